@@ -1,0 +1,238 @@
+"""T10 of the privacy design: every mistake that we know of makes a named check fail.
+
+Each test here breaks a copy of today's source in one place and shows which check notices. The same checks
+pass on the real code in the other files of this folder.
+"""
+
+import sys
+from fractions import Fraction
+from types import SimpleNamespace
+
+import pytest
+from checks import (
+    check_audit,
+    check_distribution,
+    check_fork,
+    check_fresh_noise,
+    check_independent_outputs,
+    check_mean_magnitude,
+    check_no_fine_bits,
+    check_on_grid,
+    check_partition,
+    check_small_noise,
+    check_standard_laplace,
+    check_unseedable,
+    release_noise,
+    release_values,
+)
+from mutation import load_mutant
+
+import privacy.grid
+import privacy.sample_aggregate
+
+SCALE = "return Fraction(self.grids[index].cells * len(self.grids) * MICRO, self.micro_epsilon)"
+NOISE = "noise = int(sample(scale, 1, keystream=keystream)[0])"
+VALUE = "value=grid.nearest(grid.value(Fraction(total + noise, self.blocks))),"
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+
+
+def make_aggregate(
+    mutant: SimpleNamespace, *, outputs=1, blocks=2, micro_epsilon=1_000_000, lower=0, upper=1
+):
+    grid = mutant.grid.OutputGrid.build(lower, upper)
+    return mutant.sample_aggregate.SampleAggregate(
+        (grid,) * outputs, blocks=blocks, micro_epsilon=micro_epsilon
+    )
+
+
+def audit_one_flip(mutant: SimpleNamespace, *, outputs=1):
+    aggregate = make_aggregate(mutant, outputs=outputs)
+    top, bottom = (aggregate.grids[0].cells,) * outputs, (0,) * outputs
+    check_audit(aggregate, ([top, bottom], [bottom, bottom]))
+
+
+def noise_of(mutant: SimpleNamespace, **parameters):
+    aggregate = make_aggregate(mutant, **parameters)
+    return lambda n: release_noise(aggregate, n)[:, 0]
+
+
+def test_half_the_scale():
+    mutant = load_mutant("sample_aggregate", old=SCALE, new=SCALE.replace("MICRO,", "MICRO, 2 *"))
+    with pytest.raises(AssertionError, match="an attacker proves epsilon"):
+        audit_one_flip(mutant)
+    with pytest.raises(AssertionError, match="not the stated distribution"):
+        check_standard_laplace(noise_of(mutant))
+
+
+def test_scale_times_root_one_half():
+    mutant = load_mutant("sample_aggregate", old=SCALE, new=SCALE.replace("MICRO,", "MICRO * 707, 1000 *"))
+    with pytest.raises(AssertionError, match="not the stated distribution"):
+        check_standard_laplace(noise_of(mutant))
+
+
+def test_every_output_gets_the_whole_epsilon():
+    mutant = load_mutant("sample_aggregate", old=SCALE, new=SCALE.replace(" * len(self.grids)", ""))
+    with pytest.raises(AssertionError, match="an attacker proves epsilon"):
+        audit_one_flip(mutant, outputs=2)
+
+
+def test_noise_shared_by_all_outputs():
+    shared = (
+        f"if index == 0:\n            globals()['drawn'] = {NOISE[8:]}\n        noise = globals()['drawn']"
+    )
+    mutant = load_mutant("sample_aggregate", old=NOISE, new=shared)
+    aggregate = make_aggregate(mutant, outputs=2, micro_epsilon=1_000)
+    with pytest.raises(AssertionError, match="outputs share their noise"):
+        check_independent_outputs(lambda n: release_noise(aggregate, n))
+
+
+def test_noise_kept_from_job_to_job():
+    kept = f"noise = globals().setdefault(f'drawn {{scale}}', {NOISE[8:]})"
+    mutant = load_mutant("sample_aggregate", old=NOISE, new=kept)
+    with pytest.raises(AssertionError, match="two releases carry the same noise"):
+        check_fresh_noise(noise_of(mutant, micro_epsilon=1_000))
+
+
+def test_noise_derived_from_the_job():
+    derived = "import numpy; noise = int(numpy.random.default_rng(index).laplace(0, float(scale)))"
+    mutant = load_mutant("sample_aggregate", old=NOISE, new=derived)
+    with pytest.raises(AssertionError, match="two releases carry the same noise"):
+        check_fresh_noise(noise_of(mutant, micro_epsilon=1_000))
+
+
+def test_keystream_with_a_constant_key():
+    mutant = load_mutant(
+        "keystream",
+        old="algorithms.AES(os.urandom(32)), modes.CTR(os.urandom(16))",
+        new="algorithms.AES(bytes(32)), modes.CTR(bytes(16))",
+    )
+
+    def draw() -> bytes:
+        stream = mutant.keystream.Keystream()
+        return mutant.discrete_laplace.sample(Fraction(10**9), 8, keystream=stream).tobytes()
+
+    with pytest.raises(AssertionError, match="noise follows a seed"):
+        check_unseedable(draw)
+
+
+def test_keystream_carried_across_a_fork():
+    mutant = load_mutant("keystream", old="segment.process != _this_process() or ", new="")
+    stream = mutant.keystream.Keystream()
+    with pytest.raises(AssertionError, match="repeats after a fork"):
+        check_fork(lambda: mutant.discrete_laplace.sample(Fraction(10**9), 8, keystream=stream).tobytes())
+
+
+def test_small_noise_rejected():
+    again = f"{NOISE}\n        while abs(noise) < scale:\n            {NOISE}"
+    mutant = load_mutant("sample_aggregate", old=NOISE, new=again)
+    with pytest.raises(AssertionError, match="small noise is avoided"):
+        check_small_noise(noise_of(mutant), scale=1.0)
+    with pytest.raises(AssertionError, match="an attacker proves epsilon"):
+        audit_one_flip(mutant)
+
+
+def test_divided_by_the_blocks_that_answered():
+    mutant = load_mutant(
+        "sample_aggregate",
+        old="        filled = self._filled(block_outputs)\n",
+        new="        answers = [block for block in block_outputs if block is not None]\n"
+        "        if len(answers) < self.blocks:\n"
+        "            fewer = object.__new__(SampleAggregate)\n"
+        "            vars(fewer).update(vars(self), blocks=len(answers))\n"
+        "            return fewer.release(answers)\n"
+        "        filled = self._filled(block_outputs)\n",
+    )
+    aggregate = make_aggregate(mutant)
+    top, bottom = (aggregate.grids[0].cells,), (0,)
+    with pytest.raises(AssertionError, match="an attacker proves epsilon"):
+        check_audit(aggregate, ([top, None], [top, bottom]))
+
+
+def test_default_for_failed_blocks_beyond_the_bounds():
+    mutant = load_mutant("grid", old="return self.cells // 2", new="return 2 * self.cells")
+    # refused before any noise is drawn: a default off the grid would raise the sensitivity
+    with pytest.raises(ValueError, match="platform bug"):
+        make_aggregate(mutant).release([None, None])
+
+
+def test_blocks_of_rows_instead_of_people():
+    mutant = load_mutant(
+        "partition",
+        old="_block_of(person_id, key=key, blocks=blocks) for person_id in person_ids]",
+        new="_block_of(f'{row} {person}', key=key, blocks=blocks) for row, person in enumerate(person_ids)]",
+    )
+    with pytest.raises(AssertionError):
+        check_partition(mutant.partition.assign_blocks)
+
+
+def test_blocks_cut_from_the_sorted_list():
+    mutant = load_mutant(
+        "partition",
+        old="return [_block_of(person_id, key=key, blocks=blocks) for person_id in person_ids]",
+        new="ids = list(person_ids)\n"
+        "    ranks = {person: rank for rank, person in enumerate(sorted(set(ids)))}\n"
+        "    return [ranks[person] * blocks // len(ranks) for person in ids]",
+    )
+    with pytest.raises(AssertionError):
+        check_partition(mutant.partition.assign_blocks)
+
+
+def test_float_noise():
+    mutant = load_mutant(
+        "sample_aggregate",
+        old=VALUE,
+        new="value=Fraction(float(grid.value(Fraction(total, self.blocks))) + "
+        "__import__('numpy').random.laplace(0, float(scale * grid.step / self.blocks))),",
+    )
+    aggregate = make_aggregate(mutant, blocks=3, lower=-1, upper=2)
+    zero = [(aggregate.grids[0].snap(0.0),)] * 3
+    with pytest.raises(AssertionError, match="off the grid"):
+        check_on_grid(aggregate, zero)
+    with pytest.raises(AssertionError, match="fine bits identify the data"):
+        check_no_fine_bits(lambda n: release_values(aggregate, zero, n))
+    with pytest.raises(AssertionError, match="noise follows a seed"):
+        check_unseedable(lambda: [output.value for output in aggregate.release(zero)])
+
+
+def test_minus_zero_not_drawn_again():
+    mutant = load_mutant("discrete_laplace", old="while again.size:", new="while again.size < 0:")
+    with pytest.raises(AssertionError, match="not the stated distribution"):
+        check_distribution(lambda n: mutant.discrete_laplace.sample(Fraction(1), n), scale=Fraction(1))
+
+
+def test_a_bit_left_out():
+    """The highest bit that matters at this scale is set in one draw of 28, and in none of the mutant's."""
+    mutant = load_mutant(
+        "discrete_laplace", old="for base in range(0, len(digits), 8):", new="for base in (0,):"
+    )
+    scale = Fraction(77)
+    with pytest.raises(AssertionError, match="not the stated distribution"):
+        check_distribution(lambda n: mutant.discrete_laplace.sample(scale, n), scale=scale)
+
+
+def test_scale_off_by_five_percent():
+    mutant = load_mutant(
+        "discrete_laplace",
+        old="thresholds = _thresholds(_check_scale(scale))",
+        new="thresholds = _thresholds(_check_scale(scale * 95 / 100))",
+    )
+    with pytest.raises(AssertionError, match="standard errors off"):
+        check_mean_magnitude(
+            lambda n: mutant.discrete_laplace.sample(Fraction(27_034), n), scale=Fraction(27_034)
+        )
+
+
+def test_mutants_are_copies_of_the_real_source():
+    mutant = load_mutant("grid", old="return self.cells // 2", new="return 0")
+    assert mutant.grid.OutputGrid.build(0, 1).middle == 0
+    assert privacy.grid.OutputGrid.build(0, 1).middle == 2**19
+    assert mutant.sample_aggregate.OutputGrid is mutant.grid.OutputGrid
+    assert mutant.sample_aggregate.SampleAggregate is not privacy.sample_aggregate.SampleAggregate
+    assert sys.modules["privacy.grid"] is privacy.grid
+
+
+@pytest.mark.parametrize("text", ["no such line", "self"])
+def test_a_mutation_must_be_found_exactly_once(text):
+    with pytest.raises(LookupError, match="not once"):
+        load_mutant("grid", old=text, new="")

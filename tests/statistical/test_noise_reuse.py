@@ -1,0 +1,76 @@
+"""T5 of the privacy design: noise is never used twice, shared, seeded or carried across processes."""
+
+import os
+import subprocess
+import sys
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from checks import (
+    check_fork,
+    check_fresh_noise,
+    check_independent_outputs,
+    check_unseedable,
+    release_noise,
+)
+
+import privacy
+from privacy.discrete_laplace import sample
+from privacy.grid import OutputGrid
+from privacy.sample_aggregate import SampleAggregate
+
+# The smallest epsilon makes the widest noise: t/l = 2^20 * 2 * 1000/2 = 10^9 grid steps, so that an honest
+# coincidence among 1,000 pairs has probability 1000 / (4 * 10^9).
+WIDE = SampleAggregate((OutputGrid.build(0, 1),) * 2, blocks=2, micro_epsilon=1_000)
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+
+
+def draw_bytes() -> bytes:
+    return sample(Fraction(10**9), 8).tobytes()
+
+
+def release_once() -> list[Fraction]:
+    return [output.value for output in WIDE.release([None, None])]
+
+
+def test_two_jobs_on_the_same_data_differ_by_two_independent_draws():
+    check_fresh_noise(lambda n: release_noise(WIDE, n)[:, 0])
+
+
+def test_draws_within_one_sample_are_independent():
+    drawn = sample(Fraction(10**9), 20_000) / 1e9
+    parts = iter([drawn[::2], drawn[1::2]])
+    check_fresh_noise(lambda n: next(parts))
+
+
+def test_outputs_of_one_release_do_not_share_noise():
+    check_independent_outputs(lambda n: release_noise(WIDE, n))
+
+
+@pytest.mark.parametrize("draw", [draw_bytes, release_once])
+def test_seeds_have_no_effect(draw):
+    check_unseedable(draw)
+
+
+def test_forked_processes_draw_different_noise():
+    check_fork(draw_bytes)
+    check_fork(lambda: repr(release_once()).encode())
+
+
+def test_two_processes_with_the_same_seeds_draw_different_noise():
+    program = (
+        "import random, numpy; random.seed(0); numpy.random.seed(0)\n"
+        "from fractions import Fraction; from privacy.discrete_laplace import sample\n"
+        "print(hash('same'), random.random(), numpy.random.random(), *sample(Fraction(10**9), 8))"
+    )
+    environment = {**os.environ, "PYTHONHASHSEED": "0", "PYTHONPATH": str(Path(privacy.__file__).parents[1])}
+    one, other = (
+        subprocess.run(
+            [sys.executable, "-c", program], env=environment, capture_output=True, check=True, text=True
+        ).stdout.split()
+        for _ in range(2)
+    )
+    assert one[:3] == other[:3], "the seeds took hold"
+    assert not set(one[3:]) & set(other[3:])

@@ -1,0 +1,38 @@
+"""T2 of the privacy design: nobody can prove more than the claimed epsilon from the whole release path."""
+
+import pytest
+from checks import check_audit
+
+from privacy.grid import OutputGrid
+from privacy.sample_aggregate import SampleAggregate
+
+GRID = OutputGrid.build(0, 1)
+TOP, BOTTOM = GRID.cells, 0
+
+
+def audit(neighbours, *, outputs=1, size=20_000):
+    aggregate = SampleAggregate((GRID,) * outputs, blocks=len(neighbours[0]), micro_epsilon=1_000_000)
+    return check_audit(aggregate, neighbours, size=size)
+
+
+def test_one_block_flips_between_the_bounds():
+    bound = audit(([(TOP,), (BOTTOM,)], [(BOTTOM,), (BOTTOM,)]))
+    assert bound > 0.5, "the audit lost its power"
+
+
+def test_one_block_flips_all_of_its_outputs():
+    # each output proves half of epsilon; only both together prove more
+    bound = audit(([(TOP, TOP), (BOTTOM, BOTTOM)], [(BOTTOM, BOTTOM), (BOTTOM, BOTTOM)]), outputs=2)
+    assert bound > 0.5, "the audit lost its power"
+
+
+@pytest.mark.parametrize("answer", [TOP, BOTTOM])
+def test_one_block_fails_instead_of_answering(answer):
+    # the default lies in the middle: half of the range, half of the loss
+    bound = audit(([(TOP,), (TOP,), None], [(TOP,), (TOP,), (answer,)]))
+    assert bound < 0.5
+
+
+def test_precomputed_block_outputs_end_to_end():
+    blocks = [(GRID.snap(i / 30),) for i in range(29)]
+    audit(([*blocks, (TOP,)], [*blocks, (BOTTOM,)]), size=2_000)
