@@ -1,0 +1,98 @@
+"""Who is to blame, by type. Every error that a person may read descends from one of three roots.
+
+    RequestError            the request is wrong: names the field and the fix, may be shown as it is
+      InvalidRequest          a field does not hold what it must (HTTP 422)
+      Unauthenticated         no valid token (401)
+      NotAllowed              a known user without the right (403)
+      NotFound                nothing by that name that this user may see (404)
+      Conflict                the thing exists and differs, or is in another state (409)
+      BudgetExceeded          the ledger refuses (409)
+      TooLarge                more bytes than the limit (413)
+    PipelineError           untrusted code did not do what it declared; on original data this is never shown
+    PlatformError           our fault or the host's; its text never carries data
+      NotReady                something that the platform needs is missing: the sentence says what to do
+
+Text that has seen original data never becomes part of any of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class FieldProblem:
+    """One wrong field of a request, in words that a newcomer can act on."""
+
+    field: str
+    problem: str
+    fix: str
+
+    def __str__(self) -> str:
+        return f"{self.field}: {self.problem} {self.fix}".strip()
+
+
+class RequestError(Exception):
+    """The request cannot be taken as it is."""
+
+    title = "The request cannot be taken"
+
+    def __init__(
+        self, field: str, problem: str, fix: str = "", *, more: tuple[FieldProblem, ...] = ()
+    ) -> None:
+        self.problems = (FieldProblem(field, problem, fix), *more)
+        super().__init__("; ".join(str(problem) for problem in self.problems))
+
+
+class InvalidRequest(RequestError):
+    """A field does not hold what it must."""
+
+    title = "A field is not valid"
+
+
+class Unauthenticated(RequestError):
+    """No valid token came with the request."""
+
+    title = "Log in first"
+
+
+class NotAllowed(RequestError):
+    """The user is known but may not do this."""
+
+    title = "Not allowed"
+
+
+class NotFound(RequestError):
+    """Nothing by that name that this user may see."""
+
+    title = "Not found"
+
+
+class Conflict(RequestError):
+    """The thing exists and differs, or is in a state that does not allow this."""
+
+    title = "Conflict"
+
+
+class BudgetExceeded(RequestError):
+    """The privacy budget does not cover the request. Depends on public ledger values only."""
+
+    title = "The privacy budget does not cover this"
+
+
+class TooLarge(RequestError):
+    """More bytes than the limit allows."""
+
+    title = "Too large"
+
+
+class PipelineError(Exception):
+    """Untrusted code did not do what it declared. Shown for twin runs only."""
+
+
+class PlatformError(Exception):
+    """Our fault or the host's. The text names what to do and never carries data."""
+
+
+class NotReady(PlatformError):
+    """Something that the platform needs is missing; the sentence says what to do."""

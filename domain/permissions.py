@@ -1,0 +1,95 @@
+"""Who may do what: one table from role to permission, then the rules that need the object.
+
+Default deny: a permission that no row names belongs to nobody, a route without a permission does not start.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from domain.errors import NotAllowed
+from domain.model import Model, Slug
+
+
+class Role(StrEnum):
+    DATA_USER = "data_user"
+    RIGHTS_HOLDER = "rights_holder"
+    OPERATOR = "operator"
+
+
+class Permission(StrEnum):
+    SELF_READ = "self.read"
+    DATASET_READ = "dataset.read"
+    DATASET_REGISTER = "dataset.register"
+    BUDGET_READ = "budget.read"
+    BUDGET_ALLOT = "budget.allot"
+    JOB_SUBMIT = "job.submit"
+    JOB_READ = "job.read"
+    JOB_CANCEL = "job.cancel"
+    JOB_DECIDE = "job.decide"
+    RELEASE_READ = "release.read"
+    RELEASE_DECIDE = "release.decide"
+    IMAGE_READ = "image.read"
+    IMAGE_APPROVE = "image.approve"
+    USER_ADD = "user.add"
+    USER_READ = "user.read"
+    AUDIT_VERIFY = "audit.verify"
+
+
+P, R = Permission, Role
+
+GRANTS: dict[Permission, frozenset[Role]] = {
+    P.SELF_READ: frozenset(R),
+    P.DATASET_READ: frozenset({R.DATA_USER, R.RIGHTS_HOLDER}),
+    P.DATASET_REGISTER: frozenset({R.RIGHTS_HOLDER}),
+    P.BUDGET_READ: frozenset({R.DATA_USER, R.RIGHTS_HOLDER}),
+    P.BUDGET_ALLOT: frozenset({R.RIGHTS_HOLDER}),
+    P.JOB_SUBMIT: frozenset({R.DATA_USER}),
+    P.JOB_READ: frozenset({R.DATA_USER, R.RIGHTS_HOLDER, R.OPERATOR}),
+    P.JOB_CANCEL: frozenset({R.DATA_USER, R.OPERATOR}),
+    P.JOB_DECIDE: frozenset({R.RIGHTS_HOLDER}),
+    P.RELEASE_READ: frozenset({R.DATA_USER, R.RIGHTS_HOLDER}),
+    P.RELEASE_DECIDE: frozenset({R.RIGHTS_HOLDER}),
+    P.IMAGE_READ: frozenset(R),
+    P.IMAGE_APPROVE: frozenset({R.OPERATOR}),
+    P.USER_ADD: frozenset({R.OPERATOR}),
+    P.USER_READ: frozenset({R.OPERATOR}),
+    P.AUDIT_VERIFY: frozenset({R.RIGHTS_HOLDER, R.OPERATOR}),
+}
+
+
+class User(Model):
+    """A person or service that holds a token. A user has exactly one role: two hats are two users."""
+
+    name: Slug
+    role: Role
+
+
+def is_allowed(user: User, permission: Permission) -> bool:
+    return user.role in GRANTS.get(permission, frozenset())
+
+
+def check_allowed(user: User, permission: Permission) -> None:
+    """Raises NotAllowed unless the user's role holds the permission."""
+    if not is_allowed(user, permission):
+        raise NotAllowed(
+            "user", f"the role {user.role} may not {permission}.", "Ask someone who has the right."
+        )
+
+
+def may_see_dataset(user: User, *, owner: str, data_users: tuple[str, ...]) -> bool:
+    """A rights holder sees their own data sets, a data user those whose policy names them."""
+    if user.role is Role.RIGHTS_HOLDER:
+        return user.name == owner
+    return user.role is Role.DATA_USER and (user.name in data_users or "*" in data_users)
+
+
+def may_see_job(user: User, *, author: str, owner: str) -> bool:
+    """The author, the rights holder of the data set, and operators (who see states, never releases)."""
+    return user.role is Role.OPERATOR or user.name == (author if user.role is Role.DATA_USER else owner)
+
+
+def check_independent(user: User, *, author: str) -> None:
+    """Nobody decides on their own job."""
+    if user.name == author:
+        raise NotAllowed("user", "the author of a job cannot decide on it.", "Ask another rights holder.")
