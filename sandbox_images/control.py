@@ -1,0 +1,76 @@
+"""The control pipeline: proves that a pipeline can run at all, and reports what it finds of its surroundings.
+
+Run by preflight in the real sandbox. It judges nothing; it writes facts to /out/facts.json for
+worker/sandbox/preflight.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+
+out = sys.argv[2]
+
+
+def read(path):
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read()
+    except OSError as error:
+        return f"refused: {error.strerror}"
+
+
+def can_write(folder):
+    try:
+        with open(os.path.join(folder, "x"), "w", encoding="ascii"):
+            return True
+    except OSError:
+        return False
+
+
+def is_open(name):
+    """A host-wide entry of /proc that can be read. Covered folders are empty, covered files refuse."""
+    path = os.path.join("/proc", name)
+    return bool(os.listdir(path)) if os.path.isdir(path) else not read(path).startswith("refused")
+
+
+def everyday_work():
+    """What any pipeline does: threads, child processes, temporary files."""
+    thread = threading.Thread(target=int)
+    thread.start()
+    thread.join()
+    with tempfile.TemporaryFile() as file:
+        file.write(b"x")
+    return subprocess.run(
+        ["/bin/sh", "-c", "echo yes"], capture_output=True, text=True, check=True
+    ).stdout.strip()
+
+
+status = dict(line.split(":\t", 1) for line in read("/proc/self/status").splitlines() if ":\t" in line)
+kept = {"self", "thread-self", "mounts", "net"}
+facts = {
+    "input": read(os.path.join(sys.argv[1], "block.txt")),
+    "level": sys.argv[3],
+    "work": everyday_work(),
+    "pid": os.getpid(),
+    "seccomp": status["Seccomp"],
+    "no_new_privileges": status["NoNewPrivs"],
+    "capabilities": status["CapEff"] + status["CapBnd"],
+    "interfaces": sorted(
+        line.split(":")[0].strip() for line in read("/proc/net/dev").splitlines() if ":" in line
+    ),
+    "routes": len(read("/proc/net/route").splitlines()) - 1,
+    "writable": [
+        folder for folder in ("/", "/usr", "/etc", "/dev", "/proc", "/in", "/pipeline") if can_write(folder)
+    ],
+    "environment": sorted(os.environ),
+    "init_is_readable": os.access("/proc/1/mem", os.R_OK)
+    or not read("/proc/1/environ").startswith("refused"),
+    "open_proc": [
+        name for name in os.listdir("/proc") if not name.isdigit() and name not in kept and is_open(name)
+    ],
+}
+with open(os.path.join(out, "facts.json"), "w", encoding="utf-8") as file:
+    json.dump(facts, file)

@@ -1,0 +1,102 @@
+"""After a run, however it ended, nothing of it is there: no process, mount, file or descriptor."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from sandbox_harness import SLOT, TIGHT, open_folder, processes_with
+from sandbox_probes import STRAGGLER
+
+from worker.sandbox.scratch import reap_scratch
+
+ENDINGS = {
+    "completed": "judge(lambda: True)",
+    "failed": "raise SystemExit(3)",
+    "killed": "while True: pass",
+    "straggler": STRAGGLER,
+}
+
+
+HEAD = """
+import sys, os, signal, time
+OUT = "/out"
+def judge(attack):
+    open("/out/verdict", "w").write("x")
+"""
+
+
+def _state(scratch: Path) -> dict:
+    return {
+        "descriptors": sorted(os.listdir("/proc/self/fd")),
+        "mounts": Path("/proc/self/mountinfo").read_text(),
+        "scratch": sorted(path.name for path in scratch.iterdir() if path.is_dir()),
+        "children": Path(f"/proc/self/task/{threading.get_native_id()}/children").read_text(),
+    }
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_run_leaves_nothing(ending, sandbox, order, targets):
+    marker = f"marker-{ending}-{os.getpid()}"
+    mine = sandbox._scratch.path
+    script = HEAD + ENDINGS[ending]
+    changed = order(
+        script, limits=replace(TIGHT, wall_s=0.5), command=("python3", "/pipeline/main.py", marker)
+    )
+    before = _state(mine)
+    with sandbox.open_slot(changed, slot=SLOT) as slot:
+        while_open = _state(mine)
+        result = slot.run({"block.csv": b"1,2"})
+        assert (result.outputs is not None) == (ending in ("completed", "straggler")), result.detail
+        assert _state(mine) == while_open
+    assert _state(mine) == before
+    assert processes_with(marker) == []
+
+
+WORKER = """
+import sys
+from pathlib import Path
+from worker.sandbox.bubblewrap import BubblewrapSandbox
+from worker.sandbox.host_image import describe
+from worker.sandbox.protocol import *
+image = describe(Path(sys.argv[3]) if len(sys.argv) > 3 else None)
+command = ("python3", "/pipeline/main.py", sys.argv[2])
+code = {"main.py": b"import time; time.sleep(100)"}
+limits = Limits(90, 90, 2**28)
+order = SlotOrder(image, code, command, ("participant",), (), limits, Audience.TWIN)
+with BubblewrapSandbox(image, scratch_root=Path(sys.argv[1]), allow_disk_scratch=True) as sandbox:
+    with sandbox.open_slot(order, slot=1) as slot:
+        slot.run({"block.csv": b"1,2"})
+"""
+
+
+def test_killed_worker_leaves_no_process_and_its_scratch_is_reaped(image, sandbox):
+    marker = f"marker-killed-worker-{os.getpid()}"
+    env = [] if str(image.interpreter).startswith("/usr") else [sys.prefix]
+    with open_folder() as folder:
+        scratch = folder / "scratch"
+        worker = subprocess.Popen(
+            [sys.executable, "-c", WORKER, scratch, marker, *env], cwd=Path(__file__).parents[2]
+        )
+        try:
+            _wait_until(lambda: len(processes_with(marker)) >= 4)  # worker, bwrap, runner, payload
+            assert reap_scratch(scratch) == 0  # it lives
+        finally:
+            worker.send_signal(signal.SIGKILL)
+            worker.wait()
+        _wait_until(lambda: processes_with(marker) == [])
+        assert len(list(scratch.iterdir())) == 2
+        assert reap_scratch(scratch) == 1
+        assert list(scratch.iterdir()) == []
+
+
+def _wait_until(condition) -> None:
+    deadline = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)

@@ -1,0 +1,104 @@
+"""What is mounted as the root, and when its digest changes."""
+
+import os
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from worker.sandbox import host_image
+from worker.sandbox.host_image import describe
+from worker.sandbox.protocol import SandboxUnavailable
+from worker.sandbox.slot_user import check_open_to_slots
+
+
+@pytest.fixture
+def tree(tmp_path):
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "python3").write_bytes(b"interpreter")
+    (tmp_path / "lib.py").write_text("x = 1")
+    return tmp_path
+
+
+def digest(tree):
+    return host_image._digest(tree / "bin" / "python3", (tree,))
+
+
+def test_digest_is_stable(tree):
+    before = digest(tree)
+    (tree / "__pycache__").mkdir()
+    (tree / "__pycache__" / "lib.pyc").touch()
+    assert digest(tree) == before
+
+
+def _touch(path: Path):
+    os.utime(path, (1, 1))
+
+
+CHANGES = {
+    "interpreter, same size and time": lambda tree: _rewrite(tree / "bin" / "python3", b"INTERPRETER"),
+    "content": lambda tree: (tree / "lib.py").write_text("x = 22"),
+    "time": lambda tree: os.utime(tree / "lib.py", (1, 1)),
+    "mode": lambda tree: (tree / "lib.py").chmod(0o600),
+    "new file": lambda tree: (tree / "new.py").touch(),
+    "renamed": lambda tree: (tree / "lib.py").rename(tree / "lib2.py"),
+    "gone": lambda tree: (tree / "lib.py").unlink(),
+}
+
+
+def _rewrite(path: Path, content: bytes) -> None:
+    found = path.stat()
+    path.write_bytes(content)
+    os.utime(path, ns=(found.st_atime_ns, found.st_mtime_ns))
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_digest_changes_with(change, tree):
+    before = digest(tree)
+    CHANGES[change](tree)
+    assert digest(tree) != before
+
+
+@pytest.fixture
+def env():
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:  # below /tmp it would be refused for that
+        yield Path(folder)
+
+
+def test_environment_where_the_sandbox_has_its_own_is_refused():
+    with pytest.raises(SandboxUnavailable, match="not visible to pipelines"):
+        describe(Path("/tmp/env"))
+
+
+def test_environment_without_python_is_refused(env):
+    with pytest.raises(SandboxUnavailable, match="no Python at"):
+        describe(env)
+
+
+def test_environment_that_does_not_run_is_refused(env):
+    (env / "bin").mkdir()
+    (env / "bin" / "python3").symlink_to("/bin/false")
+    with pytest.raises(SandboxUnavailable, match="does not run"):
+        describe(env)
+
+
+def test_too_old_a_python_is_refused(env):
+    (env / "bin").mkdir()
+    old = env / "bin" / "python3"
+    old.write_text("#!/bin/sh\necho 3 9\n")
+    old.chmod(0o755)
+    with pytest.raises(
+        SandboxUnavailable, match=r"is Python 3\.9, older than 3\.11: install a newer python3"
+    ):
+        describe(env)
+
+
+def test_what_slot_users_cannot_read_is_refused_with_its_place(tmp_path):
+    closed = tmp_path / "closed"
+    (closed / "env").mkdir(parents=True)
+    closed.chmod(0o700)
+    if os.getuid() != 0:  # an ordinary worker runs pipelines as itself
+        check_open_to_slots(closed / "env")
+        return
+    with pytest.raises(SandboxUnavailable, match="closed to other users"):
+        check_open_to_slots(closed / "env")

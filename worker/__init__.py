@@ -1,0 +1,1 @@
+"""Celery in, sandboxes out: stages blocks, runs untrusted pipelines on them, publishes noised releases."""

@@ -1,0 +1,161 @@
+"""The root file system of the embedded default: this host's own /usr and, if the operator names one, a Python
+environment at its own place. Nothing of /etc, /home, /root, /var or /opt unless the environment lies there.
+
+The digest is a fingerprint that changes when what runs changes: SHA-256 over the interpreter's bytes, the
+package database of the distribution, and the listing (path, mode, size, time of change) of everything that
+is mounted except documentation and Python's own caches. It tells two states of one host apart. It does not
+identify content the way an image archive's digest does: the same packages on another host give another
+digest, and whoever can forge sizes and times as root can forge it. For original data under review, prefer
+an imported image.
+"""
+
+import hashlib
+import os
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from .protocol import SandboxUnavailable
+from .slot_user import check_open_to_slots
+
+OLDEST_PYTHON = (3, 11)
+_SYSTEM_INTERPRETERS = (Path("/usr/local/bin/python3"), Path("/usr/bin/python3"))
+# On a merged /usr these are links into it; elsewhere folders of their own.
+_BESIDE_USR = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
+# The loader's cache, and the links by which /usr/lib/libblas.so.3 and the like are chosen.
+_FROM_ETC = ("/etc/ld.so.cache", "/etc/alternatives")
+# Where the sandbox mounts something else.
+_COVERED = ("/tmp", "/dev", "/proc", "/in", "/out", "/pipeline", "/run/dpgate")  # noqa: S108
+_PACKAGE_DATABASES = ("/var/lib/dpkg/status", "/lib/apk/db/installed", "/var/lib/rpm/rpmdb.sqlite")
+_NOT_LISTED = {f"/usr/share/{name}" for name in ("doc", "info", "locale", "man")} | {
+    "/usr/include",
+    "/usr/src",
+}
+
+
+@dataclass(frozen=True)
+class HostImage:
+    """Where each part lies on the host, which is also where it appears in the sandbox."""
+
+    name: str
+    digest: str
+    interpreter: Path
+    binds: tuple[Path, ...]  # read-only, each at its own path
+    links: tuple[tuple[str, Path], ...]  # (target, link)
+    search_path: str  # PATH of the pipeline
+
+
+def describe(python_env: Path | None = None) -> HostImage:
+    """Look at the host as it is now. Takes about a second, so do it once per worker and after upgrades."""
+    environment = () if python_env is None else _environment_roots(python_env)
+    interpreter = _find_interpreter(python_env)
+    _check_version(interpreter)
+    for path in (*environment, interpreter):
+        check_open_to_slots(path)
+    links = tuple((os.readlink(name), Path(name)) for name in _BESIDE_USR if os.path.islink(name))
+    folders = tuple(Path(name) for name in _BESIDE_USR if os.path.isdir(name) and not os.path.islink(name))
+    from_etc = tuple(Path(name) for name in _FROM_ETC if os.path.exists(name))
+    binds = (Path("/usr"), *folders, *from_etc, *environment)
+    return HostImage(
+        name="host-python",
+        digest=_digest(interpreter, binds),
+        interpreter=interpreter,
+        binds=binds,
+        links=links,
+        search_path=":".join([*(f"{root}/bin" for root in environment[:1]), "/usr/local/bin:/usr/bin:/bin"]),
+    )
+
+
+def _environment_roots(python_env: Path) -> tuple[Path, ...]:
+    """The environment, and the installation it was made from unless /usr already brings that."""
+    env = python_env.absolute()
+    _check_not_covered(env)
+    config = env / "pyvenv.cfg"
+    if not config.exists():
+        return (env,)
+    settings = dict(line.split("=", 1) for line in config.read_text().splitlines() if "=" in line)
+    home = next((value.strip() for key, value in settings.items() if key.strip() == "home"), None)
+    if home is None:
+        raise SandboxUnavailable(
+            f"{config} names no home: this is not a virtual environment that can be mounted"
+        )
+    base = Path(home).parent
+    _check_not_covered(base)
+    return (env,) if base.is_relative_to("/usr") else (env, base)
+
+
+def _check_not_covered(root: Path) -> None:
+    if any(root.is_relative_to(covered) for covered in _COVERED):
+        raise SandboxUnavailable(
+            f"{root} is not visible to pipelines, which have a place of their own there: move it"
+        )
+
+
+def _find_interpreter(python_env: Path | None) -> Path:
+    candidates = _SYSTEM_INTERPRETERS if python_env is None else (python_env.absolute() / "bin" / "python3",)
+    for candidate in candidates:
+        if os.access(candidate, os.X_OK):
+            return candidate
+    raise SandboxUnavailable(
+        f"no Python at {' or '.join(map(str, candidates))}: install the distribution's python3 package, "
+        "or name a Python environment for pipelines"
+    )
+
+
+def _check_version(interpreter: Path) -> None:
+    """Asked of the interpreter itself; the operator chose it, so it is run as it is."""
+    question = "import sys, resource, _ctypes; print(*sys.version_info[:2])"
+    answer = subprocess.run(
+        [interpreter, "-I", "-S", "-c", question],
+        env={},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=30,
+    )
+    if answer.returncode != 0:
+        raise SandboxUnavailable(f"{interpreter} does not run, or lacks the resource or ctypes module")
+    if tuple(int(part) for part in answer.stdout.split()) < OLDEST_PYTHON:
+        wanted = ".".join(map(str, OLDEST_PYTHON))
+        raise SandboxUnavailable(
+            f"{interpreter} is Python {answer.stdout.strip().replace(' ', '.')}, older than {wanted}: "
+            "install a newer python3, or name a Python environment for pipelines"
+        )
+
+
+def _digest(interpreter: Path, binds: tuple[Path, ...]) -> str:
+    total = hashlib.sha256(f"host-python 1 {sys.byteorder}\0{interpreter}\0".encode())
+    for path in (interpreter, *(Path(name) for name in _PACKAGE_DATABASES if os.path.exists(name))):
+        with path.open("rb") as file:
+            total.update(hashlib.file_digest(file, "sha256").digest())
+    for root in binds:
+        for line in _listing(root):
+            total.update(line)
+    return f"sha256:{total.hexdigest()}"
+
+
+def _listing(root: Path) -> Iterator[bytes]:
+    """One line per entry, in an order that does not depend on the file system."""
+    yield _line(str(root), root.lstat())
+    pending = [str(root)] if root.is_dir() else []
+    while pending:
+        try:
+            with os.scandir(pending.pop()) as entries:
+                found = sorted(entries, key=lambda entry: entry.name)
+        except PermissionError:  # a folder that this worker's pipelines cannot read either
+            continue
+        for entry in found:
+            if entry.name == "__pycache__":  # rewritten whenever root runs something new
+                continue
+            yield _line(entry.path, entry.stat(follow_symlinks=False))
+            if entry.is_dir(follow_symlinks=False) and entry.path not in _NOT_LISTED:
+                pending.append(entry.path)
+
+
+def _line(path: str, found: os.stat_result) -> bytes:
+    # A folder's own size and time change with caches inside it; its entries are listed anyway.
+    what = (0, 0) if stat.S_ISDIR(found.st_mode) else (found.st_size, found.st_mtime_ns)
+    return f"{path}\0{found.st_mode}\0{what[0]}\0{what[1]}\n".encode(errors="surrogateescape")

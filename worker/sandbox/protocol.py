@@ -1,0 +1,133 @@
+"""What every sandbox backend offers: open a slot for one pipeline, run it on blocks one by one, close it.
+
+No host path crosses this interface: blocks and outputs are bytes, the image is a name and a digest. A
+backend may start a process per block, keep a warm one per slot, or ask a container engine; the caller
+cannot tell.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from types import TracebackType
+from typing import Protocol, Self
+
+KIB, MIB = 1024, 1024 * 1024
+
+
+class SandboxUnavailable(Exception):
+    """The platform cannot run pipelines. Its text is for the operator; a pipeline's failure is never this."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Ceilings of one run. Whatever exceeds one is a failed run, no matter which."""
+
+    wall_s: float  # all levels together
+    cpu_s: int  # of each process
+    memory_bytes: int  # resident, all processes together; the tmpfs sizes below come on top
+    processes: int = 64  # threads count
+    tmp_bytes: int = 64 * MIB  # /tmp, and again as much for /dev/shm
+    output_bytes: int = 16 * MIB  # /out, collected or not
+    file_bytes: int = 64 * KIB  # each collected file
+    inodes: int = 4096  # in each writable mount
+    open_files: int = 256  # of each process
+
+
+class Audience(Enum):
+    """Whose data the run sees, and so who may hear how it went."""
+
+    ORIGINAL = "original"  # nobody: standard output is discarded and no detail exists
+    TWIN = "twin"  # the researcher: tail of standard output and error, exit code, duration
+
+
+class Image(Protocol):
+    """A root file system by name and digest. What else it holds is between it and its backend."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def digest(self) -> str: ...
+
+
+@dataclass(frozen=True)
+class SlotOrder:
+    """One pipeline, ready to be run on many blocks."""
+
+    image: Image
+    code: Mapping[str, bytes]  # by path relative to /pipeline
+    command: tuple[str, ...]  # `/in /out <level>` is appended
+    levels: tuple[str, ...]  # run in this order on the same /out
+    outputs: tuple[str, ...]  # paths relative to /out; nothing else leaves
+    limits: Limits
+    audience: Audience
+
+
+class Cause(Enum):
+    """How a run on a twin ended."""
+
+    COMPLETED = "completed"
+    EXIT = "a level ended with a non-zero exit code"
+    SIGNAL = "a level was ended by a signal"
+    START = "the command could not be started"
+    OUTPUT = "a declared output is missing, too large or not a plain file"
+    WALL = "the wall clock limit was reached"
+    MEMORY = "the memory limit was reached"
+    INODES = "too many files were created"
+    BROKEN = "the run broke its sandbox's protocol"
+
+
+@dataclass(frozen=True)
+class RunDetail:
+    """What a researcher is told of a run on a twin."""
+
+    cause: Cause
+    exit_code: int | None  # of the level that failed; negative: ended by that signal
+    level: str | None  # the last level that was started, where known
+    duration_s: float
+    tail: str  # of standard output and error, as they came
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """Raw bytes of a hostile process, or nothing."""
+
+    outputs: Mapping[str, bytes] | None = field(repr=False)  # None: failed, for whatever reason
+    detail: RunDetail | None = None  # only for Audience.TWIN
+
+
+@dataclass(frozen=True)
+class Feature:
+    """One thing that isolation rests on, as found on this host."""
+
+    name: str
+    required: bool
+    present: bool
+    detail: str
+    fix: str
+
+
+class Slot(Protocol):
+    """One pipeline's place to run. Used by one thread, for one run at a time."""
+
+    def run(self, block: Mapping[str, bytes]) -> RunResult: ...
+
+    def close(self) -> None: ...
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+
+class Sandbox(Protocol):
+    """A way to isolate runs. Slots with different numbers may run at the same time."""
+
+    def probe(self) -> tuple[Feature, ...]: ...
+
+    def open_slot(self, order: SlotOrder, *, slot: int) -> Slot: ...
+
+    def reap(self) -> int:
+        """Remove what workers that no longer live have left; how many they were."""
+        ...
