@@ -1,0 +1,49 @@
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-slow check format docs lock up doctor clean
+
+help: ## Show these words
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
+
+demo: runtime ## Run the main job end to end on real data, then end everything
+	@.venv/bin/dpgate demo
+
+test: development ## Set up and run all tests but the slow ones
+	@deploy/test-host.sh
+	@PYTEST_ADDOPTS="$(PYTEST_ADDOPTS)" .venv/bin/python -m pytest -m "not slow"
+
+test-slow: development ## The long audits and soak tests, by hand
+	@deploy/test-host.sh
+	@.venv/bin/python -m pytest -m slow --timeout 7200
+
+check: development ## Format, lint and types; changes nothing
+	@.venv/bin/ruff format --check --quiet .
+	@.venv/bin/ruff check --quiet .
+	@.venv/bin/mypy
+	@deploy/check-lock.sh
+
+format: development ## Format the code
+	@.venv/bin/ruff format .
+	@.venv/bin/ruff check --fix --quiet .
+
+docs: development ## Build the documentation into site/
+	@.venv/bin/mkdocs build --strict --quiet
+
+up: runtime ## Start the platform on this machine and keep it running
+	@.venv/bin/dpgate up
+
+doctor: runtime ## Say what this host can isolate
+	@.venv/bin/dpgate doctor
+
+lock: ## Pin the newest versions that pyproject.toml allows (needs uv)
+	@deploy/lock.sh
+
+clean: ## Remove what make has made
+	@rm -rf .venv build site *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+.PHONY: runtime development
+runtime:
+	@deploy/make-venv.sh requirements.lock
+
+# the development lock holds the runtime one, so both targets can share .venv
+development:
+	@deploy/make-venv.sh requirements-dev.lock

@@ -1,0 +1,11 @@
+#!/bin/sh
+# Writes requirements.lock and requirements-dev.lock from pyproject.toml: versions and hashes, no address.
+set -eu
+command -v uv >/dev/null || { echo "this needs uv: pip install uv" >&2; exit 1; }
+pin() {
+    uv pip compile pyproject.toml --quiet --universal --python-version 3.11 --upgrade --generate-hashes \
+        --no-emit-index-url --no-emit-find-links --no-header --no-annotate "$@"
+}
+pin --output-file requirements.lock
+# the development lock agrees with the runtime lock on every version
+pin --extra dev --constraint requirements.lock --output-file requirements-dev.lock

@@ -1,0 +1,39 @@
+#!/bin/sh
+# Makes .venv from a lock file, once per lock: deploy/make-venv.sh LOCK
+# Needs Python 3.11 or newer; on Debian and Ubuntu the module venv is a package of its own.
+set -eu
+lock=$1
+stamp=.venv/.made-from-$(basename "$lock")
+if [ -f "$stamp" ] && cmp -s "$lock" "$stamp"; then exit 0; fi
+
+find_python() {
+    for name in "${PYTHON:-python3}" python3 python3.12 python3.11 python3.13; do
+        if "$name" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+            echo "$name"
+            return
+        fi
+    done
+    echo "dpgate needs Python 3.11 or newer; install it (Debian, Ubuntu: apt install python3 python3-venv)" >&2
+    exit 1
+}
+
+install_venv_module() {
+    package=python3-venv
+    if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+        echo "installing $package"
+        apt-get -qq update && apt-get -qq install -y "$package" >/dev/null
+    else
+        echo "this Python has no venv module; install it (Debian, Ubuntu: apt install $package)" >&2
+        exit 1
+    fi
+}
+
+python=$(find_python)
+if [ ! -x .venv/bin/python ]; then
+    "$python" -c 'import ensurepip, venv' 2>/dev/null || install_venv_module
+    "$python" -m venv .venv
+fi
+echo "installing what $(basename "$lock") names (once)"
+.venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement "$lock"
+.venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+cp "$lock" "$stamp"

@@ -1,0 +1,96 @@
+"""Rules of the house that a reader relies on."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+
+import pytest
+from source import ROOT, modules
+
+LONGEST_FILE = 300
+LONGEST_FUNCTION = 60
+NO_SUCH_NAMES = {"utils", "util", "common", "helpers", "helper", "manager", "managers", "misc"}
+
+
+def test_files_hold_one_noun() -> None:
+    # flat tables may be long
+    tables = {"sandbox_images/seccomp/syscalls.py", "store/migrations/versions/0001_foundation.py"}
+    long = {
+        module.place: lines
+        for module in modules()
+        if (lines := len(module.path.read_text().splitlines())) > LONGEST_FILE and module.place not in tables
+    }
+    assert not long
+
+
+def test_functions_read_as_steps() -> None:
+    long = [
+        f"{module.place}:{node.name}"
+        for module in modules()
+        if "migrations" not in module.place
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and (node.end_lineno or 0) - node.lineno > LONGEST_FUNCTION
+    ]
+    assert not long
+
+
+def test_no_module_without_a_noun() -> None:
+    assert not [module.place for module in modules() if NO_SUCH_NAMES & set(re.split(r"[/._]", module.place))]
+
+
+@pytest.mark.parametrize("package", ["store", "gateway", "worker"])
+def test_asserts_do_not_guard(package: str) -> None:
+    """`python -O` drops asserts: they may narrow a type or state an impossibility, never check a right."""
+    guards = [
+        f"{module.place}:{node.lineno}"
+        for module in modules(package)
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.Assert) and not _narrows(node.test)
+    ]
+    assert not guards
+
+
+def _narrows(test: ast.expr) -> bool:
+    is_not_none = (
+        isinstance(test, ast.Compare)
+        and isinstance(test.ops[0], ast.IsNot)
+        and isinstance(test.comparators[0], ast.Constant)
+    )
+    is_instance = isinstance(test, ast.Call) and getattr(test.func, "id", "") == "isinstance"
+    impossible = isinstance(test, ast.Constant) and test.value is False
+    return is_not_none or is_instance or impossible
+
+
+def test_every_state_move_of_the_code_is_a_row_of_the_table() -> None:
+    """Code names states only through JobState: no string stands for a state."""
+    from domain.states import JobState
+
+    names = {str(state) for state in JobState}
+    # TES has states of the same names, tables.py lists all of them as a constraint
+    exempt = {"domain/states.py", "store/tables.py", "dpgate/models.py"}
+    literal = [
+        f"{module.place}:{node.lineno} {node.value}"
+        for module in modules("domain", "store", "gateway", "worker")
+        if module.place not in exempt and "migrations" not in module.place
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.Constant) and node.value in names
+    ]
+    assert not literal
+
+
+def test_text_names_no_machine_and_no_registry() -> None:
+    tracked = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout
+    forbidden = re.compile(
+        rb"/(?:work|farm|root)/|pypi\.org|files\.pythonhosted|registry\.npmjs|deb\.debian\.org|docker\.io/|index-url"
+    )
+    own = {"tests/architecture/test_house_rules.py", "deploy/check-lock.sh"}
+    found = []
+    for name in tracked.decode().split("\0"):
+        path = ROOT / name
+        if not name or name in own or name.startswith("examples/heights/data/") or not path.is_file():
+            continue
+        found += [f"{name}: {match.group()!r}" for match in forbidden.finditer(path.read_bytes())]
+    assert not found

