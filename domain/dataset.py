@@ -37,6 +37,12 @@ def _strict(rows: Iterator[list[str]]) -> Iterator[list[str]]:
         raise ValueError(str(error)) from None
 
 
+class _Lines(list[str]):
+    # the writer quotes a cell only for the characters of its own line end: both of them must be in it
+    def write(self, line: str) -> None:
+        self.append(line.removesuffix("\r\n") + "\n")
+
+
 class Typical(Model):
     """Public knowledge about a column (an instrument's manual, a national statistic): enlivens the twin."""
 
@@ -102,9 +108,9 @@ class Table(Model):
         """Rows as this table's text; cells keep their text, so `n/a` and `25` stay what they were."""
         if self.delimiter == "\t":
             return "".join("\t".join(row) + "\n" for row in rows)
-        text = io.StringIO(newline="")
-        csv.writer(text, lineterminator="\n").writerows(rows)
-        return text.getvalue()
+        lines = _Lines()
+        csv.writer(lines, lineterminator="\r\n").writerows(rows)
+        return "".join(lines)
 
     @property
     def person_column(self) -> Column:
@@ -163,7 +169,11 @@ class Declaration(Model):
 
     @model_validator(mode="after")
     def _hangs_together(self) -> Declaration:
-        paths = [file.path for file in (*self.tables, *self.public_files, *self.person_files)]
+        paths = [
+            *(table.path for table in self.tables),
+            *(file.path for file in self.public_files),
+            *(file.path for file in self.person_files),
+        ]
         if repeated := _repeated(paths):
             raise ValueError(f"the file {repeated[0]} is declared twice")
         if inner := find_inside_another(paths):
@@ -200,6 +210,7 @@ class ImportProblem(StrEnum):
     FILE_MISSING = "a declared file is missing"
     FILE_UNDECLARED = "the tree holds a file that is neither declared nor a person's"
     NOT_A_FILE = "the tree holds a link or a special file; deliver plain files"
+    FILE_NAME = "a file's path is not UTF-8, has control characters, or is too long or too deep; rename it"
     TOO_LARGE = "a file is larger than this platform imports"
     NOT_UTF8 = "a table is not UTF-8 text; convert it"
     NOT_A_TABLE = "a table has rows of unequal length, a quote that never ends, or no header"

@@ -79,8 +79,16 @@ def parse(model: type[ModelT], data: object, *, within: str = "") -> ModelT:
 
 def invalid(details: list[ErrorDetails] | list[Any], *, within: str = "") -> InvalidRequest:
     """The same words for pydantic's findings wherever they arise."""
-    first, *more = [_problem(detail, within) for detail in details]
+    first, *more = [_problem(detail, within) for detail in details if not _is_echo(detail, details)]
     return InvalidRequest(first.field, first.problem, first.fix, more=tuple(more))
+
+
+def _is_echo(detail: Any, details: list[Any]) -> bool:
+    # pydantic calls a list too short when its only item is wrong; the item's own problem says it all
+    length = len(detail["loc"])
+    return detail["type"] == "too_short" and any(
+        other["loc"][:length] == detail["loc"] and len(other["loc"]) > length for other in details
+    )
 
 
 def _problem(detail: Any, within: str) -> FieldProblem:

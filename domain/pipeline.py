@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import hashlib
 from typing import Annotated, Literal
 
@@ -95,7 +94,7 @@ class Source(Model):
     def _is_base64(cls, text: str) -> str:
         try:
             base64.b64decode(text, validate=True)
-        except binascii.Error:
+        except ValueError:  # also for characters outside ASCII
             raise ValueError("must be base64") from None
         return text
 
@@ -121,7 +120,7 @@ class Pipeline(Model):
             raise ValueError("two source files have the same path")
         if inner := find_inside_another(paths):
             raise ValueError(f"the source file {inner} lies inside another file's path")
-        if sum(len(source.content_base64) for source in self.sources) * 3 // 4 > MAX_SOURCE_BYTES:
+        if sum(len(source.content) for source in self.sources) > MAX_SOURCE_BYTES:
             raise ValueError(
                 f"the source files exceed {MAX_SOURCE_BYTES // 1024} KiB; put large parts in the image"
             )

@@ -15,6 +15,9 @@ from domain.model import Model
 RUN_OVERHEAD_S = 0.5
 # What a job may cost beyond its runs: opening the snapshot (by public nominal size) and the release.
 JOB_OVERHEAD_S = 2.0
+# Of this, for opening the snapshot: no padded run starts earlier, however little there was to open. The rest
+# is for messages and the release.
+OPENING_S = 1.0
 STAGING_S_PER_PERSON = 1 / 20_000
 # No chunk runs longer, so that a redelivered or re-queued chunk never waits for hours.
 LONGEST_CHUNK_S = 900.0
@@ -50,6 +53,11 @@ class Schedule(Model):
     @property
     def staging_s(self) -> float:
         return JOB_OVERHEAD_S + self.nominal_size * STAGING_S_PER_PERSON
+
+    @property
+    def first_run_s(self) -> float:
+        """Seconds from the claim of a chunk to its first run, padded mode."""
+        return OPENING_S + self.nominal_size * STAGING_S_PER_PERSON
 
     @property
     def chunk_s(self) -> float:
