@@ -1,0 +1,88 @@
+"""Engine and transactions, the same for SQLite and PostgreSQL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import sqlalchemy as sa
+from alembic import command
+from alembic.config import Config
+from sqlalchemy import event
+
+from domain.errors import NotReady
+
+SQLITE_BUSY_S = 30
+
+
+class Database:
+    """One engine. Make one per process: neither engine nor connection may cross a fork."""
+
+    def __init__(self, url: str, *, pool_size: int = 5) -> None:
+        self.url = url
+        self.is_sqlite = url.startswith("sqlite")
+        options: dict[str, Any] = {} if self.is_sqlite else {"pool_size": pool_size, "pool_pre_ping": True}
+        try:
+            self.engine = sa.create_engine(url, **options)
+        except (sa.exc.ArgumentError, ModuleNotFoundError):
+            # the URL may hold a password: it is not repeated
+            raise NotReady(
+                "the database URL is not understood; write sqlite:////PATH or "
+                "postgresql+psycopg://USER@HOST/NAME"
+            ) from None
+        if self.is_sqlite:
+            _tune_sqlite(self.engine)
+
+    @contextmanager
+    def transaction(self) -> Iterator[sa.Connection]:
+        """All or nothing. On SQLite it takes the write lock at once, so that no upgrade can deadlock."""
+        with self.engine.connect() as connection, connection.begin():
+            yield connection
+
+    @contextmanager
+    def reading(self) -> Iterator[sa.Connection]:
+        """A transaction that only reads, and sees one moment throughout, whoever writes meanwhile."""
+        options: dict[str, Any] = {"dpgate_reading": True}
+        if not self.is_sqlite:
+            options |= {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
+        with self.engine.connect() as connection:
+            connection = connection.execution_options(**options)
+            with connection.begin():
+                yield connection
+
+    def migrate(self) -> None:
+        """Bring the tables to this version's form. Raises NotReady when the database does not answer."""
+        config = Config()
+        config.set_main_option("script_location", "store:migrations")
+        config.set_main_option("path_separator", "os")
+        try:
+            with self.engine.connect() as connection:
+                config.attributes["connection"] = connection
+                command.upgrade(config, "head")
+        except sa.exc.OperationalError as error:
+            reason = str(error.orig).strip().splitlines()[0] if error.orig else "no reason given"
+            raise NotReady(f"the database cannot be used: {reason}") from None
+
+    def close(self) -> None:
+        self.engine.dispose()
+
+
+def _tune_sqlite(engine: sa.Engine) -> None:
+    @event.listens_for(engine, "connect")
+    def _on_connect(connection: Any, _record: Any) -> None:
+        connection.isolation_level = None  # the begin below is ours
+        for pragma in (
+            "journal_mode=WAL",
+            "synchronous=FULL",  # a charge that was answered must survive a power cut
+            f"busy_timeout={SQLITE_BUSY_S * 1000}",
+            "foreign_keys=ON",
+            "recursive_triggers=ON",  # or else INSERT OR REPLACE deletes rows past the append-only triggers
+            "secure_delete=ON",  # sealed run outputs do not linger in free pages
+        ):
+            connection.execute(f"PRAGMA {pragma}")
+
+    @event.listens_for(engine, "begin")
+    def _on_begin(connection: sa.Connection) -> None:
+        reading = connection.get_execution_options().get("dpgate_reading", False)
+        connection.exec_driver_sql("BEGIN DEFERRED" if reading else "BEGIN IMMEDIATE")

@@ -1,0 +1,218 @@
+"""Jobs on record. Every move goes through `move`: the table of states, the ledger and the audit in one
+transaction, by compare-and-set."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+import sqlalchemy as sa
+
+from domain.errors import Conflict, NotFound
+from domain.job import Job, JobRequest, Reason
+from domain.permissions import Role, User, may_see_job
+from domain.states import Actor, JobState, LedgerAction, is_terminal, transition
+from store import audit, ledger, runs
+from store.tables import datasets, jobs
+
+_WITH_OWNER = sa.select(jobs, datasets.c.owner).join(datasets, jobs.c.dataset_id == datasets.c.id)
+
+
+def submit(
+    connection: sa.Connection,
+    *,
+    job_id: str,
+    author: str,
+    dataset_id: str,
+    cohort: str,
+    request: JobRequest,
+    image_digest: str,
+    now: datetime,
+) -> tuple[Job, bool]:
+    """A new job with its budget reserved, or the one on record under this id: (job, is it new?).
+
+    The identical question that is released already is answered by that release, at no cost. Raises Conflict
+    when the id stands for another request, BudgetExceeded when the account does not cover it.
+    """
+    if present := on_record(connection, job_id, author=author, request=request):
+        return present, False
+    question = request.question(dataset_id=dataset_id, image_digest=image_digest)
+    answer = _answered(connection, question)
+    state = JobState.RELEASED if answer else JobState.SUBMITTED
+    actor = Actor.POLICY if answer else Actor.DATA_USER
+    values = {
+        "id": job_id,
+        "dataset_id": dataset_id,
+        "author": author,
+        "project": request.project,
+        "request": request.model_dump(mode="json"),
+        "image_digest": image_digest,
+        "question": question,
+        "state": state,
+        "attempts": 0,
+        "answered_by": answer,
+        "created_at": now,
+        "moved_at": now,
+    }
+    try:
+        with connection.begin_nested():
+            connection.execute(sa.insert(jobs).values(values))
+    except sa.exc.IntegrityError:
+        # the same id came at the same moment; the database let the other one in
+        if present := on_record(connection, job_id, author=author, request=request):
+            return present, False
+        raise
+    if transition(None, state, actor).ledger is LedgerAction.RESERVE:
+        ledger.reserve(
+            connection,
+            job_id=job_id,
+            cohort=cohort,
+            author=author,
+            project=request.project,
+            micro_epsilon=request.micro_epsilon,
+            now=now,
+        )
+    audit.append(
+        connection, at=now, actor=author, action="job.submit", subject=job_id, state=state, answered_by=answer
+    )
+    return get(connection, job_id), True
+
+
+def on_record(connection: sa.Connection, job_id: str, *, author: str, request: JobRequest) -> Job | None:
+    """The job that this very request made before. Raises Conflict when the id stands for another request."""
+    present = _find(connection, job_id)
+    if present is not None and (present.author != author or present.request != request):
+        raise Conflict("job_id", "this id stands for another request.", "Choose a new id.")
+    return present
+
+
+def move(
+    connection: sa.Connection,
+    job_id: str,
+    before: JobState,
+    after: JobState,
+    *,
+    actor: Actor,
+    by: str | None = None,
+    now: datetime,
+    **fields: Any,
+) -> bool:
+    """Take one row of the state table, with its ledger action and audit event.
+
+    False when the job is not in `before` (any more): a redelivered message then has nothing to do. Raises
+    Conflict when the table has no such row or the actor may not take it.
+    """
+    row = transition(before, after, actor)
+    changed = connection.execute(
+        sa.update(jobs)
+        .where(jobs.c.id == job_id, jobs.c.state == before)
+        .values(state=after, moved_at=now, **fields)
+    )
+    if changed.rowcount != 1:
+        return False
+    if row.ledger is LedgerAction.CHARGE:
+        ledger.charge(connection, job_id=job_id, now=now)
+    elif row.ledger is LedgerAction.REFUND:
+        ledger.refund(connection, job_id=job_id, now=now)
+    if after is JobState.IN_REVIEW or is_terminal(after):
+        runs.discard(connection, job_id)
+    audit.append(
+        connection,
+        at=now,
+        actor=by or actor,
+        action="job.move",
+        subject=job_id,
+        before=before,
+        after=after,
+        ledger=row.ledger,
+    )
+    return True
+
+
+def get(connection: sa.Connection, job_id: str, *, lock: bool = False) -> Job:
+    """The job. With `lock`, nobody else moves it before this transaction ends."""
+    if lock:
+        connection.execute(sa.select(jobs.c.id).where(jobs.c.id == job_id).with_for_update())
+    found = _find(connection, job_id)
+    if found is None:
+        raise NotFound("job", "there is no such job.", "See `dpgate status`.")
+    return found
+
+
+def get_visible(connection: sa.Connection, job_id: str, user: User) -> Job:
+    """The job, if this user may see it. The same words for absent and forbidden."""
+    found = _find(connection, job_id)
+    if found is None or not may_see_job(user, author=found.author, owner=found.owner):
+        raise NotFound("job", "there is no such job.", "See `dpgate status`.")
+    return found
+
+
+def visible_to(connection: sa.Connection, user: User, *, limit: int = 200) -> list[Job]:
+    """The newest jobs that this user may see."""
+    query = _WITH_OWNER.order_by(jobs.c.created_at.desc()).limit(limit)
+    if user.role is Role.DATA_USER:
+        query = query.where(jobs.c.author == user.name)
+    elif user.role is Role.RIGHTS_HOLDER:
+        query = query.where(datasets.c.owner == user.name)
+    return [_job(row) for row in connection.execute(query)]
+
+
+def set_publish_time(connection: sa.Connection, job_id: str, at: datetime) -> None:
+    """Once: the first worker to find all blocks done decides."""
+    connection.execute(
+        sa.update(jobs).where(jobs.c.id == job_id, jobs.c.publish_at.is_(None)).values(publish_at=at)
+    )
+
+
+def publish_time(connection: sa.Connection, job_id: str) -> datetime | None:
+    found: datetime | None = connection.execute(
+        sa.select(jobs.c.publish_at).where(jobs.c.id == job_id)
+    ).scalar_one()
+    return found
+
+
+def count_attempt(connection: sa.Connection, job_id: str) -> int:
+    """One more try of the step that the job is in; how many that makes."""
+    connection.execute(sa.update(jobs).where(jobs.c.id == job_id).values(attempts=jobs.c.attempts + 1))
+    found: int = connection.execute(sa.select(jobs.c.attempts).where(jobs.c.id == job_id)).scalar_one()
+    return found
+
+
+def nudge(connection: sa.Connection, job_id: str, *, now: datetime, not_since_s: float) -> bool:
+    """True when the job's messages may be sent (again): at most once in so many seconds."""
+    changed = connection.execute(
+        sa.update(jobs)
+        .where(
+            jobs.c.id == job_id,
+            sa.func.coalesce(jobs.c.nudged_at, jobs.c.moved_at) <= now - timedelta(seconds=not_since_s),
+        )
+        .values(nudged_at=now)
+    )
+    return changed.rowcount == 1
+
+
+def in_state(connection: sa.Connection, state: JobState, *, now: datetime, for_s: float = 0) -> list[str]:
+    """Ids of the jobs that have been in a state for at least so many seconds, oldest first."""
+    moved_before = now - timedelta(seconds=for_s)
+    query = sa.select(jobs.c.id).where(jobs.c.state == state, jobs.c.moved_at <= moved_before)
+    return list(connection.execute(query.order_by(jobs.c.moved_at)).scalars())
+
+
+def _answered(connection: sa.Connection, question: str) -> str | None:
+    query = sa.select(jobs.c.id).where(
+        jobs.c.question == question, jobs.c.state == JobState.RELEASED, jobs.c.answered_by.is_(None)
+    )
+    found: str | None = connection.execute(query.order_by(jobs.c.moved_at).limit(1)).scalar()
+    return found
+
+
+def _find(connection: sa.Connection, job_id: str) -> Job | None:
+    row = connection.execute(_WITH_OWNER.where(jobs.c.id == job_id)).one_or_none()
+    return None if row is None else _job(row)
+
+
+def _job(row: sa.Row[Any]) -> Job:
+    fields = dict(row._mapping)
+    fields["request"] = JobRequest.model_validate(fields["request"])
+    fields["reason"] = Reason[fields["reason"]] if fields["reason"] else None
+    return Job(**{name: fields[name] for name in Job.model_fields})

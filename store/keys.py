@@ -1,0 +1,92 @@
+"""The keys of the worker zone. The gateway has no path to them.
+
+One master key in a file that only its owner can read; everything else is derived from it by HKDF-SHA256
+(RFC 5869) under a name of its own, so that no two uses share a key.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import stat
+from pathlib import Path
+
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+from domain.errors import NotReady
+
+KEY_BYTES = 32
+
+
+class Keys:
+    """Purpose-bound keys from one master key of 32 bytes."""
+
+    def __init__(self, master: bytes) -> None:
+        if len(master) != KEY_BYTES:
+            raise NotReady(f"the master key must have {KEY_BYTES} bytes, it has {len(master)}")
+        self._master = master
+
+    def __repr__(self) -> str:
+        return "Keys(...)"
+
+    @property
+    def snapshots(self) -> bytes:
+        """Seals original data at rest."""
+        return self._derive("snapshots")
+
+    @property
+    def addresses(self) -> bytes:
+        """Names original data by keyed digest: a plain hash of a small data set would disclose it."""
+        return self._derive("addresses")
+
+    @property
+    def outputs(self) -> bytes:
+        """Seals un-noised run outputs."""
+        return self._derive("run outputs")
+
+    @property
+    def people(self) -> bytes:
+        """Fingerprints people, to know a cohort again."""
+        return self._derive("people")
+
+    @property
+    def partition(self) -> bytes:
+        """Master of the per-job partition keys."""
+        return self._derive("partition")
+
+    @property
+    def signing(self) -> Ed25519PrivateKey:
+        """Signs certificates."""
+        return Ed25519PrivateKey.from_private_bytes(self._derive("certificates"))
+
+    def _derive(self, purpose: str) -> bytes:
+        return HKDF(hashes.SHA256(), KEY_BYTES, salt=None, info=f"dpgate {purpose}".encode()).derive(
+            self._master
+        )
+
+
+def create_keys(path: Path) -> None:
+    """A fresh master key, unless there is one. Never overwrites: a lost key is lost data."""
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        return
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(secrets.token_bytes(KEY_BYTES))
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def load_keys(path: Path) -> Keys:
+    """Raises NotReady when the file is missing or others can read it."""
+    try:
+        mode = path.stat().st_mode
+        master = path.read_bytes()
+    except FileNotFoundError:
+        raise NotReady(f"there is no master key at {path}; `dpgate up` makes one") from None
+    if stat.S_IMODE(mode) & 0o077:
+        raise NotReady(f"the master key at {path} can be read by others; run: chmod 600 {path}")
+    return Keys(master)

@@ -1,0 +1,63 @@
+"""Releases: written once, in the transaction that draws the noise, and never changed."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+from domain.errors import Conflict, NotFound
+from domain.job import Job
+from domain.release import Release
+from domain.states import JobState
+from store.tables import platform_facts, releases
+
+SIGNING_KEY = "certificate public key"
+
+
+def insert(connection: sa.Connection, release: Release) -> None:
+    """Keep a release. The database refuses a second one for the same job."""
+    values = {
+        "id": release.id,
+        "job_id": release.job_id,
+        "body": release.model_dump(mode="json"),
+        "created_at": release.created_at,
+    }
+    connection.execute(sa.insert(releases).values(values))
+
+
+def exists(connection: sa.Connection, job_id: str) -> bool:
+    return connection.execute(sa.select(releases.c.id).where(releases.c.job_id == job_id)).first() is not None
+
+
+def read(connection: sa.Connection, job: Job) -> Release:
+    """The release that answers a job. Raises Conflict until the job is RELEASED."""
+    if job.state is not JobState.RELEASED:
+        raise Conflict(
+            "job", f"the job is {job.state}; it has no release to read.", "Wait until it is RELEASED."
+        )
+    return _get(connection, job.answered_by or job.id)
+
+
+def read_for_review(connection: sa.Connection, job: Job) -> Release:
+    """The release of a job in review, for the reviewer."""
+    if job.state not in (JobState.IN_REVIEW, JobState.RELEASED):
+        raise Conflict("job", f"the job is {job.state}; there is nothing to review.")
+    return _get(connection, job.answered_by or job.id)
+
+
+def publish_key(connection: sa.Connection, public_key: str) -> None:
+    """Let everyone read the key that certificates are signed with."""
+    connection.execute(sa.delete(platform_facts).where(platform_facts.c.name == SIGNING_KEY))
+    connection.execute(sa.insert(platform_facts).values(name=SIGNING_KEY, value=public_key))
+
+
+def public_key(connection: sa.Connection) -> str | None:
+    query = sa.select(platform_facts.c.value).where(platform_facts.c.name == SIGNING_KEY)
+    found: str | None = connection.execute(query).scalar()
+    return found
+
+
+def _get(connection: sa.Connection, job_id: str) -> Release:
+    body = connection.execute(sa.select(releases.c.body).where(releases.c.job_id == job_id)).scalar()
+    if body is None:
+        raise NotFound("job", "there is no release of this job.")
+    return Release.model_validate(body)

@@ -1,0 +1,78 @@
+"""One writer at a time: whoever changes the ledger or the audit trail waits in line and then has the turn.
+
+Both are chains that every writer extends, so their rows can only be changed one after the other. SQLite has
+a single writer anyway. On PostgreSQL an advisory lock makes the line first come, first served: clients that
+wait for a hot row itself are all woken by each commit and race for it, which is twenty times slower at 64.
+The turn ends with the transaction. Take it as late as possible, and change no other contended row after it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+
+from domain.errors import PlatformError
+from store.tables import audit_head
+
+_LOCK = 0x6470_6761_7465  # "dpgate"
+_HEAD = sa.select(audit_head.c.number, audit_head.c.hash).where(audit_head.c.id == 1)
+# two statements in one round trip: the second one sees what the writer before us has committed
+_WAIT_AND_LOOK = f"SELECT pg_advisory_xact_lock({_LOCK}); SELECT number, hash FROM audit_head WHERE id = 1"
+_INFO = "dpgate turn"
+
+
+@dataclass
+class Turn:
+    """The right to write, until the transaction ends, and the newest audit event so far."""
+
+    transaction: sa.engine.RootTransaction | None
+    number: int
+    hash: str
+
+
+def take(connection: sa.Connection) -> Turn:
+    """Wait for the turn; at once when this transaction has it."""
+    held = connection.info.get(_INFO)
+    transaction = connection.get_transaction()
+    if isinstance(held, Turn) and held.transaction is transaction:
+        return held
+    head = _wait_and_look(connection)
+    if head is None:
+        raise PlatformError("the audit trail has no head; run the migrations")
+    turn = Turn(transaction, *head)
+    connection.info[_INFO] = turn
+    return turn
+
+
+def _wait_and_look(connection: sa.Connection) -> tuple[int, str] | None:
+    if connection.dialect.name == "sqlite":
+        found = connection.execute(_HEAD).one_or_none()
+        return None if found is None else (found.number, found.hash)
+    result = connection.exec_driver_sql(_WAIT_AND_LOOK)
+    cursor = result.cursor
+    assert cursor is not None
+    cursor.nextset()
+    row = cursor.fetchone()
+    result.close()
+    return None if row is None else (row[0], row[1])
+
+
+class Pair:
+    """A row inserted and a row updated because of it; on PostgreSQL in one statement.
+
+    Neither sees the other's change: both look at the rows as they were. Compiled once, so make it at import.
+    """
+
+    def __init__(self, insert: sa.Insert, update: sa.Update) -> None:
+        self._insert, self._update = insert, update
+        # without this option SQLAlchemy does not keep the row count of an insert
+        self._both = insert.add_cte(update.cte("updated")).execution_options(preserve_rowcount=True)
+
+    def execute(self, connection: sa.Connection, **values: object) -> int:
+        """The number of rows inserted."""
+        if connection.dialect.name != "sqlite":
+            return connection.execute(self._both, values).rowcount
+        inserted = connection.execute(self._insert, values).rowcount
+        connection.execute(self._update, values)
+        return inserted
