@@ -1,0 +1,2 @@
+"""HTTP in, JSON out. No data, no key, no sandbox in this process: it meets the workers only in database rows
+and in messages that carry ids. May import domain and store, never worker."""

@@ -1,0 +1,1 @@
+"""The routes of /api/v1, one file per noun."""

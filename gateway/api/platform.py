@@ -1,0 +1,51 @@
+"""The platform itself: is it there, who am I, with which key are certificates signed."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends
+from pydantic import BaseModel
+
+from domain.errors import NotFound
+from domain.permissions import Permission, User
+from gateway.access import TheDatabase, requires
+from gateway.problems import responses
+from store import releases
+
+router = APIRouter(tags=["platform"], responses=responses(413, 500))
+
+
+class Health(BaseModel):
+    status: str
+
+
+class CertificateKey(BaseModel):
+    """The Ed25519 public key (PEM) that verifies the certificates of this platform's releases."""
+
+    public_key: str
+
+
+@router.get("/health", summary="Is the gateway up?")
+def health() -> Health:
+    return Health(status="ok")
+
+
+@router.get("/me", summary="Who am I?", responses=responses(401, 403))
+def me(user: Annotated[User, Depends(requires(Permission.SELF_READ))]) -> User:
+    return user
+
+
+@router.get(
+    "/certificate-key",
+    summary="The key that verifies certificates",
+    responses=responses(401, 403, 404),
+)
+def certificate_key(
+    _user: Annotated[User, Depends(requires(Permission.SELF_READ))], database: TheDatabase
+) -> CertificateKey:
+    with database.reading() as connection:
+        found = releases.public_key(connection)
+    if found is None:
+        raise NotFound("key", "no worker has started yet.", "Ask the operator to start one.")
+    return CertificateKey(public_key=found)

@@ -1,0 +1,140 @@
+"""Errors as problem+json (RFC 9457), each naming the field and the fix."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel
+from starlette.exceptions import HTTPException
+
+from domain import errors
+from domain.errors import FieldProblem, InvalidRequest, RequestError
+from domain.model import invalid
+
+MEDIA_TYPE = "application/problem+json"
+# an answer stays small, whatever was sent
+MAX_PROBLEMS = 20
+MAX_TEXT = 1000
+
+STATUS: dict[type[RequestError], int] = {
+    errors.InvalidRequest: 422,
+    errors.Unauthenticated: 401,
+    errors.NotAllowed: 403,
+    errors.NotFound: 404,
+    errors.Conflict: 409,
+    errors.BudgetExceeded: 409,
+    errors.TooLarge: 413,
+}
+
+
+class ProblemField(BaseModel):
+    """One wrong field and what to do about it."""
+
+    field: str
+    problem: str
+    fix: str
+
+
+class Problem(BaseModel):
+    """Why a request was not taken. Nothing was changed and nothing charged."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    problems: list[ProblemField]
+
+
+RESPONSES: dict[int | str, dict[str, Any]] = {
+    status: {"model": Problem, "content": {MEDIA_TYPE: {}}, "description": title}
+    for status, title in {
+        401: "No valid token",
+        403: "Not allowed for this role or by this policy",
+        404: "Nothing by that name that this user may see",
+        409: "Exists and differs, wrong state, or over budget",
+        413: "Too large",
+        422: "A field is not valid",
+        500: "The platform failed; nothing was charged",
+    }.items()
+}
+
+
+def install(app: FastAPI) -> None:
+    """One map from error to answer. What none of them takes is for `faults`."""
+    app.add_exception_handler(RequestError, _on_request_error)
+    app.add_exception_handler(RequestValidationError, _on_invalid_request)
+    app.add_exception_handler(HTTPException, _on_http_error)
+
+
+def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """The documented errors of a route that has these only."""
+    return {status: RESPONSES[status] for status in statuses}
+
+
+def answer(error: RequestError) -> JSONResponse:
+    """A request error as problem+json."""
+    status = STATUS[type(error)]
+    shown = [_shown(problem) for problem in error.problems[:MAX_PROBLEMS]]
+    more = len(error.problems) - len(shown)
+    content = Problem(
+        type=f"urn:dpgate:problem:{type(error).__name__}",
+        title=error.title,
+        status=status,
+        detail="; ".join(map(str, shown)) + (f"; and {more} more" if more else ""),
+        problems=[ProblemField(field=p.field, problem=p.problem, fix=p.fix) for p in shown],
+    )
+    headers = {"WWW-Authenticate": "Bearer"} if status == 401 else None
+    return JSONResponse(content.model_dump(), status, headers=headers, media_type=MEDIA_TYPE)
+
+
+def fault() -> JSONResponse:
+    """The answer to an error that nobody foresaw: no word about it."""
+    return _plain(500, "The platform failed on this request. Nothing was charged by it. Tell the operator.")
+
+
+async def _on_request_error(_request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, RequestError)
+    return answer(error)
+
+
+async def _on_invalid_request(_request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, RequestValidationError)
+    details = [dict(detail) for detail in error.errors()]
+    if any(detail["type"] == "json_invalid" for detail in details):
+        return answer(_unreadable())
+    for detail in details:
+        source, *within = detail["loc"]
+        detail["loc"] = within if source in ("path", "query", "header") else detail["loc"]
+    # the same words as everywhere; pydantic's copy of the input is not sent back
+    return answer(invalid(details))
+
+
+async def _on_http_error(_request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, HTTPException)
+    if error.status_code == 400:
+        # the framework's word for a body that is not JSON at all: not UTF-8, compressed, nested too deeply
+        return answer(_unreadable())
+    return _plain(error.status_code, str(error.detail), headers=error.headers)
+
+
+def _unreadable() -> InvalidRequest:
+    return InvalidRequest("body", "cannot be read as JSON.", "Send one JSON object in UTF-8, not compressed.")
+
+
+def _shown(problem: FieldProblem) -> FieldProblem:
+    return FieldProblem(_text(problem.field), _text(problem.problem), _text(problem.fix))
+
+
+def _text(text: str) -> str:
+    # names of unknown keys are the sender's: lone surrogates could not even be written as UTF-8
+    printable = "".join(letter if letter.isprintable() else "?" for letter in text[: MAX_TEXT + 1])
+    return printable if len(text) <= MAX_TEXT else f"{printable[:MAX_TEXT]}..."
+
+
+def _plain(status: int, detail: str, *, headers: Mapping[str, str] | None = None) -> JSONResponse:
+    content = Problem(type="about:blank", title=detail, status=status, detail=detail, problems=[])
+    return JSONResponse(content.model_dump(), status, headers=headers, media_type=MEDIA_TYPE)
