@@ -1,0 +1,54 @@
+"""Settings of a worker process. Read once from the environment (`DPGATE_...`); wrong ones fail at start."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from pydantic import Field
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+
+class WorkerSettings(BaseSettings):
+    """Everything that differs between the embedded default and a full deployment."""
+
+    model_config = SettingsConfigDict(env_prefix="DPGATE_", frozen=True)
+
+    database_url: str
+    broker_url: str
+    # the worker zone: master key, sealed snapshots, deliveries, cohorts. No other process may read it
+    zone_folder: Path
+    # plain blocks live here while they run; must be a tmpfs
+    scratch_folder: Path
+    allow_disk_scratch: bool = False
+    # an environment that pipelines may use beside the host's /usr
+    python_env: Path | None = None
+    # parallel runs that a job may count on, over all workers: a public number, it fixes the time of release
+    slots: int = Field(default_factory=lambda: os.cpu_count() or 1, ge=1, le=10_000)
+    # the first slot of this worker on its host: two workers on one host need disjoint ranges
+    first_slot: int = Field(0, ge=0, le=10_000)
+    late_tick_s: float = Field(60, gt=0)
+    max_attempts: int = Field(5, ge=1)
+    prepare_timeout_s: float = Field(60, gt=0)
+    lease_margin_s: float = Field(15, gt=0)
+    sweep_every_s: float = Field(5, gt=0)
+    resend_after_s: float = Field(30, gt=0)
+    # written when the worker takes messages, for whoever started it
+    ready_file: Path | None = None
+    max_delivery_file_bytes: int = Field(4 * 1024**3, gt=0)
+
+    @property
+    def key_file(self) -> Path:
+        return self.zone_folder / "master.key"
+
+    @property
+    def snapshots_folder(self) -> Path:
+        return self.zone_folder / "snapshots"
+
+    @property
+    def cohorts_folder(self) -> Path:
+        return self.zone_folder / "cohorts"
+
+    @property
+    def deliveries_folder(self) -> Path:
+        return self.zone_folder / "deliveries"

@@ -1,0 +1,49 @@
+"""The route of a job through the worker zone, as the list of its steps.
+
+    execute        claim -> prepare -> charge -> send the chunks to all workers       (start.py)
+    execute_chunk  claim -> stage -> run -> keep; whoever finishes last arranges      (chunk.py)
+    publish        aggregate, noise and release in one transaction                    (publish.py)
+
+Every step may be repeated or die half way: each is a compare-and-set in the database, and `sweep.py` takes up
+what a dead worker left.
+"""
+
+from __future__ import annotations
+
+import logging
+
+from worker.chunk import claim_chunk, give_back, keep, run, stage
+from worker.publish import arrange_release
+from worker.sandbox.protocol import SandboxUnavailable
+from worker.start import charge, claim, prepare, put_back, send
+from worker.zone import WorkerZone
+
+log = logging.getLogger(__name__)
+
+
+def execute(zone: WorkerZone, job_id: str) -> None:
+    """Take a queued job up to the point where its chunks are with the workers."""
+    job = claim(zone, job_id)
+    if job is None:
+        return
+    reason = prepare(zone, job)
+    if reason is not None:
+        put_back(zone, job, reason)
+    elif charge(zone, job):
+        send(zone, job)
+
+
+def execute_chunk(zone: WorkerZone, job_id: str, number: int) -> None:
+    """Run the blocks of one chunk and keep their sealed outputs."""
+    chunk = claim_chunk(zone, job_id, number)
+    if chunk is None:
+        return
+    try:
+        outputs = run(zone, chunk, stage(zone, chunk))
+    except SandboxUnavailable as missing:
+        # the host's fault, not the outcome of a run: the text is ours and names what is missing
+        log.error("job %s chunk %s could not be isolated: %s", job_id, number, missing)
+        give_back(zone, chunk)
+        return
+    keep(zone, chunk, outputs)
+    arrange_release(zone, job_id)

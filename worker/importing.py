@@ -1,0 +1,119 @@
+"""Import: from a delivery in the worker zone to a sealed snapshot, or to a refusal from the fixed list."""
+
+from __future__ import annotations
+
+import fcntl
+import logging
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from domain.dataset import Dataset, DatasetState, ImportProblem
+from store import datasets
+from worker.intake import Delivery, ImportRefused, check_delivery
+from worker.zone import WorkerZone
+
+log = logging.getLogger(__name__)
+
+
+def import_dataset(zone: WorkerZone, dataset_id: str) -> None:
+    """check -> compare with other cohorts -> seal -> READY; the plain delivery is removed.
+
+    Of several messages for one data set, one does the work.
+    """
+    with zone.database.reading() as connection:
+        dataset = datasets.get(connection, dataset_id)
+        delivery = datasets.delivery_of(connection, dataset_id)
+    if dataset.state is not DatasetState.IMPORTING:
+        return
+    folder = zone.settings.deliveries_folder / delivery
+    with _held(folder) as is_ours:
+        if is_ours:
+            take_in(zone, dataset, folder)
+            remove(folder)
+
+
+def take_in(zone: WorkerZone, dataset: Dataset, folder: Path) -> None:
+    """READY with a snapshot, or REFUSED with a problem."""
+    try:
+        if folder.is_symlink():
+            raise ImportRefused(ImportProblem.NOT_A_FILE, place=folder.name)
+        checked = check_delivery(
+            folder, dataset.declaration, max_file_bytes=zone.settings.max_delivery_file_bytes
+        )
+        join_cohort(zone, dataset, checked)
+    except ImportRefused as refusal:
+        finish(zone, dataset, snapshot=None, problem=refusal.problem)
+    else:
+        snapshot = zone.snapshots.write(tables=checked.tables, people=checked.people)
+        finish(zone, dataset, snapshot=snapshot, problem=None)
+
+
+def join_cohort(zone: WorkerZone, dataset: Dataset, delivery: Delivery) -> None:
+    """Compare and remember under one lock: of two imports at once, the second finds the first."""
+    with zone.people.locked():
+        check_people_are_new(zone, dataset, delivery)
+        zone.people.add(delivery.people, cohort=dataset.cohort)
+
+
+def check_people_are_new(zone: WorkerZone, dataset: Dataset, delivery: Delivery) -> None:
+    """The same people in another cohort would have two budgets."""
+    if dataset.declaration.new_people:
+        return
+    with zone.database.reading() as connection:
+        others = [cohort for cohort in datasets.living_cohorts(connection) if cohort != dataset.cohort]
+    if zone.people.overlapping(delivery.people, cohorts=others):
+        raise ImportRefused(ImportProblem.SAME_PEOPLE, place=dataset.declaration.privacy_unit.table)
+
+
+def finish(
+    zone: WorkerZone, dataset: Dataset, *, snapshot: str | None, problem: ImportProblem | None
+) -> None:
+    with zone.database.transaction() as connection:
+        finished = datasets.finish_import(
+            connection, dataset_id=dataset.id, snapshot=snapshot, problem=problem, now=zone.now()
+        )
+    if finished:
+        log.info("data set %s: import %s", dataset.id, "refused" if problem else "done")
+
+
+def remove(folder: Path) -> None:
+    """Only our own copy: the rights holder keeps theirs."""
+    if folder.is_symlink():
+        folder.unlink()
+    else:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def remove_settled_deliveries(zone: WorkerZone) -> None:
+    """Plain copies whose import ended, but whose worker died before it removed them."""
+    folder = zone.settings.deliveries_folder
+    names = [path.name for path in folder.iterdir()] if folder.is_dir() else []
+    with zone.database.reading() as connection:
+        settled = datasets.settled_deliveries(connection, names)
+    for name in sorted(settled):
+        remove(folder / name)
+
+
+@contextmanager
+def _held(folder: Path) -> Iterator[bool]:
+    """Whether this process alone imports from the folder; the kernel lets go when a process dies."""
+    try:
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError:
+        yield True  # nothing to hold: the import says what is wrong with it
+        return
+    try:
+        yield _is_free(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _is_free(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

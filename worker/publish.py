@@ -1,0 +1,98 @@
+"""The one way out: aggregate, draw the noise and publish, in one transaction.
+
+`draw` is the only place where un-noised numbers meet, and they do not leave it.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import sqlalchemy as sa
+
+from domain.dataset import Dataset
+from domain.job import Job
+from domain.release import Release
+from domain.schedule import coarse_time, padded_time
+from domain.states import Actor, JobState
+from store import datasets, jobs, ledger, releases, runs
+from store.sealing import open_sealed
+from worker.certificate import certify
+from worker.collect import output_context, unpack
+from worker.zone import WorkerZone
+
+
+def arrange_release(zone: WorkerZone, job_id: str) -> None:
+    """When every block has its output: fix the public time of release, once, and ask for it then."""
+    with zone.database.transaction() as connection:
+        job = jobs.get(connection, job_id)
+        if job.state is not JobState.RUNNING or not runs.all_done(connection, job_id):
+            return
+        dataset = datasets.get(connection, job.dataset_id)
+        jobs.set_publish_time(connection, job_id, _publish_time(zone, job, dataset))
+        publish_at = jobs.publish_time(connection, job_id)
+    assert publish_at is not None
+    zone.messages.publish(job_id, in_s=max(0.0, (publish_at - zone.now()).total_seconds()))
+
+
+def publish(zone: WorkerZone, job_id: str) -> None:
+    """Take a job whose time has come to its release. Repeating it finds nothing to do."""
+    if not begin(zone, job_id):
+        return
+    with zone.database.transaction() as connection:
+        job = jobs.get(connection, job_id, lock=True)
+        if job.state is not JobState.AGGREGATING:
+            return
+        dataset = datasets.get(connection, job.dataset_id)
+        releases.insert(connection, draw(zone, connection, job, dataset))
+        _move(zone, connection, job_id, JobState.AGGREGATING, JobState.IN_REVIEW, Actor.WORKER)
+        if not dataset.declaration.policy.review_releases:
+            _move(zone, connection, job_id, JobState.IN_REVIEW, JobState.RELEASED, Actor.POLICY)
+
+
+def begin(zone: WorkerZone, job_id: str) -> bool:
+    """RUNNING -> AGGREGATING when every block is done and the public time has come. Also True when it was
+    begun before: the worker that began may have died."""
+    with zone.database.transaction() as connection:
+        job = jobs.get(connection, job_id)
+        if job.state is JobState.RUNNING:
+            publish_at = jobs.publish_time(connection, job_id)
+            if publish_at is None or zone.now() < publish_at or not runs.all_done(connection, job_id):
+                return False
+            return _move(zone, connection, job_id, JobState.RUNNING, JobState.AGGREGATING, Actor.WORKER)
+        return job.state is JobState.AGGREGATING
+
+
+def draw(zone: WorkerZone, connection: sa.Connection, job: Job, dataset: Dataset) -> Release:
+    """Open the sealed outputs, aggregate them, add the noise, sign the certificate."""
+    mechanism = job.request.mechanism_for(dataset.declaration.nominal_size)
+    sealed, key = runs.sealed_outputs(connection, job.id), zone.keys.outputs
+    outputs = [
+        unpack(open_sealed(sealed[block], key=key, context=output_context(job.id, block)))
+        for block in range(mechanism.blocks)
+    ]
+    return certify(
+        noised=mechanism.release(outputs),
+        mechanism=mechanism,
+        job=job,
+        dataset=dataset,
+        standing=ledger.standing(connection, job_id=job.id, cohort=dataset.cohort),
+        key=zone.keys.signing,
+        now=zone.now(),
+    )
+
+
+def _move(
+    zone: WorkerZone, connection: sa.Connection, job_id: str, before: JobState, after: JobState, actor: Actor
+) -> bool:
+    return jobs.move(connection, job_id, before, after, actor=actor, now=zone.now())
+
+
+def _publish_time(zone: WorkerZone, job: Job, dataset: Dataset) -> datetime:
+    timing = dataset.declaration.policy.timing
+    finished = zone.now().timestamp()
+    if timing.mode == "coarse":
+        assert timing.step_seconds is not None
+        return datetime.fromtimestamp(coarse_time(finished=finished, step_s=timing.step_seconds), UTC)
+    assert job.due_at is not None
+    due = padded_time(due=job.due_at.timestamp(), finished=finished, late_tick_s=zone.settings.late_tick_s)
+    return datetime.fromtimestamp(due, UTC)

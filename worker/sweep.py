@@ -1,0 +1,113 @@
+"""What a dead worker or a lost message left behind, taken up again. Runs every few seconds, anywhere,
+harmlessly: each mend is a compare-and-set or a message that may come twice."""
+
+from __future__ import annotations
+
+import logging
+
+import sqlalchemy as sa
+
+from domain.job import Reason
+from domain.states import Actor, JobState
+from store import datasets, jobs, runs
+from worker.failure import without_its_text
+from worker.importing import remove_settled_deliveries
+from worker.publish import arrange_release
+from worker.zone import WorkerZone
+
+log = logging.getLogger(__name__)
+
+
+def sweep(zone: WorkerZone) -> None:
+    """One round. A step that fails must not keep the others from mending."""
+    for step in (
+        resend_imports,
+        remove_settled_deliveries,
+        resend_queued,
+        mend_preparing,
+        mend_running,
+        mend_aggregating,
+        remove_leftovers,
+    ):
+        try:
+            step(zone)
+        except Exception as error:
+            log.error("%s: %s", step.__name__, without_its_text(error))
+
+
+def resend_imports(zone: WorkerZone) -> None:
+    """Imports whose message was lost: importing twice ends in the same place."""
+    with zone.database.reading() as connection:
+        waiting = datasets.importing(connection, older_than_s=zone.settings.resend_after_s, now=zone.now())
+    for dataset_id in waiting:
+        zone.messages.import_dataset(dataset_id)
+
+
+def resend_queued(zone: WorkerZone) -> None:
+    """QUEUED jobs whose message was lost."""
+    for job_id in _long_in(zone, JobState.QUEUED, zone.settings.resend_after_s):
+        if _may_nudge(zone, job_id):
+            zone.messages.run_job(job_id)
+
+
+def mend_preparing(zone: WorkerZone) -> None:
+    """PREPARING for too long: its worker is gone. Back to QUEUED, or ERRORED with the budget given back."""
+    for job_id in _long_in(zone, JobState.PREPARING, zone.settings.prepare_timeout_s):
+        with zone.database.transaction() as connection:
+            lost = jobs.get(connection, job_id).attempts >= zone.settings.max_attempts
+            after = JobState.ERRORED if lost else JobState.QUEUED
+            _move(zone, connection, job_id, JobState.PREPARING, after, lost=lost)
+
+
+def mend_running(zone: WorkerZone) -> None:
+    """Chunks whose lease ran out wait again; jobs whose blocks are all done get their release."""
+    for job_id in _long_in(zone, JobState.RUNNING, 0):
+        with zone.database.transaction() as connection:
+            expired = runs.release_expired(connection, job_id=job_id, now=zone.now())
+            lost = runs.most_attempts(connection, job_id) >= zone.settings.max_attempts
+            if lost:
+                _move(zone, connection, job_id, JobState.RUNNING, JobState.ERRORED, lost=True)
+                continue
+            waiting = runs.waiting(connection, job_id)
+            publish_at = jobs.publish_time(connection, job_id)
+        if waiting and (expired or _may_nudge(zone, job_id)):
+            for number in waiting:
+                zone.messages.run_chunk(job_id, number)
+        elif not waiting and (publish_at is None or publish_at <= zone.now()) and _may_nudge(zone, job_id):
+            arrange_release(zone, job_id)
+
+
+def mend_aggregating(zone: WorkerZone) -> None:
+    """AGGREGATING for too long: publish again; nothing left the box, so fresh noise is the first noise."""
+    for job_id in _long_in(zone, JobState.AGGREGATING, zone.settings.resend_after_s):
+        if not _may_nudge(zone, job_id):
+            continue
+        with zone.database.transaction() as connection:
+            lost = jobs.count_attempt(connection, job_id) > zone.settings.max_attempts
+            if lost:
+                _move(zone, connection, job_id, JobState.AGGREGATING, JobState.ERRORED, lost=True)
+        if not lost:
+            zone.messages.publish(job_id, in_s=0)
+
+
+def remove_leftovers(zone: WorkerZone) -> None:
+    """What runs had when their worker died: blocks in memory, sandboxes."""
+    zone.sandbox.reap()
+
+
+def _long_in(zone: WorkerZone, state: JobState, for_s: float) -> list[str]:
+    with zone.database.reading() as connection:
+        return jobs.in_state(connection, state, now=zone.now(), for_s=for_s)
+
+
+def _may_nudge(zone: WorkerZone, job_id: str) -> bool:
+    with zone.database.transaction() as connection:
+        return jobs.nudge(connection, job_id, now=zone.now(), not_since_s=zone.settings.resend_after_s)
+
+
+def _move(
+    zone: WorkerZone, connection: sa.Connection, job_id: str, before: JobState, after: JobState, *, lost: bool
+) -> None:
+    reason = {"reason": Reason.WORKERS_LOST.name} if lost else {}
+    if jobs.move(connection, job_id, before, after, actor=Actor.SWEEP, now=zone.now(), **reason):
+        log.warning("job %s: %s -> %s by the sweep", job_id, before, after)

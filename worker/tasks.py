@@ -1,0 +1,39 @@
+"""Celery in: each task is a thin wrapper; the route knows nothing of Celery. Messages carry ids only."""
+
+from __future__ import annotations
+
+from worker.app import app, this_zone, without_data
+from worker.execute import execute, execute_chunk
+from worker.importing import import_dataset
+from worker.publish import publish
+from worker.sweep import sweep
+
+
+@app.task(name="dpgate.run_job")
+@without_data
+def run_job_task(job_id: str) -> None:
+    execute(this_zone(), job_id)
+
+
+@app.task(name="dpgate.run_chunk")
+@without_data
+def run_chunk_task(job_id: str, number: int) -> None:
+    execute_chunk(this_zone(), job_id, number)
+
+
+@app.task(name="dpgate.publish")
+@without_data
+def publish_task(job_id: str) -> None:
+    publish(this_zone(), job_id)
+
+
+@app.task(name="dpgate.import_dataset")
+@without_data
+def import_dataset_task(dataset_id: str) -> None:
+    import_dataset(this_zone(), dataset_id)
+
+
+@app.task(name="dpgate.sweep")
+@without_data
+def sweep_task() -> None:
+    sweep(this_zone())

@@ -1,0 +1,63 @@
+"""The worker zone as one object: what a worker process may open. Made once per process, after the fork."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Protocol
+
+from store.database import Database
+from store.keys import Keys, load_keys
+from store.people import CohortPeople
+from store.snapshots import SnapshotArea
+from worker.config import WorkerSettings
+from worker.sandbox.bubblewrap import BubblewrapSandbox
+from worker.sandbox.host_image import HostImage
+from worker.sandbox.protocol import Sandbox
+
+
+class Messages(Protocol):
+    """What the route sends to the workers: ids, never data."""
+
+    def run_job(self, job_id: str) -> None: ...
+    def run_chunk(self, job_id: str, number: int) -> None: ...
+    def publish(self, job_id: str, *, in_s: float) -> None: ...
+    def import_dataset(self, dataset_id: str) -> None: ...
+
+
+@dataclass(frozen=True)
+class WorkerZone:
+    settings: WorkerSettings
+    database: Database
+    keys: Keys
+    snapshots: SnapshotArea
+    people: CohortPeople
+    image: HostImage
+    sandbox: Sandbox
+    messages: Messages
+    slot: int
+    now: Callable[[], datetime]
+
+    def is_isolated(self) -> bool:
+        """Whether this process can isolate runs, as the host is now."""
+        return all(feature.present or not feature.required for feature in self.sandbox.probe())
+
+
+def open_zone(settings: WorkerSettings, *, image: HostImage, messages: Messages, slot: int) -> WorkerZone:
+    """Raises NotReady when a key or folder is missing."""
+    keys = load_keys(settings.key_file)
+    return WorkerZone(
+        settings=settings,
+        database=Database(settings.database_url),
+        keys=keys,
+        snapshots=SnapshotArea(settings.snapshots_folder, keys),
+        people=CohortPeople(settings.cohorts_folder, keys),
+        image=image,
+        sandbox=BubblewrapSandbox(
+            image, scratch_root=settings.scratch_folder, allow_disk_scratch=settings.allow_disk_scratch
+        ),
+        messages=messages,
+        slot=settings.first_slot + slot,
+        now=lambda: datetime.now(UTC),
+    )
