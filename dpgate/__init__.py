@@ -1,0 +1,31 @@
+"""dpgate for Python: run a pipeline on sensitive data and read back what differential privacy allows.
+
+    import dpgate
+
+    client = dpgate.connect()                    # the login of `dpgate login`, or DPGATE_URL and DPGATE_TOKEN
+    client.twin("heights", "twin/")              # the anonymised stand-in to develop on
+    job = client.submit(request)                 # `dpgate submit` builds the request from a folder
+    release = job.wait().release()
+    print(release["mean_height"].value, release.guarantee, release.epsilon)
+
+Importing this package needs httpx only.
+"""
+
+from dpgate.client import Client, connect
+from dpgate.errors import DpgateError, NotLoggedIn, PlatformUnreachable, RequestRefused
+from dpgate.models import Account, Budget, Dataset, Job, Release, Value
+
+__all__ = [
+    "Account",
+    "Budget",
+    "Client",
+    "Dataset",
+    "DpgateError",
+    "Job",
+    "NotLoggedIn",
+    "PlatformUnreachable",
+    "Release",
+    "RequestRefused",
+    "Value",
+    "connect",
+]

@@ -1,0 +1,5 @@
+"""`python -m dpgate` is the `dpgate` command."""
+
+from dpgate.cli import main
+
+main()

@@ -1,0 +1,123 @@
+"""Commands that look: the catalogue, the twin, the budget, a release's certificate."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from dpgate.cli.exit_codes import ExitCode
+from dpgate.cli.output import Json, Profile, out, plain, print_json, print_table
+from dpgate.client import connect
+from dpgate.errors import DpgateError
+from dpgate.models import Dataset
+from dpgate.pipeline_folder import load_json, read_text
+
+DECLARATION = Path(".dpgate") / "dataset.json"
+
+
+def datasets(as_json: Json = False, profile: Profile = "default") -> None:
+    """Show the data sets that you may use."""
+    with connect(profile=profile) as client:
+        found = client.datasets()
+    if as_json:
+        print_json([dataset.raw for dataset in found])
+        return
+    rows = [
+        (d.name, d.version, d.declaration["title"], d.declaration["nominal_size"], d.state) for d in found
+    ]
+    columns = ("name", "version", "title", "people (declared)", "state")
+    print_table("Data sets", columns, rows, empty="none that you may use; ask a rights holder")
+
+
+def twin(
+    dataset: Annotated[str, typer.Argument(help="The data set's name.")],
+    folder: Annotated[Path, typer.Option("--output", "-o", help="Where to put it.")] = Path("twin"),
+    as_json: Json = False,
+    profile: Profile = "default",
+) -> None:
+    """Fetch the anonymised stand-in of a data set, to develop on."""
+    _check_twin_folder(folder)
+    with connect(profile=profile) as client:
+        found = client.dataset(dataset)
+        paths = client.twin(dataset, folder)
+    keep_declaration(folder, found)
+    if as_json:
+        print_json({"folder": str(folder), "files": paths, "label": found.twin})
+    else:
+        out.print(f"[bold]{len(paths)} files[/] in {plain(folder)}\n[yellow]{plain(found.twin)}[/]")
+
+
+def keep_declaration(folder: Path, dataset: Dataset) -> None:
+    """Beside the twin's files, what `dpgate run` needs to know of the data set."""
+    target = folder / DECLARATION
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(json.dumps(dataset.declaration, indent=2), encoding="utf-8")
+
+
+def load_twin_declaration(folder: Path) -> dict[str, Any]:
+    """What `dpgate twin` kept beside the twin's files."""
+    path = folder / DECLARATION
+    if not path.exists():
+        raise DpgateError(f"{folder} holds no twin; fetch one with: dpgate twin DATASET -o {folder}")
+    declaration: dict[str, Any] = load_json(path)
+    return declaration
+
+
+def budget(
+    dataset: Annotated[str, typer.Argument(help="The data set's name.")],
+    as_json: Json = False,
+    profile: Profile = "default",
+) -> None:
+    """Show what is left of a data set's privacy budget."""
+    with connect(profile=profile) as client:
+        found = client.budget(dataset)
+    if as_json:
+        accounts = [vars(account) for account in found.accounts]
+        print_json({"dataset": dataset, "guarantee": found.guarantee, "accounts": accounts})
+        return
+    rows = [(a.kind, a.holder, a.cap, a.spent, a.reserved, a.left) for a in found.accounts]
+    columns = ("account", "holder", "cap", "spent", "reserved", "left")
+    note = f"Epsilon, guarantee class {plain(found.guarantee)}. The cohort's cap binds all users together."
+    print_table(f"Budget of {dataset}", columns, rows, note=note)
+
+
+def verify(
+    release: Annotated[Path, typer.Argument(help="A release as `dpgate result --json` printed it.")],
+    key: Annotated[
+        Path | None,
+        typer.Option(help="The platform's certificate key (PEM); without it, the platform is asked."),
+    ] = None,
+    as_json: Json = False,
+    profile: Profile = "default",
+) -> None:
+    """Check a release against its certificate; with --key offline."""
+    from dpgate.verification import check_release
+
+    content = load_json(release)
+    statement = check_release(content, read_text(key) if key else _asked_key(profile))
+    if as_json:
+        print_json({"fits": statement is not None, "statement": statement})
+    elif statement is None:
+        out.print("[bold red]The certificate does not fit this release.[/]")
+    else:
+        promise = statement["predicate"]["guarantee"]
+        out.print("[bold green]The certificate fits[/]: signed by this key, every file and value unchanged.")
+        out.print(f"Guarantee class {plain(promise['class'])}, epsilon {plain(promise['epsilon'])}.")
+    if statement is None:
+        raise typer.Exit(ExitCode.BROKEN_CHAIN)
+
+
+def _asked_key(profile: str) -> str:
+    with connect(profile=profile) as client:
+        return client.certificate_key()
+
+
+def _check_twin_folder(folder: Path) -> None:
+    """A twin replaces a twin, never something else."""
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / DECLARATION).exists():
+        raise DpgateError(
+            f"{folder} holds other files, which a twin could replace; name a new folder with -o"
+        )

@@ -1,0 +1,210 @@
+"""Commands of the researcher's route on the platform: submit, follow, read, withdraw."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from domain.job import JobRequest, check_job_id
+from domain.loss import format_epsilon
+from domain.model import parse
+from domain.pipeline import Pipeline
+from dpgate.cli.develop import BlockSize, Folder
+from dpgate.cli.exit_codes import ExitCode
+from dpgate.cli.output import (
+    Json,
+    Profile,
+    err,
+    number,
+    out,
+    plain,
+    print_json,
+    print_line,
+    print_table,
+    progress,
+)
+from dpgate.client import Client, connect
+from dpgate.errors import NotFinished, PlatformUnreachable
+from dpgate.models import Job, Release
+from dpgate.pipeline_folder import load_lock, load_pipeline
+from dpgate.unpacking import write_texts
+
+LONGEST_WAIT_S = 3600.0
+JobArgument = Annotated[str, typer.Argument(help="The job's id.")]
+
+
+def submit(
+    folder: Folder,
+    epsilon: Annotated[str, typer.Option(help="Privacy loss to spend, for instance 0.5.")],
+    dataset: Annotated[str | None, typer.Option(help="Default: the twin's data set.")] = None,
+    block_size: BlockSize = None,
+    project: Annotated[str | None, typer.Option(help="Spend from a project's allocation.")] = None,
+    job_id: Annotated[
+        str | None, typer.Option(help="An id of your choice; repeating it is harmless.")
+    ] = None,
+    wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Wait and print the release.")] = False,
+    as_json: Json = False,
+    profile: Profile = "default",
+) -> None:
+    """Submit a pipeline to run on the original data."""
+    request = build_request(folder, epsilon=epsilon, dataset=dataset, block_size=block_size, project=project)
+    with connect(profile=profile) as client:
+        job = send(client, request, job_id=check_job_id(job_id or str(uuid.uuid4())))
+        if wait:
+            print_result(follow(job, shown=not as_json), as_json=as_json)
+            return
+    if as_json:
+        print_json(job.raw)
+    else:
+        print_job(job)
+
+
+def status(
+    job_id: Annotated[str | None, typer.Argument(help="A job; without it, your newest ones.")] = None,
+    as_json: Json = False,
+    profile: Profile = "default",
+) -> None:
+    """Show one job, or your newest ones."""
+    with connect(profile=profile) as client:
+        found = [client.job(job_id)] if job_id else client.jobs()
+    if as_json:
+        print_json(found[0].raw if job_id else [job.raw for job in found])
+    elif job_id:
+        print_job(found[0])
+    else:
+        rows = [(job.id, job.state, job.dataset, job.epsilon) for job in found]
+        print_table("Jobs, newest first", ("id", "state", "data set", "epsilon"), rows, empty="no jobs yet")
+
+
+def result(
+    job_id: JobArgument,
+    folder: Annotated[Path | None, typer.Option("--output", "-o", help="Also write the files here.")] = None,
+    wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Wait until it is there.")] = False,
+    as_json: Json = False,
+    profile: Profile = "default",
+) -> None:
+    """Print a job's release: values, noise interval, guarantee; with --json the certificate as well."""
+    with connect(profile=profile) as client:
+        job = client.job(job_id)
+        if wait:
+            job = follow(job, shown=not as_json)
+        release = find_release(job, as_json=as_json)
+    if folder:
+        write_texts(release.files, folder)
+    show_release(release, as_json=as_json)
+
+
+def cancel(job_id: JobArgument, as_json: Json = False, profile: Profile = "default") -> None:
+    """Withdraw a job. Before it runs the budget comes back; afterwards the charge stands."""
+    with connect(profile=profile) as client:
+        job = client.cancel(job_id)
+    if as_json:
+        print_json(job.raw)
+    else:
+        print_job(job)
+
+
+def build_request(
+    folder: Path, *, epsilon: str, dataset: str | None, block_size: int | None, project: str | None = None
+) -> dict[str, Any]:
+    """A request body from a pipeline folder and its lock, checked here first. Raises DpgateError when the
+    lock is out of date, InvalidRequest naming a wrong field."""
+    loaded = load_pipeline(folder)
+    digest = parse(Pipeline, loaded.body, within="pipeline").digest
+    lock = load_lock(folder, pipeline_digest=digest)
+    request = {
+        "dataset": dataset or lock.dataset,
+        "pipeline": loaded.body,
+        "shape": lock.shape.model_dump(mode="json"),
+        "epsilon": epsilon,
+        "block_size": block_size or lock.block_size,
+    } | ({"project": project} if project else {})
+    parse(JobRequest, request)
+    return request
+
+
+def send(client: Client, request: dict[str, Any], *, job_id: str) -> Job:
+    """Submit under this id. When the answer is lost, the message names the id: repeating it is harmless."""
+    try:
+        return client.submit(request, job_id=job_id)
+    except PlatformUnreachable as error:
+        raise PlatformUnreachable(
+            f"{error}. If the job may have arrived, submit it again with --job-id {job_id}: "
+            "the same id is charged once at most."
+        ) from error
+
+
+def follow(job: Job, *, shown: bool) -> Job:
+    """Wait for the end of a job; what is shown are public facts."""
+    if shown and not job.is_finished:
+        err.print(f"Waiting for job {job.id}. Ctrl-C ends the waiting, not the job.", soft_wrap=True)
+    with progress("waiting", shown=shown) as step:
+        for newer in job.follow(timeout_s=LONGEST_WAIT_S):
+            job = newer
+            step(*_public_progress(job))
+    if not job.is_finished:
+        raise NotFinished(f"job {job.id} is {job.state}; read it later: dpgate result {job.id} --wait")
+    return job
+
+
+def _public_progress(job: Job) -> tuple[float, float | None, str]:
+    """Time passed and time in all, both from public values, and the state."""
+    if not (job.due_at and job.raw.get("charged_at")):
+        return 0, None, job.state
+    charged, due = (datetime.fromisoformat(text) for text in (job.raw["charged_at"], job.due_at))
+    passed = datetime.now(UTC) - charged
+    return (
+        passed.total_seconds(),
+        (due - charged).total_seconds(),
+        f"{job.state}, visible at {due:%H:%M:%S} UTC",
+    )
+
+
+def print_job(job: Job) -> None:
+    print_line(f"Job [bold]{plain(job.id)}[/] on {plain(job.dataset)}: [bold]{plain(job.state)}[/]")
+    out.print(f"  epsilon {plain(job.epsilon)} ({plain(job.guarantee)}), {job.blocks} blocks")
+    if job.answered_by:
+        print_line(
+            f"  the identical question: answered by the release of {plain(job.answered_by)}, no charge"
+        )
+    if job.due_at and not job.is_finished:
+        out.print(f"  the release becomes visible at {plain(job.due_at[:19].replace('T', ' '))} UTC")
+    if job.reason:
+        out.print(f"  {plain(job.reason)}")
+
+
+def print_result(job: Job, *, as_json: bool) -> None:
+    """Print the release of a finished job, or end with NOT_RELEASED."""
+    show_release(find_release(job, as_json=as_json), as_json=as_json)
+
+
+def find_release(job: Job, *, as_json: bool) -> Release:
+    """The release of a finished job; ends with NOT_RELEASED when there will be none."""
+    if job.is_finished and job.state != "RELEASED":
+        print_json(job.raw) if as_json else print_job(job)
+        raise typer.Exit(ExitCode.NOT_RELEASED)
+    return job.release()
+
+
+def show_release(release: Release, *, as_json: bool) -> None:
+    print_json(release.raw) if as_json else print_release(release)
+
+
+def print_release(release: Release) -> None:
+    rows = [
+        (
+            value.name,
+            number(value.value, value.noise_scale),
+            f"{number(value.lower_95, value.noise_scale)} to {number(value.upper_95, value.noise_scale)}",
+        )
+        for value in release.values
+    ]
+    note = (
+        f"Guarantee class {plain(release.guarantee)}, epsilon {format_epsilon(release.micro_epsilon)}. "
+        "The interval covers the noise with 95 %, not the sampling error."
+    )
+    print_table(f"Release from {release.dataset}", ("output", "released", "noise interval"), rows, note=note)

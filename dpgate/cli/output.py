@@ -1,0 +1,90 @@
+"""One place that prints: rich text for people on stdout, one JSON document for programs with `--json`."""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
+from rich.table import Table
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
+Profile = Annotated[str, typer.Option(help="Which login to use.", envvar="DPGATE_PROFILE")]
+Step = Callable[..., None]
+
+out = Console(highlight=False)
+err = Console(stderr=True, highlight=False)
+
+
+def print_json(content: Any) -> None:
+    # plain print: rich would wrap long lines
+    print(json.dumps(content, indent=2, ensure_ascii=False))
+
+
+def plain(value: object) -> str:
+    """Text from elsewhere, made harmless for a terminal: no markup, no control characters."""
+    text = "".join(
+        c if c in "\n\t" or unicodedata.category(c) != "Cc" else "\N{REPLACEMENT CHARACTER}"
+        for c in str(value)
+    )
+    return escape(text)
+
+
+def print_line(text: str) -> None:
+    """A line with something to copy: an id, a token, a digest. It is not wrapped."""
+    out.print(text, soft_wrap=True)
+
+
+def print_table(
+    title: str, columns: Sequence[str], rows: Sequence[Sequence[object]], *, note: str = "", empty: str = ""
+) -> None:
+    """Numbers to the right, words to the left; a note below says what the numbers promise."""
+    out.print(f"[bold]{plain(title)}[/]")
+    if rows:
+        table = Table()
+        for position, column in enumerate(columns):
+            numeric = all(_is_numeric(row[position]) for row in rows)
+            table.add_column(column, justify="right" if numeric else "left", overflow="fold")
+        for row in rows:
+            table.add_row(*[plain(cell) for cell in row])
+        out.print(table)
+    else:
+        out.print(empty or "none")
+    if note:
+        out.print(note)
+
+
+@contextmanager
+def progress(text: str, *, shown: bool) -> Iterator[Step]:
+    """A bar on stderr while something takes its time; call the value with (done, total, text)."""
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(bar_width=20))
+    with Progress(*columns, console=err, disable=not (shown and err.is_terminal), transient=True) as bar:
+        task = bar.add_task(escape(text), total=None)
+
+        def step(done: float, total: float | None, state: str = "") -> None:
+            description = f"{text} ({state})" if state else text
+            bar.update(task, completed=done, total=total, description=plain(description))
+
+        yield step
+
+
+def number(value: float, scale: float | None = None) -> str:
+    """As many digits as the noise leaves meaningful."""
+    if scale is None or scale <= 0:
+        return f"{value:.4g}"
+    decimals = max(0, 1 - int(f"{scale:e}".split("e")[1]))
+    return f"{value:.{min(decimals, 12)}f}"
+
+
+def _is_numeric(cell: object) -> bool:
+    try:
+        float(str(cell).rstrip("%"))
+    except ValueError:
+        return str(cell) in ("-", "")
+    return True

@@ -1,0 +1,214 @@
+"""The client of the REST interface. Every method is one request."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+from urllib.parse import quote
+
+import httpx
+
+from dpgate.credentials import Login, find_login
+from dpgate.errors import DpgateError, PlatformUnreachable, Problem, RequestRefused
+from dpgate.models import Account, Budget, Dataset, Job, Release
+from dpgate.unpacking import MAX_BYTES, unpack
+
+ModelT = TypeVar("ModelT")
+_NOT_DPGATE = "something that is not dpgate"
+
+
+def connect(*, profile: str = "default", url: str | None = None, token: str | None = None) -> Client:
+    """A client with the given address and token, or with the login kept under `profile`."""
+    if (url is None) != (token is None):
+        raise DpgateError("give both url and token, or neither")
+    return Client(Login(url, token) if url is not None and token is not None else find_login(profile))
+
+
+class Client:
+    """One user's view of one platform. Close it, or use it in a `with` block."""
+
+    def __init__(
+        self, login: Login, *, timeout_s: float = 30, transport: httpx.BaseTransport | None = None
+    ) -> None:
+        _check_login(login)
+        self._http = httpx.Client(
+            base_url=login.url.rstrip("/") + "/api/v1",
+            headers={"Authorization": f"Bearer {login.token}"},
+            timeout=timeout_s,
+            transport=transport,
+            # an answer never sends the token elsewhere
+            follow_redirects=False,
+        )
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._http.close()
+
+    def me(self) -> dict[str, str]:
+        """Name and role of the user behind the token."""
+        answer = self._json("GET", "/me")
+        return _as(lambda raw: {"name": raw["name"], "role": raw["role"]}, answer)
+
+    def datasets(self) -> list[Dataset]:
+        return _as(lambda raw: [Dataset.of(one) for one in raw], self._json("GET", "/datasets"))
+
+    def dataset(self, name: str) -> Dataset:
+        return _as(Dataset.of, self._json("GET", _path("datasets", name)))
+
+    def register(self, declaration: dict[str, Any], *, delivery: str) -> Dataset:
+        """Register files that were delivered to the worker zone (`dpgate dataset add` does both)."""
+        body = {"declaration": declaration, "delivery": delivery}
+        return _as(Dataset.of, self._json("POST", "/datasets", json=body))
+
+    def registration(self, name: str) -> Dataset:
+        """The newest registration of your data set, whatever became of it."""
+        return _as(Dataset.of, self._json("GET", _path("datasets", name, "registration")))
+
+    def twin(self, name: str, folder: str | Path) -> list[str]:
+        """Unpack the twin below `folder`; returns the paths written."""
+        return unpack(self._download(_path("datasets", name, "twin")), Path(folder))
+
+    def budget(self, name: str) -> Budget:
+        return _as(Budget.of, self._json("GET", _path("datasets", name, "budget")))
+
+    def allot(
+        self, name: str, *, kind: str, holder: str, epsilon: str | float, members: tuple[str, ...] = ()
+    ) -> Account:
+        """Allot a part of the budget to a `project` or `user`."""
+        body = {"epsilon": epsilon, "members": list(members)}
+        path = _path("datasets", name, "allocations", kind, holder)
+        return _as(Account.of, self._json("PUT", path, json=body))
+
+    def submit(self, request: dict[str, Any], *, job_id: str | None = None) -> Job:
+        """Submit a job. Repeating it with the same id is harmless; a new id asks anew."""
+        answer = self._send("PUT", _path("jobs", job_id or str(uuid.uuid4())), json=request)
+        return _as(lambda raw: Job.of(raw, self, is_new=answer.status_code == 201), _content(answer))
+
+    def jobs(self) -> list[Job]:
+        return _as(lambda raw: [Job.of(one, self) for one in raw], self._json("GET", "/jobs"))
+
+    def job(self, job_id: str) -> Job:
+        return self._job("GET", _path("jobs", job_id))
+
+    def cancel(self, job_id: str) -> Job:
+        return self._job("POST", _path("jobs", job_id, "cancel"))
+
+    def decide(self, job_id: str, decision: str) -> Job:
+        """`approve` or `reject` a job that waits; `release` or `withhold` a release in review."""
+        step = "decision" if decision in ("approve", "reject") else "review"
+        return self._job("POST", _path("jobs", job_id, step), params={"decision": decision})
+
+    def release(self, job_id: str) -> Release:
+        return _as(Release.of, self._json("GET", _path("jobs", job_id, "release")))
+
+    def review(self, job_id: str) -> Release:
+        """A release that waits for your decision (rights holder)."""
+        return _as(Release.of, self._json("GET", _path("jobs", job_id, "review")))
+
+    def images(self) -> list[dict[str, Any]]:
+        return list(self._json("GET", "/images"))
+
+    def approve_image(self, digest: str) -> dict[str, Any]:
+        return dict(self._json("POST", _path("images", digest, "approval")))
+
+    def users(self) -> list[dict[str, str]]:
+        return list(self._json("GET", "/users"))
+
+    def add_user(self, name: str, role: str) -> dict[str, str]:
+        """A new user; the answer holds the token, this once."""
+        return dict(self._json("POST", "/users", json={"name": name, "role": role}))
+
+    def verify_audit(self, expected_head: str | None = None) -> dict[str, Any]:
+        params = {"expected_head": expected_head} if expected_head else {}
+        return dict(self._json("GET", "/audit/verification", params=params))
+
+    def certificate_key(self) -> str:
+        """The Ed25519 public key (PEM) that verifies certificates."""
+        return _as(lambda raw: str(raw["public_key"]), self._json("GET", "/certificate-key"))
+
+    def _job(self, method: str, path: str, **request: Any) -> Job:
+        return _as(lambda raw: Job.of(raw, self), self._json(method, path, **request))
+
+    def _json(self, method: str, path: str, **request: Any) -> Any:
+        return _content(self._send(method, path, **request))
+
+    def _send(self, method: str, path: str, **request: Any) -> httpx.Response:
+        try:
+            answer = self._http.request(method, path, **request)
+        except (httpx.RequestError, httpx.InvalidURL) as error:
+            raise self._unreachable(error) from error
+        if not answer.is_success:
+            raise _refusal(answer)
+        return answer
+
+    def _download(self, path: str) -> bytes:
+        """A large answer, given up as soon as it is larger than it may be."""
+        content = bytearray()
+        try:
+            with self._http.stream("GET", path) as answer:
+                if not answer.is_success:
+                    answer.read()
+                    raise _refusal(answer)
+                for part in answer.iter_bytes():
+                    content += part
+                    if len(content) > MAX_BYTES:
+                        raise DpgateError("the platform sent more than 1 GiB; nothing was written")
+        except httpx.RequestError as error:
+            raise self._unreachable(error) from error
+        return bytes(content)
+
+    def _unreachable(self, error: Exception) -> PlatformUnreachable:
+        return PlatformUnreachable(f"no dpgate answers at {self._http.base_url} ({type(error).__name__})")
+
+
+def _check_login(login: Login) -> None:
+    if not login.url.startswith(("http://", "https://")):
+        raise DpgateError(f"{login.url!r} is no address; it starts with https:// or http://")
+    try:
+        httpx.URL(login.url)
+    except httpx.InvalidURL:
+        raise DpgateError(f"{login.url!r} is no address, such as https://dpgate.example.org") from None
+    # not shown: it may be a token with a slip of the finger
+    if not login.token.isascii() or not login.token.isprintable() or " " in login.token:
+        raise DpgateError("the token has characters that no token has; copy it again")
+
+
+def _path(*parts: str) -> str:
+    # a name with a slash or a question mark must not become another address
+    return "".join(f"/{quote(part, safe=':')}" for part in parts)
+
+
+def _content(answer: httpx.Response) -> Any:
+    try:
+        return answer.json()
+    except ValueError:
+        raise PlatformUnreachable(f"an answer without JSON from {_NOT_DPGATE}") from None
+
+
+def _as(build: Callable[[Any], ModelT], raw: Any) -> ModelT:
+    """What was answered as one of our models."""
+    try:
+        return build(raw)
+    except (KeyError, TypeError, AttributeError, IndexError):
+        raise PlatformUnreachable(f"an answer without the expected fields from {_NOT_DPGATE}") from None
+
+
+def _refusal(answer: httpx.Response) -> DpgateError:
+    try:
+        body = answer.json()
+        problems = tuple(Problem(p["field"], p["problem"], p["fix"]) for p in body["problems"])
+        return RequestRefused(
+            status=answer.status_code,
+            kind=str(body["type"]).rsplit(":", 1)[-1],
+            title=str(body["title"]),
+            problems=problems,
+        )
+    except (ValueError, KeyError, TypeError):
+        return PlatformUnreachable(f"HTTP {answer.status_code} from {_NOT_DPGATE}")

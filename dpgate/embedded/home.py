@@ -1,0 +1,142 @@
+"""Where an embedded platform keeps its things: one folder that it owns, with one part per trust zone."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import tempfile
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from dpgate.errors import DpgateError
+
+# a unix socket's path must fit into sun_path (108 bytes on Linux)
+LONGEST_SOCKET_PATH = 100
+# after a kill, this is how long the rest of the former platform may take to end
+LONGEST_END_S = 20.0
+
+
+@dataclass(frozen=True)
+class Home:
+    """All paths of an embedded platform."""
+
+    root: Path
+
+    @property
+    def database(self) -> Path:
+        return self.root / "database" / "dpgate.sqlite"
+
+    @property
+    def database_url(self) -> str:
+        return f"sqlite:///{self.database}"
+
+    @property
+    def worker_zone(self) -> Path:
+        """Keys, snapshots, deliveries. The gateway is never told this path."""
+        return self.root / "worker"
+
+    @property
+    def deliveries(self) -> Path:
+        return self.worker_zone / "deliveries"
+
+    @property
+    def logs(self) -> Path:
+        return self.root / "logs"
+
+    @property
+    def run(self) -> Path:
+        """Lock, sockets, the beat's schedule."""
+        return self.root / "run"
+
+    @property
+    def operator_token(self) -> Path:
+        return self.root / "operator.token"
+
+    @property
+    def facts(self) -> Path:
+        """What `dpgate up` says about itself once everything is up."""
+        return self.run / "up.json"
+
+    def make(self) -> None:
+        """Create the folders, for their owner alone. Raises DpgateError for a folder that is not ours."""
+        folders = (self.root, self.database.parent, self.worker_zone, self.deliveries, self.logs, self.run)
+        if self.root.exists():
+            self._check_ours({folder.name for folder in folders} | {self.operator_token.name})
+        for folder in folders:
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            folder.chmod(0o700)
+
+    def claim(self) -> int:
+        """The lock that one platform holds on its home, as an open descriptor. Raises DpgateError."""
+        descriptor = os.open(self._lock, os.O_RDWR | os.O_CREAT, 0o600)
+        deadline = time.monotonic() + LONGEST_END_S
+        while not _try_lock(descriptor):
+            if self.owner() is not None or time.monotonic() > deadline:
+                os.close(descriptor)
+                raise DpgateError(f"a dpgate is up already in {self.root}; end it with: dpgate down")
+            time.sleep(0.1)
+        os.truncate(descriptor, 0)
+        os.pwrite(descriptor, str(os.getpid()).encode(), 0)
+        self.facts.unlink(missing_ok=True)
+        return descriptor
+
+    def owner(self) -> int | None:
+        """The living process that holds the lock."""
+        if not self.is_claimed():
+            return None
+        with suppress(ValueError, OSError):
+            pid = int(self._lock.read_text())
+            os.kill(pid, 0)
+            return pid
+        return None
+
+    def is_claimed(self) -> bool:
+        """Whether a platform, or what is left of one, still uses this home."""
+        try:
+            descriptor = os.open(self._lock, os.O_RDWR)
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        try:
+            return not _try_lock(descriptor)
+        finally:
+            os.close(descriptor)
+
+    def redis_socket(self) -> Path:
+        """In the run folder, or in a short temporary one where that path would not fit."""
+        path = self.run / "redis.sock"
+        if len(os.fsencode(path)) <= LONGEST_SOCKET_PATH:
+            return path
+        return Path(tempfile.mkdtemp(prefix="dpgate-", dir="/tmp")) / "redis.sock"
+
+    @property
+    def _lock(self) -> Path:
+        return self.run / "lock"
+
+    def _check_ours(self, known: set[str]) -> None:
+        if not self.root.is_dir():
+            raise DpgateError(f"{self.root} is not a folder; name another with --home")
+        if self.root.stat().st_uid != os.geteuid():
+            raise DpgateError(f"{self.root} belongs to another user; name a folder of your own with --home")
+        # its mode will be changed, so it must not be somebody's home or /tmp
+        if others := sorted({entry.name for entry in self.root.iterdir()} - known):
+            raise DpgateError(
+                f"{self.root} holds other things ({others[0]}); name a new or empty folder with --home"
+            )
+
+
+def default_home() -> Home:
+    """DPGATE_HOME, or the user's data folder."""
+    if named := os.environ.get("DPGATE_HOME"):
+        return Home(Path(named).resolve())
+    data = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
+    return Home(Path(data) / "dpgate")
+
+
+def _try_lock(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

@@ -1,0 +1,276 @@
+"""Redis, gateway and workers as children of this process, on bubblewrap and on SQLite or a given database."""
+
+from __future__ import annotations
+
+import os
+import socket
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from domain.errors import RequestError
+from domain.permissions import Role
+from dpgate.client import Client
+from dpgate.credentials import Login
+from dpgate.embedded.home import Home
+from dpgate.embedded.processes import Child, Keeper, python, start
+from dpgate.embedded.redis_binary import find_redis_server
+from dpgate.errors import PlatformStopped
+from store import audit, users
+from store.database import Database
+from store.keys import create_keys
+from worker.sandbox.scratch import default_scratch_root
+
+START_TIMEOUT_S = 60
+# a run in padded mode lasts as long as it may; a job that is cut off here goes on after the next start
+END_PATIENCE_S = 3
+Say = Callable[[str], None]
+
+
+class Stack:
+    """One embedded platform. Start it, use `url` and `operator_token`, stop it; or use a `with` block.
+
+    `throwaway` is a folder that is removed at the end, however the end comes.
+    """
+
+    def __init__(
+        self,
+        home: Home,
+        *,
+        port: int = 0,
+        slots: int | None = None,
+        python_env: Path | None = None,
+        database_url: str | None = None,
+        settings: dict[str, str] | None = None,
+        throwaway: Path | None = None,
+        say: Say = lambda _text: None,
+    ) -> None:
+        self.home = home
+        self.database_url = database_url or home.database_url
+        self.slots = slots or os.cpu_count() or 1
+        self.url = ""
+        self.operator_token = ""
+        self._port = port
+        self._python_env = python_env
+        self._settings = settings or {}
+        self._throwaway = throwaway
+        self._say = say
+        self._children: list[Child] = []
+        self._keeper: Keeper | None = None
+        self._redis_socket = home.run / "redis.sock"
+
+    def __enter__(self) -> Stack:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def start(self) -> None:
+        """Raises DpgateError with the last words of the part that did not start."""
+        try:
+            self._claim()
+            self._prepare()
+            self._start_redis()
+            self._start_gateway()
+            self._start_worker()
+            self._approve_image()
+        except BaseException:
+            self.stop()
+            raise
+
+    def stop(self) -> None:
+        """End every child, newest first, and leave nothing running and nothing temporary."""
+        keeper, self._keeper = self._keeper, None
+        if keeper is None:
+            return
+        try:
+            for child in reversed(self._children):
+                child.end(patience_s=END_PATIENCE_S)
+                keeper.tell("end", child.process.pid)
+            self._children.clear()
+        finally:
+            keeper.close()
+
+    def stopped_part(self) -> Child | None:
+        """A part that has ended by itself, if any."""
+        return next((child for child in self._children if not child.is_running()), None)
+
+    def client(self, token: str | None = None) -> Client:
+        return Client(Login(self.url, token or self.operator_token))
+
+    @property
+    def broker_url(self) -> str:
+        return f"redis+socket://{self._redis_socket}"
+
+    def _claim(self) -> None:
+        self._say("preparing the home folder and the database")
+        self.home.make()
+        lock = self.home.claim()
+        try:
+            self._keeper = Keeper(lock=lock)
+        finally:
+            os.close(lock)
+        if self._throwaway:
+            self._keeper.tell("remove", self._throwaway)
+
+    def _prepare(self) -> None:
+        with _private_files():
+            create_keys(self.home.worker_zone / "master.key")
+            database = Database(self.database_url)
+            try:
+                database.migrate()
+                self.operator_token = _operator(database, self.home.operator_token)
+            finally:
+                database.close()
+
+    def _start_redis(self) -> None:
+        self._say("starting Redis (messages carry ids only)")
+        self._redis_socket = self.home.redis_socket()
+        if self._keeper and self._redis_socket.parent != self.home.run:
+            self._keeper.tell("remove", self._redis_socket.parent)
+        self._redis_socket.unlink(missing_ok=True)
+        arguments = ["--port", "0", "--unixsocket", str(self._redis_socket), "--unixsocketperm", "700"]
+        arguments += ["--save", "", "--appendonly", "no", "--dir", str(self.home.run), "--daemonize", "no"]
+        child = self._child("redis", [str(find_redis_server()), *arguments])
+        self._wait(child, self._redis_answers)
+
+    def _start_gateway(self) -> None:
+        self._say("starting the gateway")
+        listener = _listen(self._port)
+        try:
+            self.url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+            arguments = python("uvicorn", "gateway.app:create_app", "--factory", "--no-server-header")
+            arguments += ["--fd", str(listener.fileno()), "--no-access-log", "--log-level", "warning"]
+            child = self._child("gateway", arguments, self._common(), pass_fds=(listener.fileno(),))
+        finally:
+            listener.close()
+        self._wait(child, self._gateway_answers)
+
+    def _start_worker(self) -> None:
+        self._say(f"starting {self.slots} worker slots (checking isolation)")
+        ready = self.home.run / "worker.ready"
+        ready.unlink(missing_ok=True)
+        schedule = str(self.home.run / "beat")
+        arguments = python("celery", "-A", "worker.app", "worker", "--beat", "--schedule", schedule)
+        arguments += ["--loglevel", "warning", "--without-gossip", "--without-mingle", "--pool", "prefork"]
+        settings = self._common() | {
+            "DPGATE_ZONE_FOLDER": str(self.home.worker_zone),
+            "DPGATE_SCRATCH_FOLDER": str(default_scratch_root()),
+            "DPGATE_SLOTS": str(self.slots),
+            "DPGATE_READY_FILE": str(ready),
+        }
+        if self._python_env:
+            settings["DPGATE_PYTHON_ENV"] = str(self._python_env.absolute())
+        child = self._child("worker", arguments, settings | self._settings)
+        self._wait(child, ready.exists)
+
+    def _approve_image(self) -> None:
+        # on one machine the person who starts the platform is its operator
+        with self.client() as operator:
+            for image in operator.images():
+                if image["approved_at"] is None:
+                    operator.approve_image(image["digest"])
+                    self._say(f"approved the image {image['name']} ({image['digest'][:19]}...)")
+
+    def _common(self) -> dict[str, str]:
+        return {"DPGATE_DATABASE_URL": self.database_url, "DPGATE_BROKER_URL": self.broker_url}
+
+    def _child(
+        self,
+        name: str,
+        command: list[str],
+        settings: dict[str, str] | None = None,
+        pass_fds: tuple[int, ...] = (),
+    ) -> Child:
+        assert self._keeper is not None
+        child = start(
+            name,
+            command,
+            log=self.home.logs / f"{name}.log",
+            folder=self.home.run,
+            keeper=self._keeper,
+            settings=settings,
+            pass_fds=pass_fds,
+        )
+        self._children.append(child)
+        return child
+
+    def _wait(self, child: Child, is_ready: Callable[[], bool]) -> None:
+        deadline = time.monotonic() + START_TIMEOUT_S
+        while not is_ready():
+            if not child.is_running():
+                raise PlatformStopped(f"the {child.name} did not start:\n{child.last_words()}")
+            if time.monotonic() > deadline:
+                raise PlatformStopped(
+                    f"the {child.name} did not answer within {START_TIMEOUT_S} s; see {child.log}"
+                )
+            time.sleep(0.05)
+
+    def _redis_answers(self) -> bool:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+            try:
+                probe.connect(str(self._redis_socket))
+                probe.sendall(b"PING\r\n")
+                return probe.recv(16).startswith(b"+PONG")
+            except OSError:
+                return False
+
+    def _gateway_answers(self) -> bool:
+        try:
+            return httpx.get(f"{self.url}/api/v1/health", timeout=2).is_success
+        except httpx.TransportError:
+            return False
+
+
+def _listen(port: int) -> socket.socket:
+    try:
+        return socket.create_server(("127.0.0.1", port))
+    except OSError as error:
+        raise PlatformStopped(
+            f"port {port} on 127.0.0.1 cannot be used ({error.strerror}); choose another with --port"
+        ) from None
+
+
+@contextmanager
+def _private_files() -> Iterator[None]:
+    """New files are for their owner alone."""
+    before = os.umask(0o077)
+    try:
+        yield
+    finally:
+        os.umask(before)
+
+
+def _operator(database: Database, token_file: Path) -> str:
+    """The operator's token; the first start adds the user."""
+    with database.transaction() as connection:
+        if token := _valid_token(connection, token_file):
+            return token
+        now = datetime.now(UTC)
+        if any(user.name == "operator" for user in users.listed(connection)):
+            token, action = users.renew_token(connection, name="operator"), "user.renew_token"
+        else:
+            token, action = users.add(connection, name="operator", role=Role.OPERATOR, now=now)[1], "user.add"
+        audit.append(connection, at=now, actor="host", action=action, subject="operator")
+        # inside the transaction: a token that nobody has must not be the valid one
+        descriptor = os.open(token_file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "w", encoding="ascii") as file:
+            file.write(token + "\n")
+    return token
+
+
+def _valid_token(connection: Any, token_file: Path) -> str | None:
+    """The token that this home keeps, unless another database stands behind it now."""
+    if not token_file.exists():
+        return None
+    token = token_file.read_text(encoding="ascii").strip()
+    try:
+        return token if users.authenticate(connection, token).name == "operator" else None
+    except RequestError:
+        return None

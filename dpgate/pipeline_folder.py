@@ -1,0 +1,182 @@
+"""A pipeline on the researcher's disk: `dpgate.yaml`, its sources, and the lock that the twin's run wrote.
+
+Everything is refused by its size before it is read.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import yaml
+from pydantic import Field
+
+from domain.model import Model, Slug, Whole, parse
+from domain.pipeline import MAX_SOURCE_BYTES, MAX_SOURCES
+from domain.shape import Shape
+from dpgate.errors import DpgateError
+
+MANIFEST = "dpgate.yaml"
+LOCK = "dpgate.lock.json"
+LEFT_OUT = {MANIFEST, LOCK, "__pycache__"}
+MAX_TEXT_BYTES = 4 * 1024 * 1024
+
+
+@dataclass(frozen=True)
+class PipelineFolder:
+    """The manifest as written, and the sources as the API takes them."""
+
+    folder: Path
+    manifest: dict[str, Any]
+    sources: tuple[dict[str, str], ...]
+
+    @property
+    def body(self) -> dict[str, Any]:
+        return {"manifest": self.manifest, "sources": list(self.sources)}
+
+
+class Lock(Model):
+    """What the run on the twin fixed: which pipeline ran, on which twin, and the shape of its output."""
+
+    dataset: Slug
+    pipeline: str
+    block_size: Annotated[Whole, Field(ge=1)]
+    nominal_size: Annotated[Whole, Field(ge=1)]
+    max_micro_epsilon: Annotated[Whole, Field(ge=1)]
+    shape: Shape
+    twin_blocks: tuple[tuple[int, ...] | None, ...]
+
+
+def load_pipeline(folder: str | Path) -> PipelineFolder:
+    """Read a pipeline folder. Raises DpgateError for a manifest that cannot be read, or too many sources."""
+    folder = Path(folder)
+    manifest = load_yaml(folder / MANIFEST)
+    return PipelineFolder(folder, manifest, tuple(_sources(folder)))
+
+
+def load_yaml(path: Path) -> dict[str, Any]:
+    """One YAML mapping. Raises DpgateError with the place of the mistake."""
+    text = read_text(path)
+    try:
+        content = yaml.load(text, Loader=_Strict)  # noqa: S506 - a SafeLoader
+    except yaml.YAMLError as error:
+        raise DpgateError(f"{path} is not valid YAML: {error}") from None
+    except RecursionError:
+        raise DpgateError(f"{path} is nested too deeply") from None
+    if not isinstance(content, dict):
+        raise DpgateError(f"{path} must hold `name: value` lines")
+    return content
+
+
+def load_json(path: Path) -> Any:
+    """Raises DpgateError when this is not a JSON file."""
+    try:
+        return json.loads(read_text(path))
+    except (ValueError, RecursionError):
+        raise DpgateError(f"{path} is not valid JSON") from None
+
+
+def read_text(path: Path, *, max_bytes: int = MAX_TEXT_BYTES) -> str:
+    """A text file of bounded size."""
+    if path.exists() and not path.is_file():  # to open a pipe would wait for its writer
+        raise DpgateError(f"{path} is not a file")
+    try:
+        with path.open("rb") as file:
+            content = file.read(max_bytes + 1)
+    except (FileNotFoundError, NotADirectoryError):
+        raise DpgateError(f"there is no {path}") from None
+    if len(content) > max_bytes:
+        raise DpgateError(f"{path} is larger than {max_bytes // 1024} KiB")
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError:
+        raise DpgateError(f"{path} is not UTF-8 text") from None
+
+
+def save_lock(folder: Path, lock: Lock) -> Path:
+    path = folder / LOCK
+    path.write_text(json.dumps(lock.model_dump(mode="json"), indent=2) + "\n", encoding="utf-8")
+    return path
+
+
+def load_lock(folder: Path, *, pipeline_digest: str) -> Lock:
+    """What `dpgate run` wrote. Raises DpgateError when this pipeline has not run on the twin."""
+    path = folder / LOCK
+    again = f"run the pipeline on the twin first: dpgate run {folder}"
+    if not path.exists():
+        raise DpgateError(f"{folder} has no {LOCK}; {again}")
+    content = load_json(path)
+    lock = parse(Lock, content, within=LOCK)
+    if lock.pipeline != pipeline_digest:
+        raise DpgateError(f"the pipeline has changed since it ran on the twin; {again}")
+    return lock
+
+
+class _Strict(yaml.SafeLoader):
+    """Refuses a name that stands twice: the first value would be lost without a word."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
+        keys = [self.construct_object(key, deep=True) for key, _ in node.value]
+        for position, key in enumerate(keys):
+            if key in keys[:position]:
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"{key!r} stands twice", node.value[position][0].start_mark
+                )
+        return super().construct_mapping(node, deep)
+
+
+def _sources(folder: Path) -> list[dict[str, str]]:
+    found: list[dict[str, str]] = []
+    left = MAX_SOURCE_BYTES
+    for name, path in sorted(_files(folder, within="")):
+        content = _content(path, at_most=left)
+        left -= len(content)
+        found.append({"path": name, "content_base64": base64.b64encode(content).decode()})
+    return found
+
+
+def _files(folder: Path, *, within: str) -> list[tuple[str, Path]]:
+    """Name and path of every source; stops looking when there are too many."""
+    found: list[tuple[str, Path]] = []
+    for name, path in _walk(folder, within):
+        found.append((name, path))
+        if len(found) > MAX_SOURCES:
+            raise DpgateError(
+                f"{folder} holds more than {MAX_SOURCES} files; is this the pipeline's own folder? "
+                "Put large parts in the image."
+            )
+    return found
+
+
+def _walk(folder: Path, within: str) -> Iterator[tuple[str, Path]]:
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            path = folder / entry.name
+            if entry.name in LEFT_OUT or entry.name.startswith("."):
+                continue
+            if entry.is_symlink():
+                raise DpgateError(f"{path} is a link; a pipeline's sources are plain files")
+            if entry.is_dir(follow_symlinks=False):
+                yield from _walk(path, f"{within}{entry.name}/")
+            elif entry.is_file(follow_symlinks=False):
+                yield within + entry.name, path
+            else:
+                raise DpgateError(f"{path} is not a plain file; a pipeline's sources are plain files")
+
+
+def _content(path: Path, *, at_most: int) -> bytes:
+    with path.open("rb") as file:
+        # the size first: a large file is refused without being read
+        if os.fstat(file.fileno()).st_size <= at_most:
+            content = file.read(at_most + 1)
+            if len(content) <= at_most:
+                return content
+    raise DpgateError(
+        f"{path}: the source files exceed {MAX_SOURCE_BYTES // 1024} KiB together; "
+        "put large parts in the image"
+    )
