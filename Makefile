@@ -26,7 +26,7 @@ format: development ## Format the code
 	@.venv/bin/ruff check --fix --quiet .
 
 docs: development ## Build the documentation into site/
-	@.venv/bin/mkdocs build --strict --quiet
+	@NO_MKDOCS_2_WARNING=1 .venv/bin/mkdocs build --strict --quiet
 
 up: runtime ## Start the platform on this machine and keep it running
 	@.venv/bin/dpgate up

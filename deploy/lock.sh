@@ -4,7 +4,7 @@ set -eu
 command -v uv >/dev/null || { echo "this needs uv: pip install uv" >&2; exit 1; }
 pin() {
     uv pip compile pyproject.toml --quiet --universal --python-version 3.11 --upgrade --generate-hashes \
-        --no-emit-index-url --no-emit-find-links --no-header --no-annotate "$@"
+        --no-header --no-annotate "$@"
 }
 pin --output-file requirements.lock
 # the development lock agrees with the runtime lock on every version

@@ -55,14 +55,15 @@ def _inside(path: str) -> str:
 
 Number = Annotated[float, BeforeValidator(_only_a_number), Field(allow_inf_nan=False)]
 Whole = Annotated[int, BeforeValidator(_only_a_whole_number)]
-Slug = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$")]
+SLUG = r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$"
+Slug = Annotated[str, StringConstraints(pattern=SLUG)]
 InsidePath = Annotated[str, StringConstraints(min_length=1, max_length=240), AfterValidator(_inside)]
 Words = Annotated[str, StringConstraints(max_length=2000)]
 
 FIXES: Mapping[str, str] = {
     "extra_forbidden": "Remove it, or check its spelling.",
     "missing": "Add it.",
-    "string_pattern_mismatch": "Use small letters, digits and hyphens.",
+    "string_pattern_mismatch": "Keep to the pattern.",
     "finite_number": "Give a finite number.",
     "enum": "Choose one of the values named.",
     "literal_error": "Choose one of the values named.",
@@ -98,7 +99,10 @@ def _problem(detail: Any, within: str) -> FieldProblem:
     problem = {"extra_forbidden": "is not a known field.", "missing": "is missing."}.get(
         detail["type"], message[:1].lower() + message[1:] + ("" if message.endswith(".") else ".")
     )
-    return FieldProblem(".".join(where) or "body", problem, FIXES.get(detail["type"], ""))
+    fix = FIXES.get(detail["type"], "")
+    if detail.get("ctx", {}).get("pattern") == SLUG:
+        fix = "Use small letters, digits and hyphens."
+    return FieldProblem(".".join(where) or "body", problem, fix)
 
 
 def find_inside_another(paths: list[str]) -> str | None:

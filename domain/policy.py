@@ -19,7 +19,8 @@ class Timing(Model):
 
     `padded`: at a time computed from public values alone; how long the runs really took stays hidden.
     `coarse`: at the next multiple of `step_seconds` after the runs ended. Quicker, and it leaks: an observer
-    learns in which step the last run ended. Every surface that shows the job says so.
+    learns in which step the last run ended, and runs without a grid can signal to later ones through the
+    clock. For pipelines that somebody has read; every surface that shows the job says so.
     """
 
     mode: Literal["padded", "coarse"] = "padded"
@@ -36,8 +37,9 @@ class Timing(Model):
         if self.mode == "padded":
             return "The time of release is computed from public values; it says nothing about the runs."
         return (
-            f"The time of release is rounded up to {self.step_seconds:g} s: "
-            "it can reveal in which step the last run ended. That is outside the guarantee."
+            f"The time of release is rounded up to {self.step_seconds:g} s and runs are not on a time grid: "
+            "the time can reveal in which step the last run ended, and a hostile pipeline can pass what it saw "
+            "to later runs through the clock. The guarantee holds for pipelines that do not."
         )
 
 

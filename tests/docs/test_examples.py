@@ -1,0 +1,144 @@
+"""The commands of the pages run, in order, in a real shell against a real platform."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+import yaml
+from fenced import ROOT, commands, fences, find_missing, stated_lines
+
+from domain.dataset import Declaration
+from domain.pipeline import Manifest
+from dpgate.cli.registration import add_dataset, load_declaration
+from dpgate.embedded.home import Home
+from dpgate.embedded.stack import Stack
+
+PORT = "8750"
+LONGEST_S = 150
+
+
+def test_tutorial(tmp_path: Path) -> None:
+    """Every block, from an empty folder to the clean end, and what the page says that one sees."""
+    page = "tutorial/first-release.md"
+    work = checkout(tmp_path)
+    script = "\n".join(fence.text for fence in commands(page)).replace(PORT, str(free_port()))
+    try:
+        done = shell(script, work, HOME=str(tmp_path / "home"))
+    finally:
+        with suppress(FileNotFoundError, ProcessLookupError):
+            end_what_was_left(work / ".dpgate" / "tutorial")
+    assert done.returncode == 0, done.stdout + done.stderr
+    stated = [line.replace(PORT, "0") for line in stated_lines(page)]
+    assert find_missing(stated, done.stdout) == [], done.stdout
+    assert sorted(path.name for path in work.iterdir()) == [".dpgate", ".venv", "examples"]
+
+
+@pytest.fixture(scope="module")
+def researcher(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    """A platform with a data set; the environment of a researcher who has logged in."""
+    folder = tmp_path_factory.mktemp("docs")
+    with Stack(Home(folder / "home"), settings={"DPGATE_LATE_TICK_S": "5"}) as stack:
+        with stack.client() as operator:
+            holder = operator.add_user("holder", "rights_holder")["token"]
+            token = operator.add_user("researcher", "data_user")["token"]
+        data = ROOT / "examples" / "heights" / "data"
+        with stack.client(holder) as client:
+            declared = load_declaration(data.parent / "dataset.yaml", data)
+            found = add_dataset(client, data, declared, deliveries=stack.home.deliveries)
+        assert found.state == "READY"
+        yield {"HOME": str(folder), "DPGATE_URL": stack.url, "DPGATE_TOKEN": token}
+
+
+def test_sdk_page(researcher: dict[str, str], tmp_path: Path) -> None:
+    """One interpreter for the Python blocks; the shell blocks come in between, as on the page."""
+    page = "how-to/use-the-sdk.md"
+    quick_pipeline(tmp_path)
+    parts = [
+        f"import subprocess; subprocess.run({fence.text!r}, shell=True, check=True)"
+        if fence.language == "bash"
+        else fence.text
+        for fence in commands(page)
+    ]
+    (tmp_path / "page.py").write_text("\n".join(parts), encoding="utf-8")
+    done = shell(f"{sys.executable} page.py", tmp_path, **researcher)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "pure_dp 1 participant add or remove one privacy unit" in done.stdout
+    assert "epsilon" in done.stdout.splitlines()[-1]
+
+
+def test_api_page(researcher: dict[str, str], tmp_path: Path) -> None:
+    page = "how-to/use-the-api.md"
+    quick_pipeline(tmp_path)
+    first = "dpgate twin heights --output twin\ndpgate run my-pipeline --twin twin --block-size 3\n"
+    done = shell(first + "\n".join(fence.text for fence in commands(page)), tmp_path, **researcher)
+    assert done.returncode == 0, done.stdout + done.stderr
+    for stable in (
+        '"status":"ok"',
+        '"role":"data_user"',
+        "pure_dp 1000000",
+        "The certificate fits",
+        "InvalidRequest",
+    ):
+        assert stable in done.stdout
+
+
+def test_manifests_and_declarations_on_the_pages_are_valid() -> None:
+    for page, model in (("write-a-pipeline", Manifest), ("register-a-dataset", Declaration)):
+        text = next(f.text for f in fences(f"how-to/{page}.md") if f.language == "yaml")
+        model.model_validate(yaml.safe_load(text))
+
+
+def checkout(folder: Path) -> Path:
+    """What the tutorial's commands need of a checkout."""
+    work = folder / "checkout"
+    shutil.copytree(ROOT / "examples", work / "examples")
+    (work / ".venv" / "bin").mkdir(parents=True)
+    for name in ("dpgate", "python3"):
+        # not links: a virtual environment's interpreter finds itself by the path it was started with
+        command = work / ".venv" / "bin" / name
+        command.write_text(f'#!/bin/sh\nexec "{Path(sys.executable).parent / name}" "$@"\n')
+        command.chmod(0o755)
+    return work
+
+
+def quick_pipeline(folder: Path) -> None:
+    """The example pipeline with one value and a short time grid."""
+    target = shutil.copytree(ROOT / "examples" / "mean-height", folder / "my-pipeline")
+    manifest = (target / "dpgate.yaml").read_text().replace("wall_seconds: 2", "wall_seconds: 0.7")
+    (target / "dpgate.yaml").write_text(manifest)
+
+
+def shell(script: str, folder: Path, **settings: str) -> subprocess.CompletedProcess[str]:
+    """A real bash that stops at the first error, without settings of the host that would reach dpgate."""
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith(("DPGATE_", "XDG_"))
+    }
+    environment |= {"COLUMNS": "110", "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    return subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", script],
+        cwd=folder,
+        env=environment | settings,
+        capture_output=True,
+        text=True,
+        timeout=LONGEST_S,
+        check=False,
+    )
+
+
+def end_what_was_left(home: Path) -> None:
+    """A page that failed half way leaves its platform running."""
+    if home.exists():
+        shell(f'dpgate down --home "{home}"', home)
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return int(listener.getsockname()[1])

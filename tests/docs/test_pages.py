@@ -1,0 +1,171 @@
+"""Do the pages build, lead somewhere, say what the code says, and keep to the house's words?"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import cache
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from fenced import DOCS, ROOT
+
+from gateway.config import GatewaySettings
+from worker.config import WorkerSettings
+
+PAGES = sorted(DOCS.rglob("*.md"))
+BESIDE = [ROOT / name for name in ("README.md", "SECURITY.md", "CONTRIBUTING.md", "CHANGELOG.md")]
+BESIDE += sorted((ROOT / "examples").glob("*/README.md"))
+TEXTS = [*PAGES, *BESIDE]
+OWN = (
+    "privacy",
+    "domain",
+    "store",
+    "gateway",
+    "worker",
+    "sandbox_images",
+    "dpgate",
+    "tests",
+    "deploy",
+    "examples",
+    "docs",
+)
+
+
+class Page(HTMLParser):
+    """Ids, links and loaded parts of one built page."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.ids: set[str] = set()
+        self.links: list[str] = []
+        self.loads: list[str] = []
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        found = {name: value or "" for name, value in attrs}
+        self.ids |= {found[name] for name in ("id", "name") if name in found}
+        if tag == "a" and "href" in found:
+            self.links.append(found["href"])
+        self.loads += [found[name] for name in ("src", "data") if name in found]
+        if tag == "link":
+            self.loads.append(found.get("href", ""))
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site, built strictly: a warning is an error."""
+    folder = tmp_path_factory.mktemp("site")
+    built = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", folder],
+        cwd=ROOT,
+        env=os.environ | {"NO_MKDOCS_2_WARNING": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert built.returncode == 0, built.stdout + built.stderr
+    return folder
+
+
+def test_every_link_and_anchor_leads_somewhere(site: Path) -> None:
+    pages = {path: Page(path) for path in site.rglob("*.html") if path.name != "404.html"}
+    broken = []
+    for path, page in pages.items():
+        for link in page.links:
+            if re.match(r"[a-z]+:", link):
+                continue
+            target, _, anchor = link.partition("#")
+            there = (path.parent / target).resolve() if target else path
+            if not there.exists() or (anchor and there in pages and anchor not in pages[there].ids):
+                broken.append(f"{path.relative_to(site)}: {link}")
+    assert not broken
+
+
+def test_the_site_loads_nothing_from_elsewhere(site: Path) -> None:
+    loads = {load for path in site.rglob("*.html") for load in Page(path).loads}
+    assert not [load for load in loads if re.match(r"([a-z]+:)?//", load)]
+
+
+@pytest.mark.parametrize("text", BESIDE, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_links_of_texts_beside_the_site(text: Path) -> None:
+    for target, anchor in re.findall(r"\]\(([^)#:]*)(?:#([^)]*))?\)", text.read_text()):
+        there = (text.parent / target).resolve() if target else text
+        assert there.exists(), target
+        assert not anchor or anchor in _anchors(there), f"{target}#{anchor}"
+
+
+def test_generated_pages_are_what_the_code_says() -> None:
+    checked = subprocess.run(
+        [sys.executable, DOCS / "generate.py", "--check"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
+def test_every_setting_is_in_the_sample() -> None:
+    sample = (ROOT / "deploy" / "env.sample").read_text()
+    gateway, worker = sample.split("# --- worker ---")
+    for part, model in ((gateway, GatewaySettings), (worker, WorkerSettings)):
+        for name in model.model_fields:
+            assert re.search(rf"^#?DPGATE_{name.upper()}=", part, re.MULTILINE), name
+
+
+@pytest.mark.parametrize("text", TEXTS, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_files_and_tests_that_are_named_exist(text: Path) -> None:
+    names = re.findall(r"`([^`\s]+)`", text.read_text())
+    missing = [
+        name
+        for name in names
+        if name.startswith(tuple(f"{top}/" for top in OWN)) and not (ROOT / name).exists()
+    ]
+    missing += [name for name in names if re.fullmatch(r"test_\w+", name) and name not in _test_names()]
+    assert not missing
+
+
+@pytest.mark.parametrize("text", TEXTS, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_no_text_names_a_path_or_a_host_of_somewhere(text: Path) -> None:
+    content = text.read_text()
+    assert not re.findall(r"(?<![\w.])/(?:work|root|home|mnt|Users)/", content)
+    hosts = set(re.findall(r"https?://([^/\s)>\"'`]+)", content))
+    assert hosts <= {"127.0.0.1:8750", "dpgate.example.org"}
+
+
+@pytest.mark.parametrize("text", TEXTS, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_one_word_for_one_thing(text: Path) -> None:
+    prose = re.sub(r"```.*?```|`[^`]*`", "", text.read_text(), flags=re.DOTALL)
+    other_words = r"\b(quer(?:y|ies)|tasks?|managers?|handlers?|datasets)\b"
+    assert not re.findall(other_words, prose, re.IGNORECASE)
+
+
+def test_the_readme_fits_a_screen_or_two() -> None:
+    assert len((ROOT / "README.md").read_text().splitlines()) <= 80
+
+
+@pytest.mark.parametrize("record", sorted((DOCS / "adr").glob("0*.md")), ids=lambda path: path.stem)
+def test_a_decision_is_short_and_has_its_three_parts(record: Path) -> None:
+    text = record.read_text()
+    assert len(text.split()) <= 300
+    assert re.findall(r"^\*\*(\w+)\.\*\*", text, re.MULTILINE) == [
+        "Context",
+        "Decision",
+        "Consequences",
+    ]
+
+
+def _anchors(path: Path) -> Iterator[str]:
+    headings = re.findall(r"^#+ (.*)$", path.read_text(), re.MULTILINE)
+    return (re.sub(r"[^\w\- ]", "", heading).strip().lower().replace(" ", "-") for heading in headings)
+
+
+@cache
+def _test_names() -> frozenset[str]:
+    found = (re.findall(r"def (test_\w+)", path.read_text()) for path in (ROOT / "tests").rglob("test_*.py"))
+    return frozenset(name for names in found for name in names)
