@@ -42,4 +42,8 @@ class Faults:
 
 def _where(error: Exception) -> str:
     frames = traceback.extract_tb(error.__traceback__)[-FRAMES:]
-    return " < ".join(f"{Path(frame.filename).name}:{frame.lineno}" for frame in reversed(frames))
+    return " < ".join(f"{_place(frame.filename)}:{frame.lineno}" for frame in reversed(frames))
+
+
+def _place(file: str) -> str:
+    return "/".join(Path(file).parts[-2:])

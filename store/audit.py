@@ -21,11 +21,16 @@ from store.tables import audit_events, audit_head
 GENESIS = "0" * 64
 
 
+_HEAD = sa.select(audit_head.c.number, audit_head.c.hash).where(audit_head.c.id == 1)
 _AT_HEAD = audit_head.c.hash == sa.bindparam("last_hash", type_=sa.String)
-_NEW = {column.name: sa.bindparam(f"new_{column.name}", type_=column.type) for column in audit_events.c}
-_APPEND = turn.Pair(
-    sa.insert(audit_events).from_select(list(_NEW), sa.select(*_NEW.values()).where(_AT_HEAD)),
+_NEW: dict[str, sa.ColumnElement[Any]] = {
+    column.name: sa.bindparam(f"new_{column.name}", type_=column.type) for column in audit_events.c
+}
+_APPEND = turn.Change(
     sa.update(audit_head).where(_AT_HEAD).values(number=_NEW["number"], hash=_NEW["hash"]),
+    key=audit_head.c.id,
+    into=audit_events,
+    row=_NEW,
 )
 
 
@@ -73,14 +78,14 @@ def verify(connection: sa.Connection, *, expected_head: str | None = None) -> Ve
             return Verdict(events=count, head=previous, broken_at=count)
         previous = row.hash
         found = found or row.hash == expected_head
-    recorded = head(connection)
-    whole = found and recorded == (count, previous)
+    recorded = connection.execute(_HEAD).one_or_none()
+    whole = found and recorded is not None and tuple(recorded) == (count, previous)
     return Verdict(events=count, head=previous, broken_at=None if whole else count + 1)
 
 
 def head(connection: sa.Connection) -> tuple[int, str]:
     """Number and hash of the newest event."""
-    row = connection.execute(sa.select(audit_head.c.number, audit_head.c.hash)).one()
+    row = connection.execute(_HEAD).one()
     return row.number, row.hash
 
 

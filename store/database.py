@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from alembic import command
 from alembic.config import Config
 from sqlalchemy import event
+from sqlalchemy.dialects import postgresql, sqlite
 
 from domain.errors import NotReady
 
@@ -22,7 +23,10 @@ class Database:
     def __init__(self, url: str, *, pool_size: int = 5) -> None:
         self.url = url
         self.is_sqlite = url.startswith("sqlite")
-        options: dict[str, Any] = {} if self.is_sqlite else {"pool_size": pool_size, "pool_pre_ping": True}
+        # an error's text goes to logs: it must not carry the values of a statement
+        options: dict[str, Any] = {"hide_parameters": True}
+        if not self.is_sqlite:
+            options |= {"pool_size": pool_size, "pool_pre_ping": True}
         try:
             self.engine = sa.create_engine(url, **options)
         except (sa.exc.ArgumentError, ModuleNotFoundError):
@@ -66,6 +70,13 @@ class Database:
 
     def close(self) -> None:
         self.engine.dispose()
+
+
+def insert_once(connection: sa.Connection, table: sa.Table, values: dict[str, Any]) -> bool:
+    """False when the table has such a row already; waits for one that comes at the same moment."""
+    dialect = sqlite if connection.dialect.name == "sqlite" else postgresql
+    insert = dialect.insert(table).values(values).on_conflict_do_nothing()
+    return connection.execute(insert.execution_options(preserve_rowcount=True)).rowcount == 1
 
 
 def _tune_sqlite(engine: sa.Engine) -> None:

@@ -13,6 +13,7 @@ from domain.errors import Conflict, InvalidRequest, NotFound
 from domain.permissions import User, may_see_dataset
 from privacy.loss import format_epsilon
 from store import audit, ledger
+from store.database import insert_once
 from store.tables import cohorts, datasets
 
 
@@ -45,7 +46,8 @@ def register(
         "state": DatasetState.IMPORTING,
         "created_at": now,
     }
-    connection.execute(sa.insert(datasets).values(values))
+    if not insert_once(connection, datasets, values):
+        raise Conflict("name", "another version came at the same moment.", "Look at it, then register again.")
     audit.append(
         connection,
         at=now,
@@ -149,11 +151,10 @@ def living_cohorts(connection: sa.Connection) -> list[str]:
 
 
 def _join_cohort(connection: sa.Connection, *, cohort: str, owner: str, cap: int, now: datetime) -> None:
-    present = connection.execute(sa.select(cohorts).where(cohorts.c.id == cohort)).one_or_none()
-    if present is None:
-        connection.execute(sa.insert(cohorts).values(id=cohort, owner=owner, created_at=now))
+    if insert_once(connection, cohorts, {"id": cohort, "owner": owner, "created_at": now}):
         ledger.open_account(connection, cohort=cohort, kind="cohort", holder=cohort, cap=cap)
         return
+    present = connection.execute(sa.select(cohorts).where(cohorts.c.id == cohort)).one()
     if present.owner != owner:
         raise Conflict("cohort", f"the cohort {cohort} belongs to somebody else.", "Choose another name.")
     account = ledger.find_account(connection, cohort=cohort, kind="cohort", holder=cohort)

@@ -13,6 +13,7 @@ from domain.job import Job, JobRequest, Reason
 from domain.permissions import Role, User, may_see_job
 from domain.states import Actor, JobState, LedgerAction, is_terminal, transition
 from store import audit, ledger, runs
+from store.database import insert_once
 from store.tables import datasets, jobs
 
 _WITH_OWNER = sa.select(jobs, datasets.c.owner).join(datasets, jobs.c.dataset_id == datasets.c.id)
@@ -54,14 +55,11 @@ def submit(
         "created_at": now,
         "moved_at": now,
     }
-    try:
-        with connection.begin_nested():
-            connection.execute(sa.insert(jobs).values(values))
-    except sa.exc.IntegrityError:
-        # the same id came at the same moment; the database let the other one in
-        if present := on_record(connection, job_id, author=author, request=request):
-            return present, False
-        raise
+    if not insert_once(connection, jobs, values):
+        # the same id came at the same moment, and the other one was first
+        present = on_record(connection, job_id, author=author, request=request)
+        assert present is not None
+        return present, False
     if transition(None, state, actor).ledger is LedgerAction.RESERVE:
         ledger.reserve(
             connection,

@@ -49,43 +49,38 @@ class Standing:
 
 
 _AMOUNT: sa.BindParameter[int] = sa.bindparam("amount", type_=sa.BigInteger)
-_JOB: sa.BindParameter[str] = sa.bindparam("job", type_=sa.String)
-_ENTRY = ("account_id", "job_id", "action", "micro_epsilon", "at")
-_RESERVATION = sa.and_(ledger_entries.c.job_id == _JOB, ledger_entries.c.action == LedgerAction.RESERVE)
+_LEFT = accounts.c.cap - accounts.c.reserved - accounts.c.spent
 
 
-def _entry(
-    action: LedgerAction, *, account: sa.ColumnElement[int], amount: sa.ColumnElement[int]
-) -> sa.Select[int, str, str, int, datetime]:
-    now: sa.BindParameter[datetime] = sa.bindparam("now", type_=Moment)
-    return sa.select(account, _JOB, sa.literal(action.value), amount, now)
-
-
-def _reserving() -> turn.Pair:
-    able = sa.and_(
-        accounts.c.id.in_(sa.bindparam("ids", expanding=True)),
-        accounts.c.cap - accounts.c.reserved - accounts.c.spent >= _AMOUNT,
-    )
-    entry = _entry(LedgerAction.RESERVE, account=accounts.c.id, amount=_AMOUNT).where(able)
-    return turn.Pair(
-        sa.insert(ledger_entries).from_select(_ENTRY, entry),
-        sa.update(accounts).where(able).values(reserved=accounts.c.reserved + _AMOUNT),
+def _change(action: LedgerAction, *conditions: sa.ColumnElement[bool], **values: Any) -> turn.Change:
+    these = accounts.c.id.in_(sa.bindparam("ids", expanding=True))
+    return turn.Change(
+        sa.update(accounts).where(these, *conditions).values(**values),
+        key=accounts.c.id,
+        into=ledger_entries,
+        row={
+            "account_id": accounts.c.id,
+            "job_id": sa.bindparam("job", type_=sa.String),
+            "action": sa.literal(action.value),
+            "micro_epsilon": _AMOUNT,
+            "at": sa.bindparam("now", type_=Moment),
+        },
     )
 
 
-def _settling(action: LedgerAction) -> turn.Pair:
-    amount = ledger_entries.c.micro_epsilon
-    entry = _entry(action, account=ledger_entries.c.account_id, amount=amount).where(_RESERVATION)
-    after: dict[str, sa.ColumnElement[int]] = {"reserved": accounts.c.reserved - amount}
-    if action is LedgerAction.CHARGE:
-        after["spent"] = accounts.c.spent + amount
-    return turn.Pair(
-        sa.insert(ledger_entries).from_select(_ENTRY, entry),
-        sa.update(accounts).where(accounts.c.id == ledger_entries.c.account_id, _RESERVATION).values(after),
+_RESERVE = _change(LedgerAction.RESERVE, _LEFT >= _AMOUNT, reserved=accounts.c.reserved + _AMOUNT)
+_CHARGE = _change(
+    LedgerAction.CHARGE, reserved=accounts.c.reserved - _AMOUNT, spent=accounts.c.spent + _AMOUNT
+)
+_REFUND = _change(LedgerAction.REFUND, reserved=accounts.c.reserved - _AMOUNT)
+_RESERVED = (
+    sa.select(ledger_entries.c.account_id, ledger_entries.c.micro_epsilon)
+    .where(
+        ledger_entries.c.job_id == sa.bindparam("job", type_=sa.String),
+        ledger_entries.c.action == LedgerAction.RESERVE.value,
     )
-
-
-_RESERVE, _CHARGE, _REFUND = _reserving(), _settling(LedgerAction.CHARGE), _settling(LedgerAction.REFUND)
+    .order_by(ledger_entries.c.account_id)
+)
 _AUTHOR: sa.BindParameter[str] = sa.bindparam("author", type_=sa.String)
 _COVERING = (
     sa.select(accounts, project_members.c.member)
@@ -199,16 +194,12 @@ def reserve(
 
 def charge(connection: sa.Connection, *, job_id: str, now: datetime) -> None:
     """Turn the job's reservation into spent budget. Once only: a second call raises."""
-    turn.take(connection)
-    if not _CHARGE.execute(connection, job=job_id, now=now):
-        raise PlatformError(f"job {job_id} has no reservation")
+    _settle(connection, _CHARGE, job_id, now)
 
 
 def refund(connection: sa.Connection, *, job_id: str, now: datetime) -> None:
     """Give a reservation back; only the job state table decides when that is allowed."""
-    turn.take(connection)
-    if not _REFUND.execute(connection, job=job_id, now=now):
-        raise PlatformError(f"job {job_id} has no reservation")
+    _settle(connection, _REFUND, job_id, now)
 
 
 def standing(connection: sa.Connection, *, job_id: str, cohort: str) -> Standing:
@@ -240,6 +231,17 @@ def _covering(connection: sa.Connection, *, cohort: str, author: str, project: s
             "Ask the rights holder, or leave project out.",
         )
     return [_account(row) for row in rows]
+
+
+def _settle(connection: sa.Connection, change: turn.Change, job_id: str, now: datetime) -> None:
+    entries = connection.execute(_RESERVED, {"job": job_id}).all()
+    if not entries:
+        raise PlatformError(f"job {job_id} has no reservation")
+    amounts = {entry.micro_epsilon for entry in entries}
+    assert len(amounts) == 1, "a job reserves the same amount in every account"
+    turn.take(connection)
+    ids = [entry.account_id for entry in entries]
+    change.execute(connection, ids=ids, job=job_id, amount=amounts.pop(), now=now)
 
 
 def _account(row: sa.Row[Any]) -> Account:

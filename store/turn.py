@@ -9,6 +9,7 @@ The turn ends with the transaction. Take it as late as possible, and change no o
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -58,21 +59,30 @@ def _wait_and_look(connection: sa.Connection) -> tuple[int, str] | None:
     return None if row is None else (row[0], row[1])
 
 
-class Pair:
-    """A row inserted and a row updated because of it; on PostgreSQL in one statement.
+class Change:
+    """Rows updated, and one row inserted for each of them; on PostgreSQL in one statement.
 
-    Neither sees the other's change: both look at the rows as they were. Compiled once, so make it at import.
+    `row` says what is inserted; where it names `key`, a column of the updated table, the updated row's own
+    value goes. Compiled once, so make it at import.
     """
 
-    def __init__(self, insert: sa.Insert, update: sa.Update) -> None:
-        self._insert, self._update = insert, update
-        # without this option SQLAlchemy does not keep the row count of an insert
-        self._both = insert.add_cte(update.cte("updated")).execution_options(preserve_rowcount=True)
+    def __init__(
+        self, update: sa.Update, *, key: sa.Column[int], into: sa.Table, row: dict[str, sa.ColumnElement[Any]]
+    ) -> None:
+        def inserting(source: sa.ColumnElement[int]) -> sa.Select[Any]:
+            return sa.select(*(source if value is key else value for value in row.values()))
+
+        updated = update.returning(key).cte("updated")
+        both = inserting(updated.c[key.name]).select_from(updated)
+        alone = inserting(key).where(key.in_(sa.bindparam("updated", expanding=True)))
+        self._both = sa.insert(into).from_select(list(row), both).execution_options(preserve_rowcount=True)
+        self._update = update.returning(key)
+        self._insert = sa.insert(into).from_select(list(row), alone)
 
     def execute(self, connection: sa.Connection, **values: object) -> int:
-        """The number of rows inserted."""
+        """The number of rows updated."""
         if connection.dialect.name != "sqlite":
             return connection.execute(self._both, values).rowcount
-        inserted = connection.execute(self._insert, values).rowcount
-        connection.execute(self._update, values)
-        return inserted
+        updated = connection.execute(self._update, values).scalars().all()
+        connection.execute(self._insert, {**values, "updated": updated})
+        return len(updated)

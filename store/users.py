@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import re
 import secrets
 from datetime import datetime
 
@@ -11,17 +12,17 @@ import sqlalchemy as sa
 
 from domain.errors import Conflict, NotFound, Unauthenticated
 from domain.permissions import Role, User
+from store.database import insert_once
 from store.tables import users
 
 PREFIX = "dpgate"
+_TOKEN = re.compile(rf"{PREFIX}\.([0-9a-f]{{16}})\.([A-Za-z0-9_-]{{43}})", re.ASCII)
 _WRONG_TOKEN = ("authorization", "the token is not valid.", "Log in with `dpgate login`.")
 
 
 def add(connection: sa.Connection, *, name: str, role: Role, now: datetime) -> tuple[User, str]:
     """A new user and the token, which cannot be shown again. Raises Conflict when the name is taken."""
     user = User(name=name, role=role)
-    if connection.execute(sa.select(users.c.name).where(users.c.name == name)).first():
-        raise Conflict("name", f"a user {name} exists already.", "Choose another name.")
     token_id, secret = secrets.token_hex(8), secrets.token_urlsafe(32)
     values = {
         "name": name,
@@ -30,7 +31,8 @@ def add(connection: sa.Connection, *, name: str, role: Role, now: datetime) -> t
         "token_hash": _hash(secret),
         "created_at": now,
     }
-    connection.execute(sa.insert(users).values(values))
+    if not insert_once(connection, users, values):
+        raise Conflict("name", f"a user {name} exists already.", "Choose another name.")
     return user, f"{PREFIX}.{token_id}.{secret}"
 
 
@@ -47,13 +49,13 @@ def renew_token(connection: sa.Connection, *, name: str) -> str:
 
 def authenticate(connection: sa.Connection, token: str) -> User:
     """The user who holds this token. Raises Unauthenticated, in the same words for every wrong token."""
-    prefix, _, rest = token.partition(".")
-    token_id, _, secret = rest.partition(".")
+    form = _TOKEN.fullmatch(token)
+    token_id, secret = form.groups() if form else ("", "")
     row = connection.execute(sa.select(users).where(users.c.token_id == token_id)).one_or_none()
     # a secret has 256 random bits, so a plain hash of it is enough; unknown ids cost the same comparison
     expected = _hash("") if row is None else row.token_hash
     matches = hmac.compare_digest(expected, _hash(secret))
-    if row is None or prefix != PREFIX or not secret or not matches:
+    if row is None or not matches:
         raise Unauthenticated(*_WRONG_TOKEN)
     return User(name=row.name, role=Role(row.role))
 

@@ -6,13 +6,14 @@ import io
 import zipfile
 from datetime import UTC, datetime
 from functools import lru_cache
+from threading import Lock
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Response
 from pydantic import BaseModel, Field
 
 from domain.dataset import Dataset, Declaration
-from domain.errors import InvalidRequest
+from domain.errors import InvalidRequest, TooLarge
 from domain.loss import Epsilon, format_epsilon, micro
 from domain.model import Model, Slug
 from domain.permissions import Permission, User
@@ -22,6 +23,10 @@ from gateway.problems import RESPONSES
 from store import audit, datasets, ledger, users
 
 router = APIRouter(prefix="/datasets", tags=["data sets"], responses=RESPONSES)
+# making a twin takes about twenty times its size in memory, and one core for a minute at most
+MAX_TWIN_BYTES = 48 * 1024 * 1024
+CELL_BYTES, FILE_BYTES = 10, 200
+_one_at_a_time = Lock()
 DELIVERY = r"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"
 
 
@@ -141,7 +146,10 @@ def get_twin(
     """A blank form, made from the declaration alone in a process that has no way to the data."""
     with database.reading() as connection:
         dataset = datasets.newest(connection, name, user)
-    return Response(_zipped(dataset.declaration), media_type="application/zip")
+    _check_twin_size(dataset.declaration)
+    with _one_at_a_time:
+        content = _zipped(dataset.declaration)
+    return Response(content, media_type="application/zip")
 
 
 @router.get("/{name}/budget", summary="What is left of the privacy budget")
@@ -191,6 +199,20 @@ def allot(
             members=sorted(allocation.members),
         )
     return AccountView.of(account)
+
+
+def _check_twin_size(declaration: Declaration) -> None:
+    cells = sum(
+        len(table.columns) * (1 if table.rows_per_person == "one" else 2) for table in declaration.tables
+    )
+    files = sum(FILE_BYTES + len(file.twin_text) for file in declaration.person_files)
+    size = declaration.nominal_size * (CELL_BYTES * cells + files)
+    if size > MAX_TWIN_BYTES:
+        raise TooLarge(
+            "twin",
+            f"the twin would take about {size >> 20} MiB; at most {MAX_TWIN_BYTES >> 20} MiB are made here.",
+            "Ask the rights holder for a part of it.",
+        )
 
 
 @lru_cache(maxsize=4)

@@ -1,0 +1,71 @@
+"""Fixtures for every kind of test. Servers start when the first test asks for one."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from services import PostgreSQL, empty_redis, postgresql_server, redis_server
+
+from store.database import Database
+
+
+@pytest.fixture(scope="session")
+def postgresql() -> Iterator[PostgreSQL]:
+    with postgresql_server() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def redis_socket() -> Iterator[str]:
+    with redis_server() as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("sqlite") / "template.db"
+    database = Database(f"sqlite:///{path}")
+    database.migrate()
+    database.close()
+    return path
+
+
+@pytest.fixture
+def postgresql_url(postgresql: PostgreSQL) -> str:
+    """A migrated, empty database of this test's own."""
+    return postgresql.fresh()
+
+
+@pytest.fixture
+def sqlite_url(sqlite_template: Path, tmp_path: Path) -> str:
+    """A migrated, empty database of this test's own."""
+    return f"sqlite:///{shutil.copy(sqlite_template, tmp_path / 'dpgate.db')}"
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database_url(request: pytest.FixtureRequest) -> str:
+    """The test runs once on each of the two databases."""
+    return str(request.getfixturevalue(f"{request.param}_url"))
+
+
+@pytest.fixture
+def database(database_url: str) -> Iterator[Database]:
+    opened = Database(database_url)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def redis_url(redis_socket: str) -> str:
+    """An empty Redis."""
+    empty_redis(redis_socket)
+    return redis_socket
+
+
+@pytest.fixture
+def now() -> datetime:
+    return datetime(2026, 3, 2, 9, 30, tzinfo=UTC)

@@ -1,0 +1,31 @@
+"""A gateway per test, and one per file for tests that change nothing."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from asking import Gateway, running_gateway
+
+
+@pytest.fixture
+def gateway(database_url: str, redis_url: str) -> Iterator[Gateway]:
+    """A gateway of this test's own; the test runs once on each of the two databases."""
+    with running_gateway(database_url, redis_url) as running:
+        yield running
+
+
+@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+def shared_gateway(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, redis_socket: str
+) -> Iterator[Gateway]:
+    """One gateway for a whole file, on each of the two databases."""
+    if request.param == "postgresql":
+        url = request.getfixturevalue("postgresql").fresh()
+    else:
+        folder: Path = tmp_path_factory.mktemp("shared")
+        url = f"sqlite:///{shutil.copy(request.getfixturevalue('sqlite_template'), folder / 'dpgate.db')}"
+    with running_gateway(url, redis_socket) as running:
+        yield running

@@ -1,0 +1,163 @@
+"""Bytes that are not a request at all, on every route that takes a body: never a 500, never half-read."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import socket
+import tracemalloc
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import anyio
+import pytest
+import uvicorn
+from anyio.from_thread import start_blocking_portal
+from asking import Gateway, problem
+from factories import job_request_fields
+
+from gateway.app import create_app
+from gateway.config import GatewaySettings
+
+TAKES_A_BODY = [
+    ("PUT", "/jobs/job-bad-body", "ada"),
+    ("POST", "/datasets", "holder"),
+    ("PUT", "/datasets/heights/allocations/user/ada", "holder"),
+    ("POST", "/users", "olga"),
+]
+VALID = json.dumps(job_request_fields()).encode()
+BODIES = {
+    "nothing": b"",
+    "not JSON": b"<job/>",
+    "cut off": VALID[:-1],
+    "two documents": VALID + VALID,
+    "trailing comma": b'{"a": 1,}',
+    "null": b"null",
+    "a list": b"[]",
+    "a number": b"12",
+    "a text": b'"text"',
+    "nested lists": b"[" * 100_000,
+    "nested lists, closed": b"[" * 50_000 + b"]" * 50_000,
+    "nested objects": b'{"a":' * 100_000 + b"1" + b"}" * 100_000,
+    "nested where nothing is known": b'{"epsilon":' + b"[" * 900 + b"]" * 900 + b"}",
+    "not UTF-8": b'{"name": "\xff\xfe"}',
+    "UTF-16": '{"name": 1}'.encode("utf-16"),
+    "NUL bytes": bytes(1000),
+    "NUL in text": b'{"name": "a\\u0000b", "epsilon": "\\u0000"}',
+    "lone surrogate": b'{"name": "\\ud800", "\\udfff": 1, "epsilon": "\\ud800"}',
+    "an integer of 10000 digits": b'{"epsilon": ' + b"9" * 10_000 + b"}",
+    "gzip": gzip.compress(VALID),
+}
+MAX_BYTES = 4 * 1024 * 1024
+
+
+@pytest.mark.parametrize(("method", "path", "person"), TAKES_A_BODY)
+@pytest.mark.parametrize("what", BODIES)
+def test_is_refused_and_nothing_is_kept(
+    shared_gateway: Gateway, method: str, path: str, person: str, what: str
+):
+    before = shared_gateway.rows()
+    headers = {"Content-Type": "application/json"} | ({"Content-Encoding": "gzip"} if what == "gzip" else {})
+    answer = shared_gateway.ask(method, path, by=person, content=BODIES[what], headers=headers)
+    found = problem(answer, status=422, kind="InvalidRequest")
+    assert found["field"]
+    assert found["problem"]
+    assert shared_gateway.rows() == before
+
+
+@pytest.mark.parametrize(
+    "kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", ""]
+)
+def test_another_content_type_is_not_read_as_json(shared_gateway: Gateway, kind: str):
+    # so a form on another site cannot send a request that counts
+    answer = shared_gateway.ask(
+        "PUT", "/jobs/job-bad-body", by="ada", content=VALID, headers={"Content-Type": kind}
+    )
+    assert problem(answer, status=422)["field"] == "body"
+
+
+async def chunks(size: int, *, count: int) -> AsyncIterator[bytes]:
+    for _ in range(count):
+        yield bytes(size)
+
+
+def test_a_body_without_a_length_is_cut_off_at_the_limit(shared_gateway: Gateway):
+    before = shared_gateway.rows()
+    for path in ("/jobs/job-bad-body", "/me", "/nothing"):
+        answer = shared_gateway.ask("PUT", path, by="ada", content=chunks(1 << 20, count=6))
+        found = problem(answer, status=413, kind="TooLarge")
+        assert found["field"] == "body"
+    assert shared_gateway.rows() == before
+
+
+def test_a_body_just_within_the_limit_is_read(shared_gateway: Gateway):
+    padded = VALID[:-1] + b" " * (MAX_BYTES - len(VALID)) + b"}"
+    assert len(padded) == MAX_BYTES
+    headers = {"Content-Type": "application/json"}
+    answer = shared_gateway.ask("PUT", "/jobs/job-bad-body", by="ada", content=padded, headers=headers)
+    problem(answer, status=404, kind="NotFound")
+    answer = shared_gateway.ask("PUT", "/jobs/job-bad-body", by="ada", content=padded + b" ", headers=headers)
+    problem(answer, status=413, kind="TooLarge")
+
+
+@pytest.fixture
+def server(sqlite_url: str, redis_url: str, tmp_path: Path) -> Iterator[Path]:
+    """The gateway under the server it runs on, at a socket."""
+    path = tmp_path / "http"
+    app = create_app(GatewaySettings(database_url=sqlite_url, broker_url=redis_url))
+    config = uvicorn.Config(app, uds=str(path), log_level="critical", server_header=False)
+    running = uvicorn.Server(config)
+    running.install_signal_handlers = lambda: None  # type: ignore[method-assign]  # a thread has none
+    with start_blocking_portal() as portal:
+        serving = portal.start_task_soon(running.serve)
+        while not running.started:
+            portal.call(anyio.sleep, 0.01)
+        yield path
+        running.should_exit = True
+        serving.result()
+
+
+def raw(path: Path, *parts: bytes) -> bytes:
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.settimeout(10)
+        connection.connect(str(path))
+        try:
+            for part in parts:
+                connection.sendall(part)
+        except BrokenPipeError:
+            pass
+        answer = b""
+        while received := connection.recv(65_536):
+            answer += received
+            if b"\r\n\r\n" in answer and answer.endswith(b"}"):
+                break
+        return answer
+
+
+HEAD = b"PUT /api/v1/jobs/job-bad-body HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+
+
+@pytest.mark.parametrize("length", [b"10737418240", b"9" * 14, b"9" * 19])
+def test_ten_gigabytes_are_refused_before_the_first_byte(server: Path, length: bytes):
+    answer = raw(server, HEAD + b"Content-Length: " + length + b"\r\n\r\n")
+    assert answer.startswith(b"HTTP/1.1 413 ")
+    assert b"application/problem+json" in answer
+
+
+def test_an_endless_body_takes_no_endless_memory(server: Path):
+    chunk = b"100000\r\n" + bytes(1 << 20) + b"\r\n"
+    tracemalloc.start()
+    try:
+        answer = raw(server, HEAD + b"Transfer-Encoding: chunked\r\n\r\n", *[chunk] * 64)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert answer.startswith(b"HTTP/1.1 413 ")
+    assert peak < 6 * MAX_BYTES
+
+
+def test_the_server_does_not_say_what_it_is(server: Path):
+    answer = raw(server, b"GET /api/v1/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").lower()
+    assert answer.startswith(b"http/1.1 200 ")
+    assert b"\nserver:" not in answer
+    assert b"uvicorn" not in answer

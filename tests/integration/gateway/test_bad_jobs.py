@@ -1,0 +1,147 @@
+"""Job requests that are not valid: each refusal names field and fix, and nothing is charged or kept."""
+
+from __future__ import annotations
+
+import base64
+import copy
+import json
+from typing import Any
+
+import pytest
+from asking import Gateway, problem
+from factories import given_dataset, given_image, job_request_fields, policy_fields
+
+MANIFEST = ("pipeline", "manifest")
+VALUE = (*MANIFEST, "outputs", 0, "values", 0)
+DELETE = object()
+NESTED_VALUES = [{"name": f"v{number}", "lower": 0, "upper": 1} for number in range(2000)]
+
+OUT, SRC = "pipeline.manifest.outputs.0", "pipeline.sources.0"
+V, WALL = f"{OUT}.values.0", "pipeline.manifest.resources.wall_seconds"
+FILE, VALUES = (*MANIFEST, "outputs", 0, "file"), (*MANIFEST, "outputs", 0, "values")
+RESOURCES, SOURCE = (*MANIFEST, "resources"), ("pipeline", "sources", 0)
+ROWS, NAN = ("shape", "files", 0, "rows"), float("nan")
+LARGE = base64.b64encode(bytes(700_000)).decode()
+TOO_LARGE = [{"path": f"{number}.py", "content_base64": LARGE} for number in range(2)]
+
+# (what, where in the request, value put there, status, field named, words)
+INVALID: list[tuple[str, tuple[Any, ...], Any, int, str, str]] = [
+    ("unknown key", ("epsilonn",), "1", 422, "epsilonn", "is not a known field"),
+    ("unknown key inside", (*MANIFEST, "network"), True, 422, "pipeline.manifest.network", "is not a known"),
+    ("unknown key deep inside", (*VALUE, "clip"), 1, 422, f"{V}.clip", "known"),
+    ("no bounds", (*VALUE, "lower"), DELETE, 422, f"{V}.lower", "is missing"),
+    ("bounds inverted", (*VALUE, "lower"), 121, 422, V, "less than upper"),
+    ("bounds equal", (*VALUE, "lower"), 120, 422, V, "less than upper"),
+    ("bound as text", (*VALUE, "lower"), "0", 422, f"{V}.lower", "a number"),
+    ("bound NaN", (*VALUE, "lower"), NAN, 422, f"{V}.lower", "finite"),
+    ("no epsilon", ("epsilon",), DELETE, 422, "epsilon", "is missing"),
+    ("epsilon 0", ("epsilon",), 0, 422, "epsilon", "above zero"),
+    ("epsilon negative", ("epsilon",), "-0.5", 422, "epsilon", "above zero"),
+    ("epsilon NaN", ("epsilon",), NAN, 422, "epsilon", "finite"),
+    ("epsilon infinite", ("epsilon",), float("inf"), 422, "epsilon", "finite"),
+    ("epsilon 1e-18", ("epsilon",), 1e-18, 422, "epsilon", "below 0.001"),
+    ("epsilon 1e999999999", ("epsilon",), "1e999999999", 422, "epsilon", "above 1000"),
+    ("epsilon of 4000 digits", ("epsilon",), 10**4000, 422, "epsilon", "above 1000"),
+    ("epsilon in words", ("epsilon",), "half", 422, "epsilon", "must be a number"),
+    ("epsilon true", ("epsilon",), True, 422, "epsilon", "must be a number"),
+    ("epsilon a list", ("epsilon",), ["0.5"], 422, "epsilon", "must be a number"),
+    ("epsilon over policy", ("epsilon",), "1.5", 422, "epsilon", "over the 1 that the policy"),
+    ("data set unknown", ("dataset",), "unknown", 404, "dataset", "there is no data set"),
+    ("data set not a name", ("dataset",), "../heights", 422, "dataset", "pattern"),
+    ("image not approved", (*MANIFEST, "image"), "fsl", 422, "pipeline.manifest.image", "is approved"),
+    ("image not allowed", (*MANIFEST, "image"), "r", 403, "pipeline.manifest.image", "does not allow"),
+    ("path outside", FILE, "../x.tsv", 422, f"{OUT}.file", "inside"),
+    ("path absolute", FILE, "/x.tsv", 422, f"{OUT}.file", "relative"),
+    ("too many outputs", VALUES, NESTED_VALUES, 422, f"{OUT}.values", "at most"),
+    ("names repeated", VALUES, NESTED_VALUES[:1] * 2, 422, "pipeline.manifest", "same name"),
+    ("no outputs", (*MANIFEST, "outputs"), [], 422, "pipeline.manifest.outputs", "at least 1"),
+    ("block size under policy", ("block_size",), 6, 422, "block_size", "under the 7"),
+    ("block size over nominal", ("block_size",), 61, 422, "block_size", "block"),
+    ("block size a fraction", ("block_size",), 7.5, 422, "block_size", "whole number"),
+    ("wall time over policy", RESOURCES, {"wall_seconds": 61}, 422, WALL, "over the policy's 60"),
+    ("wall time NaN", RESOURCES, {"wall_seconds": NAN}, 422, WALL, "finite"),
+    ("mechanism unknown", ("mechanism",), "none", 422, "mechanism", "sample_aggregate"),
+    ("project unknown", ("project",), "moon", 422, "project", "no budget is allotted"),
+    ("not base64", (*SOURCE, "content_base64"), "%%%", 422, f"{SRC}.content_base64", "base64"),
+    ("source outside", (*SOURCE, "path"), "a/../../b", 422, f"{SRC}.path", "inside"),
+    ("sources too large", ("pipeline", "sources"), TOO_LARGE, 422, "pipeline", "1024 KiB"),
+    ("shape of another file", ("shape", "files", 0, "file"), "other.tsv", 422, "body", "shape"),
+    ("NUL in a label", ROWS, [["a\0"], ["b"]], 422, "body", "shape"),
+    ("NUL in a name", ("dataset",), "heights\0", 422, "dataset", "pattern"),
+    ("NUL in an argument", (*MANIFEST, "command"), ["a\0b"], 422, "pipeline.manifest.command.0", "pattern"),
+    ("lone surrogate", ("dataset",), "\ud800", 422, "dataset", "string"),
+    ("lone surrogate in a label", ROWS, [["\udfff"], [None]], 422, "shape.files.0.rows.0.0", "string"),
+    ("lone surrogate as a key", ("\ud800",), 1, 422, "body", "string"),
+    ("a key of many letters", ("k" * 100_000,), 1, 422, "k" * 1000 + "...", "not a known field"),
+    ("a text as pipeline", ("pipeline",), "x", 422, "pipeline", ""),
+    ("null as shape", ("shape",), None, 422, "shape", ""),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module", autouse=True)
+def heights(shared_gateway: Gateway) -> None:
+    with shared_gateway.database.transaction() as connection:
+        given_image(connection)
+        given_image(connection, digest="sha256:" + "2b" * 32, name="r")
+        given_dataset(connection, policy=policy_fields(images=["python", "fsl"], min_block_size=7))
+
+
+def request_with(where: tuple[Any, ...], value: Any) -> bytes:
+    request: Any = copy.deepcopy(job_request_fields(block_size=10))
+    *path, last = where
+    inner = request
+    for key in path:
+        inner = inner[key]
+    if value is DELETE:
+        del inner[last]
+    else:
+        inner[last] = value
+    return json.dumps(request).encode()  # ASCII only, and NaN as it is
+
+
+@pytest.mark.parametrize(
+    ("what", "where", "value", "status", "field", "words"), INVALID, ids=[i[0] for i in INVALID]
+)
+def test_is_refused_by_name_and_nothing_is_kept(
+    shared_gateway: Gateway,
+    what: str,
+    where: tuple[Any, ...],
+    value: Any,
+    status: int,
+    field: str,
+    words: str,
+):
+    before = shared_gateway.rows()
+    headers = {"Content-Type": "application/json"}
+    answer = shared_gateway.ask(
+        "PUT", "/jobs/job-not-valid", by="ada", content=request_with(where, value), headers=headers
+    )
+    found = problem(answer, status=status)
+    assert found["field"] == field
+    assert words in found["problem"]
+    assert len(answer.content) < 10_000
+    assert shared_gateway.rows() == before
+
+
+def test_every_problem_is_named_up_to_a_limit(shared_gateway: Gateway):
+    request = job_request_fields(**{f"extra-{number}": number for number in range(500)})
+    body = shared_gateway.ask("PUT", "/jobs/job-not-valid", by="ada", json=request).json()
+    assert len(body["problems"]) == 20
+    assert body["detail"].endswith("and 480 more")
+    assert {found["fix"] for found in body["problems"]} == {"Remove it, or check its spelling."}
+
+
+@pytest.mark.parametrize(
+    "job_id", ["short", "a" * 65, "with%20space", "-hyphen-1", "job%00job0", "j%C3%B6b-j%C3%B6b"]
+)
+def test_an_id_of_a_wrong_form(shared_gateway: Gateway, job_id: str):
+    before = shared_gateway.rows()
+    answer = shared_gateway.ask("PUT", f"/jobs/{job_id}", by="ada", json=job_request_fields())
+    found = problem(answer, status=422, kind="InvalidRequest")
+    assert (found["field"], found["fix"]) == ("job_id", "A UUID is a good choice.")
+    assert shared_gateway.rows() == before
+
+
+def test_the_request_that_these_were_made_from_is_taken(shared_gateway: Gateway):
+    answer = shared_gateway.ask("PUT", "/jobs/job-valid-1", by="ada", json=job_request_fields(block_size=10))
+    assert answer.status_code == 201

@@ -1,0 +1,106 @@
+"""The document of the interface: complete, and true about errors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from asking import PROBLEM
+
+from domain.job import JobRequest
+from domain.model import parse
+from gateway.access import OPEN_ROUTES
+from gateway.app import create_app
+from gateway.config import GatewaySettings
+from gateway.problems import STATUS
+
+DOCUMENT = create_app(GatewaySettings(database_url="sqlite://", broker_url="redis+socket:///none")).openapi()
+OPERATIONS = [
+    (method, path, operation)
+    for path, operations in DOCUMENT["paths"].items()
+    for method, operation in operations.items()
+]
+every_operation = pytest.mark.parametrize(
+    ("method", "path", "operation"), OPERATIONS, ids=[f"{m} {p}" for m, p, _ in OPERATIONS]
+)
+
+
+def references(part: Any) -> Iterator[str]:
+    if isinstance(part, dict):
+        for key, value in part.items():
+            if key == "$ref":
+                yield value
+            else:
+                yield from references(value)
+    elif isinstance(part, list):
+        for value in part:
+            yield from references(value)
+
+
+@every_operation
+def test_reads_well(method: str, path: str, operation: dict[str, Any]):
+    assert operation["summary"][0].isupper()
+    assert not operation["summary"].endswith(".")
+    assert len(operation["tags"]) == 1
+    assert operation["operationId"]
+    successes = [response for status, response in operation["responses"].items() if status < "400"]
+    assert successes
+    assert all(response["content"] for response in successes)
+
+
+@every_operation
+def test_every_error_is_problem_json_and_nothing_else(method: str, path: str, operation: dict[str, Any]):
+    errors = {status: found for status, found in operation["responses"].items() if status >= "400"}
+    assert {"413", "500"} <= set(errors)
+    for response in errors.values():
+        assert response["description"]
+        assert list(response["content"]) == [PROBLEM]
+        assert response["content"][PROBLEM]["schema"] == {"$ref": "#/components/schemas/Problem"}
+
+
+@every_operation
+def test_every_guarded_route_asks_for_a_token(method: str, path: str, operation: dict[str, Any]):
+    if path in OPEN_ROUTES:
+        assert "security" not in operation
+        assert not {"401", "403"} & set(operation["responses"])
+    else:
+        assert operation["security"] == [{"HTTPBearer": []}]
+        assert {"401", "403"} <= set(operation["responses"])
+
+
+@every_operation
+def test_what_takes_input_documents_the_refusal(method: str, path: str, operation: dict[str, Any]):
+    if "parameters" in operation or "requestBody" in operation:
+        assert "422" in operation["responses"]
+    if any(parameter["in"] == "path" for parameter in operation.get("parameters", [])):
+        assert "404" in operation["responses"]
+
+
+def test_every_status_of_a_problem_is_documented_somewhere():
+    documented = {int(status) for _, _, operation in OPERATIONS for status in operation["responses"]}
+    assert set(STATUS.values()) | {200, 201, 500} == documented
+
+
+def test_no_reference_is_dangling_and_no_schema_unused():
+    schemas = {f"#/components/schemas/{name}" for name in DOCUMENT["components"]["schemas"]}
+    assert set(references(DOCUMENT)) == schemas
+    assert "HTTPValidationError" not in str(schemas)
+
+
+def test_the_security_scheme_says_where_tokens_come_from():
+    (scheme,) = DOCUMENT["components"]["securitySchemes"].values()
+    assert (scheme["type"], scheme["scheme"]) == ("http", "bearer")
+    assert "dpgate user add" in scheme["description"]
+
+
+def test_the_example_of_a_job_is_a_job():
+    content = DOCUMENT["paths"]["/api/v1/jobs/{job_id}"]["put"]["requestBody"]["content"]["application/json"]
+    examples = content["schema"].get("examples") or content["examples"]
+    for example in examples:
+        assert parse(JobRequest, example).epsilon == "0.5"
+
+
+def test_the_description_tells_the_route():
+    assert "RELEASED" in DOCUMENT["info"]["description"]
+    assert PROBLEM in DOCUMENT["info"]["description"]

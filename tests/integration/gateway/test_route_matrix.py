@@ -1,0 +1,169 @@
+"""Every route x every kind of asker, generated from the application: a new route is in it at once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from asking import PEOPLE, Gateway, problem
+from factories import IMAGE, declaration_fields, given_job, job_request_fields
+from fastapi.dependencies.models import Dependant
+from fastapi.routing import APIRoute, iter_route_contexts
+
+from domain.permissions import GRANTS, Permission
+from gateway.access import OPEN_ROUTES
+from gateway.app import PREFIX, create_app
+from gateway.config import GatewaySettings
+
+JOB = "job-matrix"
+PLACES = {"job_id": JOB, "name": "heights", "digest": IMAGE, "kind": "user", "holder": "ada"}
+DELIVERY = "00000000-0000-4000-8000-000000000000"
+BODIES: dict[str, Any] = {
+    "PUT /jobs/{job_id}": job_request_fields(),
+    "POST /datasets": {"declaration": declaration_fields(name="other"), "delivery": DELIVERY},
+    "PUT /datasets/{name}/allocations/{kind}/{holder}": {"epsilon": "1"},
+    "POST /users": {"name": "newcomer", "role": "data_user"},
+}
+QUERIES = {
+    "POST /jobs/{job_id}/decision": "?decision=approve",
+    "POST /jobs/{job_id}/review": "?decision=release",
+}
+WRONG = [
+    "",
+    "Bearer dpgate.0123456789abcdef.wrong",
+    "Bearer ",
+    "Bearer .",
+    "Bearer dpgate.\x7f.\xff",
+    "Basic YWRhOmFkYQ==",
+    "{token}",
+    "Token {token}",
+    "Bearer {token}x",
+    "Bearer x{token}",
+    "Bearer {id}",
+    "Bearer {id}.",
+]
+METHODS = {"GET", "PUT", "POST", "DELETE", "PATCH", "HEAD", "OPTIONS"}
+
+
+@dataclass(frozen=True)
+class Route:
+    method: str
+    template: str
+    permissions: tuple[Permission, ...]
+
+    @property
+    def name(self) -> str:
+        return f"{self.method} {self.template}"
+
+    @property
+    def request(self) -> dict[str, Any]:
+        path = re.sub(r"\{(\w+)\}", lambda found: PLACES[found[1]], self.template)
+        body = {"json": BODIES[self.name]} if self.name in BODIES else {}
+        return {"method": self.method, "path": path + QUERIES.get(self.name, ""), **body}
+
+
+def permissions(dependant: Dependant) -> Iterator[Permission]:
+    for inner in dependant.dependencies:
+        if stated := getattr(inner.call, "permission", None):
+            yield stated
+        yield from permissions(inner)
+
+
+def all_routes() -> list[Route]:
+    settings = GatewaySettings(database_url="sqlite://", broker_url="redis+socket:///none")
+    return [
+        Route(
+            method,
+            context.path.removeprefix(PREFIX),
+            tuple(permissions(context.dependant)) if isinstance(context.original_route, APIRoute) else (),
+        )
+        for context in iter_route_contexts(create_app(settings).routes)
+        for method in sorted(context.methods - {"HEAD"})
+    ]
+
+
+ROUTES = all_routes()
+GUARDED = [route for route in ROUTES if PREFIX + route.template not in OPEN_ROUTES]
+by_name = pytest.mark.parametrize("route", GUARDED, ids=lambda route: route.name)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def a_job(shared_gateway: Gateway) -> None:
+    with shared_gateway.database.transaction() as connection:
+        given_job(connection, job_id=JOB)
+
+
+def test_the_application_has_the_routes_that_these_tests_were_written_for():
+    assert len(ROUTES) >= 24
+    assert all(route.template.startswith("/") for route in ROUTES)
+
+
+@by_name
+def test_every_route_states_one_permission_or_is_open_by_name(route: Route):
+    assert len(route.permissions) == 1, f"{route.name} needs requires(...) or a place in OPEN_ROUTES"
+
+
+def test_open_routes_exist_and_ask_for_nothing():
+    opened = {PREFIX + route.template: route for route in ROUTES if PREFIX + route.template in OPEN_ROUTES}
+    assert set(opened) == OPEN_ROUTES
+    assert not any(route.permissions for route in opened.values())
+
+
+def test_every_permission_is_asked_for_somewhere():
+    assert {permission for route in GUARDED for permission in route.permissions} == set(Permission)
+
+
+@by_name
+@pytest.mark.parametrize("person", ["ada", "holder", "olga"])
+def test_a_role_is_let_in_exactly_as_the_table_of_grants_says(
+    shared_gateway: Gateway, route: Route, person: str
+):
+    answer = shared_gateway.ask(by=person, **route.request)
+    if PEOPLE[person] in GRANTS[route.permissions[0]]:
+        # what the object itself forbids has words of its own and is tested elsewhere
+        assert answer.status_code not in (401, 422), answer.text
+        assert "the role" not in answer.text
+    else:
+        refused = problem(answer, status=403, kind="NotAllowed")
+        assert refused["problem"] == f"the role {PEOPLE[person]} may not {route.permissions[0]}."
+
+
+@by_name
+def test_nobody_gets_in_without_a_token(shared_gateway: Gateway, route: Route):
+    token = shared_gateway.tokens["ada"]
+    for authorization in WRONG:
+        stated = authorization.format(token=token, id=token.rpartition(".")[0]).encode("latin-1")
+        headers = {"Authorization": stated} if stated else {}
+        answer = shared_gateway.ask(headers=headers, **route.request)
+        problem(answer, status=401, kind="Unauthenticated")
+        assert answer.headers["www-authenticate"] == "Bearer"
+
+
+@pytest.mark.parametrize("name", ["token", "access_token", "authorization", "api_key"])
+def test_a_token_in_the_address_is_not_looked_at(shared_gateway: Gateway, name: str):
+    answer = shared_gateway.ask("GET", "/me", params={name: shared_gateway.tokens["ada"]})
+    problem(answer, status=401, kind="Unauthenticated")
+    answer = shared_gateway.ask("GET", "/me", headers={"Cookie": f"{name}={shared_gateway.tokens['ada']}"})
+    problem(answer, status=401, kind="Unauthenticated")
+
+
+@pytest.mark.parametrize("template", sorted({route.template for route in ROUTES}))
+def test_other_methods_are_refused_and_the_right_ones_named(shared_gateway: Gateway, template: str):
+    routes = [route for route in ROUTES if route.template == template]
+    declared = {route.method for route in routes} | ({"HEAD"} if template == "/openapi.json" else set())
+    for method in METHODS - declared:
+        answer = shared_gateway.ask(method, routes[0].request["path"].split("?")[0], by="ada")
+        assert answer.status_code == 405
+        assert method == "HEAD" or problem(answer, status=405) == {}
+        assert set(answer.headers["allow"].split(", ")) <= declared
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["", "/", "/nothing", "/jobs/", "/me/", "/docs", "/datasets/heights/data", "//me", "/ME"],
+)
+def test_unknown_paths_are_not_found_and_never_redirected(shared_gateway: Gateway, path: str):
+    problem(shared_gateway.ask("GET", path, by="ada"), status=404)

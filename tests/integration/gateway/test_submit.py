@@ -1,0 +1,163 @@
+"""Submitting a job: idempotent, atomic, and only its id goes to the workers."""
+
+from __future__ import annotations
+
+import base64
+import json
+import socket
+import time
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+import redis
+from asking import Gateway, problem, running_gateway
+from factories import declaration_fields, given_dataset, given_image, job_request_fields, policy_fields
+
+from domain.states import JobState
+from store import jobs, ledger
+
+JOB = "job-submit-1"
+AT_ONCE = 12
+
+
+@pytest.fixture
+def heights(gateway: Gateway) -> Gateway:
+    with gateway.database.transaction() as connection:
+        given_image(connection)
+        given_dataset(connection, policy=policy_fields(data_users=["ada", "bob"]))
+    return gateway
+
+
+def submit(gateway: Gateway, *, by: str = "ada", job_id: str = JOB, **fields: Any):
+    return gateway.ask("PUT", f"/jobs/{job_id}", by=by, json=job_request_fields(**fields))
+
+
+def messages(url: str) -> list[dict[str, Any]]:
+    with redis.Redis(unix_socket_path=url.removeprefix("redis+socket://")) as client:
+        return [json.loads(raw) for raw in reversed(client.lrange("dpgate", 0, -1))]
+
+
+def reserved(gateway: Gateway) -> int:
+    with gateway.database.reading() as connection:
+        account = ledger.find_account(connection, cohort="heights", kind="cohort", holder="heights")
+        assert account is not None
+        return account.reserved
+
+
+def test_new_is_201_the_same_is_200_another_is_409(heights: Gateway):
+    first = submit(heights)
+    assert (first.status_code, first.json()["state"]) == (201, "QUEUED")
+    before = heights.rows()
+    assert (submit(heights).status_code, submit(heights).json()) == (200, first.json())
+    # another spelling of the same amount is the same request
+    assert submit(heights, epsilon=0.5).status_code == 200
+    for changed in ({"epsilon": "0.6"}, {"block_size": 6}, {"project": "p"}):
+        found = problem(submit(heights, **changed), status=409, kind="Conflict")
+        assert found["field"] == "job_id"
+    assert heights.rows() == before
+    assert reserved(heights) == 500_000
+
+
+def test_an_id_of_another_author_is_taken(heights: Gateway):
+    submit(heights)
+    before = heights.rows()
+    found = problem(submit(heights, by="bob"), status=409, kind="Conflict")
+    assert "ada" not in str(found)
+    assert heights.rows() == before
+
+
+def test_a_repeat_is_answered_from_the_record_whatever_happened_since(heights: Gateway):
+    first = submit(heights).json()
+    with heights.database.transaction() as connection:
+        given_dataset(connection, policy=policy_fields(data_users=["bob"]), nominal_size=600)
+    again = submit(heights)
+    assert (again.status_code, again.json()) == (200, first)
+
+
+def test_identical_requests_at_once_make_one_job_and_one_reservation(heights: Gateway, redis_url: str):
+    answers = []
+
+    async def one() -> None:
+        answers.append(await heights.ask_later("PUT", f"/jobs/{JOB}", by="ada", json=job_request_fields()))
+
+    async def all_at_once() -> None:
+        async with anyio.create_task_group() as group:
+            for _ in range(AT_ONCE):
+                group.start_soon(one)
+
+    heights.portal.call(all_at_once)
+    assert sorted(answer.status_code for answer in answers) == [200] * (AT_ONCE - 1) + [201]
+    assert heights.rows()["jobs"] == heights.rows()["ledger_entries"] == 1
+    assert reserved(heights) == 500_000
+    assert len(messages(redis_url)) == 1
+
+
+def test_the_budget_holds_against_many_at_once(heights: Gateway):
+    async def one(number: int, statuses: list[int]) -> None:
+        body = job_request_fields(epsilon="1", block_size=6 + number % 4)
+        answer = await heights.ask_later("PUT", f"/jobs/job-race-{number:03d}", by="ada", json=body)
+        statuses.append(answer.status_code)
+
+    async def all_at_once() -> list[int]:
+        statuses: list[int] = []
+        async with anyio.create_task_group() as group:
+            for number in range(AT_ONCE + 2):
+                group.start_soon(one, number, statuses)
+        return statuses
+
+    statuses = heights.portal.call(all_at_once)
+    assert sorted(statuses) == [201] * 10 + [409] * (AT_ONCE + 2 - 10)
+    assert reserved(heights) == 10_000_000
+
+
+def test_the_message_carries_the_job_id_only(heights: Gateway, redis_url: str):
+    submit(heights)
+    (message,) = messages(redis_url)
+    arguments, named, _ = json.loads(base64.b64decode(message["body"]))
+    assert (arguments, named) == ([JOB], {})
+    assert message["headers"]["task"] == "dpgate.run_job"
+    for told in ("heights", "ada", "mean_age", "mean-age", "0.5"):
+        assert told not in json.dumps(message)
+
+
+def test_a_job_that_waits_for_approval_sends_no_message(gateway: Gateway, redis_url: str):
+    with gateway.database.transaction() as connection:
+        given_image(connection)
+        given_dataset(connection, policy=policy_fields(approve_jobs=True))
+    assert submit(gateway).json()["state"] == "SUBMITTED"
+    assert messages(redis_url) == []
+    assert gateway.ask("POST", f"/jobs/{JOB}/decision?decision=approve", by="holder").is_success
+    assert [json.loads(base64.b64decode(found["body"]))[0] for found in messages(redis_url)] == [[JOB]]
+
+
+def test_a_registration_sends_the_id_of_its_row(gateway: Gateway, redis_url: str):
+    body = {"declaration": declaration_fields(), "delivery": "00000000-0000-4000-8000-000000000000"}
+    registered = gateway.ask("POST", "/datasets", by="holder", json=body)
+    assert (registered.status_code, registered.json()["state"]) == (201, "IMPORTING")
+    (message,) = messages(redis_url)
+    assert json.loads(base64.b64decode(message["body"]))[0] == [registered.json()["id"]]
+    assert "heights" not in json.dumps(message)
+
+
+@pytest.mark.parametrize("broken", ["absent", "silent"])
+def test_without_redis_a_job_is_still_taken_and_soon(database_url: str, tmp_path: Path, broken: str):
+    path = tmp_path / "r"
+    with (
+        socket.socket(socket.AF_UNIX) as listener,
+        running_gateway(database_url, f"redis+socket://{path}") as g,
+    ):
+        if broken == "silent":  # accepts, and never says a word
+            listener.bind(str(path))
+            listener.listen()
+        with g.database.transaction() as connection:
+            given_image(connection)
+            given_dataset(connection)
+        start = time.monotonic()
+        answer = submit(g)
+        took_s = time.monotonic() - start
+        assert (answer.status_code, answer.json()["state"]) == (201, "QUEUED")
+        assert took_s < 5
+        with g.database.reading() as connection:
+            assert jobs.get(connection, JOB).state is JobState.QUEUED

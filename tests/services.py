@@ -1,0 +1,198 @@
+"""Real servers for tests and benchmarks: PostgreSQL and Redis, on unix sockets in a short temporary folder.
+
+Each process that asks gets servers of its own (so each xdist worker does). They end with the process, also
+when it is killed. What they need is installed by `deploy/test-host.sh`.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import psycopg
+import redis
+
+from store.database import Database
+
+START_S = 30
+TEMPLATE = "dpgate_template"
+INITDB = ("--no-sync", "--auth=trust", "--username=postgres", "--encoding=UTF8", "--locale=C.UTF-8")
+_PR_SET_PDEATHSIG = 1
+_LIBC = ctypes.CDLL(None)
+
+
+class PostgreSQL:
+    """A running server. Databases made from the migrated template are ready in some 30 ms."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._numbers = itertools.count(1)
+        self._admin = psycopg.connect(f"host={folder} dbname=postgres user=postgres", autocommit=True)
+
+    def url(self, database: str) -> str:
+        return f"postgresql+psycopg://postgres@/{database}?host={self._folder}"
+
+    def prepare_template(self) -> None:
+        self._create(TEMPLATE, template="template0")
+        database = Database(self.url(TEMPLATE))
+        database.migrate()
+        database.close()
+
+    def fresh(self, *, template: str = TEMPLATE) -> str:
+        """The URL of a database that nobody else uses; `template0` has no tables at all."""
+        return self.url(self._create(f"test_{next(self._numbers)}", template=template))
+
+    def close(self) -> None:
+        self._admin.close()
+
+    def _create(self, name: str, *, template: str) -> str:
+        self._admin.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
+        return name
+
+
+@contextmanager
+def postgresql_server(*, connections: int = 100) -> Iterator[PostgreSQL]:
+    """PostgreSQL with the durability of production: fsync and synchronous_commit are on."""
+    binaries = _postgresql_binaries()
+    with ExitStack() as stack:
+        folder = stack.enter_context(_short_folder(owner=_unprivileged()))
+        data = folder / "data"
+        subprocess.run(
+            [binaries / "initdb", *INITDB, "-D", data],
+            check=True,
+            stdout=subprocess.DEVNULL,
+            **_as(_unprivileged()),
+        )
+        settings = {
+            "listen_addresses": "",
+            "unix_socket_directories": folder,
+            "fsync": "on",
+            "synchronous_commit": "on",
+            "max_connections": connections,
+            "autovacuum": "on",
+        }
+        options = [f"-c{name}={value}" for name, value in settings.items()]
+        command = [binaries / "postgres", "-D", data, *options]
+        stack.enter_context(
+            _running(
+                command, folder, end=signal.SIGQUIT, ready=lambda: _accepts(folder), user=_unprivileged()
+            )
+        )
+        server = PostgreSQL(folder)
+        stack.callback(server.close)
+        server.prepare_template()
+        yield server
+
+
+@contextmanager
+def redis_server() -> Iterator[str]:
+    """Redis without a TCP port; yields the URL of its socket as Celery takes it."""
+    binary = shutil.which("redis-server")
+    if binary is None:
+        raise RuntimeError("there is no redis-server on this host; run deploy/test-host.sh")
+    with _short_folder() as folder:
+        socket = folder / "redis.sock"
+        command = [binary, "--port", "0", "--unixsocket", socket, "--save", "", "--dir", folder]
+        with _running(command, folder, end=signal.SIGTERM, ready=lambda: _answers(socket)):
+            yield f"redis+socket://{socket}"
+
+
+def empty_redis(url: str) -> None:
+    with redis.Redis(unix_socket_path=url.removeprefix("redis+socket://")) as client:
+        client.flushall()
+
+
+@contextmanager
+def _running(
+    command: list[object],
+    folder: Path,
+    *,
+    end: signal.Signals,
+    ready: Callable[[], bool],
+    user: str | None = None,
+) -> Iterator[None]:
+    log = folder / "log"
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [str(part) for part in command],
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,  # Ctrl-C is for pytest; it ends the servers in order
+            preexec_fn=lambda: _LIBC.prctl(_PR_SET_PDEATHSIG, end),
+            **_as(user),
+        )
+    try:
+        deadline = time.monotonic() + START_S
+        while not ready():
+            if process.poll() is not None or time.monotonic() > deadline:
+                raise RuntimeError(f"{command[0]} did not start:\n{log.read_text(errors='replace')[-2000:]}")
+            time.sleep(0.02)
+        yield
+    finally:
+        process.send_signal(end)
+        try:
+            process.wait(timeout=START_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+@contextmanager
+def _short_folder(*, owner: str | None = None) -> Iterator[Path]:
+    # a socket's path has at most 107 bytes, so pytest's own temporary folders are too deep
+    folder = Path(tempfile.mkdtemp(prefix="dpg-"))
+    try:
+        if owner is not None:
+            shutil.chown(folder, owner)
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _accepts(folder: Path) -> bool:
+    try:
+        psycopg.connect(f"host={folder} dbname=postgres user=postgres").close()
+    except psycopg.OperationalError:
+        return False
+    return True
+
+
+def _answers(socket: Path) -> bool:
+    try:
+        with redis.Redis(unix_socket_path=str(socket)) as client:
+            return bool(client.ping())
+    except redis.ConnectionError:
+        return False
+
+
+def _postgresql_binaries() -> Path:
+    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[4]))
+    if not found:
+        raise RuntimeError("there is no PostgreSQL on this host; run deploy/test-host.sh")
+    return found[-1].parent
+
+
+def _unprivileged() -> str | None:
+    """Whom PostgreSQL runs as, since it refuses root. None: as ourselves."""
+    if os.geteuid() != 0:
+        return None
+    names = {entry.pw_name for entry in pwd.getpwall()}
+    return "postgres" if "postgres" in names else "nobody"
+
+
+def _as(user: str | None) -> dict[str, object]:
+    if user is None:
+        return {}
+    entry = pwd.getpwnam(user)
+    return {"user": entry.pw_uid, "group": entry.pw_gid, "extra_groups": [], "cwd": "/"}
