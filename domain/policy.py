@@ -38,8 +38,8 @@ class Timing(Model):
             return "The time of release is computed from public values; it says nothing about the runs."
         return (
             f"The time of release is rounded up to {self.step_seconds:g} s and runs are not on a time grid: "
-            "the time can reveal in which step the last run ended, and a hostile pipeline can pass what it saw "
-            "to later runs through the clock. The guarantee holds for pipelines that do not."
+            "the time can reveal in which step the last run ended, and a hostile pipeline can pass what it "
+            "saw to later runs through the clock. The guarantee holds for pipelines that do not."
         )
 
 
