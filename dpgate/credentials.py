@@ -39,7 +39,8 @@ def find_login(profile: str = DEFAULT) -> Login:
         return Login(url, token)
     known = _read()
     if profile not in known:
-        raise NotLoggedIn(f"there is no login named {profile}; run: dpgate login --profile {profile}")
+        option = "" if profile == DEFAULT else f" --profile {profile}"
+        raise NotLoggedIn(f"there is no login named {profile}; run: dpgate login{option}")
     return known[profile]
 
 

@@ -53,12 +53,9 @@ class TwinFolder:
 
     @property
     def people(self) -> list[str]:
-        try:
-            rows = list(self._table.split(self.table(self._table.path).decode()))
-            position = rows[0].index(self._table.person_column.name)
-            return list(dict.fromkeys(row[position] for row in rows[1:]))
-        except (ValueError, IndexError):
-            raise self._changed(self._table.path) from None
+        rows = self._table.split(self.table(self._table.path).decode())
+        position = next(rows).index(self._table.person_column.name)
+        return list(dict.fromkeys(row[position] for row in rows))
 
     def table(self, path: str) -> bytes:
         try:
@@ -93,13 +90,13 @@ def run_on_twin(
 
     Raises PipelineFailed with the pipeline's own words: the twin is not original data.
     """
-    people = open_people(declaration, TwinFolder(twin, declaration))
+    people = _open_twin(declaration, twin)
     blocks = count_blocks(declaration.nominal_size, block_size)
     image = describe(python_env)
     order = order_for(pipeline, image=image, audience=Audience.TWIN)
     with BubblewrapSandbox(image) as sandbox, sandbox.open_slot(order, slot=0) as slot:
         started = time.monotonic()
-        outputs = _outputs(slot.run(whole(people)))
+        outputs = _outputs(pipeline.manifest, slot.run(whole(people)))
         longest = time.monotonic() - started
         shape = _lock(pipeline.manifest, outputs)
         progress(1, blocks + 1)
@@ -183,10 +180,18 @@ def _lock(manifest: Manifest, outputs: Mapping[str, bytes]) -> Shape:
         raise PipelineFailed(str(error)) from None
 
 
-def _outputs(result: RunResult) -> Mapping[str, bytes]:
+def _open_twin(declaration: Declaration, twin: Path) -> People:
+    try:
+        return open_people(declaration, TwinFolder(twin, declaration))
+    except (ValueError, IndexError):
+        raise DpgateError(f"{twin} is not as it was fetched; fetch the twin again: dpgate twin") from None
+
+
+def _outputs(manifest: Manifest, result: RunResult) -> Mapping[str, bytes]:
     if result.outputs is not None:
         return result.outputs
-    raise PipelineFailed(_why(result.detail))
+    files = ", ".join(output.file for output in manifest.outputs)
+    raise PipelineFailed(f"{_why(result.detail)}\nDeclared outputs: {files}")
 
 
 def _why(detail: RunDetail | None) -> str:

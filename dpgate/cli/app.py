@@ -92,7 +92,7 @@ def run(arguments: list[str]) -> int:
         result = typer.main.get_command(app).main(arguments, prog_name="dpgate", standalone_mode=False)
         return int(result or 0)
     except typer.TyperException as error:
-        return _say_usage(str(error), as_json=as_json)
+        return _say_usage(str(error).removeprefix("Value error, "), as_json=as_json)
     except (typer.Abort, KeyboardInterrupt):
         return _say("interrupted", ExitCode.INTERRUPTED, as_json=as_json)
     except SandboxUnavailable as error:

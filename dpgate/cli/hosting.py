@@ -174,7 +174,7 @@ def _wait_until_up(home: Home, process: subprocess.Popen[bytes], log: Path) -> d
     while True:
         with suppress(FileNotFoundError):
             facts: dict[str, Any] = json.loads(home.facts.read_text(encoding="utf-8"))
-            if facts["pid"] == process.pid:
+            if facts.get("pid") == process.pid:
                 return facts
         if process.poll() is not None:
             raise PlatformStopped(f"it did not start:\n{log.read_text(errors='replace')[-2000:].strip()}")

@@ -6,12 +6,13 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from dpgate.embedded import keeper
 
+_POLITE = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 # what a child needs from our environment; nothing else of it is passed on
 PASSED_ON = (
     "PATH",
@@ -48,9 +49,10 @@ class Keeper:
         with suppress(BrokenPipeError):
             os.write(self._write_end, f"{word} {what}\n".encode())
 
-    def enter_group(self) -> None:
+    def register(self) -> None:
         """Runs in a child between fork and exec: there is no moment in which it is unknown here."""
         os.write(self._write_end, f"start {os.getpid()}\n".encode())
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _POLITE)
 
     def close(self) -> None:
         """Everything has ended when this returns."""
@@ -94,7 +96,8 @@ def start(
     pass_fds: Sequence[int] = (),
 ) -> Child:
     """Start a child in a process group of its own, in `folder`, with only the settings it is given."""
-    with open(os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab") as output:
+    descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    with open(descriptor, "ab") as output, _signals_later():
         process = subprocess.Popen(
             list(command),
             env=_environment() | dict(settings or {}),
@@ -105,9 +108,19 @@ def start(
             start_new_session=True,
             pass_fds=pass_fds,
             umask=0o077,
-            preexec_fn=keeper.enter_group,
+            preexec_fn=keeper.register,
         )
     return Child(name, process, log)
+
+
+@contextmanager
+def _signals_later() -> Iterator[None]:
+    # Python runs hooks around a fork and drops what a signal's handler raises in one of them
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _POLITE)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def python(*arguments: str) -> list[str]:

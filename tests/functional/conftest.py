@@ -1,0 +1,56 @@
+"""Whole platforms for functional tests: the same code on SQLite and on PostgreSQL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from services import PostgreSQL
+from strange_server import strange_server
+from terminal import Platform, Terminal, terminal
+
+from dpgate.credentials import Login
+from dpgate.embedded.home import Home
+from dpgate.embedded.stack import Stack
+
+
+@pytest.fixture(scope="session", params=["sqlite", "postgresql"])
+def platform(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Platform]:
+    """A platform on each database, with the data set `ages`."""
+    url = None
+    if request.param == "postgresql":
+        server: PostgreSQL = request.getfixturevalue("postgresql")
+        url = server.fresh(template="template0")
+    yield from _running(tmp_path_factory.mktemp(request.param), database_url=url)
+
+
+@pytest.fixture(scope="session")
+def one_platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Platform]:
+    """A platform for tests to which the database does not matter."""
+    yield from _running(tmp_path_factory.mktemp("one"), database_url=None)
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Terminal:
+    """A terminal without a login."""
+    return terminal(tmp_path / "shell")
+
+
+@pytest.fixture
+def other_server() -> Iterator[str]:
+    """The address of a web server that is not dpgate."""
+    with strange_server() as url:
+        yield url
+
+
+def _running(folder: Path, *, database_url: str | None) -> Iterator[Platform]:
+    with Stack(Home(folder / "home"), slots=2, database_url=database_url) as stack:
+        operator = terminal(folder / "operator", Login(stack.url, stack.operator_token))
+        people = {}
+        for name, role in (("holder", "rights_holder"), ("ada", "data_user")):
+            added = operator.ok("user", "add", name, "--role", role, "--json").json
+            people[name] = terminal(folder / name, Login(stack.url, added["token"]))
+        platform = Platform(stack, folder, operator, **people)
+        platform.dataset("ages")
+        yield platform

@@ -1,0 +1,90 @@
+"""What a newcomer sees first: help with an example for every command, and codes that scripts may rely on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import typer
+from terminal import Terminal
+
+from domain.errors import InvalidRequest, NotReady
+from dpgate.cli.app import app
+from dpgate.cli.exit_codes import MEANING, ExitCode, exit_code
+from dpgate.errors import (
+    DpgateError,
+    NotFinished,
+    NotLoggedIn,
+    PipelineFailed,
+    PlatformStopped,
+    PlatformUnreachable,
+    RequestRefused,
+)
+
+
+def commands() -> list[str]:
+    root: Any = typer.main.get_command(app)
+    found = []
+    for name, command in root.commands.items():
+        inner = getattr(command, "commands", None)
+        found += [f"{name} {one}" for one in inner] if inner else [name]
+    return found
+
+
+@pytest.mark.parametrize("width", ["80", "120"])
+def test_every_command_has_one_example_and_fits_the_terminal(shell: Terminal, width: str) -> None:
+    shell.environment["COLUMNS"] = width
+    for command in commands():
+        answer = shell.ok(*command.split(), "--help")
+        assert answer.out.count("Example: dpgate") == 1, command
+        assert max(map(len, answer.out.splitlines())) <= int(width)
+
+
+def test_help_starts_with_the_route(shell: Terminal) -> None:
+    shown = shell.ok("--help").out
+    route = "login, datasets, twin, run, preview, submit, status, result"
+    assert route in shown
+    places = [shown.index(f"│ {name} ") for name in route.split(", ")]
+    assert places == sorted(places)
+
+
+def test_the_process_is_the_same_as_the_function(shell: Terminal) -> None:
+    assert shell.process("--version").out == shell("--version").out
+    nothing = shell.process("datasets", "--json")
+    assert (nothing.code, nothing.json["exit_code"]) == (ExitCode.NOT_ALLOWED, 3)
+
+
+def refusal(status: int, kind: str = "x") -> RequestRefused:
+    return RequestRefused(status=status, kind=kind, title="t", problems=())
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (refusal(401), ExitCode.NOT_ALLOWED),
+        (refusal(403), ExitCode.NOT_ALLOWED),
+        (refusal(404), ExitCode.NOT_FOUND),
+        (refusal(409), ExitCode.CONFLICT),
+        (refusal(409, "BudgetExceeded"), ExitCode.OVER_BUDGET),
+        (refusal(413), ExitCode.USAGE),
+        (refusal(422), ExitCode.USAGE),
+        (refusal(429), ExitCode.NOT_READY),
+        (refusal(500), ExitCode.FAULT),
+        (NotLoggedIn(), ExitCode.NOT_ALLOWED),
+        (PlatformUnreachable(), ExitCode.NOT_READY),
+        (PlatformStopped(), ExitCode.NOT_READY),
+        (NotReady(), ExitCode.NOT_READY),
+        (PipelineFailed(), ExitCode.PIPELINE_FAILED),
+        (NotFinished(), ExitCode.CONFLICT),
+        (InvalidRequest("field", "problem"), ExitCode.USAGE),
+        (DpgateError(), ExitCode.USAGE),
+        (PermissionError(), ExitCode.USAGE),
+        (RuntimeError(), ExitCode.FAULT),
+    ],
+)
+def test_each_error_has_its_code(error: Exception, code: ExitCode) -> None:
+    assert exit_code(error) is code
+
+
+def test_each_code_has_a_meaning() -> None:
+    assert set(MEANING) == set(ExitCode)

@@ -1,0 +1,156 @@
+"""However a platform ends, nothing of it is left: no process, no temporary folder."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from processes import alive, command_of, descendants, wait_until
+from terminal import Terminal
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+@pytest.fixture
+def temporary() -> Iterator[Path]:
+    """A folder for temporary files of one demo, with a path as short as /tmp's own."""
+    folder = Path(tempfile.mkdtemp(prefix="dpg-"))
+    yield folder
+    shutil.rmtree(folder)
+
+
+def quick_examples(folder: Path) -> Path:
+    """The examples, with a pipeline that may take half a second."""
+    shutil.copytree(EXAMPLES, folder)
+    manifest = folder / "mean-height" / "dpgate.yaml"
+    text = manifest.read_text(encoding="utf-8").replace("wall_seconds: 2", "wall_seconds: 0.5")
+    manifest.write_text(text, encoding="utf-8")
+    return folder
+
+
+MOMENTS = [
+    (signal.SIGINT, "starting Redis"),
+    (signal.SIGINT, "starting the gateway"),
+    (signal.SIGINT, "worker slots"),
+    (signal.SIGINT, "Waiting for job"),
+    (signal.SIGTERM, "2. The rights holder"),
+    (signal.SIGHUP, "4. The researcher"),
+    (signal.SIGKILL, "starting the gateway"),
+    (signal.SIGKILL, "Waiting for job"),
+]
+
+
+@pytest.mark.parametrize(("number", "moment"), MOMENTS)
+def test_a_demo_that_is_ended_leaves_nothing(
+    shell: Terminal, temporary: Path, number: signal.Signals, moment: str
+) -> None:
+    demo = subprocess.Popen(
+        [sys.executable, "-u", "-m", "dpgate", "demo"],
+        env=shell.environment | {"TMPDIR": str(temporary)},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    assert demo.stdout is not None
+    with demo.stdout as lines:
+        assert any(moment in line for line in lines)
+        if moment == "Waiting for job":
+            wait_until(lambda: any("bwrap" in command_of(pid) for pid in descendants(demo.pid)))
+        started = descendants(demo.pid)
+        demo.send_signal(number)
+        said = lines.read()
+    assert demo.wait(timeout=60) == (-signal.SIGKILL if number == signal.SIGKILL else 130)
+    assert "Traceback" not in said
+    wait_until(lambda: not alive(started), timeout_s=20)
+    wait_until(lambda: not list(temporary.iterdir()), timeout_s=20)
+
+
+def facts_of(home: Path) -> dict[str, object]:
+    path = home / "run" / "up.json"
+    return dict(json.loads(path.read_text(encoding="utf-8"))) if path.exists() else {}
+
+
+def test_a_platform_that_is_killed_frees_its_home(shell: Terminal) -> None:
+    home = shell.folder / "home"
+    up = shell.start("up", "--home", home, "--port", 0, "--json")
+    wait_until((home / "run" / "up.json").exists)
+    started = descendants(up.pid)
+    up.kill()
+    up.communicate()
+    again = shell.start("up", "--home", home, "--port", 0)
+    wait_until(lambda: facts_of(home).get("pid") == again.pid)
+    left = alive(started)
+    os.kill(again.pid, signal.SIGTERM)
+    out, _ = again.communicate(timeout=30)
+    assert not left
+    assert again.returncode == 0
+    assert "dpgate is up" in out
+
+
+def test_a_part_that_ends_by_itself_ends_the_platform_with_its_last_words(shell: Terminal) -> None:
+    home = shell.folder / "home"
+    up = shell.start("up", "--home", home, "--port", 0, "--json")
+    wait_until((home / "run" / "up.json").exists)
+    started = descendants(up.pid)
+    redis = next(pid for pid in started if "redis-server" in command_of(pid))
+    os.kill(redis, signal.SIGTERM)
+    _, err = up.communicate(timeout=60)
+    assert up.returncode == 7, err
+    assert not alive(started)
+
+
+def open_to_all(path: Path) -> bool:
+    return all(folder.stat().st_mode & 0o001 for folder in path.parents)
+
+
+def test_the_demo_works_for_an_ordinary_user(temporary: Path) -> None:
+    """As a user without rights, from a copy of the checkout that this user can read."""
+    checkout = temporary / "checkout"
+    checkout.mkdir()
+    root = Path(__file__).parents[2]
+    for package in ("dpgate", "domain", "privacy", "store", "gateway", "worker", "sandbox_images"):
+        shutil.copytree(root / package, checkout / package, ignore=shutil.ignore_patterns("__pycache__"))
+    examples = quick_examples(checkout / "examples")
+    home = temporary / "user"
+    home.mkdir()
+    interpreter, user = sys.executable, {}
+    if os.getuid() == 0:
+        user = {"user": 23456, "group": 23456, "extra_groups": []}
+        os.chown(temporary, 23456, 23456)
+        os.chown(home, 23456, 23456)
+        if not open_to_all(Path(sys.executable).resolve()):
+            interpreter = "/usr/bin/python3"
+            # redis asks for this package on a Python before 3.11.3, for what Python 3.11 brings itself
+            (checkout / "async_timeout.py").write_text("from asyncio import timeout\n", encoding="utf-8")
+    packages = next(path for path in sys.path if path.endswith("site-packages"))
+    started = time.monotonic()
+    done = subprocess.run(
+        [interpreter, "-m", "dpgate", "demo", "--examples", examples, "--json"],
+        cwd=home,
+        env={
+            "HOME": str(home),
+            "PATH": "/usr/bin:/bin",
+            "TMPDIR": str(home),
+            "PYTHONPATH": f"{checkout}:{packages}",
+            "PYTHONDONTWRITEBYTECODE": "1",
+        },
+        capture_output=True,
+        text=True,
+        timeout=120,
+        **user,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    print(f"the demo took {time.monotonic() - started:.0f} s")
+    assert '"guarantee": "pure_dp"' in done.stdout
+    assert '"budget_left": "3"' in done.stdout
+    assert list(home.iterdir()) == []
