@@ -28,7 +28,7 @@ from dpgate.embedded.home import Home
 from dpgate.embedded.stack import Stack
 from dpgate.errors import DpgateError, RequestRefused
 from dpgate.models import Job, Release
-from dpgate.pipeline_folder import load_pipeline
+from dpgate.pipeline_folder import build_request, load_pipeline
 from dpgate.verification import check_release
 
 EPSILON = "2"
@@ -192,7 +192,7 @@ def check_audit(demo: Demo) -> None:
 
 
 def _submit(demo: Demo, client: Client, epsilon: str) -> Job:
-    request = jobs.build_request(demo.pipeline, epsilon=epsilon, dataset=None, block_size=None)
+    request = build_request(demo.pipeline, epsilon=epsilon)
     return client.submit(request, job_id=str(uuid.uuid4()))
 
 

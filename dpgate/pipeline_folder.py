@@ -16,8 +16,9 @@ from typing import Annotated, Any
 import yaml
 from pydantic import Field
 
+from domain.job import JobRequest
 from domain.model import Model, Slug, Whole, parse
-from domain.pipeline import MAX_SOURCE_BYTES, MAX_SOURCES
+from domain.pipeline import MAX_SOURCE_BYTES, MAX_SOURCES, Pipeline
 from domain.shape import Shape
 from dpgate.errors import DpgateError
 
@@ -115,6 +116,33 @@ def load_lock(folder: Path, *, pipeline_digest: str) -> Lock:
     if lock.pipeline != pipeline_digest:
         raise DpgateError(f"the pipeline has changed since it ran on the twin; {again}")
     return lock
+
+
+def build_request(
+    folder: str | Path,
+    *,
+    epsilon: str | float,
+    dataset: str | None = None,
+    block_size: int | None = None,
+    project: str | None = None,
+) -> dict[str, Any]:
+    """The body of a job request from a pipeline folder and its lock, checked here first.
+
+    Raises DpgateError when the pipeline has changed since it ran on the twin, InvalidRequest naming a wrong
+    field.
+    """
+    loaded = load_pipeline(folder)
+    digest = parse(Pipeline, loaded.body, within="pipeline").digest
+    lock = load_lock(Path(folder), pipeline_digest=digest)
+    request = {
+        "dataset": dataset or lock.dataset,
+        "pipeline": loaded.body,
+        "shape": lock.shape.model_dump(mode="json"),
+        "epsilon": epsilon,
+        "block_size": block_size or lock.block_size,
+    } | ({"project": project} if project else {})
+    parse(JobRequest, request)
+    return request
 
 
 class _Strict(yaml.SafeLoader):

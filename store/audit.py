@@ -51,6 +51,8 @@ def append(
     connection: sa.Connection, *, at: datetime, actor: str, action: str, subject: str, **details: Any
 ) -> None:
     """Add one event in the caller's transaction. Details are public facts and ids, never data."""
+    if at.tzinfo is None:
+        raise ValueError("an instant needs a zone")
     last = turn.take(connection)
     event: dict[str, Any] = {
         "number": last.number + 1,

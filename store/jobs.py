@@ -155,11 +155,12 @@ def visible_to(connection: sa.Connection, user: User, *, limit: int = 200) -> li
     return [_job(row) for row in connection.execute(query)]
 
 
-def set_publish_time(connection: sa.Connection, job_id: str, at: datetime) -> None:
-    """Once: the first worker to find all blocks done decides."""
-    connection.execute(
+def set_publish_time(connection: sa.Connection, job_id: str, at: datetime) -> bool:
+    """Once: the first worker to find all blocks done decides. False for the others."""
+    changed = connection.execute(
         sa.update(jobs).where(jobs.c.id == job_id, jobs.c.publish_at.is_(None)).values(publish_at=at)
     )
+    return changed.rowcount == 1
 
 
 def publish_time(connection: sa.Connection, job_id: str) -> datetime | None:

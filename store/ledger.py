@@ -238,7 +238,8 @@ def _settle(connection: sa.Connection, change: turn.Change, job_id: str, now: da
     if not entries:
         raise PlatformError(f"job {job_id} has no reservation")
     amounts = {entry.micro_epsilon for entry in entries}
-    assert len(amounts) == 1, "a job reserves the same amount in every account"
+    if len(amounts) != 1:
+        raise PlatformError(f"job {job_id} has reserved different amounts in its accounts")
     turn.take(connection)
     ids = [entry.account_id for entry in entries]
     change.execute(connection, ids=ids, job=job_id, amount=amounts.pop(), now=now)

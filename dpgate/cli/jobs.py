@@ -9,10 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
-from domain.job import JobRequest, check_job_id
+from domain.job import check_job_id
 from domain.loss import format_epsilon
-from domain.model import parse
-from domain.pipeline import Pipeline
 from dpgate.cli.develop import BlockSize, Folder
 from dpgate.cli.exit_codes import ExitCode
 from dpgate.cli.output import (
@@ -30,7 +28,7 @@ from dpgate.cli.output import (
 from dpgate.client import Client, connect
 from dpgate.errors import NotFinished, PlatformUnreachable
 from dpgate.models import Job, Release
-from dpgate.pipeline_folder import load_lock, load_pipeline
+from dpgate.pipeline_folder import build_request
 from dpgate.unpacking import write_texts
 
 LONGEST_WAIT_S = 3600.0
@@ -106,25 +104,6 @@ def cancel(job_id: JobArgument, as_json: Json = False, profile: Profile = "defau
         print_json(job.raw)
     else:
         print_job(job)
-
-
-def build_request(
-    folder: Path, *, epsilon: str, dataset: str | None, block_size: int | None, project: str | None = None
-) -> dict[str, Any]:
-    """A request body from a pipeline folder and its lock, checked here first. Raises DpgateError when the
-    lock is out of date, InvalidRequest naming a wrong field."""
-    loaded = load_pipeline(folder)
-    digest = parse(Pipeline, loaded.body, within="pipeline").digest
-    lock = load_lock(folder, pipeline_digest=digest)
-    request = {
-        "dataset": dataset or lock.dataset,
-        "pipeline": loaded.body,
-        "shape": lock.shape.model_dump(mode="json"),
-        "epsilon": epsilon,
-        "block_size": block_size or lock.block_size,
-    } | ({"project": project} if project else {})
-    parse(JobRequest, request)
-    return request
 
 
 def send(client: Client, request: dict[str, Any], *, job_id: str) -> Job:

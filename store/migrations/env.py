@@ -9,4 +9,7 @@ from store.tables import metadata
 with context.config.attributes["connection"] as connection:
     context.configure(connection=connection, target_metadata=metadata, render_as_batch=True)
     with context.begin_transaction():
+        if connection.dialect.name == "postgresql":
+            # gateway and worker may start at the same moment; SQLite locks by itself
+            connection.exec_driver_sql("SELECT pg_advisory_xact_lock(110433933554790)")
         context.run_migrations()

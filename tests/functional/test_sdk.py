@@ -17,10 +17,10 @@ import pytest
 from terminal import Platform, ready_pipeline
 
 import dpgate
-from dpgate.cli.jobs import build_request
 from dpgate.client import Client
 from dpgate.credentials import Login, find_login, keep_login
 from dpgate.errors import DpgateError, NotFinished, NotLoggedIn, PlatformUnreachable, RequestRefused
+from dpgate.pipeline_folder import build_request
 
 # rich comes with httpx, which uses it where it is installed
 HEAVY = {

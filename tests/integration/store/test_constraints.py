@@ -1,0 +1,149 @@
+"""What the database itself refuses, whatever the code above it does: raw SQL on real rows."""
+
+from __future__ import annotations
+
+import multiprocessing
+from concurrent.futures import ProcessPoolExecutor
+
+import pytest
+import sqlalchemy as sa
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from factories import given_job, make_release
+from sqlalchemy.exc import DBAPIError, IntegrityError
+
+from domain.states import JobState
+from store import releases
+from store.database import Database
+from store.tables import metadata
+
+APPEND_ONLY = ["audit_events", "ledger_entries", "releases"]
+
+
+@pytest.fixture
+def used(database):
+    """A database with at least one row in every append-only table."""
+    with database.transaction() as connection:
+        given_job(connection, state=JobState.RELEASED, job_id="job-released")
+    return database
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def bare(request, tmp_path):
+    """A database without any table."""
+    if request.param == "sqlite":
+        database = Database(f"sqlite:///{tmp_path / 'bare.db'}")
+    else:
+        database = Database(request.getfixturevalue("postgresql").fresh(template="template0"))
+    yield database
+    database.close()
+
+
+def refuses(database, statement, *, error=IntegrityError, words=None):
+    with pytest.raises(error, match=words), database.transaction() as connection:
+        connection.execute(sa.text(statement))
+
+
+def test_migrations_make_the_tables_that_the_code_declares(bare):
+    bare.migrate()
+    with bare.reading() as connection:
+        context = MigrationContext.configure(connection, opts={"compare_type": True})
+        assert compare_metadata(context, metadata) == []
+
+
+def test_migrating_again_changes_nothing(bare):
+    bare.migrate()
+    with bare.transaction() as connection:
+        given_job(connection, job_id="job-kept")
+    bare.migrate()
+    with bare.reading() as connection:
+        assert connection.execute(sa.text("SELECT id FROM jobs")).scalars().all() == ["job-kept"]
+
+
+def migrate(url):
+    database = Database(url)
+    database.migrate()
+    database.close()
+
+
+def test_gateway_and_worker_may_migrate_at_the_same_moment(bare):
+    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as pool:
+        list(pool.map(migrate, [bare.url] * 2))
+    with bare.transaction() as connection:
+        given_job(connection)
+
+
+@pytest.mark.parametrize("table", APPEND_ONLY)
+def test_append_only_rows_stay_as_they_are(used, table):
+    column = sa.inspect(used.engine).get_columns(table)[0]["name"]
+    for statement in (f"UPDATE {table} SET {column} = {column}", f"DELETE FROM {table}"):
+        refuses(used, statement, error=DBAPIError, words=f"{table} is append-only")
+
+
+@pytest.mark.parametrize("table", APPEND_ONLY)
+def test_append_only_rows_cannot_be_replaced_or_emptied(used, table):
+    if used.is_sqlite:
+        statement = f"INSERT OR REPLACE INTO {table} SELECT * FROM {table}"
+    else:
+        statement = f"TRUNCATE {table}"
+    refuses(used, statement, error=DBAPIError, words=f"{table} is append-only")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "spent = cap + 1",
+        "reserved = cap + 1",
+        "spent = cap, reserved = 1",
+        "reserved = -1",
+        "spent = -1",
+        "cap = spent - 1",
+        "kind = 'everyone'",
+    ],
+)
+def test_no_account_is_overdrawn_or_negative(used, change):
+    refuses(used, f"UPDATE accounts SET {change}")
+
+
+@pytest.mark.parametrize("amount", [0, -1, -500_000])
+def test_no_entry_takes_back_budget(used, amount):
+    refuses(
+        used,
+        "INSERT INTO ledger_entries (account_id, job_id, action, micro_epsilon, at) "
+        f"VALUES (1, 'job-x', 'reserve', {amount}, CURRENT_TIMESTAMP)",
+    )
+
+
+@pytest.mark.parametrize("action", ["charge", "refund"])
+def test_a_reservation_is_settled_once_even_by_raw_sql(used, action):
+    refuses(
+        used,
+        "INSERT INTO ledger_entries (account_id, job_id, action, micro_epsilon, at) "
+        f"VALUES (1, 'job-released', '{action}', 500000, CURRENT_TIMESTAMP)",
+    )
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE jobs SET state = 'FAILED'",
+        "UPDATE jobs SET reason = 'the patient in bed 4'",
+        "UPDATE users SET role = 'root'",
+        "UPDATE datasets SET state = 'OPEN'",
+        "UPDATE jobs SET dataset_id = 'none'",
+        "DELETE FROM users",
+        "INSERT INTO audit_head (id, number, hash) VALUES (2, 0, '')",
+    ],
+)
+def test_closed_lists_and_references(used, statement):
+    refuses(used, statement)
+
+
+def test_a_second_release_of_a_job_is_refused(used):
+    with pytest.raises(IntegrityError), used.transaction() as connection:
+        releases.insert(connection, make_release(job_id="job-released", id="another"))
+
+
+def test_a_release_needs_its_job(used):
+    with pytest.raises(IntegrityError), used.transaction() as connection:
+        releases.insert(connection, make_release(job_id="job-unknown"))

@@ -1,0 +1,258 @@
+"""Original data at rest: sealed, named by keyed digest, and refused when anything about it was changed."""
+
+from __future__ import annotations
+
+import io
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from domain.errors import NotReady, PlatformError
+from store.keys import KEY_BYTES, Keys, create_keys, load_keys
+from store.people import CohortPeople
+from store.sealing import CHUNK, open_sealed, open_stream, seal, seal_stream
+from store.snapshots import SnapshotArea
+
+KEYS, OTHER_KEYS = Keys(b"k" * KEY_BYTES), Keys(b"o" * KEY_BYTES)
+KEY = KEYS.snapshots
+SECRET = b"participant_id\tage\nsub-01\t41\n"
+LARGE = os.urandom(3 * CHUNK + 17)
+
+
+@pytest.fixture
+def area(tmp_path):
+    return SnapshotArea(tmp_path, KEYS)
+
+
+def file(content):
+    return lambda: io.BytesIO(content)
+
+
+def write(area, *, table=SECRET, image=LARGE):
+    people = {"sub-01": {"a.nii": file(image), "empty": file(b"")}, "sub-02": {}}
+    return area.write(tables={"participants.tsv": file(table)}, people=people)
+
+
+def blobs(root: Path) -> list[Path]:
+    return sorted((path for path in root.rglob("*") if path.is_file()), key=lambda path: path.stat().st_size)
+
+
+def stream(content, *, key=KEY, context="here", step=CHUNK):
+    sealed = b"".join(seal_stream([content], key=KEY, context="here"))
+    return opened(sealed, key=key, context=context, step=step)
+
+
+def opened(sealed, *, key=KEY, context="here", step=CHUNK):
+    parts = (sealed[start : start + step] for start in range(0, len(sealed), step))
+    return b"".join(open_stream(parts, key=key, context=context))
+
+
+@pytest.mark.parametrize("size", [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 2 * CHUNK, len(LARGE)])
+def test_a_stream_of_any_length_opens_again(size):
+    assert stream(LARGE[:size]) == LARGE[:size]
+
+
+@given(st.lists(st.binary(max_size=50), max_size=5), st.integers(1, 100))
+def test_a_stream_opens_however_it_was_cut(parts, step):
+    sealed = b"".join(seal_stream(parts, key=KEY, context="here"))
+    assert opened(sealed, step=step) == b"".join(parts)
+
+
+@pytest.mark.parametrize("wrong", [{"key": OTHER_KEYS.snapshots}, {"context": "elsewhere"}])
+def test_a_stream_opens_only_under_its_key_and_in_its_place(wrong):
+    for content in (b"", SECRET, LARGE):
+        with pytest.raises(PlatformError, match="wrong key, wrong place, or changed bytes"):
+            stream(content, **wrong)
+
+
+@pytest.mark.parametrize("kept", [0, 1, 23, 24, 25, 41, CHUNK, CHUNK + 41, 2 * CHUNK + 58, -1, -18])
+def test_a_truncated_stream_is_refused(kept):
+    sealed = b"".join(seal_stream([LARGE], key=KEY, context="here"))
+    with pytest.raises(PlatformError):
+        opened(sealed[:kept])
+
+
+@pytest.mark.parametrize("extra", [b"\0", b"x" * (CHUNK + 17)])
+def test_a_stream_with_bytes_after_its_end_is_refused(extra):
+    sealed = b"".join(seal_stream([SECRET], key=KEY, context="here"))
+    with pytest.raises(PlatformError):
+        opened(sealed + extra)
+
+
+@given(st.data())
+def test_any_flipped_bit_is_refused(data):
+    sealed = bytearray(b"".join(seal_stream([SECRET], key=KEY, context="here")))
+    bit = data.draw(st.integers(0, len(sealed) * 8 - 1))
+    sealed[bit // 8] ^= 1 << bit % 8
+    with pytest.raises(PlatformError):
+        opened(bytes(sealed))
+
+
+def test_swapped_chunks_are_refused():
+    sealed = b"".join(seal_stream([LARGE], key=KEY, context="here"))
+    piece = CHUNK + 17
+    first, second = sealed[24 : 24 + piece], sealed[24 + piece : 24 + 2 * piece]
+    with pytest.raises(PlatformError):
+        opened(sealed[:24] + second + first + sealed[24 + 2 * piece :])
+
+
+def test_a_message_opens_only_under_its_key_and_in_its_place():
+    sealed = seal(SECRET, key=KEY, context="here")
+    assert open_sealed(sealed, key=KEY, context="here") == SECRET
+    assert SECRET not in sealed
+    for key, context, content in [
+        (OTHER_KEYS.snapshots, "here", sealed),
+        (KEY, "there", sealed),
+        (KEY, "here", sealed[:-1]),
+        (KEY, "here", b""),
+        (KEY, "here", bytes([sealed[0] ^ 1]) + sealed[1:]),
+    ]:
+        with pytest.raises(PlatformError):
+            open_sealed(content, key=key, context=context)
+
+
+def test_a_snapshot_reads_back(area):
+    snapshot = area.open(write(area))
+    assert snapshot.people == ["sub-01", "sub-02"]
+    assert snapshot.table("participants.tsv") == SECRET
+    assert snapshot.files_of("sub-01") == {"a.nii": LARGE, "empty": b""}
+    assert snapshot.files_of("sub-02") == {}
+
+
+def test_equal_content_is_one_snapshot_and_stored_once(area, tmp_path):
+    name = write(area)
+    before = [(path, path.stat().st_ino) for path in blobs(tmp_path / "blobs")]
+    assert write(area) == name
+    assert [(path, path.stat().st_ino) for path in blobs(tmp_path / "blobs")] == before
+    assert write(area, table=SECRET + b"sub-02\t\n") != name
+
+
+def test_nothing_on_disk_tells_of_the_data(area, tmp_path):
+    write(area)
+    for path in blobs(tmp_path):
+        assert b"sub-0" not in path.read_bytes()
+        assert "sub-0" not in str(path.relative_to(tmp_path))
+        assert path.stat().st_mode & 0o077 == 0
+
+
+def test_names_differ_under_another_key(area, tmp_path):
+    other = tmp_path / "other"
+    other_area = SnapshotArea(other, OTHER_KEYS)
+    name = write(area)
+    names = {path.name for path in blobs(tmp_path)}
+    assert write(other_area) != name
+    assert names.isdisjoint(path.name for path in blobs(other))
+
+
+def test_a_snapshot_does_not_open_under_another_key(area, tmp_path):
+    name = write(area)
+    assert SnapshotArea(tmp_path, OTHER_KEYS).has(name)
+    with pytest.raises(PlatformError):
+        SnapshotArea(tmp_path, OTHER_KEYS).open(name)
+
+
+def test_swapped_blobs_are_refused(area, tmp_path):
+    name = write(area)
+    largest, next_largest = blobs(tmp_path / "blobs")[:-3:-1]
+    shutil.copy(next_largest, largest)
+    snapshot = area.open(name)
+    with pytest.raises(PlatformError, match="wrong place"):
+        snapshot.files_of("sub-01")
+
+
+def test_a_missing_or_cut_blob_is_refused(area, tmp_path):
+    name = write(area)
+    largest = blobs(tmp_path / "blobs")[-1]
+    with largest.open("r+b") as handle:
+        handle.truncate(2 * CHUNK + 58)
+    with pytest.raises(PlatformError, match="ends too early"):
+        area.open(name).files_of("sub-01")
+    largest.unlink()
+    with pytest.raises(PlatformError, match="a part of a snapshot is missing"):
+        area.open(name).files_of("sub-01")
+
+
+def test_a_write_that_fails_leaves_nothing(area, tmp_path):
+    def broken():
+        raise OSError("disk full")
+
+    with pytest.raises(OSError, match="disk full"):
+        area.write(tables={"a.tsv": broken}, people={})
+    assert blobs(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    "name", ["", "keyed:", "sha256:" + "0" * 64, "keyed:" + "../" * 21 + "a", "keyed:" + "G" * 64]
+)
+def test_a_name_of_another_form_is_refused(area, name):
+    for call in (area.has, area.open):
+        with pytest.raises(PlatformError, match="unknown form"):
+            call(name)
+
+
+def test_a_snapshot_that_is_not_here(area):
+    absent = "keyed:" + "0" * 64
+    assert not area.has(absent)
+    with pytest.raises(PlatformError, match="missing"):
+        area.open(absent)
+
+
+def test_keys_are_made_once_and_kept_private(tmp_path):
+    path = tmp_path / "keys" / "master"
+    create_keys(path)
+    first = load_keys(path)
+    create_keys(path)
+    assert load_keys(path).snapshots == first.snapshots
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert "k" * 8 not in repr(KEYS)
+
+
+@pytest.mark.parametrize("mode", [0o640, 0o604, 0o660, 0o644])
+def test_a_key_that_others_can_read_is_refused(tmp_path, mode):
+    create_keys(tmp_path / "master")
+    (tmp_path / "master").chmod(mode)
+    with pytest.raises(NotReady, match="can be read by others; run: chmod 600"):
+        load_keys(tmp_path / "master")
+
+
+@pytest.mark.parametrize("size", [0, 31, 33])
+def test_a_key_of_another_length_is_refused(tmp_path, size):
+    (tmp_path / "master").touch(mode=0o600)
+    (tmp_path / "master").write_bytes(b"k" * size)
+    with pytest.raises(NotReady, match="must have 32 bytes"):
+        load_keys(tmp_path / "master")
+
+
+def test_a_missing_key_says_what_makes_one(tmp_path):
+    with pytest.raises(NotReady, match="dpgate up"):
+        load_keys(tmp_path / "master")
+
+
+def test_no_two_uses_share_a_key():
+    keys = [KEYS.snapshots, KEYS.addresses, KEYS.outputs, KEYS.people, KEYS.partition]
+    keys += [KEYS.signing.private_bytes_raw()]
+    assert len(set(keys)) == len(keys)
+
+
+def test_people_of_another_cohort_are_noticed(tmp_path):
+    people = CohortPeople(tmp_path, KEYS)
+    people.add(["sub-01", "sub-02"], cohort="town")
+    people.add(["sub-03"], cohort="town")
+    assert people.overlapping(["sub-03", "sub-09"], cohorts=["village", "town"]) == "town"
+    assert people.overlapping(["sub-09"], cohorts=["village", "town"]) is None
+    assert people.overlapping(["sub-01"], cohorts=["village"]) is None
+    assert b"sub-0" not in (tmp_path / "town").read_bytes()
+
+
+def test_a_cohort_moved_to_another_name_is_refused(tmp_path):
+    people = CohortPeople(tmp_path, KEYS)
+    people.add(["sub-01"], cohort="town")
+    (tmp_path / "town").rename(tmp_path / "village")
+    with pytest.raises(PlatformError):
+        people.overlapping(["sub-01"], cohorts=["village"])
+    with pytest.raises(PlatformError):
+        CohortPeople(tmp_path, OTHER_KEYS).overlapping(["sub-01"], cohorts=["village"])

@@ -1,0 +1,123 @@
+"""Users, tokens and images on record."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+import sqlalchemy as sa
+from factories import IMAGE, NOW, given_image, given_user
+
+from domain.errors import Conflict, InvalidRequest, NotFound, Unauthenticated
+from domain.permissions import Role
+from store import images, users
+
+
+@pytest.fixture
+def connection(database):
+    with database.transaction() as connection:
+        yield connection
+
+
+@pytest.fixture
+def token(connection):
+    _, token = users.add(connection, name="ada", role=Role.DATA_USER, now=NOW)
+    return token
+
+
+def test_a_token_names_its_user(connection, token):
+    assert users.authenticate(connection, token).name == "ada"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda token: "",
+        lambda token: "dpgate",
+        lambda token: "dpgate..",
+        lambda token: token[:-1],
+        lambda token: token + "x",
+        lambda token: token[:-1] + ("A" if token[-1] != "A" else "B"),
+        lambda token: token.replace("dpgate", "other"),
+        lambda token: token.upper(),
+        lambda token: " " + token,
+        lambda token: token + "\n",
+        lambda token: token.replace(token.split(".")[1], "0" * 16),
+        lambda token: ".".join([*token.split(".")[:2], ""]),
+        lambda token: token.replace(".", "\0"),
+        lambda token: f"dpgate.\0.{token}",
+        lambda token: "dpgate.\ud800.x",
+        lambda token: "dpgate.' OR 1=1 --.x",
+        lambda token: "x" * 1_000_000,
+    ],
+)
+def test_every_wrong_token_is_refused_in_the_same_words(connection, token, change):
+    with pytest.raises(Unauthenticated) as refusal:
+        users.authenticate(connection, change(token))
+    assert str(refusal.value) == "authorization: the token is not valid. Log in with `dpgate login`."
+
+
+def test_only_a_hash_of_the_secret_is_kept(connection, token):
+    kept = str(connection.execute(sa.text("SELECT * FROM users")).all())
+    _, token_id, secret = token.split(".")
+    assert token_id in kept
+    assert secret not in kept
+
+
+def test_a_renewed_token_replaces_the_old_one(connection, token):
+    fresh = users.renew_token(connection, name="ada")
+    assert users.authenticate(connection, fresh).name == "ada"
+    with pytest.raises(Unauthenticated):
+        users.authenticate(connection, token)
+    with pytest.raises(NotFound, match="no user bob"):
+        users.renew_token(connection, name="bob")
+
+
+def test_a_name_is_taken_once(connection, token):
+    with pytest.raises(Conflict, match="a user ada exists already"):
+        users.add(connection, name="ada", role=Role.OPERATOR, now=NOW)
+    assert [user.role for user in users.listed(connection)] == [Role.DATA_USER]
+
+
+def test_unknown_members_are_named(connection, token):
+    users.check_exist(connection, ("ada",))
+    with pytest.raises(NotFound, match="members: there is no user bob"):
+        users.check_exist(connection, ("ada", "bob"))
+
+
+def test_an_image_runs_only_once_approved(connection):
+    images.announce(connection, digest=IMAGE, name="python", description="", now=NOW)
+    with pytest.raises(InvalidRequest, match="no image python is approved"):
+        images.approved(connection, "python")
+    images.approve(connection, digest=IMAGE, by="ops", now=NOW)
+    found = images.approved(connection, "python")
+    assert (found.digest, found.approved_by, found.approved_at) == (IMAGE, "ops", NOW)
+
+
+def test_the_newest_approval_of_a_name_counts(connection):
+    newer = "sha256:" + "2b" * 32
+    given_image(connection)
+    images.announce(connection, digest=newer, name="python", description="", now=NOW)
+    assert images.approved(connection, "python").digest == IMAGE
+    images.approve(connection, digest=newer, by="ops", now=NOW + timedelta(seconds=1))
+    assert images.approved(connection, "python").digest == newer
+
+
+def test_a_second_announcement_does_not_take_back_an_approval(connection):
+    first = given_image(connection)
+    again = images.announce(connection, digest=IMAGE, name="other", description="other", now=NOW)
+    assert again == first
+    assert images.listed(connection) == [first]
+
+
+def test_an_unknown_image(connection):
+    for call in (
+        lambda: images.get(connection, "x"),
+        lambda: images.approve(connection, digest="x", by="a", now=NOW),
+    ):
+        with pytest.raises(NotFound, match="no image x"):
+            call()
+
+
+def test_given_user_is_found_again(connection):
+    assert given_user(connection, "eve") == given_user(connection, "eve")

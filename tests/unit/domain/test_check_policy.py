@@ -1,0 +1,89 @@
+"""What a data set's policy refuses, in the words that the data user reads."""
+
+from __future__ import annotations
+
+import pytest
+from factories import (
+    make_dataset,
+    make_declaration,
+    make_job_request,
+    make_manifest,
+    make_pipeline,
+    policy_fields,
+)
+
+from domain.errors import InvalidRequest, NotAllowed
+from domain.job import check_policy
+from domain.policy import Policy, Timing
+
+
+def refused(error, *, request=None, policy=None, **declared):
+    declaration = make_declaration(policy=policy_fields(**(policy or {})), **declared)
+    with pytest.raises(error) as refusal:
+        check_policy(make_job_request(**(request or {})), make_dataset(declaration=declaration))
+    return refusal.value.problems[0]
+
+
+def asking_for(**manifest):
+    return {"pipeline": make_pipeline(manifest=make_manifest(**manifest)).model_dump()}
+
+
+def test_a_request_within_policy_passes():
+    check_policy(make_job_request(), make_dataset())
+
+
+def test_epsilon_at_the_limit_passes_and_above_it_does_not():
+    check_policy(make_job_request(epsilon=1), make_dataset())
+    problem = refused(InvalidRequest, request={"epsilon": "1.000001"})
+    assert (problem.field, problem.fix) == ("epsilon", "Ask for 1 or less.")
+
+
+def test_an_image_that_nobody_allowed():
+    problem = refused(NotAllowed, policy={"images": []})
+    assert problem.field == "pipeline.manifest.image"
+    assert problem.fix == "Allowed: none yet; ask the rights holder."
+
+
+def test_an_image_that_is_not_among_the_allowed():
+    problem = refused(NotAllowed, request=asking_for(image="r"))
+    assert "does not allow the image r" in problem.problem
+    assert problem.fix == "Allowed: python."
+
+
+def test_a_guarantee_that_the_policy_does_not_name():
+    problem = refused(NotAllowed, policy={"guarantees": ["empirical"]})
+    assert problem.field == "mechanism"
+    assert "pure_dp" in problem.problem
+
+
+def test_a_block_size_under_the_policy():
+    problem = refused(InvalidRequest, policy={"min_block_size": 15})
+    assert (problem.field, problem.fix) == ("block_size", "Use 15 or more.")
+
+
+def test_a_block_size_too_large_for_the_nominal_size():
+    problem = refused(InvalidRequest, request={"block_size": 31})
+    assert (problem.field, problem.fix) == ("block_size", "Use 30 or less.")
+
+
+def test_wall_time_over_the_policy():
+    problem = refused(InvalidRequest, request=asking_for(resources={"wall_seconds": 61}))
+    assert problem.field == "pipeline.manifest.resources.wall_seconds"
+    assert problem.fix == "Use 60 or less."
+
+
+def test_a_block_size_too_small_for_the_nominal_size():
+    problem = refused(InvalidRequest, request={"block_size": 3}, nominal_size=1_000_000_000)
+    assert (problem.field, problem.fix) == ("block_size", "Use 1000 or more.")
+
+
+def test_the_default_policy_allows_nobody_and_nothing():
+    policy = Policy()
+    assert (policy.data_users, policy.images) == ((), ())
+    assert policy.max_micro_epsilon_per_job == 1_000_000
+
+
+def test_the_sentences_say_what_the_timing_shows():
+    assert "says nothing about the runs" in Timing().sentence
+    assert "rounded up to 5 s" in Timing(mode="coarse", step_seconds=5).sentence
+    assert "hostile pipeline" in Timing(mode="coarse", step_seconds=5).sentence
