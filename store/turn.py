@@ -17,11 +17,9 @@ from domain.errors import PlatformError
 from store.tables import audit_head
 
 _HEAD = sa.select(audit_head.c.number, audit_head.c.hash).where(audit_head.c.id == 1)
-# two statements in one round trip: the second one sees what the writer before us has committed
+# two statements in one round trip: the second one sees what the writer before us has committed. The number is
+# the lock's name: "dpgate" in ASCII
 _WAIT_AND_LOOK = (
-    f"SELECT pg_advisory_xact_lock({_LOCK}); "  # noqa: S608 - a constant
-    "SELECT number, hash FROM audit_head WHERE id = 1"
-)
     "SELECT pg_advisory_xact_lock(110433933554789); SELECT number, hash FROM audit_head WHERE id = 1"
 )
 _INFO = "dpgate turn"
