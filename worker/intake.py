@@ -6,6 +6,7 @@ the worker zone, from where only a problem of the fixed list goes out.
 
 from __future__ import annotations
 
+import io
 import re
 import stat
 from collections.abc import Callable, Iterator, Mapping
@@ -47,16 +48,37 @@ class Delivery:
     people: Mapping[str, Mapping[str, Open]]
 
 
+@dataclass(frozen=True)
+class _Rows:
+    """One table as delivered, with all its columns."""
+
+    table: Table
+    header: list[str]
+    cells: list[list[str]]
+
+    def people(self) -> Iterator[tuple[int, str]]:
+        """Line number and person of each row."""
+        position = self.header.index(self.table.person_column.name)
+        return ((number, row[position].strip()) for number, row in enumerate(self.cells, start=2))
+
+    def open_declared(self) -> BinaryIO:
+        """The declared columns alone: what nobody declared does not enter the snapshot."""
+        kept = [self.header.index(column.name) for column in self.table.columns]
+        rows = ([row[index] for index in kept] for row in (self.header, *self.cells))
+        return io.BytesIO(self.table.join(rows).encode())
+
+
 def check_delivery(folder: Path, declaration: Declaration, *, max_file_bytes: int) -> Delivery:
     """Raises ImportRefused with the first problem found."""
     if not folder.is_dir():
         raise ImportRefused(ImportProblem.NOT_DELIVERED, place=folder.name)
     files = dict(_plain_files(folder, max_file_bytes=max_file_bytes))
-    people = _people(files, declaration)
-    for table in declaration.tables:
-        _check_people(table, _rows(files, table), people)
+    tables = {table.path: _read(files, table) for table in declaration.tables}
+    people = _people(tables[declaration.privacy_unit.table])
+    for rows in tables.values():
+        _check_people(rows, set(people))
     return Delivery(
-        tables={table.path: _opener(files[table.path]) for table in declaration.tables},
+        tables={path: rows.open_declared for path, rows in tables.items()},
         people=_person_files(files, declaration, people),
     )
 
@@ -86,32 +108,28 @@ def _can_be_staged(place: str) -> bool:
     return not has_control and length <= LONGEST_PATH and place.count("/") < MOST_PARTS
 
 
-def _people(files: Mapping[str, Path], declaration: Declaration) -> list[str]:
-    unit_table = next(table for table in declaration.tables if table.path == declaration.privacy_unit.table)
-    names = dict.fromkeys(person for _, person in _rows(files, unit_table))
+def _people(rows: _Rows) -> list[str]:
+    names = dict.fromkeys(person for _, person in rows.people())
     for name in names:
         if not PERSON_NAME.fullmatch(name):
-            raise ImportRefused(ImportProblem.PERSON_NAME, place=unit_table.path, detail=repr(name))
+            raise ImportRefused(ImportProblem.PERSON_NAME, place=rows.table.path, detail=repr(name))
     return list(names)
 
 
-def _rows(files: Mapping[str, Path], table: Table) -> list[tuple[int, str]]:
-    """Line number and person of each row."""
+def _read(files: Mapping[str, Path], table: Table) -> _Rows:
     if table.path not in files:
         raise ImportRefused(ImportProblem.FILE_MISSING, place=table.path)
-    rows = _split(table, files[table.path].read_bytes())
-    header = rows[0]
+    header, *cells = _split(table, files[table.path].read_bytes())
     _check_header(table, header)
-    person = header.index(table.person_column.name)
-    found = []
-    for number, row in enumerate(rows[1:], start=2):
+    for number, row in enumerate(cells, start=2):
         if len(row) != len(header):
             detail = f"line {number} has {len(row)} cells, the header {len(header)}"
             raise ImportRefused(ImportProblem.NOT_A_TABLE, place=table.path, detail=detail)
-        if not row[person].strip():
+    rows = _Rows(table, header, cells)
+    for number, person in rows.people():
+        if not person:
             raise ImportRefused(ImportProblem.PERSON_EMPTY, place=table.path, detail=f"line {number}")
-        found.append((number, row[person].strip()))
-    return found
+    return rows
 
 
 def _split(table: Table, content: bytes) -> list[list[str]]:
@@ -141,15 +159,14 @@ def _check_header(table: Table, header: list[str]) -> None:
             raise ImportRefused(ImportProblem.COLUMN_MISSING, place=table.path, detail=repr(column.name))
 
 
-def _check_people(table: Table, rows: list[tuple[int, str]], people: list[str]) -> None:
-    known, seen = set(people), set()
-    for number, person in rows:
+def _check_people(rows: _Rows, known: set[str]) -> None:
+    place, seen = rows.table.path, set()
+    for number, person in rows.people():
+        detail = f"line {number}: {person}"
         if person not in known:
-            detail = f"line {number}: {person}"
-            raise ImportRefused(ImportProblem.PEOPLE_MISSING, place=table.path, detail=detail)
-        if person in seen and table.rows_per_person == "one":
-            detail = f"line {number}: {person}"
-            raise ImportRefused(ImportProblem.PERSON_REPEATED, place=table.path, detail=detail)
+            raise ImportRefused(ImportProblem.PEOPLE_MISSING, place=place, detail=detail)
+        if person in seen and rows.table.rows_per_person == "one":
+            raise ImportRefused(ImportProblem.PERSON_REPEATED, place=place, detail=detail)
         seen.add(person)
 
 
