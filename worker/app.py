@@ -5,12 +5,14 @@ from __future__ import annotations
 import functools
 import logging
 import sys
+import time
 from collections.abc import Callable
 from typing import Any
 
 from billiard.process import current_process
-from celery import Celery
-from celery.signals import worker_init, worker_ready
+from celery import Celery, bootsteps
+from celery.signals import task_received, worker_init, worker_process_shutdown, worker_ready
+from celery.worker.state import active_requests
 
 from domain.errors import PlatformError
 from domain.schedule import LONGEST_CHUNK_S
@@ -61,6 +63,42 @@ app.conf.update(
         }
     },
 )
+
+
+class Wakeful(bootsteps.StartStopStep):
+    """Reconnects a worker that should long have heard of a sweep.
+
+    When Redis goes away, Celery logs that it cannot acknowledge a message and goes on counting it: a worker
+    whose every slot is counted so waits forever, even after Redis is back (celery/celery#10205, #10302).
+    """
+
+    requires = ("celery.worker.consumer.tasks:Tasks",)
+    silence_s = 4 * settings.sweep_every_s
+
+    def __init__(self, consumer: Any, **options: Any) -> None:
+        super().__init__(consumer, **options)
+        self._heard_at = time.monotonic()
+        task_received.connect(self._hear, weak=False)
+
+    def start(self, consumer: Any) -> None:
+        self._heard_at = time.monotonic()
+        self._timer = consumer.timer.call_repeatedly(settings.sweep_every_s, self._look)
+
+    def stop(self, consumer: Any) -> None:  # noqa: ARG002 - the signature is Celery's
+        self._timer.cancel()
+
+    def _hear(self, **_: Any) -> None:
+        self._heard_at = time.monotonic()
+
+    def _look(self) -> None:
+        if active_requests:
+            self._heard_at = time.monotonic()
+        elif time.monotonic() - self._heard_at > self.silence_s:
+            # of the kind that makes Celery's consumer connect anew
+            raise ConnectionError(f"no message for {self.silence_s:g} s, not even a sweep")
+
+
+app.steps["consumer"].add(Wakeful)
 
 
 class CeleryMessages:
@@ -116,6 +154,13 @@ def check_before_work(**_: Any) -> None:
     except (PlatformError, SandboxUnavailable) as error:
         # Celery logs what a signal handler raises and goes on; this ends the worker
         sys.exit(f"dpgate worker: {error}")
+
+
+@worker_process_shutdown.connect
+def leave_nothing(**_: Any) -> None:
+    """An orderly end; after any other, the next sweep removes what is left."""
+    if this_zone.cache_info().currsize:
+        this_zone().close()
 
 
 @worker_ready.connect

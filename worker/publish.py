@@ -22,15 +22,18 @@ from worker.zone import WorkerZone
 
 
 def arrange_release(zone: WorkerZone, job_id: str) -> None:
-    """When every block has its output: fix the public time of release, once, and ask for it then."""
+    """When every block has its output: fix the public time of release and ask for it then, once.
+
+    Chunks of a padded job end at the same moment; how many of their workers get here must not show.
+    """
     with zone.database.transaction() as connection:
         job = jobs.get(connection, job_id)
         if job.state is not JobState.RUNNING or not runs.all_done(connection, job_id):
             return
         dataset = datasets.get(connection, job.dataset_id)
-        jobs.set_publish_time(connection, job_id, _publish_time(zone, job, dataset))
-        publish_at = jobs.publish_time(connection, job_id)
-    assert publish_at is not None
+        publish_at = _publish_time(zone, job, dataset)
+        if not jobs.set_publish_time(connection, job_id, publish_at):
+            return
     zone.messages.publish(job_id, in_s=max(0.0, (publish_at - zone.now()).total_seconds()))
 
 

@@ -73,8 +73,12 @@ def mend_running(zone: WorkerZone) -> None:
         if waiting and (expired or _may_nudge(zone, job_id)):
             for number in waiting:
                 zone.messages.run_chunk(job_id, number)
-        elif not waiting and (publish_at is None or publish_at <= zone.now()) and _may_nudge(zone, job_id):
+        elif waiting or not _may_nudge(zone, job_id):
+            continue
+        elif publish_at is None:
             arrange_release(zone, job_id)
+        elif publish_at <= zone.now():
+            zone.messages.publish(job_id, in_s=0)
 
 
 def mend_aggregating(zone: WorkerZone) -> None:

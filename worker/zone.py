@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Protocol
 
+from domain.errors import NotReady
 from store.database import Database
 from store.keys import Keys, load_keys
 from store.people import CohortPeople
@@ -26,6 +28,12 @@ class Messages(Protocol):
     def import_dataset(self, dataset_id: str) -> None: ...
 
 
+class OpenSandbox(Sandbox, Protocol):
+    """With something on this host that ends with the process."""
+
+    def close(self) -> None: ...
+
+
 @dataclass(frozen=True)
 class WorkerZone:
     settings: WorkerSettings
@@ -34,14 +42,28 @@ class WorkerZone:
     snapshots: SnapshotArea
     people: CohortPeople
     image: HostImage
-    sandbox: Sandbox
+    sandbox: OpenSandbox
     messages: Messages
     slot: int
     now: Callable[[], datetime]
 
     def is_isolated(self) -> bool:
-        """Whether this process can isolate runs, as the host is now."""
-        return all(feature.present or not feature.required for feature in self.sandbox.probe())
+        """Whether this process can isolate runs. A yes is kept; after a no the host is looked at again."""
+        try:
+            _check_isolation(self.sandbox)  # type: ignore[arg-type]  # hashed by identity
+        except NotReady:
+            return False
+        return True
+
+    def close(self) -> None:
+        self.sandbox.close()
+        self.database.close()
+
+
+@lru_cache(maxsize=1)  # does not keep what it raises
+def _check_isolation(sandbox: Sandbox) -> None:
+    if not all(feature.present or not feature.required for feature in sandbox.probe()):
+        raise NotReady("this host cannot isolate runs")
 
 
 def open_zone(settings: WorkerSettings, *, image: HostImage, messages: Messages, slot: int) -> WorkerZone:

@@ -1,0 +1,66 @@
+"""A Celery worker that kills itself at a named step of the route, once. For tests only.
+
+    python faulty_worker.py FAULT MARKER BEAT_SCHEDULE LOGLEVEL
+
+FAULT is `before:module:function`, `after:module:function`, `second:module:function` (before its second call)
+or `none`; with `child/` in front only the pool process dies, not the whole worker. The product code knows
+nothing of this: the function is wrapped here, in this process.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import os
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+
+def main(fault: str, marker: Path, schedule: str, loglevel: str) -> None:
+    from worker.app import app
+
+    app.loader.import_default_modules()
+    if fault != "none":
+        install(fault, marker)
+    arguments = ["worker", "--beat", "--schedule", schedule, "--loglevel", loglevel]
+    app.worker_main([*arguments, "--without-gossip", "--without-mingle", "--pool", "prefork"])
+
+
+def install(fault: str, marker: Path) -> None:
+    whose, _, point = fault.rpartition("/")
+    when, module_name, function = point.split(":")
+    module = importlib.import_module(module_name)
+    step = getattr(module, function)
+
+    def strike() -> None:
+        try:
+            marker.touch(exist_ok=False)
+        except FileExistsError:
+            return
+        os.kill(os.getpid() if whose == "child" else -os.getpgid(0), signal.SIGKILL)
+
+    setattr(module, function, _wrapped(step, when, strike))
+
+
+def _wrapped(step: Callable[..., Any], when: str, strike: Callable[[], None]) -> Callable[..., Any]:
+    calls = 0
+
+    @functools.wraps(step)
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        if when == "before" or (when == "second" and calls % 2 == 0):
+            strike()
+        result = step(*args, **kwargs)
+        if when == "after":
+            strike()
+        return result
+
+    return wrapped
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], Path(sys.argv[2]), sys.argv[3], sys.argv[4])

@@ -1,0 +1,168 @@
+"""A worker killed with SIGKILL at every step of the route; the next worker takes up what it left.
+
+Each worker of the series is killed at one step while it mends what the one before left; the last is sound.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from pathlib import Path
+
+import pytest
+from heights import MEAN, PEOPLE, request_fields, table_text
+from workers import Platform, named, open_platform
+from zones import check_books, given_delivery, given_heights, imported, submit, wait_until
+
+from domain.dataset import DatasetState
+from domain.states import JobState, is_terminal
+from store.tables import accounts, ledger_entries, releases
+
+_numbers = itertools.count()
+WORD = "payload-of-the-killed-worker-test"
+JOBS = (
+    "before:worker.execute:claim",
+    "after:worker.execute:claim",
+    "after:worker.execute:prepare",
+    "before:worker.execute:charge",
+    "after:worker.execute:charge",
+    "after:worker.execute:send",
+    "after:worker.execute:claim_chunk",
+    "after:worker.execute:stage",
+    "second:worker.chunk:collect",
+    "before:worker.execute:keep",
+    "after:worker.execute:keep",
+    "after:worker.execute:arrange_release",
+    "after:worker.publish:begin",
+    "before:worker.publish:draw",
+    "after:worker.publish:draw",
+    "after:worker.tasks:publish",
+    "child/second:worker.chunk:collect",
+    "child/after:worker.publish:draw",
+)
+DECISIVE = (
+    "after:worker.execute:charge",
+    "second:worker.chunk:collect",
+    "after:worker.execute:keep",
+    "after:worker.publish:draw",
+    "after:worker.tasks:publish",
+)
+IMPORTS = (
+    "after:worker.importing:join_cohort",
+    "before:worker.importing:finish",
+    "after:worker.importing:finish",
+)
+
+
+def ask(platform: Platform) -> str:
+    """A job whose command line can be found again among the host's processes."""
+    pipeline = request_fields(MEAN, wall_s=0.4)["pipeline"]
+    # each asks something else: the identical question would be answered by the first release
+    pipeline["manifest"]["command"].append(f"{WORD}-{next(_numbers)}")
+    job_id = submit(platform.bench, epsilon="1", pipeline=pipeline)
+    platform.bench.sent.take()
+    platform.queue.run_job(job_id)
+    return job_id
+
+
+def kill_at_each(platform: Platform, faults: tuple[str, ...]) -> list[str]:
+    asked = []
+    for fault in faults:
+        marker = platform.start_worker(fault)
+        asked.append(ask(platform))
+        wait_until(marker.exists, timeout_s=30)
+        if fault.startswith("child/"):
+            platform.stop_worker()
+        else:
+            platform.wait_for_death()
+        wait_until(lambda: not named(WORD), timeout_s=5)
+    return asked
+
+
+def check_all_released(platform: Platform, asked: list[str]) -> None:
+    bench = platform.bench
+    wait_until(lambda: all(is_terminal(bench.job(job_id).state) for job_id in asked), timeout_s=60)
+    assert {bench.job(job_id).state for job_id in asked} == {JobState.RELEASED}
+    assert sorted(row["job_id"] for row in bench.rows(releases)) == sorted(asked)
+    charges = [entry["job_id"] for entry in bench.rows(ledger_entries) if entry["action"] == "charge"]
+    assert sorted(charges) == sorted(asked)
+    assert not [entry for entry in bench.rows(ledger_entries) if entry["action"] == "refund"]
+    assert {row["spent"] for row in bench.rows(accounts) if row["kind"] == "cohort" and row["spent"]} == {
+        1_000_000 * len(asked)
+    }
+    check_books(bench)
+
+
+def check_nothing_left(platform: Platform) -> None:
+    assert not named(WORD)
+    # the sweep of the living worker removes what the dead ones had staged
+    wait_until(lambda: len(list(platform.scratch.glob("*.lock"))) <= 3, timeout_s=10)
+    assert not list(platform.scratch.rglob("participants.tsv"))
+
+
+def test_killed_at_every_step(sqlite_url: str, tmp_path: Path) -> None:
+    with open_platform(sqlite_url, tmp_path) as platform:
+        given_heights(platform.bench)
+        asked = kill_at_each(platform, JOBS)
+        platform.start_worker()
+        check_all_released(platform, asked)
+        check_nothing_left(platform)
+
+
+def test_killed_at_the_decisive_steps_on_postgresql(postgresql_url: str, tmp_path: Path) -> None:
+    with open_platform(postgresql_url, tmp_path) as platform:
+        given_heights(platform.bench)
+        asked = kill_at_each(platform, DECISIVE)
+        platform.start_worker()
+        check_all_released(platform, asked)
+        check_nothing_left(platform)
+
+
+@pytest.mark.parametrize("database", ["sqlite_url"])
+def test_killed_while_importing(database: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    with open_platform(request.getfixturevalue(database), tmp_path) as platform:
+        bench, asked = platform.bench, []
+        for number, fault in enumerate(IMPORTS):
+            marker = platform.start_worker(fault)
+            people = {f"person-{number}-{name}": height for name, height in PEOPLE.items()}
+            given = given_delivery(bench, {"participants.tsv": table_text(people)}, name=f"set-{number}")
+            asked.append(given.id)
+            platform.queue.import_dataset(given.id)
+            wait_until(marker.exists, timeout_s=20)
+            platform.wait_for_death()
+        platform.start_worker()
+        wait_until(
+            lambda: {imported(bench, one).state for one in asked} == {DatasetState.READY}, timeout_s=30
+        )
+        wait_until(lambda: not list(bench.zone.settings.deliveries_folder.iterdir()), timeout_s=10)
+
+
+def test_redis_killed_and_back_empty(sqlite_url: str, tmp_path: Path) -> None:
+    with open_platform(sqlite_url, tmp_path) as platform:
+        given_heights(platform.bench)
+        platform.start_worker()
+        asked = [ask(platform) for _ in range(6)]
+        wait_until(lambda: platform.bench.job(asked[0]).state is JobState.RUNNING, timeout_s=20)
+        platform.redis.kill()
+        asked += [ask(platform)]  # the gateway takes it although it cannot tell the workers
+        time.sleep(2)
+        platform.redis.start()
+        check_all_released(platform, asked)
+        check_nothing_left(platform)
+
+
+def test_a_worker_killed_mid_run_acknowledged_nothing(sqlite_url: str, tmp_path: Path) -> None:
+    """Its message is still with Redis, unacknowledged; it comes again and finds nothing to do."""
+    with open_platform(sqlite_url, tmp_path) as platform:
+        given_heights(platform.bench)
+        marker = platform.start_worker("second:worker.chunk:collect")
+        job_id = ask(platform)
+        wait_until(marker.exists, timeout_s=30)
+        platform.wait_for_death()
+        with platform.redis.client() as client:
+            assert client.hlen("unacked") >= 1
+            # as if the visibility timeout had passed: old enough to be handed out again
+            for tag in client.zrange("unacked_index", 0, -1):
+                client.zadd("unacked_index", {tag: 1})
+        platform.start_worker()
+        check_all_released(platform, [job_id])

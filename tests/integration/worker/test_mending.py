@@ -1,0 +1,248 @@
+"""What is taken up again, what is given up, and what a late or cancelled worker may keep: nothing."""
+
+from __future__ import annotations
+
+import os
+from datetime import timedelta
+
+import pytest
+from zones import Bench, cancel, check_books, given_heights, submit
+
+from domain.errors import PlatformError
+from domain.job import Reason
+from domain.states import JobState
+from store import runs
+from store.sealing import open_sealed, seal
+from store.tables import accounts, chunks, releases, run_outputs
+from worker.chunk import claim_chunk, keep, run, stage
+from worker.collect import output_context
+from worker.execute import execute, execute_chunk
+from worker.publish import arrange_release, begin, publish
+from worker.start import charge, claim
+from worker.sweep import mend_preparing, mend_running, resend_queued, sweep
+
+
+def spent(bench: Bench) -> tuple[int, int]:
+    (account,) = bench.rows(accounts)
+    return account["reserved"], account["spent"]
+
+
+def running(bench: Bench, **fields: object) -> str:
+    """A job that was charged and whose two chunks wait."""
+    given_heights(bench)
+    job_id = submit(bench, **fields)  # type: ignore[arg-type]
+    bench.deliver(bench.sent.queue.popleft())
+    return job_id
+
+
+@pytest.mark.parametrize("state", ["SUBMITTED", "QUEUED", "PREPARING"])
+def test_cancelled_before_the_charge_the_budget_comes_back(bench: Bench, state: str) -> None:
+    given_heights(bench)
+    job_id = submit(bench, queued=state != "SUBMITTED")
+    job = claim(bench.zone, job_id) if state == "PREPARING" else None
+    cancel(bench, job_id)
+    if job is not None:
+        assert not charge(bench.zone, job)
+    bench.sent.run_job(job_id)
+    bench.drive()
+    sweep(bench.zone)
+    assert bench.job(job_id).state is JobState.CANCELLED
+    assert spent(bench) == (0, 0)
+    check_books(bench)
+
+
+def test_cancelled_while_blocks_run_the_charge_stands_and_nothing_is_kept(bench: Bench) -> None:
+    job_id = running(bench)
+    execute_chunk(bench.zone, job_id, 0)
+    chunk = claim_chunk(bench.zone, job_id, 1)
+    assert chunk is not None
+    outputs = run(bench.zone, chunk, stage(bench.zone, chunk))
+    assert len(bench.rows(run_outputs)) == 2
+    cancel(bench, job_id)
+    keep(bench.zone, chunk, outputs)
+    arrange_release(bench.zone, job_id)
+    bench.drive()
+    assert bench.job(job_id).state is JobState.CANCELLED
+    assert spent(bench) == (0, 1_000_000_000)
+    assert not bench.rows(run_outputs)
+    assert not bench.rows(chunks)
+    assert not bench.rows(releases)
+    check_books(bench)
+
+
+def test_a_lease_that_ran_out_is_run_again_and_the_late_finisher_keeps_nothing(bench: Bench) -> None:
+    job_id = running(bench)
+    late = claim_chunk(bench.zone, job_id, 0)
+    assert late is not None
+    late_outputs = run(bench.zone, late, stage(bench.zone, late))
+    assert claim_chunk(bench.zone, job_id, 0) is None
+    bench.clock.forward(late.schedule.chunk_s + bench.zone.settings.lease_margin_s + 1)
+    bench.sent.take()
+    mend_running(bench.zone)
+    assert ("chunk", job_id, 0) in bench.sent.queue
+    again = claim_chunk(bench.zone, job_id, 0)
+    assert again is not None
+    keep(bench.zone, late, late_outputs)
+    assert not bench.rows(run_outputs)
+    keep(bench.zone, again, run(bench.zone, again, stage(bench.zone, again)))
+    kept = bench.rows(run_outputs)
+    keep(bench.zone, late, late_outputs)
+    assert bench.rows(run_outputs) == kept
+    bench.drive()
+    assert bench.job(job_id).state is JobState.RELEASED
+    check_books(bench)
+
+
+def test_chunks_that_never_succeed_end_the_job_and_the_charge_stands(bench: Bench) -> None:
+    job_id = running(bench)
+    execute_chunk(bench.zone, job_id, 1)
+    for attempt in range(bench.zone.settings.max_attempts):
+        assert bench.job(job_id).state is JobState.RUNNING, attempt
+        assert claim_chunk(bench.zone, job_id, 0) is not None
+        bench.clock.forward(3600)
+        mend_running(bench.zone)
+    job = bench.job(job_id)
+    assert (job.state, job.reason) == (JobState.ERRORED, Reason.WORKERS_LOST)
+    assert spent(bench) == (0, 1_000_000_000)
+    bench.drive()
+    check_books(bench)
+
+
+def test_a_last_attempt_that_still_runs_is_waited_for(bench: Bench) -> None:
+    """A chunk of the same job that waits for its first turn is no reason to give up either."""
+    job_id = running(bench)
+    for _ in range(bench.zone.settings.max_attempts - 1):
+        assert claim_chunk(bench.zone, job_id, 0) is not None
+        bench.clock.forward(3600)
+        mend_running(bench.zone)
+    last = claim_chunk(bench.zone, job_id, 0)
+    assert last is not None
+    mend_running(bench.zone)
+    assert bench.job(job_id).state is JobState.RUNNING
+    keep(bench.zone, last, run(bench.zone, last, stage(bench.zone, last)))
+    bench.clock.forward(31)
+    sweep(bench.zone)
+    bench.drive()
+    assert bench.job(job_id).state is JobState.RELEASED
+    check_books(bench)
+
+
+def test_preparing_too_often_ends_the_job_with_a_refund(bench: Bench) -> None:
+    given_heights(bench)
+    job_id = submit(bench)
+    for _ in range(bench.zone.settings.max_attempts):
+        assert claim(bench.zone, job_id) is not None
+        bench.clock.forward(61)
+        mend_preparing(bench.zone)
+    job = bench.job(job_id)
+    assert (job.state, job.reason) == (JobState.ERRORED, Reason.WORKERS_LOST)
+    assert spent(bench) == (0, 0)
+    check_books(bench)
+
+
+def test_a_missing_snapshot_is_tried_again_and_then_refunded(bench: Bench) -> None:
+    dataset = given_heights(bench)
+    assert dataset.snapshot is not None
+    manifest = bench.zone.settings.snapshots_folder / "manifests" / dataset.snapshot.partition(":")[2]
+    content = manifest.read_bytes()
+    manifest.unlink()
+    lost = submit(bench, epsilon="400")
+    bench.drive()
+    assert bench.job(lost).state is JobState.QUEUED
+    manifest.write_bytes(content)
+    bench.clock.forward(31)
+    resend_queued(bench.zone)
+    resend_queued(bench.zone)
+    assert list(bench.sent.queue) == [("job", lost)]
+    bench.drive()
+    assert bench.job(lost).state is JobState.RELEASED
+    manifest.unlink()
+    job_id = submit(bench, epsilon="400", block_size=4)
+    for _ in range(bench.zone.settings.max_attempts):
+        execute(bench.zone, job_id)
+    job = bench.job(job_id)
+    assert (job.state, job.reason) == (JobState.ERRORED, Reason.SNAPSHOT_MISSING)
+    check_books(bench)
+
+
+def test_a_lost_publish_message_is_sent_again_after_its_time(bench: Bench) -> None:
+    job_id = running(bench)
+    for message in [m for m in bench.sent.take() if m[0] == "chunk"]:
+        bench.deliver(message)
+    bench.sent.take()
+    bench.clock.forward(31)
+    sweep(bench.zone)
+    assert bench.sent.queue[0][:2] == ("publish", job_id)
+    assert begin(bench.zone, job_id)  # and its worker dies here
+    bench.sent.take()
+    bench.clock.forward(31)
+    sweep(bench.zone)
+    bench.drive()
+    assert bench.job(job_id).state is JobState.RELEASED
+    assert len(bench.rows(releases)) == 1
+    check_books(bench)
+
+
+def test_a_release_that_cannot_be_drawn_errors_and_its_outputs_go(bench: Bench) -> None:
+    job_id = running(bench)
+    for message in [m for m in bench.sent.take() if m[0] == "chunk"]:
+        bench.deliver(message)
+    damage(bench, job_id)
+    bench.clock.forward(1)
+    for _ in range(bench.zone.settings.max_attempts + 1):
+        with pytest.raises(PlatformError):
+            publish(bench.zone, job_id)
+        bench.clock.forward(31)
+        sweep(bench.zone)
+    assert bench.job(job_id).state is JobState.ERRORED
+    assert spent(bench) == (0, 1_000_000_000)
+    assert not bench.rows(run_outputs)
+    check_books(bench)
+
+
+def damage(bench: Bench, job_id: str) -> None:
+    with bench.database.transaction() as connection:
+        connection.execute(run_outputs.update().values(sealed=os.urandom(49)))
+
+
+def test_sealed_outputs_open_nowhere_else(bench: Bench) -> None:
+    job_id = running(bench)
+    execute_chunk(bench.zone, job_id, 0)
+    key = bench.zone.keys.outputs
+    first, second = bench.rows(run_outputs)
+    assert open_sealed(first["sealed"], key=key, context=output_context(job_id, first["block"]))
+    for job, block in ((job_id, second["block"]), ("job-other-1", first["block"]), (job_id, 10)):
+        with pytest.raises(PlatformError):
+            open_sealed(first["sealed"], key=key, context=output_context(job, block))
+    with pytest.raises(PlatformError):
+        open_sealed(first["sealed"], key=bench.zone.keys.snapshots, context=output_context(job_id, 0))
+    assert len(first["sealed"]) == len(seal(bytes(9), key=key, context="any"))
+
+
+def test_cancel_meets_a_worker_that_is_just_finishing(bench: Bench) -> None:
+    """On PostgreSQL both transactions are open at once; whichever comes first, no output is left."""
+    if bench.database.is_sqlite:
+        return  # one writer at a time: there is no such moment
+    job_id = running(bench)
+    chunk = claim_chunk(bench.zone, job_id, 0)
+    assert chunk is not None
+    other = bench.another()
+    with other.database.transaction() as finishing:
+        runs.finish(finishing, job_id=job_id, number=0, claim=chunk.claim, sealed={0: b"x", 1: b"x"})
+        with bench.database.engine.connect() as connection:
+            connection.exec_driver_sql("SET lock_timeout = '200ms'")
+            with pytest.raises(Exception, match="lock timeout"):
+                runs.discard(connection, job_id)
+    cancel(bench, job_id)
+    assert not bench.rows(run_outputs)
+    other.close()
+
+
+def test_a_lease_is_as_long_as_the_chunk_can_take(bench: Bench) -> None:
+    job_id = running(bench)
+    before = bench.clock()
+    chunk = claim_chunk(bench.zone, job_id, 0)
+    assert chunk is not None
+    lease = next(row["lease_until"] for row in bench.rows(chunks) if row["number"] == 0)
+    margin = timedelta(seconds=bench.zone.settings.lease_margin_s)
+    assert lease - before >= timedelta(seconds=chunk.schedule.chunk_s) + margin

@@ -1,0 +1,102 @@
+"""Hostile outputs become bounded integers or a failed run, and every sealed output has the same length."""
+
+from __future__ import annotations
+
+import pytest
+from factories import make_job_request
+from hypothesis import given
+from hypothesis import strategies as st
+
+from domain.shape import FileShape, Shape
+from privacy.grid import OutputGrid
+from privacy.sample_aggregate import SampleAggregate
+from worker.collect import collect, output_context, pack, unpack
+
+GRIDS = (OutputGrid.build(0, 120), OutputGrid.build(-1, 1))
+MECHANISM = SampleAggregate(grids=GRIDS, blocks=4, micro_epsilon=1_000_000)
+SHAPE = Shape(files=(FileShape(file="result.tsv", rows=(("age", "slope"), (None, None))),))
+MIDDLE = MECHANISM.default_block()
+
+
+def collected(content: bytes) -> tuple[int, ...] | None:
+    return collect({"result.tsv": content}, shape=SHAPE, mechanism=MECHANISM)
+
+
+def test_numbers_become_grid_units() -> None:
+    found = collected(b"age\tslope\n30\t0.5\n")
+    assert found is not None
+    assert [float(g.value(u)) for g, u in zip(GRIDS, found, strict=True)] == pytest.approx(
+        [30, 0.5], abs=1e-4
+    )
+
+
+@pytest.mark.parametrize(
+    "outputs",
+    [
+        None,
+        {},
+        {"other.tsv": b"age\tslope\n30\t0.5\n"},
+        {"result.tsv": b""},
+        {"result.tsv": b"age\tslope\n30\t0.5\t7\n"},
+        {"result.tsv": b"age\tslope\n30\t0.5\n1\t2\n"},
+        {"result.tsv": b"age\tslope\n30 0.5\n"},
+        {"result.tsv": b"\xff\xfe\x00"},
+        {"result.tsv": b"\t\n" * 40_000},
+        {"result.tsv": b"age\tslope\n" + b"1" * 70_000 + b"\t1\n"},
+        {"result.tsv": b"\x00" * 100},
+    ],
+    ids=lambda outputs: repr(outputs)[:40],
+)
+def test_another_shape_is_a_failed_run(outputs: dict[str, bytes] | None) -> None:
+    assert collect(outputs, shape=SHAPE, mechanism=MECHANISM) is None
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [b"nan", b"inf", b"-Infinity", b"n/a", b"", b"1e999", b"0x1f", b"1_000", b"1,5", b"\xd9\xa3", b"30 "],
+)
+def test_a_cell_without_a_number_takes_its_default(cell: bytes) -> None:
+    found = collected(b"age\tslope\n" + cell + b"\t1\n")
+    assert found == (MIDDLE[0], GRIDS[1].cells)
+
+
+@pytest.mark.parametrize(
+    ("cell", "units"), [(b"1e308", GRIDS[0].cells), (b"-1e308", 0), (b"121", GRIDS[0].cells)]
+)
+def test_a_number_outside_the_bounds_is_moved_to_them(cell: bytes, units: int) -> None:
+    found = collected(b"age\tslope\n" + cell + b"\t0\n")
+    assert found is not None
+    assert found[0] == units
+
+
+def test_labels_cannot_carry_anything() -> None:
+    """What stands where the twin had a label is not even looked at."""
+    assert collected(b"sub-7\tsecret\n30\t0\n") == collected(b"age\tslope\n30\t0\n")
+
+
+@given(st.binary(max_size=300))
+def test_any_bytes_are_none_or_a_point_of_the_grids(content: bytes) -> None:
+    found = collected(content)
+    assert found is None or all(
+        type(u) is int and 0 <= u <= grid.cells for u, grid in zip(found, GRIDS, strict=True)
+    )
+
+
+@given(st.none() | st.tuples(*(st.integers(0, grid.cells) for grid in GRIDS)))
+def test_packed_outputs_have_one_length_and_come_back(units: tuple[int, ...] | None) -> None:
+    packed = pack(units, width=2)
+    assert len(packed) == 17
+    assert unpack(packed) == units
+
+
+def test_the_context_names_job_and_block() -> None:
+    places = {output_context(job, block) for job in ("job-1", "job-11") for block in (1, 11, 111)}
+    assert len(places) == 6
+
+
+def test_the_factories_request_is_collected_with_its_own_shape() -> None:
+    request = make_job_request()
+    found = collect(
+        {"result.tsv": b"mean_age\n41\n"}, shape=request.shape, mechanism=request.mechanism_for(60)
+    )
+    assert found is not None

@@ -1,0 +1,78 @@
+"""Times and limits that the worker derives, from public values alone."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from factories import make_dataset, make_declaration, make_manifest, make_pipeline, policy_fields
+
+from domain.schedule import JOB_OVERHEAD_S, OPENING_S, Schedule
+from worker.chunk import Chunk, _wait_for_turn
+from worker.order import limits_for, order_for
+from worker.sandbox.protocol import Audience
+
+
+def chunk(mode: dict[str, Any], *, claimed_ago_s: float = 0.0) -> Chunk:
+    dataset = make_dataset(declaration=make_declaration(policy=policy_fields(timing=mode)))
+    schedule = Schedule(blocks=4, wall_s=0.2, slots=2, nominal_size=20)
+    return Chunk(
+        job=cast(Any, SimpleNamespace()),
+        dataset=dataset,
+        number=0,
+        claim="",
+        mechanism=cast(Any, None),
+        schedule=schedule,
+        claimed_at=time.monotonic() - claimed_ago_s,
+    )
+
+
+@pytest.mark.parametrize("claimed_ago_s", [0.0, 0.3, 0.9])
+def test_the_first_run_starts_at_a_public_time_however_long_staging_took(claimed_ago_s: float) -> None:
+    padded = chunk({"mode": "padded"}, claimed_ago_s=claimed_ago_s)
+    _wait_for_turn(padded, 0)
+    assert time.monotonic() - padded.claimed_at == pytest.approx(padded.schedule.first_run_s, abs=0.05)
+
+
+def test_runs_start_one_quantum_apart() -> None:
+    padded = chunk({"mode": "padded"}, claimed_ago_s=1.6)
+    _wait_for_turn(padded, 1)
+    expected = padded.schedule.first_run_s + padded.schedule.quantum_s
+    assert time.monotonic() - padded.claimed_at == pytest.approx(expected, abs=0.05)
+
+
+def test_coarse_runs_do_not_wait() -> None:
+    started = time.monotonic()
+    _wait_for_turn(chunk({"mode": "coarse", "step_seconds": 1}), 3)
+    assert time.monotonic() - started < 0.02
+
+
+def test_a_late_turn_does_not_wait() -> None:
+    late = chunk({"mode": "padded"}, claimed_ago_s=60)
+    started = time.monotonic()
+    _wait_for_turn(late, 2)
+    assert time.monotonic() - started < 0.02
+
+
+def test_what_is_kept_for_messages_and_the_release() -> None:
+    schedule = Schedule(blocks=20, wall_s=2, slots=2, nominal_size=60)
+    last_run_ends = schedule.first_run_s + schedule.chunk_size * schedule.quantum_s
+    assert schedule.visible_after_s - last_run_ends == pytest.approx(JOB_OVERHEAD_S - OPENING_S)
+
+
+def test_every_run_gets_the_manifests_limits() -> None:
+    resources = make_manifest(resources={"wall_seconds": 2.5, "memory_mib": 64, "processes": 3}).resources
+    limits = limits_for(resources)
+    assert (limits.wall_s, limits.memory_bytes, limits.processes) == (2.5, 64 * 2**20, 3)
+    assert limits.cpu_s >= resources.wall_seconds
+
+
+def test_the_order_for_original_data_differs_from_the_twins_in_the_audience_only() -> None:
+    image = cast(Any, SimpleNamespace(name="python", digest="sha256:0"))
+    twin = order_for(make_pipeline(), image=image, audience=Audience.TWIN)
+    original = order_for(make_pipeline(), image=image, audience=Audience.ORIGINAL)
+    assert replace(twin, audience=Audience.ORIGINAL) == original
+    assert original.outputs == ("result.tsv",)

@@ -1,0 +1,269 @@
+"""A worker zone for tests: real keys, snapshots, database and sandbox; messages are kept, not sent."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import sqlalchemy as sa
+from factories import given_user
+from heights import MEAN, PEOPLE, heights_fields, request_fields, table_text
+
+from domain.dataset import Dataset, Declaration
+from domain.job import Job, JobRequest
+from domain.model import parse
+from domain.permissions import Role
+from domain.release import Release
+from domain.states import Actor, JobState
+from store import audit, datasets, images, jobs, releases
+from store.database import Database
+from store.keys import create_keys
+from store.tables import accounts, audit_events, ledger_entries, run_outputs
+from store.tables import chunks as chunk_rows
+from store.tables import releases as release_rows
+from worker.config import WorkerSettings
+from worker.execute import execute, execute_chunk
+from worker.importing import import_dataset
+from worker.publish import publish
+from worker.sandbox.host_image import HostImage, describe
+from worker.sandbox.scratch import default_scratch_root
+from worker.zone import WorkerZone, open_zone
+
+_numbers = itertools.count(1)
+
+
+@cache
+def host_image() -> HostImage:
+    return describe()
+
+
+@dataclass
+class Kept:
+    """The route's messages, in the order in which they were sent."""
+
+    queue: deque[tuple[Any, ...]] = field(default_factory=deque)
+
+    def run_job(self, job_id: str) -> None:
+        self.queue.append(("job", job_id))
+
+    def run_chunk(self, job_id: str, number: int) -> None:
+        self.queue.append(("chunk", job_id, number))
+
+    def publish(self, job_id: str, *, in_s: float) -> None:
+        self.queue.append(("publish", job_id, in_s))
+
+    def import_dataset(self, dataset_id: str) -> None:
+        self.queue.append(("import", dataset_id))
+
+    def take(self) -> list[tuple[Any, ...]]:
+        taken = list(self.queue)
+        self.queue.clear()
+        return taken
+
+
+class Clock:
+    """The time, and how far it was put forward."""
+
+    ahead = timedelta()
+
+    def __call__(self) -> datetime:
+        return datetime.now(UTC) + self.ahead
+
+    def forward(self, seconds: float) -> None:
+        self.ahead += timedelta(seconds=seconds)
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A zone with what a test turns and reads."""
+
+    zone: WorkerZone
+    sent: Kept
+    clock: Clock
+
+    @property
+    def database(self) -> Database:
+        return self.zone.database
+
+    def another(self, *, slot: int = 1, **settings: Any) -> Bench:
+        """A second worker process of the same zone: its own engine and scratch."""
+        sent = Kept()
+        own = self.zone.settings.model_copy(update=settings)
+        opened = open_zone(own, image=self.zone.image, messages=sent, slot=slot)
+        return Bench(replace(opened, now=self.clock), sent, self.clock)
+
+    def close(self) -> None:
+        self.zone.close()
+
+    def job(self, job_id: str) -> Job:
+        with self.database.reading() as connection:
+            return jobs.get(connection, job_id)
+
+    def release(self, job_id: str) -> Release:
+        with self.database.reading() as connection:
+            return releases.read(connection, jobs.get(connection, job_id))
+
+    def rows(self, table: sa.Table) -> list[dict[str, Any]]:
+        with self.database.reading() as connection:
+            return [dict(row._mapping) for row in connection.execute(sa.select(table))]
+
+    def moves(self, job_id: str) -> list[tuple[str, str]]:
+        events = [row for row in self.rows(audit_events) if row["subject"] == job_id]
+        return [(e["details"]["before"], e["details"]["after"]) for e in events if e["action"] == "job.move"]
+
+    def deliver(self, message: tuple[Any, ...], *, times: int = 1) -> None:
+        """One message, as a worker would take it. A publish message waits for its time."""
+        kind, *arguments = message
+        if kind == "publish":
+            job_id, in_s = arguments
+            self.clock.forward(in_s + 0.001)
+            arguments = [job_id]
+        step: Callable[..., None] = {
+            "job": execute,
+            "chunk": execute_chunk,
+            "publish": publish,
+            "import": import_dataset,
+        }[kind]
+        for _ in range(times):
+            step(self.zone, *arguments)
+
+    def drive(self, *, times: int = 1) -> None:
+        """Every message until none is left, each so many times."""
+        while self.sent.queue:
+            self.deliver(self.sent.queue.popleft(), times=times)
+
+
+@contextmanager
+def open_bench(database_url: str, folder: Path, **settings: Any) -> Iterator[Bench]:
+    known = {
+        "database_url": database_url,
+        "broker_url": "redis+socket:///nowhere",
+        "zone_folder": folder / "zone",
+        "scratch_folder": default_scratch_root(),
+        "slots": 2,
+        "late_tick_s": 1,
+        **settings,
+    }
+    read = WorkerSettings(**known)
+    create_keys(read.key_file)
+    read.deliveries_folder.mkdir(mode=0o700)
+    sent, clock = Kept(), Clock()
+    bench = Bench(replace(open_zone(read, image=host_image(), messages=sent, slot=0), now=clock), sent, clock)
+    with bench.database.transaction() as connection:
+        given_user(connection, "ada")
+        given_user(connection, "holder", Role.RIGHTS_HOLDER)
+        images.announce(connection, digest=host_image().digest, name="python", description="", now=clock())
+        images.approve(connection, digest=host_image().digest, by="operator", now=clock())
+    try:
+        yield bench
+    finally:
+        bench.close()
+
+
+def given_delivery(bench: Bench, files: Mapping[str, str | bytes], **fields: Any) -> Dataset:
+    """Files in the worker zone and their registration; the import is still to come."""
+    name = str(uuid4())
+    for path, content in files.items():
+        target = bench.zone.settings.deliveries_folder / name / path
+        target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        target.write_bytes(content if isinstance(content, bytes) else content.encode())
+    with bench.database.transaction() as connection:
+        return datasets.register(
+            connection,
+            declaration=parse(Declaration, heights_fields(**fields)),
+            owner="holder",
+            delivery=name,
+            now=bench.clock(),
+        )
+
+
+def given_heights(bench: Bench, people: Mapping[str, float] = PEOPLE, **fields: Any) -> Dataset:
+    """Imported and READY."""
+    dataset = given_delivery(bench, {"participants.tsv": table_text(people)}, **fields)
+    import_dataset(bench.zone, dataset.id)
+    return imported(bench, dataset.id)
+
+
+def imported(bench: Bench, dataset_id: str) -> Dataset:
+    with bench.database.reading() as connection:
+        return datasets.get(connection, dataset_id)
+
+
+def submit(bench: Bench, source: str = MEAN, *, queued: bool = True, **overrides: Any) -> str:
+    """A job on record, QUEUED and announced to the workers."""
+    request = parse(JobRequest, request_fields(source, **overrides))
+    job_id, now = f"job-{next(_numbers):06d}", bench.clock()
+    with bench.database.transaction() as connection:
+        dataset = datasets.newest(connection, request.dataset, given_user(connection, "ada"))
+        jobs.submit(
+            connection,
+            job_id=job_id,
+            author="ada",
+            dataset_id=dataset.id,
+            cohort=dataset.cohort,
+            request=request,
+            image_digest=bench.zone.image.digest,
+            now=now,
+        )
+        if queued:
+            move(connection, job_id, JobState.SUBMITTED, JobState.QUEUED, Actor.POLICY, now)
+    if queued:
+        bench.sent.run_job(job_id)
+    return job_id
+
+
+def move(
+    connection: sa.Connection, job_id: str, before: JobState, after: JobState, actor: Actor, now: datetime
+) -> bool:
+    return jobs.move(connection, job_id, before, after, actor=actor, now=now)
+
+
+def cancel(bench: Bench, job_id: str) -> None:
+    with bench.database.transaction() as connection:
+        before = jobs.get(connection, job_id).state
+        assert move(connection, job_id, before, JobState.CANCELLED, Actor.DATA_USER, bench.clock())
+
+
+def check_books(bench: Bench) -> None:
+    """Entries sum to accounts, charges equal what stands, the chain holds, nothing un-noised is left."""
+    entries, found = bench.rows(ledger_entries), {row["id"]: row for row in bench.rows(accounts)}
+    for number, account in found.items():
+        total = {
+            action: sum(
+                e["micro_epsilon"] for e in entries if e["account_id"] == number and e["action"] == action
+            )
+            for action in ("reserve", "charge", "refund")
+        }
+        assert account["spent"] == total["charge"]
+        assert account["reserved"] == total["reserve"] - total["charge"] - total["refund"]
+    with bench.database.reading() as connection:
+        assert audit.verify(connection).intact
+    released = {row["job_id"] for row in bench.rows(release_rows)}
+    charged = {entry["job_id"] for entry in entries if entry["action"] == "charge"}
+    assert released <= charged
+    for job_id in {entry["job_id"] for entry in entries}:
+        state = bench.job(job_id).state
+        if state in (JobState.RELEASED, JobState.CANCELLED, JobState.ERRORED, JobState.REJECTED):
+            assert not [row for row in bench.rows(run_outputs) if row["job_id"] == job_id]
+            assert not [row for row in bench.rows(chunk_rows) if row["job_id"] == job_id]
+        if state is JobState.RELEASED:
+            assert job_id in released
+            assert bench.moves(job_id).count(("AGGREGATING", "IN_REVIEW")) == 1
+
+
+def wait_until(what: Callable[[], Any], *, timeout_s: float, poll_s: float = 0.05) -> Any:
+    """What `what` gives as soon as it is true."""
+    deadline = time.monotonic() + timeout_s
+    while not (found := what()):
+        assert time.monotonic() < deadline, f"waited {timeout_s} s in vain"
+        time.sleep(poll_s)
+    return found
