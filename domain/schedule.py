@@ -7,7 +7,6 @@ A job of k blocks is cut into chunks; a chunk runs its blocks one after the othe
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 
 from domain.model import Model
 
@@ -46,9 +45,6 @@ class Schedule(Model):
 
     def blocks_of(self, chunk: int) -> range:
         return range(chunk * self.chunk_size, min((chunk + 1) * self.chunk_size, self.blocks))
-
-    def each_chunk(self) -> Iterator[int]:
-        return iter(range(self.chunks))
 
     @property
     def staging_s(self) -> float:

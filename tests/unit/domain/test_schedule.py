@@ -22,9 +22,9 @@ INSTANTS = st.floats(1.6e9, 2e9)
 
 @given(SCHEDULES)
 def test_chunks_cover_the_blocks_exactly_once(schedule):
-    covered = [block for chunk in schedule.each_chunk() for block in schedule.blocks_of(chunk)]
+    covered = [block for chunk in range(schedule.chunks) for block in schedule.blocks_of(chunk)]
     assert covered == list(range(schedule.blocks))
-    assert all(len(schedule.blocks_of(chunk)) > 0 for chunk in schedule.each_chunk())
+    assert all(len(schedule.blocks_of(chunk)) > 0 for chunk in range(schedule.chunks))
 
 
 @given(SCHEDULES)
