@@ -1,6 +1,6 @@
 #!/bin/sh
-# Puts on this host what the tests start by themselves: redis-server and PostgreSQL 15 or newer.
-# `make test` calls it. Does nothing when both are there, and leaves no service running.
+# Puts on this host what the tests start by themselves: redis-server, PostgreSQL 15 or newer, curl and openssl.
+# `make test` calls it. Does nothing when all are there, and leaves no service running.
 set -eu
 
 has_postgresql() {
@@ -19,6 +19,10 @@ has_redis() {
 missing() {
     has_redis || printf 'redis-server '
     has_postgresql || printf 'postgresql '
+    # the pages' examples speak to the gateway with curl, a certificate is checked with openssl
+    for command in curl openssl; do
+        command -v "$command" >/dev/null || printf '%s ' "$command"
+    done
 }
 
 stop() {
