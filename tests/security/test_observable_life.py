@@ -193,7 +193,9 @@ def test_messages_that_are_no_messages_do_no_harm(platform: Platform) -> None:
     for junk in (b"junk", b"{}", b"[1]", b'{"body": "x", "headers": {}, "properties": {}}'):
         with platform.redis.client() as client:
             client.lpush("dpgate", junk)
-            wait_until(lambda: junk not in client.lrange("dpgate", 0, -1), timeout_s=20)  # noqa: B023
+            while junk in client.lrange("dpgate", 0, -1):
+                if ended(platform, within_s=0.5):
+                    platform.start_worker()
         if ended(platform, within_s=2):  # Celery gives up on what is no JSON: a supervisor starts it again
             platform.start_worker()
     for task, *arguments in (

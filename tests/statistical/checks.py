@@ -137,7 +137,9 @@ def audit_epsilon(
     half = size // 2
     selection = one[:half], other[:half]
     event = max(
-        _events(*selection, truths=truths), key=lambda event: _log_ratio_bound(event, *selection, alpha=0.01)
+        # chosen by the bound that certifies: a looser one favours rare events that cannot be certified
+        _events(*selection, truths=truths),
+        key=lambda event: _log_ratio_bound(event, *selection, alpha=ALPHA),
     )
     return _log_ratio_bound(event, one[half:], other[half:], alpha=ALPHA)
 
