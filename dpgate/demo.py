@@ -197,8 +197,10 @@ def _submit(demo: Demo, client: Client, epsilon: str) -> Job:
 
 
 def _print_budget(client: Client) -> None:
-    account = client.budget(DATASET).accounts[0]
-    out.print(f"Budget: epsilon {account.spent} spent of {account.cap}, [bold]{account.left} left[/].")
+    budget = client.budget(DATASET)
+    account = budget.accounts[0]
+    spent = f"epsilon {account.spent} spent of {account.cap}"
+    out.print(f"Budget ({budget.guarantee}): {spent}, [bold]{account.left} left[/].")
 
 
 def _print_certificate(release: Release, public_key: str) -> None:

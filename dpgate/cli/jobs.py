@@ -75,7 +75,14 @@ def status(
         print_job(found[0])
     else:
         rows = [(job.id, job.state, job.dataset, job.epsilon) for job in found]
-        print_table("Jobs, newest first", ("id", "state", "data set", "epsilon"), rows, empty="no jobs yet")
+        classes = ", ".join(sorted({plain(job.guarantee) for job in found}))
+        print_table(
+            "Jobs, newest first",
+            ("id", "state", "data set", "epsilon"),
+            rows,
+            note=f"Guarantee class {classes}." if found else "",
+            empty="no jobs yet",
+        )
 
 
 def result(
