@@ -1,1 +1,2 @@
-"""The system-call filter: number tables (syscalls), one policy table (policy), and its compiler (bpf)."""
+"""The system-call filter: number tables (syscalls), the policies STRICT and STANDARD (policy), compilers for
+the kernel (bpf) and for container engines (docker), and tables for people (describe)."""

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from . import syscalls
-from .policy import Case, Policy, Rule, Test, Verdict
+from .model import Case, Policy, Rule, Test, Verdict
 
 
 @dataclass(frozen=True)
@@ -89,8 +89,8 @@ def _case_body(case: Case) -> list[Instruction]:
             tests = [(_IF_EQUAL, count - i, 0, v) for i, v in enumerate(case.values)]
         case Test.ANY_BIT:
             tests = [(_IF_ANY_BIT, 0, 1, case.values[0])]
-        case Test.ALL_BITS:
-            tests = [(_AND, 0, 0, case.values[0]), (_IF_EQUAL, 0, 1, case.values[0])]
+        case Test.MASKED:
+            tests = [(_AND, 0, 0, case.values[0]), (_IF_EQUAL, 0, 1, case.values[1])]
         case Test.NULL:  # a pointer of which one half is zero is still a pointer
             tests = [(_IF_EQUAL, 0, 3, 0), (_LOAD, 0, 0, low + 4), (_IF_EQUAL, 0, 1, 0)]
     return [load, *tests, hit]

@@ -1,0 +1,148 @@
+"""STRICT: the calls that are decided by their name, with the reason where one is refused."""
+
+from .model import Group, Verdict
+
+
+def _allow(reason: str, calls: str) -> Group:
+    return Group(Verdict.ALLOW, reason, frozenset(calls.split()))
+
+
+def _deny(reason: str, calls: str, verdict: Verdict = Verdict.EPERM) -> Group:
+    return Group(verdict, reason, frozenset(calls.split()))
+
+
+ALLOWED = (
+    _allow(
+        "open descriptors: read, write, wait",
+        """read write readv writev pread64 pwrite64 preadv pwritev lseek sendfile copy_file_range close
+        close_range dup dup2 dup3 pipe pipe2 fsync fdatasync truncate ftruncate fallocate sync_file_range
+        select pselect6 poll ppoll epoll_create epoll_create1 epoll_ctl epoll_wait epoll_pwait epoll_pwait2
+        eventfd eventfd2 signalfd signalfd4 timerfd_create timerfd_settime timerfd_gettime""",
+    ),
+    _allow(
+        "names in the file system; what may be reached is the mounts' business",
+        """open openat openat2 creat stat fstat lstat newfstatat statx access faccessat faccessat2 getdents
+        getdents64 getcwd chdir fchdir rename renameat renameat2 mkdir mkdirat rmdir link linkat unlink
+        unlinkat symlink symlinkat readlink readlinkat chmod fchmod fchmodat fchmodat2 chown lchown fchown
+        fchownat umask utime utimes futimesat utimensat getxattr lgetxattr fgetxattr listxattr llistxattr
+        flistxattr""",
+    ),
+    _allow(
+        "private memory",
+        """brk mprotect munmap mremap msync pkey_alloc pkey_free pkey_mprotect map_shadow_stack mseal
+        membarrier""",
+    ),
+    _allow(
+        "processes and threads of this run",
+        """fork vfork execve exit exit_group wait4 waitid kill tkill tgkill getpid getppid gettid setpgid
+        getpgid getpgrp setsid getsid set_tid_address restart_syscall arch_prctl set_robust_list
+        get_robust_list rseq futex futex_waitv futex_wake futex_wait futex_requeue sched_yield""",
+    ),
+    _allow(
+        "signals",
+        """rt_sigaction rt_sigprocmask rt_sigreturn rt_sigpending rt_sigtimedwait rt_sigqueueinfo
+        rt_tgsigqueueinfo rt_sigsuspend sigaltstack pause""",
+    ),
+    _allow(
+        "who am I, and what may I use",
+        """getuid geteuid getgid getegid getresuid getresgid getgroups uname getrlimit getrusage times
+        getrandom getcpu getpriority sched_getaffinity sched_getparam sched_getscheduler sched_getattr
+        sched_get_priority_max sched_get_priority_min sched_rr_get_interval""",
+    ),
+    _allow(
+        "clocks and timers (time is not a boundary of this filter: the job's schedule is)",
+        """time gettimeofday clock_gettime clock_getres nanosleep clock_nanosleep alarm getitimer setitimer
+        timer_create timer_settime timer_gettime timer_getoverrun timer_delete""",
+    ),
+)
+
+REFUSED = (
+    _deny("no network of any family, so AF_VSOCK and AF_ALG are gone too", "socket", Verdict.EAFNOSUPPORT),
+    _deny(
+        "sockets that might be inherited; in-flight descriptors and socket buffers are counted per host user",
+        """socketpair connect accept accept4 bind listen sendto sendmsg sendmmsg recvfrom recvmsg recvmmsg
+        shutdown getsockname getpeername setsockopt getsockopt""",
+    ),
+    _deny(
+        "newer doors that this filter cannot look behind (arguments in memory); libc falls back on ENOSYS",
+        """clone3 io_uring_setup io_uring_enter io_uring_register preadv2 pwritev2
+        open_tree open_tree_attr move_mount fsopen fsconfig fsmount fspick mount_setattr""",
+        Verdict.ENOSYS,
+    ),
+    _deny(
+        "memory that belongs to no process's resident size: the watchdog could not count it",
+        "memfd_create memfd_secret",
+        Verdict.ENOSYS,
+    ),
+    _deny(
+        "locks and change notices on an inode that another run may see too, even read-only",
+        "flock inotify_init inotify_init1 inotify_add_watch inotify_rm_watch fanotify_init fanotify_mark",
+    ),
+    _deny("page-cache state of shared files (CVE-2019-5489)", "mincore cachestat readahead"),
+    _deny(
+        "free space and inode counts of a file system that other runs also use", "statfs fstatfs ustat sysfs"
+    ),
+    _deny("load, free memory and process counts of the whole host", "sysinfo"),
+    _deny("host-wide effects: writes back every disk", "sync syncfs"),
+    _deny(
+        "shared objects between processes: System V and POSIX inter-process communication",
+        """shmget shmat shmctl shmdt semget semop semctl semtimedop msgget msgsnd msgrcv msgctl
+        mq_open mq_unlink mq_timedsend mq_timedreceive mq_notify mq_getsetattr""",
+    ),
+    _deny("keyrings are per host user, not per namespace", "add_key request_key keyctl"),
+    _deny(
+        "looking into or steering another process: PID 1 has the same user",
+        """ptrace process_vm_readv process_vm_writev process_madvise process_mrelease pidfd_open pidfd_getfd
+        pidfd_send_signal kcmp""",
+    ),
+    _deny(
+        "scheduling and memory placement are the worker's choice, and a channel",
+        """setpriority sched_setparam sched_setscheduler sched_setattr sched_setaffinity ioprio_set ioprio_get
+        mbind set_mempolicy get_mempolicy migrate_pages move_pages set_mempolicy_home_node
+        mlock mlock2 munlock mlockall munlockall""",
+    ),
+    _deny(
+        "mounts, roots and namespaces",
+        """mount umount2 pivot_root chroot unshare setns statmount listmount quotactl quotactl_fd swapon
+        swapoff name_to_handle_at open_by_handle_at""",
+    ),
+    _deny("device nodes, fifos and extended attributes", "mknod mknodat"),
+    _deny(
+        "attributes cost kernel memory that no limit counts",
+        """setxattr lsetxattr fsetxattr removexattr lremovexattr fremovexattr setxattrat getxattrat
+        listxattrat removexattrat file_getattr file_setattr""",
+    ),
+    _deny(
+        "identity is fixed for the run",
+        """setuid setgid setreuid setregid setresuid setresgid setfsuid setfsgid setgroups capget capset
+        sethostname setdomainname""",
+    ),
+    _deny(
+        "kernel programs, tracing and modules",
+        """bpf perf_event_open userfaultfd seccomp landlock_create_ruleset landlock_add_rule
+        landlock_restrict_self lsm_get_self_attr lsm_set_self_attr lsm_list_modules init_module finit_module
+        delete_module create_module query_module get_kernel_syms kexec_load kexec_file_load lookup_dcookie""",
+    ),
+    _deny(
+        "the machine: clocks, power, logs, ports, accounting",
+        """settimeofday clock_settime clock_adjtime adjtimex reboot syslog acct vhangup iopl ioperm""",
+    ),
+    _deny(
+        "asynchronous I/O contexts are counted host-wide",
+        "io_setup io_destroy io_submit io_cancel io_getevents io_pgetevents",
+    ),
+    _deny(
+        "zero-copy page games (CVE-2022-0847 lived here); copying works without them",
+        "splice tee vmsplice remap_file_pages",
+    ),
+    _deny("execution is by path only", "execveat uselib"),
+    _deny(
+        "segment descriptors: old exploit surface, no use in 64-bit code",
+        "modify_ldt set_thread_area get_thread_area",
+    ),
+    _deny(
+        "removed from the kernel, never implemented, or without a use here",
+        """_sysctl afs_syscall getpmsg putpmsg nfsservctl security tuxcall vserver
+        epoll_ctl_old epoll_wait_old""",
+    ),
+)
