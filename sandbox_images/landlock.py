@@ -1,0 +1,99 @@
+"""Landlock: a process gives up what it will not need, whatever the mounts say.
+
+A second line behind the mount plan of a sandbox: files are written below the named folders only, no TCP, no
+abstract Unix socket and no signal reaches anybody outside, no device is controlled. Best effort by the
+kernel's ABI (linux/landlock.h). Standard library only: every sandbox's supervisor imports it.
+"""
+
+import ctypes
+import errno
+import os
+import struct
+from collections.abc import Sequence
+
+NEWEST_ABI = 6  # the newest whose features are used; later ones are compatible
+
+_CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446  # one number on every architecture
+_VERSION_FLAG, _PATH_BENEATH = 1, 1
+
+# LANDLOCK_ACCESS_FS_*: WRITE_FILE, REMOVE_DIR, REMOVE_FILE and the eight MAKE_*. Reading and executing are
+# not handled, so they stay allowed everywhere.
+_WRITE_FILE, _CHANGE_TREE = 1 << 1, 0x1FF0
+_MOVE, _TRUNCATE, _DEVICE_IOCTL = 1 << 13, 1 << 14, 1 << 15  # REFER (ABI 2), TRUNCATE (3), IOCTL_DEV (5)
+_TCP = 0b11  # BIND_TCP, CONNECT_TCP (ABI 4)
+_SCOPES = 0b11  # ABSTRACT_UNIX_SOCKET, SIGNAL (ABI 6)
+
+_syscall = ctypes.CDLL(None, use_errno=True).syscall
+_syscall.restype = ctypes.c_long
+
+
+def abi() -> int:
+    """What this kernel offers; 0: nothing, because it is older than 5.13 or was started without Landlock.
+
+    Raises OSError for any other refusal, for example of a system-call filter that is in place already.
+    """
+    try:
+        return _call(_CREATE_RULESET, 0, 0, _VERSION_FLAG)
+    except OSError as error:
+        if error.errno in (errno.ENOSYS, errno.EOPNOTSUPP):
+            return 0
+        raise
+
+
+def restrict(writable: Sequence[str]) -> int:
+    """Bind this thread and all it starts, for ever; returns the ABI that was applied, 0 where there is none.
+
+    Files can be read and executed everywhere, opened for writing only at or below `writable`: folders, or
+    files such as /dev/null, that exist. Descriptors that are open already keep what they can do. Below ABI 2
+    nothing can be moved from one folder to another. To be called with one thread, after no_new_privs and
+    before the system-call filter, which allows none of this.
+
+    Raises OSError if a folder cannot be opened or the kernel refuses what its ABI promises.
+    """
+    applied = min(abi(), NEWEST_ABI)
+    if applied == 0:
+        return 0
+    handled = _handled_access(applied)
+    ruleset = _create_ruleset(handled, applied)
+    try:
+        for path in writable:
+            _allow_below(ruleset, path, handled & ~_DEVICE_IOCTL)
+        _call(_RESTRICT_SELF, ruleset, 0)
+    finally:
+        os.close(ruleset)
+    return applied
+
+
+def _handled_access(applied: int) -> int:
+    since = ((1, _WRITE_FILE | _CHANGE_TREE), (2, _MOVE), (3, _TRUNCATE), (5, _DEVICE_IOCTL))
+    return sum(access for version, access in since if applied >= version)
+
+
+def _create_ruleset(handled: int, applied: int) -> int:
+    """struct landlock_ruleset_attr: files, network (ABI 4), scopes (ABI 6). Older kernels refuse more."""
+    attribute = struct.pack("=Q", handled)
+    if applied >= 4:
+        attribute += struct.pack("=Q", _TCP)
+    if applied >= 6:
+        attribute += struct.pack("=Q", _SCOPES)
+    return _call(_CREATE_RULESET, attribute, len(attribute), 0)
+
+
+def _allow_below(ruleset: int, path: str, access: int) -> None:
+    folder = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    try:
+        if not os.path.isdir(path):
+            access &= _WRITE_FILE | _TRUNCATE  # the kernel refuses rights of folders on a file
+        rule = struct.pack("=Qi", access, folder)  # struct landlock_path_beneath_attr, packed
+        _call(_ADD_RULE, ruleset, _PATH_BENEATH, rule, 0)
+    finally:
+        os.close(folder)
+
+
+def _call(number: int, *arguments: int | bytes) -> int:
+    wide = (each if isinstance(each, bytes) else ctypes.c_long(each) for each in arguments)
+    found: int = _syscall(ctypes.c_long(number), *wide, *(ctypes.c_long(0),) * (4 - len(arguments)))
+    if found < 0:
+        code = ctypes.get_errno()
+        raise OSError(code, f"Landlock: {os.strerror(code)}")
+    return found

@@ -1,0 +1,153 @@
+"""Landlock in the running kernel: every attack works in a child without it, and fails in one with it."""
+
+import errno
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from sandbox_images import landlock
+
+REPOSITORY = Path(landlock.__file__).parents[1]
+HEAD = """
+import ctypes, importlib.util, os, signal, socket, sys
+specification = importlib.util.spec_from_file_location("landlock", sys.argv[1])
+landlock = importlib.util.module_from_spec(specification)
+specification.loader.exec_module(landlock)
+"""
+RESTRICT = """
+assert ctypes.CDLL(None).prctl(38, 1, 0, 0, 0) == 0  # no_new_privs
+assert landlock.restrict(["mine"]) == min(landlock.abi(), landlock.NEWEST_ABI)
+"""
+FREE = "ctypes.CDLL(None).prctl(38, 1, 0, 0, 0)"  # no_new_privs, and nothing else yet
+# What is tried, and from which ABI on it is refused.
+ATTACKS = {
+    "write a file": (1, "open('theirs/file', 'w')"),
+    "append to a file": (1, "open('theirs/file', 'a')"),
+    "create a file": (1, "open('theirs/new', 'x')"),
+    "remove a file": (1, "os.unlink('theirs/file')"),
+    "make a folder": (1, "os.mkdir('theirs/new')"),
+    "remove a folder": (1, "os.rmdir('theirs/empty')"),
+    "make a link": (1, "os.symlink('x', 'theirs/new')"),
+    "make a fifo": (1, "os.mkfifo('theirs/new')"),
+    "make a socket": (1, "socket.socket(socket.AF_UNIX).bind('theirs/new')"),
+    "rename": (1, "os.rename('theirs/file', 'theirs/new')"),
+    "move out": (1, "os.rename('theirs/file', 'mine/new')"),
+    "write through a link of one's own": (1, "os.symlink('../theirs/file', 'mine/l'); open('mine/l', 'w')"),
+    "truncate": (3, "os.truncate('theirs/file', 0)"),
+    "listen on TCP": (4, "socket.socket().bind(('127.0.0.1', 0))"),
+    "connect by TCP": (4, "socket.socket().connect(('127.0.0.1', int(sys.argv[2])))"),
+    "control a device": (
+        5,
+        "import fcntl; fcntl.ioctl(os.open('/dev/ptmx', os.O_RDONLY), 0x80045430, bytes(4))",
+    ),
+    "connect to an abstract socket": (6, "socket.socket(socket.AF_UNIX).connect('\\0' + sys.argv[3])"),
+    "signal the parent": (6, "os.kill(os.getppid(), 0)"),
+}
+HARMLESS = {
+    "read": "open('theirs/file').read()",
+    "list": "os.listdir('/')",
+    "execute": "assert os.spawnv(os.P_WAIT, '/bin/true', ['true']) == 0",
+    "write below": "os.makedirs('mine/a/b'); open('mine/a/b/c', 'w'); os.rename('mine/a/b/c', 'mine/c')",
+    "make a socket below": "socket.socket(socket.AF_UNIX).bind('mine/s')",
+    "remove below": "os.mkdir('mine/d'); os.rmdir('mine/d')",
+    "signal a child": "p = os.fork() or signal.pause(); os.kill(p, 9); os.waitpid(p, 0)",
+}
+
+
+@pytest.fixture(scope="module")
+def listeners():
+    import socket
+
+    with socket.create_server(("127.0.0.1", 0)) as tcp, socket.socket(socket.AF_UNIX) as abstract:
+        name = f"dpgate-test-{tcp.getsockname()[1]}"
+        abstract.bind("\0" + name)
+        abstract.listen()
+        yield str(tcp.getsockname()[1]), name
+
+
+def child(lines: str, folder: Path, listeners: tuple[str, str], *, restricted: bool) -> int:
+    """0, or the number of the OSError that `lines` ended with."""
+    place = folder / ("restricted" if restricted else "free")
+    for name in ("mine", "theirs/empty"):
+        (place / name).mkdir(parents=True)
+    (place / "theirs/file").write_text("theirs")
+    script = (
+        f"{HEAD}{RESTRICT if restricted else ''}\ntry:\n    {lines}\nexcept OSError as e: sys.exit(e.errno)"
+    )
+    argv = [sys.executable, "-I", "-S", "-c", script, landlock.__file__, *listeners]
+    ended = subprocess.run(argv, cwd=place, capture_output=True, text=True, timeout=60)
+    assert not ended.stderr, ended.stderr
+    return ended.returncode
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_attack_works_without_and_fails_with(attack, tmp_path, listeners):
+    since, lines = ATTACKS[attack]
+    assert child(lines, tmp_path, listeners, restricted=False) == 0
+    found = child(lines, tmp_path, listeners, restricted=True)
+    if landlock.abi() >= since:
+        assert found in (errno.EACCES, errno.EPERM, errno.EXDEV)
+    else:
+        assert found == 0  # an older kernel promises less, and must not pretend
+
+
+@pytest.mark.parametrize("work", HARMLESS)
+def test_work_goes_on(work, tmp_path, listeners):
+    assert child(HARMLESS[work], tmp_path, listeners, restricted=True) == 0
+
+
+def test_a_file_can_be_writable_too(tmp_path, listeners):
+    """As /dev/null should be: without being named, it cannot be opened for writing."""
+    write = "open('/dev/null', 'w').write('x')"
+    named = f"{FREE}; landlock.restrict(['mine', '/dev/null']); {write}"
+    assert child(named, tmp_path / "named", listeners, restricted=False) == 0
+    refused = errno.EACCES if landlock.abi() else 0
+    assert child(write, tmp_path / "other", listeners, restricted=True) == refused
+
+
+def test_restrictions_are_inherited_and_only_grow(tmp_path, listeners):
+    lines = (
+        "landlock.restrict(['theirs']); "  # may not give back what the first call took
+        "sys.exit(os.spawnv(os.P_WAIT, '/bin/sh', ['sh', '-c', 'exec 2>&-; echo mine > theirs/file']))"
+    )
+    ended = child(lines, tmp_path, listeners, restricted=True)
+    assert (ended != 0) == (landlock.abi() > 0)
+    assert (tmp_path / "restricted/theirs/file").read_text() == ("theirs" if landlock.abi() else "mine\n")
+
+
+def test_missing_folder_is_an_error(tmp_path, listeners):
+    lines = f"{FREE}; landlock.restrict(['missing'])"
+    assert child(lines, tmp_path, listeners, restricted=False) == (errno.ENOENT if landlock.abi() else 0)
+
+
+def test_kernel_without_landlock_restricts_nothing(monkeypatch):
+    """ENOSYS: before 5.13. EOPNOTSUPP: not started. The test's kernel may have it, so this is played."""
+    for number in (errno.ENOSYS, errno.EOPNOTSUPP):
+
+        def refuse(*_, number=number):
+            raise OSError(number, "refused")
+
+        monkeypatch.setattr(landlock, "_call", refuse)
+        assert landlock.abi() == 0
+        assert landlock.restrict(["missing"]) == 0
+
+
+def test_other_refusals_are_errors(monkeypatch):
+    def refuse(*_):
+        raise OSError(errno.EPERM, "a filter")
+
+    monkeypatch.setattr(landlock, "_call", refuse)
+    with pytest.raises(OSError, match="a filter"):
+        landlock.restrict([])
+
+
+@pytest.mark.parametrize("applied", range(min(landlock.abi(), landlock.NEWEST_ABI) + 1))
+def test_older_abis_are_asked_for_what_they_know(applied, tmp_path, listeners):
+    """A newer kernel takes an older ABI's ruleset as it is: what each version asks for is well formed."""
+    lines = (
+        f"{FREE}; landlock.abi = lambda: {applied}; "
+        f"assert landlock.restrict(['mine']) == {applied}; open('mine/x', 'w'); open('theirs/file', 'w')"
+    )
+    assert child(lines, tmp_path, listeners, restricted=False) == (errno.EACCES if applied else 0)
