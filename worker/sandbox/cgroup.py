@@ -1,0 +1,204 @@
+"""Limits of one slot, held by the kernel: a control group for everything that the slot's processes use.
+
+Memory of a group is all of it: resident pages, tmpfs pages, memory files that nobody maps, kernel memory.
+Where the worker may not make groups, there are none, and the watchdog of `watch` counts what it can see.
+The two versions of the kernel's interface are in `cgroup_v1` and `cgroup_v2`.
+
+A group's folder is named after the worker that made it (process number, its start time, and the PID
+namespace in which that number means something), so that `reap_groups` can tell the dead from the living.
+"""
+
+import errno
+import os
+import re
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Self
+
+from . import cgroup_v1, cgroup_v2
+from .cgroup_tree import end_processes, processes_of, write
+from .protocol import SandboxUnavailable
+
+Hierarchy = cgroup_v1.Hierarchy | cgroup_v2.Hierarchy
+
+_GONE_S = 10.0  # the kernel lets a folder go some milliseconds after its last process
+_NOT_ALLOWED = (errno.EACCES, errno.EPERM, errno.EROFS)
+_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,31}")
+_FOLDER = re.compile(r"dpgate-(\d+)-(\d+)-(\d+)-[a-z0-9][a-z0-9-]{0,31}")
+
+
+def why_no_groups() -> str | None:
+    """What keeps this worker from making groups, for an operator; None: nothing. Changes nothing."""
+    found = _hierarchy()
+    return found if isinstance(found, str) else None
+
+
+class SlotGroup:
+    """One slot's group. Used by one thread."""
+
+    def __init__(self, hierarchy: Hierarchy, folders: Sequence[Path]) -> None:
+        self._hierarchy, self._folders = hierarchy, tuple(folders)
+
+    @classmethod
+    def create(
+        cls,
+        name: str,
+        *,
+        memory_bytes: int,
+        processes: int,
+        cpus: float,
+        hierarchy: Hierarchy | None = None,
+    ) -> "SlotGroup | None":
+        """A new, empty group; None where this worker may not make one.
+
+        `memory_bytes`: of everything, the pages of the slot's tmpfs mounts too; swap is off. `processes`:
+        threads count. `cpus`: processors' time per time, 0.5 is half of one. `hierarchy`: by default the
+        one that this process is in. Raises SandboxUnavailable if the kernel refuses a limit.
+        """
+        if not _NAME.fullmatch(name):
+            raise ValueError(f"not a name for a group: {name!r}")
+        found = hierarchy or _hierarchy()
+        if isinstance(found, str):
+            return None
+        try:
+            found.prepare()
+            folders = _make_folders(found, f"dpgate-{_identity(os.getpid())}-{name}")
+        except OSError as error:
+            if error.errno in _NOT_ALLOWED:
+                return None
+            raise SandboxUnavailable(f"no control group could be made: {error}") from error
+        group = cls(found, folders)
+        try:
+            found.limit(folders, memory_bytes=memory_bytes, processes=processes, cpus=cpus)
+        except OSError as error:
+            group.close()
+            raise SandboxUnavailable(
+                f"a limit of a slot was refused: {error}; is it above the worker's own limit?"
+            ) from error
+        return group
+
+    def add(self, pid: int) -> None:
+        """Move a process, with all its threads. Its children are born here; those it has already are not.
+
+        Raises ProcessLookupError if it has ended.
+        """
+        for folder in self._folders:
+            write(folder / "cgroup.procs", str(pid))
+
+    def processes(self) -> tuple[int, ...]:
+        return processes_of(self._folders[0])
+
+    def memory_bytes(self) -> int:
+        """Of everything that the group's processes touched first and that still exists."""
+        return int((self._folders[0] / self._hierarchy.MEMORY_USED).read_text())
+
+    def kill(self) -> None:
+        """When this returns, the group is empty, and can be used again.
+
+        What has ended counts against the number of processes until its parent has waited for it; so end a
+        PID namespace by its PID 1, which waits for everybody.
+
+        Raises SandboxUnavailable if the kernel does not let a process go.
+        """
+        self._hierarchy.kill(self._folders)
+
+    def close(self) -> None:
+        """End what is left in it, and remove it."""
+        for folder in self._folders:
+            if folder.exists():
+                end_processes(folder)
+                _remove(folder)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def reap_groups(hierarchy: Hierarchy | None = None) -> int:
+    """Remove the groups of workers that no longer live, with all processes in them; how many they were.
+
+    Looks where this worker would make its own. Never touches a living worker's groups, nor those of another
+    PID namespace, of which it cannot tell.
+    """
+    found = hierarchy or _hierarchy()
+    if isinstance(found, str):
+        return 0
+    reaped = set()
+    for parent in found.parents():
+        for folder in sorted(parent.glob("dpgate-*")):
+            match = _FOLDER.fullmatch(folder.name)
+            if match and not _may_live(*(int(number) for number in match.groups())):
+                end_processes(folder)
+                _remove(folder)
+                reaped.add(folder.name)
+    return len(reaped)
+
+
+def _hierarchy() -> Hierarchy | str:
+    """The newer interface if it has the controllers, else the older, else why neither."""
+    newer = cgroup_v2.find()
+    if not isinstance(newer, str):
+        return newer
+    older = cgroup_v1.find()
+    return f"{newer}; {older}" if isinstance(older, str) else older
+
+
+def _make_folders(hierarchy: Hierarchy, name: str) -> list[Path]:
+    made: list[Path] = []
+    try:
+        for parent in hierarchy.parents():
+            os.mkdir(parent / name, 0o755)
+            made.append(parent / name)
+    except OSError:
+        for folder in made:
+            os.rmdir(folder)
+        raise
+    return made
+
+
+def _remove(folder: Path) -> None:
+    deadline = time.monotonic() + _GONE_S
+    while True:
+        try:
+            os.rmdir(folder)
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            if error.errno != errno.EBUSY or time.monotonic() > deadline:
+                raise SandboxUnavailable(f"a control group could not be removed: {error}") from error
+            time.sleep(0.001)
+        else:
+            return
+
+
+def _identity(pid: int) -> str:
+    return f"{pid}-{_state_and_start(pid)[1]}-{_pid_namespace()}"
+
+
+def _may_live(pid: int, start: int, namespace: int) -> bool:
+    if namespace != _pid_namespace():
+        return True
+    try:
+        with suppress(PermissionError):  # somebody else's process, but there is one
+            os.kill(pid, 0)
+        state, started = _state_and_start(pid)
+    except ProcessLookupError:
+        return False
+    except OSError:  # /proc hides it from us
+        return True
+    return started == start and state not in "ZX"
+
+
+def _state_and_start(pid: int) -> tuple[str, int]:
+    """State letter, and clock ticks from the host's start to the process's."""
+    with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+        after_name = file.read().rpartition(")")[2].split()  # a process may put anything into its name
+    return after_name[0], int(after_name[19])
+
+
+def _pid_namespace() -> int:
+    return os.stat("/proc/self/ns/pid").st_ino
