@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow check format docs lock up doctor clean
+.PHONY: help demo test test-slow check format docs lock up doctor bases clean
 
 help: ## Show these words
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -33,6 +33,12 @@ up: runtime ## Start the platform on this machine and keep it running
 
 doctor: runtime ## Say what this host can isolate
 	@.venv/bin/dpgate doctor
+
+bases: runtime ## Build the base images into build/bases (from Debian 12; no root needed)
+	@mkdir -p build/bases
+	@for name in minimal python r; do \
+		.venv/bin/python -m sandbox_images.bases build $$name --out build/bases/$$name.tar || exit 1; \
+	done
 
 lock: ## Pin the newest versions that pyproject.toml allows (needs uv)
 	@deploy/lock.sh

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Puts on this host what the tests start by themselves: redis-server, PostgreSQL 15 or newer, curl and openssl.
+# Puts on this host what the tests start or compare with: redis-server, PostgreSQL 15 or newer, a Docker engine,
+# bubblewrap, readers of image archives, a C compiler, curl and openssl.
 # `make test` calls it. Does nothing when all are there, and leaves no service running.
 set -eu
 
@@ -19,10 +20,13 @@ has_redis() {
 missing() {
     has_redis || printf 'redis-server '
     has_postgresql || printf 'postgresql '
-    # the pages' examples speak to the gateway with curl, a certificate is checked with openssl
-    for command in curl openssl; do
-        command -v "$command" >/dev/null || printf '%s ' "$command"
+    # the pages' examples speak to the gateway with curl, a certificate is checked with openssl; skopeo, umoci and
+    # mksquashfs make and read the same image archives as our own code; the C example is compiled statically
+    for pair in curl:curl openssl:openssl bwrap:bubblewrap dockerd:docker.io skopeo:skopeo umoci:umoci \
+        mksquashfs:squashfs-tools gcc:gcc; do
+        command -v "${pair%%:*}" >/dev/null || [ -x "/usr/sbin/${pair%%:*}" ] || printf '%s ' "${pair#*:}"
     done
+    [ -e /usr/include/stdlib.h ] || printf 'libc6-dev '
 }
 
 stop() {
