@@ -1,0 +1,174 @@
+"""The builder: same parts same image, clear words when it cannot, nothing left behind."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from base_images import ROOT, base_archive
+
+from sandbox_images.bases import workplace as workplaces
+from sandbox_images.bases.command import CannotBuild
+from sandbox_images.bases.debian import PrivateApt
+from sandbox_images.bases.wheels import install
+
+BUILD = (sys.executable, "-m", "sandbox_images.bases", "build")
+# as an ordinary user would: no capability, so no mount and no chroot
+ORDINARY_USER = ("bwrap", "--unshare-user", "--uid", "1500", "--gid", "1500", "--cap-drop", "ALL")
+ORDINARY_USER += ("--dev-bind", "/", "/")
+
+
+def attempt(
+    *command: str | Path, temporary: Path, environment: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run a command of the builder with a temporary folder of its own."""
+    return subprocess.run(
+        [str(part) for part in command],
+        cwd=ROOT,
+        env=os.environ | {"TMPDIR": str(temporary)} | (environment or {}),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.fixture
+def temporary(tmp_path: Path) -> Path:
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    return folder
+
+
+def test_an_ordinary_user_builds_the_same_bytes(tmp_path: Path, temporary: Path) -> None:
+    out = tmp_path / "minimal.tar"
+    surroundings = {"TZ": "Asia/Tokyo", "LANG": "tr_TR.UTF-8", "PYTHONHASHSEED": "7"}
+    command = ("sh", "-c", 'umask 077 && exec "$@"', "sh", *ORDINARY_USER, *BUILD, "minimal", "--out", out)
+    done = attempt(*command, temporary=temporary, environment=surroundings)
+    assert done.returncode == 0, done.stderr
+    first = base_archive("minimal")
+    assert out.read_bytes() == first.read_bytes(), "if the mirror has newer packages, remove the tests' cache"
+    assert (
+        out.with_name("minimal.sbom.json").read_bytes() == first.with_name("minimal.sbom.json").read_bytes()
+    )
+    assert not list(temporary.iterdir())
+
+
+def test_the_time_of_the_files_can_be_given(tmp_path: Path, temporary: Path) -> None:
+    out = tmp_path / "minimal.tar"
+    done = attempt(
+        *BUILD, "minimal", "--out", out, temporary=temporary, environment={"SOURCE_DATE_EPOCH": "86400"}
+    )
+    assert done.returncode == 0, done.stderr
+    listed = attempt("tar", "-tvf", out, "--utc", temporary=temporary).stdout.splitlines()
+    assert {line.split()[3] for line in listed} == {"1970-01-02"}
+    assert out.read_bytes() != base_archive("minimal").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("wrapper", "environment", "sentence"),
+    [
+        ((*ORDINARY_USER, "--unshare-net"), {}, "cannot be read: check the network"),
+        (
+            (),
+            {"PATH": "/nowhere"},
+            "lacks apt-get (package apt), apt-config (package apt), dpkg (package dpkg)",
+        ),
+        ((), {"SOURCE_DATE_EPOCH": "yesterday"}, "SOURCE_DATE_EPOCH is 'yesterday': it must be seconds"),
+        ((), {"APT_CONFIG": "{no_sources}"}, "name no mirror of Debian bookworm"),
+    ],
+    ids=["offline", "tools", "time", "sources"],
+)
+def test_what_is_missing_is_said(
+    tmp_path: Path, temporary: Path, wrapper: tuple[str, ...], environment: dict[str, str], sentence: str
+) -> None:
+    no_sources = tmp_path / "apt.conf"
+    no_sources.write_text(f'Dir::Etc::sourcelist "{tmp_path}/none"; Dir::Etc::sourceparts "{temporary}";\n')
+    environment = {name: value.format(no_sources=no_sources) for name, value in environment.items()}
+    out = tmp_path / "minimal.tar"
+    done = attempt(*wrapper, *BUILD, "minimal", "--out", out, temporary=temporary, environment=environment)
+    assert done.returncode == 1
+    assert done.stderr.startswith("cannot build minimal: ")
+    assert sentence in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not list(temporary.iterdir())
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["apt.conf", "temporary"]
+
+
+def test_the_folder_of_the_archive_must_exist(tmp_path: Path, temporary: Path) -> None:
+    done = attempt(*BUILD, "minimal", "--out", tmp_path / "none" / "minimal.tar", temporary=temporary)
+    assert (done.returncode, "none does not exist" in done.stderr) == (1, True)
+
+
+def test_a_full_disk_is_said(tmp_path: Path) -> None:
+    """The builder's temporary folder on a file system of two megabytes."""
+    small = (
+        "bwrap",
+        "--dev-bind",
+        "/",
+        "/",
+        "--size",
+        str(2 << 20),
+        "--tmpfs",
+        "/mnt",
+        "--setenv",
+        "TMPDIR",
+        "/mnt",
+    )
+    done = attempt(*small, *BUILD, "minimal", "--out", tmp_path / "minimal.tar", temporary=tmp_path)
+    assert done.returncode == 1
+    assert "No space left on device" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_package_that_debian_lacks_is_named(tmp_path: Path) -> None:
+    with pytest.raises(CannotBuild, match="bookworm does not have all of mawk, no-such-package"):
+        PrivateApt(tmp_path).fetch(["mawk", "no-such-package"])
+
+
+def test_a_wheel_with_another_hash_is_refused(tmp_path: Path) -> None:
+    lock = tmp_path / "python.lock"
+    lock.write_text(f"threadpoolctl==3.6.0 --hash=sha256:{'0' * 64}\n")
+    with pytest.raises(CannotBuild, match="HASHES"):
+        install(tmp_path / "root", lock, "amd64", tmp_path)
+    assert not (tmp_path / "root").exists()
+
+
+def start_until_it_fetches(out: Path, temporary: Path) -> subprocess.Popen[bytes]:
+    """A build that is in the middle of its work."""
+    command = [*BUILD, "minimal", "--out", str(out)]
+    process = subprocess.Popen(command, cwd=ROOT, env=os.environ | {"TMPDIR": str(temporary)})
+    while not list(temporary.glob("*/apt/apt.conf")):
+        assert process.poll() is None
+        time.sleep(0.01)
+    return process
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_stopped_build_leaves_nothing(tmp_path: Path, temporary: Path, number: signal.Signals) -> None:
+    out = tmp_path / "minimal.tar"
+    process = start_until_it_fetches(out, temporary)
+    process.send_signal(number)
+    assert process.wait(20) != 0
+    assert not list(temporary.iterdir())
+    assert [path.name for path in tmp_path.iterdir()] == ["temporary"]
+
+
+def test_what_a_killed_build_leaves_goes_with_the_next(
+    tmp_path: Path, temporary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workplaces.tempfile, "tempdir", str(temporary))
+    monkeypatch.setattr(workplaces, "STARTING_S", -1)
+    process = start_until_it_fetches(tmp_path / "minimal.tar", temporary)
+    assert workplaces.remove_orphans() == 0, "a living build was taken for dead"
+    process.kill()
+    process.wait()
+    assert list(temporary.iterdir())
+    assert workplaces.remove_orphans() == 1
+    shutil.rmtree(temporary)  # apt-get of the killed build may still have written one file
