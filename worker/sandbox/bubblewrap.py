@@ -6,7 +6,7 @@ raises SandboxUnavailable; whatever a payload does after that is a RunResult.
 """
 
 import os
-import platform
+import subprocess
 from collections.abc import Mapping
 from contextlib import ExitStack
 from functools import cache
@@ -14,21 +14,29 @@ from importlib import resources
 from pathlib import Path
 from typing import Self
 
-from sandbox_images.seccomp.bpf import ARCHITECTURES, compile_policy
-from sandbox_images.seccomp.policy import STRICT
-
-from .bwrap_argv import ETC_FILES, Descriptors, Folders, build_argv
+from .bwrap_argv import Descriptors, Folders, build_argv
 from .bwrap_binary import Bwrap, find_bwrap
+from .bwrap_process import forbid_core_dumps, start
 from .frame import BrokenFrame, Frame, longest_frame, parse_frame
 from .host_image import HostImage
-from .protocol import Audience, Cause, Feature, RunDetail, RunResult, SandboxUnavailable, SlotOrder
-from .scratch import Scratch, check_relative_path, reap_scratch, remove_tree
+from .orders import check_order, filter_program
+from .protocol import (
+    Audience,
+    Cause,
+    Feature,
+    RunDetail,
+    RunResult,
+    SandboxUnavailable,
+    SlotCancelled,
+    SlotOrder,
+)
+from .scratch import Scratch, reap_scratch, remove_tree
 from .slot_user import slot_user
-from .supervise import Channels, Ending, forbid_core_dumps, start, supervise
+from .stored_image import StoredImage
+from .supervise import Channels, Ending, supervise
+from .surroundings import BwrapImage, etc_files
 
 __all__ = ["BubblewrapSandbox", "BubblewrapSlot", "reap_scratch"]
-
-_MOST_LEVELS = 255  # one byte in the runner's report
 
 
 class BubblewrapSandbox:
@@ -48,11 +56,9 @@ class BubblewrapSandbox:
         return check_host(self._scratch_root, self._image)
 
     def open_slot(self, order: SlotOrder, *, slot: int) -> "BubblewrapSlot":
-        _check_order(order)
-        if not isinstance(order.image, HostImage):
-            raise SandboxUnavailable(
-                f"bubblewrap runs pipelines on host images only, not on {order.image.name}"
-            )
+        check_order(order)
+        if not isinstance(order.image, HostImage | StoredImage):
+            raise SandboxUnavailable(f"bubblewrap cannot run {order.image.name}: not an image of this host")
         return BubblewrapSlot(self._bwrap, self._scratch, order.image, order, user=slot_user(slot))
 
     def reap(self) -> int:
@@ -72,33 +78,54 @@ class BubblewrapSlot:
     """Use it from one thread, and one that lives until the run is over (see supervise)."""
 
     def __init__(
-        self, bwrap: Bwrap, scratch: Scratch, image: HostImage, order: SlotOrder, *, user: int
+        self, bwrap: Bwrap, scratch: Scratch, image: BwrapImage, order: SlotOrder, *, user: int
     ) -> None:
         self._bwrap, self._scratch, self._image, self._order, self._user = bwrap, scratch, image, order, user
+        self._cancelled = False
+        self._process: subprocess.Popen[bytes] | None = None
         with ExitStack() as undo:
-            self._code = scratch.stage(order.code, owner=user)
+            self._code = scratch.stage(order.code, owner=user, executable=True)
             undo.callback(remove_tree, self._code)
             self._empty = scratch.stage({}, owner=user)
             undo.callback(remove_tree, self._empty)
             self._cleanup = undo.pop_all()
 
     def run(self, block: Mapping[str, bytes]) -> RunResult:
+        if self._cancelled:
+            raise SlotCancelled
         folder = self._scratch.stage(block, owner=self._user)
         try:
             ending = self._run_on(folder)
+        except SandboxUnavailable as error:
+            if self._cancelled:
+                raise SlotCancelled from error
+            raise
         finally:
             remove_tree(folder)
+        if self._cancelled:
+            raise SlotCancelled
         return _judge(ending, self._order)
 
     def _run_on(self, block: Path) -> Ending:
         folders = Folders(code=self._code, block=block, empty=self._empty)
         with ExitStack() as ours:
             with ExitStack() as theirs:  # closed here as soon as bwrap has its own
-                channels, descriptors, error = _open_channels(ours, theirs, self._order.audience)
+                channels, descriptors, error = _open_channels(ours, theirs, self._order, self._image)
                 argv = build_argv(self._bwrap.path, self._image, self._order, folders, descriptors)
                 process = start(argv, inherited=descriptors.all(), error=error, user=self._user)
             longest = longest_frame(self._order)
-            return supervise(process, channels, self._order.limits, longest_message=longest)
+            self._process = process
+            if self._cancelled:  # before there was a process to kill
+                process.kill()
+            try:
+                return supervise(process, channels, self._order.limits, longest_message=longest)
+            finally:
+                self._process = None
+
+    def cancel(self) -> None:
+        self._cancelled = True
+        if process := self._process:
+            process.kill()  # bwrap takes everybody inside along
 
     def close(self) -> None:
         self._cleanup.close()
@@ -110,24 +137,8 @@ class BubblewrapSlot:
         self.close()
 
 
-def _check_order(order: SlotOrder) -> None:
-    """Pipelines are parsed and approved long before; this stops what would confuse the runner or bwrap."""
-    limits = order.limits
-    if not order.command or not 0 < len(order.levels) <= _MOST_LEVELS:
-        raise ValueError("an order needs a command and at least one level")
-    if any("\0" in text for text in (*order.command, *order.levels)):
-        raise ValueError("a command line cannot hold NUL")
-    if len(set(order.outputs)) != len(order.outputs):
-        raise ValueError("an output is declared twice")
-    for path in order.outputs:
-        check_relative_path(path)
-    amounts = (limits.wall_s, limits.cpu_s, limits.memory_bytes, limits.processes, limits.tmp_bytes)
-    if not all(amount > 0 for amount in (*amounts, limits.output_bytes, limits.file_bytes, limits.inodes)):
-        raise ValueError("every limit must be positive")
-
-
 def _open_channels(
-    ours: ExitStack, theirs: ExitStack, audience: Audience
+    ours: ExitStack, theirs: ExitStack, order: SlotOrder, image: BwrapImage
 ) -> tuple[Channels, Descriptors, int]:
     """Both ends of everything, each in the stack of whoever keeps it; and the error pipe's writing end."""
 
@@ -145,28 +156,20 @@ def _open_channels(
         return fd
 
     result, status, error = pipe(), pipe(), pipe()
-    stdio = pipe() if audience is Audience.TWIN else (-1, -1)
+    stdio = pipe() if order.audience is Audience.TWIN else (-1, -1)
     go_reading, go_writing = os.pipe()
     theirs.callback(os.close, go_reading)
     ours.callback(os.close, go_writing)
     descriptors = Descriptors(
-        seccomp=file(_filter()),
+        seccomp=file(filter_program(order.syscalls)),
         runner=file(_runner_source()),
-        etc={name: file(text.encode()) for name, text in ETC_FILES.items()},
+        etc={name: file(text.encode()) for name, text in etc_files(image).items()},
         status=status[1],
         result=result[1],
         go=go_reading,
         stdio=stdio[1],
     )
     return Channels(result[0], status[0], error[0], go_writing, stdio[0]), descriptors, error[1]
-
-
-@cache
-def _filter() -> bytes:
-    architecture = ARCHITECTURES.get(platform.machine())
-    if architecture is None:
-        raise SandboxUnavailable(f"there is no system-call filter for {platform.machine()} machines")
-    return compile_policy(STRICT, architecture)
 
 
 @cache

@@ -9,39 +9,18 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from .host_image import HostImage
 from .protocol import MIB, Limits, SlotOrder
+from .surroundings import (
+    ADDRESS_SPACE_SLACK,
+    INSIDE_ID,
+    BwrapImage,
+    device_flags,
+    environment_for,
+    interpreter_of,
+    root_flags,
+)
 
-INSIDE_ID = 1000  # user and group in the sandbox, whatever they are outside
 RUNNER_PATH = "/run/dpgate/runner.py"
-# Mapped but never touched: allocators and arrow reserve far more than they use.
-ADDRESS_SPACE_SLACK = 2048 * MIB
-
-ETC_FILES = {
-    "passwd": "sandbox:x:1000:1000::/tmp:/bin/sh\nnobody:x:65534:65534::/:/bin/false\n",
-    "group": "sandbox:x:1000:\nnogroup:x:65534:\n",
-    "hosts": "127.0.0.1 localhost sandbox\n",
-    "nsswitch.conf": "passwd: files\ngroup: files\nhosts: files\n",
-}
-
-_THREAD_COUNTS = ("OMP", "OPENBLAS", "MKL", "NUMEXPR", "VECLIB", "BLIS")
-_ENVIRONMENT = {
-    "HOME": "/tmp",  # noqa: S108 - inside the sandbox
-    "LANG": "C.UTF-8",
-    "TZ": "UTC",
-    "PYTHONDONTWRITEBYTECODE": "1",
-    # one core per slot: more threads would only fight, and each counts against the process limit
-    **{f"{library}_NUM_THREADS": "1" for library in _THREAD_COUNTS},
-}
-
-# No /dev/zero: a shared mapping of it is memory that no process's resident size shows. No tty, no ptmx.
-_DEVICES = ("/dev/null", "/dev/random", "/dev/urandom")
-_DEVICE_LINKS = {
-    "fd": "/proc/self/fd",
-    "stdin": "/proc/self/fd/0",
-    "stdout": "/proc/self/fd/1",
-    "stderr": "/proc/self/fd/2",
-}
 # Links into the reader's own process folder; everything else in /proc that is not a process is host-wide.
 _PROC_KEPT = frozenset({"self", "thread-self", "mounts", "net"})
 
@@ -74,17 +53,17 @@ class Descriptors:
 
 
 def build_argv(
-    bwrap: Path, image: HostImage, order: SlotOrder, folders: Folders, descriptors: Descriptors
+    bwrap: Path, image: BwrapImage, order: SlotOrder, folders: Folders, descriptors: Descriptors
 ) -> list[str]:
     flags = [
         *_namespaces(),
         *_privileges(descriptors),
-        *_root(image, descriptors),
-        *_devices(),
+        *root_flags(image, descriptors.etc),
+        *device_flags(),
         *_proc(folders.empty),
         *_writable(order.limits),
         *_pipeline(folders, descriptors),
-        *_environment(image),
+        *_environment(image, order),
         # last of the mounts: nothing may be created on the root, in /dev or in /etc after this
         *("--remount-ro", "/"),
     ]
@@ -117,28 +96,6 @@ def _privileges(descriptors: Descriptors) -> list[str]:
     ]
 
 
-def _root(image: HostImage, descriptors: Descriptors) -> list[str]:
-    flags = []
-    for path in image.binds:
-        flags += ["--ro-bind", str(path), str(path)]
-    for target, link in image.links:
-        flags += ["--symlink", target, str(link)]
-    flags += ["--perms", "0755", "--dir", "/etc"]
-    for name, fd in descriptors.etc.items():
-        flags += ["--perms", "0444", "--file", str(fd), f"/etc/{name}"]
-    return flags
-
-
-def _devices() -> list[str]:
-    """Not --dev: that is a writable tmpfs without a limit, with a terminal and a pseudo-terminal maker."""
-    flags = ["--perms", "0755", "--dir", "/dev"]
-    for path in _DEVICES:
-        flags += ["--dev-bind", path, path]
-    for name, target in _DEVICE_LINKS.items():
-        flags += ["--symlink", target, f"/dev/{name}"]
-    return flags
-
-
 def _proc(empty: Path) -> list[str]:
     """A procfs of the sandbox's own processes; the host-wide entries (loads, keys, sysctls) are covered.
 
@@ -165,18 +122,20 @@ def _pipeline(folders: Folders, descriptors: Descriptors) -> list[str]:
     return [
         *("--ro-bind", str(folders.code), "/pipeline"),
         *("--ro-bind", str(folders.block), "/in"),
+        *("--perms", "0755", "--size", str(MIB), "--tmpfs", "/run/dpgate"),
         *("--perms", "0444", "--ro-bind-data", str(descriptors.runner), RUNNER_PATH),
+        *("--remount-ro", "/run/dpgate"),
     ]
 
 
-def _environment(image: HostImage) -> list[str]:
+def _environment(image: BwrapImage, order: SlotOrder) -> list[str]:
     flags = ["--clearenv", "--chdir", "/"]
-    for name, value in {"PATH": image.search_path, **_ENVIRONMENT}.items():
+    for name, value in environment_for(image, order).items():
         flags += ["--setenv", name, value]
     return flags
 
 
-def _runner(image: HostImage, order: SlotOrder, descriptors: Descriptors) -> list[str]:
+def _runner(image: BwrapImage, order: SlotOrder, descriptors: Descriptors) -> list[str]:
     """The command line that sandbox_images/runner.py documents. -I -S -B -E: no site, no caches."""
     limits = order.limits
     largest_file = max(limits.tmp_bytes, limits.output_bytes)  # also bounds what a sparse file claims to be
@@ -188,4 +147,4 @@ def _runner(image: HostImage, order: SlotOrder, descriptors: Descriptors) -> lis
     lists = [
         item for part in (order.levels, order.outputs, order.command) for item in (str(len(part)), *part)
     ]
-    return [str(image.interpreter), "-I", "-S", "-B", "-E", RUNNER_PATH, *map(str, numbers), *lists]
+    return [interpreter_of(image), "-I", "-S", "-B", "-E", RUNNER_PATH, *map(str, numbers), *lists]

@@ -1,7 +1,7 @@
 """What every sandbox backend offers: open a slot for one pipeline, run it on blocks one by one, close it.
 
 No host path crosses this interface: blocks and outputs are bytes, the image is a name and a digest. A
-backend may start a process per block, keep a warm one per slot, or ask a container engine; the caller
+backend may start a process per block, keep a supervisor per slot, or ask a container engine; the caller
 cannot tell.
 """
 
@@ -16,6 +16,10 @@ KIB, MIB = 1024, 1024 * 1024
 
 class SandboxUnavailable(Exception):
     """The platform cannot run pipelines. Its text is for the operator; a pipeline's failure is never this."""
+
+
+class SlotCancelled(Exception):
+    """Somebody called `cancel`: the run is over, nothing of it is left, and there is no result."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +44,13 @@ class Audience(Enum):
     TWIN = "twin"  # the researcher: tail of standard output and error, exit code, duration
 
 
+class Syscalls(Enum):
+    """Which table of sandbox_images/seccomp a run is held to. The operator chooses it per image."""
+
+    STRICT = "strict"
+    STANDARD = "standard"  # wide enough for R, OpenMP, Java and asyncio; opens the channels it names
+
+
 class Image(Protocol):
     """A root file system by name and digest. What else it holds is between it and its backend."""
 
@@ -61,6 +72,11 @@ class SlotOrder:
     outputs: tuple[str, ...]  # paths relative to /out; nothing else leaves
     limits: Limits
     audience: Audience
+    environment: Mapping[str, str] = field(default_factory=dict)  # the pipeline's own, checked long before
+    syscalls: Syscalls = Syscalls.STRICT
+    # Libraries to import before the runs, where the image is the operator's and the command a Python script:
+    # then a run is a fork. None: every run starts the command anew.
+    warm: tuple[str, ...] | None = None
 
 
 class Cause(Enum):
@@ -96,21 +112,43 @@ class RunResult:
     detail: RunDetail | None = None  # only for Audience.TWIN
 
 
+class Profile(Enum):
+    """How much of isolation a worker insists on."""
+
+    DEV = "dev"  # whatever lets a pipeline run; only for data sets that are declared synthetic
+    STANDARD = "standard"
+    STRICT = "strict"  # runs cannot notice each other: padded timing only, users of their own, no swap
+
+    @property
+    def rank(self) -> int:
+        return (Profile.DEV, Profile.STANDARD, Profile.STRICT).index(self)
+
+
 @dataclass(frozen=True)
 class Feature:
     """One thing that isolation rests on, as found on this host."""
 
     name: str
-    required: bool
+    needed_from: Profile | None  # the mildest profile that refuses to run without it; None: advised
     present: bool
     detail: str
     fix: str
+
+    def stops(self, profile: Profile) -> bool:
+        """Whether a worker of this profile must refuse for the lack of it."""
+        return not self.present and self.needed_from is not None and self.needed_from.rank <= profile.rank
 
 
 class Slot(Protocol):
     """One pipeline's place to run. Used by one thread, for one run at a time."""
 
-    def run(self, block: Mapping[str, bytes]) -> RunResult: ...
+    def run(self, block: Mapping[str, bytes]) -> RunResult:
+        """A result for whatever the pipeline does; SandboxUnavailable for the platform's own failure."""
+        ...
+
+    def cancel(self) -> None:
+        """From any thread: kill what runs. `run` raises SlotCancelled, now and whenever called again."""
+        ...
 
     def close(self) -> None: ...
 

@@ -70,17 +70,33 @@ class Scratch:
         self.path.mkdir(mode=0o700)
         self.path.chmod(_PASSABLE)
 
-    def stage(self, files: Mapping[str, bytes], *, owner: int) -> Path:
+    def new_folder(self) -> Path:
+        """An empty folder to stage in: for others to pass through, not to list."""
+        folder = self.path / secrets.token_hex(16)
+        folder.mkdir(mode=0o700)
+        folder.chmod(_PASSABLE)
+        return folder
+
+    def stage(
+        self,
+        files: Mapping[str, bytes],
+        *,
+        owner: int,
+        within: Path | None = None,
+        executable: bool = False,
+    ) -> Path:
         """Write `files` below a new folder, for `owner` to read and for nobody to write."""
         for name in files:
             check_relative_path(name)
-        folder = self.path / secrets.token_hex(16)  # the payload sees this name in /proc/self/mountinfo
+        folder = (within or self.path) / secrets.token_hex(
+            16
+        )  # the payload sees this name in /proc/self/mountinfo
         with ExitStack() as undo:
             try:
                 folder.mkdir(mode=0o700)
                 undo.callback(remove_tree, folder)
                 _write_tree(folder, files)
-                _seal_tree(folder, owner)
+                _seal_tree(folder, owner, mode=0o500 if executable else 0o400)
             except OSError as error:
                 raise SandboxUnavailable(f"scratch could not be written: {error.strerror}") from error
             undo.pop_all()
@@ -170,10 +186,10 @@ def _write_tree(folder: Path, files: Mapping[str, bytes]) -> None:
         path.write_bytes(content)
 
 
-def _seal_tree(folder: Path, owner: int) -> None:
+def _seal_tree(folder: Path, owner: int, *, mode: int) -> None:
     for parent, _, names in os.walk(folder, topdown=False):
         for name in names:
-            _seal(Path(parent, name), 0o400, owner)
+            _seal(Path(parent, name), mode, owner)
         _seal(Path(parent), 0o500, owner)
 
 

@@ -2,7 +2,8 @@
 
 For hosts without a cgroup to put a run in. It looks every 50 ms, so a run can exceed its limit for that
 long; the address-space limit of each process bounds by how much. Memory that no process's size would show
-(memfd, anonymous shared mappings, System V segments) is denied by the system-call filter.
+(memfd, anonymous shared mappings, System V segments) is denied by the strict system-call filter; the standard
+one allows some of it, so it needs a control group beside the watchdog.
 """
 
 import os

@@ -1,0 +1,115 @@
+"""One bwrap process: start it, know its PID 1, end it with everything inside.
+
+bwrap is started and waited for in one thread, and must be: --die-with-parent is the kernel's PDEATHSIG, which
+fires when the starting *thread* ends. A pool that retires its threads would kill runs it still waits for.
+"""
+
+import os
+import re
+import resource
+import select
+import signal
+import subprocess
+from collections.abc import Sequence
+from contextlib import suppress
+
+from .protocol import KIB, SandboxUnavailable
+
+SETUP_S = 30  # from start to the first word from inside; some ten milliseconds on an idle host
+DEATH_S = 30  # the kernel frees the memory of a killed namespace before its PID 1 counts as dead
+PIECE = 64 * KIB
+
+
+def start(
+    argv: Sequence[str], *, inherited: Sequence[int], error: int, user: int
+) -> "subprocess.Popen[bytes]":
+    """`user` (and the group of that number) is whom bwrap runs as; changing to it takes root."""
+    other = {} if user == os.getuid() else {"user": user, "group": user, "extra_groups": ()}
+    try:
+        return subprocess.Popen(
+            argv,
+            env={},
+            cwd="/",
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=error,
+            pass_fds=inherited,
+            **other,  # type: ignore[call-overload]
+        )
+    except OSError as failure:
+        raise SandboxUnavailable(f"{argv[0]} could not be started: {failure.strerror}") from failure
+
+
+def forbid_core_dumps() -> None:
+    """For this process, which holds original data, and by inheritance for every run.
+
+    A soft limit of 1, not 0: the one value at which the kernel also refuses to pipe a dump to a host
+    program such as systemd-coredump (do_coredump in fs/coredump.c). In a run, the system-call filter keeps
+    it from being changed.
+    """
+    _, hard = resource.getrlimit(resource.RLIMIT_CORE)
+    soft = 1 if hard == resource.RLIM_INFINITY else min(1, hard)
+    resource.setrlimit(resource.RLIMIT_CORE, (soft, hard))
+
+
+def poll(fds: Sequence[int], timeout_s: float) -> set[int]:
+    """Which of them can be read or have ended. Negative ones are ignored, as poll(2) does."""
+    poller = select.poll()
+    for fd in fds:
+        if fd >= 0:
+            poller.register(fd, select.POLLIN)
+    return {fd for fd, _ in poller.poll(max(timeout_s, 0) * 1000)}
+
+
+def read(fd: int) -> bytes | None:
+    """None: nothing now. Empty: nothing ever again."""
+    try:
+        return os.read(fd, PIECE)
+    except BlockingIOError:
+        return None
+
+
+def kill(pidfd: int) -> None:
+    with suppress(ProcessLookupError):
+        signal.pidfd_send_signal(pidfd, signal.SIGKILL)
+
+
+def hold_init(process: "subprocess.Popen[bytes]", status: int) -> tuple[int, int]:
+    """Process number and pidfd of PID 1 of the sandbox, which must wait for us and so cannot have ended.
+
+    That it is bwrap's child proves that it is ours. `status` is the reading end of --json-status-fd.
+    """
+    said = re.search(rb'"child-pid":\s*(\d+)', os.read(status, PIECE))
+    if said is None:
+        raise SandboxUnavailable("bwrap did not say which process is PID 1 of the sandbox")
+    pid = int(said[1])
+    held = os.pidfd_open(pid)  # a process number could be somebody else's by the time it is used
+    if _parent_of(pid) != process.pid:
+        os.close(held)  # nothing of ours: it must not be killed
+        raise SandboxUnavailable("PID 1 of the sandbox is not a child of bwrap")
+    return pid, held
+
+
+def end(process: "subprocess.Popen[bytes]", init: int) -> None:
+    """Kill PID 1 and wait: the kernel ends everybody else in its namespace before it is gone.
+
+    Closes `init`, a pidfd or -1.
+    """
+    if init >= 0:
+        kill(init)
+        gone = poll((init,), DEATH_S)
+        os.close(init)
+        if not gone:
+            raise SandboxUnavailable("a run could not be ended: the kernel does not let its PID 1 go")
+    elif process.poll() is None:
+        process.kill()  # before PID 1 is known: --die-with-parent takes it along
+    try:
+        process.wait(DEATH_S)
+    except subprocess.TimeoutExpired as late:
+        raise SandboxUnavailable("a run could not be ended: bwrap does not end") from late
+
+
+def _parent_of(pid: int) -> int:
+    with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+        after_name = file.read().rpartition(")")[2]  # a process may put anything into its name
+    return int(after_name.split()[1])
