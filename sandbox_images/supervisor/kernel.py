@@ -1,0 +1,135 @@
+"""The system calls that Python does not offer. Each raises OSError with the step's name."""
+
+import ctypes
+import os
+import platform
+
+NEWNS, NEWCGROUP, NEWUTS, NEWIPC = 0x00020000, 0x02000000, 0x04000000, 0x08000000
+NEWUSER, NEWPID, NEWNET = 0x10000000, 0x20000000, 0x40000000
+
+MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_REMOUNT, MS_BIND = 1, 2, 4, 8, 32, 4096
+MS_REC, MS_PRIVATE = 16384, 1 << 18
+MNT_DETACH = 2
+
+PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_CAPBSET_DROP = 1, 4, 22, 24
+PR_SET_NO_NEW_PRIVS, PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL = 38, 47, 4
+_SECCOMP_MODE_FILTER = 2
+_CAPABILITY_VERSION_3 = 0x20080522
+_LAST_CAPABILITY = 63
+
+# The newer calls share one number on every architecture.
+_MOVE_MOUNT, _FSOPEN, _FSCONFIG, _FSMOUNT, _CLOSE_RANGE = 429, 430, 431, 432, 436
+_PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
+_FSOPEN_CLOEXEC, _FSMOUNT_CLOEXEC = 1, 1
+_FSCONFIG_SET_STRING, _FSCONFIG_CREATE = 1, 6
+_MOVE_MOUNT_F_EMPTY_PATH = 4
+_AT_FDCWD = -100
+
+_libc = ctypes.CDLL(None, use_errno=True)
+_libc.syscall.restype = ctypes.c_long
+
+
+class _FilterProgram(ctypes.Structure):
+    _fields_ = (("length", ctypes.c_ushort), ("instructions", ctypes.c_void_p))
+
+
+class _CapabilityHeader(ctypes.Structure):
+    _fields_ = (("version", ctypes.c_uint32), ("pid", ctypes.c_int))
+
+
+class _CapabilityData(ctypes.Structure):
+    _fields_ = (
+        ("effective", ctypes.c_uint32),
+        ("permitted", ctypes.c_uint32),
+        ("inheritable", ctypes.c_uint32),
+    )
+
+
+def _checked(result, step):
+    if result < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{step}: {os.strerror(number)}")
+    return result
+
+
+def mount(source, target, kind, flags, options=None):
+    parts = [part.encode() if part is not None else None for part in (source, target, kind, options)]
+    _checked(_libc.mount(parts[0], parts[1], parts[2], ctypes.c_ulong(flags), parts[3]), f"mount on {target}")
+
+
+def detach(target):
+    _checked(_libc.umount2(target.encode(), MNT_DETACH), f"umount {target}")
+
+
+def new_tmpfs(options):
+    """A detached tmpfs, as a descriptor: nobody can see it until it is attached, and closing it ends it."""
+    context = _checked(_libc.syscall(_FSOPEN, b"tmpfs", _FSOPEN_CLOEXEC), "fsopen tmpfs")
+    try:
+        for name, value in options:
+            pair = (name.encode(), str(value).encode())
+            _checked(_libc.syscall(_FSCONFIG, context, _FSCONFIG_SET_STRING, *pair, 0), f"tmpfs {name}")
+        _checked(_libc.syscall(_FSCONFIG, context, _FSCONFIG_CREATE, None, None, 0), "create tmpfs")
+        attributes = MS_NOSUID | MS_NODEV | MS_NOEXEC  # as MOUNT_ATTR_*, these three have the same values
+        return _checked(_libc.syscall(_FSMOUNT, context, _FSMOUNT_CLOEXEC, attributes), "fsmount tmpfs")
+    finally:
+        os.close(context)
+
+
+def attach(descriptor, target):
+    """Put a detached mount at its place."""
+    result = _libc.syscall(_MOVE_MOUNT, descriptor, b"", _AT_FDCWD, target.encode(), _MOVE_MOUNT_F_EMPTY_PATH)
+    _checked(result, f"attach {target}")
+
+
+def pivot_into(root):
+    """Make `root` the root of this mount namespace and forget the old one."""
+    os.chdir(root)
+    _checked(_libc.syscall(_PIVOT_ROOT[platform.machine()], b".", b"."), "pivot_root")
+    detach(".")
+    os.chdir("/")
+
+
+def unshare(flags):
+    _checked(_libc.unshare(flags), "unshare")
+
+
+def enter_namespace(descriptor, kind):
+    _checked(_libc.setns(descriptor, kind), "setns")
+
+
+def set_host_name(name):
+    _checked(_libc.sethostname(name.encode(), len(name)), "sethostname")
+
+
+def close_from(first):
+    _checked(_libc.syscall(_CLOSE_RANGE, first, ctypes.c_uint(0xFFFFFFFF), 0), "close_range")
+
+
+def prctl(option, *values):
+    arguments = [ctypes.c_ulong(value) for value in (*values, 0, 0, 0, 0)[:4]]
+    _checked(_libc.prctl(option, *arguments), f"prctl {option}")
+
+
+def drop_bounding_set(kept=()):
+    """Capabilities that no exec can bring back. A number that this kernel does not know ends the list."""
+    for number in range(_LAST_CAPABILITY + 1):
+        if number not in kept and _libc.prctl(PR_CAPBSET_DROP, number, 0, 0, 0) != 0:
+            return
+
+
+def drop_capabilities():
+    prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL)
+    header, nothing = _CapabilityHeader(_CAPABILITY_VERSION_3, 0), (_CapabilityData * 2)()
+    _checked(_libc.capset(ctypes.byref(header), ctypes.byref(nothing)), "capset")
+
+
+class SystemCallFilter:
+    """A compiled seccomp program, kept in memory where a child finds it after the fork."""
+
+    def __init__(self, program):
+        self._bytes = ctypes.create_string_buffer(program, len(program))
+        self._program = _FilterProgram(len(program) // 8, ctypes.addressof(self._bytes))
+
+    def install(self):
+        """For good: what it denies is denied to this process and all its children."""
+        prctl(PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.addressof(self._program))

@@ -1,0 +1,80 @@
+"""The supervisor's life: read its order, warm up, prove itself clean, then run block after block.
+
+    python3 -I -B -c "..." CHANNEL_FD
+
+The worker speaks first. It sends the order with the compiled system-call filter; the answer is `ready`. Then
+for each block a request with descriptors, answered by a report and the descriptor of the output folder. Any
+surprise ends this process: the worker takes that for a platform failure, never for a pipeline's.
+"""
+
+import os
+import signal
+import socket
+import sys
+
+from . import kernel, payload
+from .channel import Channel, Closed
+from .hygiene import Baseline, Unclean
+from .order import Order, read_all
+from .run import Run, SetupFailed
+from .warmup import freeze, warm_up
+
+# SYS_ADMIN makes namespaces and mounts, SETPCAP drops capabilities, SETFCAP lets a child map a user, and KILL
+# ends it; all of them only over this sandbox's own user namespace.
+_KEPT_CAPABILITIES = (5, 8, 21, 31)
+
+
+def main(arguments):
+    channel = Channel(socket.socket(fileno=int(arguments[0])))
+    channel.socket.set_inheritable(False)
+    try:
+        serve(channel)
+    except Closed:  # the worker has closed the slot, or is gone
+        return
+    except (OSError, SetupFailed, Unclean) as error:
+        channel.send({"failed": f"{type(error).__name__}: {error}"})
+
+
+def serve(channel):
+    _, (ordered, program) = channel.receive()
+    order, filter_ = Order.parse(read_all(ordered)), kernel.SystemCallFilter(read_all(program))
+    os.close(ordered)
+    os.close(program)
+    prepare()
+    warm_up(order.modules)
+    run = Run(order, filter_)
+    if order.script:
+        payload.prepare_for_scripts(order.command, order.environment)
+    freeze()
+    baseline = Baseline()
+    channel.send({"ready": True})
+    while True:
+        request, descriptors = channel.receive()
+        try:
+            report, folder = run.on(*_parts(request, descriptors))
+        finally:
+            for descriptor in descriptors:
+                os.close(descriptor)
+        try:
+            channel.send(report, [folder])
+        finally:
+            os.close(folder)
+        baseline.check()
+
+
+def prepare():
+    kernel.drop_bounding_set(_KEPT_CAPABILITIES)
+    kernel.prctl(kernel.PR_SET_DUMPABLE, 0)  # whoever gets out of a run still cannot read this process
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Python's own handler would be every script's
+
+
+def _parts(request, descriptors):
+    """(block, view, output): which descriptors came is said by the request."""
+    waiting = list(descriptors)
+    block = waiting.pop(0) if request["view"] is None else None
+    output = waiting.pop(0) if request["talks"] else None
+    return block, request["view"], output
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,51 @@
+"""What the worker asks of a slot, once, before any run. The worker has checked all of it."""
+
+import json
+import os
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Ceilings:
+    """The limits of one run, in the units of the worker's Limits."""
+
+    wall_s: float
+    cpu_s: int
+    memory_bytes: int
+    address_space_bytes: int
+    processes: int
+    tmp_bytes: int
+    output_bytes: int
+    inodes: int
+    open_files: int
+
+
+@dataclass(frozen=True)
+class Order:
+    root: str  # "/", or where the pipeline's own root file system lies in here
+    command: list
+    levels: list
+    environment: dict
+    script: bool  # the command is a Python script, and the child runs it itself
+    modules: list  # to import before the first run
+    user: int  # user and group of the payload, in its own user namespace
+    watch_memory: bool  # no cgroup does it
+    limits: Ceilings = field(repr=False)
+
+    @classmethod
+    def parse(cls, text):
+        """From JSON."""
+        message = json.loads(text)
+        return cls(**{**message, "limits": Ceilings(**message["limits"])})
+
+
+def read_all(descriptor):
+    """The whole content of a memory file from the worker, whose offset may stand anywhere."""
+    size = os.fstat(descriptor).st_size
+    content = b""
+    while len(content) < size:
+        piece = os.pread(descriptor, size - len(content), len(content))
+        if not piece:
+            break
+        content += piece
+    return content

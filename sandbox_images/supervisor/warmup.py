@@ -1,0 +1,96 @@
+"""Import libraries before the runs, and use each once: many import their parts at the first use.
+
+Synthetic values only. What is not installed is left out: the script that wants it will say so itself.
+"""
+
+import gc
+import importlib
+import io
+
+LIBRARIES = ("numpy", "pandas", "scipy", "sklearn", "pyarrow")  # those of the base images
+_ALWAYS = (
+    "atexit",
+    "codecs",
+    "csv",
+    "json",
+    "math",
+    "statistics",
+    "threading",
+    "traceback",
+    "encodings.idna",
+)
+_TABLE = "a,b,c\n1,2.5,x\n3,4.5,y\n5,,x\n"
+
+
+def warm_up(modules):
+    """`modules`: which of LIBRARIES."""
+    for name in _ALWAYS:
+        importlib.import_module(name)
+    for name in modules:
+        if name in LIBRARIES:
+            _warm_one(name)
+
+
+def freeze():
+    """Everything that exists moves out of the collector's sight: a collection in a child must not touch, and
+    so copy, the shared pages.
+    """
+    gc.collect()
+    gc.freeze()
+
+
+def _warm_one(name):
+    try:
+        importlib.import_module(name)
+    except ImportError:
+        return
+    _EXERCISES[name]()
+
+
+def _numpy():
+    import numpy
+
+    numpy.random.default_rng(0).normal(size=4)
+    numpy.linalg.lstsq(numpy.eye(3), numpy.ones(3), rcond=None)
+
+
+def _pandas():
+    import pandas
+
+    table = pandas.read_csv(io.StringIO(_TABLE))
+    table.groupby("c").mean(numeric_only=True).to_csv(io.StringIO(), sep="\t")
+    table.describe()
+
+
+def _scipy():
+    import numpy
+    import scipy.optimize
+    import scipy.stats
+
+    scipy.stats.linregress(numpy.arange(4.0), numpy.arange(4.0))
+
+
+def _sklearn():
+    import numpy
+    from sklearn.linear_model import LinearRegression
+
+    LinearRegression().fit(numpy.eye(3), numpy.ones(3))
+
+
+def _pyarrow():
+    """Its readers start threads even when told not to use any, and a thread does not survive a fork."""
+    import pyarrow
+    import pyarrow.csv
+    import pyarrow.dataset
+    import pyarrow.parquet
+
+    pyarrow.parquet.write_table(pyarrow.table({"a": [1, 2]}), io.BytesIO())
+
+
+_EXERCISES = {
+    "numpy": _numpy,
+    "pandas": _pandas,
+    "scipy": _scipy,
+    "sklearn": _sklearn,
+    "pyarrow": _pyarrow,
+}

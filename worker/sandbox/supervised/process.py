@@ -1,0 +1,223 @@
+"""The worker's side of one supervisor: start it, order, pass blocks in and reports out, end it."""
+
+import json
+import os
+import socket
+import subprocess
+import time
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sandbox_images.supervisor.channel import Channel, Closed
+from worker.sandbox.bwrap_process import SETUP_S, end, hold_init, poll, read, start
+from worker.sandbox.cgroup import SlotGroup
+from worker.sandbox.protocol import SandboxUnavailable
+from worker.sandbox.supervise import TAIL_BYTES
+from worker.sandbox.surroundings import BwrapImage, etc_files
+
+from .argv import Places, build_argv, inherited
+
+# After a run's wall limit. The supervisor ends runs itself, and a dead one is noticed at once; this is for
+# one that hangs. Long, because freeing a killed run's memory counts: a run must not make its own end look
+# like the platform's failure.
+GRACE_S = 30.0
+_CLOSE_S = 0.5  # an idle supervisor ends at once when its channel closes
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a supervisor says of a run; the folder is the caller's to close."""
+
+    message: dict[str, Any]
+    folder: int  # of the run's /out, by descriptor
+    tail: bytes
+
+
+class SupervisorProcess:
+    """Use it from the thread that made it, and from a thread that lives as long (see bwrap_process)."""
+
+    def __init__(
+        self, bwrap: Path, base: BwrapImage, image: BwrapImage, places: Places, *, user: int
+    ) -> None:
+        with ExitStack() as undo:
+            ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            undo.callback(ours.close)
+            with theirs, ExitStack() as handed:
+                self._status, self._error, process = _start(
+                    bwrap, base, image, places, theirs, handed, undo, user=user
+                )
+            self._process, self._supervisor, self._init = process, -1, -1
+            undo.callback(self._end)
+            self._channel = Channel(ours)
+            self._undo = undo.pop_all()
+
+    def begin(self, order: dict[str, Any], program: bytes) -> None:
+        """Send the order; wait until the supervisor has warmed up and found itself clean."""
+        with memory_file(json.dumps(order).encode()) as ordered, memory_file(program) as compiled:
+            self._send({}, [ordered, compiled])
+        answer, _ = self._receive(time.monotonic() + SETUP_S)
+        if answer != {"ready": True}:
+            raise SandboxUnavailable(f"the supervisor did not start: {answer.get('failed', 'no reason')}")
+        try:
+            self._supervisor, self._init = hold_init(self._process, self._status)
+        except OSError as error:
+            raise SandboxUnavailable(f"the supervisor died at its start: {error.strerror}") from error
+
+    def run(self, block: int, view: str | None, *, talks: bool, wall_s: float) -> Report:
+        """`block` is a memory file, or -1 where `view` names a staged folder."""
+        with ExitStack() as both:
+            listening, talking = _pipe(both) if talks else (-1, -1)
+            descriptors = [fd for fd in (block, talking) if fd >= 0]
+            self._send({"view": view, "talks": talks}, descriptors)
+            if talking >= 0:
+                both.pop_all()
+                os.close(talking)
+            with _Tail(listening) as tail:
+                message, folders = self._receive(time.monotonic() + wall_s + GRACE_S, tail)
+                if "failed" in message or len(folders) != 1:
+                    raise SandboxUnavailable(
+                        f"a run could not be isolated: {message.get('failed', 'no folder')}"
+                    )
+                tail.drain()
+            return Report(message, folders[0], bytes(tail.content))
+
+    def join(self, group: SlotGroup) -> None:
+        """Before the first run: what the supervisor forks from here on is born in the group."""
+        group.add(self._supervisor)
+
+    def cancel(self) -> None:
+        """From any thread: whatever waits for a run finds the supervisor gone."""
+        with suppress(ProcessLookupError):
+            self._process.kill()
+
+    def close(self) -> None:
+        self._channel.socket.close()
+        if self._init >= 0:
+            poll((self._init,), _CLOSE_S)
+        self._undo.close()
+
+    def _end(self) -> None:
+        init, self._init = self._init, -1
+        end(self._process, init)
+
+    def _send(self, message: dict[str, Any], descriptors: list[int]) -> None:
+        try:
+            self._channel.send(message, descriptors)
+        except Closed:
+            raise SandboxUnavailable(self._why_gone()) from None
+
+    def _receive(self, deadline: float, tail: "_Tail | None" = None) -> tuple[dict[str, Any], list[int]]:
+        channel = self._channel.socket.fileno()
+        listening = tail.descriptor if tail else -1
+        while True:
+            ready = poll((channel, listening), deadline - time.monotonic())
+            if listening in ready and tail:
+                listening = tail.read()
+            if channel in ready:
+                try:
+                    return self._channel.receive()
+                except Closed:
+                    raise SandboxUnavailable(self._why_gone()) from None
+            if time.monotonic() >= deadline:
+                raise SandboxUnavailable("the supervisor does not answer; its slot is ended")
+
+    def _why_gone(self) -> str:
+        """Its last words on the channel, or bwrap's complaint. No untrusted code can write to either."""
+        with suppress(Closed, OSError):
+            self._channel.socket.settimeout(1)
+            message, descriptors = self._channel.receive()
+            for descriptor in descriptors:
+                os.close(descriptor)
+            return f"the supervisor has ended: {message.get('failed', 'no reason')}"
+        said = (read(self._error) or b"").decode(errors="replace").strip()
+        return f"the supervisor has ended: {said or 'killed, or out of memory'}"
+
+
+class _Tail:
+    """The last words of a twin's run."""
+
+    def __init__(self, descriptor: int) -> None:
+        self.descriptor, self.content = descriptor, bytearray()
+        if descriptor >= 0:
+            os.set_blocking(descriptor, False)
+
+    def read(self) -> int:
+        """The descriptor to go on listening to, or -1 at the end."""
+        piece = read(self.descriptor)
+        self.content += piece or b""
+        del self.content[:-TAIL_BYTES]
+        return -1 if piece == b"" else self.descriptor
+
+    def drain(self) -> None:
+        """Everybody who could write is dead."""
+        while self.descriptor >= 0 and poll((self.descriptor,), 0) and self.read() >= 0:
+            pass
+
+    def __enter__(self) -> "_Tail":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.descriptor >= 0:
+            os.close(self.descriptor)
+
+
+class memory_file:  # noqa: N801 - reads as a function
+    """Bytes as a descriptor, closed at the end."""
+
+    def __init__(self, *pieces: bytes) -> None:
+        self._descriptor = -1
+        try:
+            self._descriptor = os.memfd_create("dpgate", os.MFD_CLOEXEC)
+            for piece in pieces:
+                view = memoryview(piece)
+                while view:
+                    view = view[os.write(self._descriptor, view[: 1 << 30]) :]
+        except OSError as error:
+            if self._descriptor >= 0:
+                os.close(self._descriptor)
+            raise SandboxUnavailable(f"a block could not be held in memory: {error.strerror}") from error
+
+    def __enter__(self) -> int:
+        return self._descriptor
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._descriptor)
+
+
+def _start(
+    bwrap: Path,
+    base: BwrapImage,
+    image: BwrapImage,
+    places: Places,
+    theirs: socket.socket,
+    handed: ExitStack,
+    kept: ExitStack,
+    *,
+    user: int,
+) -> tuple[int, int, "subprocess.Popen[bytes]"]:
+    """Reading ends of bwrap's status and error pipes, and bwrap."""
+
+    def pipe() -> tuple[int, int]:
+        reading, writing = os.pipe()
+        kept.callback(os.close, reading)
+        handed.callback(os.close, writing)
+        os.set_blocking(reading, False)
+        return reading, writing
+
+    status, error = pipe(), pipe()
+    etc = {name: handed.enter_context(memory_file(text.encode())) for name, text in etc_files(base).items()}
+    for descriptor in etc.values():
+        os.lseek(descriptor, 0, os.SEEK_SET)
+    channel = theirs.fileno()
+    argv = build_argv(bwrap, base, image, places, etc=etc, status=status[1], channel=channel)
+    process = start(argv, inherited=inherited(etc, status[1], channel), error=error[1], user=user)
+    return status[0], error[0], process
+
+
+def _pipe(both: ExitStack) -> tuple[int, int]:
+    ends = os.pipe()
+    for end_ in ends:
+        both.callback(os.close, end_)
+    return ends

@@ -1,0 +1,54 @@
+"""The backend as a whole: what its slots share in one worker process."""
+
+from pathlib import Path
+from typing import Self
+
+from worker.sandbox.bwrap_binary import find_bwrap
+from worker.sandbox.bwrap_process import forbid_core_dumps
+from worker.sandbox.cgroup import reap_groups
+from worker.sandbox.host_image import HostImage
+from worker.sandbox.orders import check_order
+from worker.sandbox.protocol import Feature, SandboxUnavailable, SlotOrder
+from worker.sandbox.scratch import Scratch, reap_scratch
+from worker.sandbox.slot_user import slot_user
+from worker.sandbox.stored_image import StoredImage
+
+from .slot import SupervisedSlot
+
+
+class SupervisedSandbox:
+    """Holds this process's scratch folder, so close it. Open it after forking."""
+
+    def __init__(
+        self, host: HostImage, *, scratch_root: Path | None = None, allow_disk_scratch: bool = False
+    ) -> None:
+        self._host, self._scratch_root = host, scratch_root
+        self._bwrap = find_bwrap()
+        forbid_core_dumps()
+        self._scratch = Scratch(scratch_root, allow_disk_scratch=allow_disk_scratch)
+
+    def probe(self) -> tuple[Feature, ...]:
+        from worker.sandbox.preflight import check_host  # it runs a control pipeline through this class
+
+        return check_host(self._scratch_root, self._host, sandbox=self)
+
+    def open_slot(self, order: SlotOrder, *, slot: int) -> "SupervisedSlot":
+        check_order(order)
+        if not isinstance(order.image, HostImage | StoredImage):
+            raise SandboxUnavailable(f"{order.image.name} is not an image of this host")
+        return SupervisedSlot(
+            self._bwrap, self._scratch, self._host, order.image, order, user=slot_user(slot)
+        )
+
+    def reap(self) -> int:
+        reap_groups()
+        return reap_scratch(self._scratch_root)
+
+    def close(self) -> None:
+        self._scratch.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

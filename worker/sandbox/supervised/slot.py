@@ -1,0 +1,234 @@
+"""Supervised slots, warm and cold: docs/explanation/isolation.md says what each closes.
+
+Warm: the command is a Python script and the image the operator's own; the supervisor has the libraries
+loaded and its child runs the script. Cold: the child enters the pipeline's root file system and executes its
+command, any language. A run costs a fork and seven namespaces either way.
+"""
+
+import json
+import os
+import secrets
+from collections.abc import Mapping
+from contextlib import ExitStack
+from functools import cache
+from importlib import resources
+from typing import Any, Self
+
+from worker.sandbox.bwrap_binary import Bwrap
+from worker.sandbox.cgroup import SlotGroup
+from worker.sandbox.host_image import HostImage
+from worker.sandbox.orders import filter_program
+from worker.sandbox.outputs import read_outputs
+from worker.sandbox.protocol import (
+    MIB,
+    Audience,
+    Cause,
+    Limits,
+    RunDetail,
+    RunResult,
+    SandboxUnavailable,
+    SlotCancelled,
+    SlotOrder,
+)
+from worker.sandbox.scratch import Scratch, check_relative_path, remove_tree
+from worker.sandbox.surroundings import ADDRESS_SPACE_SLACK, INSIDE_ID, BwrapImage, environment_for
+
+from .argv import RESEARCHERS_ROOT, Places, base_of
+from .process import Report, SupervisorProcess, memory_file
+
+# Above this a block is bound as a folder of the worker's scratch instead of being copied once more: saves its
+# size in memory, and shows the run an opaque path and the inode numbers of a file system that others use too.
+VIEW_ABOVE_BYTES = 64 * MIB
+# Beside the run's own memory and file systems: the supervisor, and what the kernel keeps for both.
+_GROUP_SLACK_BYTES, _GROUP_SLACK_PROCESSES = 512 * MIB, 16
+# A supervisor's address layout and hash seed are shared by its runs: never by very many.
+RUNS_PER_SUPERVISOR = 500
+
+
+class SupervisedSlot:
+    """Use it from one thread, and one that lives until the slot is closed."""
+
+    def __init__(
+        self,
+        bwrap: Bwrap,
+        scratch: Scratch,
+        host: HostImage,
+        image: BwrapImage,
+        order: SlotOrder,
+        *,
+        user: int,
+    ) -> None:
+        self._bwrap, self._scratch, self._image, self._order = bwrap, scratch, image, order
+        self._user, self._runs, self._cancelled = user, 0, False
+        self._base = base_of(image, host, warm=order.warm is not None)
+        self._process: SupervisorProcess | None = None
+        with ExitStack() as undo:
+            self._places = self._stage(undo)
+            self._group = _new_group(order.limits)
+            if self._group is not None:
+                undo.callback(self._group.close)
+            undo.callback(self._stop)
+            self._start()
+            self._undo = undo.pop_all()
+
+    def run(self, block: Mapping[str, bytes]) -> RunResult:
+        for name in block:
+            check_relative_path(name)
+        try:
+            report = self._report_on(block)
+        except BaseException as error:
+            self._stop()  # whatever state it is in: the next run gets a new one
+            if self._cancelled:
+                raise SlotCancelled from error
+            raise
+        try:
+            self._check_not_cancelled()
+            return self._judge(report)
+        finally:
+            os.close(report.folder)
+
+    def cancel(self) -> None:
+        """From any thread: the run that is going is killed, and this slot runs nothing any more."""
+        self._cancelled = True
+        if process := self._process:
+            process.cancel()
+
+    def close(self) -> None:
+        self._undo.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _stage(self, undo: ExitStack) -> Places:
+        scratch, user = self._scratch, self._user
+        library = scratch.stage(_library(), owner=user)
+        undo.callback(remove_tree, library)
+        code = scratch.stage(self._order.code, owner=user, executable=True)
+        undo.callback(remove_tree, code)
+        blocks = scratch.new_folder()
+        undo.callback(remove_tree, blocks)
+        return Places(library, code, blocks)
+
+    def _start(self) -> None:
+        try:
+            process = SupervisorProcess(
+                self._bwrap.path, self._base, self._image, self._places, user=self._user
+            )
+            self._process, self._runs = process, 0  # from here on it can be cancelled
+            self._check_not_cancelled()
+            process.begin(self._message(), filter_program(self._order.syscalls))
+            if self._group is not None:
+                process.join(self._group)
+        except OSError as error:  # this process is out of descriptors or memory
+            self._stop()
+            raise SandboxUnavailable(f"a supervisor could not be started: {error.strerror}") from error
+        except BaseException:
+            self._stop()
+            raise
+
+    def _check_not_cancelled(self) -> None:
+        if self._cancelled:
+            raise SlotCancelled
+
+    def _stop(self) -> None:
+        process, self._process = self._process, None
+        if process is not None:
+            process.close()
+            if self._group is not None:
+                self._group.kill()  # empty by now; if not, until it is
+
+    def _message(self) -> dict[str, Any]:
+        """sandbox_images/supervisor/order.py."""
+        order, limits = self._order, self._order.limits
+        return {
+            "root": "/" if self._base is self._image else RESEARCHERS_ROOT,
+            "command": list(order.command),
+            "levels": list(order.levels),
+            "environment": environment_for(self._image, order),
+            "script": order.warm is not None,
+            "modules": list(order.warm or ()),
+            "user": INSIDE_ID,
+            "watch_memory": True,
+            "limits": {
+                "wall_s": limits.wall_s,
+                "cpu_s": limits.cpu_s,
+                "memory_bytes": limits.memory_bytes,
+                "address_space_bytes": limits.memory_bytes + ADDRESS_SPACE_SLACK,
+                "processes": limits.processes,
+                "tmp_bytes": limits.tmp_bytes,
+                "output_bytes": limits.output_bytes,
+                "inodes": limits.inodes,
+                "open_files": limits.open_files,
+            },
+        }
+
+    def _report_on(self, block: Mapping[str, bytes]) -> Report:
+        self._check_not_cancelled()
+        if self._process is None or self._runs >= RUNS_PER_SUPERVISOR:
+            self._stop()
+            self._start()
+        self._runs += 1
+        if sum(map(len, block.values())) > VIEW_ABOVE_BYTES:
+            return self._on_view(block)
+        sizes = json.dumps([[name, len(content)] for name, content in block.items()]).encode()
+        with memory_file(len(sizes).to_bytes(8, "big"), sizes, *block.values()) as descriptor:
+            return self._ask(descriptor, None)
+
+    def _on_view(self, block: Mapping[str, bytes]) -> Report:
+        folder = self._scratch.stage(block, owner=self._user, within=self._places.blocks)
+        try:
+            return self._ask(-1, folder.name)
+        finally:
+            remove_tree(folder)
+
+    def _ask(self, block: int, view: str | None) -> Report:
+        if self._process is None:
+            raise SandboxUnavailable("the slot is closed")
+        talks = self._order.audience is Audience.TWIN
+        try:
+            return self._process.run(block, view, talks=talks, wall_s=self._order.limits.wall_s)
+        except OSError as error:
+            raise SandboxUnavailable(f"a run could not be asked for: {error.strerror}") from error
+
+    def _judge(self, report: Report) -> RunResult:
+        """On original data: the outputs or their absence. How it went is not even put into words."""
+        order, said = self._order, report.message
+        cause, outputs = Cause[said["cause"]], None
+        if cause is Cause.COMPLETED:
+            outputs = read_outputs(report.folder, order.outputs, cap=order.limits.file_bytes)
+            cause = Cause.OUTPUT if outputs is None else cause
+        if order.audience is Audience.ORIGINAL:
+            return RunResult(outputs)
+        detail = RunDetail(
+            cause=cause,
+            exit_code=said["code"],
+            level=order.levels[said["level"]],
+            duration_s=said["duration_s"],
+            tail=report.tail.decode(errors="replace"),
+        )
+        return RunResult(outputs, detail)
+
+
+def _new_group(limits: Limits) -> SlotGroup | None:
+    """A ceiling for all that the watchdog cannot see; None where this worker may not make one."""
+    own_files = 2 * limits.tmp_bytes + limits.output_bytes + VIEW_ABOVE_BYTES
+    return SlotGroup.create(
+        f"slot-{secrets.token_hex(8)}",
+        memory_bytes=limits.memory_bytes + own_files + _GROUP_SLACK_BYTES,
+        processes=limits.processes + _GROUP_SLACK_PROCESSES,
+        cpus=1.0,  # a slot is a core
+    )
+
+
+@cache
+def _library() -> Mapping[str, bytes]:
+    """Our code as a run's supervisor needs it, and nothing else of ours."""
+    root = resources.files("sandbox_images")
+    names = ["__init__.py", "landlock.py"]
+    names += [
+        f"supervisor/{part.name}" for part in (root / "supervisor").iterdir() if part.name.endswith(".py")
+    ]
+    return {f"sandbox_images/{name}": (root / name).read_bytes() for name in names}
