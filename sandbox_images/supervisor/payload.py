@@ -1,16 +1,21 @@
 """The last step of a run's child: become the researcher's command."""
 
 import array
+import atexit
 import gc
 import io
 import os
 import signal
 import sys
+import threading
 import types
+import weakref
 
 CANNOT_START = 127
 FAILED = 1
 CANNOT_OPEN = 2  # as the interpreter itself has it
+INTERRUPTED = 130
+_BUFFERED = (io.TextIOWrapper, io.BufferedWriter, io.BufferedRandom)
 _PIPELINE = "/pipeline"
 _SUPERVISOR = "/run/dpgate"
 
@@ -46,24 +51,24 @@ def run_script(command, _):
     `command` is (python3, script, arguments...).
     """
     _seed_again()
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     sys.argv = command[1:]
     sys.orig_argv = command
     os._exit(_outcome(command[1]))
 
 
 def _outcome(script):
-    main = types.ModuleType("__main__")
-    main.__file__ = script
-    sys.modules["__main__"] = main
-    code = _run(script, main)
+    code = _run(script)
     try:
-        _wind_up(main)
+        _wind_up()
     except BaseException as error:
         code = code or _judge(error)
     return code
 
 
-def _run(script, main):
+def _run(script):
+    main = sys.modules["__main__"] = types.ModuleType("__main__")
+    main.__file__ = script
     try:
         with io.open_code(script) as file:
             source = file.read()
@@ -79,39 +84,72 @@ def _run(script, main):
 
 
 def _judge(error):
-    if isinstance(error, SystemExit):
-        if error.code is None:
-            return 0
-        if isinstance(error.code, int):
-            return error.code & 0xFF
-        print(error.code, file=sys.stderr)
-        return FAILED
-    _show(error)
+    """The exit code that the interpreter itself would have."""
+    if not isinstance(error, SystemExit):
+        _show(error)
+        return INTERRUPTED if isinstance(error, KeyboardInterrupt) else FAILED
+    if error.code is None or isinstance(error.code, int):
+        code = int(error.code or 0)
+        return code & 0xFF if -(1 << 63) <= code < 1 << 63 else 0xFF
+    print(error.code, file=sys.stderr)
     return FAILED
 
 
 def _show(error):
-    """The traceback as the researcher knows it: from the script on."""
-    trace = error.__traceback__
+    """The traceback as the researcher knows it, by the script's own hook if it has set one."""
+    error.__traceback__ = _from_script(error.__traceback__)
+    try:
+        sys.excepthook(type(error), error, error.__traceback__)
+    except BaseException as failure:  # the words are those of the interpreter
+        print("Error in sys.excepthook:", file=sys.stderr)
+        failure.__traceback__, failure.__context__ = _from_script(failure.__traceback__), None
+        sys.__excepthook__(type(failure), failure, failure.__traceback__)
+        print("\nOriginal exception was:", file=sys.stderr)
+        sys.__excepthook__(type(error), error, error.__traceback__)
+
+
+def _from_script(trace):
+    """Without our own calls, which come first."""
     while trace is not None and not trace.tb_frame.f_code.co_filename.startswith(_PIPELINE):
         trace = trace.tb_next
-    sys.excepthook(type(error), error.with_traceback(trace), trace)
+    return trace
 
 
-def _wind_up(main):
+def _wind_up():
     """What an interpreter does at its end, short of freeing the memory that the kernel frees anyway."""
-    import atexit
-    import threading
-
-    threading._shutdown()  # type: ignore[attr-defined]  # waits for threads that are not daemons, as a script's end does
+    # waits for threads that are not daemons
+    threading._shutdown()  # type: ignore[attr-defined]
     atexit._run_exitfuncs()
-    for module in (main, *list(sys.modules.values())):  # files left open are closed, and so written, here
-        if str(getattr(module, "__file__", None)).startswith(_PIPELINE):
-            module.__dict__.clear()
-    gc.collect()
+    _flush_files()
+    _end_modules()
     for stream in (sys.stdout, sys.stderr):
         if stream is not None and not stream.closed:
             stream.flush()
+
+
+def _flush_files():
+    """Wherever they hang. Those of before the fork are not listed, so it is a short list."""
+    for thing in gc.get_objects():
+        if type(thing) in _BUFFERED and not thing.closed:
+            try:
+                thing.flush()
+            except (OSError, ValueError):  # not ours to judge: a reader's pipe, a full disk
+                continue
+
+
+def _end_modules():
+    """The script's own: destructors run while the names that they use are there; the rest is cleared."""
+    names = [name for name, module in sys.modules.items() if _is_of_the_pipeline(module)]
+    modules = [weakref.ref(sys.modules.pop(name)) for name in names]
+    gc.collect()
+    for reference in modules:
+        if (module := reference()) is not None:
+            module.__dict__.clear()
+    gc.collect()
+
+
+def _is_of_the_pipeline(module):
+    return str(getattr(module, "__file__", None)).startswith(_PIPELINE)
 
 
 def _seed_again():
