@@ -22,7 +22,7 @@ missing() {
     has_postgresql || printf 'postgresql '
     # the pages' examples speak to the gateway with curl, a certificate is checked with openssl; skopeo, umoci and
     # mksquashfs make and read the same image archives as our own code; the C example is compiled statically
-    for pair in curl:curl openssl:openssl bwrap:bubblewrap dockerd:docker.io skopeo:skopeo umoci:umoci \
+    for pair in curl:curl openssl:openssl bwrap:bubblewrap dockerd:docker.io skopeo:skopeo umoci:umoci zstd:zstd \
         mksquashfs:squashfs-tools gcc:gcc; do
         command -v "${pair%%:*}" >/dev/null || [ -x "/usr/sbin/${pair%%:*}" ] || printf '%s ' "${pair#*:}"
     done

@@ -1,0 +1,102 @@
+"""Whether a command is there, asked of an image's tree and of the host's."""
+
+import os
+
+import pytest
+from made_images import Recipe, folder, layer, link, member
+
+from worker.images.commands import resolve_command
+from worker.images.refusal import CommandRefused
+
+CODE = {"main.py": b"print()", "run.sh": b"#!/bin/sh\n", "odd.sh": b"#!/bin/fish\n", "sub/x.py": b""}
+
+
+def program(name, content=b"\x7fELF"):
+    return member(name, content, mode=0o755)
+
+
+@pytest.fixture
+def image(add):
+    content = layer(
+        program("usr/bin/tool"),
+        program("bin/sh"),
+        program("usr/bin/env"),
+        program("usr/bin/script", b"#!/bin/sh\n"),
+        program("usr/bin/by-env", b"#! /usr/bin/env  tool\n"),
+        program("usr/bin/by-env-s", b"#!/usr/bin/env -S tool -x\n"),
+        program("usr/bin/broken", b"#!/usr/bin/absent -x\n"),
+        program("usr/bin/broken-env", b"#!/usr/bin/env absent\n"),
+        program("usr/bin/relative", b"#!sh\n"),
+        program("usr/bin/endless", b"#!/usr/bin/endless\n"),
+        member("usr/bin/text", b"x"),
+        folder("usr/bin/folder"),
+        link("usr/bin/link", "../../usr/bin/tool"),
+        link("usr/bin/up", "../../../../../../usr/bin/tool"),
+        link("usr/bin/absolute", "/bin/sh"),
+        link("usr/bin/hosts", "/etc/hostname"),
+        link("usr/bin/dangling", "nothing"),
+        program("opt/other/alone"),
+    )
+    return add(Recipe([content]).docker())
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("tool",),
+        ("/usr/bin/tool", "x"),
+        ("script",),
+        ("by-env",),
+        ("by-env-s",),
+        ("link",),
+        ("up",),
+        ("absolute",),
+        ("/opt/other/alone",),
+        ("tool", "/pipeline/main.py"),
+        ("tool", "/pipeline/sub/x.py", "/pipeline/absent"),
+        ("/pipeline/run.sh",),
+    ],
+)
+def test_it_is_there(command, image):
+    resolve_command(image, command, CODE)
+
+
+@pytest.mark.parametrize(
+    ("command", "sentence"),
+    [
+        ((), "no command"),
+        (("",), "no command"),
+        (("absent",), "no program of the image made:1"),
+        (("alone",), "its PATH is /usr/bin:/bin"),
+        (("/usr/bin/absent",), "not in the image made:1: No such file"),
+        (("text",), "no program"),
+        (("/usr/bin/text",), "no program"),
+        (("/usr/bin/folder",), "no program"),
+        (("/usr/bin/dangling",), "not in the image"),
+        (("/usr/bin/hosts",), "not in the image"),  # the host has this file
+        (("/usr/bin/broken",), "/usr/bin/absent is not in the image"),
+        (("broken-env",), "absent"),
+        (("/usr/bin/relative",), "no absolute path"),
+        (("/usr/bin/endless",), "without end"),
+        (("bin/tool",), "relative path"),
+        (("/in/tool",), "files of its own"),
+        (("/usr/bin/tool\0",), "NUL"),
+        (("tool", "/pipeline/absent.py"), "no file absent.py"),
+        (("/pipeline/absent",), "no file absent"),
+        (("/pipeline/odd.sh",), "/bin/fish is not in the image"),
+    ],
+)
+def test_it_is_not(command, sentence, image):
+    with pytest.raises(CommandRefused, match=sentence):
+        resolve_command(image, command, CODE)
+
+
+def test_the_host_image(host, tmp_path):
+    resolve_command(host, ("python3", "/pipeline/main.py"), CODE)
+    resolve_command(host, ("/bin/sh",), CODE)  # /bin may be a link into /usr
+    resolve_command(host, (os.path.realpath("/usr/bin/env"),), CODE)
+    (tmp_path / "mine").write_bytes(b"#!/bin/sh\n")
+    (tmp_path / "mine").chmod(0o755)
+    for name in (str(tmp_path / "mine"), "/etc/hostname", "absent"):
+        with pytest.raises(CommandRefused):
+            resolve_command(host, (name,), CODE)

@@ -1,0 +1,135 @@
+"""The sandbox of an import: what a program in it can reach, and how it is ended."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from worker.images.confinement import run_confined
+from worker.images.program import Confined, Folder, import_user
+from worker.images.refusal import ImageRefused
+from worker.images.unpacking import _host_mounts
+
+LOOK = """
+import json, os, resource, socket
+def tries(action):
+    try: action()
+    except OSError as error: return error.strerror
+    return "DONE"
+print(json.dumps({
+    "user": os.getuid(), "environment": dict(os.environ), "root": sorted(os.listdir("/")),
+    "write /": tries(lambda: open("/x", "w")), "write /usr": tries(lambda: open("/usr/x", "w")),
+    "write /dev": tries(lambda: open("/dev/x", "w")), "write /work": tries(lambda: open("/work/x", "w")),
+    "socket": tries(lambda: socket.socket()),
+    "device": tries(lambda: os.mknod("/work/null", 0o020666, os.makedev(1, 3))),
+    "mount": tries(lambda: os.chroot("/work")),
+    "files": resource.getrlimit(resource.RLIMIT_NOFILE), "memory": resource.getrlimit(resource.RLIMIT_AS),
+    "processes": resource.getrlimit(resource.RLIMIT_NPROC),
+    "descriptors": [fd for fd in range(3, 200) if tries(lambda: os.fstat(fd)) == "DONE"],
+}))
+"""
+
+
+@pytest.fixture
+def program(host, open_folder):
+    work = open_folder / "work"
+    work.mkdir()
+    if os.getuid() == 0:
+        os.chown(work, import_user(), import_user())
+
+    def make(script, **options):
+        options = {"folder": Folder(work, 8 << 20), "file_bytes": 1 << 30, "wall_s": 60, **options}
+        command = (str(host.interpreter), "-I", "-S", "-c", script)
+        return Confined(command, tuple(_host_mounts(host)), host.interpreter, **options)
+
+    return make
+
+
+def test_what_it_sees(program):
+    found = json.loads(run_confined(program(LOOK, memory_bytes=1 << 30)).answer)
+    assert found["user"] == 1000
+    assert set(found["environment"]) <= {"PATH", "PWD", "LC_CTYPE"}
+    assert not {"home", "root", "var", "proc", "tmp"} & set(found["root"])
+    assert found["write /work"] == "DONE"
+    for what in ("write /", "write /usr", "write /dev"):
+        assert found[what] == "Read-only file system"
+    for what in ("socket", "device", "mount"):
+        assert found[what] != "DONE"
+    assert found["memory"] == [1 << 30] * 2
+    assert found["files"] == [512, 512]
+    assert found["processes"] == [64, 64]
+    assert found["descriptors"] == []
+
+
+def test_control_the_same_program_outside_can_do_more():
+    ended = subprocess.run([sys.executable, "-c", LOOK], capture_output=True, text=True, check=True)
+    found = json.loads(ended.stdout)
+    assert found["socket"] == "DONE"
+    assert {"home", "var", "proc", "tmp"} <= set(found["root"])
+
+
+FILL = "import time\nfor n in range(200): open(f'/work/{n}', 'wb').write(bytes(1 << 20))\ntime.sleep(99)"
+DIG = "import os, time\nos.chdir('/work')\nfor n in range(900): os.mkdir('d'); os.chdir('d')\ntime.sleep(99)"
+FORK = "import os, time\nfor n in range({n}):\n  if os.fork() == 0: time.sleep(1000)\n"
+
+
+@pytest.mark.parametrize(
+    ("script", "options", "sentence"),
+    [
+        ("while True: pass", {"wall_s": 1}, "longer than 1 seconds"),
+        (FORK.format(n=9) + "time.sleep(1000)", {"wall_s": 1}, "longer than 1 seconds"),
+        ("while True: print('x' * 4096)", {"answer_bytes": 100_000}, "endless answer"),
+        (
+            FILL,
+            {},
+            "more than 8388608 bytes",
+        ),
+        (
+            DIG,
+            {},
+            "nested too deeply",
+        ),
+    ],
+)
+def test_it_is_ended(script, options, sentence, program):
+    before = children()
+    with pytest.raises(ImageRefused, match=sentence):
+        run_confined(program(script, **options))
+    assert children() == before
+
+
+def children():
+    """Processes of the import's user, where it has one of its own."""
+    if os.getuid() != 0:
+        return set()
+    time.sleep(0.1)
+    found = set()
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and entry.exists():
+            try:
+                found |= {entry.name} if entry.stat().st_uid == import_user() else set()
+            except FileNotFoundError:
+                continue
+    return found
+
+
+def test_a_disk_is_not_filled(program, open_folder):
+    free = os.statvfs(open_folder).f_bavail * os.statvfs(open_folder).f_frsize
+    folder = Folder(open_folder / "work", 1 << 40, spare_bytes=free + (1 << 40))
+    with pytest.raises(ImageRefused, match="would stay free"):
+        run_confined(program("import time; time.sleep(99)", folder=folder))
+
+
+def test_memory_and_processes_are_limited(program):
+    ended = run_confined(program("bytearray(1 << 30)", memory_bytes=1 << 29))
+    assert "MemoryError" in ended.complaint
+    ended = run_confined(program(FORK.format(n=80), processes=20))
+    assert "BlockingIOError" in ended.complaint
+    ended = run_confined(
+        program("f = open('/work/x', 'wb', 0); f.write(bytes(2000)); f.write(b'x')", file_bytes=1000)
+    )
+    assert "File too large" in ended.complaint

@@ -1,0 +1,116 @@
+"""Whether a pipeline's command can be started in its image, asked before any data are touched."""
+
+import os
+import re
+import stat
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+from sandbox_images.unpack.rooted import Root
+from worker.sandbox.host_image import HostImage
+from worker.sandbox.protocol import Image
+from worker.sandbox.stored_image import StoredImage
+
+from .environment import DEFAULT_PATH
+from .refusal import CommandRefused
+
+_PIPELINE = "/pipeline/"
+_COVERED = ("/in/", "/out/", "/tmp/", "/dev/", "/proc/", "/run/dpgate/")  # noqa: S108 - places in a run
+_SHEBANG = re.compile(rb"#![ \t]*([^\s\0]+)[ \t]*([^\n\r\0]*)")
+_ENV = re.compile(r"(?:-S\s+|-)?([^\s=-][^\s=]*)(?:\s.*)?")
+_MOST_INTERPRETERS = 4  # a script of a script of ..., as the kernel has it
+
+
+def resolve_command(image: Image, command: Sequence[str], code: Mapping[str, bytes]) -> None:
+    """Raises CommandRefused. `code` is the pipeline's own, by path below /pipeline.
+
+    Looks at the program, at the programs that its first line names if it is a script, and at the script that
+    follows an interpreter if it is the pipeline's own. Whether it then runs is for a run to find out.
+    """
+    if not command or not command[0]:
+        raise CommandRefused("the pipeline has no command")
+    with ExitStack() as stack:
+        inside = _Inside(image, code, stack)
+        inside.check_program(command[0])
+        if len(command) > 1 and command[1].startswith(_PIPELINE):
+            inside.own(command[1])
+
+
+class _Inside:
+    """What a run would find under a name."""
+
+    def __init__(self, image: Image, code: Mapping[str, bytes], stack: ExitStack) -> None:
+        self._name, self._code = image.name, code
+        if isinstance(image, StoredImage):
+            self._root, self._host = stack.enter_context(Root(image.rootfs)), None
+            self._path = image.environment.get("PATH") or DEFAULT_PATH
+        elif isinstance(image, HostImage):
+            self._root, self._host = stack.enter_context(Root(Path("/"))), image
+            self._path = image.search_path
+        else:
+            raise CommandRefused(f"nobody can look into {image.name} before it runs")
+
+    def check_program(self, name: str, *, scripts: int = 0) -> None:
+        if scripts > _MOST_INTERPRETERS:
+            raise CommandRefused(f"{name} is a script of a script without end")
+        head = self._program(name)
+        found = _SHEBANG.match(head)
+        if found is None:
+            return
+        interpreter, argument = os.fsdecode(found[1]), os.fsdecode(found[2]).strip()
+        if not interpreter.startswith("/"):
+            raise CommandRefused(f"{name} names {interpreter!r} in its first line, which is no absolute path")
+        self.check_program(interpreter, scripts=scripts + 1)
+        named = _ENV.fullmatch(argument)
+        if interpreter.rsplit("/", 1)[-1] == "env" and named:
+            self.check_program(named[1], scripts=scripts + 1)
+
+    def own(self, name: str) -> bytes:
+        """A file of the pipeline."""
+        path = name.removeprefix(_PIPELINE)
+        if path not in self._code:
+            raise CommandRefused(f"the pipeline has no file {path}, which its command names")
+        return self._code[path]
+
+    def _program(self, name: str) -> bytes:
+        """Its first bytes."""
+        if "\0" in name:
+            raise CommandRefused("a command cannot hold NUL")
+        if name.startswith(_PIPELINE):
+            return self.own(name)[:256]
+        if "/" not in name:
+            return self._on_path(name)
+        if not name.startswith("/"):
+            raise CommandRefused(f"{name} is a relative path: name the program by its absolute one")
+        if name.startswith(_COVERED):
+            raise CommandRefused(f"{name} lies where every run has files of its own, so it is not there")
+        return self._opened(name)
+
+    def _on_path(self, name: str) -> bytes:
+        for folder in self._path.split(":"):
+            try:
+                return self._opened(f"{folder.rstrip('/')}/{name}")
+            except CommandRefused:
+                continue
+        raise CommandRefused(f"{name} is no program of the image {self._name} (its PATH is {self._path})")
+
+    def _opened(self, name: str) -> bytes:
+        try:
+            fd = self._root.open(os.fsencode(name), os.O_RDONLY | os.O_NONBLOCK)
+        except OSError as error:
+            raise CommandRefused(f"{name} is not in the image {self._name}: {error.strerror}") from error
+        try:
+            mode = os.fstat(fd).st_mode
+            if not stat.S_ISREG(mode) or not mode & 0o111 or not self._is_mounted(fd):
+                raise CommandRefused(f"{name} is no program of the image {self._name}")
+            return os.read(fd, 256)
+        finally:
+            os.close(fd)
+
+    def _is_mounted(self, fd: int) -> bool:
+        """Of the host only some folders are in a run."""
+        if self._host is None:
+            return True
+        real = Path(os.readlink(f"/proc/self/fd/{fd}"))
+        return any(real.is_relative_to(bind) for bind in self._host.binds)

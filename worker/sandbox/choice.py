@@ -1,0 +1,68 @@
+"""The backend that the operator chose. Each is loaded only where it is used."""
+
+from pathlib import Path
+from typing import Protocol
+
+from .cgroup import why_no_groups
+from .host_image import HostImage
+from .protocol import Sandbox, SandboxUnavailable
+
+
+class OpenSandbox(Sandbox, Protocol):
+    """With something on this host that ends with the process."""
+
+    def close(self) -> None: ...
+
+
+class Choice(Protocol):
+    """The settings that decide."""
+
+    @property
+    def sandbox(self) -> str: ...
+    @property
+    def scratch_folder(self) -> Path: ...
+    @property
+    def allow_disk_scratch(self) -> bool: ...
+    @property
+    def docker_socket(self) -> Path | None: ...
+    @property
+    def docker_keeper_image(self) -> str | None: ...
+    @property
+    def docker_runtime(self) -> str: ...
+
+
+def open_sandbox(choice: Choice, host: HostImage) -> OpenSandbox:
+    """Raises SandboxUnavailable where it cannot be had. Open it after forking, and close it."""
+    if choice.sandbox == "docker":
+        return _docker(choice)
+    from .bubblewrap import BubblewrapSandbox
+    from .supervised import SupervisedSandbox
+
+    root, on_disk = choice.scratch_folder, choice.allow_disk_scratch
+    if choice.sandbox == "bubblewrap":
+        return BubblewrapSandbox(host, scratch_root=root, allow_disk_scratch=on_disk)
+    return SupervisedSandbox(host, scratch_root=root, allow_disk_scratch=on_disk)
+
+
+def counts_all_memory(choice: Choice) -> bool:
+    """Whether memory that is in no process's resident size is bounded too: the standard table allows some."""
+    if choice.sandbox == "supervised":
+        return why_no_groups() is None
+    return choice.sandbox == "docker"
+
+
+def _docker(choice: Choice) -> OpenSandbox:
+    from .docker_engine.sandbox import DockerSandbox
+    from .docker_engine.settings import DockerSettings
+
+    if choice.docker_socket is None or choice.docker_keeper_image is None:
+        raise SandboxUnavailable(
+            "the sandbox docker needs DPGATE_DOCKER_SOCKET and DPGATE_DOCKER_KEEPER_IMAGE: set both, "
+            "or choose DPGATE_SANDBOX=supervised"
+        )
+    settings = DockerSettings(
+        socket=choice.docker_socket,
+        keeper_image=choice.docker_keeper_image,
+        runtime=choice.docker_runtime,
+    )
+    return DockerSandbox(settings, lock_root=choice.scratch_folder)
