@@ -1,0 +1,117 @@
+"""What the tests of this folder share: orders, a proxy in a thread, a look at what is left on the daemon."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+from docker_daemon import DockerDaemon
+
+from worker.sandbox.docker_engine import DockerSettings
+from worker.sandbox.docker_engine.proxy import Proxy
+from worker.sandbox.docker_engine.proxy_rules import Ceilings, Rules
+from worker.sandbox.protocol import MIB, Audience, Limits, SlotOrder
+
+FIRST_UID = 230_000  # of these tests alone, so that a look at the process table tells what is theirs
+TIGHT = Limits(
+    wall_s=20,
+    cpu_s=10,
+    memory_bytes=128 * MIB,
+    tmp_bytes=4 * MIB,
+    output_bytes=4 * MIB,
+    inodes=200,
+    processes=32,
+)
+PRELUDE = "import json, os, sys, time\ngiven, out, level = sys.argv[1:]\n"
+
+
+# The SDK does not close a socket that it could not connect; the collector does, some time after the failure.
+may_forget_sockets = pytest.mark.filterwarnings(
+    "ignore:unclosed:ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"
+)
+
+
+@dataclass(frozen=True)
+class LoadedImage:
+    digest: str
+    name: str = "of the test"
+
+
+def settings_for(socket: Path, keeper_image: str, **changes: object) -> DockerSettings:
+    base = DockerSettings(
+        socket=socket, keeper_image=keeper_image, first_uid=FIRST_UID, batch=3, block_bytes=8 * MIB
+    )
+    return replace(base, **changes)  # type: ignore[arg-type]
+
+
+def order_for(digest: str, script: str, **changes: object) -> SlotOrder:
+    """A Python script as a pipeline with the output `verdict`, changed as a test needs it."""
+    base = SlotOrder(
+        image=LoadedImage(digest),
+        code={"main.py": (PRELUDE + script).encode()},
+        command=("python3", "-I", "-S", "/pipeline/main.py"),
+        levels=("participant",),
+        outputs=("verdict",),
+        limits=TIGHT,
+        audience=Audience.TWIN,
+    )
+    return replace(base, **changes)  # type: ignore[arg-type]
+
+
+@contextmanager
+def running_proxy(folder: Path, daemon: Path, settings: DockerSettings, *images: str) -> Iterator[Path]:
+    """The proxy's socket."""
+    approved = folder / "images"
+    approved.write_text("# approved\n" + "".join(f"{digest}\n" for digest in images))
+    listen = folder / "proxy.sock"
+    ceilings = Ceilings(memory_bytes=1024 * MIB, processes=64, tmp_bytes=64 * MIB, containers=8)
+    proxy = Proxy(listen, daemon, Rules(settings, approved, ceilings))
+    thread = threading.Thread(target=proxy.serve_forever, args=(0.05,))
+    thread.start()
+    try:
+        yield listen
+    finally:
+        proxy.shutdown()
+        thread.join()
+        proxy.server_close()
+        listen.unlink()
+
+
+@dataclass(frozen=True)
+class Traces:
+    """What runs could leave behind on the daemon and its host."""
+
+    containers: frozenset[str]
+    volumes: frozenset[str]
+    mounts: frozenset[str]
+    processes: frozenset[str]
+
+    def __bool__(self) -> bool:
+        return bool(self.containers or self.volumes or self.mounts or self.processes)
+
+
+def traces(daemon: DockerDaemon) -> Traces:
+    kept = {str(daemon.folder / "data/overlay2"), str(daemon.folder / "data")}
+    return Traces(
+        containers=frozenset(daemon.docker("ps", "--all", "--quiet", "--no-trunc").split()),
+        volumes=frozenset(daemon.docker("volume", "ls", "--quiet").split()),
+        mounts=frozenset(daemon.mounts()) - kept,
+        processes=frozenset(_processes()),
+    )
+
+
+def _processes() -> Iterator[str]:
+    users = range(FIRST_UID, FIRST_UID + 10_000)
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{name}/status") as file:
+                status: Mapping[str, str] = dict(line.split(":\t", 1) for line in file if ":\t" in line)
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        if int(status["Uid"].split()[0]) in users:
+            yield f"{name} {status['Name'].strip()}"

@@ -1,0 +1,226 @@
+"""Nothing of a run stays on the daemon: after its end, a cancel, a killed worker or a restarted daemon."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from base_images import base_archive
+from docker_daemon import DockerDaemon, running_daemon
+from docker_orders import may_forget_sockets, order_for, settings_for, traces
+
+from worker.sandbox.docker_engine import DockerSandbox
+from worker.sandbox.docker_engine.identity import Identity
+from worker.sandbox.protocol import SandboxUnavailable, SlotCancelled
+
+SLEEP = "time.sleep(100)"
+HOLD = """
+import sys, time
+sys.path[:0] = sys.argv[5:]
+from pathlib import Path
+from docker_orders import may_forget_sockets, order_for, settings_for
+from worker.sandbox.docker_engine import DockerSandbox
+socket, digest, locks, script = sys.argv[1:5]
+with DockerSandbox(settings_for(Path(socket), digest), lock_root=Path(locks)) as sandbox:
+    with sandbox.open_slot(order_for(digest, script), slot=0) as slot:
+        print("open", flush=True)
+        slot.run({})
+        time.sleep(100)
+"""
+
+
+class Worker:
+    """Another process that runs `script` in a slot."""
+
+    def __init__(self, daemon: DockerDaemon, digest: str, locks: Path, script: str) -> None:
+        folders = [str(Path(__file__).parent), str(Path(__file__).parents[2]), str(Path(__file__).parents[3])]
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", HOLD, str(daemon.socket), digest, str(locks), script, *folders],
+            stdout=subprocess.PIPE,
+        )
+        assert self.process.stdout is not None
+        assert self.process.stdout.readline() == b"open\n"
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait()
+        self.process.stdout.close()
+
+
+@pytest.fixture
+def hold(docker_daemon, digest, sockets_folder) -> Iterator:
+    """Starts such workers; ends them with the test."""
+    workers = []
+
+    def start(script: str) -> Worker:
+        workers.append(Worker(docker_daemon, digest, sockets_folder / "locks", script))
+        return workers[-1]
+
+    yield start
+    for worker in workers:
+        worker.kill()
+
+
+def wait_until(condition, seconds: float = 20) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def running(daemon: DockerDaemon) -> int:
+    return len(daemon.docker("ps", "--quiet").split())
+
+
+def test_a_slot_leaves_nothing(sandbox, docker_daemon, digest):
+    with sandbox.open_slot(order_for(digest, 'open(out + "/verdict", "w")'), slot=0) as slot:
+        for _ in range(4):  # one more than a batch holds
+            slot.run({"f": b"1"})
+        found = traces(docker_daemon)
+        assert len(found.containers) == 1
+        assert len(found.volumes) == 7
+        assert found.mounts
+        assert found.processes
+    assert not traces(docker_daemon)
+
+
+def test_memory_is_given_back_before_the_batch_ends(sandbox, docker_daemon, digest):
+    """What a run wrote, however deep and locked, and its block: gone with the run, not with the volume."""
+    script = """
+path = out
+for depth in range(60):
+    path += "/d"
+    os.mkdir(path)
+    open(path + "/file", "wb").write(bytes(10_000))
+os.chmod(out + "/d/d", 0)
+os.chmod(out + "/d", 0)
+os.chmod(out, 0)
+"""
+    with sandbox.open_slot(order_for(digest, script), slot=0) as slot:
+        slot.run({"big": bytes(4 << 20)})
+        volumes = [Path(mount) for mount in traces(docker_daemon).mounts if "/volumes/" in mount]
+        left = {file.name for volume in volumes for file in volume.rglob("*")}
+        assert left == {"main.py"}
+
+
+def test_cancel_ends_a_run_at_once(sandbox, digest):
+    with sandbox.open_slot(order_for(digest, SLEEP), slot=0) as slot:
+        timer = threading.Timer(1, slot.cancel)
+        timer.start()
+        started = time.monotonic()
+        with pytest.raises(SlotCancelled):
+            slot.run({})
+        assert time.monotonic() - started < 15
+        timer.join()
+        with pytest.raises(SlotCancelled):
+            slot.run({})
+
+
+def test_a_killed_worker_is_cleaned_up_after(hold, docker_daemon, digest, sockets_folder):
+    worker = hold(SLEEP)
+    wait_until(lambda: running(docker_daemon) == 2)
+    with DockerSandbox(
+        settings_for(docker_daemon.socket, digest), lock_root=sockets_folder / "locks"
+    ) as sandbox:
+        assert sandbox.reap() == 0  # it lives
+        assert running(docker_daemon) == 2
+        worker.kill()
+        wait_until(lambda: running(docker_daemon) == 1)  # the keeper ends with its input
+        assert traces(docker_daemon)
+        assert sandbox.reap() == 1
+        assert not traces(docker_daemon)
+        assert sandbox.reap() == 0
+
+
+def test_only_the_dead_are_reaped(hold, sandbox, docker_daemon, digest):
+    """Two workers of one place, one of them killed; a third container is somebody else's."""
+    theirs = docker_daemon.docker(
+        "create", "--network=none", "--label=dpgate.worker=x", digest, "true"
+    ).strip()
+    dead, living = hold(SLEEP), hold(SLEEP)
+    wait_until(lambda: running(docker_daemon) == 4)
+    dead.kill()
+    wait_until(lambda: running(docker_daemon) == 3)
+    assert sandbox.reap() == 1
+    assert running(docker_daemon) == 2
+    living.kill()
+    assert sandbox.reap() == 1
+    assert traces(docker_daemon).containers == {theirs}
+    docker_daemon.docker("rm", theirs)
+
+
+def test_labels_decide_who_is_dead(sockets_folder):
+    root = sockets_folder / "locks"
+    ours, other = Identity(root), Identity(root)
+    try:
+        mine, theirs = ours.open_slot(), other.open_slot()
+        assert not ours.is_leftover(mine)
+        assert not ours.is_leftover(theirs)
+        assert ours.is_leftover({**theirs, "dpgate.boot": "0" * 32})
+        assert ours.is_leftover({**theirs, "dpgate.worker": "../../etc/passwd"})
+        assert not ours.is_leftover({**theirs, "dpgate.place": "0" * 32, "dpgate.worker": "0" * 32})
+        assert not ours.is_leftover({"dpgate.place": theirs["dpgate.place"]})
+        ours.close_slot(mine)
+        assert ours.is_leftover(mine)
+        other.close()
+        assert ours.is_leftover(theirs)
+    finally:
+        ours.close()
+
+
+@may_forget_sockets
+@pytest.mark.parametrize("how", ["stop", "kill"])
+def test_a_restarted_daemon_is_the_platforms_failure(sockets_folder, how):
+    """On a daemon of its own. The slot goes on when the daemon is back."""
+    with running_daemon() as daemon:
+        digest = daemon.load(base_archive("python"))
+        settings = settings_for(daemon.socket, digest)
+        with DockerSandbox(settings, lock_root=sockets_folder / "locks") as sandbox:
+            script = 'time.sleep(float(open(given + "/s").read())); open(out + "/verdict", "w")'
+            with sandbox.open_slot(order_for(digest, script), slot=0) as slot:
+                timer = threading.Timer(2, getattr(daemon, how))
+                timer.start()
+                with pytest.raises(SandboxUnavailable, match=r"Docker daemon|container"):
+                    slot.run({"s": b"15"})
+                timer.join()
+                with pytest.raises(SandboxUnavailable, match="daemon could not"):
+                    slot.run({"s": b"0"})
+                daemon.start()
+                assert slot.run({"s": b"0"}).outputs == {"verdict": b""}
+                getattr(daemon, how)()
+            daemon.start()  # the slot was closed without one, which is no failure
+            assert sandbox.reap() == 1
+            assert not traces(daemon)
+        with DockerSandbox(settings, lock_root=sockets_folder / "locks") as sandbox:
+            sandbox.reap()
+            assert not traces(daemon)
+
+
+def test_a_keeper_that_is_killed_is_the_platforms_failure(sandbox, docker_daemon, digest):
+    with sandbox.open_slot(order_for(digest, 'open(out + "/verdict", "w")'), slot=0) as slot:
+        keeper = docker_daemon.docker("ps", "--quiet").split()
+        docker_daemon.docker("kill", *keeper)
+        with pytest.raises(SandboxUnavailable):
+            slot.run({})
+        assert slot.run({}).outputs == {"verdict": b""}
+
+
+def test_a_closed_slots_leftovers_are_reaped_by_the_living(docker_daemon, digest, sockets_folder):
+    """What a close could not remove, for want of a daemon at that moment."""
+    with DockerSandbox(
+        settings_for(docker_daemon.socket, digest), lock_root=sockets_folder / "locks"
+    ) as sandbox:
+        with sandbox.open_slot(order_for(digest, ""), slot=0):
+            keeper = docker_daemon.docker("ps", "--quiet").strip()
+            labels = json.loads(docker_daemon.docker("inspect", keeper))[0]["Config"]["Labels"]
+            assert sandbox.reap() == 0
+        options = [f"--label={name}={value}" for name, value in labels.items()]
+        docker_daemon.docker("create", "--network=none", *options, digest, "true")
+        assert sandbox.reap() == 1
+        assert not traces(docker_daemon)
