@@ -164,6 +164,8 @@ class Declaration(Model):
     public_files: Annotated[tuple[PublicFile, ...], Field(max_length=1000)] = ()
     cohort: Slug | None = None
     new_people: bool = False
+    # the rights holder's word that no real person is in it: only such data may run where little is isolated
+    synthetic: bool = False
     budget_epsilon: Epsilon
     policy: Policy
 

@@ -13,7 +13,8 @@ from domain.dataset import Dataset
 from domain.errors import InvalidRequest, NotAllowed
 from domain.loss import Epsilon, micro
 from domain.model import Model, Slug, Whole, digest
-from domain.pipeline import Pipeline
+from domain.pipeline import Pipeline, Resources
+from domain.policy import Policy
 from domain.schedule import Schedule
 from domain.shape import Shape
 from domain.states import JobState
@@ -88,9 +89,19 @@ class JobRequest(Model):
 class Reason(StrEnum):
     """Why the platform could not run a job. A fixed list: no text that has seen data becomes a reason."""
 
-    IMAGE_CHANGED = "the image on the worker is not the approved one; ask the operator to approve it"
+    IMAGE_CHANGED = (
+        "the image is not on the worker as it was approved, or its approval was withdrawn; ask the operator"
+    )
+    COMMAND_MISSING = "the image holds no such command; name one that it has, or ask the operator for another"
     SNAPSHOT_MISSING = "the worker does not hold the snapshot of this data set; ask the operator"
     SANDBOX_UNAVAILABLE = "the worker cannot isolate runs on this host; ask the operator to run dpgate doctor"
+    NOT_SYNTHETIC = (
+        "the worker isolates for development only, and the data set is not declared synthetic; "
+        "ask the operator"
+    )
+    TIMING_NOT_PADDED = (
+        "the worker isolates strictly and takes data sets with padded timing only; ask the rights holder"
+    )
     WORKERS_LOST = "the platform's workers failed repeatedly; ask the operator"
 
 
@@ -140,13 +151,19 @@ def check_policy(request: JobRequest, dataset: Dataset) -> None:
             f"{request.block_size} is under the {policy.min_block_size} that the policy asks for.",
             f"Use {policy.min_block_size} or more.",
         )
-    if manifest.resources.wall_seconds > policy.max_wall_seconds:
-        raise InvalidRequest(
-            "pipeline.manifest.resources.wall_seconds",
-            f"{manifest.resources.wall_seconds:g} is over the policy's {policy.max_wall_seconds:g}.",
-            f"Use {policy.max_wall_seconds:g} or less.",
-        )
+    _check_resources(manifest.resources, policy)
     _check_blocks(request, dataset)
+
+
+def _check_resources(resources: Resources, policy: Policy) -> None:
+    for name in ("wall_seconds", "memory_mib", "processes", "scratch_mib"):
+        asked, allowed = getattr(resources, name), getattr(policy, f"max_{name}")
+        if asked > allowed:
+            raise InvalidRequest(
+                f"pipeline.manifest.resources.{name}",
+                f"{asked:g} is over the policy's {allowed:g}.",
+                f"Use {allowed:g} or less.",
+            )
 
 
 def _check_blocks(request: JobRequest, dataset: Dataset) -> None:

@@ -67,6 +67,11 @@ FIXES: Mapping[str, str] = {
     "finite_number": "Give a finite number.",
     "enum": "Choose one of the values named.",
     "literal_error": "Choose one of the values named.",
+    "image_reference": "Write the name of an approved image, as `dpgate image list` shows it.",
+    "greater_than_equal": "Use {ge} or more.",
+    "greater_than": "Use more than {gt}.",
+    "less_than_equal": "Use {le} or less.",
+    "less_than": "Use less than {lt}.",
 }
 
 
@@ -99,7 +104,7 @@ def _problem(detail: Any, within: str) -> FieldProblem:
     problem = {"extra_forbidden": "is not a known field.", "missing": "is missing."}.get(
         detail["type"], message[:1].lower() + message[1:] + ("" if message.endswith(".") else ".")
     )
-    fix = FIXES.get(detail["type"], "")
+    fix = FIXES.get(detail["type"], "").format_map(detail.get("ctx", {}))
     if detail.get("ctx", {}).get("pattern") == SLUG:
         fix = "Use small letters, digits and hyphens."
     return FieldProblem(".".join(where) or "body", problem, fix)

@@ -8,6 +8,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints, field_validator, model_validator
 
+from domain.environment import Environment
+from domain.image import ImageName
 from domain.model import InsidePath, Model, Number, Slug, Whole, digest, find_inside_another
 from privacy.grid import OutputGrid
 from privacy.sample_aggregate import MAX_OUTPUTS
@@ -57,11 +59,12 @@ class Manifest(Model):
     """`dpgate.yaml`, the contract of a pipeline."""
 
     name: Slug
-    image: Slug
+    image: ImageName
     command: Annotated[tuple[Argument, ...], Field(min_length=1, max_length=64)]
     levels: Annotated[tuple[Literal["participant", "group"], ...], Field(min_length=1)] = ("group",)
     outputs: Annotated[tuple[OutputFile, ...], Field(min_length=1, max_length=MAX_OUTPUTS)]
     resources: Resources = Resources()
+    environment: Environment = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _outputs_are_distinct(self) -> Manifest:
@@ -129,4 +132,8 @@ class Pipeline(Model):
     @property
     def digest(self) -> str:
         files = {source.path: hashlib.sha256(source.content).hexdigest() for source in self.sources}
-        return digest({"manifest": self.manifest.model_dump(mode="json"), "sources": files})
+        manifest = self.manifest.model_dump(mode="json")
+        if not manifest["environment"]:
+            # as before there was one: what was locked and answered then is still the same pipeline
+            del manifest["environment"]
+        return digest({"manifest": manifest, "sources": files})

@@ -52,6 +52,9 @@ class Policy(Model):
     max_epsilon_per_job: Epsilon = "1"
     min_block_size: Annotated[Whole, Field(ge=MIN_BLOCK_SIZE, le=100_000)] = MIN_BLOCK_SIZE
     max_wall_seconds: Annotated[Number, Field(gt=0, le=86_400)] = 60
+    max_memory_mib: Annotated[Whole, Field(ge=32, le=1_048_576)] = 4096
+    max_processes: Annotated[Whole, Field(ge=1, le=1024)] = 256
+    max_scratch_mib: Annotated[Whole, Field(ge=1, le=65_536)] = 1024
     approve_jobs: bool = False
     review_releases: bool = False
     timing: Timing = Timing()

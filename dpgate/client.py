@@ -115,8 +115,18 @@ class Client:
     def images(self) -> list[dict[str, Any]]:
         return list(self._json("GET", "/images"))
 
-    def approve_image(self, digest: str) -> dict[str, Any]:
-        return dict(self._json("POST", _path("images", digest, "approval")))
+    def approve_image(self, digest: str, *, syscalls: str = "strict", warm: bool = False) -> dict[str, Any]:
+        """`syscalls`: strict or standard. `warm`: the operator made it; load its libraries once."""
+        body = {"syscalls": syscalls, "warm": warm}
+        return dict(self._json("POST", _path("images", digest, "approval"), json=body))
+
+    def withdraw_image(self, digest: str) -> dict[str, Any]:
+        """Take the approval back."""
+        return dict(self._json("DELETE", _path("images", digest, "approval")))
+
+    def retire_image(self, digest: str) -> dict[str, Any]:
+        """Before its files are removed; refused while unfinished jobs name it."""
+        return dict(self._json("DELETE", _path("images", digest)))
 
     def users(self) -> list[dict[str, str]]:
         return list(self._json("GET", "/users"))

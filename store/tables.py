@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Dialect
 
 from domain.dataset import DatasetState, ImportProblem
+from domain.image import ImageKind, SyscallTable
 from domain.job import Reason
 from domain.permissions import Role
 from domain.states import JobState, LedgerAction
@@ -68,6 +69,18 @@ images = sa.Table(
     sa.Column("created_at", Moment, nullable=False),
     sa.Column("approved_by", sa.String(63)),
     sa.Column("approved_at", Moment),
+    sa.Column("kind", sa.String(10), nullable=False),
+    # of an imported image: over its files as unpacked, and over the archive as it came
+    sa.Column("tree_digest", sa.String(71)),
+    sa.Column("source_digest", sa.String(71)),
+    sa.Column("size", sa.BigInteger),
+    # what the operator approved it for
+    sa.Column("syscalls", sa.String(10)),
+    sa.Column("warm", sa.Boolean, nullable=False),
+    sa.Column("withdrawn_by", sa.String(63)),
+    sa.Column("withdrawn_at", Moment),
+    one_of("kind", ImageKind),
+    one_of("syscalls", SyscallTable),
 )
 
 accounts = sa.Table(

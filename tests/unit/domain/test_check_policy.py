@@ -9,11 +9,14 @@ from factories import (
     make_job_request,
     make_manifest,
     make_pipeline,
+    manifest_fields,
     policy_fields,
 )
 
 from domain.errors import InvalidRequest, NotAllowed
 from domain.job import check_policy
+from domain.model import parse
+from domain.pipeline import Manifest
 from domain.policy import Policy, Timing
 
 
@@ -87,3 +90,31 @@ def test_the_sentences_say_what_the_timing_shows():
     assert "says nothing about the runs" in Timing().sentence
     assert "rounded up to 5 s" in Timing(mode="coarse", step_seconds=5).sentence
     assert "hostile pipeline" in Timing(mode="coarse", step_seconds=5).sentence
+
+
+@pytest.mark.parametrize(
+    ("name", "default", "above"),
+    [
+        ("wall_seconds", 60, 60.5),
+        ("memory_mib", 4096, 4097),
+        ("processes", 256, 257),
+        ("scratch_mib", 1024, 1025),
+    ],
+)
+def test_resources_over_the_policy(name, default, above):
+    check_policy(make_job_request(**asking_for(resources={name: default})), make_dataset())
+    problem = refused(InvalidRequest, request=asking_for(resources={name: above}))
+    assert problem.field == f"pipeline.manifest.resources.{name}"
+    assert problem.problem == f"{above:g} is over the policy's {default:g}."
+    assert problem.fix == f"Use {default:g} or less."
+
+
+@pytest.mark.parametrize("name", ["wall_seconds", "memory_mib", "processes", "scratch_mib"])
+@pytest.mark.parametrize("amount", [0, -1])
+def test_a_limit_of_zero_is_refused_before_any_policy(name, amount):
+    with pytest.raises(InvalidRequest) as refusal:
+        parse(Manifest, manifest_fields(resources={name: amount}))
+    problem = refusal.value.problems[0]
+    assert problem.field == f"resources.{name}"
+    assert problem.fix.startswith("Use ")
+    assert problem.fix.endswith(" or more.")

@@ -1,0 +1,62 @@
+"""The environment variables that a pipeline may bring along: few, small, none that steers how it is run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator
+
+MAX_NAMES = 32
+MAX_VALUE_BYTES = 4096
+NAME = r"[A-Z][A-Z0-9_]{0,31}"
+# the sandbox sets these itself, the same for every run
+_OURS = frozenset({"PATH", "HOME", "LANG", "TZ"})
+_OUR_ENDS = ("_NUM_THREADS",)
+_OUR_STARTS = ("DPGATE_",)
+# these steer the loader, the C library or the interpreter before the pipeline's first line; or a proxy
+_STEERING_STARTS = ("LD_", "PYTHON", "GCONV", "GLIBC_")
+_STEERING_ENDS = ("_PROXY",)
+
+
+def _check(value: Any) -> Any:
+    if not isinstance(value, Mapping):
+        return value  # pydantic has the words for it
+    if len(value) > MAX_NAMES:
+        raise ValueError(f"has {len(value)} names; keep to {MAX_NAMES}")
+    for name, text in value.items():
+        if problem := _problem_of_name(name) or _problem_of_value(text):
+            raise ValueError(f"{str(name)[:64]!r} {problem}")
+    return dict(value)
+
+
+def _problem_of_name(name: Any) -> str | None:
+    if not isinstance(name, str) or not re.fullmatch(NAME, name):
+        return "is not a name; use at most 32 capital letters, digits and _, starting with a letter"
+    if name in _OURS or name.endswith(_OUR_ENDS) or name.startswith(_OUR_STARTS):
+        return "is set by the sandbox, the same for every run; choose another name"
+    if name.startswith(_STEERING_STARTS) or name.endswith(_STEERING_ENDS):
+        return "steers the loader, the interpreter or the network; remove it, or set it inside the pipeline"
+    return None
+
+
+def _problem_of_value(text: Any) -> str | None:
+    if not isinstance(text, str):
+        return "does not hold text; put the value in quotes"
+    if "\0" in text or not _is_text(text):
+        return "holds characters that no environment can; remove them"
+    if len(text.encode()) > MAX_VALUE_BYTES:
+        return f"holds more than {MAX_VALUE_BYTES} bytes; put large parts into a file of the pipeline"
+    return None
+
+
+def _is_text(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # half of a surrogate pair
+        return False
+    return True
+
+
+Environment = Annotated[dict[str, str], BeforeValidator(_check)]
