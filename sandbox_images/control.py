@@ -6,6 +6,7 @@ worker/sandbox/preflight.
 
 import json
 import os
+import stat
 import subprocess
 import sys
 import tempfile
@@ -33,7 +34,10 @@ def can_write(folder):
 def is_open(name):
     """A host-wide entry of /proc that can be read. Covered folders are empty, covered files refuse."""
     path = os.path.join("/proc", name)
-    return bool(os.listdir(path)) if os.path.isdir(path) else not read(path).startswith("refused")
+    if os.path.isdir(path):
+        return bool(os.listdir(path))
+    # a container engine covers files with /dev/null, which can be opened and is empty
+    return not stat.S_ISCHR(os.stat(path).st_mode) and not read(path).startswith("refused")
 
 
 def everyday_work():
@@ -59,15 +63,16 @@ facts = {
     "no_new_privileges": status["NoNewPrivs"],
     "capabilities": status["CapEff"] + status["CapBnd"],
     "interfaces": sorted(
-        line.split(":")[0].strip() for line in read("/proc/net/dev").splitlines() if ":" in line
+        line.split(":")[0].strip() for line in read("/proc/self/net/dev").splitlines() if ":" in line
     ),
-    "routes": len(read("/proc/net/route").splitlines()) - 1,
+    "routes": len(read("/proc/self/net/route").splitlines()[1:]),
     "writable": [
         folder for folder in ("/", "/usr", "/etc", "/dev", "/proc", "/in", "/pipeline") if can_write(folder)
     ],
     "environment": sorted(os.environ),
-    "init_is_readable": os.access("/proc/1/mem", os.R_OK)
-    or not read("/proc/1/environ").startswith("refused"),
+    # where the payload is PID 1 itself, there is nobody else to read
+    "init_is_readable": os.getpid() != 1
+    and (os.access("/proc/1/mem", os.R_OK) or not read("/proc/1/environ").startswith("refused")),
     "open_proc": [
         name for name in os.listdir("/proc") if not name.isdigit() and name not in kept and is_open(name)
     ],

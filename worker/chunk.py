@@ -9,18 +9,21 @@ from datetime import timedelta
 from functools import lru_cache
 
 from domain.dataset import Dataset, Declaration
+from domain.image import ImageKind, SyscallTable
 from domain.job import Job
 from domain.schedule import Schedule
 from domain.states import JobState
 from privacy.partition import derive_key
 from privacy.sample_aggregate import SampleAggregate
-from store import datasets, jobs, runs
+from store import datasets, images, jobs, runs
 from store.sealing import seal
 from store.snapshots import SnapshotArea
+from worker.cancelling import cancelled_with
 from worker.collect import collect, output_context, pack
 from worker.order import order_for
-from worker.sandbox.protocol import Audience
+from worker.sandbox.protocol import Audience, SandboxUnavailable, SlotOrder
 from worker.stage import Block, People, cut, open_people
+from worker.time_grid import TimeGrid
 from worker.zone import WorkerZone
 
 
@@ -67,14 +70,16 @@ def stage(zone: WorkerZone, chunk: Chunk) -> Mapping[int, Block]:
 def run(zone: WorkerZone, chunk: Chunk, blocks: Mapping[int, Block]) -> dict[int, tuple[int, ...] | None]:
     """Each block in a sandbox of its own, one after the other, on the public time grid."""
     outputs: dict[int, tuple[int, ...] | None] = {}
-    with zone.sandbox.open_slot(
-        order_for(chunk.job.request.pipeline, image=zone.image, audience=Audience.ORIGINAL), slot=zone.slot
-    ) as slot:
+    grid = grid_of(chunk)
+    with (
+        zone.sandbox.open_slot(_order(zone, chunk), slot=zone.slot) as slot,
+        cancelled_with(zone, chunk.job.id, slot),
+    ):
         for turn, (block, files) in enumerate(blocks.items()):
-            _wait_for_turn(chunk, turn)
+            grid.wait_for(turn)
             result = slot.run(files)
             outputs[block] = collect(result.outputs, shape=chunk.job.request.shape, mechanism=chunk.mechanism)
-        _wait_for_turn(chunk, len(blocks))
+        grid.wait_for(len(blocks))
     return outputs
 
 
@@ -105,11 +110,27 @@ def _opened(area: SnapshotArea, snapshot: str, declaration: Declaration) -> Peop
     return open_people(declaration, area.open(snapshot))
 
 
-def _wait_for_turn(chunk: Chunk, turn: int) -> None:
-    """Padded: a run can read the clock, which must not tell it what other people's data took."""
-    if chunk.dataset.declaration.policy.timing.mode != "padded":
-        return
-    schedule = chunk.schedule
-    moment = chunk.claimed_at + schedule.first_run_s + turn * schedule.quantum_s
-    while (left := moment - time.monotonic()) > 0:
-        time.sleep(left)
+def _order(zone: WorkerZone, chunk: Chunk) -> SlotOrder:
+    """Raises SandboxUnavailable if the image has left this worker since the job was charged."""
+    digest = chunk.job.image_digest
+    image = zone.images.get(digest)
+    if image is None:
+        raise SandboxUnavailable(f"this worker does not hold the image {digest}")
+    with zone.database.reading() as connection:
+        record = images.get(connection, digest)
+    return order_for(
+        chunk.job.request.pipeline,
+        image=image,
+        audience=Audience.ORIGINAL,
+        syscalls=record.syscalls or SyscallTable.STRICT,
+        warm=record.warm or record.kind is ImageKind.HOST,
+    )
+
+
+def grid_of(chunk: Chunk) -> TimeGrid:
+    """The chunk's turns, from public values."""
+    return TimeGrid(
+        start=chunk.claimed_at + chunk.schedule.first_run_s,
+        quantum_s=chunk.schedule.quantum_s,
+        padded=chunk.dataset.declaration.policy.timing.mode == "padded",
+    )

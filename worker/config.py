@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Literal
 
 from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from worker.sandbox.protocol import Profile
+from worker.sandbox.slot_user import FIRST_SLOT_UID
 
 
 class WorkerSettings(BaseSettings):
@@ -21,6 +25,19 @@ class WorkerSettings(BaseSettings):
     # plain blocks live here while they run; must be a tmpfs
     scratch_folder: Path
     allow_disk_scratch: bool = False
+    # how much of isolation this worker insists on before it takes original data
+    isolation: Profile = Profile.STANDARD
+    # how runs are isolated: a supervisor per slot, a bubblewrap per run, or a container per run
+    sandbox: Literal["supervised", "bubblewrap", "docker"] = "supervised"
+    # for the sandbox docker: its socket, the keeper's image by digest, a runtime it knows
+    docker_socket: Path | None = None
+    docker_keeper_image: str | None = None
+    docker_runtime: str = "runc"
+    # the host user of slot 0, and the runs that one keeper serves; the proxy must be given the same
+    docker_first_uid: int = Field(FIRST_SLOT_UID, gt=0)
+    docker_batch: int = Field(25, ge=1, le=200)
+    # imported images: where slot users can get to; default: in the zone folder
+    images_folder: Path | None = None
     # an environment that pipelines may use beside the host's /usr
     python_env: Path | None = None
     # parallel runs that a job may count on, over all workers: a public number, it fixes the time of release
@@ -36,6 +53,10 @@ class WorkerSettings(BaseSettings):
     # written when the worker takes messages, for whoever started it
     ready_file: Path | None = None
     max_delivery_file_bytes: int = Field(4 * 1024**3, gt=0)
+
+    @property
+    def image_store_folder(self) -> Path:
+        return self.images_folder or self.zone_folder / "images"
 
     @property
     def key_file(self) -> Path:

@@ -14,7 +14,7 @@ import logging
 
 from worker.chunk import claim_chunk, give_back, keep, run, stage
 from worker.publish import arrange_release
-from worker.sandbox.protocol import SandboxUnavailable
+from worker.sandbox.protocol import SandboxUnavailable, SlotCancelled
 from worker.start import charge, claim, prepare, put_back, send
 from worker.zone import WorkerZone
 
@@ -40,6 +40,9 @@ def execute_chunk(zone: WorkerZone, job_id: str, number: int) -> None:
         return
     try:
         outputs = run(zone, chunk, stage(zone, chunk))
+    except SlotCancelled:
+        give_back(zone, chunk)  # nobody takes it: the job is over
+        return
     except SandboxUnavailable as missing:
         # the host's fault, not the outcome of a run: the text is ours and names what is missing
         log.error("job %s chunk %s could not be isolated: %s", job_id, number, missing)

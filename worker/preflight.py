@@ -6,39 +6,52 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from domain.errors import NotReady
+from domain.image import ImageKind
 from store import audit, images, releases
 from store.database import Database
 from store.keys import load_keys
+from worker.announce import announce_images
 from worker.certificate import public_key_pem
 from worker.config import WorkerSettings
+from worker.images.held import HeldImages
 from worker.sandbox.host_image import HostImage
-from worker.sandbox.preflight import check_host
-from worker.sandbox.protocol import Feature
+from worker.sandbox.preflight import check_backend
+from worker.sandbox.protocol import Feature, Profile
 
 
 def check_worker(settings: WorkerSettings, image: HostImage) -> None:
     """Raises NotReady when this host cannot isolate runs or a key is missing."""
     keys = load_keys(settings.key_file)
-    features = check_host(settings.scratch_folder, image)
+    features = check_backend(settings, image, slots=settings.slots)
     database = Database(settings.database_url)
     try:
-        introduce(database, image, features, public_key=public_key_pem(keys.signing))
+        introduce(database, image, features, settings.isolation, public_key=public_key_pem(keys.signing))
+        held = HeldImages(image, settings.image_store_folder)
+        announce_images(database, held, now=datetime.now(UTC))
     finally:
         database.close()
-    if problems := missing(features):
-        raise NotReady("this host cannot isolate runs of original data:\n" + "\n".join(problems))
+    if problems := missing(features, settings.isolation):
+        raise NotReady(
+            f"this host lacks what profile {settings.isolation.value} needs to isolate runs:\n"
+            + "\n".join(problems)
+        )
 
 
-def missing(features: Sequence[Feature]) -> list[str]:
-    """One line per required feature that is absent, with its fix."""
+def missing(features: Sequence[Feature], profile: Profile) -> list[str]:
+    """One line per absent feature that this profile needs, with its fix."""
     return [
-        f"- {feature.name}: {feature.detail}. {feature.fix}"
-        for feature in features
-        if feature.required and not feature.present
+        f"- {feature.name}: {feature.detail}. {feature.fix}" for feature in features if feature.stops(profile)
     ]
 
 
-def introduce(database: Database, image: HostImage, features: Sequence[Feature], *, public_key: str) -> None:
+def introduce(
+    database: Database,
+    image: HostImage,
+    features: Sequence[Feature],
+    profile: Profile,
+    *,
+    public_key: str,
+) -> None:
     """Put the image, the certificate key and the isolation report on record."""
     now = datetime.now(UTC)
     with database.transaction() as connection:
@@ -46,7 +59,7 @@ def introduce(database: Database, image: HostImage, features: Sequence[Feature],
             connection,
             digest=image.digest,
             name=image.name,
-            description="the host's own /usr and Python; for development and for data sets that allow it",
+            description=ImageKind.HOST.use,
             now=now,
         )
         releases.publish_key(connection, public_key)
@@ -56,5 +69,6 @@ def introduce(database: Database, image: HostImage, features: Sequence[Feature],
             actor="worker",
             action="worker.start",
             subject=image.digest,
+            profile=profile.value,
             isolation={feature.name: feature.present for feature in features},
         )

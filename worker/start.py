@@ -5,9 +5,12 @@ from __future__ import annotations
 import logging
 from datetime import timedelta
 
+from domain.image import SyscallTable
 from domain.job import Job, Reason
 from domain.states import Actor, JobState
-from store import datasets, jobs, runs
+from store import datasets, images, jobs, runs
+from worker.readiness import FINAL, refusal
+from worker.sandbox.choice import counts_all_memory
 from worker.zone import WorkerZone
 
 log = logging.getLogger(__name__)
@@ -27,10 +30,15 @@ def claim(zone: WorkerZone, job_id: str) -> Job | None:
 
 def prepare(zone: WorkerZone, job: Job) -> Reason | None:
     """Whether everything is here that the job needs, before any data is touched."""
-    if job.image_digest != zone.image.digest:
-        return Reason.IMAGE_CHANGED
     with zone.database.reading() as connection:
         dataset = datasets.get(connection, job.dataset_id)
+        record = images.get(connection, job.image_digest)
+    image = zone.images.get(job.image_digest)
+    reason = refusal(job, dataset, settings=zone.settings, image=image, record=record)
+    if reason is not None:
+        return reason
+    if record.syscalls is SyscallTable.STANDARD and not counts_all_memory(zone.settings):
+        return Reason.SANDBOX_UNAVAILABLE
     if dataset.snapshot is None or not zone.snapshots.has(dataset.snapshot):
         return Reason.SNAPSHOT_MISSING
     if not zone.is_isolated():
@@ -40,7 +48,7 @@ def prepare(zone: WorkerZone, job: Job) -> Reason | None:
 
 def put_back(zone: WorkerZone, job: Job, reason: Reason) -> None:
     """PREPARING -> QUEUED for another try, or ERRORED with the budget given back."""
-    last = job.attempts >= zone.settings.max_attempts
+    last = reason in FINAL or job.attempts >= zone.settings.max_attempts
     after = JobState.ERRORED if last else JobState.QUEUED
     with zone.database.transaction() as connection:
         jobs.move(

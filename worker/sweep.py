@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from domain.job import Reason
 from domain.states import Actor, JobState
 from store import datasets, jobs, runs
+from worker.announce import announce_images
 from worker.failure import without_its_text
 from worker.importing import remove_settled_deliveries
 from worker.publish import arrange_release
@@ -28,6 +29,7 @@ def sweep(zone: WorkerZone) -> None:
         mend_running,
         mend_aggregating,
         remove_leftovers,
+        announce_new_images,
     ):
         try:
             step(zone)
@@ -97,6 +99,11 @@ def mend_aggregating(zone: WorkerZone) -> None:
 def remove_leftovers(zone: WorkerZone) -> None:
     """What runs had when their worker died: blocks in memory, sandboxes."""
     zone.sandbox.reap()
+
+
+def announce_new_images(zone: WorkerZone) -> None:
+    """What an operator added to the store since the start."""
+    announce_images(zone.database, zone.images, now=zone.now())
 
 
 def _long_in(zone: WorkerZone, state: JobState, for_s: float) -> list[str]:

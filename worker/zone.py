@@ -14,9 +14,10 @@ from store.keys import Keys, load_keys
 from store.people import CohortPeople
 from store.snapshots import SnapshotArea
 from worker.config import WorkerSettings
-from worker.sandbox.bubblewrap import BubblewrapSandbox
+from worker.images.held import HeldImages
+from worker.sandbox.choice import OpenSandbox, open_sandbox
 from worker.sandbox.host_image import HostImage
-from worker.sandbox.protocol import Sandbox
+from worker.sandbox.protocol import Profile, Sandbox
 
 
 class Messages(Protocol):
@@ -28,12 +29,6 @@ class Messages(Protocol):
     def import_dataset(self, dataset_id: str) -> None: ...
 
 
-class OpenSandbox(Sandbox, Protocol):
-    """With something on this host that ends with the process."""
-
-    def close(self) -> None: ...
-
-
 @dataclass(frozen=True)
 class WorkerZone:
     settings: WorkerSettings
@@ -41,16 +36,21 @@ class WorkerZone:
     keys: Keys
     snapshots: SnapshotArea
     people: CohortPeople
-    image: HostImage
+    images: HeldImages
     sandbox: OpenSandbox
     messages: Messages
     slot: int
     now: Callable[[], datetime]
 
+    @property
+    def image(self) -> HostImage:
+        """This host's own."""
+        return self.images.host
+
     def is_isolated(self) -> bool:
         """Whether this process can isolate runs. A yes is kept; after a no the host is looked at again."""
         try:
-            _check_isolation(self.sandbox)  # type: ignore[arg-type]  # hashed by identity
+            _check_isolation(self.sandbox, self.settings.isolation)  # type: ignore[arg-type]  # by identity
         except NotReady:
             return False
         return True
@@ -61,8 +61,8 @@ class WorkerZone:
 
 
 @lru_cache(maxsize=1)  # does not keep what it raises
-def _check_isolation(sandbox: Sandbox) -> None:
-    if not all(feature.present or not feature.required for feature in sandbox.probe()):
+def _check_isolation(sandbox: Sandbox, profile: Profile) -> None:
+    if any(feature.stops(profile) for feature in sandbox.probe()):
         raise NotReady("this host cannot isolate runs")
 
 
@@ -75,10 +75,8 @@ def open_zone(settings: WorkerSettings, *, image: HostImage, messages: Messages,
         keys=keys,
         snapshots=SnapshotArea(settings.snapshots_folder, keys),
         people=CohortPeople(settings.cohorts_folder, keys),
-        image=image,
-        sandbox=BubblewrapSandbox(
-            image, scratch_root=settings.scratch_folder, allow_disk_scratch=settings.allow_disk_scratch
-        ),
+        images=HeldImages(image, settings.image_store_folder),
+        sandbox=open_sandbox(settings, image),
         messages=messages,
         slot=settings.first_slot + slot,
         now=lambda: datetime.now(UTC),

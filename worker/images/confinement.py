@@ -60,7 +60,7 @@ def _flags(
     for path, fd in files.items():
         flags += ["--perms", "0444", "--file", str(fd), path]
     if program.folder is not None:
-        flags += ["--bind", str(program.folder.path), "/work"]
+        flags += ["--bind", str(program.folder.path), "/room"]
     return [*flags, "--remount-ro", "/", "--clearenv", "--setenv", "PATH", "/usr/bin:/bin", "--chdir", "/"]
 
 

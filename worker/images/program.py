@@ -30,7 +30,7 @@ class Confined:
     mounts: tuple[str, ...]  # bwrap's flags for the root file system
     python: Path  # of the host, open to the import's user
     files: Mapping[str, bytes] = field(default_factory=dict)  # by absolute path
-    folder: Folder | None = None  # at /work
+    folder: Folder | None = None  # at /room
     wall_s: float = 3600
     memory_bytes: int = 4 * GIB  # address space of each process
     file_bytes: int = 0

@@ -69,7 +69,7 @@ class ImageStore:
             made = room.path / "image"
             made.mkdir(mode=0o700)
             made.chmod(_PASSABLE)
-            unpacked, sealed = self._unpack(copy, made, kind, work=room.path / "work")
+            unpacked, sealed = self._unpack(copy, made, kind, work=room.path / "unpacked")
             digest = unpacked.digest or archive_digest
             if not is_digest(digest):
                 raise ImageRefused("the image has no usable digest")

@@ -50,7 +50,7 @@ def unpack(archive: Path, folder: Path, kind: str, *, host: HostImage, caps: Cap
         Confined(
             command=(
                 *(str(host.interpreter), "-I", "-S", "-B", "-c", _START),
-                *("/archive", "/work", kind, caps.as_text()),
+                *("/archive", "/room", kind, caps.as_text()),
             ),
             mounts=(*_host_mounts(host), "--ro-bind", str(archive), "/archive"),
             python=host.interpreter,

@@ -29,6 +29,10 @@ class Choice(Protocol):
     def docker_keeper_image(self) -> str | None: ...
     @property
     def docker_runtime(self) -> str: ...
+    @property
+    def docker_first_uid(self) -> int: ...
+    @property
+    def docker_batch(self) -> int: ...
 
 
 def open_sandbox(choice: Choice, host: HostImage) -> OpenSandbox:
@@ -64,5 +68,7 @@ def _docker(choice: Choice) -> OpenSandbox:
         socket=choice.docker_socket,
         keeper_image=choice.docker_keeper_image,
         runtime=choice.docker_runtime,
+        first_uid=choice.docker_first_uid,
+        batch=choice.docker_batch,
     )
     return DockerSandbox(settings, lock_root=choice.scratch_folder)

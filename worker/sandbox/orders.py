@@ -1,5 +1,6 @@
 """What every backend asks of an order before it opens a slot for it."""
 
+import math
 import platform
 from functools import cache
 
@@ -27,9 +28,10 @@ def check_order(order: SlotOrder) -> None:
         check_relative_path(path)
     if order.warm is not None and (len(order.command) < 2 or order.command[1].startswith("-")):
         raise ValueError("a warm order's command is an interpreter, a script, and the script's arguments")
-    amounts = (limits.wall_s, limits.cpu_s, limits.memory_bytes, limits.processes, limits.tmp_bytes)
-    if not all(amount > 0 for amount in (*amounts, limits.output_bytes, limits.file_bytes, limits.inodes)):
-        raise ValueError("every limit must be positive")
+    if any(name == "" or "=" in name for name in order.environment):
+        raise ValueError("not a name of an environment variable")
+    if not all(0 < amount < math.inf for amount in vars(limits).values()):
+        raise ValueError("every limit must be positive, and none endless")
 
 
 @cache

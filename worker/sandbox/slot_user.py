@@ -16,9 +16,21 @@ FIRST_SLOT_UID = 200_000  # above what distributions and directory services hand
 
 
 def slot_user(slot: int) -> int:
-    if os.getuid() == 0:
-        return FIRST_SLOT_UID + slot
-    return os.getuid()
+    """Raises SandboxUnavailable for a root that has no such users to give."""
+    if os.getuid() != 0:
+        return os.getuid()
+    user = FIRST_SLOT_UID + slot
+    if not _is_mapped(user):
+        raise SandboxUnavailable(
+            f"this root has no user {user} for a slot, because its user namespace maps none: map more "
+            "users to it, or run the worker as an ordinary user"
+        )
+    return user
+
+
+def _is_mapped(user: int) -> bool:
+    lines = (line.split() for line in Path("/proc/self/uid_map").read_text().splitlines())
+    return any(int(first) <= user < int(first) + int(count) for first, _, count in lines)
 
 
 def check_open_to_slots(path: Path, *, listed: bool = True) -> None:

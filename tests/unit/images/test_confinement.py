@@ -23,10 +23,10 @@ def tries(action):
 print(json.dumps({
     "user": os.getuid(), "environment": dict(os.environ), "root": sorted(os.listdir("/")),
     "write /": tries(lambda: open("/x", "w")), "write /usr": tries(lambda: open("/usr/x", "w")),
-    "write /dev": tries(lambda: open("/dev/x", "w")), "write /work": tries(lambda: open("/work/x", "w")),
+    "write /dev": tries(lambda: open("/dev/x", "w")), "write /room": tries(lambda: open("/room/x", "w")),
     "socket": tries(lambda: socket.socket()),
-    "device": tries(lambda: os.mknod("/work/null", 0o020666, os.makedev(1, 3))),
-    "mount": tries(lambda: os.chroot("/work")),
+    "device": tries(lambda: os.mknod("/room/null", 0o020666, os.makedev(1, 3))),
+    "mount": tries(lambda: os.chroot("/room")),
     "files": resource.getrlimit(resource.RLIMIT_NOFILE), "memory": resource.getrlimit(resource.RLIMIT_AS),
     "processes": resource.getrlimit(resource.RLIMIT_NPROC),
     "descriptors": [fd for fd in range(3, 200) if tries(lambda: os.fstat(fd)) == "DONE"],
@@ -54,7 +54,7 @@ def test_what_it_sees(program):
     assert found["user"] == 1000
     assert set(found["environment"]) <= {"PATH", "PWD", "LC_CTYPE"}
     assert not {"home", "root", "var", "proc", "tmp"} & set(found["root"])
-    assert found["write /work"] == "DONE"
+    assert found["write /room"] == "DONE"
     for what in ("write /", "write /usr", "write /dev"):
         assert found[what] == "Read-only file system"
     for what in ("socket", "device", "mount"):
@@ -72,8 +72,8 @@ def test_control_the_same_program_outside_can_do_more():
     assert {"home", "var", "proc", "tmp"} <= set(found["root"])
 
 
-FILL = "import time\nfor n in range(200): open(f'/work/{n}', 'wb').write(bytes(1 << 20))\ntime.sleep(99)"
-DIG = "import os, time\nos.chdir('/work')\nfor n in range(900): os.mkdir('d'); os.chdir('d')\ntime.sleep(99)"
+FILL = "import time\nfor n in range(200): open(f'/room/{n}', 'wb').write(bytes(1 << 20))\ntime.sleep(99)"
+DIG = "import os, time\nos.chdir('/room')\nfor n in range(900): os.mkdir('d'); os.chdir('d')\ntime.sleep(99)"
 FORK = "import os, time\nfor n in range({n}):\n  if os.fork() == 0: time.sleep(1000)\n"
 
 
@@ -130,6 +130,6 @@ def test_memory_and_processes_are_limited(program):
     ended = run_confined(program(FORK.format(n=80), processes=20))
     assert "BlockingIOError" in ended.complaint
     ended = run_confined(
-        program("f = open('/work/x', 'wb', 0); f.write(bytes(2000)); f.write(b'x')", file_bytes=1000)
+        program("f = open('/room/x', 'wb', 0); f.write(bytes(2000)); f.write(b'x')", file_bytes=1000)
     )
     assert "File too large" in ended.complaint

@@ -214,12 +214,12 @@ def test_a_killed_import_leaves_nothing_after_the_next_open(open_folder, host, t
     archive = pack(Recipe([big]).docker(), tmp_path / "image.tar")
     with importing(folder, archive) as process:
         deadline = time.monotonic() + 60
-        while not list(folder.glob("incoming/*/work/rootfs/d9*")):
+        while not list(folder.glob("incoming/*/unpacked/rootfs/d9*")):
             assert process.poll() is None, process.stderr.read()
             assert time.monotonic() < deadline
             time.sleep(0.002)
         held = ImageStore(folder, host=host)  # while it lives, it is left alone
-        assert list(folder.glob("incoming/*/work"))
+        assert list(folder.glob("incoming/*/unpacked"))
         process.send_signal(signal.SIGKILL)
     time.sleep(0.5)  # the sandbox dies with the thread that started it
     left = len(list(folder.rglob("*")))

@@ -11,7 +11,7 @@ import pytest
 from factories import make_dataset, make_declaration, make_manifest, make_pipeline, policy_fields
 
 from domain.schedule import JOB_OVERHEAD_S, OPENING_S, Schedule
-from worker.chunk import Chunk, _wait_for_turn
+from worker.chunk import Chunk, grid_of
 from worker.order import limits_for, order_for
 from worker.sandbox.protocol import Audience
 
@@ -33,27 +33,27 @@ def chunk(mode: dict[str, Any], *, claimed_ago_s: float = 0.0) -> Chunk:
 @pytest.mark.parametrize("claimed_ago_s", [0.0, 0.3, 0.9])
 def test_the_first_run_starts_at_a_public_time_however_long_staging_took(claimed_ago_s: float) -> None:
     padded = chunk({"mode": "padded"}, claimed_ago_s=claimed_ago_s)
-    _wait_for_turn(padded, 0)
+    grid_of(padded).wait_for(0)
     assert time.monotonic() - padded.claimed_at == pytest.approx(padded.schedule.first_run_s, abs=0.05)
 
 
 def test_runs_start_one_quantum_apart() -> None:
     padded = chunk({"mode": "padded"}, claimed_ago_s=1.6)
-    _wait_for_turn(padded, 1)
+    grid_of(padded).wait_for(1)
     expected = padded.schedule.first_run_s + padded.schedule.quantum_s
     assert time.monotonic() - padded.claimed_at == pytest.approx(expected, abs=0.05)
 
 
 def test_coarse_runs_do_not_wait() -> None:
     started = time.monotonic()
-    _wait_for_turn(chunk({"mode": "coarse", "step_seconds": 1}), 3)
+    grid_of(chunk({"mode": "coarse", "step_seconds": 1})).wait_for(3)
     assert time.monotonic() - started < 0.02
 
 
 def test_a_late_turn_does_not_wait() -> None:
     late = chunk({"mode": "padded"}, claimed_ago_s=60)
     started = time.monotonic()
-    _wait_for_turn(late, 2)
+    grid_of(late).wait_for(2)
     assert time.monotonic() - started < 0.02
 
 

@@ -1,0 +1,77 @@
+"""What a worker refuses before data are touched: the job ends with the reason, the budget comes back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from heights import MEAN, request_fields
+from zones import Bench, check_books, given_heights, host_image, open_bench, submit
+
+from domain.job import Reason
+from domain.states import JobState
+from store import images
+from worker.sandbox.protocol import Profile
+
+PADDED = {"timing": {"mode": "padded"}}
+
+
+@contextmanager
+def bench_of(url: str, folder: Path, profile: Profile = Profile.STANDARD) -> Iterator[Bench]:
+    with open_bench(url, folder, isolation=profile, max_attempts=1) as bench:
+        yield bench
+
+
+def command(*words: str) -> dict[str, object]:
+    pipeline = request_fields(MEAN)["pipeline"]
+    manifest = pipeline["manifest"] | {"command": list(words)}
+    return {"pipeline": pipeline | {"manifest": manifest}}
+
+
+def ends(bench: Bench, job_id: str, reason: Reason | None) -> None:
+    bench.drive()
+    job = bench.job(job_id)
+    check_books(bench)
+    if reason is None:
+        assert job.state is JobState.RELEASED
+        return
+    assert (job.state, job.reason, job.charged_at) == (JobState.ERRORED, reason, None)
+    assert ("PREPARING", "RUNNING") not in bench.moves(job_id)
+
+
+@pytest.mark.parametrize(("synthetic", "reason"), [(False, Reason.NOT_SYNTHETIC), (True, None)])
+def test_a_worker_for_development(
+    database_url: str, tmp_path: Path, synthetic: bool, reason: Reason | None
+) -> None:
+    with bench_of(database_url, tmp_path, Profile.DEV) as bench:
+        given_heights(bench, synthetic=synthetic)
+        ends(bench, submit(bench), reason)
+
+
+def test_a_strict_worker_and_coarse_timing(database_url: str, tmp_path: Path) -> None:
+    with bench_of(database_url, tmp_path, Profile.STRICT) as bench:
+        given_heights(bench)
+        ends(bench, submit(bench), Reason.TIMING_NOT_PADDED)
+
+
+def test_an_approval_that_was_withdrawn_while_the_job_waited(database_url: str, tmp_path: Path) -> None:
+    with bench_of(database_url, tmp_path) as bench:
+        given_heights(bench)
+        job_id = submit(bench)
+        with bench.database.transaction() as connection:
+            images.withdraw(connection, digest=host_image().digest, by="olga", now=bench.clock())
+        ends(bench, job_id, Reason.IMAGE_CHANGED)
+
+
+@pytest.mark.parametrize(
+    "words", [("no-such-program",), ("/usr/bin/no-such",), ("python3", "/pipeline/no-such.py")]
+)
+def test_a_command_that_the_image_does_not_hold(
+    database_url: str, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    """Ends at the first try, however many there would be."""
+    with open_bench(database_url, tmp_path, max_attempts=5) as bench:
+        given_heights(bench)
+        ends(bench, submit(bench, **command(*words)), Reason.COMMAND_MISSING)

