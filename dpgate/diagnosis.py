@@ -1,32 +1,188 @@
-"""`dpgate doctor`: what this host offers to an embedded platform."""
+"""`dpgate doctor`: what this host offers an embedded platform, and what hostile pipelines achieve on it."""
 
 from __future__ import annotations
 
+import os
+from collections import Counter
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from domain.errors import NotReady
+from dpgate.embedded.home import Home
 from dpgate.embedded.redis_binary import find_redis_server
 from dpgate.errors import DpgateError
-from worker.sandbox.host_image import describe
-from worker.sandbox.preflight import check_host
-from worker.sandbox.protocol import Feature, SandboxUnavailable
+from store.reports import keep_report
+from worker.sandbox.choice import open_sandbox
+from worker.sandbox.host_features import check_bubblewrap, check_machine, check_worker_process
+from worker.sandbox.host_image import HostImage, describe
+from worker.sandbox.needs import CONTROL
+from worker.sandbox.preflight import check_backend
+from worker.sandbox.protocol import Feature, Image, Profile, SandboxUnavailable
 from worker.sandbox.scratch import default_scratch_root
+from worker.sandbox.slot_user import FIRST_SLOT_UID
+
+if TYPE_CHECKING:
+    from worker.sandbox.battery import ProbeResult
 
 
-def diagnose(python_env: Path | None = None) -> tuple[Feature, ...]:
-    """Redis, the image, and every feature that isolation rests on. Raises nothing: an absence is a row."""
+@dataclass(frozen=True)
+class Diagnosis:
+    """What was found, judged by one profile."""
+
+    profile: Profile
+    features: tuple[Feature, ...]
+    probes: tuple[ProbeResult, ...]  # empty: not run, or nothing could run
+
+    @property
+    def missing(self) -> tuple[Feature, ...]:
+        """What the profile needs and this host lacks."""
+        return tuple(feature for feature in self.features if feature.stops(self.profile))
+
+    @property
+    def failed(self) -> tuple[ProbeResult, ...]:
+        """Attacks that worked."""
+        return tuple(probe for probe in self.probes if probe.outcome.value == "failed")
+
+    @property
+    def residual(self) -> tuple[ProbeResult, ...]:
+        """Channels that are known and documented, and stay open."""
+        return tuple(probe for probe in self.probes if probe.outcome.value == "residual")
+
+    @property
+    def is_isolated(self) -> bool:
+        return not self.missing and not self.failed
+
+    def counts(self) -> dict[str, int]:
+        return dict(sorted(Counter(probe.outcome.value for probe in self.probes).items()))
+
+    def as_json(self) -> dict[str, Any]:
+        features = [
+            vars(feature)
+            | {"needed_from": feature.needed_from and feature.needed_from.value}
+            | {"stops": feature.stops(self.profile)}
+            for feature in self.features
+        ]
+        return {
+            "isolation": self.profile.value,
+            "is_isolated": self.is_isolated,
+            "features": features,
+            "battery": {
+                "counts": self.counts(),
+                "probes": [vars(probe) | {"outcome": probe.outcome.value} for probe in self.probes],
+            },
+        }
+
+
+@dataclass(frozen=True)
+class Backend:
+    """How a worker here would isolate runs: the settings of the same names."""
+
+    sandbox: str = "supervised"
+    docker_socket: Path | None = None
+    docker_keeper_image: str | None = None
+    docker_runtime: str = "runc"
+    docker_first_uid: int = FIRST_SLOT_UID
+    docker_batch: int = 25
+    scratch_folder: Path = field(default_factory=default_scratch_root)
+    allow_disk_scratch: bool = False
+
+
+def diagnose(
+    profile: Profile,
+    *,
+    backend: Backend,
+    python_env: Path | None = None,
+    slots: int | None = None,
+    battery: bool = True,
+    say: Callable[[str], None] = lambda _text: None,
+) -> Diagnosis:
+    """Redis, the image, every feature that isolation rests on, and the quick part of the battery.
+
+    Raises nothing: an absence is a row. `slots` is how many runs a worker here would do at the same time.
+    """
+    slots = slots or os.cpu_count() or 1
     try:
         image = describe(python_env)
     except SandboxUnavailable as error:
-        return (_redis(), Feature("image", required=True, present=False, detail=str(error), fix=""))
-    named = Feature(
-        "image", required=True, present=True, detail=f"{image.name} {image.digest[:19]}...", fix=""
-    )
-    return (_redis(), named, *check_host(default_scratch_root(), image))
+        lacking = _feature("image", present=False, detail=str(error))
+        worker = check_worker_process(backend.scratch_folder, slots=slots)
+        features = (_redis(), lacking, *check_bubblewrap(), *worker, *check_machine(slots=slots))
+        return Diagnosis(profile, features, ())
+    say("looking at the host")
+    named = _feature("image", present=True, detail=f"{image.name} {image.digest[:19]}...")
+    features = (_redis(), named, *check_backend(backend, image, slots=slots))
+    runs = any(feature.name == CONTROL and feature.present for feature in features)
+    return Diagnosis(profile, features, _battery(backend, image, say) if battery and runs else ())
+
+
+def keep(found: Diagnosis, home: Home) -> str:
+    """Put counts and names into the audit trail of the platform in `home`; a sentence on what came of it.
+
+    Directly, not through the gateway: the platform need not be up, and whoever can read the operator's token
+    and write the database is its operator.
+    """
+    if reason := _why_not(home):
+        return f"The report was not kept: {reason}"
+    try:
+        keep_report(
+            home.database_url,
+            token=home.operator_token.read_text(encoding="ascii").strip(),
+            action="doctor.report",
+            subject="host",
+            now=datetime.now(UTC),
+            isolation=found.profile.value,
+            features=len(found.features),
+            absent=[feature.name for feature in found.features if not feature.present],
+            missing=[feature.name for feature in found.missing],
+            battery=found.counts(),
+            failed=[probe.name for probe in found.failed],
+            residual=[probe.name for probe in found.residual],
+        )
+    except (NotReady, OSError) as error:
+        return f"The report was not kept: {getattr(error, 'strerror', None) or error}."
+    return f"The report is in the audit trail of the platform in {home.root}."
+
+
+def _why_not(home: Home) -> str | None:
+    if not home.database.exists() or not home.operator_token.exists():
+        return f"there is no platform in {home.root}; name its folder with --home."
+    if home.database.stat().st_uid != os.geteuid():
+        # files that another user leaves beside the database would lock its owner out
+        return f"the platform in {home.root} belongs to another user; run the doctor as that user."
+    return None
+
+
+def _battery(backend: Backend, image: HostImage, say: Callable[[str], None]) -> tuple[ProbeResult, ...]:
+    from worker.sandbox.battery import Outcome, ProbeResult, run_quick
+
+    say("running the quick part of the battery of hostile pipelines")
+    try:
+        with closing(open_sandbox(backend, image)) as sandbox:
+            return run_quick(sandbox, _attacked(backend, image))
+    except SandboxUnavailable as error:
+        # the platform's own failure counts as an attack that nothing stopped
+        return (ProbeResult("battery", "control", Outcome.FAILED, str(error).strip()[-300:]),)
+
+
+def _attacked(backend: Backend, image: HostImage) -> Image:
+    if backend.sandbox != "docker":
+        return image
+    from worker.sandbox.docker_engine.features import KeeperImage
+
+    return KeeperImage(str(backend.docker_keeper_image))
 
 
 def _redis() -> Feature:
     try:
-        found = find_redis_server()
+        return _feature("redis-server", present=True, detail=str(find_redis_server()))
     except DpgateError as error:
-        return Feature("redis-server", required=True, present=False, detail=str(error), fix="")
-    return Feature("redis-server", required=True, present=True, detail=str(found), fix="")
+        return _feature("redis-server", present=False, detail=str(error))
+
+
+def _feature(name: str, *, present: bool, detail: str) -> Feature:
+    # without these nothing of the platform starts, whatever its profile
+    return Feature(name, Profile.DEV, present, detail, fix="")

@@ -22,10 +22,12 @@ from privacy.partition import block_count
 from privacy.preview import LadderRow, epsilon_for_error, ladder, standard_ladder
 from privacy.sample_aggregate import SampleAggregate
 from worker.collect import collect
+from worker.images.held import HeldImages
 from worker.order import order_for
-from worker.sandbox.bubblewrap import BubblewrapSandbox
-from worker.sandbox.host_image import describe
+from worker.sandbox.host_image import HostImage, describe
 from worker.sandbox.protocol import Audience, RunDetail, RunResult, Slot
+from worker.sandbox.stored_image import StoredImage
+from worker.sandbox.supervised import SupervisedSandbox
 from worker.stage import People, cut, open_people, whole
 
 Progress = Callable[[int, int], None]
@@ -84,17 +86,20 @@ def run_on_twin(
     twin: Path,
     block_size: int,
     python_env: Path | None = None,
+    images: Path | None = None,
     progress: Progress = lambda _done, _total: None,
 ) -> TwinRun:
     """Run on the whole twin to lock the shape, then on its blocks to see what blocks give.
 
+    `images` is the store to take the pipeline's image from, unless it is this host's own.
     Raises PipelineFailed with the pipeline's own words: the twin is not original data.
     """
     people = _open_twin(declaration, twin)
     blocks = count_blocks(declaration.nominal_size, block_size)
-    image = describe(python_env)
-    order = order_for(pipeline, image=image, audience=Audience.TWIN)
-    with BubblewrapSandbox(image) as sandbox, sandbox.open_slot(order, slot=0) as slot:
+    host = describe(python_env)
+    image = _image_for(pipeline.manifest, host, images)
+    order = order_for(pipeline, image=image, audience=Audience.TWIN, warm=image is host)
+    with SupervisedSandbox(host) as sandbox, sandbox.open_slot(order, slot=0) as slot:
         started = time.monotonic()
         outputs = _outputs(pipeline.manifest, slot.run(whole(people)))
         longest = time.monotonic() - started
@@ -108,6 +113,23 @@ def run_on_twin(
         numbers=tuple(number for number in numbers if number is not None),
         block_outputs=found,
         longest_s=max(longest, slowest),
+    )
+
+
+def _image_for(manifest: Manifest, host: HostImage, images: Path | None) -> HostImage | StoredImage:
+    """By the name in the manifest: here the researcher is their own operator."""
+    if manifest.image == host.name:
+        return host
+    held = HeldImages(host, images).listed() if images else ()
+    found = [image for image in held if image.name == manifest.image]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        digests = ", ".join(image.digest for image in found)
+        raise DpgateError(f"several images are named {manifest.image}: {digests}; remove all but one")
+    raise DpgateError(
+        f"the image {manifest.image} is not on this machine; get its archive from the platform's operator, "
+        f"then: dpgate image add ARCHIVE --name {manifest.image}"
     )
 
 

@@ -9,7 +9,18 @@ from typing import Annotated
 import typer
 
 from domain.errors import PipelineError, PlatformError, RequestError
-from dpgate.cli import catalogue, custody, develop, hosting, jobs, operation, platform, registration
+from dpgate.cli import (
+    catalogue,
+    custody,
+    develop,
+    doctor,
+    hosting,
+    images,
+    jobs,
+    operation,
+    platform,
+    registration,
+)
 from dpgate.cli.exit_codes import ExitCode, exit_code
 from dpgate.cli.output import err, plain, print_json
 from dpgate.errors import DpgateError
@@ -27,7 +38,7 @@ app = typer.Typer(
 )
 dataset = typer.Typer(help="Check and register data sets.", no_args_is_help=True)
 user = typer.Typer(help="Add and list users.", no_args_is_help=True)
-image = typer.Typer(help="List and approve images.", no_args_is_help=True)
+image = typer.Typer(help="Add, approve and remove images.", no_args_is_help=True)
 audit = typer.Typer(help="Check the audit trail.", no_args_is_help=True)
 
 RESEARCHER, HOLDER, OPERATOR = "Researcher, in the order of the route", "Rights holder", "Operator"
@@ -49,7 +60,7 @@ for command, panel, example in (
     (hosting.up, OPERATOR, "dpgate up --detach"),
     (hosting.down, OPERATOR, "dpgate down"),
     (platform.demo, OPERATOR, "dpgate demo"),
-    (platform.doctor, OPERATOR, "dpgate doctor"),
+    (doctor.doctor, OPERATOR, "dpgate doctor"),
 ):
     app.command(rich_help_panel=panel, epilog=f"Example: {example}")(command)
 for group, name, subcommand, example in (
@@ -57,8 +68,11 @@ for group, name, subcommand, example in (
     (dataset, "add", registration.dataset_add, "dpgate dataset add data -d dataset.yaml"),
     (user, "add", operation.user_add, "dpgate user add ada --role data_user --profile operator"),
     (user, "list", operation.user_list, "dpgate user list --profile operator"),
-    (image, "list", operation.image_list, "dpgate image list"),
-    (image, "approve", operation.image_approve, "dpgate image approve sha256:... --profile operator"),
+    (image, "add", images.image_add, "dpgate image add python.tar --name python-base"),
+    (image, "list", images.image_list, "dpgate image list"),
+    (image, "approve", images.image_approve, "dpgate image approve sha256:... --profile operator"),
+    (image, "withdraw", images.image_withdraw, "dpgate image withdraw sha256:... --profile operator"),
+    (image, "remove", images.image_remove, "dpgate image remove sha256:... --profile operator"),
     (audit, "verify", operation.audit_verify, "dpgate audit verify --profile operator"),
 ):
     group.command(name, epilog=f"Example: {example}")(subcommand)

@@ -25,11 +25,18 @@ def datasets(as_json: Json = False, profile: Profile = "default") -> None:
     if as_json:
         print_json([dataset.raw for dataset in found])
         return
-    rows = [
-        (d.name, d.version, d.declaration["title"], d.declaration["nominal_size"], d.state) for d in found
-    ]
-    columns = ("name", "version", "title", "people (declared)", "state")
+    rows = [(d.name, d.version, _title(d), d.declaration["nominal_size"], d.state, _images(d)) for d in found]
+    columns = ("name", "version", "title", "people (declared)", "state", "images allowed")
     print_table("Data sets", columns, rows, empty="none that you may use; ask a rights holder")
+
+
+def _title(dataset: Dataset) -> str:
+    title = str(dataset.declaration["title"])
+    return f"{title} (synthetic: nobody's data)" if dataset.declaration.get("synthetic") else title
+
+
+def _images(dataset: Dataset) -> str:
+    return ", ".join(dataset.declaration["policy"]["images"]) or "none yet"
 
 
 def twin(

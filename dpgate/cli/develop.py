@@ -55,6 +55,7 @@ def run_and_lock(
 ) -> tuple[TwinRun, Lock]:
     """Run on the twin and its blocks, and write the lock that preview and submit need."""
     from dpgate import local
+    from dpgate.embedded.home import default_home
 
     declaration = parse(Declaration, load_twin_declaration(twin), within="declaration")
     with progress("running on the twin and its blocks", shown=shown) as step:
@@ -64,6 +65,7 @@ def run_and_lock(
             twin=twin,
             block_size=block_size,
             python_env=python_env,
+            images=default_home().images,
             progress=step,
         )
     lock = Lock(

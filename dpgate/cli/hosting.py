@@ -19,12 +19,17 @@ from dpgate.cli.output import Json, err, out, plain, print_json, print_line
 from dpgate.credentials import Login, keep_login
 from dpgate.embedded.home import Home, default_home
 from dpgate.errors import PlatformStopped
+from worker.sandbox.protocol import Profile as IsolationProfile
 
 if TYPE_CHECKING:
     from dpgate.embedded.stack import Stack
 
 HomeOption = Annotated[Path | None, typer.Option(help="The platform's folder.", envvar="DPGATE_HOME")]
 PythonEnv = Annotated[Path | None, typer.Option(help="A Python environment that pipelines may use.")]
+Isolation = Annotated[
+    IsolationProfile,
+    typer.Option(help="How much of isolation the worker insists on.", envvar="DPGATE_ISOLATION"),
+]
 DEFAULT_PORT = 8750
 
 
@@ -37,6 +42,7 @@ def up(
         int | None, typer.Option(min=1, max=10_000, help="Parallel runs (default: all cores).")
     ] = None,
     python_env: PythonEnv = None,
+    isolation: Isolation = IsolationProfile.STANDARD,
     database_url: Annotated[
         str | None,
         typer.Option(help="PostgreSQL instead of SQLite.", envvar="DPGATE_DATABASE_URL", show_envvar=True),
@@ -45,9 +51,14 @@ def up(
     as_json: Json = False,
 ) -> None:
     """Start the whole platform on this machine and keep it running."""
-    place = _home(home)
+    place = home_of(home)
     if detach:
-        options = {"--port": port, "--slots": slots, "--python-env": python_env}
+        options = {
+            "--port": port,
+            "--slots": slots,
+            "--python-env": python_env,
+            "--isolation": isolation.value,
+        }
         _start_in_background(place, options, database_url=database_url, as_json=as_json)
         return
     from dpgate.embedded.stack import Stack
@@ -59,6 +70,7 @@ def up(
         slots=slots,
         python_env=python_env,
         database_url=database_url,
+        settings={"DPGATE_ISOLATION": isolation.value},
         say=say_unless(as_json),
     )
     with stack:
@@ -72,7 +84,7 @@ def up(
 
 def down(home: HomeOption = None, as_json: Json = False) -> None:
     """End a platform that `dpgate up` started."""
-    place = _home(home)
+    place = home_of(home)
     pid = place.owner()
     if pid is None:
         raise PlatformStopped(f"no dpgate is up in {place.root}")
@@ -103,7 +115,7 @@ def _interrupt(*_: object) -> None:
     raise KeyboardInterrupt
 
 
-def _home(home: Path | None) -> Home:
+def home_of(home: Path | None) -> Home:
     return Home(home.resolve()) if home else default_home()
 
 

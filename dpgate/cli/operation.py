@@ -1,4 +1,4 @@
-"""Commands of operators on a running platform: users, images, the audit trail."""
+"""Commands of operators on a running platform: users, the audit trail."""
 
 from __future__ import annotations
 
@@ -37,35 +37,6 @@ def user_list(as_json: Json = False, profile: Profile = "default") -> None:
         print_json(found)
     else:
         print_table("Users", ("name", "role"), [(user["name"], user["role"]) for user in found])
-
-
-def image_list(as_json: Json = False, profile: Profile = "default") -> None:
-    """List the images that pipelines can run in."""
-    with connect(profile=profile) as client:
-        found = client.images()
-    if as_json:
-        print_json(found)
-        return
-    for image in found:
-        approved = f"approved by {image['approved_by']}" if image["approved_by"] else "not approved"
-        out.print(f"[bold]{plain(image['name'])}[/]: {plain(approved)}; {plain(image['description'])}")
-        print_line(f"  {plain(image['digest'])}")
-    if not found:
-        out.print("no worker has announced an image yet")
-
-
-def image_approve(
-    digest: Annotated[str, typer.Argument(help="sha256:... as in `dpgate image list`.")],
-    as_json: Json = False,
-    profile: Profile = "default",
-) -> None:
-    """Approve an image, by digest."""
-    with connect(profile=profile) as client:
-        approved = client.approve_image(digest)
-    if as_json:
-        print_json(approved)
-    else:
-        out.print(f"{plain(approved['name'])} is approved by {plain(approved['approved_by'])}")
 
 
 def audit_verify(

@@ -1,4 +1,4 @@
-"""Commands that need no running platform of yours: log in to one, the demo, what this host can isolate."""
+"""Commands that need no running platform of yours: log in to one, the demo."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from typing import Annotated
 
 import typer
 
-from dpgate.cli.exit_codes import ExitCode
-from dpgate.cli.hosting import PythonEnv, interrupt_on_signals
-from dpgate.cli.output import Json, err, plain, print_json, print_line, print_table
+from dpgate.cli.hosting import interrupt_on_signals
+from dpgate.cli.output import Json, plain, print_json, print_line
 from dpgate.client import Client
 from dpgate.credentials import Login, keep_login
 
@@ -45,26 +44,3 @@ def demo(
 
     interrupt_on_signals()
     run_demo(examples, as_json=as_json)
-
-
-def doctor(python_env: PythonEnv = None, as_json: Json = False) -> None:
-    """Say what this host can isolate, and what is missing."""
-    from dpgate.diagnosis import diagnose
-
-    features = diagnose(python_env)
-    if as_json:
-        print_json([vars(feature) for feature in features])
-    else:
-        rows = [
-            (
-                feature.name,
-                "yes" if feature.present else "NO",
-                "required" if feature.required else "advised",
-                feature.detail if feature.present else f"{feature.detail}. {feature.fix}",
-            )
-            for feature in features
-        ]
-        print_table("What this host can isolate", ("feature", "present", "", "detail, or what to do"), rows)
-    if any(feature.required and not feature.present for feature in features):
-        err.print("[bold red]A required feature is missing: a worker here refuses original data.[/]")
-        raise typer.Exit(ExitCode.NOT_ISOLATED)

@@ -16,6 +16,8 @@ from dpgate.errors import DpgateError
 LONGEST_SOCKET_PATH = 100
 # after a kill, this is how long the rest of the former platform may take to end
 LONGEST_END_S = 20.0
+_PASSABLE = 0o711
+_HOME_OF_ROOT = Path("/var/lib/dpgate")
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,11 @@ class Home:
         return self.worker_zone / "deliveries"
 
     @property
+    def images(self) -> Path:
+        """Imported images, unpacked."""
+        return self.root / "images"
+
+    @property
     def logs(self) -> Path:
         return self.root / "logs"
 
@@ -61,12 +68,15 @@ class Home:
 
     def make(self) -> None:
         """Create the folders, for their owner alone. Raises DpgateError for a folder that is not ours."""
-        folders = (self.root, self.database.parent, self.worker_zone, self.deliveries, self.logs, self.run)
+        private = (self.database.parent, self.worker_zone, self.deliveries, self.logs, self.run)
+        folders = (self.root, *private, self.images)
         if self.root.exists():
             self._check_ours({folder.name for folder in folders} | {self.operator_token.name})
         for folder in folders:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            folder.chmod(0o700)
+            # a worker that is root runs slots as users of their own: they must get to the images
+            passable = os.geteuid() == 0 and folder in (self.root, self.images)
+            folder.chmod(_PASSABLE if passable else 0o700)
 
     def claim(self) -> int:
         """The lock that one platform holds on its home, as an open descriptor. Raises DpgateError."""
@@ -127,11 +137,13 @@ class Home:
 
 
 def default_home() -> Home:
-    """DPGATE_HOME, or the user's data folder."""
+    """DPGATE_HOME, or the user's data folder. Root's own folders are closed to the users of its slots."""
     if named := os.environ.get("DPGATE_HOME"):
         return Home(Path(named).resolve())
-    data = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
-    return Home(Path(data) / "dpgate")
+    if named := os.environ.get("XDG_DATA_HOME"):
+        return Home(Path(named) / "dpgate")
+    home = Home(Path.home() / ".local" / "share" / "dpgate")
+    return Home(_HOME_OF_ROOT) if os.geteuid() == 0 and not home.root.exists() else home
 
 
 def _try_lock(descriptor: int) -> bool:

@@ -161,6 +161,7 @@ class Stack:
         arguments += ["--loglevel", "warning", "--without-gossip", "--without-mingle", "--pool", "prefork"]
         settings = self._common() | {
             "DPGATE_ZONE_FOLDER": str(self.home.worker_zone),
+            "DPGATE_IMAGES_FOLDER": str(self.home.images),
             "DPGATE_SCRATCH_FOLDER": str(default_scratch_root()),
             "DPGATE_SLOTS": str(self.slots),
             "DPGATE_READY_FILE": str(ready),
@@ -174,8 +175,9 @@ class Stack:
         # on one machine the person who starts the platform is its operator
         with self.client() as operator:
             for image in operator.images():
-                if image["approved_at"] is None:
-                    operator.approve_image(image["digest"])
+                # what was imported, a person approves by its digest
+                if image["kind"] == "host" and image["approved_at"] is None:
+                    operator.approve_image(image["digest"], warm=True)
                     self._say(f"approved the image {image['name']} ({image['digest'][:19]}...)")
 
     def _common(self) -> dict[str, str]:

@@ -188,9 +188,8 @@ def test_a_pipeline_that_changed_since_its_run_on_the_twin(one_platform: Platfor
 
 
 def test_an_image_that_nobody_allowed(one_platform: Platform) -> None:
-    folder = pipeline_folder(one_platform.ada.folder / "image", image="other-image")
-    one_platform.ada.ok("twin", "ages", "-o", "twin-image")
-    one_platform.ada.ok("run", folder, "--twin", "twin-image", "--block-size", 3)
+    one_platform.dataset("elsewhere", images=["other-image"])
+    folder = ready_pipeline(one_platform, "elsewhere", "image")
     refused(
         one_platform.ada("submit", folder, "--epsilon", "1"), ExitCode.NOT_ALLOWED, "does not allow the image"
     )

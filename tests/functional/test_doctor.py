@@ -1,0 +1,217 @@
+"""The doctor on this host, on hosts that lack something (for real, in namespaces), and what it keeps."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from terminal import Answer, Platform, Terminal
+
+from dpgate.cli.exit_codes import ExitCode
+from dpgate.diagnosis import Diagnosis, keep
+from dpgate.embedded.home import Home
+from store.database import Database
+from store.tables import audit_events
+from worker.sandbox.needs import CONTROL, NEEDS
+from worker.sandbox.protocol import Feature, Profile
+
+PROJECT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def here(tmp_path_factory: pytest.TempPathFactory) -> Answer:
+    """The doctor's whole report on the host of these tests."""
+    return in_conditions(":", tmp_path_factory.mktemp("here"), battery=True)
+
+
+def in_conditions(setup: str, folder: Path, *, inside: Sequence[str] = (), battery: bool = False) -> Answer:
+    """The doctor's report after `setup` has taken something away, `inside` namespaces of its own."""
+    arguments = ["doctor", "--json", *(() if battery else ("--no-battery",))]
+    done = subprocess.run(
+        [*inside, "sh", "-ec", f'{setup}\nexec "$@"', "sh", sys.executable, "-m", "dpgate", *arguments],
+        env=os.environ | {"DPGATE_HOME": str(folder / "nobody")},
+        cwd=PROJECT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return Answer(done.returncode, done.stdout, done.stderr)
+
+
+@pytest.fixture
+def own_mounts() -> list[str]:
+    """A command line that runs the rest with mounts of its own."""
+    return ["unshare", "--mount"] if os.getuid() == 0 else ["unshare", "--user", "--map-root-user", "--mount"]
+
+
+@pytest.fixture
+def own_users() -> Iterator[list[str]]:
+    """A command line that runs the rest in a user namespace of its own; root keeps all its users there."""
+    if os.getuid() != 0:
+        yield ["unshare", "--user", "--map-root-user"]
+        return
+    holder = subprocess.Popen(["unshare", "--user", "sleep", "300"])
+    try:
+        while os.readlink(f"/proc/{holder.pid}/ns/user") == os.readlink("/proc/self/ns/user"):
+            time.sleep(0.01)
+        for kind in ("uid", "gid"):
+            Path(f"/proc/{holder.pid}/{kind}_map").write_text("0 0 4294967295")
+        yield ["nsenter", "--user", f"--target={holder.pid}"]
+    finally:
+        holder.kill()
+        holder.wait()
+
+
+def feature(answer: Answer, name: str) -> dict[str, Any]:
+    found: dict[str, Any] = next(row for row in answer.json["features"] if row["name"] == name)
+    return found
+
+
+def test_this_host_isolates(here: Answer) -> None:
+    assert here.code == 0, here.out + here.err
+    assert here.json["is_isolated"]
+    assert {name: row["needed_from"] for row in here.json["features"] if (name := row["name"]) in NEEDS} == {
+        name: need.needed_from and need.needed_from.value for name, need in NEEDS.items()
+    }
+
+
+def test_the_quick_battery_ran_and_nothing_got_through(here: Answer) -> None:
+    battery = here.json["battery"]
+    assert battery["counts"].get("passed", 0) >= 10
+    assert "failed" not in battery["counts"], battery
+    assert {"name", "category", "outcome", "detail"} == set(battery["probes"][0])
+
+
+def test_people_read_words(shell: Terminal) -> None:
+    shell.environment["COLUMNS"] = "180"
+    answer = shell.ok("doctor", "--no-battery")
+    assert "What this host isolates" in answer.out
+    for words in (
+        "nothing else can be written",
+        "mode 2 of 2",
+        "names, all of them ours",
+        "advised",
+        "strict",
+    ):
+        assert words in answer.out
+    assert not set("[]{}'") & set(answer.out)
+    assert "The battery did not run: not asked for." in answer.out
+    assert "This host has what profile standard needs." in answer.out
+
+
+def test_user_namespaces_are_off(tmp_path: Path, own_users: list[str]) -> None:
+    off = "echo 0 > /proc/sys/user/max_user_namespaces"
+    answer = in_conditions(off, tmp_path, inside=own_users)
+    assert answer.code == ExitCode.NOT_ISOLATED, answer
+    found = feature(answer, "user namespaces")
+    assert found["detail"] == "closed by /proc/sys/user/max_user_namespaces"
+    assert "use the Docker backend" in found["fix"]
+    assert not feature(answer, CONTROL)["present"]
+    inside = feature(answer, "no route")
+    assert (inside["present"], inside["fix"]) == (False, f"make this work first: {CONTROL}")
+
+
+def test_bubblewrap_is_missing(tmp_path: Path, own_mounts: list[str]) -> None:
+    places = [*Path("/usr/bin").glob("bwrap"), *Path(sys.prefix).rglob("bwrap")]
+    setup = "\n".join(f"mount --bind /dev/null {place}" for place in places if place.is_file())
+    answer = in_conditions(setup, tmp_path, inside=own_mounts, battery=True)
+    assert answer.code == ExitCode.NOT_ISOLATED, answer
+    found = feature(answer, "bubblewrap")
+    assert not found["present"]
+    assert "install the distribution's bubblewrap package" in found["fix"]
+    assert answer.json["battery"] == {"counts": {}, "probes": []}
+
+
+def test_tmp_is_read_only_and_nothing_misses_it(tmp_path: Path, own_mounts: list[str]) -> None:
+    setup = "mount --rbind /tmp /tmp; mount -o remount,bind,ro /tmp; ! touch /tmp/x 2> /dev/null"
+    answer = in_conditions(setup, tmp_path, inside=own_mounts, battery=True)
+    assert answer.code == 0, answer
+    assert answer.json["battery"]["counts"].get("passed", 0) >= 10
+
+
+def test_memory_for_blocks_is_read_only(tmp_path: Path, own_mounts: list[str]) -> None:
+    answer = in_conditions("mount -t tmpfs -o ro none /dev/shm", tmp_path, inside=own_mounts)
+    assert answer.code == ExitCode.NOT_ISOLATED, answer
+    found = feature(answer, CONTROL)
+    assert found["detail"].startswith("/dev/shm/dpgate-")
+    assert "Read-only file system" in found["detail"]
+
+
+def test_a_root_without_users_to_give(tmp_path: Path) -> None:
+    """As in a container whose user namespace maps few users: a root that cannot give slots their own."""
+    command = [sys.executable, "-m", "dpgate", "doctor", "--json", "--no-battery", "--slots", "2"]
+    done = subprocess.run(
+        ["unshare", "--user", "--map-root-user", *command, "--isolation", "strict"],
+        env=os.environ | {"DPGATE_HOME": str(tmp_path)},
+        cwd=PROJECT,
+        capture_output=True,
+        text=True,
+    )
+    found = next(
+        row for row in json.loads(done.stdout)["features"] if row["name"] == "each slot has a user of its own"
+    )
+    assert done.returncode == ExitCode.NOT_ISOLATED
+    assert (found["present"], found["stops"]) == (False, True)
+    assert found["detail"].startswith("the worker is root of a container that knows no user")
+
+
+def lacking(needed_from: Profile | None, profile: Profile) -> Diagnosis:
+    return Diagnosis(profile, (Feature("x", needed_from, False, "", ""),), ())
+
+
+@pytest.mark.parametrize("profile", list(Profile))
+def test_what_is_missing_depends_on_the_profile(profile: Profile) -> None:
+    assert lacking(None, profile).is_isolated
+    for needed_from in Profile:
+        assert lacking(needed_from, profile).is_isolated is (profile.rank < needed_from.rank)
+
+
+def test_the_report_is_in_the_audit_trail(one_platform: Platform) -> None:
+    home = one_platform.stack.home
+    answer = one_platform.operator("doctor", "--home", home.root, "--json")
+    assert answer.code == 0, answer
+    assert answer.json["report"] == f"The report is in the audit trail of the platform in {home.root}."
+    with Database(home.database_url).reading() as connection:
+        query = sa.select(audit_events).where(audit_events.c.action == "doctor.report")
+        event = connection.execute(query.order_by(audit_events.c.number.desc())).first()
+    assert event is not None
+    assert (event.actor, event.subject) == ("operator", "host")
+    assert event.details["isolation"] == "standard"
+    assert event.details["features"] == len(answer.json["features"])
+    assert event.details["missing"] == event.details["failed"] == []
+    assert event.details["battery"] == answer.json["battery"]["counts"]
+    assert one_platform.operator.ok("audit", "verify", "--json").json["intact"]
+
+
+def kept_in(home: Home) -> str:
+    return keep(Diagnosis(Profile.STANDARD, (), ()), home)
+
+
+def test_why_a_report_is_not_kept(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    assert "there is no platform in" in kept_in(home)
+    home.make()
+    home.operator_token.write_text("dpg_no.such\n")
+    Database(home.database_url).migrate()
+    assert "the operator's token is not valid there" in kept_in(home)
+    home.database.unlink()
+    home.database.touch()
+    assert "its database cannot be written: no such table" in kept_in(home)
+    home.database.write_text("not a database, but long enough to be looked at" * 100)
+    assert "its database cannot be written: file is not a database" in kept_in(home)
+    home.database.unlink()
+    other = Path("/etc/passwd")  # of root; and if we are root, of somebody else
+    if os.geteuid() == 0:
+        other = tmp_path / "other"
+        other.touch()
+        os.chown(other, 1234, 1234)
+    home.database.symlink_to(other)
+    assert "belongs to another user" in kept_in(home)
