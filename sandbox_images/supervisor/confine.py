@@ -24,7 +24,6 @@ def confine(order, mounts, filter_, *, output):
     """`mounts` is a Mounts; `output` where a twin's run may talk, or None."""
     _be_first_to_die()
     kernel.unshare(_OF_OWN)
-    kernel.mount(None, "/", None, kernel.MS_REC | kernel.MS_PRIVATE)
     _attach(order.root.rstrip("/"), mounts)
     if order.root == "/":
         kernel.detach(_STAGED)
@@ -136,7 +135,11 @@ READY = b"!"
 
 def complain(descriptor, error):
     """No untrusted code has run, so the text is ours and may be said."""
+    os.write(descriptor, in_words(error).encode()[:500])
+
+
+def in_words(error):
     text = f"{type(error).__name__}: {error}"
     if isinstance(error, OSError) and error.errno == errno.ENOSPC:
-        text += " (a limit on namespaces or mounts of this host is reached)"
-    os.write(descriptor, text.encode()[:500])
+        text += " (a limit of this host is reached: raise /proc/sys/user/max_*_namespaces or fs.mount-max)"
+    return text

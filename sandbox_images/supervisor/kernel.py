@@ -16,6 +16,7 @@ PR_SET_NO_NEW_PRIVS, PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL = 38, 47, 4
 _SECCOMP_MODE_FILTER = 2
 _CAPABILITY_VERSION_3 = 0x20080522
 _LAST_CAPABILITY = 63
+_HUGE, _MADV_COLLAPSE = 2 << 20, 25
 
 # The newer calls share one number on every architecture.
 _MOVE_MOUNT, _FSOPEN, _FSCONFIG, _FSMOUNT, _CLOSE_RANGE = 429, 430, 431, 432, 436
@@ -117,10 +118,30 @@ def drop_bounding_set(kept=()):
             return
 
 
+# Made before the forks: a child that made them would copy the pages of ctypes.
+_THIS_PROCESS, _NONE_AT_ALL = _CapabilityHeader(_CAPABILITY_VERSION_3, 0), (_CapabilityData * 2)()
+_CAPABILITY_ARGUMENTS = ctypes.byref(_THIS_PROCESS), ctypes.byref(_NONE_AT_ALL)
+
+
 def drop_capabilities():
     prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL)
-    header, nothing = _CapabilityHeader(_CAPABILITY_VERSION_3, 0), (_CapabilityData * 2)()
-    _checked(_libc.capset(ctypes.byref(header), ctypes.byref(nothing)), "capset")
+    _checked(_libc.capset(*_CAPABILITY_ARGUMENTS), "capset")
+
+
+def collapse_heap():
+    """Huge pages under private memory that can be written: a fork then copies fewer entries.
+
+    Best effort (MADV_COLLAPSE, Linux 6.1, where transparent huge pages are not switched off): it only saves
+    time, so a refusal is none of our business.
+    """
+    with open("/proc/self/maps", encoding="utf-8", errors="replace") as file:
+        lines = [line.split(maxsplit=5) for line in file]
+    for line in lines:
+        if line[1] != "rw-p" or (len(line) == 6 and line[5].strip() != "[heap]"):
+            continue
+        first, last = (int(text, 16) for text in line[0].split("-"))
+        for start in range(-(-first // _HUGE) * _HUGE, last - _HUGE + 1, _HUGE):
+            _libc.madvise(ctypes.c_void_p(start), ctypes.c_size_t(_HUGE), _MADV_COLLAPSE)
 
 
 class SystemCallFilter:

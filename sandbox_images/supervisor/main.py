@@ -12,7 +12,7 @@ import signal
 import socket
 import sys
 
-from . import kernel, payload
+from . import confine, kernel, payload
 from .channel import Channel, Closed
 from .hygiene import Baseline, Unclean
 from .order import Order, read_all
@@ -32,7 +32,7 @@ def main(arguments):
     except Closed:  # the worker has closed the slot, or is gone
         return
     except (OSError, SetupFailed, Unclean) as error:
-        channel.send({"failed": f"{type(error).__name__}: {error}"})
+        channel.send({"failed": confine.in_words(error)})
 
 
 def serve(channel):
@@ -46,24 +46,21 @@ def serve(channel):
     if order.script:
         payload.prepare_for_scripts(order.command, order.environment)
     freeze()
+    kernel.collapse_heap()
     baseline = Baseline()
     channel.send({"ready": True})
     while True:
         request, descriptors = channel.receive()
-        try:
-            report, folder = run.on(*_parts(request, descriptors))
-        finally:
+        with run.on(*_parts(request, descriptors)) as (report, folder):
             for descriptor in descriptors:
                 os.close(descriptor)
-        try:
-            channel.send(report, [folder])
-        finally:
-            os.close(folder)
+            channel.send(report, [folder])  # the worker collects while the file systems are taken down here
         baseline.check()
 
 
 def prepare():
     kernel.drop_bounding_set(_KEPT_CAPABILITIES)
+    kernel.mount(None, "/", None, kernel.MS_REC | kernel.MS_PRIVATE)  # every run's copy of it is then private
     kernel.prctl(kernel.PR_SET_DUMPABLE, 0)  # whoever gets out of a run still cannot read this process
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # Python's own handler would be every script's
 

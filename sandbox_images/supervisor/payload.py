@@ -18,6 +18,7 @@ INTERRUPTED = 130
 _BUFFERED = (io.TextIOWrapper, io.BufferedWriter, io.BufferedRandom)
 _PIPELINE = "/pipeline"
 _SUPERVISOR = "/run/dpgate"
+_last_of_ours = None  # of sys.modules, when the last import before the runs was done
 
 
 def execute(command, environment):
@@ -43,6 +44,8 @@ def prepare_for_scripts(command, environment):
     sys.path[:] = [os.path.dirname(command[1]), *folders]
     os.environ.clear()
     os.environ.update(environment)
+    global _last_of_ours
+    _last_of_ours = next(reversed(sys.modules))
 
 
 def run_script(command, _):
@@ -50,7 +53,6 @@ def run_script(command, _):
 
     `command` is (python3, script, arguments...).
     """
-    _seed_again()
     signal.signal(signal.SIGINT, signal.default_int_handler)
     sys.argv = command[1:]
     sys.orig_argv = command
@@ -139,21 +141,35 @@ def _flush_files():
 
 def _end_modules():
     """The script's own: destructors run while the names that they use are there; the rest is cleared."""
-    names = [name for name, module in sys.modules.items() if _is_of_the_pipeline(module)]
-    modules = [weakref.ref(sys.modules.pop(name)) for name in names]
+    modules = [weakref.ref(module) for name in _own_modules() if (module := sys.modules.pop(name, None))]
+    del module
     gc.collect()
-    for reference in modules:
-        if (module := reference()) is not None:
-            module.__dict__.clear()
-    gc.collect()
+    left = [module for reference in modules if (module := reference()) is not None]
+    for each in left:
+        each.__dict__.clear()
+    if left:
+        gc.collect()
+
+
+def _own_modules():
+    """In the order of their import. A look at an older one would copy its pages, and there are a thousand."""
+    found = []
+    for name in reversed(sys.modules):  # dictionaries keep the order of insertion: the script's are last
+        if name == _last_of_ours:
+            break
+        if _is_of_the_pipeline(sys.modules[name]):
+            found.append(name)
+    return ["__main__", *reversed(found)]  # __main__ keeps the place that it always had
 
 
 def _is_of_the_pipeline(module):
     return str(getattr(module, "__file__", None)).startswith(_PIPELINE)
 
 
-def _seed_again():
-    """Libraries seed themselves when imported: without this all runs would draw the same numbers."""
+def seed_again():
+    """In the supervisor, before every fork: libraries seed themselves when imported, and without this all
+    runs would draw the same numbers. What is seeded was never a run's.
+    """
     numpy_random = sys.modules.get("numpy.random")
     if numpy_random is not None:
         # as many bits as numpy takes itself; given a list it need not load more of itself

@@ -4,6 +4,7 @@ import os
 import select
 import signal
 import time
+from contextlib import contextmanager
 
 from . import confine, kernel, payload
 from .filesystems import INPUT, OUTPUT, RunFileSystems
@@ -24,8 +25,9 @@ class Run:
         self._order, self._filter = order, filter_
         self._own_pid_namespace = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
 
+    @contextmanager
     def on(self, block, view, output):
-        """Returns the report and the descriptor of the output folder's file system, for the caller to close.
+        """Gives the report and the descriptor of the output folder; both end, unread, with the context.
 
         `block` is a memory file, or None where `view` names a staged folder; `output` may be None.
         """
@@ -35,7 +37,7 @@ class Run:
             deadline = started + self._order.limits.wall_s
             report = self._levels(systems, view, output, deadline)
             report["duration_s"] = time.monotonic() - started
-            return report, os.dup(systems.output_folder)
+            yield report, systems.output_folder
         finally:
             systems.close()
 
@@ -71,6 +73,8 @@ class Run:
         # the next child, and only it, is PID 1 of a new namespace
         kernel.enter_namespace(self._own_pid_namespace, kernel.NEWPID)
         kernel.unshare(kernel.NEWPID)
+        if self._order.script:
+            payload.seed_again()
         pid = os.fork()
         if pid == 0:
             try:

@@ -36,9 +36,12 @@ class SupervisedSandbox:
         check_order(order)
         if not isinstance(order.image, HostImage | StoredImage):
             raise SandboxUnavailable(f"{order.image.name} is not an image of this host")
-        return SupervisedSlot(
-            self._bwrap, self._scratch, self._host, order.image, order, user=slot_user(slot)
-        )
+        try:
+            return SupervisedSlot(
+                self._bwrap, self._scratch, self._host, order.image, order, user=slot_user(slot)
+            )
+        except OSError as error:  # this process is out of descriptors, memory or room
+            raise SandboxUnavailable(f"a slot could not be opened: {error.strerror}") from error
 
     def reap(self) -> int:
         reap_groups()
