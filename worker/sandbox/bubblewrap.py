@@ -16,7 +16,7 @@ from typing import Self
 
 from .bwrap_argv import Descriptors, Folders, build_argv
 from .bwrap_binary import Bwrap, find_bwrap
-from .bwrap_process import forbid_core_dumps, start
+from .bwrap_process import forbid_core_dumps, kill_whole, start
 from .frame import BrokenFrame, Frame, longest_frame, parse_frame
 from .host_image import HostImage
 from .orders import check_order, filter_program
@@ -116,7 +116,7 @@ class BubblewrapSlot:
             longest = longest_frame(self._order)
             self._process = process
             if self._cancelled:  # before there was a process to kill
-                process.kill()
+                kill_whole(process)
             try:
                 return supervise(process, channels, self._order.limits, longest_message=longest)
             finally:
@@ -125,7 +125,7 @@ class BubblewrapSlot:
     def cancel(self) -> None:
         self._cancelled = True
         if process := self._process:
-            process.kill()  # bwrap takes everybody inside along
+            kill_whole(process)
 
     def close(self) -> None:
         self._cleanup.close()

@@ -10,14 +10,18 @@ import resource
 import select
 import signal
 import subprocess
+import time
 from collections.abc import Sequence
 from contextlib import suppress
+from pathlib import Path
 
 from .protocol import KIB, SandboxUnavailable
 
 SETUP_S = 30  # from start to the first word from inside; some ten milliseconds on an idle host
 DEATH_S = 30  # the kernel frees the memory of a killed namespace before its PID 1 counts as dead
 PIECE = 64 * KIB
+_STOPPED_S = 1.0  # a process in a system call stops when that ends
+_AT_REST = "TtZX"
 
 
 def start(
@@ -90,6 +94,24 @@ def hold_init(process: "subprocess.Popen[bytes]", status: int) -> tuple[int, int
     return pid, held
 
 
+def kill_whole(process: "subprocess.Popen[bytes]") -> None:
+    """From any thread, and at any moment of bwrap's life: bwrap and its child, the child first.
+
+    In its first milliseconds bwrap's child waits for bwrap, deaf to its death: --die-with-parent is not set
+    up yet, and it would wait for ever. A stopped bwrap makes no child, and what it has made keeps its number.
+    """
+    if process.poll() is not None:
+        return
+    process.send_signal(signal.SIGSTOP)
+    deadline = time.monotonic() + _STOPPED_S
+    while _state_of(process.pid) not in _AT_REST and time.monotonic() < deadline:
+        time.sleep(0.0005)
+    for child in _children_of(process.pid):
+        with suppress(ProcessLookupError):
+            os.kill(child, signal.SIGKILL)
+    process.kill()
+
+
 def end(process: "subprocess.Popen[bytes]", init: int) -> None:
     """Kill PID 1 and wait: the kernel ends everybody else in its namespace before it is gone.
 
@@ -101,8 +123,8 @@ def end(process: "subprocess.Popen[bytes]", init: int) -> None:
         os.close(init)
         if not gone:
             raise SandboxUnavailable("a run could not be ended: the kernel does not let its PID 1 go")
-    elif process.poll() is None:
-        process.kill()  # before PID 1 is known: --die-with-parent takes it along
+    else:
+        kill_whole(process)
     try:
         process.wait(DEATH_S)
     except subprocess.TimeoutExpired as late:
@@ -110,6 +132,23 @@ def end(process: "subprocess.Popen[bytes]", init: int) -> None:
 
 
 def _parent_of(pid: int) -> int:
+    return int(_facts_of(pid)[1])
+
+
+def _state_of(pid: int) -> str:
+    try:
+        return _facts_of(pid)[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return "X"
+
+
+def _facts_of(pid: int) -> list[str]:
     with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
-        after_name = file.read().rpartition(")")[2]  # a process may put anything into its name
-    return int(after_name.split()[1])
+        return file.read().rpartition(")")[2].split()  # a process may put anything into its name
+
+
+def _children_of(pid: int) -> list[int]:
+    try:
+        return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    except (FileNotFoundError, ProcessLookupError):
+        return []

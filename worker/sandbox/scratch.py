@@ -9,6 +9,7 @@ import errno
 import fcntl
 import os
 import secrets
+import signal
 import stat
 from collections.abc import Mapping
 from contextlib import ExitStack
@@ -111,10 +112,14 @@ class Scratch:
     def close(self) -> None:
         if self._lock < 0:
             return
-        remove_tree(self.path)
-        self._lock_path.unlink()
-        os.close(self._lock)
-        self._lock = -1
+        try:
+            remove_tree(self.path)
+            self._lock_path.unlink()
+        except OSError as error:  # out of descriptors: the next worker's reaper removes what is left
+            raise SandboxUnavailable(f"{self.path} could not be removed: {error.strerror}") from error
+        finally:
+            os.close(self._lock)
+            self._lock = -1
 
     def __enter__(self) -> Self:
         return self
@@ -131,6 +136,7 @@ def reap_scratch(root: Path | None = None) -> int:
         lock = _lock_of_the_dead(lock_path)
         if lock is None:
             continue
+        _end_processes_of(lock_path.with_suffix(""))
         remove_tree(lock_path.with_suffix(""))
         lock_path.unlink(missing_ok=True)
         os.close(lock)
@@ -167,6 +173,27 @@ def remove_tree(folder: Path) -> None:
     finally:
         for here, _ in stack:
             os.close(here)
+
+
+def _end_processes_of(folder: Path) -> None:
+    """A bwrap that was killed with its worker in its first milliseconds leaves a child that waits for ever.
+
+    Its command line still names the dead worker's folder, which is a random name and so nobody else's.
+    """
+    wanted = os.fsencode(folder) + b"/"
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            pidfd = os.pidfd_open(int(name))
+        except OSError:
+            continue
+        try:
+            command = Path(f"/proc/{name}/cmdline").read_bytes()
+            if wanted in command and Path(os.fsdecode(command.split(b"\0")[0])).name == "bwrap":
+                signal.pidfd_send_signal(pidfd, signal.SIGKILL)
+        except (OSError, ValueError):  # ended meanwhile, or not ours to see
+            continue
+        finally:
+            os.close(pidfd)
 
 
 def _removed(here: int, name: str) -> bool:

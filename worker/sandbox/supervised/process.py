@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from sandbox_images.supervisor.channel import Channel, Closed
-from worker.sandbox.bwrap_process import SETUP_S, end, hold_init, poll, read, start
+from worker.sandbox.bwrap_process import SETUP_S, end, hold_init, kill_whole, poll, read, start
 from worker.sandbox.cgroup import SlotGroup
 from worker.sandbox.protocol import SandboxUnavailable
 from worker.sandbox.supervise import TAIL_BYTES
@@ -89,8 +89,7 @@ class SupervisorProcess:
 
     def cancel(self) -> None:
         """From any thread: whatever waits for a run finds the supervisor gone."""
-        with suppress(ProcessLookupError):
-            self._process.kill()
+        kill_whole(self._process)
 
     def close(self) -> None:
         self._channel.socket.close()

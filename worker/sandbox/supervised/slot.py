@@ -94,7 +94,10 @@ class SupervisedSlot:
             process.cancel()
 
     def close(self) -> None:
-        self._undo.close()
+        try:
+            self._undo.close()
+        except OSError as error:  # out of descriptors: the next worker's reaper removes what is left
+            raise SandboxUnavailable(f"a slot could not be taken down: {error.strerror}") from error
 
     def __enter__(self) -> Self:
         return self

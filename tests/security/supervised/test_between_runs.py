@@ -1,0 +1,147 @@
+"""Two runs of one slot: what the first does, the second cannot notice. Each attack also where it works."""
+
+import subprocess
+import sys
+
+import pytest
+from sandbox_harness import SLOT
+
+from worker.sandbox.protocol import Audience
+
+# (what a run does when its block says 1, what it sees); the control runs both in processes that share it
+FLAGS = """
+import fcntl, os
+def leave():
+    for fd in range(3):
+        fcntl.fcntl(fd, fcntl.F_SETFL, os.O_APPEND | os.O_NONBLOCK)
+def look():
+    return [hex(fcntl.fcntl(fd, fcntl.F_GETFL) & (os.O_APPEND | os.O_NONBLOCK)) for fd in range(3)]
+"""
+FILES = """
+import os
+PLACES = ("/tmp", "/dev/shm", "/out")
+def leave():
+    for place in PLACES:
+        open(place + "/trace", "w").close()
+def look():
+    return [sorted(os.listdir(place)) for place in PLACES]
+"""
+PROCESSES = """
+import os
+def leave():
+    if os.fork() == 0:
+        os.setsid(); os.execvp("sleep", ["sleep", "60"])
+def look():
+    processes = [name for name in os.listdir("/proc") if name.isdigit()]
+    return processes, os.fork() and os.wait()[0] or os._exit(0)
+"""
+MODULES = """
+import json, os, signal, sys
+def leave():
+    json.trace = sys.trace_of_mine = 1
+    os.environ["TRACE"] = "1"; os.putenv("TRACE", "1"); os.umask(0); sys.path.append("/trace")
+    signal.signal(signal.SIGUSR1, signal.SIG_IGN)
+def look():
+    return [hasattr(json, "trace"), hasattr(sys, "trace_of_mine"), "TRACE" in os.environ, os.umask(0o22),
+            sys.path[-1], str(signal.getsignal(signal.SIGUSR1))]
+"""
+DEVICES = """
+import os
+def tried(step, *arguments):
+    try:
+        step(*arguments)
+    except OSError as error:
+        return error.errno
+def leave():
+    for path in ("/dev/null", "/dev/urandom", "/dev", "/pipeline/main.py", "/usr/bin/env", "/in", "/"):
+        tried(os.utime, path, (1, 1)), tried(os.chmod, path, 0o600)
+        tried(os.setxattr, path, "user.trace", b"1")
+def look():
+    paths = "/dev/null", "/dev/urandom", "/dev", "/pipeline/main.py", "/usr/bin/env"
+    facts = [os.stat(path) for path in paths]
+    return [(fact.st_mode, fact.st_mtime, fact.st_ctime, fact.st_atime) for fact in facts]
+"""
+LIMITS = """
+import os, resource
+def leave():
+    for limit in (resource.RLIMIT_NOFILE, resource.RLIMIT_CPU, resource.RLIMIT_AS):
+        resource.setrlimit(limit, (resource.getrlimit(limit)[0] // 2,) * 2)
+    os.nice(3)
+def look():
+    return [resource.getrlimit(limit) for limit in range(10)] + [os.getpriority(os.PRIO_PROCESS, 0)]
+"""
+ATTACKS = {
+    "flags of an open file": FLAGS,
+    "files": FILES,
+    "processes": PROCESSES,
+    "modules": MODULES,
+    "devices": DEVICES,
+    "limits": LIMITS,
+}
+ROUND = """
+import sys
+seen = repr(look())
+if open("/in/a").read() == "1":
+    try:
+        leave()
+    except OSError:
+        pass
+open("/out/verdict", "w").write(seen)
+"""
+
+
+@pytest.mark.parametrize("audience", Audience)
+@pytest.mark.parametrize("name", ATTACKS)
+def test_a_run_finds_no_trace_of_the_one_before(name, audience, supervised, ask):
+    with supervised.open_slot(ask(ATTACKS[name] + ROUND, audience=audience), slot=SLOT) as slot:
+        results = [slot.run({"a": said}) for said in (b"0", b"1", b"0", b"1", b"0")]
+    assert all(result.outputs for result in results), results
+    assert len({result.outputs["verdict"] for result in results}) == 1, results
+
+
+@pytest.mark.parametrize("name", ["flags of an open file", "modules", "limits"])
+def test_the_trace_is_there_where_runs_share_a_process(name):
+    """The control: the same two functions, the same interpreter, the same open files."""
+    script = ATTACKS[name] + "before = repr(look())\nleave()\nprint(before != repr(look()))"
+    answer = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", script], stdin=subprocess.DEVNULL, capture_output=True, text=True
+    )
+    assert answer.stdout == "True\n", answer.stderr
+
+
+def test_files_of_a_run_would_be_found_if_its_file_system_were_kept(supervised, ask, doctored):
+    once = "(os.listdir(OUTPUT) or kernel.attach(self.output, OUTPUT))"
+    doctored("filesystems.py", lambda source: source.replace("self._attach(self.output, OUTPUT)", once))
+    doctored("hygiene.py", lambda source: source.replace("if found != wanted", "if 0"))
+    script = "import os; print(os.listdir('/out')); open('/out/trace', 'w').close()"
+    with supervised.open_slot(ask(script), slot=SLOT) as slot:
+        assert [slot.run({}).detail.tail for _ in range(2)] == ["[]\n", "['trace']\n"]
+
+
+RANDOM = """
+import random, numpy, uuid, os, secrets, tempfile
+drawn = [random.random(), float(numpy.random.rand()), float(numpy.random.default_rng().random()),
+         uuid.uuid4().hex, secrets.token_hex(8), os.path.basename(tempfile.mktemp())]
+open("/out/verdict", "w").write(repr(drawn))
+"""
+
+
+@pytest.mark.parametrize("warm", [("numpy", "scipy", "sklearn"), None], ids=["warm", "cold"])
+def test_no_two_runs_draw_the_same_numbers(warm, supervised, order, numpy_image):
+    asked = order(RANDOM, image=numpy_image, warm=warm, command=("python3", "/pipeline/main.py"))
+    with supervised.open_slot(asked, slot=SLOT) as slot:
+        drawn = [slot.run({}) for _ in range(3)]
+    rows = [eval(result.outputs["verdict"]) for result in drawn if result.outputs is not None]
+    assert len(rows) == 3, drawn
+    for kind in zip(*rows, strict=True):
+        assert len(set(kind)) == 3
+
+
+def test_numpy_would_draw_the_same_numbers_if_nobody_seeded_it_again(
+    supervised, order, numpy_image, doctored
+):
+    doctored("payload.py", lambda source: source.replace("numpy_random.seed(", "str("))
+    script = "import numpy\nopen('/out/verdict', 'w').write(repr(float(numpy.random.rand())))"
+    asked = order(script, image=numpy_image, warm=("numpy",), command=("python3", "/pipeline/main.py"))
+    with supervised.open_slot(asked, slot=SLOT) as slot:
+        assert len({slot.run({}).outputs["verdict"] for _ in range(2)}) == 1

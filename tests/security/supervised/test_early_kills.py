@@ -1,0 +1,58 @@
+"""bwrap killed in its first milliseconds: its child then waits for it, deaf to its death. It must not stay."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import threading
+import time
+from contextlib import suppress
+
+import pytest
+from sandbox_harness import SLOT, open_folder, processes_with
+
+import worker.sandbox.supervised.process as process_module
+from worker.sandbox.bwrap_process import kill_whole
+from worker.sandbox.protocol import SandboxUnavailable
+from worker.sandbox.scratch import Scratch, reap_scratch
+
+
+def test_whenever_it_is_killed_nobody_is_left_and_nobody_waits(supervised, ask, monkeypatch):
+    started, delays = process_module.start, iter(step * 0.0002 for step in range(200))
+
+    def start(*arguments, **options):
+        process = started(*arguments, **options)
+        threading.Timer(next(delays), kill_whole, (process,)).start()
+        return process
+
+    monkeypatch.setattr(process_module, "start", start)
+    for _ in range(60):
+        begun = time.monotonic()
+        with suppress(SandboxUnavailable):  # it was killed before it was ready
+            supervised.open_slot(ask(""), slot=SLOT).close()
+        assert time.monotonic() - begun < 10
+    assert not processes_with(str(supervised._scratch.path))
+
+
+@pytest.mark.parametrize(("name", "goes"), [("bwrap", True), ("editor", False)])
+def test_what_waits_for_a_dead_worker_goes_with_its_scratch(name: str, goes: bool):
+    """A process that waits stands in: it holds the folder in its command line, as bwrap's child does."""
+    with open_folder() as folder:
+        scratch = Scratch(folder / "scratch", allow_disk_scratch=True)
+        command = [name, "-c", "import time; time.sleep(99)", f"{scratch.path}/x"]
+        waiting = subprocess.Popen(command, executable="/usr/bin/python3")
+        try:
+            assert reap_scratch(folder / "scratch") == 0  # its worker lives
+            assert waiting.poll() is None
+            os.close(scratch._lock)  # as the kernel does when its worker dies
+            scratch._lock = -1
+            assert reap_scratch(folder / "scratch") == 1
+            if goes:
+                assert waiting.wait(5) == -signal.SIGKILL
+            else:
+                time.sleep(0.2)
+                assert waiting.poll() is None
+        finally:
+            waiting.kill()
+            waiting.wait()

@@ -1,0 +1,74 @@
+"""The core of this folder once more without root: another user and no rights."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from sandbox_harness import open_folder
+
+PROJECT = Path(__file__).parents[3]
+HERE = Path(__file__).parent.relative_to(PROJECT)
+NEEDED = ("worker", "sandbox_images", "domain", "tests/security")
+ORDINARY = 1500
+CORE = ("test_supervised_runs.py", "test_supervised_surroundings.py", "test_supervisor_hygiene.py")
+DEATHS = ("test_supervisor_deaths.py", "test_supervised_leftovers.py")
+SAME_FOR_ALL = "not refused and not bad_order and not nobody_hears and not while_open"
+
+
+def copy_for_everybody(folder: Path) -> None:
+    """The checkout may be closed to others. Without tests/conftest.py: its servers are not needed here."""
+    for name in NEEDED:
+        shutil.copytree(PROJECT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(PROJECT / "pyproject.toml", folder)
+    for place in folder.rglob("*"):
+        place.chmod(0o755 if place.is_dir() else 0o644)
+
+
+@pytest.mark.parametrize("files", [CORE, DEATHS], ids=["runs", "deaths"])
+def test_the_same_without_root(files, image):
+    uid = ORDINARY if os.getuid() == 0 else os.getuid()
+    identity = {"user": uid, "group": uid, "extra_groups": ()} if os.getuid() == 0 else {}
+    libraries = [path for path in sys.path if path.endswith("site-packages")]
+    with open_folder() as folder:
+        copy_for_everybody(folder)
+        arguments = [
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "-k",
+            SAME_FOR_ALL,
+            *(str(HERE / name) for name in files),
+        ]
+        answer = subprocess.run(
+            [image.interpreter, "-B", "-m", "pytest", *arguments],
+            env={
+                "PATH": os.environ["PATH"],
+                "HOME": str(folder),
+                "PYTHONPATH": ":".join((str(folder), *libraries)),
+            },
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            **identity,
+        )
+    told = answer.stdout[-3000:] + answer.stderr[-1000:]
+    assert answer.returncode == 0, told
+    assert " passed" in told
+    assert "skipped" not in told
+
+
+def test_the_other_user_has_no_rights(image):
+    """Otherwise the tests above would prove nothing."""
+    if os.getuid() != 0:
+        assert Path("/proc/self/status").read_text().count("CapEff:\t0000000000000000") == 1
+        return
+    script = """
+import os
+print(os.getresuid(), os.getgroups(), open("/proc/self/status").read().count("CapEff:\\t0000000000000000"))
+"""
+    identity = {"user": ORDINARY, "group": ORDINARY, "extra_groups": ()}
+    answer = subprocess.run([image.interpreter, "-c", script], capture_output=True, text=True, **identity)
+    assert answer.stdout == f"({ORDINARY}, {ORDINARY}, {ORDINARY}) [] 1\n"

@@ -1,0 +1,146 @@
+"""Each limit stops what it is for, warm and cold; the same script without it comes to its end."""
+
+import os
+import time
+from dataclasses import replace
+
+import pytest
+from sandbox_harness import SLOT, TIGHT
+
+from worker.sandbox.protocol import KIB, MIB, Cause
+
+REACHED = "open('/out/verdict', 'w').write('reached')\n"
+COUNT = "import errno, os\ncount = 0\ntry:\n    while count < {most}:\n        {step}\n        count += 1\n"
+STOPPED = "except OSError as error:\n    raise SystemExit(f'{count} {errno.errorcode[error.errno]}')\n"
+
+
+def counting(step: str, most: int) -> str:
+    return COUNT.format(step=step, most=most) + STOPPED + REACHED
+
+
+WIDE = replace(TIGHT, processes=200, open_files=400, inodes=3000, tmp_bytes=32 * MIB, output_bytes=32 * MIB)
+# name: (script, the narrow limits, how it ends)
+CASES = {
+    "wall": ("import time; time.sleep(1)\n" + REACHED, {"wall_s": 0.4}, Cause.WALL),
+    "cpu": (
+        "import time\nwhile time.process_time() < 1.5: pass\n" + REACHED,
+        {"cpu_s": 1},
+        Cause.SIGNAL,
+    ),
+    "memory": (
+        "import time\nb = bytearray(b'x') * (150 << 20)\ntime.sleep(0.3)\n" + REACHED,
+        {"memory_bytes": 80 * MIB},
+        Cause.MEMORY,
+    ),
+    "memory of children": (
+        "import os, time\nchildren = []\nfor _ in range(4):\n    pid = os.fork()\n    if pid == 0:\n"
+        "        b = bytearray(b'x') * (40 << 20); time.sleep(0.5); os._exit(0)\n    children.append(pid)\n"
+        "for pid in children: os.waitpid(pid, 0)\n" + REACHED,
+        {"memory_bytes": 120 * MIB},
+        Cause.MEMORY,
+    ),
+    "address space": (
+        "import mmap\nmmap.mmap(-1, 2300 << 20, 2)\n" + REACHED,
+        {"memory_bytes": 80 * MIB},
+        "Cannot",
+    ),
+    "processes": (
+        counting("if os.fork() == 0: import signal; signal.pause()", 30),
+        {"processes": 20},
+        "19 EAGAIN",
+    ),
+    "threads": (
+        "import threading, time\nfor _ in range(30):\n"
+        "    threading.Thread(target=time.sleep, args=(0.3,)).start()\n" + REACHED,
+        {"processes": 20},
+        "can't start new thread",
+    ),
+    "open files": (counting("os.open('/dev/null', 0)", 100), {"open_files": 64}, "61 EMFILE"),
+    "tmp": (
+        counting("os.write(os.open('/tmp/x', 1026 | 64, 384), b'x' * 65536)", 100),
+        {"tmp_bytes": 4 * MIB},
+        "64 ENOSPC",
+    ),
+    "shm": (
+        counting("os.write(os.open('/dev/shm/x', 1026 | 64, 384), b'x' * 65536)", 100),
+        {"tmp_bytes": 4 * MIB},
+        "64 ENOSPC",
+    ),
+    "out": (
+        counting("os.write(os.open('/out/x', 1026 | 64, 384), b'x' * 65536)", 100),
+        {"output_bytes": 4 * MIB},
+        "64 ENOSPC",
+    ),
+    "file size": (
+        "import errno, os\ncount = 0\ntry:\n    os.truncate(os.open('/tmp/x', 66, 384), 20 << 20)\n"
+        + STOPPED
+        + REACHED,
+        {"tmp_bytes": 4 * MIB, "output_bytes": 4 * MIB},
+        "0 EFBIG",
+    ),
+    "files": (counting("open(f'/tmp/{count}', 'w').close()", 1500), {"inodes": 1000}, "999 ENOSPC"),
+    "folders": (
+        counting(
+            "os.mkdir('/dev/shm/d'); os.chdir('/dev/shm/d'); os.rename('/dev/shm/d', f'/dev/shm/{count}')",
+            1500,
+        ),
+        {"inodes": 1000},
+        "999 ENOSPC",
+    ),
+    "collected file": (
+        "open('/out/verdict', 'wb').write(b'x' * 5000)\n",
+        {"file_bytes": 4 * KIB},
+        Cause.OUTPUT,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_limit_stops(name, run):
+    script, narrow, ending = CASES[name]
+    detail = run(script, limits=replace(WIDE, **narrow)).detail
+    if isinstance(ending, Cause):
+        assert detail.cause is ending, detail
+    else:
+        assert detail.cause is Cause.EXIT, detail
+        assert ending in detail.tail
+
+
+@pytest.mark.parametrize("mode", ["warm"])  # the scripts are the same
+@pytest.mark.parametrize("name", CASES)
+def test_the_same_script_reaches_its_end_without_the_limit(name, run):
+    result = run(CASES[name][0], limits=WIDE)
+    assert result.outputs is not None, result.detail
+
+
+def test_a_fork_bomb_ends_with_its_run(run):
+    script = "import os, signal\nwhile True:\n    try: os.fork()\n    except OSError: pass\n"
+    assert run(script, limits=replace(TIGHT, wall_s=0.7)).detail.cause is Cause.WALL
+
+
+def test_nobody_can_outlive_a_run(supervised, ask):
+    """A daemon that ignores every signal and goes on writing: dead before the output is read."""
+    script = """
+import os, signal, time
+if os.fork() == 0:
+    os.setsid()
+    for number in range(1, 65):
+        try:
+            signal.signal(number, signal.SIG_IGN)
+        except (OSError, ValueError):
+            pass
+    while True:
+        with open("/out/verdict", "a") as file:
+            file.write("x")
+time.sleep(0.1)
+"""
+    with supervised.open_slot(ask(script), slot=SLOT) as slot:
+        reports = [slot._report_on({}) for _ in range(2)]
+        for report in reports:
+            file = os.open("verdict", os.O_RDONLY, dir_fd=report.folder)
+            size = os.fstat(file).st_size
+            assert size > 0
+            time.sleep(0.1)
+            assert os.fstat(file).st_size == size
+            os.close(file)
+            os.close(report.folder)

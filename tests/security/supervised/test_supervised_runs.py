@@ -1,0 +1,173 @@
+"""What a pipeline gets of a supervised slot, warm and cold, and what a researcher hears of it."""
+
+import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import pytest
+from sandbox_harness import SLOT, TIGHT
+
+from worker.sandbox.protocol import KIB, Audience, Cause, RunResult, SandboxUnavailable
+
+ECHO = """
+import os, sys
+given, out, level = sys.argv[1:]
+with open(out + "/verdict", "a") as file:
+    file.write(level + open(given + "/sub-01/a.csv").read())
+"""
+BOTH = ("participant", "group")
+
+
+def test_levels_run_in_order_on_the_same_output(run):
+    result = run(ECHO, levels=BOTH)
+    assert result.outputs == {"verdict": b"participant1,2\ngroup1,2\n"}
+    assert (result.detail.cause, result.detail.exit_code) == (Cause.COMPLETED, 0)
+
+
+def test_second_level_is_not_run_after_a_failed_first(run):
+    result = run("import sys; print(sys.argv[3]); sys.exit(7)", levels=BOTH)
+    assert (result.outputs, result.detail.exit_code, result.detail.level) == (None, 7, "participant")
+    assert result.detail.tail == "participant\n"
+
+
+def test_a_level_finds_the_output_of_the_one_before_and_nothing_else_of_it(run):
+    script = """
+import json, os, subprocess, sys
+seen = {folder: sorted(os.listdir(folder)) for folder in ("/tmp", "/dev/shm", "/out")}
+seen["processes"] = len([name for name in os.listdir("/proc") if name.isdigit()])
+for folder in seen:
+    if folder.startswith("/"):
+        open(f"{folder}/{sys.argv[3]}", "w").close()
+subprocess.Popen(["sleep", "60"])
+print(json.dumps(seen), flush=True)
+open("/out/verdict", "w").close()
+"""
+    first, second = map(json.loads, run(script, levels=BOTH).detail.tail.splitlines())
+    assert first == {"/tmp": [], "/dev/shm": [], "/out": [], "processes": 1}
+    assert second == {"/tmp": [], "/dev/shm": [], "/out": ["participant", "verdict"], "processes": 1}
+
+
+ENDINGS = {
+    "completed": ("open('/out/verdict', 'w').close()", Cause.COMPLETED, 0),
+    "exit": ("raise SystemExit(7)", Cause.EXIT, 7),
+    "cannot start": ("raise SystemExit(127)", Cause.START, 127),
+    "signal": ("import ctypes; ctypes.string_at(0)", Cause.SIGNAL, -11),
+    "no output": ("pass", Cause.OUTPUT, 0),
+    "wall": ("while True: pass", Cause.WALL, None),
+    "memory": ("b = bytearray(b'x') * (1 << 30)\nwhile True: pass", Cause.MEMORY, None),
+}
+
+
+@pytest.mark.parametrize("name", ENDINGS)
+def test_detail_names_the_cause(name, run):
+    script, cause, code = ENDINGS[name]
+    limits = replace(TIGHT, wall_s=0.4) if cause is Cause.WALL else TIGHT
+    detail = run("print('so far', flush=True)\n" + script, limits=limits).detail
+    assert (detail.cause, detail.exit_code, detail.level) == (cause, code, "participant")
+    assert detail.tail == "so far\n"
+    assert 0 < detail.duration_s < 10
+
+
+def test_an_abort_is_a_signal(run):
+    """Whichever: a payload is PID 1, and the kernel keeps its own SIGABRT from it."""
+    assert run("import os; os.abort()").detail.cause is Cause.SIGNAL
+
+
+def test_missing_command_is_a_failed_run(supervised, order):
+    asked = order("", command=("no-such-command",), warm=None)
+    with supervised.open_slot(asked, slot=SLOT) as slot:
+        detail = slot.run({}).detail
+    assert (detail.cause, detail.tail) == (Cause.START, "no-such-command: No such file or directory\n")
+
+
+@pytest.mark.parametrize("name", ENDINGS)
+def test_nobody_hears_anything_on_original_data(name, run):
+    script, cause, _ = ENDINGS[name]
+    limits = replace(TIGHT, wall_s=0.4) if cause is Cause.WALL else TIGHT
+    result = run("print('before')\n" + script, limits=limits, audience=Audience.ORIGINAL)
+    completed = cause is Cause.COMPLETED
+    assert result == RunResult({"verdict": b""} if completed else None)
+    assert repr(result) == "RunResult(detail=None)"
+
+
+def test_text_has_nowhere_to_go_on_original_data(run):
+    script = """
+import os
+where = {os.readlink(f"/proc/self/fd/{fd}") for fd in range(3)}
+open("/out/verdict", "w").write(str(where))
+"""
+    assert run(script, audience=Audience.ORIGINAL).outputs == {"verdict": b"{'/dev/null'}"}
+    assert b"pipe" in run(script).outputs["verdict"]
+
+
+def test_only_the_last_words_are_kept(run):
+    script = """
+import sys
+for number in range(400_000):
+    print(number)
+print("the last", file=sys.stderr)
+open("/out/verdict", "w").close()
+"""
+    detail = run(script).detail
+    assert detail.cause is Cause.COMPLETED
+    assert len(detail.tail) == 64 * KIB
+    assert "399999\n" in detail.tail
+    assert "the last\n" in detail.tail
+
+
+def test_a_flood_that_never_ends_is_ended(run):
+    limits = replace(TIGHT, wall_s=0.7)
+    detail = run("while True: print('x' * 5000)", limits=limits).detail
+    assert (detail.cause, len(detail.tail)) == (Cause.WALL, 64 * KIB)
+
+
+def test_bytes_that_are_no_text_are_a_tail(run):
+    detail = run(r"import os; os.write(1, b'\xff\xfe\x00'); os.write(2, b'\xc3')").detail
+    assert detail.tail == "\N{REPLACEMENT CHARACTER}\N{REPLACEMENT CHARACTER}\0\N{REPLACEMENT CHARACTER}"
+
+
+def test_slots_at_the_same_time_do_not_meet(supervised, ask):
+    script = """
+import os, time
+mine = open("/in/a").read()
+open("/dev/shm/" + mine, "w").close(); open("/tmp/" + mine, "w").close()
+time.sleep(0.4)
+processes = [name for name in os.listdir("/proc") if name.isdigit()]
+open("/out/verdict", "w").write(f"{mine} {os.listdir('/dev/shm')} {os.listdir('/tmp')} {processes}")
+"""
+    together = threading.Barrier(2)
+
+    def one(number: int) -> bytes:
+        with supervised.open_slot(ask(script), slot=number) as it:
+            together.wait(10)
+            return it.run({"a": f"block{number}".encode()}).outputs["verdict"]
+
+    with ThreadPoolExecutor(2) as pool:  # its threads outlive the runs
+        seen = list(pool.map(one, (1, 2)))
+    assert seen == [f"block{n} ['block{n}'] ['block{n}'] ['1']".encode() for n in (1, 2)]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"outputs": ("../etc/passwd",)},
+        {"outputs": ("a", "a")},
+        {"command": ()},
+        {"levels": ()},
+        {"limits": replace(TIGHT, wall_s=0)},
+        {"code": {"../x.py": b""}},
+        {"environment": {"A": "b\0c"}},
+    ],
+)
+def test_bad_order_is_refused(change, supervised, ask):
+    with pytest.raises(ValueError):  # noqa: PT011 - whichever sentence it is
+        supervised.open_slot(ask("", **change), slot=SLOT)
+
+
+def test_foreign_image_is_refused(supervised, ask):
+    class Foreign:
+        name, digest = "elsewhere", "sha256:0"
+
+    with pytest.raises(SandboxUnavailable, match="elsewhere is not an image of this host"):
+        supervised.open_slot(ask("", image=Foreign()), slot=SLOT)

@@ -1,0 +1,237 @@
+"""Whoever dies, whenever: the platform's fault and never a result, nothing is left, and the slot goes on."""
+
+import os
+import signal
+import threading
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from sandbox_harness import SLOT, TIGHT
+from supervisors import bwrap_of, is_gone, processes_of, supervisor_of, wait_until
+
+from worker.sandbox.protocol import Audience, Cause, SandboxUnavailable, SlotCancelled
+from worker.sandbox.supervised import process as processes
+from worker.sandbox.supervised import slot as slots
+
+WAIT = "import time; print('started', flush=True); time.sleep(20)"
+ECHO = "open('/out/verdict', 'w').write(open('/in/a').read())"
+# waits where its block says so
+EITHER = f"if open('/in/a').read() == 'wait':\n    {WAIT}\n{ECHO}"
+VICTIMS = {"supervisor": supervisor_of, "bwrap": bwrap_of}
+
+
+class later:  # noqa: N801 - reads as a function
+    """Does it in another thread as soon as the slot has started a run."""
+
+    def __init__(self, slot, step, *, at_least: int = 3) -> None:
+        self._slot, self._step, self._at_least = slot, step, at_least
+        self._thread = threading.Thread(target=self._do)
+
+    def _do(self) -> None:
+        wait_until(lambda: len(processes_of(self._slot)) >= self._at_least)
+        time.sleep(0.05)
+        self._step()
+
+    def __enter__(self) -> None:
+        self._thread.start()
+
+    def __exit__(self, *_) -> None:
+        self._thread.join()
+
+
+@pytest.mark.parametrize("victim", VICTIMS)
+@pytest.mark.parametrize("when", ["before the first run", "between two runs"])
+def test_killed_between_runs(when, victim, supervised, ask):
+    with supervised.open_slot(ask(EITHER, audience=Audience.ORIGINAL), slot=SLOT) as slot:
+        if when == "between two runs":
+            assert slot.run({"a": b"1"}).outputs == {"verdict": b"1"}
+        old = processes_of(slot)
+        os.kill(VICTIMS[victim](slot), signal.SIGKILL)
+        with pytest.raises(SandboxUnavailable, match="the supervisor has ended"):
+            slot.run({"a": b"2"})
+        assert slot.run({"a": b"3"}).outputs == {"verdict": b"3"}
+        assert not set(processes_of(slot)) & set(old)
+        wait_until(lambda: all(map(is_gone, old)), timeout_s=2)
+
+
+@pytest.mark.parametrize("victim", VICTIMS)
+def test_killed_during_a_run(victim, supervised, ask):
+    with supervised.open_slot(ask(EITHER, audience=Audience.ORIGINAL), slot=SLOT) as slot:
+        old = []
+
+        def kill() -> None:
+            old.extend(processes_of(slot))
+            os.kill(VICTIMS[victim](slot), signal.SIGKILL)
+
+        started = time.monotonic()
+        with later(slot, kill), pytest.raises(SandboxUnavailable, match="the supervisor has ended"):
+            slot.run({"a": b"wait"})
+        assert time.monotonic() - started < 5
+        assert len(old) >= 3
+        wait_until(lambda: all(map(is_gone, old)), timeout_s=2)
+        assert slot.run({"a": b"3"}).outputs == {"verdict": b"3"}
+
+
+def test_a_payload_that_is_killed_from_outside_is_a_failed_run(supervised, ask):
+    with supervised.open_slot(ask(EITHER), slot=SLOT) as slot:
+        with later(slot, lambda: os.kill(processes_of(slot)[2], signal.SIGKILL)):
+            assert slot.run({"a": b"wait"}).detail.cause is Cause.SIGNAL
+        assert slot.run({"a": b"3"}).outputs == {"verdict": b"3"}
+
+
+def test_killed_just_before_it_is_held(supervised, ask, monkeypatch):
+    """It has said that it is ready, and is gone when the worker looks for it."""
+    hold = processes.hold_init
+
+    def killed(process, status):
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        wait_until(lambda: Path(f"/proc/{process.pid}").exists() is False)
+        return hold(process, status)
+
+    monkeypatch.setattr(processes, "hold_init", killed)
+    with pytest.raises(SandboxUnavailable):
+        supervised.open_slot(ask(ECHO), slot=SLOT)
+    assert list(supervised._scratch.path.iterdir()) == []
+
+
+@pytest.mark.parametrize("flood", [False, True])
+def test_a_supervisor_that_hangs_is_given_up(flood, supervised, ask, monkeypatch):
+    monkeypatch.setattr(processes, "GRACE_S", 0.5)
+    script = "while True: print('x' * 1000)" if flood else WAIT
+    with supervised.open_slot(ask(script, limits=replace(TIGHT, wall_s=0.5)), slot=SLOT) as slot:
+        old = []
+
+        def stop() -> None:
+            old.extend(processes_of(slot))
+            os.kill(supervisor_of(slot), signal.SIGSTOP)
+
+        started = time.monotonic()
+        with later(slot, stop), pytest.raises(SandboxUnavailable, match="does not answer"):
+            slot.run({})
+        assert time.monotonic() - started < 5
+        wait_until(lambda: all(map(is_gone, old)), timeout_s=2)
+
+
+@pytest.mark.parametrize("audience", Audience)
+def test_cancelled_during_a_run(audience, supervised, ask):
+    with supervised.open_slot(ask(EITHER, audience=audience), slot=SLOT) as slot:
+        assert slot.run({"a": b"1"}).outputs == {"verdict": b"1"}
+        old, at = [], []
+
+        def cancel() -> None:
+            old.extend(processes_of(slot))
+            at.append(time.monotonic())
+            slot.cancel()
+
+        with later(slot, cancel), pytest.raises(SlotCancelled):
+            slot.run({"a": b"wait"})
+        assert time.monotonic() - at[0] < 2
+        wait_until(lambda: all(map(is_gone, old)), timeout_s=2)
+        for _ in range(2):
+            with pytest.raises(SlotCancelled):
+                slot.run({"a": b"1"})
+    assert list(supervised._scratch.path.iterdir()) == []
+
+
+def test_cancelled_before_and_between_runs(supervised, ask):
+    with supervised.open_slot(ask(ECHO), slot=SLOT) as slot:
+        old = processes_of(slot)
+        slot.cancel()
+        slot.cancel()
+        wait_until(lambda: all(map(is_gone, old)), timeout_s=2)
+        with pytest.raises(SlotCancelled):
+            slot.run({"a": b"1"})
+    with supervised.open_slot(ask(ECHO), slot=SLOT) as slot:
+        slot.run({"a": b"1"})
+        slot.cancel()
+        with pytest.raises(SlotCancelled):
+            slot.run({"a": b"1"})
+    slot.cancel()  # closed: nothing to do
+
+
+def test_cancelled_while_a_supervisor_starts(supervised, ask, monkeypatch):
+    """In every 500th run, and in the one after a failure."""
+    with supervised.open_slot(ask(EITHER), slot=SLOT) as slot:
+        monkeypatch.setattr(slots, "RUNS_PER_SUPERVISOR", 0)
+        begin = processes.SupervisorProcess.begin
+
+        def cancelled(self, *arguments):
+            slot.cancel()
+            return begin(self, *arguments)
+
+        monkeypatch.setattr(processes.SupervisorProcess, "begin", cancelled)
+        started = time.monotonic()
+        with pytest.raises(SlotCancelled):
+            slot.run({"a": b"wait"})
+        assert time.monotonic() - started < 5
+
+
+def test_cancelled_while_the_result_is_on_its_way(supervised, ask, monkeypatch):
+    with supervised.open_slot(ask(ECHO), slot=SLOT) as slot:
+        run = processes.SupervisorProcess.run
+
+        def cancelled(self, *arguments, **named):
+            report = run(self, *arguments, **named)
+            slot.cancel()
+            return report
+
+        monkeypatch.setattr(processes.SupervisorProcess, "run", cancelled)
+        before = sorted(os.listdir("/proc/self/fd"))
+        with pytest.raises(SlotCancelled):
+            slot.run({"a": b"1"})
+        assert len(os.listdir("/proc/self/fd")) <= len(before)
+
+
+def test_a_supervisor_is_replaced_after_its_share_of_runs(supervised, ask, monkeypatch):
+    monkeypatch.setattr(slots, "RUNS_PER_SUPERVISOR", 2)
+    with supervised.open_slot(ask(ECHO), slot=SLOT) as slot:
+        seen = []
+        for number in range(5):
+            assert slot.run({"a": b"%d" % number}).outputs == {"verdict": b"%d" % number}
+            seen.append(supervisor_of(slot))
+    assert [seen[0] == seen[1], seen[1] == seen[2], seen[2] == seen[3], seen[3] == seen[4]] == [
+        True,
+        False,
+    ] * 2
+    assert all(map(is_gone, seen))
+
+
+@pytest.mark.parametrize("place", ["/in", "/out", "/tmp", "/dev/shm", "/proc"])
+def test_a_mount_point_that_is_missing_is_named(place, supervised, ask, monkeypatch):
+    """As in a root file system that nobody prepared."""
+    build = processes.build_argv
+
+    def unprepared(*arguments, **named) -> list[str]:
+        argv = build(*arguments, **named)
+        at = argv.index(place)
+        if argv[at - 1] == "--dir":
+            argv[at] += "-elsewhere"
+        else:
+            argv[argv.index("--proc", 0) : argv.index("--proc", 0) + 2] = [
+                "--ro-bind",
+                "/proc/self",
+                "/nowhere",
+            ]
+        return argv
+
+    monkeypatch.setattr(processes, "build_argv", unprepared)
+    with pytest.raises(SandboxUnavailable) as raised, supervised.open_slot(ask(ECHO), slot=SLOT) as slot:
+        slot.run({"a": b"1"})
+    assert place == "/proc" or place in str(raised.value)
+    assert list(supervised._scratch.path.iterdir()) == []
+
+
+def test_a_step_that_fails_in_the_child_is_named(supervised, ask, doctored):
+    doctored(
+        "confine.py",
+        lambda source: source.replace('kernel.set_host_name("sandbox")', 'kernel.set_host_name("x" * 99)'),
+    )
+    with supervised.open_slot(ask(ECHO), slot=SLOT) as slot:
+        for _ in range(2):
+            with pytest.raises(
+                SandboxUnavailable, match=r"could not be isolated.*sethostname: Invalid argument"
+            ):
+                slot.run({"a": b"1"})

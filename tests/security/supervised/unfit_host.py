@@ -1,0 +1,148 @@
+"""A host that lacks something, made of this one: the condition is real, but holds for this process only.
+
+python unfit_host.py CONDITION FOLDER IMAGE    prints what a caller of the sandbox gets, as JSON
+"""
+
+import ctypes
+import json
+import os
+import resource
+import shutil
+import sys
+from pathlib import Path
+
+_libc = ctypes.CDLL(None, use_errno=True)
+NEWNS, NEWUSER = 0x00020000, 0x10000000
+BIND, REMOUNT, READ_ONLY, PRIVATE, RECURSIVE = 4096, 32, 1, 1 << 18, 16384
+LARGE = 3 << 20
+
+
+def check(result: int) -> None:
+    if result != 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+
+
+def enter_user_namespace() -> None:
+    """As the ordinary user 1500, who may set the limits of this namespace until the next exec."""
+    user, group = os.getuid(), os.getgid()
+    check(_libc.unshare(NEWUSER))
+    Path("/proc/self/setgroups").write_text("deny")
+    Path("/proc/self/uid_map").write_text(f"1500 {user} 1")
+    Path("/proc/self/gid_map").write_text(f"1500 {group} 1")
+
+
+def mount(source: str, target: Path, kind: str | None, flags: int, options: str | None = None) -> None:
+    values = [None if value is None else str(value).encode() for value in (source, target, kind, options)]
+    check(_libc.mount(values[0], values[1], values[2], ctypes.c_ulong(flags), values[3]))
+
+
+def own_mounts(folder: Path, size: str | None = None) -> None:
+    """A mount namespace of its own, with a file system of this size at `folder`."""
+    if os.getuid() != 0:
+        enter_user_namespace()
+    check(_libc.unshare(NEWNS))
+    mount("none", Path("/"), None, RECURSIVE | PRIVATE)
+    if size is not None:
+        mount("tmpfs", folder, "tmpfs", 0, f"size={size},mode=0711,uid={os.getuid()}")
+
+
+def read_only(folder: Path) -> None:
+    own_mounts(folder)
+    mount(str(folder), folder, None, BIND)
+    mount("none", folder, None, BIND | REMOUNT | READ_ONLY)
+
+
+def no_namespaces(kind: str, most: int = 0):
+    def limit(_: Path) -> None:
+        enter_user_namespace()
+        Path(f"/proc/sys/user/max_{kind}_namespaces").write_text(str(most))
+
+    return limit
+
+
+def no_bwrap(_: Path) -> None:
+    os.environ["PATH"] = "/nowhere"
+    sys.path[:] = [path for path in sys.path if not path.endswith("site-packages")]
+
+
+def limited(kind: int, value: int):
+    return lambda _: resource.setrlimit(kind, (value, value))
+
+
+def fewer_files(spare: int):
+    """This many more descriptors than are open when the sandbox is."""
+    return lambda _: resource.setrlimit(
+        resource.RLIMIT_NOFILE, (len(os.listdir("/proc/self/fd")) + spare,) * 2
+    )
+
+
+def no_processes(_: Path) -> None:
+    """Root has no such limit: it is checked for whom bwrap runs as."""
+    resource.setrlimit(resource.RLIMIT_NPROC, (1, 1))
+
+
+def no_memory(folder: Path) -> None:
+    """For whatever the worker starts; it has its own already."""
+    (folder / "bin").mkdir()
+    (folder / "bin/bwrap").write_text(f'#!/bin/sh\nulimit -v 16000\nexec {shutil.which("bwrap")} "$@"\n')
+    (folder / "bin/bwrap").chmod(0o755)
+    os.environ["PATH"] = f"{folder}/bin:{os.environ['PATH']}"
+
+
+CONDITIONS = {
+    "none": lambda _: None,
+    "no user namespaces": no_namespaces("user"),
+    "one user namespace": no_namespaces("user", 1),
+    "no mount namespaces": no_namespaces("mnt"),
+    "no pid namespaces": no_namespaces("pid"),
+    "no network namespaces": no_namespaces("net"),
+    "one network namespace": no_namespaces("net", 1),
+    "one pid namespace": no_namespaces("pid", 1),
+    "no bwrap": no_bwrap,
+    "small scratch": lambda folder: own_mounts(folder, "1m"),
+    "no scratch": lambda folder: own_mounts(folder, "16k"),
+    "read-only scratch": read_only,
+    "read-only /tmp": lambda _: read_only(Path("/tmp")),
+    "no processes": no_processes,
+    "no memory": no_memory,
+    "no files of any size": limited(resource.RLIMIT_FSIZE, 1000),
+}
+# conditions that set in when the sandbox is open
+LATER = {f"{spare} descriptors": fewer_files(spare) for spare in (0, 2, 4, 6, 8, 10, 12)}
+
+
+def main(condition: str, folder: Path, image: str) -> dict[str, str]:
+    CONDITIONS.get(condition, CONDITIONS["none"])(folder)
+    from worker.sandbox.host_image import HostImage
+    from worker.sandbox.protocol import MIB, Audience, Limits, SlotOrder
+    from worker.sandbox.supervised import SupervisedSandbox
+
+    script = b"import os; open('/out/verdict', 'w').write(str(len(open('/in/a', 'rb').read())))"
+    order = SlotOrder(
+        image=eval(image, {"HostImage": HostImage, "PosixPath": Path}),
+        code={"main.py": script},
+        command=("python3", "/pipeline/main.py"),
+        levels=("participant",),
+        outputs=("verdict",),
+        limits=Limits(wall_s=10, cpu_s=10, memory_bytes=256 * MIB),
+        audience=Audience.ORIGINAL,
+        warm=(),
+    )
+    from worker.sandbox.supervised import slot as slots
+
+    slots.VIEW_ABOVE_BYTES = LARGE - 1
+    try:
+        with SupervisedSandbox(
+            order.image, scratch_root=folder / "scratch", allow_disk_scratch=True
+        ) as sandbox:
+            LATER.get(condition, CONDITIONS["none"])(folder)
+            with sandbox.open_slot(order, slot=0) as slot:
+                result = slot.run({"a": b"x" * LARGE})
+        left = sorted(path.name for path in (folder / "scratch").iterdir())
+        return {"result": str(result.outputs), "left": str(left)}
+    except Exception as error:
+        return {"raised": type(error).__name__, "text": str(error)}
+
+
+if __name__ == "__main__":
+    print(json.dumps(main(sys.argv[1], Path(sys.argv[2]), sys.argv[3])))

@@ -1,0 +1,95 @@
+"""What no order may hold, whichever backend is to run it; and which filter it gets."""
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from sandbox_images.seccomp.bpf import ARCHITECTURES
+from worker.sandbox import orders
+from worker.sandbox.orders import check_order, filter_program
+from worker.sandbox.protocol import MIB, Audience, Limits, SandboxUnavailable, SlotOrder, Syscalls
+
+
+class Nothing:
+    name, digest = "nothing", "sha256:0"
+
+
+LIMITS = Limits(wall_s=1, cpu_s=1, memory_bytes=MIB)
+GOOD = SlotOrder(
+    image=Nothing(),
+    code={},
+    command=("python3", "/pipeline/main.py"),
+    levels=("participant", "group"),
+    outputs=("a", "b/c"),
+    limits=LIMITS,
+    audience=Audience.ORIGINAL,
+)
+ACCEPTED = {
+    "as it is": {},
+    "no outputs": {"outputs": ()},
+    "one word": {"command": ("run",)},
+    "any words": {"command": ("sh", "-c", "echo $1; \n 'x'", "", "ü")},
+    "most levels": {"levels": tuple(map(str, range(255)))},
+    "a level twice": {"levels": ("group", "group")},
+    "warm": {"warm": ()},
+    "environment": {"environment": {"OWN": "", "OTHER": "a=b\n"}},
+    "part of a second": {"limits": replace(LIMITS, wall_s=0.01)},
+}
+
+
+@pytest.mark.parametrize("name", ACCEPTED)
+def test_accepted(name):
+    check_order(replace(GOOD, **ACCEPTED[name]))
+
+
+AMOUNTS = list(Limits.__dataclass_fields__)
+REFUSED = {
+    "no command": {"command": ()},
+    "no levels": {"levels": ()},
+    "too many levels": {"levels": tuple(map(str, range(256)))},
+    "NUL in the command": {"command": ("a\0b",)},
+    "NUL in a level": {"levels": ("a\0b",)},
+    "NUL in a name": {"environment": {"A\0": "b"}},
+    "NUL in a value": {"environment": {"A": "\0"}},
+    "no name": {"environment": {"": "b"}},
+    "a name with a value": {"environment": {"A=B": "c"}},
+    "an output twice": {"outputs": ("a", "a")},
+    "an output above": {"outputs": ("../a",)},
+    "an output from the root": {"outputs": ("/a",)},
+    "an output through above": {"outputs": ("a/../../b",)},
+    "an output without a name": {"outputs": ("",)},
+    "an output that is a folder": {"outputs": ("a/",)},
+    "an output that is too deep": {"outputs": ("/".join("d" * 33),)},
+    "an output with a long name": {"outputs": ("x" * 256,)},
+    "NUL in an output": {"outputs": ("a\0",)},
+    "warm without a script": {"warm": (), "command": ("python3",)},
+    "warm with an option": {"warm": (), "command": ("python3", "-I", "main.py")},
+    "endless": {"limits": replace(LIMITS, wall_s=math.inf)},
+    "not a number": {"limits": replace(LIMITS, wall_s=math.nan)},
+    **{f"no {name}": {"limits": replace(LIMITS, **{name: 0})} for name in AMOUNTS},
+    **{f"negative {name}": {"limits": replace(LIMITS, **{name: -1})} for name in AMOUNTS},
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused(name):
+    with pytest.raises(ValueError):  # noqa: PT011 - whichever sentence it is
+        check_order(replace(GOOD, **REFUSED[name]))
+
+
+def test_each_table_has_a_filter_of_its_own():
+    programs = {filter_program(table) for table in Syscalls}
+    assert len(programs) == len(Syscalls)
+    assert all(program and len(program) % 8 == 0 for program in programs)  # struct sock_filter
+
+
+def test_a_machine_without_a_filter_runs_nothing(monkeypatch):
+    filter_program.cache_clear()
+    monkeypatch.setattr(orders.platform, "machine", lambda: "sparc64")
+    assert "sparc64" not in ARCHITECTURES
+    try:
+        with pytest.raises(SandboxUnavailable, match="no system-call filter for sparc64 machines"):
+            filter_program(Syscalls.STRICT)
+    finally:
+        filter_program.cache_clear()
