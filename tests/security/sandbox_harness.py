@@ -2,11 +2,9 @@
 
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 
 from worker.sandbox.protocol import MIB, Limits
@@ -16,6 +14,22 @@ SECRET = "canary-4f1d"
 TIGHT = Limits(
     wall_s=10, cpu_s=10, memory_bytes=512 * MIB, tmp_bytes=4 * MIB, output_bytes=4 * MIB, inodes=1000
 )
+
+
+# Left behind by a parent that ends at once, with a session of its own, changing the output while it is read.
+STRAGGLER = """
+P = os.path.join(OUT, 'verdict')
+open(P, 'w').write('good')
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        time.sleep(0.02)
+        while time.sleep(0.001) is None:
+            open(P, 'w').write('evil')
+    os._exit(0)
+os._exit(0)
+"""
 
 
 class open_folder:  # noqa: N801 - reads as a function
@@ -41,44 +55,6 @@ def processes_with(marker: str) -> list[int]:
         except OSError:  # ended meanwhile
             continue
     return found
-
-
-@dataclass(frozen=True)
-class Targets:
-    """What a probe goes for. `bare` and `inside` are what it is told in its input."""
-
-    bare: dict
-    inside: dict
-    folder: Path
-
-
-class Listeners:
-    """TCP, UDP, a socket file and an abstract socket; the kernel accepts connections without our help."""
-
-    def __init__(self, folder: Path) -> None:
-        tcp, udp = socket.socket(), socket.socket(type=socket.SOCK_DGRAM)
-        path, abstract = socket.socket(socket.AF_UNIX), socket.socket(socket.AF_UNIX)
-        self.sockets = (tcp, udp, path, abstract)
-        names = (("127.0.0.1", 0), ("127.0.0.1", 0), str(folder / "socket"), f"\0{folder.name}")
-        for each, name in zip(self.sockets, names, strict=True):
-            each.bind(name)
-        for each in (tcp, path, abstract):
-            each.listen()
-        (folder / "socket").chmod(0o777)
-        udp.setblocking(False)
-        self.addresses = {
-            "tcp": tcp.getsockname()[1],
-            "udp": udp.getsockname()[1],
-            "unix_path": str(folder / "socket"),
-            "unix_abstract": folder.name,
-        }
-
-    def __enter__(self) -> "Listeners":
-        return self
-
-    def __exit__(self, *_) -> None:
-        for each in self.sockets:
-            each.close()
 
 
 class stand_in_for_init:  # noqa: N801

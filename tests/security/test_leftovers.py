@@ -10,8 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from sandbox_harness import SLOT, TIGHT, open_folder, processes_with
-from sandbox_probes import STRAGGLER
+from sandbox_harness import SLOT, STRAGGLER, TIGHT, open_folder, processes_with
 
 from worker.sandbox.scratch import reap_scratch
 
@@ -41,7 +40,7 @@ def _state(scratch: Path) -> dict:
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
-def test_run_leaves_nothing(ending, sandbox, order, targets):
+def test_run_leaves_nothing(ending, sandbox, order):
     marker = f"marker-{ending}-{os.getpid()}"
     mine = sandbox._scratch.path
     script = HEAD + ENDINGS[ending]

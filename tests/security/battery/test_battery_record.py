@@ -1,0 +1,70 @@
+"""The page, the record, the catalogue and the scripts say the same."""
+
+import ast
+import json
+
+import pytest
+from battery_page import PAGE, RECORD, ROOT, written
+from elsewhere import ELSEWHERE
+
+from sandbox_images.probe import attack_sources
+from sandbox_images.probe.catalogue import CATALOGUE
+
+# Found on some days only: how many threads an engine's runtime starts is not for a test to say.
+_UNSTEADY = {"x_pid_numbers"}
+RUNS = json.loads(RECORD.read_text())["executors"]
+
+
+def functions(source: str) -> set[str]:
+    return {each.name for each in ast.parse(source).body if isinstance(each, ast.FunctionDef)}
+
+
+def test_the_page_says_what_the_record_says():
+    page = PAGE.read_text()
+    assert written(page, json.loads(RECORD.read_text())) == page
+
+
+@pytest.mark.parametrize("executor", RUNS)
+def test_every_attack_is_recorded_and_none_has_failed(executor):
+    results = RUNS[executor]["results"]
+    assert set(results) == {probe.name for probe in CATALOGUE}
+    assert not [name for name, (outcome, _) in results.items() if outcome == "failed"]
+
+
+def test_no_excuse_is_without_need():
+    """A reason that no executor needs would hide the day on which one does."""
+    seen = {
+        (name, reason)
+        for run in RUNS.values()
+        for name, (outcome, reason) in run["results"].items()
+        if outcome == "residual"
+    }
+    excuses = {
+        (probe.name, reason)
+        for probe in CATALOGUE
+        for reason in {probe.residual, *probe.residual_on.values()}
+        if reason
+    }
+    assert {name for name, _ in excuses - seen} <= _UNSTEADY
+    assert seen <= excuses
+
+
+def test_every_attack_has_its_script_and_every_script_its_line():
+    scripts = {
+        name.removesuffix(".py"): functions(source.decode()) for name, source in attack_sources().items()
+    }
+    listed = {(probe.script, probe.name) for probe in CATALOGUE}
+    attacks = {
+        (script, name)
+        for script, names in scripts.items()
+        for name in names
+        if script not in ("attack", "face") and not name.startswith("_")
+    }
+    assert listed == attacks
+
+
+@pytest.mark.parametrize("place", [place for places in ELSEWHERE.values() for place in places])
+def test_attacks_that_are_made_elsewhere_are(place):
+    path, _, name = place.partition("::")
+    found = functions((ROOT / path).read_text())
+    assert name in found if name else any(each.startswith("test_") for each in found)
