@@ -15,7 +15,7 @@ PERMISSIONS = {
     "release.read": "read a release",
     "release.decide": "read a release in review; release or withhold it",
     "image.read": "list images",
-    "image.approve": "approve an image by digest",
+    "image.approve": "approve an image by digest, withdraw the approval, retire the image",
     "user.add": "add users",
     "user.read": "list users",
     "audit.verify": "walk the audit trail's hash chain",
@@ -34,6 +34,19 @@ SETTINGS: dict[str, dict[str, str]] = {
         "other process may read it.",
         "scratch_folder": "Where plain blocks lie while they run; on a tmpfs.",
         "allow_disk_scratch": "Let plain blocks lie on a disk. Not for original data.",
+        "isolation": "The profile: how much of isolation the worker insists on before it takes original "
+        "data. `dev` takes synthetic data sets only, `strict` data sets with padded timing only.",
+        "sandbox": "How runs are isolated: `supervised` forks each run from a supervisor per slot, "
+        "`bubblewrap` starts one for each run, `docker` a container.",
+        "docker_socket": "For the sandbox `docker`: the socket of the proxy before the Docker daemon.",
+        "docker_keeper_image": "For the sandbox `docker`: the image, by digest, of the platform's own "
+        "part in a container.",
+        "docker_first_uid": "The host user of slot 0 in containers; a rootless daemon has 65536 at most.",
+        "docker_batch": "Runs that one keeper container serves; more cost less each.",
+        "docker_runtime": "For the sandbox `docker`: a runtime that the daemon knows, such as `runc`, "
+        "`runsc` or `kata`.",
+        "images_folder": "Where imported images lie unpacked; default: `images` in the zone folder. Users of "
+        "slots must be able to pass every folder on the way.",
         "python_env": "A Python environment that pipelines find beside the host's `/usr`.",
         "slots": "Parallel runs that a job may count on, over all workers. Public: it fixes the "
         "time of release.",
@@ -56,6 +69,8 @@ SETTINGS: dict[str, dict[str, str]] = {
         "DPGATE_PROFILE": "Which login to use.",
         "DPGATE_CREDENTIALS": "The file that logins are kept in.",
         "DPGATE_HOME": "The folder of a platform that `dpgate up` runs.",
+        "DPGATE_ISOLATION": "The profile that `dpgate up` gives its worker and `dpgate doctor` judges by.",
+        "DPGATE_IMAGES_FOLDER": "The worker's image store, for `dpgate image add` and `remove`.",
         "DPGATE_DELIVERIES": "The worker zone's deliveries folder, for `dpgate dataset add`.",
     },
 }
@@ -65,6 +80,9 @@ ENV_SAMPLE = {
     "broker_url": "redis+socket:///run/dpgate/redis.sock",
     "zone_folder": "/srv/dpgate-worker",
     "scratch_folder": "/dev/shm/dpgate",  # noqa: S108 - a sample
+    "docker_socket": "/run/dpgate/docker-proxy.sock",
+    "docker_keeper_image": "sha256:...",
+    "images_folder": "/srv/dpgate-images",
     "slots": "4",
     "python_env": "/opt/pipelines",
     "ready_file": "/run/dpgate/worker.ready",
@@ -87,6 +105,8 @@ FIELDS: dict[str, dict[str, str]] = {
         "cohort": "The people whose budget this data set shares. Default: the name, or the "
         "earlier version's.",
         "new_people": "State that the same names stand for other people than those of other cohorts.",
+        "synthetic": "Your word that no real person is in the data. Workers with profile `dev` run jobs on "
+        "such data only; it changes nothing else.",
         "budget_epsilon": "The cap of the whole cohort, over all versions, users and projects.",
         "policy": "What you allow.",
     },
@@ -138,6 +158,9 @@ FIELDS: dict[str, dict[str, str]] = {
         "max_epsilon_per_job": "The most that one job may spend.",
         "min_block_size": "The smallest block that you allow, in people.",
         "max_wall_seconds": "The longest that you let one run take.",
+        "max_memory_mib": "The most memory that you let one run have.",
+        "max_processes": "The most processes and threads.",
+        "max_scratch_mib": "The most that `/tmp` may hold, and again `/dev/shm`.",
         "approve_jobs": "Jobs wait for your approval before they run.",
         "review_releases": "Releases wait for your decision. Your refusal is a bit that nobody noised.",
         "timing": "When a release becomes visible.",
@@ -151,11 +174,14 @@ FIELDS: dict[str, dict[str, str]] = {
     "Manifest": {
         "": "Manifest",
         "name": "Small letters, digits, hyphens.",
-        "image": "The name of an approved image.",
+        "image": "The name of an approved image: no tag, no address, no path.",
         "command": "What runs; `/in /out LEVEL` is appended.",
         "levels": "`[group]` or `[participant, group]`, in this order, on the same `/out`.",
         "outputs": "The files that are read after the run. Nothing else is.",
         "resources": "What one run may use.",
+        "environment": "Variables for every run, the same for each. At most 32, of 4 KiB; names in capitals. "
+        "Not what the sandbox sets (`PATH`, `HOME`, `LANG`, `TZ`, `*_NUM_THREADS`, `DPGATE_*`), nor what "
+        "steers the loader, the interpreter or a proxy (`LD_*`, `PYTHON*`, `GCONV*`, `GLIBC_*`, `*_PROXY`).",
     },
     "OutputFile": {
         "": "Output",

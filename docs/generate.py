@@ -33,6 +33,7 @@ from gateway.app import create_app
 from gateway.config import GatewaySettings
 from gateway.problems import STATUS
 from worker.config import WorkerSettings
+from worker.sandbox.needs import NEEDS
 
 DOCS = Path(__file__).parent
 ROOT = DOCS.parent
@@ -60,6 +61,7 @@ def pages() -> dict[Path, str]:
         reference / "job-states.svg": draw(),
         reference / "permissions.md": NOTE + permissions(),
         reference / "configuration.md": NOTE + configuration(),
+        reference / "features.md": NOTE + features(),
         reference / "api.md": NOTE + api(),
         reference / "dataset-yaml.md": NOTE + dataset_yaml(),
         reference / "dpgate-yaml.md": NOTE + dpgate_yaml(),
@@ -114,7 +116,8 @@ def _parameter(parameter: Any, *, is_argument: bool) -> tuple[str, ...]:
     if parameter.required or getattr(parameter, "prompt", None):
         default = "asked for" if getattr(parameter, "prompt", None) else "required"
     else:
-        default = {None: "", False: "off", True: "on"}.get(parameter.default, code(parameter.default))
+        given = getattr(parameter.default, "value", parameter.default)
+        default = {None: "", False: "off", True: "on"}.get(given, code(given))
     return ", ".join(code(name) for name in names), meaning, default
 
 
@@ -175,6 +178,24 @@ def permissions() -> str:
         for permission, roles in GRANTS.items()
     ]
     return text + table(("permission", "lets you", *(role.replace("_", " ") for role in Role)), rows)
+
+
+# --- what isolation rests on
+
+
+def features() -> str:
+    text = "# Features of a host\n\n"
+    text += "What isolation rests on, from `worker/sandbox/needs.py`. `dpgate doctor` looks for each of "
+    text += "them, and so does every start of a worker. A feature is needed from a profile on: what `dev` "
+    text += "needs, `standard` and `strict` need as well. "
+    text += "[Choose a sandbox](../how-to/choose-a-sandbox.md) explains the profiles.\n\n"
+    rows = [
+        (name, code(need.needed_from.value) if need.needed_from else "advised", f"{need.reason}.")
+        for name, need in NEEDS.items()
+    ]
+    text += table(("feature", "needed from", "why"), rows)
+    text += "\nWith the sandbox `docker`, the daemon's own features take the place of those of bubblewrap; "
+    return text + "the doctor names them.\n"
 
 
 # --- settings
@@ -327,6 +348,8 @@ def _kind(annotation: Any) -> str:
         return " or ".join(code(value) for value in arguments)
     if origin in (typing.Union, types.UnionType):
         return " or ".join(dict.fromkeys(_kind(part) for part in arguments if part is not type(None)))
+    if origin is dict:
+        return "names and texts"
     if origin is tuple:
         return f"list of {_kind(arguments[0])}"
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
@@ -344,12 +367,14 @@ def _default(field: FieldInfo) -> str:
     if field.is_required():
         return "required"
     if field.default_factory is not None:
-        return "all cores"
+        return "none" if field.default_factory is dict else "all cores"
     value = field.default
     if value is PydanticUndefined or value is None or value in ("", ()):
         return ""
     if isinstance(value, BaseModel):
         return "its defaults"
+    if isinstance(value, Enum):
+        return code(value.value)
     if isinstance(value, bool):
         return code("true" if value else "false")
     if isinstance(value, tuple):

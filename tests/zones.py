@@ -198,7 +198,14 @@ def imported(bench: Bench, dataset_id: str) -> Dataset:
         return datasets.get(connection, dataset_id)
 
 
-def submit(bench: Bench, source: str = MEAN, *, queued: bool = True, **overrides: Any) -> str:
+def submit(
+    bench: Bench,
+    source: str = MEAN,
+    *,
+    queued: bool = True,
+    image_digest: str | None = None,
+    **overrides: Any,
+) -> str:
     """A job on record, QUEUED and announced to the workers."""
     request = parse(JobRequest, request_fields(source, **overrides))
     job_id, now = f"job-{next(_numbers):06d}", bench.clock()
@@ -211,7 +218,7 @@ def submit(bench: Bench, source: str = MEAN, *, queued: bool = True, **overrides
             dataset_id=dataset.id,
             cohort=dataset.cohort,
             request=request,
-            image_digest=bench.zone.image.digest,
+            image_digest=image_digest or bench.zone.image.digest,
             now=now,
         )
         if queued:

@@ -7,13 +7,15 @@ import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
 import yaml
 from fenced import ROOT, commands, fences, find_missing, stated_lines
+from image_archives import save_small_image
 
 from domain.dataset import Declaration
 from domain.pipeline import Manifest
@@ -90,10 +92,42 @@ def test_api_page(researcher: dict[str, str], tmp_path: Path) -> None:
         assert stable in done.stdout
 
 
+def test_images_page(tmp_path: Path) -> None:
+    page = "how-to/images.md"
+    with open_folder() as folder, Stack(Home(folder / "home"), slots=1) as stack:
+        save_small_image(tmp_path / "python.tar")
+        operator = {"DPGATE_URL": stack.url, "DPGATE_TOKEN": stack.operator_token}
+        login = "dpgate login --profile operator > /dev/null\n"
+        script = login + "\n".join(fence.text for fence in commands(page))
+        places = {"HOME": str(tmp_path), "DPGATE_HOME": str(stack.home.root)}
+        done = shell(script, tmp_path, **places, **operator)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert find_missing(stated_lines(page), done.stdout) == [], done.stdout
+
+
+def test_sandbox_page(tmp_path: Path) -> None:
+    page = "how-to/choose-a-sandbox.md"
+    script = "\n".join(fence.text for fence in commands(page))
+    done = shell(script, tmp_path, DPGATE_HOME=str(tmp_path / "home"))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert find_missing(stated_lines(page), done.stdout) == [], done.stdout
+
+
 def test_manifests_and_declarations_on_the_pages_are_valid() -> None:
     for page, model in (("write-a-pipeline", Manifest), ("register-a-dataset", Declaration)):
         text = next(f.text for f in fences(f"how-to/{page}.md") if f.language == "yaml")
         model.model_validate(yaml.safe_load(text))
+
+
+@contextmanager
+def open_folder() -> Iterator[Path]:
+    """One that users of slots can pass: pytest's own is closed to them."""
+    folder = Path(tempfile.mkdtemp(prefix="dpgate-docs-"))
+    folder.chmod(0o711)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder)
 
 
 def checkout(folder: Path) -> Path:

@@ -11,8 +11,6 @@ from sandbox_images.seccomp import describe
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "system-calls.md"
 
 
-@pytest.mark.parametrize(
-    "table", [describe.additions_table, describe.refusals_table, describe.runtime_table]
-)
+@pytest.mark.parametrize("table", [describe.additions_table, describe.refusals_table, describe.runtime_table])
 def test_the_page_shows_this_table(table) -> None:
     assert table().strip() in PAGE.read_text(encoding="utf-8")

@@ -1,0 +1,135 @@
+"""A job in an imported image, from the archive to the release; and one that is cancelled while it runs."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from base_images import base_archive
+from heights import MEAN, request_fields
+from zones import Bench, cancel, check_books, given_heights, open_bench, submit
+
+from domain.image import SyscallTable
+from domain.job import Reason
+from domain.pipeline import Source
+from domain.states import JobState
+from store import images
+from worker.announce import announce_images
+from worker.images.store import ImageStore
+from worker.sandbox.stored_image import StoredImage
+
+AWK = """\
+BEGIN { FS = "\\t"; OFS = "\\t" }
+NR == 1 { for (i = 1; i <= NF; i++) if ($i == "age") column = i; next }
+{ sum += $column; count++ }
+END { print "mean_age"; print sum / count }
+"""
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """One that users of slots can pass: pytest's own is closed to them."""
+    place = Path(tempfile.mkdtemp(prefix="dpgate-store-", dir="/var/tmp"))
+    place.chmod(0o711)
+    yield place / "images"
+    shutil.rmtree(place)
+
+
+@pytest.fixture
+def bench(database_url: str, tmp_path: Path, folder: Path) -> Iterator[Bench]:
+    with open_bench(database_url, tmp_path, images_folder=folder, max_attempts=1) as it:
+        yield it
+
+
+@pytest.fixture
+def image(bench: Bench, folder: Path) -> StoredImage:
+    """In the store, announced and approved."""
+    stored = ImageStore(folder).add(base_archive("minimal"), name="minimal")
+    assert announce_images(bench.database, bench.zone.images, now=bench.clock()) == 1
+    approve(bench, stored.digest)
+    return stored
+
+
+def approve(bench: Bench, digest: str, syscalls: SyscallTable = SyscallTable.STRICT) -> None:
+    with bench.database.transaction() as connection:
+        images.approve(connection, digest=digest, by="operator", now=bench.clock(), syscalls=syscalls)
+
+
+def awk(**changes: Any) -> dict[str, Any]:
+    pipeline = request_fields(MEAN)["pipeline"]
+    script = 'awk -f /pipeline/mean.awk "$1/participants.tsv" > "$2/result.tsv"\n'
+    sources = [Source.of("mean.awk", AWK.encode()), Source.of("run.sh", script.encode())]
+    manifest = pipeline["manifest"] | {"command": ["sh", "/pipeline/run.sh"], **changes}
+    return {
+        "pipeline": pipeline
+        | {"manifest": manifest, "sources": [source.model_dump(mode="json") for source in sources]}
+    }
+
+
+def test_a_job_in_shell_and_awk_is_released(bench: Bench, image: StoredImage) -> None:
+    given_heights(bench)
+    job_id = submit(bench, image_digest=image.digest, **awk())
+    bench.drive()
+    assert bench.job(job_id).state is JobState.RELEASED
+    check_books(bench)
+
+
+def test_the_standard_table_can_be_approved_too(bench: Bench, image: StoredImage) -> None:
+    approve(bench, image.digest, SyscallTable.STANDARD)
+    given_heights(bench)
+    job_id = submit(bench, image_digest=image.digest, **awk())
+    bench.drive()
+    assert bench.job(job_id).state is JobState.RELEASED
+
+
+def test_an_image_that_was_changed_on_disk_is_not_run(bench: Bench, image: StoredImage) -> None:
+    given_heights(bench)
+    program = image.rootfs / "usr" / "bin" / "mawk"
+    program.chmod(0o755)
+    with program.open("ab") as file:
+        file.write(b"\0")
+    os.utime(program, (0, 0))
+    job_id = submit(bench, image_digest=image.digest, **awk())
+    bench.drive()
+    job = bench.job(job_id)
+    assert (job.state, job.reason, job.charged_at) == (JobState.ERRORED, Reason.IMAGE_CHANGED, None)
+
+
+def test_a_missing_command_is_found_before_data_are_touched(bench: Bench, image: StoredImage) -> None:
+    given_heights(bench)
+    job_id = submit(bench, image_digest=image.digest, **awk(command=["Rscript", "/pipeline/run.sh"]))
+    bench.drive()
+    job = bench.job(job_id)
+    assert (job.state, job.reason, job.charged_at) == (JobState.ERRORED, Reason.COMMAND_MISSING, None)
+
+
+def test_cancelling_ends_the_runs_within_two_seconds(bench: Bench) -> None:
+    given_heights(bench)
+    job_id = submit(bench, "import time; time.sleep(8)", **slow())
+    bench.deliver(bench.sent.queue.popleft())
+    chunk = bench.sent.queue.popleft()
+    worker = threading.Thread(target=bench.deliver, args=(chunk,))
+    worker.start()
+    time.sleep(1.5)
+    assert worker.is_alive()
+    cancelled_at = time.monotonic()
+    cancel(bench, job_id)
+    worker.join(timeout=10)
+    assert not worker.is_alive()
+    assert time.monotonic() - cancelled_at < 2
+    assert bench.job(job_id).state is JobState.CANCELLED
+    bench.drive()
+    check_books(bench)
+
+
+def slow() -> dict[str, Any]:
+    pipeline = request_fields("import time; time.sleep(8)")["pipeline"]
+    manifest = pipeline["manifest"] | {"resources": {"wall_seconds": 9}}
+    return {"pipeline": pipeline | {"manifest": manifest}}
