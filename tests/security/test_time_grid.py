@@ -1,4 +1,4 @@
-"""Time is the channel that no sandbox closes: a run that takes long tells the next one, by the clock alone."""
+"""Time is the channel that no sandbox closes: a long run tells the next one, by the clock alone."""
 
 from __future__ import annotations
 
@@ -15,16 +15,13 @@ from worker.time_grid import TimeGrid
 
 QUANTUM_S, LAG_S = 0.5, 0.15
 # the sender sleeps if its block says so; the receiver, a run on the next block, writes down its clock
-SCRIPT = (
-    """
+SCRIPT = f"""
 import sys, time
 now = time.clock_gettime(time.CLOCK_MONOTONIC)
 open("/out/verdict", "w").write(repr(now))
 if open("/in/data.csv").read() == "1":
-    time.sleep(%r)
+    time.sleep({LAG_S})
 """
-    % LAG_S
-)
 
 
 @pytest.fixture(scope="module")

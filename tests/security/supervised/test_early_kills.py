@@ -1,4 +1,4 @@
-"""bwrap killed in its first milliseconds: its child then waits for it, deaf to its death. It must not stay."""
+"""bwrap killed in its first milliseconds: its child waits for it, deaf to its death. It must not stay."""
 
 from __future__ import annotations
 
