@@ -57,7 +57,7 @@ def as_user(name: str) -> dict[str, object]:
 
 
 def machine() -> str:
-    version = subprocess.run(["docker", "--version"], capture_output=True, text=True, check=True).stdout
+    version = subprocess.run(["dockerd", "--version"], capture_output=True, text=True, check=True).stdout
     groups = "cgroup v2" if Path("/sys/fs/cgroup/cgroup.controllers").exists() else "cgroup v1"
     release = platform.release().split("-")[0]
     return (
