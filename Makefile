@@ -9,7 +9,7 @@ demo: runtime ## Run the main job end to end on real data, then end everything
 
 test: development ## Set up and run all tests but the slow ones
 	@deploy/test-host.sh
-	@PYTEST_ADDOPTS="$(PYTEST_ADDOPTS)" .venv/bin/python -m pytest -m "not slow"
+	@deploy/test.sh
 
 test-slow: development ## The long audits and soak tests, by hand
 	@deploy/test-host.sh

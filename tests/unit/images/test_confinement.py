@@ -16,14 +16,16 @@ from worker.images.unpacking import _host_mounts
 
 LOOK = """
 import json, os, resource, socket
+def nameless(folder):  # leaves nothing: the control runs this on the host
+    os.close(os.open(folder, os.O_TMPFILE | os.O_WRONLY, 0o600))
 def tries(action):
     try: action()
     except OSError as error: return error.strerror
     return "DONE"
 print(json.dumps({
     "user": os.getuid(), "environment": dict(os.environ), "root": sorted(os.listdir("/")),
-    "write /": tries(lambda: open("/x", "w")), "write /usr": tries(lambda: open("/usr/x", "w")),
-    "write /dev": tries(lambda: open("/dev/x", "w")), "write /room": tries(lambda: open("/room/x", "w")),
+    "write /": tries(lambda: nameless("/")), "write /usr": tries(lambda: nameless("/usr")),
+    "write /dev": tries(lambda: nameless("/dev")), "write /room": tries(lambda: open("/room/x", "w")),
     "socket": tries(lambda: socket.socket()),
     "device": tries(lambda: os.mknod("/room/null", 0o020666, os.makedev(1, 3))),
     "mount": tries(lambda: os.chroot("/room")),
