@@ -7,14 +7,17 @@ logs=$(mktemp -d)
 trap 'rm -rf "$logs"' EXIT
 trap 'kill $(jobs -p) 2>/dev/null; exit 1' HUP INT TERM
 
+hear='import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])'
+
 # shellcheck disable=SC2046 # the paths are meant to be split
 run() {
     name=$1
     shift
     report=
     [ -z "${DPGATE_TEST_REPORTS:-}" ] || report=--junitxml=$DPGATE_TEST_REPORTS/$name.xml
+    # a shell starts what it puts into the background deaf to Ctrl-C, and some tests press it
     # shellcheck disable=SC2086 # empty where no report is wanted
-    "$python" -m pytest -m "not slow" $report "$@" >"$logs/$name" 2>&1
+    "$python" -c "$hear" "$python" -m pytest -m "not slow" $report "$@" >"$logs/$name" 2>&1
 }
 
 alone="tests/security/test_soak.py tests/security/test_time_grid.py"
