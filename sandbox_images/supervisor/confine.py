@@ -139,7 +139,8 @@ def complain(descriptor, error):
 
 
 def in_words(error):
-    text = f"{type(error).__name__}: {error}"
+    """For the operator's log. Never the name of a file: those of a block are data, such as a person's id."""
+    text = f"{type(error).__name__}: {getattr(error, 'strerror', None) or error}"
     if isinstance(error, OSError) and error.errno == errno.ENOSPC:
         text += " (a limit of this host is reached: raise /proc/sys/user/max_*_namespaces or fs.mount-max)"
     return text

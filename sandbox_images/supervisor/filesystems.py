@@ -1,5 +1,6 @@
 """The file systems of one run: its block, and three places where it may write. In memory, limited, new."""
 
+import errno
 import json
 import os
 
@@ -96,7 +97,7 @@ def _copy(block, offset, length, root, name):
         while offset < end:
             sent = os.sendfile(target, block, offset, end - offset)
             if sent == 0:
-                raise OSError(f"the block ends before {name} does")
+                raise OSError(errno.EIO, "a block ends before its last file does")
             offset += sent
         os.utime(target, _LONG_AGO)
     finally:

@@ -33,6 +33,9 @@ def main(arguments):
         return
     except (OSError, SetupFailed, Unclean) as error:
         channel.send({"failed": confine.in_words(error)})
+    except Exception as error:
+        # a flaw of ours, after or before a block was read: its text and traceback could quote one
+        channel.send({"failed": f"{type(error).__name__} in the supervisor"})
 
 
 def serve(channel):
