@@ -240,5 +240,13 @@ def send(message):
         message = message[os.write(1, message) :]
 
 
+def without_names(error):
+    """For the operator's log. The name of a block's file can be a person's id, and Python would quote it."""
+    return f"{type(error).__name__}: {error.strerror}" if isinstance(error, OSError) else type(error).__name__
+
+
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    try:
+        main(sys.argv[1:])
+    except Exception as flaw:
+        sys.exit(without_names(flaw))
