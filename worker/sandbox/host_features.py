@@ -16,9 +16,10 @@ from sandbox_images import landlock
 from sandbox_images.seccomp.bpf import ARCHITECTURES
 
 from .bwrap_binary import find_bwrap
+from .capacity import capacity_of, needed_for, size_of
 from .cgroup import why_no_groups
 from .needs import feature
-from .protocol import Feature, SandboxUnavailable
+from .protocol import MIB, Feature, SandboxUnavailable
 from .scratch import default_scratch_root, file_system_of
 from .slot_user import FIRST_SLOT_UID
 from .watch import can_list_children
@@ -32,12 +33,16 @@ def check_bubblewrap() -> tuple[Feature, ...]:
     return (_bwrap_found(), _user_namespaces(), _nested_proc(), _system_call_filter())
 
 
-def check_worker_process(scratch_root: Path | None, *, slots: int) -> tuple[Feature, ...]:
-    """What a worker that starts runs itself needs. `slots`: how many it does at the same time."""
+def check_worker_process(
+    scratch_root: Path | None, *, slots: int, input_bytes: int | None = None
+) -> tuple[Feature, ...]:
+    """What a worker that starts runs itself needs. `slots`: how many it does at the same time; `input_bytes`:
+    the largest input of one, where it is set."""
     return (
         _memory_bounded(),
         _no_core_dumps(),
         _scratch_in_memory(scratch_root),
+        _room_for_inputs(scratch_root, slots, input_bytes),
         _own_users(slots),
         _landlock(),
         _detached_mounts(),
@@ -78,11 +83,17 @@ def _user_namespaces() -> Feature:
 
 
 def _nested_proc() -> Feature:
-    """A container runtime that masks parts of /proc makes the kernel refuse a new one inside it."""
+    """A container runtime that masks parts of /proc makes the kernel refuse a new one inside it.
+
+    Only the host's programs are mounted: binding all of / takes along whatever else is mounted below it, and
+    fails where one of those mounts (a Docker container's, say) goes away in that moment."""
     fix = "give this container an unmasked /proc (Docker: --security-opt systempaths=unconfined)"
     try:
         bwrap = find_bwrap().path
-        command = [str(bwrap), "--unshare-all", "--ro-bind", "/", "/", "--proc", "/proc", "/bin/true"]
+        programs = [
+            word for folder in ("/usr", "/bin", "/lib", "/lib64") for word in ("--ro-bind-try", folder, folder)
+        ]
+        command = [str(bwrap), "--unshare-all", *programs, "--proc", "/proc", "/bin/true"]
         answer = subprocess.run(
             command, env={}, capture_output=True, text=True, errors="replace", check=False, timeout=30
         )
@@ -138,6 +149,20 @@ def _scratch_in_memory(scratch_root: Path | None) -> Feature:
     return feature(
         "scratch lies in memory", present=kind in ("tmpfs", "ramfs"), detail=f"{root} is on {kind}", fix=fix
     )
+
+
+def _room_for_inputs(scratch_root: Path | None, slots: int, input_bytes: int | None) -> Feature:
+    name = "scratch has room for the largest inputs"
+    try:
+        size = size_of(scratch_root)
+        largest = capacity_of(scratch_root, slots=slots) if input_bytes is None else input_bytes
+    except SandboxUnavailable as error:
+        fix = "choose a scratch root that this worker can get to"
+        return feature(name, present=False, detail=str(error), fix=fix)
+    needed = needed_for(largest, slots=slots)
+    fix = "lower DPGATE_INPUT_MIB or DPGATE_SLOTS, or put the scratch folder on a larger file system"
+    detail = f"inputs of {largest // MIB} MiB, {_slots(slots)}: {needed // MIB} of {size // MIB} MiB"
+    return feature(name, present=0 < needed <= size, detail=detail, fix=fix)
 
 
 def _no_swap() -> Feature:
