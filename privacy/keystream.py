@@ -47,6 +47,23 @@ class Keystream:
             self._fill(view[start:], size_bytes=min(len(_ZEROS), size_bytes - start))
         return buffer[:size_bytes].view(dtype)
 
+    def below(self, n: int) -> int:
+        """One integer, uniform over 0..n-1, for n of any size.
+
+        The bits that n - 1 needs are drawn, and drawn again until they are below n: rejection leaves every
+        integer equally likely, and stops after less than two rounds on average.
+        """
+        if n < 1:
+            raise ValueError("there is no integer from 0 to below a bound under 1.")
+        bits = (n - 1).bit_length()
+        size_bytes = -(-bits // 8)
+        while True:
+            drawn = int.from_bytes(self.words(size_bytes, np.uint8).tobytes(), "big") >> (
+                8 * size_bytes - bits
+            )
+            if drawn < n:
+                return drawn
+
     def _fill(self, out: memoryview, *, size_bytes: int) -> None:
         segment = self._segment
         # Replaced as a whole, lock included: after a fork the lock may belong to a thread that does not

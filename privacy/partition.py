@@ -21,24 +21,30 @@ MIN_BLOCKS = 2
 """One block would be a run on the whole data set, with noise wider than the declared range at epsilon 1."""
 
 _HASH_BYTES = 8
+_REPEAT_BYTES = 4
 _KEY_PURPOSE = b"dpgate partition key v1"
 
 
-def assign_blocks(person_ids: Iterable[str], *, key: bytes, blocks: int) -> list[int]:
-    """Block numbers 0..blocks-1 of the given identifiers, in the order given.
+def assign_blocks(person_ids: Iterable[str], *, key: bytes, blocks: int, repeat: int = 0) -> list[int]:
+    """Block numbers 0..blocks-1 of the given identifiers, in the order given, in partition number `repeat`.
 
-    block(id) = first 8 bytes, big endian, of HMAC-SHA256(key, canonical(id)), modulo blocks. A block's
-    probability differs from 1/blocks by at most 2^-64. A function of one identifier at a time: adding or
-    removing a person changes the content of exactly one block, replacing a person that of at most two, and
-    all rows of a person stay together. Privacy holds for every fixed key; the key is secret in addition.
+    block(id) = first 8 bytes, big endian, of HMAC-SHA256(key, repeat || canonical(id)), modulo blocks, with
+    the repeat as 4 bytes. A block's probability differs from 1/blocks by at most 2^-64. A function of one
+    identifier at a time: adding or removing a person changes the content of exactly one block of every
+    repeat, replacing a person that of at most two, and all rows of a person stay together. Repeats are
+    unrelated partitions. Privacy holds for every fixed key; the key is secret in addition.
 
-    Raises ValueError for an empty or non-text identifier, a key below 32 bytes or fewer than one block.
+    Raises ValueError for an empty or non-text identifier, a key below 32 bytes, fewer than one block or a
+    repeat below 0.
     """
     if len(key) < MIN_KEY_BYTES:
         raise ValueError(f"the partition key must have at least {MIN_KEY_BYTES} bytes; use derive_key.")
     if blocks < 1:
         raise ValueError("there must be at least one block.")
-    return [_block_of(person_id, key=key, blocks=blocks) for person_id in person_ids]
+    if repeat < 0:
+        raise ValueError("repeats are counted from 0.")
+    prefix = repeat.to_bytes(_REPEAT_BYTES, "big")
+    return [_block_of(prefix + canonical(person_id), key=key, blocks=blocks) for person_id in person_ids]
 
 
 def derive_key(master: bytes, *, dataset_id: str, job_id: str) -> bytes:
@@ -71,12 +77,12 @@ def block_count(nominal_size: int, block_size: int) -> int:
     return blocks
 
 
-def _block_of(person_id: str, *, key: bytes, blocks: int) -> int:
-    digest = hmac.digest(key, _canonical(person_id), "sha256")
+def _block_of(place: bytes, *, key: bytes, blocks: int) -> int:
+    digest = hmac.digest(key, place, "sha256")
     return int.from_bytes(digest[:_HASH_BYTES], "big") % blocks
 
 
-def _canonical(person_id: str) -> bytes:
+def canonical(person_id: str) -> bytes:
     """One byte string for all spellings of an identifier: NFC, no surrounding whitespace, UTF-8.
 
     Two spellings of one person must meet in one block; two people who meet by accident do no harm.

@@ -1,144 +1,164 @@
-"""Sample and aggregate: the noised mean of what a black-box pipeline says about each block of people.
+"""Sample and aggregate: noised means or medians of what a black-box pipeline says about each block of people.
 
-The whole argument for privacy is on this page. Un-noised sums must never leave `release`, and no error
-message may repeat a block's output.
+The whole argument for privacy is on this page. Un-noised numbers must never leave `release`, and no error
+message may repeat a run's output.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import ClassVar
 
-from privacy.discrete_laplace import quantile, sample
-from privacy.grid import OutputGrid
+import numpy as np
+from numpy.typing import NDArray
+
+from privacy.clipped_mean import noised_mean
 from privacy.keystream import Keystream
-from privacy.loss import MICRO, GuaranteeClass, check_micro_epsilon
-from privacy.partition import MIN_BLOCKS
-
-MAX_OUTPUTS = 20
-MAX_BLOCKS = 1_000_000
-
-
-@dataclass(frozen=True)
-class NoisedOutput:
-    """One released number, in the output's own units. Everything but `value` follows from public parameters.
-
-    A half width h means: with probability at least 95% (99%) over the noise, `value` lies within h of the
-    mean of the blocks' clamped and snapped outputs. It covers noise and rounding, not the sampling error.
-    """
-
-    value: Fraction
-    noise_scale: Fraction
-    half_width_95: Fraction
-    half_width_99: Fraction
+from privacy.mechanism import MAX_OUTPUTS as MAX_OUTPUTS
+from privacy.mechanism import NoisedOutput as NoisedOutput
+from privacy.mechanism import RunOutput
+from privacy.median import MEDIAN, noisy_quantile, tally
+from privacy.noise import LaplaceNoise
+from privacy.run_outputs import check_run_outputs
+from privacy.sample_parameters import SampleParameters
+from privacy.sampling_interval import QUARTILES, median_variance, sampling_interval
 
 
 @dataclass(frozen=True)
-class SampleAggregate:
-    """Clipped mean over blocks with exact discrete Laplace noise: pure epsilon-DP, add or remove a person.
+class SampleAggregate(SampleParameters):
+    """Clipped means or medians over blocks with exact discrete noise; neighbours differ by one person.
 
-    Parameters, all public and fixed before any data is read: one grid per output (1 to 20), the number of
-    blocks l (at least 2), and the loss of the whole release in micro-epsilon. Raises ValueError otherwise.
+    `SampleParameters` names the parameters. Below, e is the epsilon of the whole release, l the number of
+    blocks, r that of repeats, m = r l that of runs, and K_k the number of grid cells of output k of p.
 
-    Setting. Person i belongs to block hash(key, i) mod l. A pipeline of which nothing is known runs on each
-    block alone, in isolation. Block j yields q_j in {0..K_1} x ... x {0..K_p} (grid units), or fails and
-    counts as the constant `default_block()`. S_k = sum_j q_jk. Released: (S_k + Z_k) / l steps above lower,
-    rounded to the grid, with independent Z_k, P(Z_k = z) ~ exp(-|z|/t_k), t_k = K_k p / epsilon.
+    Setting. For every repeat a = 0..r-1, person i belongs to block hash(key, a, i) mod l. A pipeline of which
+    nothing is known runs on each of the m = r l blocks alone, in isolation. Run j yields a point q_j of the
+    grids {0..K_1} x ... x {0..K_p}, or fails and counts as the constant `default(j)`. Released, each with
+    coins of its own:
+      clipped mean   (sum_j q_jk + Z) / m, rounded to the grid; Z discrete Laplace of scale r K_k / e_k,
+      median         a grid point by the exponential mechanism on ranks, loss e_k, r values change,
+      quartiles      two more such points each, if a sampling interval is asked for,
+      failed runs    the number of failures + Z', Z' discrete Laplace of scale r / e_f.
+    `epsilon_shares.divide` gives every part its e; the shares add up to e exactly.
 
-    Theorem. The release is epsilon-differentially private with respect to adding or removing one person.
-    Proof. Fix the key, and the pipeline's own coins block by block. Data sets D and D' = D + {i} agree
-    outside the block b of i, since blocks are assigned identifier by identifier and l does not depend on
-    the data. Isolation makes q_j a function of block j alone, so q_j = q'_j for j != b, whereas q_b and
-    q'_b are arbitrary points of the same box; a failure changes nothing in this, as the default is a point
-    of the box that does not depend on data. Hence |S_k - S'_k| <= K_k for every k: in units of its own
-    range, each sum moves by at most one. For every integer vector s,
-        P(S + Z = s) / P(S' + Z = s) = prod_k exp((|s_k - S'_k| - |s_k - S_k|) / t_k)
-                                    <= exp(sum_k |S_k - S'_k| / t_k) <= exp(sum_k K_k / t_k)
-                                     = exp(p * epsilon/p) = e^epsilon.
-    Dividing by the constant l and rounding are functions of S + Z alone (post-processing). The bound holds
-    for every key and all coins, so it holds on average over them. QED.
+    Theorem. With Laplace noise the release is e-differentially private with respect to adding or removing
+    one person. Proof. Fix the key, and the pipeline's own coins run by run. Data sets D and D' = D + {i}
+    agree outside the r blocks of i, one in each repeat, since blocks are assigned identifier by identifier
+    and neither l nor r depends on the data. Isolation makes a run a function of its block alone, so all
+    but r runs give the same in D and D', whereas those r are arbitrary: failed or any point of the grids. A
+    failure changes nothing in this, as the default is a point of the grids that does not depend on data.
+      Mean: the sums over D and D' differ by at most r K_k, and for every integer s the probability of
+      sum + Z = s changes by at most exp(r K_k / (r K_k / e_k)) = e^(e_k), by the triangle inequality.
+      Median, quartiles: r of m values change; `median.noisy_quantile`, case (a).
+      Failed runs: their number changes by at most r, so by at most e^(e_f), as for the mean.
+    The parts draw their noise independently, so the probability of all of them together is the product, and
+    changes by at most the product of these factors: e^(sum of shares) = e^e. What is computed from released
+    and public numbers (division by the constant m, rounding, half widths, intervals) is post-processing. The
+    bound holds for every key and all coins, so it holds on average over them. QED.
     (Dwork, McSherry, Nissim, Smith 2006, Prop. 1; Nissim, Raskhodnikova, Smith 2007 for the blocks;
     Ghosh, Roughgarden, Sundararajan 2009 for the discrete noise.)
 
-    Changing a person's data under the same identifier costs epsilon too. Replacing a person by another
-    (one removal, one addition) touches two blocks and costs 2 epsilon.
+    Theorem. With Gaussian noise, whose variance is (r K_k)^2 / (2 rho_k), the release is (e, delta)-
+    differentially private. Proof. As before the sums differ by at most r K_k, so output k is rho_k-zCDP
+    (`clipped_mean.gaussian_noise`) and all means together, being independent, are zCDP with the sum of the
+    rho_k (Bun, Steinke 2016, Lemma 2.3). That sum is the largest that implies (e_v, delta)-differential
+    privacy for the e_v that the values have together (`concentrated.largest_pico_rho`). The other parts are
+    pure and take e - e_v: basic composition (Dwork, Roth 2014, Theorem 3.16) adds them. QED.
 
-    The divisor is the fixed l. The number of blocks that succeeded or were not empty is private.
-
-    The result is deliberately not projected to the declared bounds: unprojected noise has mean zero, so that
-    releases can be averaged without bias and the half widths hold everywhere. Projecting afterwards is free.
+    Changing a person's data under the same identifier costs the same. Replacing a person by another (one
+    removal, one addition) touches 2 r blocks and costs 2 e under Laplace noise.
     """
 
-    mechanism: ClassVar[str] = "sample_aggregate"
-    aggregator: ClassVar[str] = "clipped_mean"
-    guarantee: ClassVar[GuaranteeClass] = GuaranteeClass.PURE_DP
-    relation: ClassVar[str] = "add or remove one privacy unit"
+    def value_epsilon(self, index: int) -> Fraction:
+        """What the value of output `index` is bought with; with Gaussian noise, its share by weight."""
+        return self.shares.values[index]
 
-    grids: tuple[OutputGrid, ...]
-    blocks: int
-    micro_epsilon: int
+    def quartile_epsilon(self, index: int) -> Fraction | None:
+        """What each of two quartiles is bought with; None without sampling intervals."""
+        return self.shares.quartiles[index] or None
 
-    def __post_init__(self) -> None:
-        if not 1 <= len(self.grids) <= MAX_OUTPUTS:
-            raise ValueError(f"declare 1 to {MAX_OUTPUTS} output numbers; every one of them costs accuracy.")
-        if not isinstance(self.blocks, int) or not MIN_BLOCKS <= self.blocks <= MAX_BLOCKS:
-            raise ValueError(f"the number of blocks must be from {MIN_BLOCKS} to {MAX_BLOCKS}.")
-        check_micro_epsilon(self.micro_epsilon)
+    def draw_noise(self, index: int, size: int, *, keystream: Keystream | None = None) -> NDArray[np.int64]:
+        """Noise of output `index`'s sum over all runs, in grid units, of the very law that `release` adds.
 
-    def noise_scale(self, index: int) -> Fraction:
-        """t_k of output `index` in grid units, exactly K_k p / epsilon: every output gets epsilon / p."""
-        return Fraction(self.grids[index].cells * len(self.grids) * MICRO, self.micro_epsilon)
-
-    def default_block(self) -> tuple[int, ...]:
-        """Grid units that stand for a failed block: the middle of every declared range."""
-        return tuple(grid.middle for grid in self.grids)
+        For previews. Raises ValueError for a median, which adds no noise.
+        """
+        noise = self.noises[index]
+        if noise is None:
+            raise ValueError("a median adds no noise; replay it with median.noisy_quantile.")
+        return noise.draw(size, keystream=keystream)
 
     def release(
-        self, block_outputs: Sequence[tuple[int, ...] | None], *, keystream: Keystream | None = None
+        self, outputs: Sequence[RunOutput], *, keystream: Keystream | None = None
     ) -> tuple[NoisedOutput, ...]:
         """Draw the noise and return the release; call once per job, inside the publishing transaction.
 
-        `block_outputs` has one entry per block: grid units for every output, or None for a failed block.
-        Raises ValueError for anything else, which is a bug of the platform and never the pipeline's doing.
+        `outputs` has one entry per run of the plan: grid units for every output, or None for a failed run.
+        Returned are the outputs in their order, then the `diagnostics`. Raises ValueError for anything else,
+        which is a bug of the platform and never the pipeline's doing.
         """
-        filled = self._filled(block_outputs)
-        sums = [sum(column) for column in zip(*filled, strict=True)]
-        return tuple(self._noised(index, total, keystream=keystream) for index, total in enumerate(sums))
+        check_run_outputs(outputs, grids=self.grids, runs=self.plan.runs)
+        filled = [self.default(run) if output is None else output for run, output in enumerate(outputs)]
+        released = [
+            self._release_output(index, column, keystream=keystream)
+            for index, column in enumerate(zip(*filled, strict=True))
+        ]
+        if self.failure_noise is not None:
+            failed = sum(output is None for output in outputs)
+            released.append(_noised_count(failed, noise=self.failure_noise, keystream=keystream))
+        return tuple(released)
 
-    def _filled(self, block_outputs: Sequence[tuple[int, ...] | None]) -> list[tuple[int, ...]]:
-        if len(block_outputs) != self.blocks:
-            raise ValueError(
-                "platform bug: the number of block outputs is not the declared number of blocks."
-            )
-        default = self.default_block()
-        filled = [default if block is None else block for block in block_outputs]
-        if not all(self._is_on_grid(block) for block in filled):
-            raise ValueError("platform bug: a block output is not a point of the declared grids.")
-        return filled
+    def _release_output(
+        self, index: int, column: Sequence[int], *, keystream: Keystream | None
+    ) -> NoisedOutput:
+        noise = self.noises[index]
+        if noise is None:
+            middle = self._quantile(index, column, MEDIAN, self.value_epsilon(index), keystream=keystream)
+            output = NoisedOutput(value=self.grids[index].value(middle))
+        else:
+            output = noised_mean(column, grid=self.grids[index], noise=noise, keystream=keystream)
+        epsilon = self.quartile_epsilon(index)
+        if epsilon is None:
+            return output
+        low, high = (
+            self._quantile(index, column, quartile, epsilon, keystream=keystream) for quartile in QUARTILES
+        )
+        return replace(output, sampling_95=self._sampling_95(index, output.value, (low, high)))
 
-    def _is_on_grid(self, block: tuple[int, ...]) -> bool:
-        # type() rather than isinstance: a bool, or a numpy integer that wraps around, must not be summed
-        return len(block) == len(self.grids) and all(
-            type(units) is int and 0 <= units <= grid.cells
-            for units, grid in zip(block, self.grids, strict=True)
+    def _quantile(
+        self,
+        index: int,
+        column: Sequence[int],
+        quantile: Fraction,
+        epsilon: Fraction,
+        *,
+        keystream: Keystream | None,
+    ) -> int:
+        return noisy_quantile(
+            tally(column),
+            cells=self.grids[index].cells,
+            quantile=quantile,
+            epsilon=epsilon,
+            sensitivity=self.repeats,
+            keystream=keystream,
         )
 
-    def _noised(self, index: int, total: int, *, keystream: Keystream | None) -> NoisedOutput:
-        grid, scale = self.grids[index], self.noise_scale(index)
-        noise = int(sample(scale, 1, keystream=keystream)[0])
-        return NoisedOutput(
-            value=grid.nearest(grid.value(Fraction(total + noise, self.blocks))),
-            noise_scale=scale * grid.step / self.blocks,
-            half_width_95=half_width(grid, scale, blocks=self.blocks, alpha=Fraction(1, 20)),
-            half_width_99=half_width(grid, scale, blocks=self.blocks, alpha=Fraction(1, 100)),
-        )
+    def _sampling_95(
+        self, index: int, value: Fraction, quartiles: tuple[int, int]
+    ) -> tuple[Fraction, Fraction]:
+        grid, noise = self.grids[index], self.noises[index]
+        if noise is None:
+            epsilon = self.value_epsilon(index)
+            variance = median_variance(quartiles, grid=grid, blocks=self.blocks, epsilon=epsilon)
+        else:
+            variance = noise.variance / self.plan.runs**2
+        return sampling_interval(value, grid=grid, quartiles=quartiles, blocks=self.blocks, variance=variance)
 
 
-def half_width(grid: OutputGrid, scale: Fraction, *, blocks: int, alpha: Fraction) -> Fraction:
-    """Smallest h with P(|released - mean of blocks| > h) <= alpha, up to the half step that rounding may add.
-
-    In the output's own units; `scale` is the noise scale of the sum in grid units.
-    """
-    return quantile(alpha, scale) * grid.step / blocks + grid.step / 2
+def _noised_count(count: int, *, noise: LaplaceNoise, keystream: Keystream | None) -> NoisedOutput:
+    return NoisedOutput(
+        value=Fraction(count + int(noise.draw(1, keystream=keystream)[0])),
+        noise_scale=noise.scale,
+        half_width_95=Fraction(noise.half_width(Fraction(1, 20))),
+        half_width_99=Fraction(noise.half_width(Fraction(1, 100))),
+    )

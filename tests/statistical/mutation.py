@@ -20,7 +20,11 @@ LEFT_OUT = "reference"
 
 
 def load_mutant(module: str, *, old: str, new: str) -> SimpleNamespace:
-    """Copies of the package's modules by short name, with `old` replaced by `new` in one of them."""
+    """Copies of the package's modules by short name, with `old` replaced by `new` in one of them.
+
+    The short name of privacy.pac is `pac`, that of privacy.trusted.count is `trusted_count`; `module` is
+    written with its dots, `trusted.count`.
+    """
     sources = _sources()
     found = sources[f"{PACKAGE}.{module}"].count(old)
     if found != 1:
@@ -31,10 +35,14 @@ def load_mutant(module: str, *, old: str, new: str) -> SimpleNamespace:
 
 def _sources() -> dict[str, str]:
     folder = Path(privacy.__file__).parent
-    sources = {f"{PACKAGE}.{path.stem}": path.read_text("utf-8") for path in folder.glob("*.py")}
-    sources[PACKAGE] = sources.pop(f"{PACKAGE}.__init__")
+    sources = {_module_name(path, folder): path.read_text("utf-8") for path in folder.rglob("*.py")}
     del sources[f"{PACKAGE}.{LEFT_OUT}"]
     return sources
+
+
+def _module_name(path: Path, folder: Path) -> str:
+    parts = path.relative_to(folder.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
 def _import_beside(sources: dict[str, str]) -> SimpleNamespace:
@@ -48,7 +56,11 @@ def _import_beside(sources: dict[str, str]) -> SimpleNamespace:
         for name in [name for name in sys.modules if _is_ours(name)]:
             del sys.modules[name]
         sys.modules.update(real)
-    return SimpleNamespace(**{name.rpartition(".")[2]: copy for name, copy in copies.items()})
+    return SimpleNamespace(**{_short(name): copy for name, copy in copies.items() if name != PACKAGE})
+
+
+def _short(name: str) -> str:
+    return name.removeprefix(f"{PACKAGE}.").replace(".", "_")
 
 
 def _is_ours(name: str) -> bool:
@@ -70,4 +82,4 @@ class _SourceFinder(MetaPathFinder, InspectLoader):
         return self._sources[fullname]
 
     def is_package(self, fullname: str) -> bool:
-        return fullname == PACKAGE
+        return any(name.startswith(f"{fullname}.") for name in self._sources)

@@ -10,7 +10,6 @@ from types import SimpleNamespace
 
 import pytest
 from checks import (
-    check_audit,
     check_distribution,
     check_fork,
     check_fresh_noise,
@@ -18,21 +17,26 @@ from checks import (
     check_mean_magnitude,
     check_no_fine_bits,
     check_on_grid,
-    check_partition,
     check_small_noise,
     check_standard_laplace,
     check_unseedable,
-    release_noise,
-    release_values,
 )
+from epsilon_audit import check_audit
 from mutation import load_mutant
+from person_checks import check_partition, check_repeats_are_unrelated
+from release_paths import release_noise, release_values
 
 import privacy.grid
 import privacy.sample_aggregate
 
-SCALE = "return Fraction(self.grids[index].cells * len(self.grids) * MICRO, self.micro_epsilon)"
-NOISE = "noise = int(sample(scale, 1, keystream=keystream)[0])"
-VALUE = "value=grid.nearest(grid.value(Fraction(total + noise, self.blocks))),"
+SCALE = "return LaplaceNoise(sensitivity / epsilon)"
+NOISE = "drawn = int(noise.draw(1, keystream=keystream)[0])"
+VALUE = "value=grid.nearest(grid.value(Fraction(sum(units) + drawn, runs))),"
+FILLED = "filled = [self.default(run) if output is None else output for run, output in enumerate(outputs)]"
+SHARES = "outputs = [(epsilon - failures) * weight / sum(weights) for weight in weights]"
+ASSIGNED = (
+    "return [_block_of(prefix + canonical(person_id), key=key, blocks=blocks) for person_id in person_ids]"
+)
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 
@@ -58,7 +62,7 @@ def noise_of(mutant: SimpleNamespace, **parameters):
 
 
 def test_half_the_scale():
-    mutant = load_mutant("sample_aggregate", old=SCALE, new=SCALE.replace("MICRO,", "MICRO, 2 *"))
+    mutant = load_mutant("clipped_mean", old=SCALE, new=SCALE.replace("epsilon)", "epsilon / 2)"))
     with pytest.raises(AssertionError, match="an attacker proves epsilon"):
         audit_one_flip(mutant)
     with pytest.raises(AssertionError, match="not the stated distribution"):
@@ -66,37 +70,39 @@ def test_half_the_scale():
 
 
 def test_scale_times_root_one_half():
-    mutant = load_mutant("sample_aggregate", old=SCALE, new=SCALE.replace("MICRO,", "MICRO * 707, 1000 *"))
+    mutant = load_mutant("clipped_mean", old=SCALE, new=SCALE.replace("epsilon)", "epsilon * 707 / 1000)"))
     with pytest.raises(AssertionError, match="not the stated distribution"):
         check_standard_laplace(noise_of(mutant))
 
 
 def test_every_output_gets_the_whole_epsilon():
-    mutant = load_mutant("sample_aggregate", old=SCALE, new=SCALE.replace(" * len(self.grids)", ""))
+    mutant = load_mutant("epsilon_shares", old=SHARES, new="outputs = [epsilon for _ in weights]")
     with pytest.raises(AssertionError, match="an attacker proves epsilon"):
         audit_one_flip(mutant, outputs=2)
 
 
 def test_noise_shared_by_all_outputs():
     shared = (
-        f"if index == 0:\n            globals()['drawn'] = {NOISE[8:]}\n        noise = globals()['drawn']"
+        "kept = globals().setdefault('kept', [])\n"
+        "    drawn = kept.pop() if kept else None\n"
+        f"    if drawn is None:\n        {NOISE}\n        kept.append(drawn)"
     )
-    mutant = load_mutant("sample_aggregate", old=NOISE, new=shared)
+    mutant = load_mutant("clipped_mean", old=NOISE, new=shared)
     aggregate = make_aggregate(mutant, outputs=2, micro_epsilon=1_000)
     with pytest.raises(AssertionError, match="outputs share their noise"):
         check_independent_outputs(lambda n: release_noise(aggregate, n))
 
 
 def test_noise_kept_from_job_to_job():
-    kept = f"noise = globals().setdefault(f'drawn {{scale}}', {NOISE[8:]})"
-    mutant = load_mutant("sample_aggregate", old=NOISE, new=kept)
+    kept = f"drawn = globals().setdefault(f'drawn {{noise}}', {NOISE[8:]})"
+    mutant = load_mutant("clipped_mean", old=NOISE, new=kept)
     with pytest.raises(AssertionError, match="two releases carry the same noise"):
         check_fresh_noise(noise_of(mutant, micro_epsilon=1_000))
 
 
 def test_noise_derived_from_the_job():
-    derived = "import numpy; noise = int(numpy.random.default_rng(index).laplace(0, float(scale)))"
-    mutant = load_mutant("sample_aggregate", old=NOISE, new=derived)
+    derived = "import numpy; drawn = int(numpy.random.default_rng(runs).laplace(0, float(noise.scale)))"
+    mutant = load_mutant("clipped_mean", old=NOISE, new=derived)
     with pytest.raises(AssertionError, match="two releases carry the same noise"):
         check_fresh_noise(noise_of(mutant, micro_epsilon=1_000))
 
@@ -124,8 +130,8 @@ def test_keystream_carried_across_a_fork():
 
 
 def test_small_noise_rejected():
-    again = f"{NOISE}\n        while abs(noise) < scale:\n            {NOISE}"
-    mutant = load_mutant("sample_aggregate", old=NOISE, new=again)
+    again = f"{NOISE}\n    while abs(drawn) < noise.scale:\n        {NOISE}"
+    mutant = load_mutant("clipped_mean", old=NOISE, new=again)
     with pytest.raises(AssertionError, match="small noise is avoided"):
         check_small_noise(noise_of(mutant), scale=1.0)
     with pytest.raises(AssertionError, match="an attacker proves epsilon"):
@@ -134,14 +140,7 @@ def test_small_noise_rejected():
 
 def test_divided_by_the_blocks_that_answered():
     mutant = load_mutant(
-        "sample_aggregate",
-        old="        filled = self._filled(block_outputs)\n",
-        new="        answers = [block for block in block_outputs if block is not None]\n"
-        "        if len(answers) < self.blocks:\n"
-        "            fewer = object.__new__(SampleAggregate)\n"
-        "            vars(fewer).update(vars(self), blocks=len(answers))\n"
-        "            return fewer.release(answers)\n"
-        "        filled = self._filled(block_outputs)\n",
+        "sample_aggregate", old=FILLED, new="filled = [output for output in outputs if output is not None]"
     )
     aggregate = make_aggregate(mutant)
     top, bottom = (aggregate.grids[0].cells,), (0,)
@@ -151,16 +150,16 @@ def test_divided_by_the_blocks_that_answered():
 
 def test_default_for_failed_blocks_beyond_the_bounds():
     mutant = load_mutant("grid", old="return self.cells // 2", new="return 2 * self.cells")
-    # refused before any noise is drawn: a default off the grid would raise the sensitivity
-    with pytest.raises(ValueError, match="platform bug"):
-        make_aggregate(mutant).release([None, None])
+    with pytest.raises(AssertionError, match="an attacker proves epsilon"):
+        check_audit(make_aggregate(mutant), ([None, (0,)], [(0,), (0,)]), size=8_000)
 
 
 def test_blocks_of_rows_instead_of_people():
     mutant = load_mutant(
         "partition",
-        old="_block_of(person_id, key=key, blocks=blocks) for person_id in person_ids]",
-        new="_block_of(f'{row} {person}', key=key, blocks=blocks) for row, person in enumerate(person_ids)]",
+        old=ASSIGNED,
+        new="return [_block_of(f'{row} {person}'.encode(), key=key, blocks=blocks)"
+        " for row, person in enumerate(person_ids)]",
     )
     with pytest.raises(AssertionError):
         check_partition(mutant.partition.assign_blocks)
@@ -169,7 +168,7 @@ def test_blocks_of_rows_instead_of_people():
 def test_blocks_cut_from_the_sorted_list():
     mutant = load_mutant(
         "partition",
-        old="return [_block_of(person_id, key=key, blocks=blocks) for person_id in person_ids]",
+        old=ASSIGNED,
         new="ids = list(person_ids)\n"
         "    ranks = {person: rank for rank, person in enumerate(sorted(set(ids)))}\n"
         "    return [ranks[person] * blocks // len(ranks) for person in ids]",
@@ -178,12 +177,18 @@ def test_blocks_cut_from_the_sorted_list():
         check_partition(mutant.partition.assign_blocks)
 
 
+def test_every_repeat_is_the_same_partition():
+    mutant = load_mutant("partition", old=ASSIGNED, new=ASSIGNED.replace("prefix + canonical", "canonical"))
+    with pytest.raises(AssertionError, match="not the stated distribution"):
+        check_repeats_are_unrelated(mutant.partition.assign_blocks)
+
+
 def test_float_noise():
     mutant = load_mutant(
-        "sample_aggregate",
+        "clipped_mean",
         old=VALUE,
-        new="value=Fraction(float(grid.value(Fraction(total, self.blocks))) + "
-        "__import__('numpy').random.laplace(0, float(scale * grid.step / self.blocks))),",
+        new="value=Fraction(float(grid.value(Fraction(sum(units), runs))) + "
+        "__import__('numpy').random.laplace(0, float(noise.scale * grid.step / runs))),",
     )
     aggregate = make_aggregate(mutant, blocks=3, lower=-1, upper=2)
     zero = [(aggregate.grids[0].snap(0.0),)] * 3
@@ -201,12 +206,13 @@ def test_minus_zero_not_drawn_again():
         check_distribution(lambda n: mutant.discrete_laplace.sample(Fraction(1), n), scale=Fraction(1))
 
 
-def test_a_bit_left_out():
-    """The highest bit that matters at this scale is set in one draw of 28, and in none of the mutant's."""
+def test_a_digit_in_the_wrong_place():
     mutant = load_mutant(
-        "discrete_laplace", old="for base in range(0, len(digits), 8):", new="for base in (0,):"
+        "geometric_digits",
+        old="magnitude <<= shift - digit.shift",
+        new="magnitude <<= shift - digit.shift - 1",
     )
-    scale = Fraction(77)
+    scale = Fraction(27_034)
     with pytest.raises(AssertionError, match="not the stated distribution"):
         check_distribution(lambda n: mutant.discrete_laplace.sample(scale, n), scale=scale)
 
@@ -214,8 +220,8 @@ def test_a_bit_left_out():
 def test_scale_off_by_five_percent():
     mutant = load_mutant(
         "discrete_laplace",
-        old="thresholds = _thresholds(_check_scale(scale))",
-        new="thresholds = _thresholds(_check_scale(scale * 95 / 100))",
+        old="unbounded(check_scale(scale))",
+        new="unbounded(check_scale(scale * 95 / 100))",
     )
     with pytest.raises(AssertionError, match="standard errors off"):
         check_mean_magnitude(
@@ -227,7 +233,7 @@ def test_mutants_are_copies_of_the_real_source():
     mutant = load_mutant("grid", old="return self.cells // 2", new="return 0")
     assert mutant.grid.OutputGrid.build(0, 1).middle == 0
     assert privacy.grid.OutputGrid.build(0, 1).middle == 2**19
-    assert mutant.sample_aggregate.OutputGrid is mutant.grid.OutputGrid
+    assert mutant.clipped_mean.OutputGrid is mutant.grid.OutputGrid
     assert mutant.sample_aggregate.SampleAggregate is not privacy.sample_aggregate.SampleAggregate
     assert sys.modules["privacy.grid"] is privacy.grid
 

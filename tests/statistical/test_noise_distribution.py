@@ -10,8 +10,8 @@ from checks import (
     check_same_distribution,
     check_small_noise,
     check_standard_laplace,
-    release_noise,
 )
+from release_paths import release_noise
 
 from privacy.discrete_laplace import probability, sample
 from privacy.grid import OutputGrid

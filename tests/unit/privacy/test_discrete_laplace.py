@@ -1,132 +1,55 @@
 import math
 from fractions import Fraction
-from itertools import pairwise
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from test_finite_law import Scripted, exact_law
 
-from privacy.discrete_laplace import (
-    MAX_SCALE,
-    MIN_SCALE,
-    _thresholds,
-    probability,
-    quantile,
-    sample,
-    tail,
-)
-from privacy.keystream import Keystream
+from privacy.discrete_laplace import MAX_SCALE, probability, quantile, sample, tail
+from privacy.geometric_digits import unbounded
 
 SCALES = [Fraction(1, 50), Fraction(1), Fraction(37, 10), Fraction(27_034), Fraction(3 * 10**9), MAX_SCALE]
 
 
-class Scripted(Keystream):
-    """Serves prepared words instead of random ones; every request must be the next one in the script."""
-
-    def __init__(self, *script):
-        self.script = list(script)
-
-    def words(self, n, dtype):
-        prepared = np.asarray(self.script.pop(0), dtype)
-        assert prepared.size == n
-        return prepared
+TOP = 2**64 - 1
 
 
-def probabilities(scale):
-    """The Bernoulli probabilities that the sampler works with, as exact fractions."""
-    thresholds = _thresholds(scale)
-    exact = []
-    for leading, following in zip(thresholds.leading, thresholds.following, strict=True):
-        units = int(leading[0])
-        for word in following:
-            units = units * 2**64 + int(word)
-        exact.append(Fraction(units, 2 ** (16 + 64 * len(following))))
-    return exact
-
-
-@pytest.mark.parametrize("scale", [MIN_SCALE, *SCALES])
-def test_thresholds_square_from_bit_to_bit(scale):
-    """odds(p_i) = exp(-2^i/t): each is the square of the one before, and the overflow squares the last."""
-    *bits, overflow = probabilities(scale)
-    odds = [p / (1 - p) for p in bits] + [overflow]
-    assert math.isclose(odds[0], math.exp(-1 / scale), rel_tol=1e-12, abs_tol=1e-300)
-    for lower, higher in pairwise(odds):
-        assert abs(higher / lower**2 - 1) < Fraction(1, 2**125)
-
-
-@pytest.mark.parametrize("scale", [MIN_SCALE, *SCALES])
-def test_overflow_is_rarer_than_2_to_the_minus_64_and_keeps_128_bits(scale):
-    *_, overflow = probabilities(scale)
-    precision = 16 + 64 * _thresholds(scale).following.shape[1]
-    assert precision >= 272
-    assert Fraction(2) ** (128 - precision) < overflow < Fraction(1, 2**64)
+def chance(scale, g):
+    """P(G = g) by the exact laws of the digits that the sampler works with."""
+    *lower, last = unbounded(scale).digits
+    product = exact_law(last.law)[g >> last.shift]
+    for digit in lower:
+        product *= exact_law(digit.law)[(g >> digit.shift) % (len(digit.law.thresholds) + 1)]
+    return product
 
 
 @pytest.mark.parametrize("scale", SCALES[:5])
-def test_product_of_bit_probabilities_is_the_stated_probability(scale):
-    *bits, overflow = probabilities(scale)
-
-    def geometric(g):
-        chance = 1 - overflow
-        for i, p in enumerate(bits):
-            chance *= p if g >> i & 1 else 1 - p
-        return chance
-
+def test_product_of_digits_is_the_stated_probability(scale):
     # both signs, without "minus zero": the accepted part of the draws is 1 - P(G = 0)/2
     for z in (0, 1, -1, 2, 5, 100, -1000):
-        if abs(z) < 2 ** len(bits):
-            expected = geometric(abs(z)) / 2 / (1 - geometric(0) / 2)
+        if abs(z) < 60 * scale:
+            expected = chance(scale, abs(z)) / 2 * (2 if z == 0 else 1)
+            expected = (expected - (chance(scale, 0) / 2 if z == 0 else 0)) / (1 - chance(scale, 0) / 2)
             assert math.isclose(probability(z, scale), expected, rel_tol=1e-12)
 
 
-def test_a_tie_is_decided_by_the_following_words():
-    thresholds = _thresholds(Fraction(1))
-    rows = len(thresholds.leading)
-    never = np.full(rows, 65_535)
-    tied = never.copy()
-    tied[1] = thresholds.leading[1, 0]
-    second, third = int(thresholds.following[1, 0]), int(thresholds.following[1, 1])
-    plus, scale = [0], Fraction(1)
-    below = Scripted(tied, [second - 1], plus)
-    above = Scripted(tied, [second + 1], plus)
-    later = Scripted(tied, [second], [third - 1], plus)
-    equal = Scripted(tied, *[[word] for word in thresholds.following[1]], plus)
-    drawn = [sample(scale, 1, keystream=stream)[0] for stream in (below, above, later, equal)]
-    assert drawn == [2, 0, 2, 0]
-    assert not any(stream.script for stream in (below, above, later, equal))
-
-
-def test_a_tie_belongs_to_the_lane_it_happened_in():
-    thresholds = _thresholds(Fraction(1))
-    n = 100  # enough for the path that assembles bytes
-    words = np.full((len(thresholds.leading), n), 65_535)
-    words[2, 70] = thresholds.leading[2, 0]
-    words[0, 71] = 0
-    stream = Scripted(words.ravel(), [0], np.zeros(13))
-    drawn = sample(Fraction(1), n, keystream=stream)
-    assert (drawn[70], drawn[71], np.count_nonzero(drawn)) == (4, 1, 2)
-
-
-def test_overflow_counts_further_blocks():
-    scale = Fraction(27_034)
-    thresholds = _thresholds(scale)
-    bits = len(thresholds.leading) - 1
-    # exp(-2^21/t) = 2^-112: its first 16 + 64 bits are zero, so a success is two ties and then a smaller word
-    assert (thresholds.leading[-1, 0], thresholds.following[-1, 0]) == (0, 0)
-    tie, success, failure, minus = [0], [[0], [0]], [1], [255]
-    words = np.full(bits + 1, 65_535)
-    words[0], words[-1] = 0, 0
-    stream = Scripted(words, *success, tie, *success, tie, *success, failure, minus)
-    assert sample(scale, 1, keystream=stream)[0] == -(3 * 2**bits + 1)
-    assert not stream.script
+def test_digits_and_sign_are_put_together():
+    """Scale 27,034 has two digits; each takes the smallest word that gives 0 and the sign is 1 for minus."""
+    low, high = unbounded(Fraction(27_034)).digits
+    three = [low.law._leading[-4]]  # above it lie three thresholds
+    five = [high.law._leading[-6]]
+    for sign, factor in ((0, 1), (255, -1)):
+        rest = [[0] * (digit.law.bits // 64 - 1) for digit in (high, low)]
+        stream = Scripted(five, rest[0], three, rest[1], [sign])
+        # a tie of 64 bits followed by zeros lies below the threshold itself: one more
+        assert sample(Fraction(27_034), 1, keystream=stream)[0] == factor * (4 + (6 << high.shift))
+        assert not stream.script
 
 
 def test_minus_zero_is_drawn_again():
-    rows = len(_thresholds(Fraction(1)).leading)
-    zero = np.full(rows, 65_535)
-    one = zero.copy()
-    one[0] = 0
+    zero, one = [TOP], [unbounded(Fraction(1)).digits[0].law._leading[-1] - np.uint64(1)]
     stream = Scripted(zero, [255], zero, [255], one, [255])
     assert sample(Fraction(1), 1, keystream=stream)[0] == -1
     assert not stream.script

@@ -138,3 +138,34 @@ def test_snap_clamps_numbers_of_any_size():
     grid = OutputGrid.build(0, 1)
     assert (grid.snap(-(10**400)), grid.snap(10**400), grid.snap(-0.0)) == (0, grid.cells, 0)
     assert (grid.snap(1e308), grid.snap(-5e-324), grid.snap(5e-324)) == (grid.cells, 0, 0)
+
+
+def test_the_narrowest_range():
+    assert OutputGrid.build(0, "1e-290").upper >= Fraction(1, 10**290)
+    with pytest.raises(ValueError, match="closer than 1e-290"):
+        OutputGrid.build(0, "9.99999e-291")
+
+
+@pytest.mark.parametrize("text", ["1E0", "+1", " 1 ", "1.", ".5e1", "1/1", "0" * 399 + "1"])
+def test_spellings_of_a_bound(text):
+    assert OutputGrid.build(-1, text).upper > 0
+
+
+@pytest.mark.parametrize("text", ["\u0661", "\uff11", "1_0", "0x1", "1e1234", "1e+1e1", "1/-1", ""])
+def test_no_other_spelling_is_a_bound(text):
+    """Among them digits of other scripts, which Fraction itself would take."""
+    with pytest.raises(ValueError, match=r"^upper must be a number such as"):
+        OutputGrid.build(-10, text)
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper", "reason"),
+    [
+        (Fraction(1), Fraction(0), "lower must be below upper"),
+        (Fraction(0), Fraction(4, 3), r"OutputGrid\.build"),
+        (Fraction(-1, 3), Fraction(1), r"OutputGrid\.build"),
+    ],
+)
+def test_constructor_checks_both_bounds(lower, upper, reason):
+    with pytest.raises(ValueError, match=reason):
+        OutputGrid(lower, upper)

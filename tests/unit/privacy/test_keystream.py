@@ -3,6 +3,7 @@ import os
 import pickle
 import threading
 from collections.abc import Callable
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -49,6 +50,32 @@ def test_words_must_be_unsigned():
         Keystream().words(1, np.int64)
 
 
+@pytest.mark.parametrize("n", [1, 2, 3, 255, 256, 257, 10**40])
+def test_below_stays_below(n):
+    stream = Keystream()
+    drawn = [stream.below(n) for _ in range(300)]
+    assert all(0 <= integer < n for integer in drawn)
+    assert len(set(drawn)) >= min(n, 100)
+
+
+def test_below_uses_the_top_bits_of_whole_bytes_and_draws_again():
+    class Scripted(Keystream):
+        given: ClassVar = [b"\xff\xff", b"\x80\x40", b"\x12\x3f"]
+
+        def words(self, n, dtype):
+            assert (n, dtype) == (2, np.uint8)
+            return np.frombuffer(self.given.pop(0), np.uint8)
+
+    # ten bits: 1023 and 513 are not below 513, 72 is
+    assert Scripted().below(513) == 0x123F >> 6
+
+
+@pytest.mark.parametrize("n", [0, -5])
+def test_below_needs_a_bound(n):
+    with pytest.raises(ValueError, match="bound under 1"):
+        Keystream().below(n)
+
+
 def test_nothing_repeats_within_or_between_streams():
     one, other = Keystream(), Keystream()
     drawn = [one.words(4, np.uint64).tobytes() for _ in range(100)]
@@ -78,6 +105,15 @@ def test_process_stream_is_shared_and_forgotten_by_a_child():
     parent = process_keystream()
     assert process_keystream() is parent
     assert in_child(lambda: str(process_keystream() is parent).encode()) == b"False"
+
+
+def test_what_runs_in_a_forked_child_starts_a_new_key():
+    stream = process_keystream()
+    first = stream._segment
+    keystream._forget_after_fork()
+    assert process_keystream() is not stream
+    stream.words(1, np.uint8)
+    assert stream._segment is not first
 
 
 @pytest.mark.parametrize("make", [Keystream, process_keystream])

@@ -122,3 +122,17 @@ def test_every_guarantee_has_its_sentence():
     sentences = {guarantee.sentence for guarantee in GuaranteeClass}
     assert len(sentences) == len(GuaranteeClass)
     assert GuaranteeClass("empirical").sentence.endswith("adversarial pipeline.")
+
+
+def test_names_of_the_guarantees_are_those_that_are_stored():
+    assert [guarantee.value for guarantee in GuaranteeClass] == ["pure_dp", "approx_dp", "pac", "empirical"]
+
+
+def test_the_longest_text_of_a_number():
+    assert micro_epsilon("0." + "5".ljust(62, "0")) == 500_000
+    with pytest.raises(ValueError, match="a number such as"):
+        micro_epsilon("0." + "5".ljust(63, "0"))
+
+
+def test_a_balance_may_be_one_unit_below_zero():
+    assert format_epsilon(-1) == "-0.000001"

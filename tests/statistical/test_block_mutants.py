@@ -1,0 +1,274 @@
+"""T10 of the privacy design for medians, repeats, weights, Gaussian noise, failures and intervals.
+
+As in `test_mutants`: each test breaks a copy of today's source in one place and shows which check notices.
+"""
+
+from fractions import Fraction
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from checks import (
+    check_chi_square,
+    check_discrete_gaussian,
+    check_distribution,
+    check_independent_outputs,
+    check_mean_magnitude,
+    check_standard_laplace,
+    check_standard_normal,
+)
+from epsilon_audit import check_audit
+from mutation import load_mutant
+from person_checks import check_sum_moves_by_one_range
+from release_paths import claimed_scales, release_noise
+
+import privacy.exponential
+import privacy.grid
+import privacy.sample_aggregate
+from privacy.partition import assign_blocks
+
+# what they show is that the audits can fail: run by hand, with `make test-slow`
+pytestmark = pytest.mark.slow
+
+GAUSSIAN = {"noise": "gaussian", "atto_delta": 10**16}
+RATE = "rate = Fraction(epsilon) / (2 * sensitivity)"
+COUNTED = "value=Fraction(count + int(noise.draw(1, keystream=keystream)[0])),"
+SHARES = "outputs = [(epsilon - failures) * weight / sum(weights) for weight in weights]"
+VARIANCE = "return GaussianNoise(sensitivity**2 / (2 * rho))"
+ACCEPTED = "accepted += [y for y in map(int, candidates) if _accept(y, exact, stream=stream)]"
+
+REAL = SimpleNamespace(grid=privacy.grid, sample_aggregate=privacy.sample_aggregate)
+PROVEN = pytest.raises(AssertionError, match="an attacker proves epsilon")
+OTHER_LAW = pytest.raises(AssertionError, match="not the stated distribution")
+
+
+def aggregate_of(mutant: SimpleNamespace, *, outputs=1, blocks=2, micro_epsilon=1_000_000, **parameters):
+    grid = mutant.grid.OutputGrid.build(0, 1)
+    return mutant.sample_aggregate.SampleAggregate(
+        (grid,) * outputs, blocks=blocks, micro_epsilon=micro_epsilon, **parameters
+    )
+
+
+def audit_median(mutant: SimpleNamespace, *, repeats=1, size=20_000):
+    """The worst case of the proof: few points to the left of `low`, and one block that jumps over it."""
+    aggregate = aggregate_of(mutant, aggregator="median", repeats=repeats)
+    top = aggregate.grids[0].cells
+    low = top * 3 // 20
+    flip = [(low,), (0,)] * repeats, [(low,), (top,)] * repeats
+    check_audit(aggregate, flip, size=size)
+
+
+def test_median_weights_off_by_two():
+    mutant = load_mutant("exponential", old=RATE, new="rate = Fraction(epsilon) / sensitivity")
+    with PROVEN:
+        audit_median(mutant)
+
+
+def test_median_picks_the_best_point():
+    mutant = load_mutant("exponential", old=RATE, new="rate = Fraction(1000)")
+    with PROVEN:
+        audit_median(mutant, size=1_000)
+
+
+def test_median_forgets_the_repeats():
+    mutant = load_mutant("sample_aggregate", old="sensitivity=self.repeats,", new="sensitivity=1,")
+    with PROVEN:
+        audit_median(mutant, repeats=3, size=8_000)
+
+
+def test_median_forgets_the_denominator_of_the_quantile():
+    mutant = load_mutant("median", old="sensitivity=denominator * sensitivity", new="sensitivity=sensitivity")
+    with PROVEN:
+        audit_median(mutant)
+
+
+def test_every_weight_rounded_by_itself():
+    """At the small end the weights 2 and 1 would stand where e^(epsilon/2) is 1.01: pure epsilon is lost."""
+    mutant = load_mutant(
+        "exponential",
+        old="return tuple(reversed(descending))",
+        new="return tuple(-(-weight >> 60) for weight in reversed(descending))",
+    )
+    with pytest.raises(AssertionError, match="weights fall too fast"):
+        check_weights(mutant.exponential, epsilon=Fraction(1, 50), sensitivity=2)
+
+
+def check_weights(module, *, epsilon, sensitivity):
+    weights = module.weights(epsilon, sensitivity)
+    steps = np.array([float(Fraction(weights[d], weights[d + 1])) for d in range(len(weights) - 1)])
+    assert steps.max() <= np.exp(float(epsilon) / (2 * sensitivity)) * (1 + 1e-12), "weights fall too fast"
+    assert steps.min() >= 1
+
+
+def test_the_weights_of_the_real_code_pass():
+    check_weights(privacy.exponential, epsilon=Fraction(1, 50), sensitivity=2)
+
+
+def test_mean_forgets_the_repeats():
+    mutant = load_mutant(
+        "sample_parameters",
+        old="sensitivity = self.repeats * self.grids[index].cells",
+        new="sensitivity = self.grids[index].cells",
+    )
+    aggregate = aggregate_of(mutant, repeats=2)
+    with OTHER_LAW:
+        check_standard_laplace(lambda n: release_noise(aggregate, n)[:, 0])
+    top = aggregate.grids[0].cells
+    with PROVEN:
+        check_audit(aggregate, ([(top,), (0,)] * 2, [(0,), (0,)] * 2), size=5_000)
+
+
+def test_noise_drawn_once_more_for_every_repeat():
+    """Scale R/(l epsilon) is right for every number of repeats: more repeats do not make a mean noisier."""
+    mutant = load_mutant("clipped_mean", old="runs = len(units)", new="runs = len(units) // 2")
+    aggregate = aggregate_of(mutant, repeats=2)
+    with OTHER_LAW:
+        check_standard_laplace(lambda n: release_noise(aggregate, n)[:, 0])
+
+
+def test_weights_ignored():
+    mutant = load_mutant("epsilon_shares", old=SHARES, new=SHARES.replace("weight / sum", "1 / len"))
+    aggregate = aggregate_of(mutant, outputs=2, weights=(1, 3))
+    with OTHER_LAW:
+        check_standard_laplace(lambda n: release_noise(aggregate, n)[:, 0])
+
+
+def test_weights_not_normalised():
+    mutant = load_mutant("epsilon_shares", old=SHARES, new=SHARES.replace("sum(weights)", "max(weights)"))
+    aggregate = aggregate_of(mutant, outputs=2, weights=(2, 3))
+    top = aggregate.grids[0].cells
+    with PROVEN:
+        check_audit(aggregate, ([(top, top), (0, 0)], [(0, 0), (0, 0)]))
+
+
+def test_failures_counted_without_noise():
+    mutant = load_mutant("sample_aggregate", old=COUNTED, new="value=Fraction(count),")
+    with PROVEN:
+        check_audit(aggregate_of(mutant, count_failures=True), ([None, (0,)], [(0,), (0,)]), size=2_000)
+
+
+def test_failures_counted_on_top_of_epsilon():
+    mutant = load_mutant("epsilon_shares", old=SHARES, new=SHARES.replace("(epsilon - failures)", "epsilon"))
+    aggregate = aggregate_of(mutant, count_failures=True)
+    claimed = aggregate.grids[0].cells / Fraction(95, 100)
+    with pytest.raises(AssertionError, match="standard errors off"):
+        check_mean_magnitude(lambda n: aggregate.draw_noise(0, n), scale=claimed)
+
+
+def test_count_of_failures_forgets_the_repeats():
+    mutant = load_mutant(
+        "sample_parameters",
+        old="return laplace_noise(self.repeats, epsilon=self.shares.failures)",
+        new="return laplace_noise(1, epsilon=self.shares.failures)",
+    )
+    aggregate = aggregate_of(mutant, repeats=4, count_failures=True)
+
+    def counts(n):
+        return np.array([int(aggregate.release([(0,)] * 8)[1].value) for _ in range(n)])
+
+    with OTHER_LAW:
+        check_distribution(counts, scale=Fraction(4 * 20))
+
+
+def test_quartiles_without_noise():
+    mutant = load_mutant(
+        "sample_aggregate",
+        old="self._quantile(index, column, quartile, epsilon, keystream=keystream) for quartile in QUARTILES",
+        new="sorted(column)[int(quartile * len(column))] for quartile in QUARTILES",
+    )
+    aggregate = aggregate_of(mutant, interval="sampling")
+    top = aggregate.grids[0].cells
+    with PROVEN:
+        check_audit(aggregate, ([(0,), (top,)], [(0,), (0,)]), size=2_000)
+
+
+def test_interval_on_top_of_epsilon():
+    mutant = load_mutant("epsilon_shares", old="share * (1 - interval)", new="share")
+    aggregate = aggregate_of(mutant, interval="sampling")
+    with OTHER_LAW:
+        check_standard_laplace(lambda n: release_noise(aggregate, n)[:, 0])
+
+
+@pytest.mark.parametrize(("numerator", "denominator"), [(64, 100), (9, 10)])
+def test_gaussian_too_narrow(numerator, denominator):
+    """0.8 of the standard deviation, and 0.95 of it."""
+    new = VARIANCE.replace("sensitivity**2", f"Fraction({numerator}, {denominator}) * sensitivity**2")
+    aggregate = aggregate_of(load_mutant("clipped_mean", old=VARIANCE, new=new), **GAUSSIAN)
+    with OTHER_LAW:
+        scale = float(claimed_scales(aggregate)[0]) * aggregate.blocks / float(aggregate.grids[0].step)
+        check_standard_normal(lambda n: aggregate.draw_noise(0, n) / scale, size=100_000)
+
+
+def test_gaussian_of_a_third_of_the_width():
+    new = VARIANCE.replace("(2 * rho)", "(18 * rho)")
+    aggregate = aggregate_of(load_mutant("clipped_mean", old=VARIANCE, new=new), **GAUSSIAN)
+    top = aggregate.grids[0].cells
+    with PROVEN:
+        check_audit(aggregate, ([(top,), (0,)], [(0,), (0,)]), size=16_000)
+
+
+def test_gaussian_outputs_each_get_the_whole_rho():
+    mutant = load_mutant("sample_parameters", old="self._weights[index] / sum(self._weights)", new="1")
+    aggregate = aggregate_of(mutant, outputs=3, **GAUSSIAN)
+    with OTHER_LAW:
+        check_standard_normal(lambda n: release_noise(aggregate, n)[:, 0], size=5_000)
+
+
+def test_gaussian_spends_the_failures_too():
+    mutant = load_mutant(
+        "sample_parameters",
+        old="largest_pico_rho(sum(self.shares.values, start=Fraction(0)), self.atto_delta)",
+        new="largest_pico_rho(self.shares.total, self.atto_delta)",
+    )
+    aggregate = aggregate_of(mutant, interval="sampling", **GAUSSIAN)
+    with OTHER_LAW:
+        check_standard_normal(lambda n: release_noise(aggregate, n)[:, 0], size=5_000)
+
+
+def test_every_laplace_draw_accepted():
+    mutant = load_mutant("discrete_gaussian", old=ACCEPTED, new="accepted += map(int, candidates)")
+    with pytest.raises(AssertionError):
+        check_discrete_gaussian(
+            lambda n: mutant.discrete_gaussian.sample(Fraction(4), n), variance=Fraction(4)
+        )
+
+
+def test_the_wrong_half_of_the_coins():
+    mutant = load_mutant("discrete_gaussian", old="return k % 2 == 1", new="return k % 2 == 0")
+    with OTHER_LAW:
+        check_discrete_gaussian(
+            lambda n: mutant.discrete_gaussian.sample(Fraction(4), n), variance=Fraction(4)
+        )
+
+
+def test_a_uniform_integer_by_remainder():
+    """128 mod 96 favours the integers below 32."""
+    mutant = load_mutant("keystream", old="if drawn < n:", new="if (drawn := drawn % n) < n:")
+    stream = mutant.keystream.Keystream()
+    counts = np.bincount([stream.below(96) for _ in range(20_000)], minlength=96)
+    with OTHER_LAW:
+        check_chi_square(counts, np.full(96, 20_000 / 96))
+
+
+def test_gaussian_noise_shared_by_all_outputs():
+    drawn = "discrete_gaussian.sample(self.variance, size, keystream=keystream)"
+    shared = (
+        "first = not globals().pop('second', False)\n"
+        f"        globals().update({{'kept': {drawn}, 'second': True}} if first else {{}})\n"
+        "        return globals()['kept']"
+    )
+    mutant = load_mutant("noise", old=f"return {drawn}", new=shared)
+    aggregate = aggregate_of(mutant, outputs=2, micro_epsilon=1_000, **GAUSSIAN)
+    with pytest.raises(AssertionError, match="outputs share their noise"):
+        check_independent_outputs(lambda n: release_noise(aggregate, n))
+
+
+def test_blocks_that_depend_on_how_many_people_there_are():
+    def by_number(people, *, key, blocks, repeat):
+        assigned = assign_blocks(people, key=key, blocks=blocks, repeat=repeat)
+        return [block * len(people) % blocks for block in assigned]
+
+    for aggregator in ("clipped_mean", "median"):
+        aggregate = aggregate_of(REAL, blocks=5, aggregator=aggregator)
+        with pytest.raises(AssertionError, match="one person moves a"):
+            check_sum_moves_by_one_range(by_number, aggregate)
