@@ -8,6 +8,9 @@
       Conflict                the thing exists and differs, or is in another state (409)
       BudgetExceeded          the ledger refuses (409)
       TooLarge                more bytes than the limit (413)
+      TooMany                 too often in too short a time; says when to come back (429)
+      UnderMaintenance        nothing new is taken for a while; says when to come back (503)
+      Unready                 a part that the platform works with is away (503)
     PipelineError           untrusted code did not do what it declared; on original data this is never shown
     PlatformError           our fault or the host's; its text never carries data
       NotReady                something that the platform needs is missing: the sentence says what to do
@@ -84,6 +87,32 @@ class TooLarge(RequestError):
     """More bytes than the limit allows."""
 
     title = "Too large"
+
+
+class TooMany(RequestError):
+    """Too often in too short a time."""
+
+    title = "Too many attempts"
+
+    def __init__(self, field: str, problem: str, fix: str = "", *, retry_after_s: int) -> None:
+        super().__init__(field, problem, fix)
+        self.retry_after_s = retry_after_s
+
+
+class UnderMaintenance(RequestError):
+    """The operator works on the platform: reading goes on, nothing new is taken."""
+
+    title = "Maintenance"
+
+    def __init__(self, problem: str, fix: str = "", *, retry_after_s: int) -> None:
+        super().__init__("maintenance", problem, fix)
+        self.retry_after_s = retry_after_s
+
+
+class Unready(RequestError):
+    """A part that the platform works with is away, or has another form."""
+
+    title = "Not ready"
 
 
 class PipelineError(Exception):

@@ -3,87 +3,126 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated, Literal
+from typing import Annotated, Any
 
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import Discriminator, StringConstraints, Tag, model_validator
 
-from domain.dataset import Dataset
-from domain.errors import InvalidRequest, NotAllowed
-from domain.loss import Epsilon, micro
-from domain.model import Model, Slug, Whole, digest
-from domain.pipeline import Pipeline, Resources
-from domain.policy import Policy
+from domain.budget import cost_on
+from domain.carrying import carrying_s
+from domain.dataset import Declaration
+from domain.errors import InvalidRequest
+from domain.mechanism import BlackBox, MechanismRequest, StabilityRequest
+from domain.model import Model, Slug, digest
+from domain.outputs import values_of
+from domain.pipeline import OutputValue, Pipeline
+from domain.query import QueryRequest
 from domain.schedule import Schedule
 from domain.shape import Shape
 from domain.states import JobState
-from privacy.grid import OutputGrid
+from privacy.cost import Cost
 from privacy.loss import GuaranteeClass
-from privacy.partition import MIN_BLOCK_SIZE, MIN_BLOCKS, block_count
-from privacy.sample_aggregate import MAX_BLOCKS, SampleAggregate
+from privacy.sample_aggregate import SampleAggregate
 
 JobId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{7,63}$")]
 
 
 class JobRequest(Model):
-    """What a data user asks. `shape` comes from the run on the twin (`dpgate run`)."""
+    """What a data user asks of a pipeline. `shape` comes from the run on the twin (`dpgate run`)."""
 
     dataset: Slug
     pipeline: Pipeline
     shape: Shape
-    epsilon: Epsilon
-    mechanism: Literal["sample_aggregate"] = "sample_aggregate"
-    block_size: Annotated[Whole, Field(ge=MIN_BLOCK_SIZE, le=100_000)] = 10
+    mechanism: MechanismRequest
     project: Slug | None = None
 
     @model_validator(mode="after")
-    def _shape_fits(self) -> JobRequest:
+    def _parts_fit(self) -> JobRequest:
         try:
             self.shape.check_fits(self.pipeline.manifest)
         except ValueError as error:
             raise ValueError(f"shape {error}") from None
+        self.mechanism.check_outputs([value.name for value in self.values])
         return self
 
     @property
-    def micro_epsilon(self) -> int:
-        return micro(self.epsilon)
+    def values(self) -> tuple[OutputValue, ...]:
+        """The numbers that may be released, in the order of every vector of this job."""
+        return values_of(self.pipeline.manifest, self.shape)
+
+    @property
+    def title(self) -> str:
+        return self.pipeline.manifest.name
+
+    @property
+    def pipeline_digest(self) -> str:
+        return self.pipeline.digest
+
+    @property
+    def mechanism_name(self) -> str:
+        return self.mechanism.name
 
     @property
     def guarantee(self) -> GuaranteeClass:
-        return SampleAggregate.guarantee
+        return self.mechanism.guarantee
 
-    def question(self, *, dataset_id: str, image_digest: str) -> str:
-        """Equal for requests that ask the same of the same: snapshot, image, code, shape, mechanism, loss."""
+    def choices(self) -> dict[str, Any]:
+        return self.mechanism.model_dump(mode="json", exclude={"name"}, exclude_none=True)
+
+    def question(self, *, dataset_id: str, image_digest: str | None) -> str:
+        """Of snapshot, image, code, shape and everything that was chosen of the mechanism."""
         return digest(
             {
                 "dataset": dataset_id,
                 "image": image_digest,
                 "pipeline": self.pipeline.digest,
                 "shape": self.shape.model_dump(mode="json"),
-                "mechanism": self.mechanism,
-                "micro_epsilon": self.micro_epsilon,
-                "block_size": self.block_size,
+                "mechanism": self.mechanism.name,
+                **self.mechanism.asked(),
             }
         )
 
-    def blocks(self, nominal_size: int) -> int:
-        return block_count(nominal_size, self.block_size)
+    def once_key(self, *, snapshot: str) -> str | None:
+        """A release without a formal guarantee is one for each code and snapshot: a second, with noise of its
+        own or a slightly other noise, would let the noise be averaged away."""
+        if not isinstance(self.mechanism, StabilityRequest):
+            return None
+        return digest({"snapshot": snapshot, "pipeline": self.pipeline.digest, "once": self.mechanism.name})
 
-    def mechanism_for(self, nominal_size: int) -> SampleAggregate:
-        """The mechanism with everything fixed before data is touched."""
-        grids = tuple(OutputGrid.build(value.lower, value.upper) for value in self.pipeline.manifest.values)
-        return SampleAggregate(
-            grids=grids, blocks=self.blocks(nominal_size), micro_epsilon=self.micro_epsilon
-        )
+    def mechanism_for(self, declaration: Declaration) -> BlackBox:
+        """The mechanism with everything fixed before data is touched. Raises ValueError when it cannot be."""
+        return self.mechanism.build(self.values, nominal_size=declaration.nominal_size)
 
-    def schedule(self, *, nominal_size: int, slots: int) -> Schedule:
+    def cost(self, declaration: Declaration) -> Cost:
+        mechanism = self.mechanism_for(declaration)
+        pico_rho = mechanism.pico_rho if isinstance(mechanism, SampleAggregate) else None
+        return cost_on(declaration.accounting, mechanism.cost, pico_rho=pico_rho)
+
+    def schedule(self, declaration: Declaration, *, slots: int) -> Schedule:
+        manifest = self.pipeline.manifest
         return Schedule(
-            blocks=self.blocks(nominal_size),
-            wall_s=self.pipeline.manifest.resources.wall_seconds,
+            runs=self.mechanism_for(declaration).plan.runs,
+            wall_s=manifest.resources.wall_seconds + declaration.policy.timing.staging_seconds,
             slots=slots,
-            nominal_size=nominal_size,
+            nominal_size=declaration.nominal_size,
+            turns=declaration.most_people if "participant" in manifest.levels else 0,
+            carrying_s=carrying_s(manifest, self.shape),
         )
+
+
+def _kind(asked: Any) -> str:
+    """What a body is about: only a query has the field `query`."""
+    is_query = "query" in asked if isinstance(asked, Mapping) else hasattr(asked, "query")
+    return "query_request" if is_query else "pipeline_request"
+
+
+AnyRequest = Annotated[
+    Annotated[JobRequest, Tag("pipeline_request")] | Annotated[QueryRequest, Tag("query_request")],
+    Discriminator(_kind),
+]
+"""Everything that a job on record may hold."""
 
 
 class Reason(StrEnum):
@@ -113,9 +152,11 @@ class Job(Model):
     author: str
     owner: str
     project: str | None
-    request: JobRequest
-    image_digest: str
+    request: AnyRequest
+    image_digest: str | None
     question: str
+    # of the data set's policies, the one it was submitted under
+    policy_number: int = 1
     state: JobState
     attempts: int
     slots: int | None
@@ -124,56 +165,6 @@ class Job(Model):
     created_at: datetime
     charged_at: datetime | None
     due_at: datetime | None
-
-
-def check_policy(request: JobRequest, dataset: Dataset) -> None:
-    """Raises InvalidRequest or NotAllowed when the data set's policy does not allow this request."""
-    policy = dataset.declaration.policy
-    manifest = request.pipeline.manifest
-    if manifest.image not in policy.images:
-        raise NotAllowed(
-            "pipeline.manifest.image",
-            f"the rights holder of {dataset.name} does not allow the image {manifest.image}.",
-            f"Allowed: {', '.join(policy.images) or 'none yet; ask the rights holder'}.",
-        )
-    if request.guarantee not in policy.guarantees:
-        raise NotAllowed("mechanism", f"the policy of {dataset.name} does not allow {request.guarantee}.")
-    if request.micro_epsilon > policy.max_micro_epsilon_per_job:
-        limit = policy.max_epsilon_per_job
-        raise InvalidRequest(
-            "epsilon",
-            f"{request.epsilon} is over the {limit} that the policy of {dataset.name} allows for one job.",
-            f"Ask for {limit} or less.",
-        )
-    if request.block_size < policy.min_block_size:
-        raise InvalidRequest(
-            "block_size",
-            f"{request.block_size} is under the {policy.min_block_size} that the policy asks for.",
-            f"Use {policy.min_block_size} or more.",
-        )
-    _check_resources(manifest.resources, policy)
-    _check_blocks(request, dataset)
-
-
-def _check_resources(resources: Resources, policy: Policy) -> None:
-    for name in ("wall_seconds", "memory_mib", "processes", "scratch_mib"):
-        asked, allowed = getattr(resources, name), getattr(policy, f"max_{name}")
-        if asked > allowed:
-            raise InvalidRequest(
-                f"pipeline.manifest.resources.{name}",
-                f"{asked:g} is over the policy's {allowed:g}.",
-                f"Use {allowed:g} or less.",
-            )
-
-
-def _check_blocks(request: JobRequest, dataset: Dataset) -> None:
-    size = dataset.declaration.nominal_size
-    try:
-        request.mechanism_for(size)
-    except ValueError as error:
-        too_few = size // request.block_size < MIN_BLOCKS
-        fix = f"Use {size // MIN_BLOCKS} or less." if too_few else f"Use {-(-size // MAX_BLOCKS)} or more."
-        raise InvalidRequest("block_size", f"{error}", fix) from None
 
 
 def check_job_id(job_id: str) -> str:

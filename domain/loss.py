@@ -1,29 +1,87 @@
-"""An amount of privacy loss as people write it: an exact decimal of epsilon, kept as micro-epsilon."""
+"""An amount of privacy loss as people write it: exact decimal text of a currency, kept as integer units."""
 
 from __future__ import annotations
 
+import re
+from decimal import Decimal
+from fractions import Fraction
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, WithJsonSchema
 
+from privacy.cost import Cost, Currency, format_amount
 from privacy.loss import format_epsilon, micro_epsilon
 
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d{1,9})?", re.ASCII | re.IGNORECASE)
+_LONGEST = 64
 
-def _canonical(value: Any) -> str:
-    # one spelling for one amount, so that "0.50" and 0.5 are the same question
-    return format_epsilon(micro_epsilon(value))
+
+def units(currency: Currency, value: Any) -> int:
+    """Integer units of an amount. Raises ValueError for anything but a plain number above zero.
+
+    A float stands for the decimal number that it prints as.
+    """
+    if currency is Currency.EPSILON:
+        return micro_epsilon(value)
+    exact = _exact(currency, value)
+    # compared before any conversion: a Fraction of 1e999999999 would fill the memory
+    if exact <= 0:
+        raise ValueError(f"{currency} must be above zero.")
+    if exact > 10**6:
+        raise ValueError(f"{currency} is far too large.")
+    if exact < Decimal(1).scaleb(-30):
+        raise ValueError(f"{currency} is far too small.")
+    amount = Fraction(exact) * currency.per_one
+    if amount.denominator != 1:
+        places = len(str(currency.per_one)) - 1
+        fix = "give a whole number" if not places else f"at most {places} decimal places are kept; round it"
+        raise ValueError(f"{currency}: {fix}.")
+    return int(amount)
+
+
+def canonical_amount(currency: Currency, value: Any) -> str:
+    """One spelling for one amount, so that "0.50" and 0.5 are the same question."""
+    return format_amount(currency, units(currency, value))
+
+
+def texts(cost: Cost) -> dict[str, str]:
+    """A cost as people read it: exact decimal text by currency."""
+    return {str(currency): format_amount(currency, amount) for currency, amount in cost}
+
+
+def _exact(currency: Currency, value: Any) -> Decimal:
+    text = repr(float(value)) if isinstance(value, float) else str(value).strip()
+    is_number = isinstance(value, str | int | float) and not isinstance(value, bool)
+    if not is_number or len(text) > _LONGEST or not _NUMBER.fullmatch(text):
+        raise ValueError(f"{currency} must be a plain number, written as text or as a number.")
+    return Decimal(text)
+
+
+def _canonical(currency: Currency) -> BeforeValidator:
+    return BeforeValidator(lambda value: canonical_amount(currency, value))
+
+
+def _schema(currency: Currency, meaning: str, *, example: str) -> WithJsonSchema:
+    kinds = [{"type": "number", "exclusiveMinimum": 0}, {"type": "string"}]
+    return WithJsonSchema(
+        {"anyOf": kinds, "title": str(currency), "description": meaning, "examples": [example]}
+    )
 
 
 Epsilon = Annotated[
     str,
-    BeforeValidator(_canonical),
-    WithJsonSchema(
-        {
-            "anyOf": [{"type": "number", "exclusiveMinimum": 0}, {"type": "string"}],
-            "description": "Positive, at most six decimals",
-            "examples": ["0.5"],
-        }
-    ),
+    _canonical(Currency.EPSILON),
+    _schema(Currency.EPSILON, "Positive, at most six decimals", example="0.5"),
+]
+Delta = Annotated[
+    str,
+    _canonical(Currency.DELTA),
+    _schema(Currency.DELTA, "Positive, at most 0.01, at most 18 decimals", example="0.000001"),
+]
+Nats = Annotated[
+    str,
+    _canonical(Currency.NATS),
+    _schema(Currency.NATS, "Positive, at most six decimals", example="0.03125"),
 ]
 
 
@@ -32,4 +90,15 @@ def micro(epsilon: Epsilon) -> int:
     return micro_epsilon(epsilon)
 
 
-__all__ = ["Epsilon", "format_epsilon", "micro"]
+__all__ = [
+    "Currency",
+    "Delta",
+    "Epsilon",
+    "Nats",
+    "canonical_amount",
+    "format_amount",
+    "format_epsilon",
+    "micro",
+    "texts",
+    "units",
+]

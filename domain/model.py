@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Annotated, Any, TypeVar
 
@@ -60,6 +60,16 @@ Slug = Annotated[str, StringConstraints(pattern=SLUG)]
 InsidePath = Annotated[str, StringConstraints(min_length=1, max_length=240), AfterValidator(_inside)]
 Words = Annotated[str, StringConstraints(max_length=2000)]
 
+MOST_PROBLEMS = 2000
+"""Looked at of one body: a hostile one has many more."""
+
+# fields whose value is one of several models: pydantic puts the member's name behind the field's
+UNIONS = {"mechanism", "query"}
+# the same for the items of a list
+LISTS_OF_UNIONS = {"files"}
+# the same for a whole body
+KINDS_OF_REQUEST = {"pipeline_request", "query_request"}
+
 FIXES: Mapping[str, str] = {
     "extra_forbidden": "Remove it, or check its spelling.",
     "missing": "Add it.",
@@ -84,23 +94,21 @@ def parse(model: type[ModelT], data: object, *, within: str = "") -> ModelT:
 
 
 def invalid(details: list[ErrorDetails] | list[Any], *, within: str = "") -> InvalidRequest:
-    """The same words for pydantic's findings wherever they arise."""
-    first, *more = [_problem(detail, within) for detail in details if not _is_echo(detail, details)]
-    return InvalidRequest(first.field, first.problem, first.fix, more=tuple(more))
-
-
-def _is_echo(detail: Any, details: list[Any]) -> bool:
+    """The same words for pydantic's findings wherever they arise, the first of very many."""
+    details = details[:MOST_PROBLEMS]
+    above = {detail["loc"][:length] for detail in details for length in range(len(detail["loc"]))}
     # pydantic calls a list too short when its only item is wrong; the item's own problem says it all
-    length = len(detail["loc"])
-    return detail["type"] == "too_short" and any(
-        other["loc"][:length] == detail["loc"] and len(other["loc"]) > length for other in details
-    )
+    told = [detail for detail in details if detail["type"] != "too_short" or detail["loc"] not in above]
+    first, *more = [_problem(detail, within) for detail in told]
+    return InvalidRequest(first.field, first.problem, first.fix, more=tuple(more))
 
 
 def _problem(detail: Any, within: str) -> FieldProblem:
     where = [within] if within else []
-    where += [str(part) for part in detail["loc"] if part != "body"]
+    where += _field(detail["loc"])
     message = re.sub(r"^Value error, ", "", str(detail["msg"]))
+    if detail["type"] in _NO_MEMBER:
+        return _unknown_member(detail, where)
     problem = {"extra_forbidden": "is not a known field.", "missing": "is missing."}.get(
         detail["type"], message[:1].lower() + message[1:] + ("" if message.endswith(".") else ".")
     )
@@ -108,6 +116,30 @@ def _problem(detail: Any, within: str) -> FieldProblem:
     if detail.get("ctx", {}).get("pattern") == SLUG:
         fix = "Use small letters, digits and hyphens."
     return FieldProblem(".".join(where) or "body", problem, fix)
+
+
+_NO_MEMBER = {"union_tag_invalid", "union_tag_not_found"}
+
+
+def _field(location: Sequence[Any]) -> list[str]:
+    """The path of a field as a person writes it: without the names of union members that pydantic adds."""
+    parts = [str(part) for part in location if part != "body" and part not in KINDS_OF_REQUEST]
+    return [part for position, part in enumerate(parts) if not _names_a_member(parts[:position])]
+
+
+def _names_a_member(before: Sequence[str]) -> bool:
+    """Whether what stands behind these parts is a union member's name, not a field."""
+    if before and before[-1] in UNIONS:
+        return True
+    return len(before) > 1 and before[-2] in LISTS_OF_UNIONS and before[-1].isdigit()
+
+
+def _unknown_member(detail: Any, where: list[str]) -> FieldProblem:
+    key = str(detail["ctx"]["discriminator"]).strip("'_()")
+    known = str(detail["ctx"].get("expected_tags", "")).replace("'", "")
+    if not known:
+        return FieldProblem(".".join([*where, key]), "is missing.", "Add it.")
+    return FieldProblem(".".join([*where, key]), "is none that is known.", f"There are {known}.")
 
 
 def find_inside_another(paths: list[str]) -> str | None:

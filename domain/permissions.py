@@ -21,19 +21,31 @@ class Permission(StrEnum):
     SELF_READ = "self.read"
     DATASET_READ = "dataset.read"
     DATASET_REGISTER = "dataset.register"
+    POLICY_CHANGE = "policy.change"
     BUDGET_READ = "budget.read"
     BUDGET_ALLOT = "budget.allot"
+    PROJECT_READ = "project.read"
+    PROJECT_LEAD = "project.lead"
+    GRANT_DECIDE = "grant.decide"
     JOB_SUBMIT = "job.submit"
     JOB_READ = "job.read"
     JOB_CANCEL = "job.cancel"
     JOB_DECIDE = "job.decide"
     RELEASE_READ = "release.read"
     RELEASE_DECIDE = "release.decide"
+    TWIN_DECIDE = "twin.decide"
+    JOB_COMMENT = "job.comment"
     IMAGE_READ = "image.read"
     IMAGE_APPROVE = "image.approve"
     USER_ADD = "user.add"
     USER_READ = "user.read"
+    USER_DISABLE = "user.disable"
+    TOKENS_OWN = "tokens.own"
+    NOTICES_READ = "notices.read"
+    CHANNELS_OWN = "channels.own"
     AUDIT_VERIFY = "audit.verify"
+    OPERATION_READ = "operation.read"
+    OPERATION_CHANGE = "operation.change"
 
 
 P, R = Permission, Role
@@ -42,19 +54,31 @@ GRANTS: dict[Permission, frozenset[Role]] = {
     P.SELF_READ: frozenset(R),
     P.DATASET_READ: frozenset({R.DATA_USER, R.RIGHTS_HOLDER}),
     P.DATASET_REGISTER: frozenset({R.RIGHTS_HOLDER}),
+    P.POLICY_CHANGE: frozenset({R.RIGHTS_HOLDER}),
     P.BUDGET_READ: frozenset({R.DATA_USER, R.RIGHTS_HOLDER}),
     P.BUDGET_ALLOT: frozenset({R.RIGHTS_HOLDER}),
+    P.PROJECT_READ: frozenset({R.DATA_USER, R.RIGHTS_HOLDER}),
+    P.PROJECT_LEAD: frozenset({R.DATA_USER}),
+    P.GRANT_DECIDE: frozenset({R.RIGHTS_HOLDER}),
     P.JOB_SUBMIT: frozenset({R.DATA_USER}),
     P.JOB_READ: frozenset({R.DATA_USER, R.RIGHTS_HOLDER, R.OPERATOR}),
     P.JOB_CANCEL: frozenset({R.DATA_USER, R.OPERATOR}),
     P.JOB_DECIDE: frozenset({R.RIGHTS_HOLDER}),
     P.RELEASE_READ: frozenset({R.DATA_USER, R.RIGHTS_HOLDER}),
     P.RELEASE_DECIDE: frozenset({R.RIGHTS_HOLDER}),
+    P.TWIN_DECIDE: frozenset({R.RIGHTS_HOLDER}),
+    P.JOB_COMMENT: frozenset({R.DATA_USER, R.RIGHTS_HOLDER}),
     P.IMAGE_READ: frozenset(R),
     P.IMAGE_APPROVE: frozenset({R.OPERATOR}),
     P.USER_ADD: frozenset({R.OPERATOR}),
     P.USER_READ: frozenset({R.OPERATOR}),
+    P.USER_DISABLE: frozenset({R.OPERATOR}),
+    P.TOKENS_OWN: frozenset(R),
+    P.NOTICES_READ: frozenset(R),
+    P.CHANNELS_OWN: frozenset(R),
     P.AUDIT_VERIFY: frozenset({R.RIGHTS_HOLDER, R.OPERATOR}),
+    P.OPERATION_READ: frozenset({R.OPERATOR}),
+    P.OPERATION_CHANGE: frozenset({R.OPERATOR}),
 }
 
 
@@ -77,16 +101,31 @@ def check_allowed(user: User, permission: Permission) -> None:
         )
 
 
-def may_see_dataset(user: User, *, owner: str, data_users: tuple[str, ...]) -> bool:
-    """A rights holder sees their own data sets, a data user those whose policy names them."""
+def may_see_dataset(
+    user: User,
+    *,
+    owner: str,
+    data_users: tuple[str, ...],
+    is_granted: bool = False,
+    reviews: bool = False,
+) -> bool:
+    """A rights holder sees the data sets that they own or review, a data user those whose policy names them
+    or that are granted to a project of theirs."""
     if user.role is Role.RIGHTS_HOLDER:
-        return user.name == owner
-    return user.role is Role.DATA_USER and (user.name in data_users or "*" in data_users)
+        return user.name == owner or reviews
+    return user.role is Role.DATA_USER and (is_granted or is_named(user, data_users))
 
 
-def may_see_job(user: User, *, author: str, owner: str) -> bool:
-    """The author, the rights holder of the data set, and operators (who see states, never releases)."""
-    return user.role is Role.OPERATOR or user.name == (author if user.role is Role.DATA_USER else owner)
+def is_named(user: User, data_users: tuple[str, ...]) -> bool:
+    """May they use the data set without any project?"""
+    return user.name in data_users or "*" in data_users
+
+
+def may_see_job(user: User, *, author: str, reviews: bool) -> bool:
+    """The author, those who review the data set, and operators (who see states, never releases)."""
+    if user.role is Role.DATA_USER:
+        return user.name == author
+    return user.role is Role.OPERATOR or reviews
 
 
 def check_independent(user: User, *, author: str) -> None:

@@ -9,16 +9,35 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints, field_validator, model_validator
 
 from domain.environment import Environment
+from domain.formats import ANY_SUFFIX, MAX_BYTES, FormatName, format_of
 from domain.image import ImageName
 from domain.model import InsidePath, Model, Number, Slug, Whole, digest, find_inside_another
 from privacy.grid import OutputGrid
-from privacy.sample_aggregate import MAX_OUTPUTS
+from privacy.sample_parameters import MAX_GAUSSIAN_OUTPUTS
 
 MAX_SOURCE_BYTES = 1024 * 1024
 MAX_SOURCES = 256
+MAX_VALUES = MAX_GAUSSIAN_OUTPUTS
+"""Of any mechanism; all but Gaussian noise take fewer."""
 
 Argument = Annotated[str, StringConstraints(min_length=1, max_length=1000, pattern=r"^[^\x00]*$")]
 ValueName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_.-]{0,63}$")]
+GroupName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_.-]{0,47}$")]
+"""Of many values: shorter, since each gets a number behind it."""
+
+DEFAULT_OUTPUT_MIB = 16
+
+
+def _is_none(value: object) -> bool:
+    return value is None
+
+
+def _is_empty(value: tuple[object, ...]) -> bool:
+    return not value
+
+
+def _is_default_output(mib: int) -> bool:
+    return mib == DEFAULT_OUTPUT_MIB
 
 
 class OutputValue(Model):
@@ -39,20 +58,88 @@ class OutputValue(Model):
         return self
 
 
-class OutputFile(Model):
-    """A file below the output folder whose numeric cells, in reading order, are `values`."""
+class SelectedBounds(Model):
+    """Bounds of all numbers at one place of a file. The release calls them `name`, or name-1, name-2 ...
 
-    file: Annotated[InsidePath, StringConstraints(pattern=r"\.(tsv|csv|txt)$")]
-    values: Annotated[tuple[OutputValue, ...], Field(min_length=1, max_length=MAX_OUTPUTS)]
+    `select` is `*` (all that no earlier entry took), `column:NAME` of a text file whose first row holds
+    labels, a JSON pointer such as `/model/beta`, a field of a .mat file such as `stats.beta`, or an address.
+    """
+
+    select: Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f]*$")]
+    name: GroupName
+    lower: Number
+    upper: Number
+
+    @model_validator(mode="after")
+    def _bounds_in_order(self) -> SelectedBounds:
+        OutputValue(name=self.name, lower=self.lower, upper=self.upper)
+        return self
+
+
+class VolumeBounds(Model):
+    """Bounds of averages over a NIfTI volume: of each label of `mask`, or of cubes `average` voxels wide.
+
+    `mask` is a volume among the pipeline's sources, with the output's dimensions.
+    """
+
+    name: GroupName
+    lower: Number
+    upper: Number
+    mask: Annotated[InsidePath, StringConstraints(pattern=r"\.(nii|nii\.gz)$")] | None = None
+    average: Annotated[Whole, Field(ge=1, le=512)] = 1
+
+    @model_validator(mode="after")
+    def _bounds_in_order(self) -> VolumeBounds:
+        OutputValue(name=self.name, lower=self.lower, upper=self.upper)
+        return self
+
+
+class OutputFile(Model):
+    """A file below the output folder, and what its numbers are: `values` one by one in reading order, or
+    `bounds` by place, or `volume` for averages over a NIfTI volume."""
+
+    file: Annotated[InsidePath, StringConstraints(pattern=ANY_SUFFIX)]
+    values: Annotated[tuple[OutputValue, ...], Field(max_length=MAX_VALUES, exclude_if=_is_empty)] = ()
+    bounds: Annotated[tuple[SelectedBounds, ...], Field(max_length=MAX_VALUES, exclude_if=_is_empty)] = ()
+    volume: Annotated[VolumeBounds | None, Field(exclude_if=_is_none)] = None
+
+    @model_validator(mode="after")
+    def _says_once_what_its_numbers_are(self) -> OutputFile:
+        said = [name for name in ("values", "bounds", "volume") if getattr(self, name)]
+        if not said:
+            raise ValueError("says nothing of its numbers; add values, or bounds, or for .nii files volume")
+        if len(said) > 1:
+            raise ValueError(f"has {' and '.join(said)}; keep one of them")
+        if self.volume and self.format != "nifti":
+            raise ValueError("volume is for .nii and .nii.gz files; use values or bounds")
+        return self
+
+    @property
+    def format(self) -> FormatName:
+        return format_of(self.file)
+
+    @property
+    def max_bytes(self) -> int:
+        """The most that is read of this file."""
+        return MAX_BYTES[self.format]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """As declared; one name of `bounds` or of `volume` can stand for many values."""
+        if self.volume:
+            return (self.volume.name,)
+        return tuple(value.name for value in self.values) + tuple(entry.name for entry in self.bounds)
 
 
 class Resources(Model):
-    """What one run may use, over all its levels together. Every run of a job gets exactly the same."""
+    """What one run of one level may use. Every run of a job gets exactly the same."""
 
     wall_seconds: Annotated[Number, Field(ge=0.2, le=86_400)] = 10
     memory_mib: Annotated[Whole, Field(ge=32, le=1_048_576)] = 512
     processes: Annotated[Whole, Field(ge=1, le=1024)] = 64
     scratch_mib: Annotated[Whole, Field(ge=1, le=65_536)] = 64
+    # as with an output's other fields, a default is not part of the digest: older pipelines keep theirs
+    output_mib: Annotated[Whole, Field(ge=1, le=65_536, exclude_if=_is_default_output)] = DEFAULT_OUTPUT_MIB
 
 
 class Manifest(Model):
@@ -62,28 +149,28 @@ class Manifest(Model):
     image: ImageName
     command: Annotated[tuple[Argument, ...], Field(min_length=1, max_length=64)]
     levels: Annotated[tuple[Literal["participant", "group"], ...], Field(min_length=1)] = ("group",)
-    outputs: Annotated[tuple[OutputFile, ...], Field(min_length=1, max_length=MAX_OUTPUTS)]
+    outputs: Annotated[tuple[OutputFile, ...], Field(min_length=1, max_length=MAX_VALUES)]
     resources: Resources = Resources()
     environment: Environment = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _outputs_are_distinct(self) -> Manifest:
-        names = [value.name for value in self.values]
+        names = [name for output in self.outputs for name in output.names]
         if len(set(names)) != len(names):
             raise ValueError("two outputs have the same name; give each value its own")
         files = [output.file for output in self.outputs]
         if len(set(files)) != len(files):
             raise ValueError("two outputs name the same file; list its values together")
-        if len(names) > MAX_OUTPUTS:
-            raise ValueError(f"at most {MAX_OUTPUTS} values: each one shares the epsilon with the others")
+        if len(names) > MAX_VALUES:
+            raise ValueError(f"at most {MAX_VALUES} values: each one shares the loss with the others")
         if self.levels not in (("group",), ("participant", "group")):
             raise ValueError("levels are [group] or [participant, group]")
         return self
 
     @property
-    def values(self) -> tuple[OutputValue, ...]:
-        """All declared numbers, in the order of the manifest: the order of every vector of this job."""
-        return tuple(value for output in self.outputs for value in output.values)
+    def max_output_bytes(self) -> int:
+        """The most that is read of any one file."""
+        return max(output.max_bytes for output in self.outputs)
 
 
 class Source(Model):
@@ -123,11 +210,19 @@ class Pipeline(Model):
             raise ValueError("two source files have the same path")
         if inner := find_inside_another(paths):
             raise ValueError(f"the source file {inner} lies inside another file's path")
+        masks = [output.volume.mask for output in self.manifest.outputs if output.volume]
+        if missing := [mask for mask in masks if mask is not None and mask not in paths]:
+            raise ValueError(f"the mask {missing[0]} is not among the source files; put it into the folder")
         if sum(len(source.content) for source in self.sources) > MAX_SOURCE_BYTES:
             raise ValueError(
                 f"the source files exceed {MAX_SOURCE_BYTES // 1024} KiB; put large parts in the image"
             )
         return self
+
+    @property
+    def contents(self) -> dict[str, bytes]:
+        """The source files by path."""
+        return {source.path: source.content for source in self.sources}
 
     @property
     def digest(self) -> str:

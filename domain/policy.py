@@ -2,16 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, get_args
 
-from pydantic import Field, model_validator
+from pydantic import Field, StringConstraints, ValidationInfo, field_validator, model_validator
 
 from domain.loss import Epsilon, micro
 from domain.model import Model, Number, Slug, Whole
 from privacy.loss import GuaranteeClass
 from privacy.partition import MIN_BLOCK_SIZE
 
+PipelineDigest = Annotated[str, StringConstraints(pattern=r"^sha256:[0-9a-f]{64}$")]
 Seconds = Annotated[Number, Field(gt=0, le=3600)]
+MechanismName = Literal["sample_aggregate", "trusted_query", "stability_calibrated", "pac"]
+ALL_GUARANTEES = tuple(GuaranteeClass)
+ALL_MECHANISMS: tuple[MechanismName, ...] = get_args(MechanismName)
+MAX_REVIEWERS = 20
+
+
+def _is_zero(value: object) -> bool:
+    return value == 0
+
+
+# fields that later versions added are left out where they have their default: what was declared before reads,
+# and digests, as it did
+def _is_nothing(value: object) -> bool:
+    return value is None or value is False or value == ()
+
+
+def _is_one(value: object) -> bool:
+    return value == 1
 
 
 class Timing(Model):
@@ -25,11 +44,15 @@ class Timing(Model):
 
     mode: Literal["padded", "coarse"] = "padded"
     step_seconds: Seconds | None = None
+    # room in every turn of a padded job for bringing large files to a run, stated without a look at the data
+    staging_seconds: Annotated[Number, Field(ge=0, le=3600, exclude_if=_is_zero)] = 0
 
     @model_validator(mode="after")
-    def _step_belongs_to_coarse(self) -> Timing:
+    def _fields_belong_to_the_mode(self) -> Timing:
         if (self.mode == "coarse") != (self.step_seconds is not None):
             raise ValueError("step_seconds is needed with mode coarse, and only there")
+        if self.mode == "coarse" and self.staging_seconds:
+            raise ValueError("staging_seconds belongs to mode padded; leave it out")
         return self
 
     @property
@@ -55,10 +78,60 @@ class Policy(Model):
     max_memory_mib: Annotated[Whole, Field(ge=32, le=1_048_576)] = 4096
     max_processes: Annotated[Whole, Field(ge=1, le=1024)] = 256
     max_scratch_mib: Annotated[Whole, Field(ge=1, le=65_536)] = 1024
+    # digests of pipelines whose code somebody has read: only they may run where the mechanism trusts the code
+    reviewed_pipelines: Annotated[tuple[PipelineDigest, ...], Field(max_length=1000)] = ()
+    # of those that promise one of the guarantees; None: all of them
+    mechanisms: Annotated[
+        tuple[MechanismName, ...] | None, Field(min_length=1, max_length=20, exclude_if=_is_nothing)
+    ] = None
+    # of all jobs of one project together, over everything about the same people
+    max_epsilon_per_project: Annotated[Epsilon | None, Field(exclude_if=_is_nothing)] = None
+    # all of them; or those of a larger epsilon, and those that have none to compare
     approve_jobs: bool = False
+    approve_jobs_above: Annotated[Epsilon | None, Field(exclude_if=_is_nothing)] = None
     review_releases: bool = False
+    review_releases_above: Annotated[Epsilon | None, Field(exclude_if=_is_nothing)] = None
+    # further rights holders who may decide beside the owner
+    reviewers: Annotated[tuple[Slug, ...], Field(max_length=MAX_REVIEWERS, exclude_if=_is_nothing)] = ()
+    # how many of them must agree
+    votes: Annotated[Literal[1, 2], Field(exclude_if=_is_one)] = 1
+    review_twin: Annotated[bool, Field(exclude_if=_is_nothing)] = False
     timing: Timing = Timing()
+
+    @field_validator("approve_jobs_above", "review_releases_above")
+    @classmethod
+    def _has_a_meaning(cls, value: str | None, known: ValidationInfo) -> str | None:
+        every = (known.field_name or "").removesuffix("_above")
+        if value is not None and known.data.get(every):
+            raise ValueError(f"has no meaning beside {every}, which is about all of them; leave one out")
+        return value
+
+    @field_validator("reviewers", "mechanisms")
+    @classmethod
+    def _names_each_once(cls, value: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        if twice := next((name for name in value or () if (value or ()).count(name) > 1), None):
+            raise ValueError(f"names {twice} twice; name each once")
+        return value
+
+    @field_validator("votes")
+    @classmethod
+    def _somebody_can_vote(cls, value: int, known: ValidationInfo) -> int:
+        if value == 2 and not known.data.get("reviewers"):
+            raise ValueError("2 needs somebody beside the owner; name a rights holder in reviewers")
+        return value
 
     @property
     def max_micro_epsilon_per_job(self) -> int:
         return micro(self.max_epsilon_per_job)
+
+
+def in_full(policy: Policy) -> dict[str, Any]:
+    """Every field as a JSON value, also those that a dump leaves out at their default."""
+    dumped = policy.model_dump(mode="json")
+    return {name: dumped.get(name, getattr(policy, name)) for name in type(policy).model_fields}
+
+
+def changes(before: Policy, after: Policy) -> dict[str, tuple[Any, Any]]:
+    """The fields that differ: name to (before, after), as JSON values."""
+    old, new = in_full(before), in_full(after)
+    return {name: (old[name], new[name]) for name in new if old[name] != new[name]}

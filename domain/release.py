@@ -5,24 +5,47 @@ from __future__ import annotations
 import base64
 import json
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field, model_validator
 
 from domain.model import Model, canonical
-from privacy.loss import GuaranteeClass
+from privacy.loss import GuaranteeClass, format_epsilon
 
-PREDICATE_TYPE = "urn:dpgate:predicate:release:v1"
+PREDICATE_TYPE = "urn:dpgate:predicate:release:v2"
 PAYLOAD_TYPE = "application/vnd.in-toto+json"
 
 
+def _is_empty(files: dict[str, str]) -> bool:
+    return not files
+
+
 class ReleasedValue(Model):
-    """One released number. The interval is for the noise alone: it says nothing about sampling error."""
+    """One released number.
+
+    `lower_95` to `upper_95` is for the noise alone: it says nothing about sampling error; `sampling_lower_95`
+    to `sampling_upper_95` is for what the whole population would give, where that was asked and paid for.
+    Scale and interval are missing where they would tell about the data, or follow no closed form.
+    """
 
     name: str
     value: float
-    lower_95: float
-    upper_95: float
-    noise_scale: float
     grid_step: float
+    noise_scale: float | None = None
+    lower_95: float | None = None
+    upper_95: float | None = None
+    sampling_lower_95: float | None = None
+    sampling_upper_95: float | None = None
+
+    def signed(self) -> dict[str, Any]:
+        """As a certificate holds it: numbers as text, since JSON readers differ in what they make of one."""
+        return {
+            "name": self.name,
+            "value": repr(self.value),
+            "noiseScale": _text(self.noise_scale),
+            "interval95": _texts(self.lower_95, self.upper_95),
+            "samplingInterval95": _texts(self.sampling_lower_95, self.sampling_upper_95),
+        }
 
 
 class Release(Model):
@@ -33,11 +56,32 @@ class Release(Model):
     dataset: str
     dataset_version: int
     guarantee: GuaranteeClass
-    micro_epsilon: int
+    cost: dict[str, str]
     values: tuple[ReleasedValue, ...]
+    diagnostics: tuple[ReleasedValue, ...] = ()
     files: dict[str, str]
+    # base64; absent where all files are text, as from before there were others
+    binary_files: Annotated[dict[str, str], Field(exclude_if=_is_empty)] = Field(default_factory=dict)
     certificate: dict[str, Any]
     created_at: datetime
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_any_age(cls, body: Any) -> Any:
+        # releases are never rewritten: those of before there were currencies say what they cost in this way
+        if isinstance(body, dict) and "micro_epsilon" in body:
+            epsilon = format_epsilon(body["micro_epsilon"])
+            rest = {name: value for name, value in body.items() if name != "micro_epsilon"}
+            return {**rest, "cost": {"epsilon": epsilon}}
+        return body
+
+
+def _text(number: float | None) -> str | None:
+    return None if number is None else repr(number)
+
+
+def _texts(low: float | None, high: float | None) -> list[str] | None:
+    return None if low is None or high is None else [repr(low), repr(high)]
 
 
 def statement(*, subjects: dict[str, str], predicate: dict[str, Any]) -> dict[str, Any]:

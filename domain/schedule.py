@@ -1,7 +1,10 @@
 """When a job's runs happen and when its release becomes visible, from public values only.
 
-A job of k blocks is cut into chunks; a chunk runs its blocks one after the other on a fixed grid of
+A job of k runs is cut into chunks; a chunk makes its runs one after the other on a fixed grid of
 `quantum` seconds, whatever each run does. So the end of the last chunk is known before the first run.
+
+Where a pipeline has a participant level, chunks of that level come first, numbered from 0: together they have
+as many turns as there may be people, taken or not. Chunks of group runs follow when all of them are done.
 """
 
 from __future__ import annotations
@@ -20,31 +23,63 @@ OPENING_S = 1.0
 STAGING_S_PER_PERSON = 1 / 20_000
 # No chunk runs longer, so that a redelivered or re-queued chunk never waits for hours.
 LONGEST_CHUNK_S = 900.0
+# Nor has a chunk of the participant level more turns: a slot renews itself after some hundred runs, and a run
+# must not see how many people came before it.
+MOST_TURNS = 200
 
 
 class Schedule(Model):
-    """`blocks` runs of at most `wall_s` seconds each, over `slots` parallel slots."""
+    """`runs` runs of at most `wall_s` seconds each, staging included, over `slots` parallel slots.
 
-    blocks: int
+    Before them, where there is a participant level, `turns` turns for runs of `wall_s` with one person each.
+    """
+
+    runs: int
     wall_s: float
     slots: int
     nominal_size: int
+    turns: int = 0
+    carrying_s: float = 0  # for a run's files on their way in and out, where they may be many or large
 
     @property
     def quantum_s(self) -> float:
-        return self.wall_s + RUN_OVERHEAD_S
+        return self.wall_s + RUN_OVERHEAD_S + self.carrying_s
 
     @property
     def chunk_size(self) -> int:
-        even = math.ceil(self.blocks / self.slots)
-        return max(1, min(even, int(LONGEST_CHUNK_S // self.quantum_s)))
+        """Group runs of one chunk."""
+        return self._share(self.runs)
+
+    @property
+    def participant_chunk_size(self) -> int:
+        """Turns of one chunk of the participant level."""
+        return min(self._share(self.turns), MOST_TURNS)
+
+    @property
+    def participant_chunks(self) -> int:
+        """Numbered from 0; the number of the first chunk of group runs is this."""
+        return math.ceil(self.turns / self.participant_chunk_size)
+
+    @property
+    def group_chunks(self) -> int:
+        return math.ceil(self.runs / self.chunk_size)
 
     @property
     def chunks(self) -> int:
-        return math.ceil(self.blocks / self.chunk_size)
+        return self.participant_chunks + self.group_chunks
 
-    def blocks_of(self, chunk: int) -> range:
-        return range(chunk * self.chunk_size, min((chunk + 1) * self.chunk_size, self.blocks))
+    def is_participant(self, chunk: int) -> bool:
+        return chunk < self.participant_chunks
+
+    def turns_of(self, chunk: int) -> range:
+        """The turns of a chunk of the participant level."""
+        size = self.participant_chunk_size
+        return range(chunk * size, min((chunk + 1) * size, self.turns))
+
+    def runs_of(self, chunk: int) -> range:
+        """The runs of a chunk of the group level."""
+        first = (chunk - self.participant_chunks) * self.chunk_size
+        return range(first, min(first + self.chunk_size, self.runs))
 
     @property
     def staging_s(self) -> float:
@@ -57,13 +92,27 @@ class Schedule(Model):
 
     @property
     def chunk_s(self) -> float:
-        """The longest that one chunk takes on a healthy worker: a lease that ran out means a dead one."""
+        """The longest that one chunk of group runs takes on a healthy worker."""
         return self.staging_s + self.chunk_size * self.quantum_s
+
+    @property
+    def participant_chunk_s(self) -> float:
+        """The same of a chunk of the participant level."""
+        return self.staging_s + self.participant_chunk_size * self.quantum_s
+
+    def longest_s(self, chunk: int) -> float:
+        """A lease that ran out after this means a dead worker."""
+        return self.participant_chunk_s if self.is_participant(chunk) else self.chunk_s
 
     @property
     def visible_after_s(self) -> float:
         """Seconds from the charge to the release, padded mode."""
-        return math.ceil(self.chunks / self.slots) * self.chunk_s
+        before = math.ceil(self.participant_chunks / self.slots) * self.participant_chunk_s
+        return before + math.ceil(self.group_chunks / self.slots) * self.chunk_s
+
+    def _share(self, count: int) -> int:
+        even = math.ceil(count / self.slots)
+        return max(1, min(even, int(LONGEST_CHUNK_S // self.quantum_s)))
 
 
 def padded_time(*, due: float, finished: float, late_tick_s: float) -> float:

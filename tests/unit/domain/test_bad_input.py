@@ -51,7 +51,7 @@ TABLE: list[tuple[Any, Any, str, str]] = [
     (Manifest, manifest_fields(network=True), "network", "not a known field"),
     (Manifest, manifest_fields(resources={"gpus": 1}), "resources.gpus", "not a known field"),
     (JobRequest, job_request_fields(seed=1), "seed", "not a known field"),
-    (JobRequest, without(job_request_fields(), "epsilon"), "epsilon", "is missing. Add it."),
+    (JobRequest, without(job_request_fields(), "mechanism"), "mechanism", "is missing. Add it."),
     (Declaration, without(declaration_fields(), "privacy_unit"), "privacy_unit", "is missing. Add it."),
     (Declaration, [], "body", "valid dictionary"),
     # bounds
@@ -79,7 +79,7 @@ TABLE: list[tuple[Any, Any, str, str]] = [
     (OutputFile, value(upper="1"), "values.0.upper", "must be a number"),
     # epsilon
     *[
-        (JobRequest, job_request_fields(epsilon=wrong), "epsilon", words)
+        (JobRequest, job_request_fields(epsilon=wrong), "mechanism.epsilon", words)
         for wrong, words in [
             (0, "must be above zero"),
             (-1, "must be above zero"),
@@ -135,9 +135,9 @@ TABLE: list[tuple[Any, Any, str, str]] = [
     ),
     (
         Declaration,
-        declaration_fields(layout="bids", person_files=[{"path": "x/{person}/a.txt"}]),
+        declaration_fields(layout="bids", person_files=[{"path": "x/a{person}.txt"}]),
         "person_files.0",
-        "must start with the folder {person}",
+        "must hold {person} as a folder",
     ),
     (
         Declaration,
@@ -188,10 +188,10 @@ TABLE: list[tuple[Any, Any, str, str]] = [
         "the file participants.tsv/x lies inside the path of another declared file",
     ),
     # sizes and limits
-    (JobRequest, job_request_fields(block_size=2), "block_size", "greater than or equal to 3"),
-    (JobRequest, job_request_fields(block_size=10.0), "block_size", "must be a whole number"),
-    (JobRequest, job_request_fields(block_size=True), "block_size", "must be a whole number"),
-    (JobRequest, job_request_fields(block_size=10**9), "block_size", "less than or equal"),
+    (JobRequest, job_request_fields(block_size=2), "mechanism.block_size", "greater than or equal to 3"),
+    (JobRequest, job_request_fields(block_size=10.0), "mechanism.block_size", "must be a whole number"),
+    (JobRequest, job_request_fields(block_size=True), "mechanism.block_size", "must be a whole number"),
+    (JobRequest, job_request_fields(block_size=10**9), "mechanism.block_size", "less than or equal"),
     (Declaration, declaration_fields(nominal_size=5), "nominal_size", "greater than or equal to 6"),
     (Manifest, manifest_fields(resources={"wall_seconds": 0}), "resources.wall_seconds", "greater"),
     (Manifest, manifest_fields(resources={"memory_mib": 1}), "resources.memory_mib", "greater"),

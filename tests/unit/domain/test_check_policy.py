@@ -13,8 +13,8 @@ from factories import (
     policy_fields,
 )
 
+from domain.admission import check_policy
 from domain.errors import InvalidRequest, NotAllowed
-from domain.job import check_policy
 from domain.model import parse
 from domain.pipeline import Manifest
 from domain.policy import Policy, Timing
@@ -38,7 +38,7 @@ def test_a_request_within_policy_passes():
 def test_epsilon_at_the_limit_passes_and_above_it_does_not():
     check_policy(make_job_request(epsilon=1), make_dataset())
     problem = refused(InvalidRequest, request={"epsilon": "1.000001"})
-    assert (problem.field, problem.fix) == ("epsilon", "Ask for 1 or less.")
+    assert (problem.field, problem.fix) == ("mechanism.epsilon", "Ask for 1 or less.")
 
 
 def test_an_image_that_nobody_allowed():
@@ -61,12 +61,12 @@ def test_a_guarantee_that_the_policy_does_not_name():
 
 def test_a_block_size_under_the_policy():
     problem = refused(InvalidRequest, policy={"min_block_size": 15})
-    assert (problem.field, problem.fix) == ("block_size", "Use 15 or more.")
+    assert (problem.field, problem.fix) == ("mechanism.block_size", "Use 15 or more.")
 
 
 def test_a_block_size_too_large_for_the_nominal_size():
     problem = refused(InvalidRequest, request={"block_size": 31})
-    assert (problem.field, problem.fix) == ("block_size", "Use 30 or less.")
+    assert (problem.field, problem.fix) == ("mechanism.block_size", "Use 30 or less.")
 
 
 def test_wall_time_over_the_policy():
@@ -77,7 +77,7 @@ def test_wall_time_over_the_policy():
 
 def test_a_block_size_too_small_for_the_nominal_size():
     problem = refused(InvalidRequest, request={"block_size": 3}, nominal_size=1_000_000_000)
-    assert (problem.field, problem.fix) == ("block_size", "Use 1000 or more.")
+    assert (problem.field, problem.fix) == ("mechanism.block_size", "Use 1000 or more, or fewer repeats.")
 
 
 def test_the_default_policy_allows_nobody_and_nothing():
@@ -109,7 +109,19 @@ def test_resources_over_the_policy(name, default, above):
     assert problem.fix == f"Use {default:g} or less."
 
 
-@pytest.mark.parametrize("name", ["wall_seconds", "memory_mib", "processes", "scratch_mib"])
+@pytest.mark.parametrize(("scratch", "allowed"), [(1024, 1024), (17, 17), (8, 16)])
+def test_output_is_within_the_limit_of_scratch_and_the_default_always_allowed(scratch, allowed):
+    dataset = make_dataset(declaration=make_declaration(policy=policy_fields(max_scratch_mib=scratch)))
+    limits = {"scratch_mib": 1, "output_mib": allowed}
+    check_policy(make_job_request(**asking_for(resources=limits)), dataset)
+    limits["output_mib"] = allowed + 1
+    policy = {"max_scratch_mib": scratch}
+    problem = refused(InvalidRequest, policy=policy, request=asking_for(resources=limits))
+    assert problem.field == "pipeline.manifest.resources.output_mib"
+    assert problem.fix == f"Use {allowed} or less."
+
+
+@pytest.mark.parametrize("name", ["wall_seconds", "memory_mib", "processes", "scratch_mib", "output_mib"])
 @pytest.mark.parametrize("amount", [0, -1])
 def test_a_limit_of_zero_is_refused_before_any_policy(name, amount):
     with pytest.raises(InvalidRequest) as refusal:

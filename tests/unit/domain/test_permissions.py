@@ -23,36 +23,56 @@ from domain.permissions import (
 EXPECTED = {
     Role.DATA_USER: {
         "self.read",
+        "tokens.own",
+        "notices.read",
+        "channels.own",
         "dataset.read",
         "budget.read",
+        "project.read",
+        "project.lead",
         "job.submit",
         "job.read",
         "job.cancel",
+        "job.comment",
         "release.read",
         "image.read",
     },
     Role.RIGHTS_HOLDER: {
         "self.read",
+        "tokens.own",
+        "notices.read",
+        "channels.own",
         "dataset.read",
         "dataset.register",
+        "policy.change",
         "budget.read",
         "budget.allot",
+        "project.read",
+        "grant.decide",
         "job.read",
         "job.decide",
         "release.read",
         "release.decide",
+        "twin.decide",
+        "job.comment",
         "image.read",
         "audit.verify",
     },
     Role.OPERATOR: {
         "self.read",
+        "tokens.own",
+        "notices.read",
+        "channels.own",
         "job.read",
         "job.cancel",
         "image.read",
         "image.approve",
         "user.add",
         "user.read",
+        "user.disable",
         "audit.verify",
+        "operation.read",
+        "operation.change",
     },
 }
 
@@ -114,7 +134,7 @@ def test_who_sees_a_dataset(user, data_users, sees):
     ],
 )
 def test_who_sees_a_job(user, sees):
-    assert may_see_job(user, author="ada", owner="holder") is sees
+    assert may_see_job(user, author="ada", reviews=user.name == "holder") is sees
 
 
 def test_nobody_decides_on_their_own_job():

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import pytest
-from factories import make_manifest, make_output_file, make_pipeline, make_source, manifest_fields
+from factories import (
+    make_file_shape,
+    make_manifest,
+    make_output_file,
+    make_pipeline,
+    make_shape,
+    make_source,
+    manifest_fields,
+)
 from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.errors import InvalidRequest
 from domain.model import parse
+from domain.outputs import values_of
 from domain.pipeline import MAX_SOURCE_BYTES, MAX_SOURCES, Manifest, Pipeline, Source
 
 
@@ -39,15 +48,18 @@ def test_the_digest_changes_with_what_runs(other):
 def test_values_are_in_the_order_of_the_manifest():
     outputs = [make_output_file("b", "a", file="1.tsv"), make_output_file("c", file="2.csv")]
     manifest = make_manifest(outputs=[output.model_dump() for output in outputs])
-    assert [value.name for value in manifest.values] == ["b", "a", "c"]
+    shape = make_shape(
+        make_file_shape(file="1.tsv", rows=[[None, None]]), make_file_shape(file="2.csv", rows=[[None]])
+    )
+    assert [value.name for value in values_of(manifest, shape)] == ["b", "a", "c"]
 
 
-def test_at_most_twenty_values_over_all_files():
-    names = [f"v{number}" for number in range(21)]
-    with pytest.raises(InvalidRequest, match="at most 20"):
+def test_at_most_a_hundred_values_over_all_files():
+    names = [f"v{number}" for number in range(101)]
+    with pytest.raises(InvalidRequest, match="at most 100"):
         make_output_file(*names)
-    outputs = [make_output_file(*names[:11], file="1.tsv"), make_output_file(*names[11:], file="2.tsv")]
-    with pytest.raises(InvalidRequest, match="at most 20 values: each one shares the epsilon"):
+    outputs = [make_output_file(*names[:51], file="1.tsv"), make_output_file(*names[51:], file="2.tsv")]
+    with pytest.raises(InvalidRequest, match="at most 100 values: each one shares the loss"):
         make_manifest(outputs=[output.model_dump() for output in outputs])
 
 

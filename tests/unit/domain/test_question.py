@@ -11,6 +11,7 @@ from factories import (
     make_shape,
     make_source,
     manifest_fields,
+    mechanism_fields,
 )
 from hypothesis import given
 from hypothesis import strategies as st
@@ -52,11 +53,42 @@ OTHERS = {
     "shape": question(make_job_request(shape=make_shape(make_file_shape(rows=[[None]])).model_dump())),
     "data set version": question(make_job_request(), dataset_id="d-2"),
     "image": question(make_job_request(), image_digest="sha256:2"),
+    "repeats": question(make_job_request(mechanism=mechanism_fields(repeats=2))),
+    "aggregator": question(make_job_request(mechanism=mechanism_fields(aggregator="median"))),
+    "weights": question(make_job_request(mechanism=mechanism_fields(weights={"mean_age": 2}))),
+    "count of failures": question(make_job_request(mechanism=mechanism_fields(count_failures=True))),
+    "interval": question(make_job_request(mechanism=mechanism_fields(interval="sampling"))),
+    "delta": question(make_job_request(mechanism=mechanism_fields(noise="gaussian", delta="1e-6"))),
+    "pac": question(make_job_request(mechanism={"name": "pac", "nats": "0.5"})),
+    "nats": question(make_job_request(mechanism={"name": "pac", "nats": "0.25"})),
+    "stability": question(
+        make_job_request(mechanism={"name": "stability_calibrated", "noise_multiplier": 0.5})
+    ),
 }
 
 
 def test_any_difference_is_another_question():
     assert len({question(make_job_request()), *OTHERS.values()}) == len(OTHERS) + 1
+
+
+def test_a_default_that_is_written_out_is_the_same_question():
+    written = mechanism_fields(block_size=10, repeats=1, aggregator="clipped_mean", noise="laplace")
+    assert question(make_job_request(mechanism=written)) == question(make_job_request())
+
+
+def test_what_was_answered_before_there_were_other_mechanisms_stays_answered():
+    """The digest of a plain request is the one that it had then."""
+    request = make_job_request()
+    asked = {
+        "dataset": "d-1",
+        "image": "sha256:1",
+        "pipeline": request.pipeline.digest,
+        "shape": request.shape.model_dump(mode="json"),
+        "mechanism": "sample_aggregate",
+        "micro_epsilon": 500_000,
+        "block_size": 10,
+    }
+    assert question(request) == digest(asked)
 
 
 def test_a_request_on_record_asks_the_same_as_when_it_came():

@@ -3,44 +3,115 @@
 from __future__ import annotations
 
 import inspect
+from itertools import chain
 
 import pytest
+from factories import (
+    job_request_fields,
+    make_declaration,
+    make_job_request,
+    make_manifest,
+    manifest_fields,
+    policy_fields,
+)
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.schedule import LONGEST_CHUNK_S, Schedule, coarse_time, padded_time
+from domain import carrying, nifti
+from domain.errors import InvalidRequest
+from domain.model import parse
+from domain.pipeline import OutputFile
+from domain.policy import Timing
+from domain.schedule import LONGEST_CHUNK_S, MOST_TURNS, Schedule, coarse_time, padded_time
+from domain.shape import Shape, lock
+from worker.sandbox.supervised.slot import RUNS_PER_SUPERVISOR
 
 SCHEDULES = st.builds(
     Schedule,
-    blocks=st.integers(2, 20_000),
+    runs=st.integers(2, 4000),
     wall_s=st.floats(0.2, 86_400),
     slots=st.integers(1, 256),
     nominal_size=st.integers(6, 1_000_000),
+    turns=st.just(0) | st.integers(1, 4000),
 )
 INSTANTS = st.floats(1.6e9, 2e9)
 
 
 @given(SCHEDULES)
-def test_chunks_cover_the_blocks_exactly_once(schedule):
-    covered = [block for chunk in range(schedule.chunks) for block in schedule.blocks_of(chunk)]
-    assert covered == list(range(schedule.blocks))
-    assert all(len(schedule.blocks_of(chunk)) > 0 for chunk in range(schedule.chunks))
+def test_chunks_cover_the_runs_and_turns_exactly_once(schedule):
+    first = schedule.participant_chunks
+    assert [schedule.is_participant(chunk) for chunk in (first - 1, first)] == [True, False]
+    turns = [schedule.turns_of(chunk) for chunk in range(first)]
+    runs = [schedule.runs_of(chunk) for chunk in range(first, schedule.chunks)]
+    assert list(chain(*turns)) == list(range(schedule.turns))
+    assert list(chain(*runs)) == list(range(schedule.runs))
+    assert all(map(len, turns + runs))
 
 
 @given(SCHEDULES)
 def test_no_chunk_is_long_unless_a_single_run_is(schedule):
-    assert schedule.chunk_size == 1 or schedule.chunk_size * schedule.quantum_s <= LONGEST_CHUNK_S
+    for size in (schedule.chunk_size, schedule.participant_chunk_size):
+        assert size == 1 or size * schedule.quantum_s <= LONGEST_CHUNK_S
+    assert schedule.participant_chunk_size <= MOST_TURNS <= RUNS_PER_SUPERVISOR
 
 
 @given(SCHEDULES)
 def test_every_run_ends_before_the_release_is_visible(schedule):
-    rounds = -(-schedule.chunks // schedule.slots)
-    assert schedule.visible_after_s >= rounds * schedule.chunk_size * schedule.wall_s
-    assert schedule.visible_after_s >= schedule.chunk_s
+    people, groups = (
+        -(-count // schedule.slots) for count in (schedule.participant_chunks, schedule.group_chunks)
+    )
+    ends = people * schedule.participant_chunk_size + groups * schedule.chunk_size
+    assert schedule.visible_after_s >= ends * schedule.wall_s
+    for chunk in {0, schedule.chunks - 1}:
+        assert schedule.visible_after_s >= schedule.longest_s(chunk)
+
+
+@given(SCHEDULES)
+def test_without_a_participant_level_only_the_group_runs_count(schedule):
+    alone = schedule.model_copy(update={"turns": 0})
+    assert alone.participant_chunks == 0
+    assert alone.chunks == schedule.group_chunks
+    assert alone.visible_after_s == -(-alone.chunks // alone.slots) * alone.chunk_s
+    assert [list(alone.runs_of(chunk)) for chunk in range(alone.chunks)] == [
+        list(schedule.runs_of(chunk)) for chunk in range(schedule.participant_chunks, schedule.chunks)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("turns", "chunks", "visible_after_s"),
+    # by hand: quantum 2.5 s, opening and messages 2.003 s; 81 turns are 41 on a slot, 20 runs are 10
+    [(0, 2, 2.003 + 10 * 2.5), (81, 4, 2 * 2.003 + (41 + 10) * 2.5), (1, 3, 2 * 2.003 + (1 + 10) * 2.5)],
+)
+def test_figures_of_a_small_study(turns, chunks, visible_after_s):
+    schedule = Schedule(runs=20, wall_s=2, slots=2, nominal_size=60, turns=turns)
+    assert schedule.chunks == chunks
+    assert schedule.visible_after_s == pytest.approx(visible_after_s)
+
+
+@pytest.mark.parametrize(
+    ("levels", "turns", "carrying_s"), [(["group"], 0, 0), (["participant", "group"], 81, 0.8)]
+)
+def test_what_a_request_takes_from_the_declaration(levels, turns, carrying_s):
+    pipeline = job_request_fields()["pipeline"]
+    request = make_job_request(
+        pipeline={**pipeline, "manifest": manifest_fields(levels=levels, resources={"wall_seconds": 2})}
+    )
+    for staging, quantum_s in ((0, 2.5), (7.5, 10)):
+        timing = {"mode": "padded", "staging_seconds": staging}
+        declaration = make_declaration(nominal_size=60, policy=policy_fields(timing=timing))
+        schedule = request.schedule(declaration, slots=2)
+        assert (schedule.turns, schedule.quantum_s) == (turns, quantum_s + carrying_s)
+
+
+def test_room_for_staging_belongs_to_padded_timing_and_is_no_news_to_older_declarations():
+    with pytest.raises(InvalidRequest, match="staging_seconds belongs to mode padded"):
+        parse(Timing, {"mode": "coarse", "step_seconds": 5, "staging_seconds": 1})
+    assert Timing().model_dump(mode="json") == {"mode": "padded", "step_seconds": None}
 
 
 def test_the_schedule_knows_public_values_only():
-    assert set(Schedule.model_fields) == {"blocks", "wall_s", "slots", "nominal_size"}
+    fields = {"runs", "wall_s", "slots", "nominal_size", "turns", "carrying_s"}
+    assert set(Schedule.model_fields) == fields
     assert set(inspect.signature(padded_time).parameters) == {"due", "finished", "late_tick_s"}
 
 
@@ -66,3 +137,30 @@ def test_coarse_time_is_the_next_step(finished, step):
 
 def test_finished_within_one_step_looks_the_same():
     assert {coarse_time(finished=second, step_s=60) for second in (61, 75.5, 119.9, 120)} == {120}
+
+
+@pytest.mark.parametrize(
+    ("levels", "output_mib", "expected"),
+    [
+        (["group"], 16, 0),
+        (["group"], 1, 0),
+        (["group"], 116, 5),
+        (["participant", "group"], 1, 0.05),
+        (["participant", "group"], 512, 25.6),
+    ],
+)
+def test_every_turn_has_room_for_the_most_that_a_run_may_write(levels, output_mib, expected):
+    resources = {"wall_seconds": 2, "output_mib": output_mib}
+    pipeline = job_request_fields()["pipeline"]
+    manifest = manifest_fields(levels=levels, resources=resources)
+    request = make_job_request(pipeline={**pipeline, "manifest": manifest})
+    assert carrying.carrying_s(request.pipeline.manifest, request.shape) == expected
+
+
+def test_large_formats_take_their_readers_time():
+    header = nifti.new_header((64, 64, 64), kind="u1", zooms=(3, 3, 3))
+    volume = {"name": "cube", "lower": 0, "upper": 1, "average": 32}
+    output = OutputFile.model_validate({"file": "mean.nii", "volume": volume})
+    shape = Shape(files=(lock(output, header + bytes(64**3), {}),) * 8)
+    manifest = make_manifest()
+    assert carrying.carrying_s(manifest, shape) == pytest.approx(8 * (0.2 + 64**3 / 2**23) - 0.25, abs=0.001)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 
 import pytest
-from factories import column_fields, make_declaration, table_fields
+from factories import column_fields, make_declaration, policy_fields, table_fields
 from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.dataset import Column, Declaration
-from domain.twin import LABEL, README, make_twin
+from domain.dataset.table import MOST_TYPICAL_ROWS
+from domain.errors import InvalidRequest
+from domain.twin import LABEL, MAX_BYTES, README, make_twin, size_of_twin
 
 PERSON = {"name": "participant_id", "kind": "person"}
 BOUNDS = st.tuples(st.floats(-1e300, 1e300), st.floats(-1e300, 1e300)).map(sorted)
@@ -30,6 +33,12 @@ def one_column(**fields) -> tuple[Declaration, Column]:
 
 def test_the_same_declaration_gives_the_same_bytes():
     assert make_twin(make_declaration()) == make_twin(make_declaration())
+
+
+def test_a_change_of_policy_leaves_the_twin_as_it_is():
+    stricter = make_declaration(policy=policy_fields(max_epsilon_per_job="0.5", approve_jobs=True))
+    assert stricter.policy != make_declaration().policy
+    assert make_twin(stricter) == make_twin(make_declaration())
 
 
 def test_another_seed_or_declaration_gives_other_bytes():
@@ -53,6 +62,48 @@ def test_several_rows_per_person_keep_to_the_same_people():
     people = cells(declaration, declaration.tables[0].person_column)
     assert len(set(people)) == declaration.nominal_size
     assert people == sorted(people)
+
+
+def many_rows(**fields) -> Declaration:
+    return make_declaration(tables=[table_fields(rows_per_person="many", **fields)], nominal_size=200)
+
+
+@pytest.mark.parametrize("typical", [1, 2, 40])
+def test_a_person_has_about_as_many_rows_as_is_typical(typical):
+    declaration = many_rows(typical_rows=typical)
+    held = Counter(cells(declaration, declaration.tables[0].person_column))
+    assert len(held) == 200
+    assert min(held.values()) >= 1
+    assert max(held.values()) <= 2 * typical - 1
+    # 200 draws: five standard deviations of their mean are a fifth of what is typical
+    assert abs(sum(held.values()) / 200 - typical) <= typical / 4
+    written = sum(map(len, make_twin(declaration).values()))
+    assert 0.3 * written < size_of_twin(declaration) < 3 * written
+
+
+def test_without_it_declarations_and_twins_are_as_they_were():
+    declaration = many_rows()
+    assert "typical_rows" not in declaration.model_dump(mode="json")["tables"][0]
+    assert max(Counter(cells(declaration, declaration.tables[0].person_column)).values()) == 3
+    assert size_of_twin(declaration) == size_of_twin(many_rows(typical_rows=2))
+
+
+def test_a_twin_of_very_many_rows_is_told_from_the_declaration():
+    assert size_of_twin(many_rows(typical_rows=MOST_TYPICAL_ROWS)) > MAX_BYTES
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"rows_per_person": "one", "typical_rows": 3}, "rows_per_person: many"),
+        ({"rows_per_person": "many", "typical_rows": 0}, "typical_rows.*1"),
+        ({"rows_per_person": "many", "typical_rows": MOST_TYPICAL_ROWS + 1}, "typical_rows.*100000"),
+        ({"rows_per_person": "many", "typical_rows": 1.5}, "whole number"),
+    ],
+)
+def test_typical_rows_that_cannot_be(fields, words):
+    with pytest.raises(InvalidRequest, match=words):
+        make_declaration(tables=[table_fields(**fields)])
 
 
 def test_categories_and_missing_values():

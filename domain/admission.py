@@ -1,0 +1,225 @@
+"""Whether a data set's policy admits a request: asked before anything is reserved."""
+
+from __future__ import annotations
+
+from domain.dataset import Dataset
+from domain.errors import BudgetExceeded, InvalidRequest, NotAllowed
+from domain.job import AnyRequest, JobRequest
+from domain.loss import Epsilon, format_epsilon, micro, units
+from domain.mechanism import SampleAggregateRequest, StabilityRequest
+from domain.pipeline import DEFAULT_OUTPUT_MIB, Pipeline, Resources
+from domain.policy import Policy
+from domain.query import QueryRequest, check_query
+from domain.request import Request
+from privacy.cost import ATTO, Currency, format_amount
+from privacy.partition import MIN_BLOCKS
+from privacy.sample_parameters import MAX_BLOCKS
+
+LEAST_PEOPLE_PER_DELTA = 10
+"""A delta is at most one in so many times the nominal size: one in the size would allow to publish a row."""
+
+
+def check_policy(request: AnyRequest, dataset: Dataset) -> None:
+    """Raises InvalidRequest or NotAllowed when the data set's policy does not allow this request."""
+    check_guarantee(request, dataset)
+    _check_mechanism(request, dataset)
+    if isinstance(request, QueryRequest):
+        check_loss(dataset, field="epsilon", micro_epsilon=request.micro_epsilon)
+        check_query(request, dataset.declaration)
+    else:
+        _check_pipeline(request, dataset)
+
+
+def needs_approval(request: AnyRequest, policy: Policy) -> bool:
+    """Whether a person looks at the job before it runs."""
+    return why_approval(request, policy) is not None
+
+
+def needs_review(request: AnyRequest, policy: Policy) -> bool:
+    """Whether a person looks at the release before its author does."""
+    return why_review(request, policy) is not None
+
+
+def why_approval(request: AnyRequest, policy: Policy) -> str | None:
+    """Which rule makes the job wait, as a sentence; None when none does."""
+    if policy.approve_jobs:
+        return "All jobs wait for approval."
+    return _above(request, policy.approve_jobs_above)
+
+
+def why_review(request: AnyRequest, policy: Policy) -> str | None:
+    """Which rule makes the release wait, as a sentence; None when none does."""
+    if policy.review_releases:
+        return "All releases are reviewed."
+    return _above(request, policy.review_releases_above)
+
+
+def check_project(dataset: Dataset, *, project: str, micro_epsilon: int) -> None:
+    """Raises BudgetExceeded when the jobs of a project, with the one that is asked for, take more epsilon
+    together than the policy allows."""
+    limit = dataset.declaration.policy.max_epsilon_per_project
+    if limit is not None and micro_epsilon > micro(limit):
+        raise BudgetExceeded(
+            "project",
+            f"the jobs of {project} would take {format_epsilon(micro_epsilon)} together, over the {limit} "
+            f"that the policy of {dataset.name} allows for one project.",
+            "Ask for less, or ask the rights holder.",
+        )
+
+
+def epsilon_of(request: AnyRequest) -> int | None:
+    """Micro-epsilon of the promise; None for a mechanism whose promise is no epsilon."""
+    asked = request if isinstance(request, QueryRequest) else request.mechanism
+    found: int | None = getattr(asked, "micro_epsilon", None)
+    return found
+
+
+def _above(request: AnyRequest, threshold: Epsilon | None) -> str | None:
+    """What has no epsilon is not below any: a person decides."""
+    if threshold is None:
+        return None
+    micro_epsilon = epsilon_of(request)
+    if micro_epsilon is None:
+        return f"{request.mechanism_name} has no epsilon to compare with {threshold}."
+    if micro_epsilon > micro(threshold):
+        return f"Its epsilon of {format_epsilon(micro_epsilon)} is above {threshold}."
+    return None
+
+
+def _check_mechanism(request: AnyRequest, dataset: Dataset) -> None:
+    allowed = dataset.declaration.policy.mechanisms
+    if allowed is not None and request.mechanism_name not in allowed:
+        raise NotAllowed(
+            "mechanism",
+            f"the policy of {dataset.name} does not allow {request.mechanism_name}.",
+            f"Allowed: {', '.join(allowed)}.",
+        )
+
+
+def check_pipeline(pipeline: Pipeline, dataset: Dataset) -> None:
+    """What holds for a job and a rehearsal alike: image, tables, resources. Raises NotAllowed or
+    InvalidRequest."""
+    policy = dataset.declaration.policy
+    manifest = pipeline.manifest
+    if manifest.image not in policy.images:
+        raise NotAllowed(
+            "pipeline.manifest.image",
+            f"the rights holder of {dataset.name} does not allow the image {manifest.image}.",
+            f"Allowed: {', '.join(policy.images) or 'none yet; ask the rights holder'}.",
+        )
+    if parquet := next((table for table in dataset.declaration.tables if table.is_parquet), None):
+        raise InvalidRequest(
+            "dataset",
+            f"{parquet.path} of {dataset.name} is a Parquet table, which pipelines do not get.",
+            "Ask a trusted query of it, or ask the rights holder for a .csv or .tsv table.",
+        )
+    _check_resources(manifest.resources, policy)
+
+
+def _check_pipeline(request: JobRequest, dataset: Dataset) -> None:
+    check_pipeline(request.pipeline, dataset)
+    if isinstance(request.mechanism, SampleAggregateRequest):
+        check_loss(dataset, field="mechanism.epsilon", micro_epsilon=request.mechanism.micro_epsilon)
+        _check_blocks(request.mechanism, dataset)
+        _check_delta(request.mechanism, dataset)
+    elif isinstance(request.mechanism, StabilityRequest):
+        _check_reviewed(request, dataset)
+    _check_built(request, dataset)
+
+
+def check_guarantee(request: Request, dataset: Dataset) -> None:
+    """Raises NotAllowed unless the policy names the class of the request's promise."""
+    if request.guarantee not in dataset.declaration.policy.guarantees:
+        raise NotAllowed(
+            "mechanism",
+            f"{request.mechanism_name} promises {request.guarantee}, which the policy of {dataset.name} does "
+            "not allow.",
+            f"Allowed: {', '.join(dataset.declaration.policy.guarantees) or 'none'}.",
+        )
+
+
+def check_loss(dataset: Dataset, *, field: str, micro_epsilon: int) -> None:
+    """Raises InvalidRequest when one job would spend more epsilon than the policy allows."""
+    policy = dataset.declaration.policy
+    if micro_epsilon > policy.max_micro_epsilon_per_job:
+        limit = policy.max_epsilon_per_job
+        raise InvalidRequest(
+            field,
+            f"{format_epsilon(micro_epsilon)} is over the {limit} that the policy of {dataset.name} allows "
+            "for one job.",
+            f"Ask for {limit} or less.",
+        )
+
+
+def _check_resources(resources: Resources, policy: Policy) -> None:
+    for name in ("wall_seconds", "memory_mib", "processes", "scratch_mib"):
+        asked, allowed = getattr(resources, name), getattr(policy, f"max_{name}")
+        if asked > allowed:
+            raise InvalidRequest(
+                f"pipeline.manifest.resources.{name}",
+                f"{asked:g} is over the policy's {allowed:g}.",
+                f"Use {allowed:g} or less.",
+            )
+    # memory of the worker like scratch, so within the same limit; what every pipeline has is always allowed
+    allowed = max(DEFAULT_OUTPUT_MIB, policy.max_scratch_mib)
+    if resources.output_mib > allowed:
+        raise InvalidRequest(
+            "pipeline.manifest.resources.output_mib",
+            f"{resources.output_mib} is over the policy's {allowed} for scratch and output.",
+            f"Use {allowed} or less.",
+        )
+
+
+def _check_blocks(asked: SampleAggregateRequest, dataset: Dataset) -> None:
+    size, least = dataset.declaration.nominal_size, dataset.declaration.policy.min_block_size
+    field = "mechanism.block_size"
+    if asked.block_size < least:
+        raise InvalidRequest(
+            field,
+            f"{asked.block_size} is under the {least} that the policy asks for.",
+            f"Use {least} or more.",
+        )
+    blocks = size // asked.block_size
+    if blocks < MIN_BLOCKS:
+        raise InvalidRequest(
+            field,
+            f"a data set of nominal size {size} does not fill {MIN_BLOCKS} blocks of {asked.block_size}.",
+            f"Use {size // MIN_BLOCKS} or less.",
+        )
+    if blocks * asked.repeats > MAX_BLOCKS:
+        raise InvalidRequest(
+            field,
+            f"{blocks} blocks, {asked.repeats} times, are more than {MAX_BLOCKS} runs.",
+            f"Use {-(-size * asked.repeats // MAX_BLOCKS)} or more, or fewer repeats.",
+        )
+
+
+def _check_delta(asked: SampleAggregateRequest, dataset: Dataset) -> None:
+    if asked.delta is None:
+        return
+    most = ATTO // (LEAST_PEOPLE_PER_DELTA * dataset.declaration.nominal_size)
+    if units(Currency.DELTA, asked.delta) > most:
+        limit = format_amount(Currency.DELTA, most)
+        raise InvalidRequest(
+            "mechanism.delta",
+            f"{asked.delta} is over {limit}, a tenth of one in the nominal size of {dataset.name}.",
+            f"Use {limit} or less.",
+        )
+
+
+def _check_reviewed(request: JobRequest, dataset: Dataset) -> None:
+    """Noise matched to observed stability protects from accidents, not from code written to disclose."""
+    if request.pipeline.digest not in dataset.declaration.policy.reviewed_pipelines:
+        raise NotAllowed(
+            "pipeline",
+            f"{request.mechanism_name} is for pipelines whose code the rights holder has read; "
+            f"{request.pipeline.digest} is not among the reviewed_pipelines of {dataset.name}.",
+            "Send them the code, or choose sample_aggregate.",
+        )
+
+
+def _check_built(request: JobRequest, dataset: Dataset) -> None:
+    try:
+        request.mechanism_for(dataset.declaration)
+    except ValueError as error:
+        raise InvalidRequest("mechanism", f"{error}") from None

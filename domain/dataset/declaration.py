@@ -1,0 +1,153 @@
+"""A data set as its rights holder declares it. Everything here is public to the people whom the policy names.
+
+Nothing in a declaration may be looked up in the data by the platform: bounds, categories and sizes are what
+the rights holder states, since a bound taken from the data is itself a disclosure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, StringConstraints, model_validator
+
+from domain import budget
+from domain.budget import Accounting
+from domain.dataset.files import PersonFile, PublicFile, covers, leads_to
+from domain.dataset.table import ColumnName, Table, repeated
+from domain.loss import Delta, Epsilon, Nats
+from domain.model import InsidePath, Model, Slug, Whole, Words, find_inside_another
+from domain.policy import Policy
+from privacy.cost import Currency
+
+MAX_PUBLIC_BYTES = 8 * 2**20
+
+
+def _is_default(value: object) -> bool:
+    return value in ((), "all")
+
+
+class PrivacyUnit(Model):
+    """What one neighbour differs by: everything that belongs to one value of this column."""
+
+    name: Slug = "participant"
+    table: InsidePath
+    column: ColumnName
+
+
+class Declaration(Model):
+    """What a rights holder registers (`dataset.yaml`)."""
+
+    name: Slug
+    title: Annotated[str, StringConstraints(min_length=1, max_length=200)]
+    description: Words = ""
+    licence: Words = ""
+    citation: Words = ""
+    layout: Literal["bids", "tables"] = "tables"
+    privacy_unit: PrivacyUnit
+    nominal_size: Annotated[Whole, Field(ge=6, le=1_000_000_000)]
+    tables: Annotated[tuple[Table, ...], Field(min_length=1, max_length=100)]
+    person_files: Annotated[tuple[PersonFile, ...], Field(max_length=1000)] = ()
+    public_files: Annotated[tuple[PublicFile, ...], Field(max_length=1000)] = ()
+    # left out at import: files or folders, in which {person} stands for anybody
+    excluded: Annotated[tuple[InsidePath, ...], Field(max_length=1000, exclude_if=_is_default)] = ()
+    # whether everybody of the unit's table has a folder; `some` is the rights holder's word that not
+    folders: Annotated[Literal["all", "some"], Field(exclude_if=_is_default)] = "all"
+    cohort: Slug | None = None
+    new_people: bool = False
+    # the rights holder's word that no real person is in it: only such data may run where little is isolated
+    synthetic: bool = False
+    accounting: Accounting = Accounting.PURE_SUM
+    budget_epsilon: Epsilon
+    budget_delta: Delta | None = None
+    budget_nats: Nats | None = None
+    budget_releases: Annotated[Whole, Field(ge=1, le=1_000_000)] | None = None
+    policy: Policy
+
+    @model_validator(mode="after")
+    def _hangs_together(self) -> Declaration:
+        paths = list(self._paths())
+        if twice := repeated(paths):
+            raise ValueError(f"the file {twice[0]} is declared twice")
+        if inner := find_inside_another(paths):
+            raise ValueError(f"the file {inner} lies inside the path of another declared file")
+        if left_out := next((path for path in paths if path in self.excluded), None):
+            raise ValueError(f"the file {left_out} is both declared and excluded; do one of the two")
+        return self
+
+    @model_validator(mode="after")
+    def _unit_is_declared(self) -> Declaration:
+        unit_table = next((table for table in self.tables if table.path == self.privacy_unit.table), None)
+        if unit_table is None:
+            raise ValueError(f"privacy_unit.table {self.privacy_unit.table} is not among the declared tables")
+        if unit_table.person_column.name != self.privacy_unit.column:
+            raise ValueError(
+                f"privacy_unit.column {self.privacy_unit.column} must be the column of kind person"
+            )
+        if unit_table.rows_per_person != "one" and self.layout == "bids":
+            raise ValueError("a BIDS participants table has one row per person")
+        return self
+
+    @model_validator(mode="after")
+    def _layout_allows_it(self) -> Declaration:
+        if self.person_files and self.layout != "bids":
+            raise ValueError("person_files need layout bids")
+        if self.layout == "bids" and any(table.is_parquet for table in self.tables):
+            raise ValueError("a Parquet table needs layout tables; BIDS tables are .tsv")
+        if self.folders == "some" and self.layout != "bids":
+            raise ValueError("folders need layout bids")
+        size = sum(len(file.content) for file in self.public_files)
+        if size > MAX_PUBLIC_BYTES:
+            raise ValueError(
+                f"public_files hold {size} bytes, more than {MAX_PUBLIC_BYTES}; state as_delivered for large "
+                "ones, with a small stand-in for the twin"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _budget_holds(self) -> Declaration:
+        _ = self.caps  # its ValueError names the field
+        if problem := self.problem_of(self.policy):
+            raise ValueError(f"policy.max_epsilon_per_project {problem}")
+        return self
+
+    def problem_of(self, policy: Policy) -> str | None:
+        """Why `max_epsilon_per_project` of a policy does not fit the budget, or None."""
+        if policy.max_epsilon_per_project is None or Currency.EPSILON in self.caps:
+            return None
+        return (
+            f"needs losses that are counted in epsilon; with accounting {self.accounting}, allot each "
+            "project a share of the budget instead"
+        )
+
+    def excludes(self, path: str) -> bool:
+        """Whether a file of the delivery is left out unread, or a folder with all in it: what is
+        declared inside an excluded folder stays."""
+        if not any(covers(place, path) for place in self.excluded):
+            return False
+        return not any(leads_to(path, declared) for declared in self._paths())
+
+    @property
+    def most_people(self) -> int:
+        """As many as an import takes: what is public about a release's time rests on it."""
+        return self.nominal_size * 5 // 4 + 6
+
+    def _paths(self) -> Iterator[str]:
+        yield from (table.path for table in self.tables)
+        yield from (file.path for file in self.public_files)
+        yield from (file.path for file in self.person_files)
+
+    @cached_property
+    def caps(self) -> dict[Currency, int]:
+        """The cap of each account of the cohort, in units of its currency."""
+        return budget.caps(self.accounting, **self._budgets)
+
+    @property
+    def budget_sentence(self) -> str:
+        """What the budget promises, for people."""
+        return budget.sentence(self.accounting, **self._budgets)
+
+    @property
+    def _budgets(self) -> dict[str, Any]:
+        return {name: getattr(self, f"budget_{name}") for name in ("epsilon", "delta", "nats", "releases")}

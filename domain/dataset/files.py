@@ -1,0 +1,153 @@
+"""Files of a data set that are no tables: those that each person has, and those that are the same for all."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import math
+import re
+from functools import cached_property
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints, model_validator
+
+from domain.model import InsidePath, Model, Number, Whole
+
+PERSON = "{person}"
+MAX_TEXT = 1_000_000
+MAX_ENCODED = 12_000_000
+MAX_VOXELS = 16 * 2**20
+VOLUMES = (".nii", ".nii.gz")
+
+VoxelKind = Literal["u1", "i1", "u2", "i2", "u4", "i4", "f4", "f8"]
+_KINDS: dict[str, VoxelKind] = {
+    "uint8": "u1", "int8": "i1", "uint16": "u2", "int16": "i2", "uint32": "u4", "int32": "i4",
+    "float32": "f4", "float64": "f8",
+}  # fmt: skip
+VoxelType = Literal["uint8", "int8", "uint16", "int16", "uint32", "int32", "float32", "float64"]
+Axis = Annotated[Whole, Field(ge=1, le=1024)]
+Size = Annotated[Number, Field(gt=0, le=1e6)]
+
+_A_PERSON = r"sub-[A-Za-z0-9+]+"
+
+
+def _is_unset(value: object) -> bool:
+    return value is None or value is False
+
+
+def covers(place: str, path: str) -> bool:
+    """Whether `path` is the file `place` or lies below the folder `place`; {person} stands for anybody."""
+    pattern = re.escape(place).replace(re.escape(PERSON), f"(?:{_A_PERSON}|{re.escape(PERSON)})")
+    return re.fullmatch(f"{pattern}(/.*)?", path, re.DOTALL) is not None
+
+
+def leads_to(path: str, place: str) -> bool:
+    """Whether `path` is the file or folder `place`, or a folder on the way there."""
+    steps = place.split("/")
+    above = "/".join(steps[: path.count("/") + 1])
+    pattern = re.escape(above).replace(re.escape(PERSON), f"(?:{_A_PERSON}|{re.escape(PERSON)})")
+    return re.fullmatch(pattern, path, re.DOTALL) is not None
+
+
+class TwinVolume(Model):
+    """A NIfTI volume for the twin: this grid, and voxels drawn at random between these bounds.
+
+    `zooms` are the millimetres of a voxel along the first three axes.
+    """
+
+    shape: Annotated[tuple[Axis, ...], Field(min_length=3, max_length=4)]
+    dtype: VoxelType = "int16"
+    lower: Number
+    upper: Number
+    zooms: Annotated[tuple[Size, ...], Field(min_length=3, max_length=3)] = (1, 1, 1)
+
+    @model_validator(mode="after")
+    def _can_be_made(self) -> TwinVolume:
+        if self.lower >= self.upper:
+            raise ValueError("lower must be less than upper")
+        if math.prod(self.shape) > MAX_VOXELS:
+            raise ValueError(f"the volume has {math.prod(self.shape)} voxels, more than {MAX_VOXELS}")
+        bits = 8 * int(self.kind[1])
+        least, most = {"u": (0, 2**bits - 1), "i": (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)}.get(
+            self.kind[0], (-math.inf, math.inf)
+        )
+        if self.lower < least or self.upper > most:
+            raise ValueError(f"voxels of type {self.dtype} cannot hold all of {self.lower} to {self.upper}")
+        return self
+
+    @property
+    def kind(self) -> VoxelKind:
+        """The type in numpy's short form."""
+        return _KINDS[self.dtype]
+
+    @property
+    def size(self) -> int:
+        """Bytes of its voxels."""
+        return math.prod(self.shape) * int(self.kind[1])
+
+
+class PersonFile(Model):
+    """A file that each person has, by a path with `{person}`; the twin's is made of public text, or drawn."""
+
+    path: InsidePath
+    twin_text: Annotated[str, StringConstraints(max_length=100_000)] = ""
+    twin_volume: Annotated[TwinVolume | None, Field(exclude_if=_is_unset)] = None
+
+    @model_validator(mode="after")
+    def _names_the_person(self) -> PersonFile:
+        tokens = [token for part in self.path.split("/") for token in re.split(r"[_.]", part)]
+        if PERSON not in tokens or any(PERSON in token and token != PERSON for token in tokens):
+            raise ValueError(
+                "the path of a person's file must hold {person} as a folder, or as a part of its name "
+                "between _ and ."
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _twin_is_one_thing(self) -> PersonFile:
+        if self.twin_volume is not None and self.twin_text:
+            raise ValueError("give twin_text or twin_volume, not both")
+        if self.twin_volume is not None and not self.path.endswith(VOLUMES):
+            raise ValueError("twin_volume is for a path that ends in .nii or .nii.gz")
+        return self
+
+    @property
+    def twin_bytes(self) -> int:
+        """About so many for each person of the twin."""
+        return len(self.twin_text) + (self.twin_volume.size if self.twin_volume else 0)
+
+
+class PublicFile(Model):
+    """A file that says nothing about any one person; every block and the twin get it as it is.
+
+    The rights holder states that it is public and gives its content here, as `text` or, if it is no text, in
+    base64: it is never read from the original. With `as_delivered` every block gets the delivered file,
+    whatever its size, and the content given here is the twin's stand-in.
+    """
+
+    path: InsidePath
+    text: Annotated[str, StringConstraints(max_length=MAX_TEXT)] = ""
+    content_base64: Annotated[
+        str | None, StringConstraints(max_length=MAX_ENCODED), Field(exclude_if=_is_unset)
+    ] = None
+    as_delivered: Annotated[bool, Field(exclude_if=_is_unset)] = False
+
+    @model_validator(mode="after")
+    def _has_one_content(self) -> PublicFile:
+        given = {"text", "content_base64"} & self.model_fields_set
+        if len(given) > 1 and self.content_base64 is not None and self.text:
+            raise ValueError("give text or content_base64, not both")
+        if not given and not self.as_delivered:
+            raise ValueError("its content is missing; give text or content_base64")
+        try:
+            _ = self.content
+        except binascii.Error:
+            raise ValueError("content_base64 is not base64") from None
+        return self
+
+    @cached_property
+    def content(self) -> bytes:
+        """The bytes for the twin and, unless the delivered ones are meant, for every block."""
+        if self.content_base64 is None:
+            return self.text.encode()
+        return base64.b64decode(self.content_base64, validate=True)

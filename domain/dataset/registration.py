@@ -1,0 +1,66 @@
+"""What became of a declared data set: its versions, and why an import is refused."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from domain.dataset.declaration import Declaration
+from domain.model import Model, Slug
+
+
+class DatasetState(StrEnum):
+    IMPORTING = "IMPORTING"  # the worker zone checks and seals what was delivered
+    READY = "READY"
+    REFUSED = "REFUSED"  # `problem` says why, from a fixed list: the text has not seen data
+
+
+class ImportProblem(StrEnum):
+    """Why an import was refused. A fixed list, because these words pass the gateway; `dpgate dataset check`
+    says more, on the rights holder's own machine."""
+
+    NOT_DELIVERED = "nothing was delivered under that name; run dpgate dataset add where the data are"
+    UNFINISHED = "the delivery was interrupted; run the same dpgate dataset add again"
+    CHECKSUM = "a file is missing or differs from the checksums that came with the delivery"
+    FILE_MISSING = "a declared file is missing"
+    FILE_UNDECLARED = "the tree holds a file that is neither declared, nor excluded, nor a person's"
+    TABLE_UNDECLARED = "a table with a column of people is not declared; declare it, or exclude it"
+    NOT_BIDS = "dataset_description.json is missing, or is no JSON object with Name and BIDSVersion"
+    NOT_A_FILE = "the tree holds a link or a special file; deliver plain files"
+    FILE_NAME = "a file's path is not UTF-8, has control characters, or is too long or too deep; rename it"
+    TOO_LARGE = "a file is larger than this platform imports"
+    NOT_UTF8 = "a table is not UTF-8 text; convert it"
+    NOT_A_TABLE = "a table has rows of unequal length, a misplaced quote or line end, or no header"
+    NOT_PARQUET = "a Parquet table cannot be read, or a column's type does not fit its declared kind"
+    UNIT_COLUMN_MISSING = "a table lacks its person column"
+    COLUMN_MISSING = "a table lacks a declared column"
+    COLUMN_REPEATED = "a table has two columns of the same name"
+    PERSON_EMPTY = "a row names no person"
+    PERSON_NAME = "a person's name has characters that a folder cannot have, or in BIDS is not sub-XX"
+    PERSON_REPEATED = "a person has two rows in a table declared with one row per person"
+    PERSON_MENTIONED = "a file that is not a person's own, or is another's, names the person; exclude it"
+    TOO_MANY_PEOPLE = "there are more people than 1.25 times the nominal size and 6; state a larger one"
+    PEOPLE_MISSING = "a table or folder names a person who is missing from the privacy unit's table"
+    FOLDER_MISSING = "a person of the privacy unit's table has no folder; state folders: some if that is so"
+    SAME_PEOPLE = (
+        "people of this data set are in another cohort already; declare that cohort, "
+        "or state new_people: true if the same names stand for other people"
+    )
+
+
+class Dataset(Model):
+    """A registered data set: the declaration, and what became of its import. Its policy is the one in effect,
+    or, for a job, the one that was in effect when the job was submitted."""
+
+    id: str
+    version: int
+    owner: Slug
+    cohort: str
+    declaration: Declaration
+    policy_number: int = 1
+    state: DatasetState
+    problem: ImportProblem | None = None
+    snapshot: str | None = None
+
+    @property
+    def name(self) -> str:
+        return self.declaration.name

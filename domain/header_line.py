@@ -1,0 +1,76 @@
+"""The names of a table's columns, from the first line of a file: names only, since data never come here.
+
+More than one line is refused before any of it is looked at, and so is a line that looks like a row of values.
+No message repeats what was sent.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+
+from domain.dataset.table import ONE_LINE, repeated
+from domain.errors import InvalidRequest
+
+MAX_BYTES = 64 * 1024
+MAX_NAMES = 5000
+MAX_NAME = 200
+_VALUE = re.compile(
+    r"[+-]?\d+([.,]\d+)?([eE][+-]?\d+)?"  # a number
+    r"|\d{4}-\d\d?-\d\d?.*|\d\d?[./]\d\d?[./]\d{2,4}"  # a day
+    r"|sub-[A-Za-z0-9+]+"  # somebody in a BIDS tree
+    r"|[^@\s]+@[^@\s]+\.[A-Za-z]+",  # an e-mail address
+)
+_ROWS = (
+    "has more than one line; none of it was read or kept.",
+    "Send the first line alone, the one with the names: data never pass this website.",
+)
+
+
+def column_names(content: bytes, *, field: str = "names") -> tuple[str, ...]:
+    """The names in a line, between tabs, semicolons or commas. Raises InvalidRequest."""
+    if len(content) > MAX_BYTES:
+        raise InvalidRequest(
+            field, "is too large for a line of names; none of it was read or kept.", _ROWS[1]
+        )
+    line = content.removeprefix(b"\xef\xbb\xbf").removesuffix(b"\n").removesuffix(b"\r")
+    if b"\n" in line or b"\r" in line:
+        raise InvalidRequest(field, *_ROWS)
+    try:
+        text = line.decode("utf-8")
+    except UnicodeDecodeError:
+        raise InvalidRequest(field, "is not UTF-8 text.", "Copy the line and paste it.") from None
+    names = _split(text, field)
+    _check(names, field)
+    return names
+
+
+def _split(text: str, field: str) -> tuple[str, ...]:
+    delimiter = next((mark for mark in "\t;," if mark in text), ",")
+    try:
+        (cells,) = csv.reader([text], delimiter=delimiter, strict=True) if text.strip() else ([],)
+    except csv.Error:
+        raise InvalidRequest(
+            field, "has a quote in the wrong place.", "Write one name after the other."
+        ) from None
+    return tuple(cell.strip() for cell in cells)
+
+
+def _check(names: tuple[str, ...], field: str) -> None:
+    if not names:
+        raise InvalidRequest(field, "is empty.", "Paste the line with the names of the columns.")
+    if len(names) > MAX_NAMES:
+        raise InvalidRequest(field, f"has more than {MAX_NAMES} names.", "Declare fewer columns.")
+    for place, name in enumerate(names, start=1):
+        if not name or len(name) > MAX_NAME or not re.fullmatch(ONE_LINE, name):
+            raise InvalidRequest(
+                field, f"name {place} is empty or too long.", f"Each has 1 to {MAX_NAME} characters."
+            )
+        if _VALUE.fullmatch(name):
+            raise InvalidRequest(
+                field,
+                f"cell {place} looks like a value, not like a name; none of it was kept.",
+                "Send the line with the names of the columns, never a row of data.",
+            )
+    if repeated(names):
+        raise InvalidRequest(field, "has the same name twice.", "Rename one of the columns.")

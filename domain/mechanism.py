@@ -1,0 +1,171 @@
+"""What a data user chooses of a mechanism, one model for each: from text to a frozen object of privacy/.
+
+Everything here is public and fixed before any data is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, model_validator
+
+from domain.loss import Delta, Epsilon, Nats, micro, units
+from domain.model import Model, Number, Whole
+from domain.pipeline import OutputValue, ValueName
+from privacy.cost import Currency
+from privacy.grid import OutputGrid
+from privacy.loss import MICRO, GuaranteeClass
+from privacy.mechanism import MAX_OUTPUTS
+from privacy.pac import Pac
+from privacy.partition import MIN_BLOCK_SIZE, block_count
+from privacy.sample_aggregate import SampleAggregate
+from privacy.sample_parameters import MAX_REPEATS, MAX_WEIGHT
+from privacy.stability import StabilityCalibrated
+
+BlackBox = SampleAggregate | StabilityCalibrated | Pac
+"""The mechanisms that release what a pipeline computed."""
+
+
+class SampleAggregateRequest(Model):
+    """Means or medians over disjoint blocks of people, with noise: differential privacy."""
+
+    name: Literal["sample_aggregate"]
+    epsilon: Epsilon
+    block_size: Annotated[Whole, Field(ge=MIN_BLOCK_SIZE, le=100_000)] = 10
+    repeats: Annotated[Whole, Field(ge=1, le=MAX_REPEATS)] = 1
+    aggregator: Literal["clipped_mean", "median", "auto"] = "clipped_mean"
+    spread_ratio: Annotated[Number, Field(ge=1, le=1e9)] | None = None
+    noise: Literal["laplace", "gaussian"] = "laplace"
+    delta: Delta | None = None
+    weights: dict[ValueName, Annotated[Whole, Field(ge=1, le=MAX_WEIGHT)]] = Field(default_factory=dict)
+    count_failures: bool = False
+    interval: Literal["noise", "sampling"] = "noise"
+
+    @model_validator(mode="after")
+    def _choices_fit(self) -> SampleAggregateRequest:
+        self._check_noise()
+        if self.aggregator == "auto" and self.spread_ratio is None:
+            raise ValueError(
+                "aggregator auto needs spread_ratio, the declared range over the spread of blocks; "
+                "dpgate preview takes it from the twin"
+            )
+        if self.aggregator != "auto" and self.spread_ratio is not None:
+            raise ValueError("spread_ratio belongs to aggregator auto; leave it out")
+        return self
+
+    def _check_noise(self) -> None:
+        if self.noise == "gaussian" and self.delta is None:
+            raise ValueError("noise gaussian needs a delta; add one, or use laplace")
+        if self.noise == "laplace" and self.delta is not None:
+            raise ValueError("delta belongs to noise gaussian; leave it out, or choose gaussian")
+        if self.noise == "gaussian" and self.aggregator != "clipped_mean":
+            raise ValueError("noise gaussian goes with aggregator clipped_mean only")
+
+    @property
+    def guarantee(self) -> GuaranteeClass:
+        return GuaranteeClass.PURE_DP if self.noise == "laplace" else GuaranteeClass.APPROX_DP
+
+    @property
+    def micro_epsilon(self) -> int:
+        return micro(self.epsilon)
+
+    def check_outputs(self, names: Sequence[str]) -> None:
+        """Raises ValueError for too many outputs, or a weight for one that the pipeline does not declare."""
+        if self.noise == "laplace":
+            _check_count(names, fix="declare fewer, or choose noise gaussian")
+        if unknown := sorted(set(self.weights) - set(names)):
+            raise ValueError(f"weights name {unknown[0]}, which is no output; there are {', '.join(names)}")
+
+    def build(self, values: Sequence[OutputValue], *, nominal_size: int) -> SampleAggregate:
+        return SampleAggregate(
+            grids=grids_of(values),
+            blocks=block_count(nominal_size, self.block_size),
+            micro_epsilon=self.micro_epsilon,
+            repeats=self.repeats,
+            aggregator=self.aggregator,
+            spread_ratios=self._spread_ratios(len(values)),
+            noise=self.noise,
+            atto_delta=None if self.delta is None else units(Currency.DELTA, self.delta),
+            weights=tuple(self.weights.get(value.name, 1) for value in values) if self.weights else None,
+            count_failures=self.count_failures,
+            interval=self.interval,
+        )
+
+    def asked(self) -> dict[str, Any]:
+        """What makes two requests the same question. What has its default is left out: a later version can
+        add a field, and what was answered stays answered."""
+        others = self.model_dump(
+            mode="json", exclude_defaults=True, exclude={"name", "epsilon", "block_size"}
+        )
+        # spelled as when these two were all that could be chosen
+        return {**others, "micro_epsilon": self.micro_epsilon, "block_size": self.block_size}
+
+    def _spread_ratios(self, outputs: int) -> tuple[Fraction, ...] | None:
+        return None if self.spread_ratio is None else (Fraction(str(self.spread_ratio)),) * outputs
+
+
+class StabilityRequest(Model):
+    """Noise matched to how much the result moves when one person is left out: no formal guarantee."""
+
+    name: Literal["stability_calibrated"]
+    noise_multiplier: Annotated[Number, Field(ge=0.1, le=1000)]
+
+    @property
+    def guarantee(self) -> GuaranteeClass:
+        return GuaranteeClass.EMPIRICAL
+
+    @property
+    def micro_epsilon_prime(self) -> int:
+        """The divisor of the noise, rounded down: the noise is never below what the multiplier says."""
+        return int(MICRO / Fraction(str(self.noise_multiplier)))
+
+    def check_outputs(self, names: Sequence[str]) -> None:
+        """Raises ValueError for too many outputs."""
+        _check_count(names, fix="declare fewer")
+
+    def build(self, values: Sequence[OutputValue], *, nominal_size: int) -> StabilityCalibrated:
+        return StabilityCalibrated(
+            grids=grids_of(values), people=nominal_size, micro_epsilon_prime=self.micro_epsilon_prime
+        )
+
+    def asked(self) -> dict[str, Any]:
+        return {"noise_multiplier": self.noise_multiplier}
+
+
+class PacRequest(Model):
+    """The result on a secret half of the people, with noise that bounds what can be learned of the half."""
+
+    name: Literal["pac"]
+    nats: Nats
+
+    @property
+    def guarantee(self) -> GuaranteeClass:
+        return GuaranteeClass.PAC
+
+    def check_outputs(self, names: Sequence[str]) -> None:
+        """Raises ValueError for too many outputs."""
+        _check_count(names, fix="declare fewer")
+
+    def build(self, values: Sequence[OutputValue], *, nominal_size: int) -> Pac:  # noqa: ARG002 - as the others
+        return Pac(grids=grids_of(values), micro_nats=units(Currency.NATS, self.nats))
+
+    def asked(self) -> dict[str, Any]:
+        return {"nats": self.nats}
+
+
+MechanismRequest = Annotated[
+    SampleAggregateRequest | StabilityRequest | PacRequest, Field(discriminator="name")
+]
+MECHANISMS = (SampleAggregateRequest, StabilityRequest, PacRequest)
+
+
+def _check_count(names: Sequence[str], *, fix: str) -> None:
+    if len(names) > MAX_OUTPUTS:
+        raise ValueError(f"at most {MAX_OUTPUTS} values: each one shares the loss with the others; {fix}")
+
+
+def grids_of(values: Sequence[OutputValue]) -> tuple[OutputGrid, ...]:
+    """The grids of these outputs, from their declared bounds."""
+    return tuple(OutputGrid.build(value.lower, value.upper) for value in values)

@@ -1,0 +1,186 @@
+"""A rehearsal: a pipeline run by a worker on the twin, for its author.
+
+The twin has seen no data (it is a blank form), so whatever a rehearsal gives may be shown: what the pipeline
+printed, its outputs, and the error to expect of a release at each epsilon.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from domain.loss import micro
+from domain.model import Model, Slug, Whole, digest
+from domain.outputs import values_of
+from domain.pipeline import OutputValue, Pipeline
+from domain.shape import Shape
+from privacy.partition import MIN_BLOCK_SIZE, MIN_BLOCKS
+
+MAX_WAITING = 5
+"""Rehearsals of one user that may wait or run at the same time."""
+KEPT = 50
+"""Of one user; older ones are forgotten."""
+MAX_BLOCKS_RUN = 100
+"""More blocks of the twin say hardly more about how blocks differ."""
+LONGEST_S = 600.0
+"""A rehearsal that takes longer is ended between two runs."""
+MAX_TAIL = 8000
+MAX_TEXT = 20_000
+"""Characters of one output file that are shown."""
+
+
+class RehearsalState(StrEnum):
+    QUEUED = "QUEUED"
+    RUNNING = "RUNNING"
+    DONE = "DONE"
+    FAILED = "FAILED"
+
+    @property
+    def is_open(self) -> bool:
+        return self in (RehearsalState.QUEUED, RehearsalState.RUNNING)
+
+
+class RehearsalRequest(Model):
+    """What a data user wants to see on the twin. `runs_of` names an earlier rehearsal of the same code and
+    block size, whose runs are taken over: only bounds and names have changed since."""
+
+    dataset: Slug
+    pipeline: Pipeline
+    block_size: Annotated[Whole, Field(ge=MIN_BLOCK_SIZE, le=100_000)] = 10
+    runs_of: str | None = None
+
+
+class OutputText(Model):
+    """A file that the pipeline wrote on the whole twin; `text` is None where it is no text."""
+
+    path: str
+    size: int
+    text: str | None = None
+    is_cut: bool = False
+
+
+class TwinRuns(Model):
+    """What the runs gave: the locked shape, the numbers of the whole twin, and those of each block, None for
+    a block that failed and for a number that is missing. `seconds` is the slowest run's."""
+
+    shape: Shape
+    numbers: tuple[float, ...]
+    blocks: tuple[tuple[float | None, ...] | None, ...]
+    seconds: float
+    outputs: tuple[OutputText, ...] = ()
+    said: str = ""
+    failed_block_said: str = ""
+    dropped: tuple[str, ...] = ()
+
+    @property
+    def failed(self) -> int:
+        return sum(block is None for block in self.blocks)
+
+    def of_output(self, index: int) -> tuple[float, ...]:
+        """What the blocks gave for one output; blocks without a number are left out."""
+        found = (block[index] for block in self.blocks if block is not None)
+        return tuple(number for number in found if number is not None)
+
+
+class Rung(Model):
+    """The error to expect of one output at one choice, in its own units, measured from the whole twin's
+    number. `without_noise_95` is what no epsilon removes; `noise_95` what the noise alone adds."""
+
+    output: int
+    block_size: int
+    aggregator: str
+    micro_epsilon: int
+    typical: float
+    within_95: float
+    without_noise_95: float
+    noise_95: float | None
+
+
+class Draws(Model):
+    """Simulated releases of one output, at the block size that ran."""
+
+    output: int
+    aggregator: str
+    micro_epsilon: int
+    values: tuple[float, ...]
+
+
+class Preview(Model):
+    """The error ladder, with Laplace noise, and simulated releases. `unable` says why there is none."""
+
+    rungs: tuple[Rung, ...] = ()
+    draws: tuple[Draws, ...] = ()
+    unable: str = ""
+
+    @property
+    def block_sizes(self) -> tuple[int, ...]:
+        return tuple(sorted({rung.block_size for rung in self.rungs}))
+
+    def ladder(self, *, output: int, block_size: int, aggregator: str) -> tuple[Rung, ...]:
+        """The rungs of one curve by increasing epsilon."""
+        found = [
+            rung
+            for rung in self.rungs
+            if (rung.output, rung.block_size, rung.aggregator) == (output, block_size, aggregator)
+        ]
+        return tuple(sorted(found, key=lambda rung: rung.micro_epsilon))
+
+    def simulated(self, *, output: int, aggregator: str, epsilon: str) -> Draws | None:
+        """The draws at the largest computed epsilon up to this one, or else at the smallest."""
+        found = sorted(
+            (draws for draws in self.draws if (draws.output, draws.aggregator) == (output, aggregator)),
+            key=lambda draws: draws.micro_epsilon,
+        )
+        within = [draws for draws in found if draws.micro_epsilon <= micro(epsilon)]
+        return within[-1] if within else next(iter(found), None)
+
+
+class Rehearsal(Model):
+    """A rehearsal on record. `problem` says why it failed, in the pipeline's own words where it did."""
+
+    id: str
+    author: str
+    dataset_id: str
+    pipeline_digest: str
+    request: RehearsalRequest
+    image_digest: str
+    state: RehearsalState
+    attempts: int
+    done: int
+    total: int
+    problem: str | None
+    runs: TwinRuns | None
+    preview: Preview | None
+    created_at: datetime
+    moved_at: datetime
+
+    @property
+    def values(self) -> tuple[OutputValue, ...]:
+        """The numbers that a job of this pipeline may release; none before the shape is locked."""
+        return values_of(self.request.pipeline.manifest, self.runs.shape) if self.runs else ()
+
+
+def largest_block(nominal_size: int) -> int:
+    """The most people per block of a data set of this size."""
+    return nominal_size // MIN_BLOCKS
+
+
+def code_digest(pipeline: Pipeline) -> str:
+    """Of all that decides what runs give: equal for pipelines that differ only in bounds and names."""
+    manifest = pipeline.manifest.model_dump(mode="json")
+    manifest["outputs"] = [_without_bounds(output) for output in manifest["outputs"]]
+    del manifest["name"]
+    sources = {source.path: source.content_base64 for source in pipeline.sources}
+    return digest({"manifest": manifest, "sources": sources})
+
+
+def _without_bounds(content: Any) -> Any:
+    if isinstance(content, list):
+        return [_without_bounds(item) for item in content]
+    if isinstance(content, dict):
+        left_out = ("lower", "upper", "name")
+        return {name: _without_bounds(value) for name, value in content.items() if name not in left_out}
+    return content

@@ -1,0 +1,99 @@
+"""The shapes of a pipeline's output files, one class for each format."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any
+
+from pydantic import Discriminator, Field, Tag, field_validator, model_validator
+
+from domain.errors import PipelineError
+from domain.formats import FormatName
+from domain.model import Model
+from domain.pipeline import MAX_VALUES, Manifest, OutputFile
+from domain.shape import json_file, matlab, nifti, npy, text
+from domain.shape.selection import name_values
+
+MOST_VOLUMES = 16
+
+
+def _format(shape: Any) -> str:
+    """The format of a shape. One that says none was locked when there was text only."""
+    if isinstance(shape, Mapping):
+        return str(shape.get("format", "text"))
+    return str(getattr(shape, "format", "text"))
+
+
+FileShape = Annotated[
+    Annotated[text.TextShape, Tag("text")]
+    | Annotated[json_file.JsonShape, Tag("json")]
+    | Annotated[matlab.MatlabShape, Tag("mat")]
+    | Annotated[nifti.NiftiShape, Tag("nifti")]
+    | Annotated[npy.NpyShape, Tag("npy")],
+    Discriminator(_format),
+]
+
+LOCKS: dict[FormatName, Callable[[OutputFile, bytes, Mapping[str, bytes]], Any]] = {
+    "text": text.lock,
+    "json": json_file.lock,
+    "mat": matlab.lock,
+    "nifti": nifti.lock,
+    "npy": npy.lock,
+}
+
+
+class Shape(Model):
+    """The shapes of all output files of a pipeline, in the manifest's order."""
+
+    files: Annotated[tuple[FileShape, ...], Field(min_length=1, max_length=MAX_VALUES)]
+
+    @field_validator("files", mode="before")
+    @classmethod
+    def _has_few_volumes(cls, files: Any) -> Any:
+        # before they are read: each holds a map that is a thousand times larger than what was sent
+        if isinstance(files, Sequence) and sum(_format(each) == "nifti" for each in files) > MOST_VOLUMES:
+            raise ValueError(f"has more than {MOST_VOLUMES} volumes; write fewer")
+        return files
+
+    @model_validator(mode="after")
+    def _is_small(self) -> Shape:
+        voxels = sum(shape.voxels for shape in self.files if isinstance(shape, nifti.NiftiShape))
+        if voxels > nifti.MOST_VOXELS:
+            raise ValueError(
+                f"has {voxels} voxels in all its volumes; at most {nifti.MOST_VOXELS} are released. "
+                "Write coarser volumes, or fewer"
+            )
+        return self
+
+    def check_fits(self, manifest: Manifest) -> None:
+        """Raises ValueError when this shape was not locked for this manifest."""
+        again = "does not fit the manifest's outputs; run the pipeline on the twin again"
+        if [output.file for output in manifest.outputs] != [shape.file for shape in self.files]:
+            raise ValueError(again)
+        try:
+            for output, shape in zip(manifest.outputs, self.files, strict=True):
+                name_values(output, shape)
+        except ValueError as error:
+            raise ValueError(f"{again}: {error}") from None
+
+
+def lock(output: OutputFile, content: bytes, sources: Mapping[str, bytes]) -> FileShape:
+    """The shape of a file that the pipeline wrote on the twin; `sources` are its own files by path.
+
+    Raises PipelineError when it has none, or when the declared numbers are not those that it holds.
+    """
+    shape: FileShape = LOCKS[output.format](output, content, sources)
+    try:
+        name_values(output, shape)
+    except ValueError as error:
+        raise PipelineError(str(error)) from None
+    missing = [
+        address
+        for address, number in zip(shape.addresses, shape.read(content), strict=True)
+        if number is None
+    ]
+    if missing:
+        raise PipelineError(
+            f"{output.file} holds no finite number at {missing[0]}; on the whole twin each must be there"
+        )
+    return shape

@@ -1,0 +1,264 @@
+"""What may be asked of each mechanism, what it becomes, and what a policy admits of it."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from factories import (
+    make_dataset,
+    make_declaration,
+    make_job_request,
+    make_manifest,
+    make_pipeline,
+    mechanism_fields,
+    policy_fields,
+)
+
+from domain.admission import check_policy
+from domain.errors import InvalidRequest, NotAllowed
+from domain.job import JobRequest
+from domain.mechanism import MECHANISMS
+from privacy.cost import Cost, Currency
+from privacy.loss import GuaranteeClass
+from privacy.pac import Pac
+from privacy.plan import Blocks, HalfSamples, LeaveOneOut
+from privacy.sample_aggregate import SampleAggregate
+from privacy.stability import StabilityCalibrated
+
+E, D, R, N, C = Currency.EPSILON, Currency.DELTA, Currency.RHO, Currency.NATS, Currency.RELEASES
+GAUSSIAN = {"noise": "gaussian", "delta": "0.0001"}
+PAC = {"name": "pac", "nats": "0.03125"}
+STABILITY = {"name": "stability_calibrated", "noise_multiplier": 2}
+TWO = [{"name": "mean", "lower": 0, "upper": 1}, {"name": "sd", "lower": 0, "upper": 1}]
+CLASSES = [str(guarantee) for guarantee in GuaranteeClass]
+
+
+def asking(**mechanism: Any) -> JobRequest:
+    fields = mechanism if "name" in mechanism else mechanism_fields(**mechanism)
+    return make_job_request(mechanism=fields)
+
+
+def asking_for_two(**mechanism: Any) -> JobRequest:
+    manifest = make_manifest(outputs=[{"file": "result.tsv", "values": TWO}])
+    shape = {"file": "result.tsv", "rows": [["mean", "sd"], [None, None]]}
+    return make_job_request(
+        pipeline=make_pipeline(manifest=manifest).model_dump(),
+        shape={"files": [shape]},
+        mechanism=mechanism_fields(**mechanism),
+    )
+
+
+def built(request: JobRequest, **declared: Any) -> Any:
+    return request.mechanism_for(make_declaration(**declared))
+
+
+def test_there_is_a_model_for_every_mechanism_of_black_boxes() -> None:
+    names = [model.model_fields["name"].annotation.__args__[0] for model in MECHANISMS]  # type: ignore[union-attr]
+    assert names == [kind.mechanism for kind in (SampleAggregate, StabilityCalibrated, Pac)]
+
+
+def test_the_defaults_are_the_plainest_mechanism() -> None:
+    found = built(asking())
+    assert found == SampleAggregate(grids=found.grids, blocks=6, micro_epsilon=500_000)
+    assert (asking().guarantee, asking().mechanism_name) == (GuaranteeClass.PURE_DP, "sample_aggregate")
+    assert asking().title == "mean-age"
+
+
+def test_every_choice_reaches_the_mechanism() -> None:
+    request = asking_for_two(
+        epsilon="2",
+        block_size=5,
+        repeats=3,
+        aggregator="auto",
+        spread_ratio=12.5,
+        weights={"sd": 3},
+        count_failures=True,
+        interval="sampling",
+    )
+    found = built(request)
+    assert found == SampleAggregate(
+        grids=found.grids,
+        blocks=12,
+        micro_epsilon=2_000_000,
+        repeats=3,
+        aggregator="auto",
+        spread_ratios=(Fraction(25, 2),) * 2,
+        weights=(1, 3),
+        count_failures=True,
+        interval="sampling",
+    )
+    assert request.schedule(make_declaration(), slots=2).runs == 36
+    assert request.choices()["weights"] == {"sd": 3}
+
+
+def test_gaussian_noise_is_another_promise_and_costs_a_delta() -> None:
+    request = asking(**GAUSSIAN)
+    assert request.guarantee is built(request).guarantee is GuaranteeClass.APPROX_DP
+    assert request.cost(make_declaration()) == Cost.of({E: 500_000, D: 10**14})
+
+
+def test_where_rho_is_counted_a_job_costs_what_its_mechanism_proves() -> None:
+    declared = {"accounting": "zcdp", "budget_delta": "1e-6"}
+    two, one = asking_for_two(epsilon="1"), asking(epsilon="1")
+    # two parts of epsilon 1/2 each: 2 (1/2)^2 / 2, half of what they would cost as one
+    assert one.cost(make_declaration(**declared)) == Cost.of({R: 500_000_000_000})
+    assert two.cost(make_declaration(**declared)) == Cost.of({R: 250_000_000_000})
+    gaussian = asking(**GAUSSIAN)
+    assert gaussian.cost(make_declaration(**declared)) == Cost.of({R: built(gaussian).pico_rho})
+    assert asking(**PAC).cost(make_declaration(**declared)) == Cost.of({N: 31_250})
+
+
+def test_pac_asks_for_the_half_samples() -> None:
+    request = asking(**PAC)
+    found = built(request)
+    assert (request.guarantee, request.mechanism_name) == (GuaranteeClass.PAC, "pac")
+    assert found == Pac(grids=found.grids, micro_nats=31_250)
+    assert found.plan == HalfSamples()
+    assert request.cost(make_declaration()) == Cost.of({N: 31_250})
+    assert request.schedule(make_declaration(), slots=2).runs == 64
+    assert request.once_key(snapshot="d-1") is None
+
+
+def test_stability_leaves_out_as_many_people_as_are_declared() -> None:
+    request = asking(**STABILITY)
+    found = built(request)
+    assert (request.guarantee, request.mechanism_name) == (GuaranteeClass.EMPIRICAL, "stability_calibrated")
+    assert found == StabilityCalibrated(grids=found.grids, people=60, micro_epsilon_prime=500_000)
+    assert found.plan == LeaveOneOut(60)
+    assert request.cost(make_declaration()) == Cost.of({C: 1})
+
+
+@pytest.mark.parametrize(
+    ("multiplier", "prime"), [(0.1, 10_000_000), (3, 333_333), (1000, 1_000), (0.7, 1_428_571)]
+)
+def test_the_noise_is_never_below_the_multiplier(multiplier: float, prime: int) -> None:
+    found = built(asking(name="stability_calibrated", noise_multiplier=multiplier))
+    assert found.micro_epsilon_prime == prime
+    assert found.noise_multiplier >= Fraction(str(multiplier))
+
+
+def test_only_stability_releases_once_and_once_for_each_code_and_snapshot() -> None:
+    key = asking(**STABILITY).once_key(snapshot="d-1")
+    assert key == asking(**{**STABILITY, "noise_multiplier": 3}).once_key(snapshot="d-1")
+    assert key != asking(**STABILITY).once_key(snapshot="d-2")
+    other = make_job_request(mechanism=STABILITY, pipeline={"manifest": make_manifest(name="b").model_dump()})
+    assert key != other.once_key(snapshot="d-1")
+    assert asking().once_key(snapshot="d-1") is None
+
+
+BAD: list[tuple[dict[str, Any], str, str]] = [
+    ({"noise": "gaussian"}, "mechanism", "noise gaussian needs a delta"),
+    ({"delta": "1e-6"}, "mechanism", "delta belongs to noise gaussian"),
+    ({**GAUSSIAN, "aggregator": "median"}, "mechanism", "gaussian goes with aggregator clipped_mean"),
+    ({"aggregator": "auto"}, "mechanism", "aggregator auto needs spread_ratio"),
+    ({"spread_ratio": 6}, "mechanism", "spread_ratio belongs to aggregator auto"),
+    ({"aggregator": "auto", "spread_ratio": 0.5}, "mechanism.spread_ratio", "greater than or equal to 1"),
+    ({"aggregator": "mode"}, "mechanism.aggregator", "'clipped_mean', 'median' or 'auto'"),
+    ({"repeats": 101}, "mechanism.repeats", "less than or equal to 100"),
+    ({"weights": {"mean_age": 1.5}}, "mechanism.weights.mean_age", "whole number"),
+    ({"weights": {"mean_age": 1001}}, "mechanism.weights.mean_age", "less than or equal to 1000"),
+    ({"weights": {"sd": 2}}, "body", "weights name sd, which is no output; there are mean_age"),
+    ({"count_failures": "perhaps"}, "mechanism.count_failures", "boolean"),
+    ({"interval": "both"}, "mechanism.interval", "'noise' or 'sampling'"),
+    ({"nats": "1"}, "mechanism.nats", "is not a known field"),
+    ({"name": "pac"}, "mechanism.nats", "is missing"),
+    ({"name": "pac", "nats": 0}, "mechanism.nats", "nats must be above zero"),
+    ({"name": "pac", "nats": "0.1", "epsilon": "1"}, "mechanism.epsilon", "is not a known field"),
+    ({"name": "stability_calibrated", "noise_multiplier": 0}, "mechanism.noise_multiplier", "greater"),
+    ({"name": "stability_calibrated", "noise_multiplier": "2"}, "mechanism.noise_multiplier", "number"),
+    ({"name": "jackknife"}, "mechanism.name", "is none that is known"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("mechanism", "field", "words"), BAD)
+def test_what_does_not_fit_is_refused_by_name(mechanism: dict[str, Any], field: str, words: str) -> None:
+    with pytest.raises(InvalidRequest) as refusal:
+        asking(**mechanism)
+    problem = refusal.value.problems[0]
+    assert problem.field == field
+    assert words in problem.problem
+
+
+def test_an_unknown_mechanism_is_told_which_there_are() -> None:
+    with pytest.raises(InvalidRequest) as refusal:
+        asking(name="jackknife")
+    assert refusal.value.problems[0].fix == "There are sample_aggregate, stability_calibrated, pac."
+
+
+def asking_for_many(count: int, mechanism: dict[str, Any]) -> JobRequest:
+    values = [{"name": f"v{number}", "lower": 0, "upper": 1} for number in range(count)]
+    manifest = make_manifest(outputs=[{"file": "result.tsv", "values": values}])
+    return make_job_request(
+        pipeline=make_pipeline(manifest=manifest).model_dump(),
+        shape={"files": [{"file": "result.tsv", "rows": [[None] * count]}]},
+        mechanism=mechanism,
+    )
+
+
+@pytest.mark.parametrize("mechanism", [mechanism_fields(), PAC, STABILITY])
+def test_only_gaussian_noise_takes_more_than_twenty_values(mechanism: dict[str, Any]) -> None:
+    asking_for_many(20, mechanism)
+    with pytest.raises(InvalidRequest, match="at most 20 values: each one shares the loss"):
+        asking_for_many(21, mechanism)
+    many = asking_for_many(100, mechanism_fields(**GAUSSIAN))
+    assert len(built(many).grids) == 100
+
+
+def refused(request: JobRequest, *, policy: dict[str, Any] | None = None, **declared: Any) -> Any:
+    fields = policy_fields(**{"guarantees": CLASSES, **(policy or {})})
+    dataset = make_dataset(declaration=make_declaration(policy=fields, **declared))
+    with pytest.raises((InvalidRequest, NotAllowed)) as refusal:
+        check_policy(request, dataset)
+    return refusal.value.problems[0]
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "guarantee"), [(GAUSSIAN, "approx_dp"), (PAC, "pac"), (STABILITY, "empirical")]
+)
+def test_every_class_needs_the_policys_word(mechanism: dict[str, Any], guarantee: str) -> None:
+    problem = refused(asking(**mechanism), policy={"guarantees": ["pure_dp"]})
+    assert problem.field == "mechanism"
+    assert f"promises {guarantee}, which the policy of heights does not allow" in problem.problem
+    assert problem.fix == "Allowed: pure_dp."
+    assert refused(asking(**mechanism), policy={"guarantees": []}).fix == "Allowed: none."
+
+
+def test_a_delta_is_at_most_a_tenth_of_one_in_the_nominal_size() -> None:
+    dataset = make_dataset(declaration=make_declaration(policy=policy_fields(guarantees=CLASSES)))
+    check_policy(asking(noise="gaussian", delta="0.001666666666666666"), dataset)
+    problem = refused(asking(noise="gaussian", delta="0.001666666666666667"))
+    assert problem.field == "mechanism.delta"
+    assert problem.fix == "Use 0.001666666666666666 or less."
+
+
+def test_stability_is_for_pipelines_that_somebody_has_read() -> None:
+    request = asking(**STABILITY)
+    problem = refused(request)
+    assert problem.field == "pipeline"
+    assert request.pipeline.digest in problem.problem
+    fields = policy_fields(guarantees=CLASSES, reviewed_pipelines=[request.pipeline.digest])
+    check_policy(request, make_dataset(declaration=make_declaration(policy=fields)))
+
+
+@pytest.mark.parametrize("digest", ["mean-age", "sha256:" + "g" * 64, "sha256:" + "0" * 63, ""])
+def test_a_reviewed_pipeline_is_named_by_its_digest(digest: str) -> None:
+    with pytest.raises(InvalidRequest) as refusal:
+        make_declaration(policy=policy_fields(reviewed_pipelines=[digest]))
+    assert refusal.value.problems[0].field == "policy.reviewed_pipelines.0"
+
+
+def test_too_many_runs_are_refused_with_a_way_out() -> None:
+    problem = refused(asking(block_size=10, repeats=100), nominal_size=1_000_000)
+    assert problem.field == "mechanism.block_size"
+    assert problem.fix == "Use 100 or more, or fewer repeats."
+    assert built(asking(block_size=100, repeats=100), nominal_size=1_000_000).plan == Blocks(10_000, 100)
+
+
+def test_what_only_the_mechanism_can_refuse_names_the_mechanism() -> None:
+    digest = asking(**STABILITY).pipeline.digest
+    problem = refused(asking(**STABILITY), policy={"reviewed_pipelines": [digest]}, nominal_size=19)
+    assert problem.field == "mechanism"
+    assert "from 20 to" in problem.problem
+    assert refused(asking(name="pac", nats="0.6")).field == "mechanism"
