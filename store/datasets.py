@@ -3,26 +3,37 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable
-from datetime import datetime, timedelta
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime, timedelta
 
 import sqlalchemy as sa
 
+from domain.budget import FIELDS, Accounting
 from domain.dataset import Dataset, DatasetState, Declaration, ImportProblem
 from domain.errors import Conflict, InvalidRequest, NotFound
+from domain.job import Job
 from domain.permissions import User, may_see_dataset
-from privacy.loss import format_epsilon
-from store import audit, ledger
+from privacy.cost import Currency, format_amount
+from store import audit, grants, ledger, policies
 from store.database import insert_once
+from store.policy_tables import policies as policy_rows
 from store.tables import cohorts, datasets
+
+# every data set with all its policies: `_IN_EFFECT` is the newest
+_WITH_POLICY = sa.select(datasets, policy_rows.c.number, policy_rows.c.body).join(
+    policy_rows, policy_rows.c.name == datasets.c.name
+)
+_IN_EFFECT = _WITH_POLICY.where(policy_rows.c.number == policies.newest_number(datasets.c.name))
 
 
 def register(
     connection: sa.Connection, *, declaration: Declaration, owner: str, delivery: str, now: datetime
 ) -> Dataset:
-    """A new data set or a new version of one. Versions of a name share its cohort, so its budget goes on.
+    """A new data set or a new version of one. Versions of a name share its cohort, so its budget goes on, and
+    its policy: one that differs from the policy in effect comes into effect with the registration.
 
-    Raises Conflict when the name belongs to somebody else, InvalidRequest when the cohort or its cap differ.
+    Raises Conflict when the name belongs to somebody else, InvalidRequest when the cohort or its cap differ,
+    or the policy names as reviewer who cannot be one.
     """
     latest = _latest(connection, declaration.name)
     if latest is not None and latest.owner != owner:
@@ -34,11 +45,13 @@ def register(
         raise InvalidRequest(
             "cohort", f"version {binding.version} is in cohort {binding.cohort}.", "Keep it there."
         )
-    _join_cohort(connection, cohort=cohort, owner=owner, cap=declaration.budget_micro_epsilon, now=now)
+    _join_cohort(connection, cohort=cohort, owner=owner, now=now)
+    _open_accounts(connection, cohort, declaration)
+    version = latest.version + 1 if latest else 1
     values = {
         "id": str(uuid.uuid4()),
         "name": declaration.name,
-        "version": latest.version + 1 if latest else 1,
+        "version": version,
         "owner": owner,
         "cohort": cohort,
         "declaration": declaration.model_dump(mode="json"),
@@ -48,6 +61,14 @@ def register(
     }
     if not insert_once(connection, datasets, values):
         raise Conflict("name", "another version came at the same moment.", "Look at it, then register again.")
+    policy_number = policies.declare(
+        connection,
+        declaration=declaration,
+        dataset_id=str(values["id"]),
+        version=version,
+        owner=owner,
+        now=now,
+    )
     audit.append(
         connection,
         at=now,
@@ -55,9 +76,10 @@ def register(
         action="dataset.register",
         subject=str(values["id"]),
         name=declaration.name,
-        version=values["version"],
+        version=version,
         cohort=cohort,
         new_people=declaration.new_people,
+        policy=policy_number,
     )
     return get(connection, str(values["id"]))
 
@@ -87,10 +109,18 @@ def finish_import(
 
 
 def get(connection: sa.Connection, dataset_id: str) -> Dataset:
-    row = connection.execute(sa.select(datasets).where(datasets.c.id == dataset_id)).one_or_none()
+    """With the policy in effect now."""
+    row = connection.execute(_IN_EFFECT.where(datasets.c.id == dataset_id)).one_or_none()
     if row is None:
         raise NotFound("dataset", "there is no such data set.", "See `dpgate datasets`.")
     return _dataset(row)
+
+
+def of_job(connection: sa.Connection, job: Job) -> Dataset:
+    """The data set of a job, with the policy under which the job was submitted: what was promised then about
+    its time and its review holds, whatever changed since."""
+    pinned = _WITH_POLICY.where(datasets.c.id == job.dataset_id, policy_rows.c.number == job.policy_number)
+    return _dataset(connection.execute(pinned).one())
 
 
 def delivery_of(connection: sa.Connection, dataset_id: str) -> str:
@@ -112,10 +142,18 @@ def settled_deliveries(connection: sa.Connection, names: Iterable[str]) -> set[s
 def newest(connection: sa.Connection, name: str, user: User) -> Dataset:
     """The newest version that is ready, or else the newest; NotFound unless this user may see it."""
     ready = _latest(connection, name, state=DatasetState.READY) or _latest(connection, name)
-    if ready is None or not _visible(ready, user):
+    if ready is None or not _visible(ready, user, grants.granted_to(connection, user, datetime.now(UTC))):
         # the same words for absent and forbidden: a name is not confirmed to those who may not see it
         raise NotFound("dataset", f"there is no data set {name} that you may use.", "See `dpgate datasets`.")
     return ready
+
+
+def owned(connection: sa.Connection, name: str, user: User) -> Dataset:
+    """The same for what only the owner may do: reviewers see a data set, and change nothing of it."""
+    found = newest(connection, name, user)
+    if found.owner != user.name:
+        raise NotFound("dataset", f"there is no data set {name} of yours.", "See `dpgate datasets`.")
+    return found
 
 
 def newest_registration(connection: sa.Connection, name: str, user: User) -> Dataset:
@@ -132,7 +170,8 @@ def visible_to(connection: sa.Connection, user: User) -> list[Dataset]:
     found = [
         _latest(connection, name, state=DatasetState.READY) or _latest(connection, name) for name in names
     ]
-    return [dataset for dataset in found if dataset is not None and _visible(dataset, user)]
+    granted = grants.granted_to(connection, user, datetime.now(UTC))
+    return [dataset for dataset in found if dataset is not None and _visible(dataset, user, granted)]
 
 
 def importing(connection: sa.Connection, *, older_than_s: float, now: datetime) -> list[str]:
@@ -150,21 +189,48 @@ def living_cohorts(connection: sa.Connection) -> list[str]:
     return sorted(connection.execute(query).scalars())
 
 
-def _join_cohort(connection: sa.Connection, *, cohort: str, owner: str, cap: int, now: datetime) -> None:
+def _join_cohort(connection: sa.Connection, *, cohort: str, owner: str, now: datetime) -> None:
     if insert_once(connection, cohorts, {"id": cohort, "owner": owner, "created_at": now}):
-        ledger.open_account(connection, cohort=cohort, kind="cohort", holder=cohort, cap=cap)
         return
     present = connection.execute(sa.select(cohorts).where(cohorts.c.id == cohort)).one()
     if present.owner != owner:
         raise Conflict("cohort", f"the cohort {cohort} belongs to somebody else.", "Choose another name.")
-    account = ledger.find_account(connection, cohort=cohort, kind="cohort", holder=cohort)
-    assert account is not None
-    if account.cap != cap:
-        raise InvalidRequest(
-            "budget_epsilon",
-            f"the cohort {cohort} has a budget of {format_epsilon(account.cap)} for all its versions.",
-            "Declare the same: registering again neither resets nor raises it.",
+
+
+def _open_accounts(connection: sa.Connection, cohort: str, declaration: Declaration) -> None:
+    """An account for each declared budget. A later version may open one more, and changes none."""
+    present = {a.currency: a for a in ledger.list_accounts(connection, cohort=cohort) if a.kind == "cohort"}
+    _check_same_accounting(cohort, present, declaration)
+    for currency, cap in declaration.caps.items():
+        account = present.get(currency) or ledger.open_account(
+            connection, cohort=cohort, kind="cohort", holder=cohort, currency=currency, cap=cap
         )
+        if account.cap != cap:
+            raise _other_budget(cohort, account)
+    for currency in present.keys() - declaration.caps.keys():
+        raise _other_budget(cohort, present[currency])
+
+
+def _check_same_accounting(
+    cohort: str, present: Mapping[Currency, ledger.Account], declaration: Declaration
+) -> None:
+    is_zcdp = declaration.accounting is Accounting.ZCDP
+    if (Currency.EPSILON if is_zcdp else Currency.RHO) in present:
+        known = Accounting.PURE_SUM if is_zcdp else Accounting.ZCDP
+        raise InvalidRequest(
+            "accounting",
+            f"losses of the cohort {cohort} add up by {known}, for all its versions.",
+            f"Declare {known}.",
+        )
+
+
+def _other_budget(cohort: str, account: ledger.Account) -> InvalidRequest:
+    cap = format_amount(account.currency, account.cap)
+    return InvalidRequest(
+        FIELDS[account.currency],
+        f"the cohort {cohort} has a budget of {cap} {account.currency} for all its versions.",
+        "Declare the same: registering again neither resets nor raises it.",
+    )
 
 
 def _latest(
@@ -174,7 +240,7 @@ def _latest(
     state: DatasetState | None = None,
     but_not: DatasetState | None = None,
 ) -> Dataset | None:
-    query = sa.select(datasets).where(datasets.c.name == name).order_by(datasets.c.version.desc()).limit(1)
+    query = _IN_EFFECT.where(datasets.c.name == name).order_by(datasets.c.version.desc()).limit(1)
     if state is not None:
         query = query.where(datasets.c.state == state)
     if but_not is not None:
@@ -183,11 +249,13 @@ def _latest(
     return None if row is None else _dataset(row)
 
 
-def _visible(dataset: Dataset, user: User) -> bool:
-    named = dataset.declaration.policy.data_users
-    return may_see_dataset(user, owner=dataset.owner, data_users=named) and (
-        dataset.state is DatasetState.READY or user.name == dataset.owner
-    )
+def _visible(dataset: Dataset, user: User, granted: frozenset[str]) -> bool:
+    named, is_granted = dataset.declaration.policy.data_users, dataset.name in granted
+    # what others than the owner decide about is there for them to see
+    reviews = user.name in dataset.declaration.policy.reviewers
+    return may_see_dataset(
+        user, owner=dataset.owner, data_users=named, is_granted=is_granted, reviews=reviews
+    ) and (dataset.state is DatasetState.READY or user.name == dataset.owner)
 
 
 def _dataset(row: sa.Row[tuple[object, ...]]) -> Dataset:
@@ -197,7 +265,8 @@ def _dataset(row: sa.Row[tuple[object, ...]]) -> Dataset:
         version=fields["version"],
         owner=fields["owner"],
         cohort=fields["cohort"],
-        declaration=Declaration.model_validate(fields["declaration"]),
+        declaration=Declaration.model_validate({**fields["declaration"], "policy": fields["body"]}),
+        policy_number=fields["number"],
         state=DatasetState(fields["state"]),
         problem=ImportProblem[fields["problem"]] if fields["problem"] else None,
         snapshot=fields["snapshot"],

@@ -7,15 +7,19 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import sqlalchemy as sa
+from pydantic import TypeAdapter
 
+from domain.dataset import Dataset
 from domain.errors import Conflict, NotFound
-from domain.job import Job, JobRequest, Reason
+from domain.job import AnyRequest, Job, Reason
 from domain.permissions import Role, User, may_see_job
 from domain.states import Actor, JobState, LedgerAction, is_terminal, transition
-from store import audit, ledger, runs
+from store import audit, job_notices, ledger, reviewers, runs
 from store.database import insert_once
 from store.tables import datasets, jobs
 
+_WITHOUT_RELEASE = {JobState.REJECTED, JobState.CANCELLED, JobState.ERRORED}
+_REQUEST: TypeAdapter[AnyRequest] = TypeAdapter(AnyRequest)
 _WITH_OWNER = sa.select(jobs, datasets.c.owner).join(datasets, jobs.c.dataset_id == datasets.c.id)
 
 
@@ -24,31 +28,34 @@ def submit(
     *,
     job_id: str,
     author: str,
-    dataset_id: str,
-    cohort: str,
-    request: JobRequest,
-    image_digest: str,
+    dataset: Dataset,
+    request: AnyRequest,
+    image_digest: str | None,
     now: datetime,
 ) -> tuple[Job, bool]:
     """A new job with its budget reserved, or the one on record under this id: (job, is it new?).
 
     The identical question that is released already is answered by that release, at no cost. Raises Conflict
-    when the id stands for another request, BudgetExceeded when the account does not cover it.
+    when the id stands for another request or this may be asked only once, BudgetExceeded when the accounts do
+    not cover it.
     """
     if present := on_record(connection, job_id, author=author, request=request):
         return present, False
-    question = request.question(dataset_id=dataset_id, image_digest=image_digest)
+    question = request.question(dataset_id=dataset.id, image_digest=image_digest)
     answer = _answered(connection, question)
+    once = None if answer else request.once_key(snapshot=dataset.snapshot or dataset.id)
     state = JobState.RELEASED if answer else JobState.SUBMITTED
     actor = Actor.POLICY if answer else Actor.DATA_USER
     values = {
         "id": job_id,
-        "dataset_id": dataset_id,
+        "dataset_id": dataset.id,
         "author": author,
         "project": request.project,
         "request": request.model_dump(mode="json"),
         "image_digest": image_digest,
         "question": question,
+        "policy_number": dataset.policy_number,
+        "once": once,
         "state": state,
         "attempts": 0,
         "answered_by": answer,
@@ -57,18 +64,21 @@ def submit(
     }
     if not insert_once(connection, jobs, values):
         # the same id came at the same moment, and the other one was first
-        present = on_record(connection, job_id, author=author, request=request)
-        assert present is not None
-        return present, False
+        if present := on_record(connection, job_id, author=author, request=request):
+            return present, False
+        raise _released_once(request)
     if transition(None, state, actor).ledger is LedgerAction.RESERVE:
         ledger.reserve(
             connection,
             job_id=job_id,
-            cohort=cohort,
+            cohort=dataset.cohort,
             author=author,
             project=request.project,
-            micro_epsilon=request.micro_epsilon,
+            cost=request.cost(dataset.declaration),
             now=now,
+        )
+        job_notices.tell_of_low_budget(
+            connection, cohort=dataset.cohort, dataset=dataset.name, by=author, now=now
         )
     audit.append(
         connection, at=now, actor=author, action="job.submit", subject=job_id, state=state, answered_by=answer
@@ -76,7 +86,7 @@ def submit(
     return get(connection, job_id), True
 
 
-def on_record(connection: sa.Connection, job_id: str, *, author: str, request: JobRequest) -> Job | None:
+def on_record(connection: sa.Connection, job_id: str, *, author: str, request: AnyRequest) -> Job | None:
     """The job that this very request made before. Raises Conflict when the id stands for another request."""
     present = _find(connection, job_id)
     if present is not None and (present.author != author or present.request != request):
@@ -101,6 +111,8 @@ def move(
     Conflict when the table has no such row or the actor may not take it.
     """
     row = transition(before, after, actor)
+    if after in _WITHOUT_RELEASE:
+        fields = {**fields, "once": None}  # another job may ask
     changed = connection.execute(
         sa.update(jobs)
         .where(jobs.c.id == job_id, jobs.c.state == before)
@@ -124,6 +136,7 @@ def move(
         after=after,
         ledger=row.ledger,
     )
+    job_notices.tell_of_move(connection, job_id, after, actor=actor, by=by, now=now)
     return True
 
 
@@ -140,7 +153,7 @@ def get(connection: sa.Connection, job_id: str, *, lock: bool = False) -> Job:
 def get_visible(connection: sa.Connection, job_id: str, user: User) -> Job:
     """The job, if this user may see it. The same words for absent and forbidden."""
     found = _find(connection, job_id)
-    if found is None or not may_see_job(user, author=found.author, owner=found.owner):
+    if found is None or not _may_see(connection, user, found):
         raise NotFound("job", "there is no such job.", "See `dpgate status`.")
     return found
 
@@ -151,12 +164,27 @@ def visible_to(connection: sa.Connection, user: User, *, limit: int = 200) -> li
     if user.role is Role.DATA_USER:
         query = query.where(jobs.c.author == user.name)
     elif user.role is Role.RIGHTS_HOLDER:
-        query = query.where(datasets.c.owner == user.name)
+        query = query.where(datasets.c.name.in_(reviewers.reviewed_by(connection, user)))
     return [_job(row) for row in connection.execute(query)]
 
 
+def waiting(connection: sa.Connection, user: User) -> list[Job]:
+    """The jobs that wait for reviewers of whom this user is one, the longest waiting first."""
+    query = _WITH_OWNER.where(
+        jobs.c.state.in_((JobState.SUBMITTED, JobState.IN_REVIEW)),
+        datasets.c.name.in_(reviewers.reviewed_by(connection, user)),
+    )
+    return [_job(row) for row in connection.execute(query.order_by(jobs.c.moved_at, jobs.c.id))]
+
+
+def on_dataset(connection: sa.Connection, name: str, *, limit: int) -> list[Job]:
+    """So many of the jobs of a data set, over all its versions, newest first."""
+    query = _WITH_OWNER.where(datasets.c.name == name).order_by(jobs.c.created_at.desc(), jobs.c.id)
+    return [_job(row) for row in connection.execute(query.limit(limit))]
+
+
 def set_publish_time(connection: sa.Connection, job_id: str, at: datetime) -> bool:
-    """Once: the first worker to find all blocks done decides. False for the others."""
+    """Once: the first worker to find all runs done decides. False for the others."""
     changed = connection.execute(
         sa.update(jobs).where(jobs.c.id == job_id, jobs.c.publish_at.is_(None)).values(publish_at=at)
     )
@@ -197,12 +225,25 @@ def in_state(connection: sa.Connection, state: JobState, *, now: datetime, for_s
     return list(connection.execute(query.order_by(jobs.c.moved_at)).scalars())
 
 
+def _released_once(request: AnyRequest) -> Conflict:
+    return Conflict(
+        "mechanism",
+        f"{request.mechanism_name} releases once from one pipeline and data set; another job does that.",
+        "Ask the identical question when it is RELEASED: the same release answers it, free.",
+    )
+
+
 def _answered(connection: sa.Connection, question: str) -> str | None:
     query = sa.select(jobs.c.id).where(
         jobs.c.question == question, jobs.c.state == JobState.RELEASED, jobs.c.answered_by.is_(None)
     )
     found: str | None = connection.execute(query.order_by(jobs.c.moved_at).limit(1)).scalar()
     return found
+
+
+def _may_see(connection: sa.Connection, user: User, job: Job) -> bool:
+    reviewing = reviewers.is_reviewer(connection, user, job.request.dataset)
+    return may_see_job(user, author=job.author, reviews=reviewing)
 
 
 def _find(connection: sa.Connection, job_id: str) -> Job | None:
@@ -212,6 +253,6 @@ def _find(connection: sa.Connection, job_id: str) -> Job | None:
 
 def _job(row: sa.Row[Any]) -> Job:
     fields = dict(row._mapping)
-    fields["request"] = JobRequest.model_validate(fields["request"])
+    fields["request"] = _REQUEST.validate_python(fields["request"])
     fields["reason"] = Reason[fields["reason"]] if fields["reason"] else None
     return Job(**{name: fields[name] for name in Job.model_fields})

@@ -47,6 +47,11 @@ class Keys:
         return self._derive("run outputs")
 
     @property
+    def participants(self) -> bytes:
+        """Seals and names what participant levels wrote."""
+        return self._derive("participant outputs")
+
+    @property
     def people(self) -> bytes:
         """Fingerprints people, to know a cohort again."""
         return self._derive("people")
@@ -55,6 +60,16 @@ class Keys:
     def partition(self) -> bytes:
         """Master of the per-job partition keys."""
         return self._derive("partition")
+
+    @property
+    def worlds(self) -> bytes:
+        """Master of the keys that draw a cohort's half-samples."""
+        return self._derive("pac worlds")
+
+    @property
+    def states(self) -> bytes:
+        """Seals a cohort's secret half-sample."""
+        return self._derive("pac states")
 
     @property
     def signing(self) -> Ed25519PrivateKey:

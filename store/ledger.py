@@ -1,8 +1,8 @@
-"""The privacy account: integer micro-epsilon, reserved, then charged or refunded, under the database's lock.
+"""The privacy accounts: integer units, reserved, then charged or refunded, under the database's lock.
 
-One hard cap per cohort, over all its data set versions and all users; projects and users may have
-sub-allocations of it, which bind in addition. Composition is the plain sum of pure epsilons, which is a valid
-filter and odometer for adaptively chosen losses (Rogers et al. 2016; Whitehouse et al. 2023).
+One hard cap per cohort and currency, over all data set versions and all users; projects and users may have
+sub-allocations of it, which bind in addition. Nothing is added across currencies, and within one the plain
+sum is a valid filter for adaptively chosen losses: `privacy.accounting` has the proofs.
 """
 
 from __future__ import annotations
@@ -15,21 +15,24 @@ import sqlalchemy as sa
 
 from domain.errors import BudgetExceeded, InvalidRequest, PlatformError
 from domain.states import LedgerAction
-from privacy.loss import MAX_MICRO_EPSILON, format_epsilon
+from privacy.cost import Cost, Currency, format_amount
 from store import turn
-from store.tables import Moment, accounts, ledger_entries, project_members
+from store.database import insert_once
+from store.project_tables import project_members
+from store.tables import Moment, accounts, ledger_entries
 
 AccountKind = Literal["cohort", "project", "user"]
 
 
 @dataclass(frozen=True)
 class Account:
-    """A cap and what is taken of it, in micro-epsilon."""
+    """A cap and what is taken of it, in units of its currency."""
 
     id: int
     cohort: str
     kind: AccountKind
     holder: str
+    currency: Currency
     cap: int
     reserved: int
     spent: int
@@ -41,14 +44,18 @@ class Account:
 
 @dataclass(frozen=True)
 class Standing:
-    """A cohort's cap, and what was spent of it just before and after one job's charge."""
+    """One of a cohort's caps, and what was spent of it just before and after one job's charge."""
 
+    currency: Currency
     cap: int
     before: int
     after: int
 
 
-_AMOUNT: sa.BindParameter[int] = sa.bindparam("amount", type_=sa.BigInteger)
+# what is taken of an account: the amount of its own currency, so that one statement serves all currencies
+_AMOUNT: sa.ColumnElement[int] = sa.case(
+    *((accounts.c.currency == c.value, sa.bindparam(c.value, type_=sa.BigInteger)) for c in Currency)
+)
 _LEFT = accounts.c.cap - accounts.c.reserved - accounts.c.spent
 
 
@@ -58,11 +65,10 @@ def _change(action: LedgerAction, *conditions: sa.ColumnElement[bool], **values:
         sa.update(accounts).where(these, *conditions).values(**values),
         key=accounts.c.id,
         into=ledger_entries,
+        own={"account_id": accounts.c.id, "amount": _AMOUNT},
         row={
-            "account_id": accounts.c.id,
             "job_id": sa.bindparam("job", type_=sa.String),
             "action": sa.literal(action.value),
-            "micro_epsilon": _AMOUNT,
             "at": sa.bindparam("now", type_=Moment),
         },
     )
@@ -74,7 +80,8 @@ _CHARGE = _change(
 )
 _REFUND = _change(LedgerAction.REFUND, reserved=accounts.c.reserved - _AMOUNT)
 _RESERVED = (
-    sa.select(ledger_entries.c.account_id, ledger_entries.c.micro_epsilon)
+    sa.select(ledger_entries.c.account_id, ledger_entries.c.amount, accounts.c.currency)
+    .join(accounts, accounts.c.id == ledger_entries.c.account_id)
     .where(
         ledger_entries.c.job_id == sa.bindparam("job", type_=sa.String),
         ledger_entries.c.action == LedgerAction.RESERVE.value,
@@ -86,10 +93,13 @@ _COVERING = (
     sa.select(accounts, project_members.c.member)
     .outerjoin(
         project_members,
-        (project_members.c.account_id == accounts.c.id) & (project_members.c.member == _AUTHOR),
+        (accounts.c.kind == "project")
+        & (project_members.c.project == accounts.c.holder)
+        & (project_members.c.member == _AUTHOR),
     )
     .where(
         accounts.c.cohort == sa.bindparam("cohort", type_=sa.String),
+        accounts.c.currency.in_(sa.bindparam("currencies", expanding=True)),
         sa.or_(
             accounts.c.kind == "cohort",
             (accounts.c.kind == "user") & (accounts.c.holder == _AUTHOR),
@@ -101,21 +111,26 @@ _COVERING = (
 
 
 def open_account(
-    connection: sa.Connection, *, cohort: str, kind: AccountKind, holder: str, cap: int
+    connection: sa.Connection, *, cohort: str, kind: AccountKind, holder: str, currency: Currency, cap: int
 ) -> Account:
-    """A new account with nothing taken of it."""
-    _check_amount(cap)
-    values = {"cohort": cohort, "kind": kind, "holder": holder, "cap": cap, "reserved": 0, "spent": 0}
-    connection.execute(sa.insert(accounts).values(values))
-    found = find_account(connection, cohort=cohort, kind=kind, holder=holder)
+    """The account, new with nothing taken of it, or as it is when it was opened before."""
+    check_cap(cap)
+    values = {"cohort": cohort, "kind": kind, "holder": holder, "currency": currency.value, "cap": cap}
+    insert_once(connection, accounts, {**values, "reserved": 0, "spent": 0})
+    found = find_account(connection, cohort=cohort, kind=kind, holder=holder, currency=currency)
     assert found is not None
     return found
 
 
-def find_account(connection: sa.Connection, *, cohort: str, kind: AccountKind, holder: str) -> Account | None:
+def find_account(
+    connection: sa.Connection, *, cohort: str, kind: AccountKind, holder: str, currency: Currency
+) -> Account | None:
     row = connection.execute(
         sa.select(accounts).where(
-            accounts.c.cohort == cohort, accounts.c.kind == kind, accounts.c.holder == holder
+            accounts.c.cohort == cohort,
+            accounts.c.kind == kind,
+            accounts.c.holder == holder,
+            accounts.c.currency == currency.value,
         )
     ).one_or_none()
     return None if row is None else _account(row)
@@ -126,52 +141,6 @@ def list_accounts(connection: sa.Connection, *, cohort: str) -> list[Account]:
     return [_account(row) for row in connection.execute(query)]
 
 
-def allot(
-    connection: sa.Connection, *, cohort: str, kind: Literal["project", "user"], holder: str, cap: int
-) -> Account:
-    """Set the sub-allocation of a project or user. It is a share of the cohort's cap, never more."""
-    _check_amount(cap)
-    turn.take(connection)
-    whole = find_account(connection, cohort=cohort, kind="cohort", holder=cohort)
-    if whole is None:
-        raise PlatformError(f"the cohort {cohort} has no account")
-    if cap > whole.cap:
-        raise InvalidRequest(
-            "epsilon",
-            f"{format_epsilon(cap)} is more than the whole budget of {format_epsilon(whole.cap)}.",
-            "Allot a part of it.",
-        )
-    present = find_account(connection, cohort=cohort, kind=kind, holder=holder)
-    if present is None:
-        return open_account(connection, cohort=cohort, kind=kind, holder=holder, cap=cap)
-    changed = connection.execute(
-        sa.update(accounts)
-        .where(accounts.c.id == present.id, accounts.c.reserved + accounts.c.spent <= cap)
-        .values(cap=cap)
-    )
-    if changed.rowcount != 1:
-        taken = format_epsilon(present.reserved + present.spent)
-        raise InvalidRequest(
-            "epsilon", f"{taken} of this allocation is taken already.", f"Allot {taken} or more."
-        )
-    found = find_account(connection, cohort=cohort, kind=kind, holder=holder)
-    assert found is not None
-    return found
-
-
-def members(connection: sa.Connection, account: Account) -> set[str]:
-    """Who may spend from a project's allocation."""
-    query = sa.select(project_members.c.member).where(project_members.c.account_id == account.id)
-    return set(connection.execute(query).scalars())
-
-
-def set_members(connection: sa.Connection, account: Account, names: tuple[str, ...]) -> None:
-    """Replace the members of a project."""
-    connection.execute(sa.delete(project_members).where(project_members.c.account_id == account.id))
-    for name in sorted(set(names)):
-        connection.execute(sa.insert(project_members).values(account_id=account.id, member=name))
-
-
 def reserve(
     connection: sa.Connection,
     *,
@@ -179,17 +148,16 @@ def reserve(
     cohort: str,
     author: str,
     project: str | None,
-    micro_epsilon: int,
+    cost: Cost,
     now: datetime,
 ) -> None:
-    """Set a job's loss aside in every account that covers it. Raises BudgetExceeded; then roll back."""
-    _check_amount(micro_epsilon)
-    covering = _covering(connection, cohort=cohort, author=author, project=project)
+    """Set a job's cost aside in every account that covers it. Raises BudgetExceeded; then roll back."""
+    covering = _covering(connection, cohort=cohort, author=author, project=project, cost=cost)
     turn.take(connection)
     ids = [account.id for account in covering]
-    reserved = _RESERVE.execute(connection, ids=ids, job=job_id, amount=micro_epsilon, now=now)
+    reserved = _RESERVE.execute(connection, ids=ids, job=job_id, now=now, **_amounts(cost))
     if reserved != len(ids):
-        raise _exceeded(connection, ids, micro_epsilon)
+        raise _exceeded(connection, ids, cost)
 
 
 def charge(connection: sa.Connection, *, job_id: str, now: datetime) -> None:
@@ -202,34 +170,47 @@ def refund(connection: sa.Connection, *, job_id: str, now: datetime) -> None:
     _settle(connection, _REFUND, job_id, now)
 
 
-def standing(connection: sa.Connection, *, job_id: str, cohort: str) -> Standing:
-    """Where the account stood when the job was charged; it does not change with later charges."""
-    account = find_account(connection, cohort=cohort, kind="cohort", holder=cohort)
-    assert account is not None
-    charges = (ledger_entries.c.account_id == account.id, ledger_entries.c.action == LedgerAction.CHARGE)
-    own = connection.execute(
-        sa.select(ledger_entries.c.number, ledger_entries.c.micro_epsilon).where(
-            *charges, ledger_entries.c.job_id == job_id
-        )
-    ).one()
-    earlier = sa.select(sa.func.sum(ledger_entries.c.micro_epsilon)).where(
-        *charges, ledger_entries.c.number < own.number
+def standings(connection: sa.Connection, *, job_id: str, cohort: str) -> tuple[Standing, ...]:
+    """Where the cohort's accounts stood when the job was charged; it does not change with later charges."""
+    charges = sa.select(
+        ledger_entries.c.number, ledger_entries.c.amount, accounts.c.id, accounts.c.currency, accounts.c.cap
+    ).join(accounts, accounts.c.id == ledger_entries.c.account_id)
+    own = charges.where(
+        accounts.c.cohort == cohort,
+        accounts.c.kind == "cohort",
+        ledger_entries.c.job_id == job_id,
+        ledger_entries.c.action == LedgerAction.CHARGE,
+    )
+    return tuple(_standing(connection, row) for row in connection.execute(own.order_by(accounts.c.id)).all())
+
+
+def _standing(connection: sa.Connection, own: Any) -> Standing:
+    earlier = sa.select(sa.func.sum(ledger_entries.c.amount)).where(
+        ledger_entries.c.account_id == own.id,
+        ledger_entries.c.action == LedgerAction.CHARGE,
+        ledger_entries.c.number < own.number,
     )
     before = int(connection.execute(earlier).scalar() or 0)
-    return Standing(cap=account.cap, before=before, after=before + own.micro_epsilon)
+    return Standing(Currency(own.currency), cap=own.cap, before=before, after=before + own.amount)
 
 
-def _covering(connection: sa.Connection, *, cohort: str, author: str, project: str | None) -> list[Account]:
-    rows = connection.execute(_COVERING, {"cohort": cohort, "author": author, "project": project}).all()
-    found = {row.kind: row for row in rows}
-    if "cohort" not in found:
-        raise PlatformError(f"the cohort {cohort} has no account")
-    if project is not None and ("project" not in found or found["project"].member is None):
-        raise InvalidRequest(
-            "project",
-            f"no budget is allotted to a project {project} of which {author} is a member.",
-            "Ask the rights holder, or leave project out.",
-        )
+def _covering(
+    connection: sa.Connection, *, cohort: str, author: str, project: str | None, cost: Cost
+) -> list[Account]:
+    currencies = [currency.value for currency, _ in cost]
+    asked = {"cohort": cohort, "author": author, "project": project, "currencies": currencies}
+    rows = connection.execute(_COVERING, asked).all()
+    found = {(row.kind, row.currency): row for row in rows}
+    for currency, _ in cost:
+        if ("cohort", currency) not in found:
+            raise no_budget(currency)
+        share = found.get(("project", currency))
+        if project is not None and (share is None or share.member is None):
+            raise InvalidRequest(
+                "project",
+                f"no budget of {currency} is allotted to a project {project} of which {author} is a member.",
+                "Ask the rights holder, or leave project out.",
+            )
     return [_account(row) for row in rows]
 
 
@@ -237,36 +218,58 @@ def _settle(connection: sa.Connection, change: turn.Change, job_id: str, now: da
     entries = connection.execute(_RESERVED, {"job": job_id}).all()
     if not entries:
         raise PlatformError(f"job {job_id} has no reservation")
-    amounts = {entry.micro_epsilon for entry in entries}
-    if len(amounts) != 1:
-        raise PlatformError(f"job {job_id} has reserved different amounts in its accounts")
+    amounts = {(entry.currency, entry.amount) for entry in entries}
+    if len(amounts) != len({currency for currency, _ in amounts}):
+        raise PlatformError(f"job {job_id} has reserved different amounts of one currency")
     turn.take(connection)
+    cost = Cost.of({Currency(currency): amount for currency, amount in amounts})
     ids = [entry.account_id for entry in entries]
-    change.execute(connection, ids=ids, job=job_id, amount=amounts.pop(), now=now)
+    change.execute(connection, ids=ids, job=job_id, now=now, **_amounts(cost))
+
+
+def _amounts(cost: Cost) -> dict[str, int]:
+    return {currency.value: cost[currency] for currency in Currency}
 
 
 def _account(row: sa.Row[Any]) -> Account:
-    return Account(row.id, row.cohort, row.kind, row.holder, row.cap, row.reserved, row.spent)
+    return Account(
+        row.id, row.cohort, row.kind, row.holder, Currency(row.currency), row.cap, row.reserved, row.spent
+    )
 
 
-def _check_amount(amount: int) -> None:
+def check_cap(cap: int) -> None:
+    """Raises ValueError for anything but a positive int that the database can keep."""
     # a negative amount would refill the budget: that bug has been shipped elsewhere
-    if isinstance(amount, bool) or not isinstance(amount, int) or not 0 < amount <= MAX_MICRO_EPSILON:
-        raise ValueError(f"an amount of budget is a positive integer of micro-epsilon, not {amount!r}")
+    if isinstance(cap, bool) or not isinstance(cap, int) or not 0 < cap < 2**62:
+        raise ValueError("a cap is a positive integer of units of its currency")
 
 
-def _exceeded(connection: sa.Connection, ids: list[int], asked: int) -> BudgetExceeded:
+def no_budget(currency: Currency) -> BudgetExceeded:
+    """What to raise where the cohort has no account of a currency."""
+    return BudgetExceeded(
+        "mechanism",
+        f"this data set has no budget of {currency}.",
+        "Its rights holder declares one in dataset.yaml. Nothing was charged.",
+    )
+
+
+def _exceeded(connection: sa.Connection, ids: list[int], cost: Cost) -> BudgetExceeded:
     query = sa.select(accounts).where(accounts.c.id.in_(ids)).order_by(accounts.c.id)
-    account = next(found for row in connection.execute(query) if (found := _account(row)).left < asked)
+    found = [_account(row) for row in connection.execute(query)]
+    account = next(account for account in found if account.left < cost[account.currency])
     whose = {
         "cohort": "of this data set",
         "project": f"of the project {account.holder}",
         "user": f"of the user {account.holder}",
     }[account.kind]
     return BudgetExceeded(
-        "epsilon",
-        f"{format_epsilon(asked)} is more than the {format_epsilon(account.left)} left of the budget "
-        f"{whose} (cap {format_epsilon(account.cap)}, spent {format_epsilon(account.spent)}, "
-        f"reserved {format_epsilon(account.reserved)}).",
+        str(account.currency),
+        f"{_text(account, cost[account.currency])} is more than the {_text(account, account.left)} left "
+        f"of the budget {whose} (cap {_text(account, account.cap)}, spent {_text(account, account.spent)}, "
+        f"reserved {_text(account, account.reserved)}).",
         "Ask for less, or ask the rights holder. Nothing was charged.",
     )
+
+
+def _text(account: Account, amount: int) -> str:
+    return format_amount(account.currency, amount)

@@ -14,10 +14,15 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from store.keys import Keys
 from store.sealing import open_sealed, seal
 
-_SIZE = 32
+# numpy leaves zeros at the end of such a value out where it is read as Python's bytes, and nowhere else
+_FINGERPRINT = np.dtype("S32")
+Fingerprints = NDArray[np.bytes_]
 
 
 class CohortPeople:
@@ -42,28 +47,40 @@ class CohortPeople:
         """The first of these cohorts that knows one of these people, or None."""
         wanted = self._fingerprints(people)
         for cohort in cohorts:
-            if wanted & self._read(cohort):
+            if len(np.intersect1d(wanted, self._read(cohort), assume_unique=True)):
                 return cohort
         return None
 
     def add(self, people: Iterable[str], *, cohort: str) -> None:
         """Remember people as members of a cohort; nobody is ever forgotten. Call it `locked`."""
-        known = self._read(cohort) | self._fingerprints(people)
+        known = _distinct(np.concatenate([self._read(cohort), self._fingerprints(people)]))
         self._root.mkdir(parents=True, exist_ok=True, mode=0o700)
         unfinished = self._root / f".{cohort}.{secrets.token_hex(6)}"
         descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(descriptor, "wb") as file:
-            file.write(seal(b"".join(sorted(known)), key=self._key, context=f"cohort {cohort}"))
+            file.write(seal(known.tobytes(), key=self._key, context=f"cohort {cohort}"))
             file.flush()
             os.fsync(file.fileno())
         unfinished.rename(self._root / cohort)
 
-    def _fingerprints(self, people: Iterable[str]) -> set[bytes]:
-        return {hmac.digest(self._key, person.encode(), "sha256") for person in people}
+    def _fingerprints(self, people: Iterable[str]) -> Fingerprints:
+        found = bytearray()
+        for person in people:
+            found += hmac.digest(self._key, person.encode(), "sha256")
+        return _distinct(np.frombuffer(found, _FINGERPRINT))
 
-    def _read(self, cohort: str) -> set[bytes]:
+    def _read(self, cohort: str) -> Fingerprints:
         path = self._root / cohort
         if not path.is_file():
-            return set()
+            return np.zeros(0, _FINGERPRINT)
         content = open_sealed(path.read_bytes(), key=self._key, context=f"cohort {cohort}")
-        return {content[start : start + _SIZE] for start in range(0, len(content), _SIZE)}
+        return np.frombuffer(content, _FINGERPRINT)
+
+
+def _distinct(found: Fingerprints) -> Fingerprints:
+    """Sorted in place, each once."""
+    found.sort()
+    is_first = np.ones(len(found), bool)
+    is_first[1:] = found[1:] != found[:-1]
+    distinct: Fingerprints = found[is_first]
+    return distinct

@@ -1,8 +1,10 @@
-"""Chunks of a job's blocks, and the sealed outputs of their runs until the release is drawn."""
+"""Chunks of a job's runs, and the sealed outputs of their runs until the release is drawn."""
 
 from __future__ import annotations
 
 import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 
 import sqlalchemy as sa
@@ -29,6 +31,15 @@ def claim(connection: sa.Connection, *, job_id: str, number: int, lease_until: d
     return token if changed.rowcount == 1 else None
 
 
+def renew(connection: sa.Connection, *, job_id: str, number: int, claim: str, lease_until: datetime) -> None:
+    """The worker that holds the claim lives and is still at it."""
+    connection.execute(
+        sa.update(chunks)
+        .where(chunks.c.job_id == job_id, chunks.c.number == number, chunks.c.claim == claim)
+        .values(lease_until=lease_until)
+    )
+
+
 def finish(
     connection: sa.Connection, *, job_id: str, number: int, claim: str, sealed: dict[int, bytes]
 ) -> bool:
@@ -45,8 +56,9 @@ def finish(
     )
     if changed.rowcount != 1:
         return False
-    rows = [{"job_id": job_id, "block": block, "sealed": content} for block, content in sealed.items()]
-    connection.execute(sa.insert(run_outputs), rows)
+    rows = [{"job_id": job_id, "run": run, "sealed": content} for run, content in sealed.items()]
+    if rows:  # a chunk of the participant level has none
+        connection.execute(sa.insert(run_outputs), rows)
     return True
 
 
@@ -59,8 +71,36 @@ def give_back(connection: sa.Connection, *, job_id: str, number: int, claim: str
     )
 
 
+@dataclass(frozen=True)
+class Progress:
+    """Of one moment: whether each chunk is done, by number, and the runs that have an output."""
+
+    chunks: Mapping[int, bool]
+    runs: frozenset[int]
+
+
+def progress(connection: sa.Connection, job_id: str) -> Progress:
+    planned = sa.select(sa.literal(True), chunks.c.number, chunks.c.state == "DONE")
+    kept = sa.select(sa.literal(False), run_outputs.c.run, sa.literal(True))
+    # one statement: a chunk that ends between two would look as if its outputs came from nowhere
+    both = sa.union_all(planned.where(chunks.c.job_id == job_id), kept.where(run_outputs.c.job_id == job_id))
+    found = [tuple(row) for row in connection.execute(both)]
+    return Progress(
+        {number: bool(done) for is_chunk, number, done in found if is_chunk},
+        frozenset(number for is_chunk, number, _ in found if not is_chunk),
+    )
+
+
 def all_done(connection: sa.Connection, job_id: str) -> bool:
     query = sa.select(sa.func.count()).where(chunks.c.job_id == job_id, chunks.c.state != "DONE")
+    return connection.execute(query).scalar_one() == 0
+
+
+def all_done_before(connection: sa.Connection, job_id: str, number: int) -> bool:
+    """Whether every chunk with a lower number is done."""
+    query = sa.select(sa.func.count()).where(
+        chunks.c.job_id == job_id, chunks.c.number < number, chunks.c.state != "DONE"
+    )
     return connection.execute(query).scalar_one() == 0
 
 
@@ -86,8 +126,8 @@ def most_attempts(connection: sa.Connection, job_id: str) -> int:
 
 
 def sealed_outputs(connection: sa.Connection, job_id: str) -> dict[int, bytes]:
-    query = sa.select(run_outputs.c.block, run_outputs.c.sealed).where(run_outputs.c.job_id == job_id)
-    return {row.block: row.sealed for row in connection.execute(query)}
+    query = sa.select(run_outputs.c.run, run_outputs.c.sealed).where(run_outputs.c.job_id == job_id)
+    return {row.run: row.sealed for row in connection.execute(query)}
 
 
 def discard(connection: sa.Connection, job_id: str) -> None:

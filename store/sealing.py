@@ -7,6 +7,7 @@ truncation.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import BinaryIO
 
 from nacl import bindings
 from nacl.exceptions import CryptoError
@@ -65,6 +66,62 @@ def open_stream(sealed: Iterable[bytes], *, key: bytes, context: str) -> Iterato
         raise PlatformError("a sealed file does not open: wrong key, wrong place, or changed bytes") from None
     if tag != _FINAL:
         raise PlatformError("a sealed file ends too early")
+
+
+def plain_size(sealed_size: int) -> int:
+    """Plain bytes of a sealed stream of this length. Raises PlatformError where it can be none."""
+    body = sealed_size - _HEADER
+    if body < _OVERHEAD:
+        raise PlatformError("a sealed file ends too early")
+    return body - _chunk_count(body) * _OVERHEAD
+
+
+def _chunk_count(body: int) -> int:
+    return -(-body // (CHUNK + _OVERHEAD))
+
+
+class OpenedChunks:
+    """The plain chunks of a sealed stream, by number, in any order.
+
+    A chunk opens only after those before it, for the cipher chains them; the state before each is kept, so
+    that going back costs one chunk. Raises PlatformError on any change, also when the end is missing.
+    """
+
+    def __init__(self, sealed: BinaryIO, *, size: int, key: bytes, context: str) -> None:
+        self._sealed, self._context = sealed, context.encode()
+        self.plain_size = plain_size(size)
+        self.count = _chunk_count(size - _HEADER)
+        state = bindings.crypto_secretstream_xchacha20poly1305_state()
+        sealed.seek(0)
+        bindings.crypto_secretstream_xchacha20poly1305_init_pull(state, sealed.read(_HEADER), key)
+        self._state = state
+        self._before = [list(state.statebuf)]
+
+    def __getitem__(self, number: int) -> bytes:
+        if not 0 <= number < self.count:
+            raise PlatformError("a sealed file ends too early")
+        for missing in range(len(self._before) - 1, number):
+            self._open(missing)
+        return self._open(number)
+
+    def _open(self, number: int) -> bytes:
+        # an array of the C library's, which takes a list of numbers
+        self._state.statebuf[0 : len(self._before[number])] = self._before[number]  # type: ignore[index, call-overload]
+        self._sealed.seek(_HEADER + number * (CHUNK + _OVERHEAD))
+        piece = self._sealed.read(CHUNK + _OVERHEAD)
+        try:
+            message, tag = bindings.crypto_secretstream_xchacha20poly1305_pull(
+                self._state, piece, self._context
+            )
+        except (CryptoError, RuntimeError, ValueError):
+            raise PlatformError(
+                "a sealed file does not open: wrong key, wrong place, or changed bytes"
+            ) from None
+        if (tag == _FINAL) != (number == self.count - 1):
+            raise PlatformError("a sealed file ends too early")
+        if number == len(self._before) - 1:
+            self._before.append(list(self._state.statebuf))
+        return bytes(message)
 
 
 def _push(

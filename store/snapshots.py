@@ -1,123 +1,152 @@
 """Immutable, content-addressed, sealed copies of original data. Worker zone only.
 
-A snapshot is a sealed manifest (which table and which file of which person is which blob) and sealed blobs.
+A snapshot is a sealed manifest, pages that say which file of which person is which blob, and sealed blobs.
 Everything is named by a keyed digest of its plain bytes: equal files are stored once, names tell nothing.
 """
 
 from __future__ import annotations
 
-import hashlib
+import io
 import json
-import os
-import secrets
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from itertools import islice
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from domain.errors import PlatformError
 from domain.model import canonical
+from store.blobs import BlobArea
 from store.keys import Keys
-from store.sealing import CHUNK, open_stream, seal_stream
+from store.sealed_file import SealedFile
+from store.sealing import CHUNK
 
 Open = Callable[[], BinaryIO]
+VERSION = 2
+PEOPLE_PER_PAGE = 10_000
+
+
+@dataclass(frozen=True)
+class StoredFile:
+    """One sealed file: `name` is the keyed digest of its plain bytes, `size` their number. Read on demand."""
+
+    name: str
+    size: int
+    open: Open = field(repr=False, compare=False)
 
 
 class Snapshot:
-    """One snapshot, read on demand."""
+    """One snapshot, read on demand. Paths and names of people in it are secrets."""
 
-    def __init__(
-        self, area: SnapshotArea, manifest: dict[str, dict[str, str] | dict[str, dict[str, str]]]
-    ) -> None:
-        self._area = area
-        self._tables: dict[str, str] = manifest["tables"]  # type: ignore[assignment]
-        self._people: dict[str, dict[str, str]] = manifest["people"]  # type: ignore[assignment]
+    def __init__(self, blobs: BlobArea, manifest: dict[str, Any]) -> None:
+        self._blobs = blobs
+        self._manifest = manifest
 
     @property
     def people(self) -> list[str]:
-        """Every person of the privacy unit's table. A secret: also its length."""
-        return list(self._people)
+        """Every person of the privacy unit's table, each once. A secret: also its length."""
+        return list(self._files)
+
+    @cached_property
+    def shared(self) -> Mapping[str, StoredFile]:
+        """Files for everybody as they were delivered, by path."""
+        return self._stored(self._manifest.get("shared", {}))
 
     def table(self, path: str) -> bytes:
-        return self._area.read_blob(self._tables[path])
+        return self._blobs.read(self._manifest["tables"][path])
 
-    def files_of(self, person: str) -> dict[str, bytes]:
-        """The person's own files by path."""
-        return {path: self._area.read_blob(blob) for path, blob in self._people[person].items()}
+    def open_table(self, path: str) -> SealedFile:
+        """The table as a file that opens as it is read, from any place: for what need not be in memory."""
+        return self._blobs.open(self._manifest["tables"][path])
+
+    def files_of(self, person: str) -> Mapping[str, StoredFile]:
+        """The person's own files by their path in the tree, at any depth."""
+        found = self._files[person]
+        return self._stored(json.loads(found) if isinstance(found, bytes) else found)
+
+    def checksums(self) -> bytes | None:
+        """The list of checksums that came with the delivery, if one did."""
+        name = self._manifest.get("checksums")
+        return None if name is None else self._blobs.read(name)
+
+    @cached_property
+    def _files(self) -> Mapping[str, bytes | dict[str, str]]:
+        """What the pages say of each person, taken apart when it is asked for."""
+        if "pages" not in self._manifest:
+            return dict(self._manifest["people"])  # version 1
+        lines = (line for page in self._manifest["pages"] for line in self._blobs.read(page).splitlines())
+        parts = (line.partition(b"\t") for line in lines)
+        return {json.loads(person): files for person, _, files in parts}
+
+    def _stored(self, listed: Mapping[str, Any]) -> dict[str, StoredFile]:
+        return {path: self._file(*entry) for path, entry in map(_entry, listed.items())}
+
+    def _file(self, name: str, size: int | None) -> StoredFile:
+        known = self._blobs.plain_size(name) if size is None else size
+        return StoredFile(name, known, partial(_opened, self._blobs, name))
 
 
 class SnapshotArea:
     """The folder of all snapshots."""
 
     def __init__(self, root: Path, keys: Keys) -> None:
-        self._blobs = root / "blobs"
-        self._manifests = root / "manifests"
-        self._keys = keys
+        self._blobs = BlobArea(root / "blobs", keys)
+        self._manifests = BlobArea(root / "manifests", keys, kind="manifest", fanned_out=False)
 
-    def write(self, *, tables: Mapping[str, Open], people: Mapping[str, Mapping[str, Open]]) -> str:
-        """Seal a data set and return its name, a keyed digest of the whole content."""
+    def write(
+        self,
+        *,
+        tables: Mapping[str, Open],
+        people: Mapping[str, Mapping[str, Open]],
+        shared: Mapping[str, Open] | None = None,
+        checksums: bytes | None = None,
+    ) -> str:
+        """Seal a data set and return its name, a keyed digest of the whole content.
+
+        What is there already, of this snapshot or another, is not sealed again: a write that was killed goes
+        on where it ended. No more than a page of people is held in memory.
+        """
         manifest = {
-            "tables": {path: self._write_blob(opener) for path, opener in sorted(tables.items())},
-            "people": {
-                person: {path: self._write_blob(opener) for path, opener in sorted(files.items())}
-                for person, files in sorted(people.items())
-            },
+            "version": VERSION,
+            "tables": {path: self._blobs.write(opener)[0] for path, opener in sorted(tables.items())},
+            "shared": self._written(shared or {}),
+            "pages": list(self._pages(people)),
+            "checksums": None if checksums is None else self._blobs.write_bytes(checksums),
         }
-        content = canonical(manifest)
-        name = self._digest([content])
-        self._write(self._manifests / name, [content], context=f"manifest {name}")
-        return f"keyed:{name}"
+        return f"keyed:{self._manifests.write_bytes(canonical(manifest))}"
 
     def has(self, snapshot: str) -> bool:
         """Whether the snapshot is here. Opens nothing."""
-        return (self._manifests / _name(snapshot)).is_file()
+        return self._manifests.has(_name(snapshot))
 
     def open(self, snapshot: str) -> Snapshot:
-        name = _name(snapshot)
-        content = b"".join(self._read(self._manifests / name, context=f"manifest {name}"))
-        return Snapshot(self, json.loads(content))
+        manifest = json.loads(self._manifests.read(_name(snapshot)))
+        if manifest.get("version", 1) > VERSION:
+            raise PlatformError("a snapshot was written by a newer version of this program")
+        return Snapshot(self._blobs, manifest)
 
-    def read_blob(self, name: str) -> bytes:
-        return b"".join(self._read(self._blobs / name[:2] / name, context=f"blob {name}"))
+    def _pages(self, people: Mapping[str, Mapping[str, Open]]) -> Iterator[str]:
+        """The names of blobs with one line for each person: their name, and their files."""
+        lines = (
+            canonical(person) + b"\t" + canonical(self._written(files)) + b"\n"
+            for person, files in people.items()
+        )
+        while page := b"".join(islice(lines, PEOPLE_PER_PAGE)):
+            yield self._blobs.write_bytes(page)
 
-    def _write_blob(self, opener: Open) -> str:
-        # twice through the file: the name comes first, so that an unchanged file is not sealed again
-        name = self._digest(_chunks(opener))
-        target = self._blobs / name[:2] / name
-        if not target.exists():
-            self._write(target, _chunks(opener), context=f"blob {name}")
-        return name
-
-    def _write(self, target: Path, parts: Iterable[bytes], *, context: str) -> None:
-        target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        unfinished = target.with_name(f".{target.name}.{secrets.token_hex(6)}")
-        try:
-            with os.fdopen(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-                file.writelines(seal_stream(parts, key=self._keys.snapshots, context=context))
-                file.flush()
-                os.fsync(file.fileno())
-            unfinished.rename(target)
-        finally:
-            unfinished.unlink(missing_ok=True)
-
-    def _read(self, path: Path, *, context: str) -> Iterator[bytes]:
-        try:
-            with path.open("rb") as file:
-                yield from open_stream(
-                    iter(lambda: file.read(CHUNK), b""), key=self._keys.snapshots, context=context
-                )
-        except FileNotFoundError:
-            raise PlatformError("a part of a snapshot is missing from the worker's store") from None
-
-    def _digest(self, parts: Iterable[bytes]) -> str:
-        digest = hashlib.blake2b(key=self._keys.addresses, digest_size=32)
-        for part in parts:
-            digest.update(part)
-        return digest.hexdigest()
+    def _written(self, files: Mapping[str, Open]) -> dict[str, tuple[str, int]]:
+        return {path: self._blobs.write(opener) for path, opener in sorted(files.items())}
 
 
-def _chunks(opener: Open) -> Iterator[bytes]:
-    with opener() as file:
-        yield from iter(lambda: file.read(CHUNK), b"")
+def _entry(item: tuple[str, Any]) -> tuple[str, tuple[str, int | None]]:
+    # version 1 kept the name alone
+    path, entry = item
+    return path, (entry, None) if isinstance(entry, str) else (entry[0], entry[1])
+
+
+def _opened(blobs: BlobArea, name: str) -> BinaryIO:
+    return io.BufferedReader(blobs.open(name), CHUNK)
 
 
 def _name(snapshot: str) -> str:

@@ -14,6 +14,7 @@ from domain.image import ImageKind, SyscallTable
 from domain.job import Reason
 from domain.permissions import Role
 from domain.states import JobState, LedgerAction
+from privacy.cost import Currency
 
 
 class Moment(sa.TypeDecorator[datetime]):
@@ -57,6 +58,8 @@ users = sa.Table(
     sa.Column("token_id", sa.String(32), nullable=False, unique=True),
     sa.Column("token_hash", sa.String(64), nullable=False),
     sa.Column("created_at", Moment, nullable=False),
+    # nobody is deleted: what they did stays on record under their name
+    sa.Column("disabled_at", Moment),
     one_of("role", Role),
 )
 
@@ -90,20 +93,16 @@ accounts = sa.Table(
     sa.Column("cohort", sa.String(63), nullable=False),
     sa.Column("kind", sa.String(10), nullable=False),
     sa.Column("holder", sa.String(63), nullable=False),
+    sa.Column("currency", sa.String(10), nullable=False),
+    # all three in whole units of the currency
     sa.Column("cap", sa.BigInteger, nullable=False),
     sa.Column("reserved", sa.BigInteger, nullable=False),
     sa.Column("spent", sa.BigInteger, nullable=False),
-    sa.UniqueConstraint("cohort", "kind", "holder"),
+    sa.UniqueConstraint("cohort", "kind", "holder", "currency"),
     one_of("kind", ("cohort", "project", "user")),
+    one_of("currency", Currency),
     sa.CheckConstraint("reserved >= 0 AND spent >= 0", name="not_negative"),
     sa.CheckConstraint("reserved + spent <= cap", name="within_cap"),
-)
-
-project_members = sa.Table(
-    "project_members",
-    metadata,
-    sa.Column("account_id", sa.ForeignKey("accounts.id"), primary_key=True),
-    sa.Column("member", sa.String(63), sa.ForeignKey("users.name"), primary_key=True),
 )
 
 cohorts = sa.Table(
@@ -121,11 +120,12 @@ ledger_entries = sa.Table(
     sa.Column("account_id", sa.ForeignKey("accounts.id"), nullable=False),
     sa.Column("job_id", sa.String(64), nullable=False),
     sa.Column("action", sa.String(10), nullable=False),
-    sa.Column("micro_epsilon", sa.BigInteger, nullable=False),
+    # in units of the account's currency
+    sa.Column("amount", sa.BigInteger, nullable=False),
     sa.Column("at", Moment, nullable=False),
     sa.UniqueConstraint("account_id", "job_id", "action"),
     one_of("action", LedgerAction),
-    sa.CheckConstraint("micro_epsilon > 0", name="positive"),
+    sa.CheckConstraint("amount > 0", name="positive"),
     sqlite_autoincrement=True,
 )
 # a reservation is settled once: charged or refunded, never both
@@ -166,8 +166,13 @@ jobs = sa.Table(
     sa.Column("author", sa.String(63), sa.ForeignKey("users.name"), nullable=False),
     sa.Column("project", sa.String(63)),
     sa.Column("request", sa.JSON, nullable=False),
-    sa.Column("image_digest", sa.String(71), sa.ForeignKey("images.digest"), nullable=False),
+    # none where no code of a data user runs
+    sa.Column("image_digest", sa.String(71), sa.ForeignKey("images.digest")),
     sa.Column("question", sa.String(71), nullable=False),
+    # of the policies of its data set, the one it was submitted under
+    sa.Column("policy_number", sa.Integer, nullable=False),
+    # names what may be released only once; given up with a refund
+    sa.Column("once", sa.String(71), unique=True),
     sa.Column("state", sa.String(12), nullable=False),
     sa.Column("attempts", sa.Integer, nullable=False),
     sa.Column("slots", sa.Integer),
@@ -201,7 +206,15 @@ run_outputs = sa.Table(
     "run_outputs",
     metadata,
     sa.Column("job_id", sa.ForeignKey("jobs.id"), primary_key=True),
-    sa.Column("block", sa.Integer, primary_key=True),
+    sa.Column("run", sa.Integer, primary_key=True),
+    sa.Column("sealed", sa.LargeBinary, nullable=False),
+)
+
+pac_states = sa.Table(
+    "pac_states",
+    metadata,
+    sa.Column("cohort", sa.String(63), sa.ForeignKey("cohorts.id"), primary_key=True),
+    # which half-sample is the secret one, and what the releases so far have told about it
     sa.Column("sealed", sa.LargeBinary, nullable=False),
 )
 

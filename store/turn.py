@@ -8,7 +8,9 @@ The turn ends with the transaction. Take it as late as possible, and change no o
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import sqlalchemy as sa
@@ -64,22 +66,29 @@ def _wait_and_look(connection: sa.Connection) -> tuple[int, str] | None:
 class Change:
     """Rows updated, and one row inserted for each of them; on PostgreSQL in one statement.
 
-    `row` says what is inserted; where it names `key`, a column of the updated table, the updated row's own
-    value goes. Compiled once, so make it at import.
+    `own` says what is inserted of the updated row itself, `row` what is the same for all of them. Compiled
+    once, so make it at import.
     """
 
     def __init__(
-        self, update: sa.Update, *, key: sa.Column[int], into: sa.Table, row: dict[str, sa.ColumnElement[Any]]
+        self,
+        update: sa.Update,
+        *,
+        key: sa.Column[int],
+        into: sa.Table,
+        row: Mapping[str, sa.ColumnElement[Any]],
+        own: Mapping[str, sa.ColumnElement[Any]] = MappingProxyType({}),
     ) -> None:
-        def inserting(source: sa.ColumnElement[int]) -> sa.Select[Any]:
-            return sa.select(*(source if value is key else value for value in row.values()))
-
-        updated = update.returning(key).cte("updated")
-        both = inserting(updated.c[key.name]).select_from(updated)
-        alone = inserting(key).where(key.in_(sa.bindparam("updated", expanding=True)))
-        self._both = sa.insert(into).from_select(list(row), both).execution_options(preserve_rowcount=True)
+        names = [*own, *row]
+        labelled = (value.label(name) for name, value in own.items())
+        updated = update.returning(key, *labelled).cte("updated")
+        both = sa.select(*(updated.c[name] for name in own), *row.values()).select_from(updated)
+        alone = sa.select(*own.values(), *row.values()).where(
+            key.in_(sa.bindparam("updated", expanding=True))
+        )
+        self._both = sa.insert(into).from_select(names, both).execution_options(preserve_rowcount=True)
         self._update = update.returning(key)
-        self._insert = sa.insert(into).from_select(list(row), alone)
+        self._insert = sa.insert(into).from_select(names, alone)
 
     def execute(self, connection: sa.Connection, **values: object) -> int:
         """The number of rows updated."""

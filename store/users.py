@@ -1,4 +1,4 @@
-"""Users and their tokens. A token is shown once; only a hash of its secret part is kept."""
+"""Users and the one full token of each. A token is shown once; only a hash of its secret part is kept."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from store.tables import users
 
 PREFIX = "dpgate"
 _TOKEN = re.compile(rf"{PREFIX}\.([0-9a-f]{{16}})\.([A-Za-z0-9_-]{{43}})", re.ASCII)
-_WRONG_TOKEN = ("authorization", "the token is not valid.", "Log in with `dpgate login`.")
+WRONG_TOKEN = ("authorization", "the token is not valid.", "Log in with `dpgate login`.")
 
 
 def add(connection: sa.Connection, *, name: str, role: Role, now: datetime) -> tuple[User, str]:
@@ -28,7 +28,7 @@ def add(connection: sa.Connection, *, name: str, role: Role, now: datetime) -> t
         "name": name,
         "role": role,
         "token_id": token_id,
-        "token_hash": _hash(secret),
+        "token_hash": hash_of(secret),
         "created_at": now,
     }
     if not insert_once(connection, users, values):
@@ -36,33 +36,64 @@ def add(connection: sa.Connection, *, name: str, role: Role, now: datetime) -> t
     return user, f"{PREFIX}.{token_id}.{secret}"
 
 
+def disable(connection: sa.Connection, *, name: str, now: datetime) -> None:
+    """Nothing that this user holds works any more. Raises NotFound; once is as good as twice."""
+    changed = connection.execute(
+        sa.update(users)
+        .where(users.c.name == name)
+        .values(disabled_at=sa.func.coalesce(users.c.disabled_at, now))
+    )
+    if changed.rowcount != 1:
+        raise NotFound("name", f"there is no user {name}.")
+
+
+def set_role(connection: sa.Connection, *, name: str, role: Role) -> None:
+    """Another role, as an identity provider says."""
+    connection.execute(sa.update(users).where(users.c.name == name).values(role=role))
+
+
 def renew_token(connection: sa.Connection, *, name: str) -> str:
     """A fresh token for a user; the old one stops working."""
     token_id, secret = secrets.token_hex(8), secrets.token_urlsafe(32)
     changed = connection.execute(
-        sa.update(users).where(users.c.name == name).values(token_id=token_id, token_hash=_hash(secret))
+        sa.update(users).where(users.c.name == name).values(token_id=token_id, token_hash=hash_of(secret))
     )
     if changed.rowcount != 1:
         raise NotFound("name", f"there is no user {name}.")
     return f"{PREFIX}.{token_id}.{secret}"
 
 
+def parts_of(token: str) -> tuple[str, str]:
+    """Id and secret of a token of ours; empty for any other text."""
+    form = _TOKEN.fullmatch(token)
+    return (form[1], form[2]) if form else ("", "")
+
+
+def is_ours(token: str) -> bool:
+    """Does it look like a token of this platform's own?"""
+    return token.startswith(f"{PREFIX}.")
+
+
 def authenticate(connection: sa.Connection, token: str) -> User:
     """The user who holds this token. Raises Unauthenticated, in the same words for every wrong token."""
-    form = _TOKEN.fullmatch(token)
-    token_id, secret = form.groups() if form else ("", "")
+    token_id, secret = parts_of(token)
     row = connection.execute(sa.select(users).where(users.c.token_id == token_id)).one_or_none()
     # a secret has 256 random bits, so a plain hash of it is enough; unknown ids cost the same comparison
-    expected = _hash("") if row is None else row.token_hash
-    matches = hmac.compare_digest(expected, _hash(secret))
-    if row is None or not matches:
-        raise Unauthenticated(*_WRONG_TOKEN)
+    expected = hash_of("") if row is None else row.token_hash
+    matches = hmac.compare_digest(expected, hash_of(secret))
+    if row is None or not matches or row.disabled_at is not None:
+        raise Unauthenticated(*WRONG_TOKEN)
     return User(name=row.name, role=Role(row.role))
 
 
 def listed(connection: sa.Connection) -> list[User]:
     query = sa.select(users.c.name, users.c.role).order_by(users.c.name)
     return [User(name=row.name, role=Role(row.role)) for row in connection.execute(query)]
+
+
+def disabled(connection: sa.Connection) -> set[str]:
+    """The names of those who may not log in any more."""
+    return set(connection.execute(sa.select(users.c.name).where(users.c.disabled_at.is_not(None))).scalars())
 
 
 def check_exist(connection: sa.Connection, names: tuple[str, ...]) -> None:
@@ -73,5 +104,6 @@ def check_exist(connection: sa.Connection, names: tuple[str, ...]) -> None:
             raise NotFound("members", f"there is no user {name}.", "Ask the operator to add them.")
 
 
-def _hash(secret: str) -> str:
+def hash_of(secret: str) -> str:
+    """What is kept of a secret of 256 random bits; a password needs a slow hash instead."""
     return hashlib.sha256(secret.encode()).hexdigest()

@@ -4,7 +4,29 @@ from __future__ import annotations
 
 from alembic import context
 
+from store import (
+    account_tables,
+    draft_tables,
+    notice_tables,
+    operation_tables,
+    policy_tables,
+    project_tables,
+    rehearsal_tables,
+    review_tables,
+)
 from store.tables import metadata
+
+# importing them is what makes them part of the metadata
+OTHER_TABLES = (
+    account_tables,
+    draft_tables,
+    notice_tables,
+    operation_tables,
+    policy_tables,
+    project_tables,
+    rehearsal_tables,
+    review_tables,
+)
 
 with context.config.attributes["connection"] as connection:
     context.configure(connection=connection, target_metadata=metadata, render_as_batch=True)

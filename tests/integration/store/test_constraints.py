@@ -99,6 +99,7 @@ def test_append_only_rows_cannot_be_replaced_or_emptied(used, table):
         "spent = -1",
         "cap = spent - 1",
         "kind = 'everyone'",
+        "currency = 'euro'",
     ],
 )
 def test_no_account_is_overdrawn_or_negative(used, change):
@@ -109,7 +110,7 @@ def test_no_account_is_overdrawn_or_negative(used, change):
 def test_no_entry_takes_back_budget(used, amount):
     refuses(
         used,
-        "INSERT INTO ledger_entries (account_id, job_id, action, micro_epsilon, at) "
+        "INSERT INTO ledger_entries (account_id, job_id, action, amount, at) "
         f"VALUES (1, 'job-x', 'reserve', {amount}, CURRENT_TIMESTAMP)",
     )
 
@@ -118,7 +119,7 @@ def test_no_entry_takes_back_budget(used, amount):
 def test_a_reservation_is_settled_once_even_by_raw_sql(used, action):
     refuses(
         used,
-        "INSERT INTO ledger_entries (account_id, job_id, action, micro_epsilon, at) "
+        "INSERT INTO ledger_entries (account_id, job_id, action, amount, at) "
         f"VALUES (1, 'job-released', '{action}', 500000, CURRENT_TIMESTAMP)",
     )
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pytest
 import sqlalchemy as sa
-from factories import NOW, given_account, given_user
+from factories import NOW, given_account
+from given_projects import given_project
 from sqlalchemy.exc import IntegrityError
 
 from domain.errors import BudgetExceeded, InvalidRequest, PlatformError
-from store import ledger
+from privacy.cost import Cost, Currency
+from store import allotments, ledger
 from store.tables import ledger_entries
 
 CAP = 1_000_000
@@ -21,20 +23,24 @@ def connection(database):
         yield connection
 
 
-def reserve(connection, job_id="job-1", amount=400_000, *, author="ada", project=None):
+def reserve(
+    connection, job_id="job-1", amount=400_000, *, author="ada", project=None, currency=Currency.EPSILON
+):
     ledger.reserve(
         connection,
         job_id=job_id,
         cohort="heights",
         author=author,
         project=project,
-        micro_epsilon=amount,
+        cost=Cost.of({currency: amount}),
         now=NOW,
     )
 
 
 def taken(connection, kind="cohort", holder="heights"):
-    account = ledger.find_account(connection, cohort="heights", kind=kind, holder=holder)
+    account = ledger.find_account(
+        connection, cohort="heights", kind=kind, holder=holder, currency=Currency.EPSILON
+    )
     assert (account.reserved, account.spent) == from_entries(connection, account.id)
     return account.reserved, account.spent
 
@@ -43,12 +49,14 @@ def from_entries(connection, account_id):
     query = sa.select(ledger_entries).where(ledger_entries.c.account_id == account_id)
     total = dict.fromkeys(("reserve", "charge", "refund"), 0)
     for row in connection.execute(query):
-        total[row.action] += row.micro_epsilon
+        total[row.action] += row.amount
     return total["reserve"] - total["charge"] - total["refund"], total["charge"]
 
 
 def allot(connection, kind, holder, cap):
-    return ledger.allot(connection, cohort="heights", kind=kind, holder=holder, cap=cap)
+    return allotments.allot(
+        connection, cohort="heights", kind=kind, holder=holder, currency=Currency.EPSILON, cap=cap
+    )
 
 
 def test_reserve_then_charge(connection):
@@ -110,26 +118,72 @@ def test_nothing_is_settled_without_a_reservation(connection, settle):
     assert taken(connection) == (0, 0)
 
 
-@pytest.mark.parametrize(
-    "amount", [0, -1, -400_000, True, 1.0, 0.5, float("nan"), float("inf"), 10**9 + 1, 2**63, "1", None]
-)
+NO_AMOUNTS = [0, -1, -400_000, True, 1.0, 0.5, float("nan"), float("inf"), 2**63, "1", None]
+
+
+@pytest.mark.parametrize("amount", [*NO_AMOUNTS, 10**9 + 1])
 def test_no_amount_but_a_positive_integer(connection, amount):
-    with pytest.raises(ValueError, match="a positive integer of micro-epsilon"):
+    with pytest.raises(ValueError, match="a positive whole number of units"):
         reserve(connection, amount=amount)
-    with pytest.raises(ValueError, match="a positive integer of micro-epsilon"):
-        allot(connection, "user", "ada", amount)
-    with pytest.raises(ValueError, match="a positive integer of micro-epsilon"):
-        given_account(connection, cohort="other", cap=amount)
     assert taken(connection) == (0, 0)
 
 
-def test_a_cohort_without_an_account(connection):
-    with pytest.raises(PlatformError, match="cohort nowhere has no account"):
+@pytest.mark.parametrize("cap", NO_AMOUNTS)
+def test_no_cap_but_a_positive_integer(connection, cap):
+    with pytest.raises(ValueError, match="a positive integer of units"):
+        allot(connection, "user", "ada", cap)
+    with pytest.raises(ValueError, match="a positive integer of units"):
+        given_account(connection, cohort="other", cap=cap)
+    assert taken(connection) == (0, 0)
+
+
+@pytest.mark.parametrize("currency", list(Currency))
+def test_a_currency_without_an_account(connection, currency):
+    with pytest.raises(BudgetExceeded, match=f"this data set has no budget of {currency}"):
         ledger.reserve(
-            connection, job_id="j", cohort="nowhere", author="ada", project=None, micro_epsilon=1_000, now=NOW
+            connection,
+            job_id="j",
+            cohort="nowhere",
+            author="ada",
+            project=None,
+            cost=Cost.of({currency: 1}),
+            now=NOW,
         )
-    with pytest.raises(PlatformError, match="cohort nowhere has no account"):
-        ledger.allot(connection, cohort="nowhere", kind="user", holder="ada", cap=1_000)
+    with pytest.raises(BudgetExceeded, match=f"this data set has no budget of {currency}"):
+        allotments.allot(
+            connection, cohort="nowhere", kind="user", holder="ada", currency=currency, cap=1_000
+        )
+
+
+def test_an_account_is_opened_once(connection):
+    reserve(connection)
+    assert given_account(connection, cap=CAP * 2).cap == CAP
+    assert taken(connection) == (400_000, 0)
+
+
+def test_currencies_of_one_cohort_do_not_mix(connection):
+    given_account(connection, currency=Currency.NATS, cap=100_000)
+    reserve(connection, amount=CAP)
+    reserve(connection, "job-2", 100_000, currency=Currency.NATS)
+    with pytest.raises(BudgetExceeded, match=r"nats: 0\.000001 is more than the 0 left"):
+        reserve(connection, "job-3", 1, currency=Currency.NATS)
+    assert taken(connection) == (CAP, 0)
+
+
+def test_a_share_of_one_currency_does_not_bind_another(connection):
+    given_account(connection, currency=Currency.NATS, cap=100_000)
+    allot(connection, "user", "ada", 1_000)
+    reserve(connection, amount=100_000, currency=Currency.NATS)
+    with pytest.raises(BudgetExceeded, match="of the user ada"):
+        reserve(connection, "job-2", 1_001)
+
+
+def test_a_project_pays_in_every_currency_that_a_job_costs(connection):
+    given_account(connection, currency=Currency.NATS, cap=100_000)
+    given_project(connection, "sleep", members=("ada",))
+    allot(connection, "project", "sleep", 500_000)
+    with pytest.raises(InvalidRequest, match="no budget of nats is allotted to a project sleep"):
+        reserve(connection, amount=1_000, project="sleep", currency=Currency.NATS)
 
 
 def test_a_users_share_binds_in_addition(connection):
@@ -144,10 +198,9 @@ def test_a_users_share_binds_in_addition(connection):
 
 
 def test_a_projects_share_is_for_its_members(connection):
-    given_user(connection, "ada")
+    given_project(connection, "sleep", members=("ada",))
     project = allot(connection, "project", "sleep", 500_000)
-    ledger.set_members(connection, project, ("ada", "ada"))
-    assert ledger.members(connection, project) == {"ada"}
+    assert allotments.members(connection, project) == {"ada"}
     reserve(connection, amount=300_000, project="sleep")
     ledger.charge(connection, job_id="job-1", now=NOW)
     assert taken(connection, "project", "sleep") == taken(connection) == (0, 300_000)
@@ -156,15 +209,6 @@ def test_a_projects_share_is_for_its_members(connection):
             reserve(connection, "job-2", project=asked, author=author)
     with pytest.raises(BudgetExceeded, match="of the project sleep"):
         reserve(connection, "job-2", 300_000, project="sleep")
-
-
-def test_members_can_be_replaced(connection):
-    for name in ("ada", "bob"):
-        given_user(connection, name)
-    project = allot(connection, "project", "sleep", 500_000)
-    ledger.set_members(connection, project, ("ada",))
-    ledger.set_members(connection, project, ("bob",))
-    assert ledger.members(connection, project) == {"bob"}
 
 
 def test_a_share_is_part_of_the_whole_and_not_less_than_what_is_taken(connection):
@@ -184,7 +228,11 @@ def test_the_standing_of_a_charge_does_not_change_with_later_ones(connection):
         reserve(connection, f"job-{number}", amount)
     for number in (1, 0, 2):
         ledger.charge(connection, job_id=f"job-{number}", now=NOW)
-    found = [ledger.standing(connection, job_id=f"job-{number}", cohort="heights") for number in range(3)]
+    found = [
+        standing
+        for number in range(3)
+        for standing in ledger.standings(connection, job_id=f"job-{number}", cohort="heights")
+    ]
     assert [(standing.before, standing.after) for standing in found] == [
         (200_000, 300_000),
         (0, 200_000),

@@ -23,7 +23,7 @@ LEDGER_MUTANTS = {
     ),
     "one more than is left is let through": (checks.check_exact, "_LEFT >= _AMOUNT", "_LEFT >= _AMOUNT - 1"),
     "spent budget is forgotten": (
-        checks.check_race,
+        checks.check_spent,
         "_LEFT = accounts.c.cap - accounts.c.reserved - accounts.c.spent",
         "_LEFT = accounts.c.cap - accounts.c.reserved",
     ),
@@ -43,15 +43,26 @@ LEDGER_MUTANTS = {
         "_REFUND = _change(LedgerAction.REFUND, reserved=accounts.c.reserved - _AMOUNT)",
         "_REFUND = _change(LedgerAction.REFUND, spent=accounts.c.spent - _AMOUNT)",
     ),
-    "an amount may be a float": (
-        checks.check_amounts,
-        "not isinstance(amount, int)",
-        "not isinstance(amount, int | float)",
+    "a cap may be a float": (
+        checks.check_caps,
+        "not isinstance(cap, int)",
+        "not isinstance(cap, int | float)",
     ),
-    "an amount may be negative": (
-        checks.check_amounts,
-        "not 0 < amount <= ",
-        "not -MAX_MICRO_EPSILON < amount <= ",
+    "a cap may be negative": (checks.check_caps, "not 0 < cap < ", "not -(2**62) < cap < "),
+    "one currency that covers is enough": (
+        checks.check_one_is_not_enough,
+        "if reserved != len(ids):",
+        "if not reserved:",
+    ),
+    "a currency without an account is free": (
+        checks.check_unknown_currency,
+        "            raise no_budget(currency)\n",
+        "            continue\n",
+    ),
+    "every currency takes the amount of epsilon": (
+        checks.check_exact,
+        "(accounts.c.currency == c.value, sa.bindparam(c.value, type_=sa.BigInteger)) for c in Currency",
+        '(accounts.c.currency == c.value, sa.bindparam("epsilon", type_=sa.BigInteger)) for c in Currency',
     ),
     "a user's share is ignored": (
         checks.check_shares,

@@ -12,6 +12,7 @@ from factories import NOW, given_dataset, given_image, given_job, given_user
 
 from domain.errors import BudgetExceeded
 from domain.states import Actor, JobState
+from privacy.cost import Currency
 from store import jobs, ledger
 from store.database import Database
 
@@ -37,8 +38,16 @@ def test_nothing_is_settled_without_a_reservation(database):
     checks.check_unreserved(database, ledger)
 
 
-def test_amounts_are_positive_integers(database):
-    checks.check_amounts(database, ledger)
+def test_caps_are_positive_integers(database):
+    checks.check_caps(database, ledger)
+
+
+def test_every_currency_must_be_covered(database):
+    checks.check_one_is_not_enough(database, ledger)
+
+
+def test_a_currency_without_an_account_covers_nothing(database):
+    checks.check_unknown_currency(database, ledger)
 
 
 def test_shares_bind_in_addition(database):
@@ -61,7 +70,7 @@ def test_whole_jobs_compete_for_one_budget(wide):
 
     with ThreadPoolExecutor(24) as threads:
         assert sum(threads.map(client, range(24))) == 6
-    assert checks.check_sums(wide) == (3_000_000, 0)
+    assert checks.check_sums(wide) == {Currency.EPSILON: (3_000_000, 0)}
 
 
 def test_a_charge_and_a_cancellation_at_once_settle_once(wide):
@@ -88,4 +97,4 @@ def test_a_charge_and_a_cancellation_at_once_settle_once(wide):
         settled = [move for move in threads.map(settle, moves) if move]
     assert sorted(job_id for job_id, _ in settled) == sorted(found)
     charged = sum(after is JobState.RUNNING for _, after in settled)
-    assert checks.check_sums(wide) == (0, charged * 500_000)
+    assert checks.check_sums(wide) == {Currency.EPSILON: (0, charged * 500_000)}

@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.errors import NotReady, PlatformError
-from store.keys import KEY_BYTES, Keys, create_keys, load_keys
+from domain.errors import PlatformError
+from domain.model import canonical
+from store.keys import KEY_BYTES, Keys
 from store.people import CohortPeople
 from store.sealing import CHUNK, open_sealed, open_stream, seal, seal_stream
 from store.snapshots import SnapshotArea
@@ -115,12 +116,67 @@ def test_a_message_opens_only_under_its_key_and_in_its_place():
             open_sealed(content, key=key, context=context)
 
 
+def read(stored):
+    with stored.open() as opened_file:
+        return opened_file.read()
+
+
 def test_a_snapshot_reads_back(area):
     snapshot = area.open(write(area))
     assert snapshot.people == ["sub-01", "sub-02"]
     assert snapshot.table("participants.tsv") == SECRET
-    assert snapshot.files_of("sub-01") == {"a.nii": LARGE, "empty": b""}
+    files = snapshot.files_of("sub-01")
+    assert {path: (found.size, read(found)) for path, found in files.items()} == {
+        "a.nii": (len(LARGE), LARGE),
+        "empty": (0, b""),
+    }
     assert snapshot.files_of("sub-02") == {}
+
+
+def test_files_for_everybody_and_checksums_are_sealed_with_it(area):
+    openers = {"stimuli/a.png": file(LARGE)}
+    name = area.write(tables={}, people={}, shared=openers, checksums=b"sums")
+    snapshot = area.open(name)
+    assert {path: (found.size, read(found)) for path, found in snapshot.shared.items()} == {
+        "stimuli/a.png": (len(LARGE), LARGE)
+    }
+    assert snapshot.checksums() == b"sums"
+    assert area.open(write(area)).checksums() is None
+
+
+def test_a_snapshot_of_the_first_version_reads_as_ever(area):
+    table, empty, large = (area._blobs.write(file(content)) for content in (SECRET, b"", LARGE))
+    files = {"sub-01/a.nii": large[0], "sub-01/empty": empty[0]}
+    manifest = {"tables": {"participants.tsv": table[0]}, "people": {"sub-01": files, "sub-02": {}}}
+    snapshot = area.open("keyed:" + area._manifests.write_bytes(canonical(manifest)))
+    assert snapshot.people == ["sub-01", "sub-02"]
+    assert snapshot.table("participants.tsv") == SECRET
+    files = snapshot.files_of("sub-01")
+    assert {path: (found.size, read(found)) for path, found in files.items()} == {
+        "sub-01/a.nii": (len(LARGE), LARGE),
+        "sub-01/empty": (0, b""),
+    }
+    assert snapshot.shared == {}
+    assert snapshot.checksums() is None
+
+
+def test_a_snapshot_of_a_newer_version_is_refused(area):
+    name = "keyed:" + area._manifests.write_bytes(canonical({"version": 3}))
+    with pytest.raises(PlatformError, match="newer version"):
+        area.open(name)
+
+
+def test_people_of_several_pages(area, monkeypatch):
+    monkeypatch.setattr("store.snapshots.PEOPLE_PER_PAGE", 3)
+    people: dict = {f"sub-{number}": {} for number in range(8)}
+    assert area.open(area.write(tables={}, people=people)).people == list(people)
+
+
+def test_a_file_that_changes_while_it_is_sealed_is_refused(area, tmp_path):
+    contents = iter([b"first", b"second"])
+    with pytest.raises(PlatformError, match="changed while it was sealed"):
+        area.write(tables={"a.tsv": lambda: io.BytesIO(next(contents))}, people={})
+    assert blobs(tmp_path) == []
 
 
 def test_equal_content_is_one_snapshot_and_stored_once(area, tmp_path):
@@ -161,7 +217,7 @@ def test_swapped_blobs_are_refused(area, tmp_path):
     shutil.copy(next_largest, largest)
     snapshot = area.open(name)
     with pytest.raises(PlatformError, match="wrong place"):
-        snapshot.files_of("sub-01")
+        read(snapshot.files_of("sub-01")["a.nii"])
 
 
 def test_a_missing_or_cut_blob_is_refused(area, tmp_path):
@@ -170,10 +226,10 @@ def test_a_missing_or_cut_blob_is_refused(area, tmp_path):
     with largest.open("r+b") as handle:
         handle.truncate(2 * CHUNK + 58)
     with pytest.raises(PlatformError, match="ends too early"):
-        area.open(name).files_of("sub-01")
+        read(area.open(name).files_of("sub-01")["a.nii"])
     largest.unlink()
     with pytest.raises(PlatformError, match="a part of a snapshot is missing"):
-        area.open(name).files_of("sub-01")
+        read(area.open(name).files_of("sub-01")["a.nii"])
 
 
 def test_a_write_that_fails_leaves_nothing(area, tmp_path):
@@ -199,43 +255,6 @@ def test_a_snapshot_that_is_not_here(area):
     assert not area.has(absent)
     with pytest.raises(PlatformError, match="missing"):
         area.open(absent)
-
-
-def test_keys_are_made_once_and_kept_private(tmp_path):
-    path = tmp_path / "keys" / "master"
-    create_keys(path)
-    first = load_keys(path)
-    create_keys(path)
-    assert load_keys(path).snapshots == first.snapshots
-    assert path.stat().st_mode & 0o777 == 0o600
-    assert "k" * 8 not in repr(KEYS)
-
-
-@pytest.mark.parametrize("mode", [0o640, 0o604, 0o660, 0o644])
-def test_a_key_that_others_can_read_is_refused(tmp_path, mode):
-    create_keys(tmp_path / "master")
-    (tmp_path / "master").chmod(mode)
-    with pytest.raises(NotReady, match="can be read by others; run: chmod 600"):
-        load_keys(tmp_path / "master")
-
-
-@pytest.mark.parametrize("size", [0, 31, 33])
-def test_a_key_of_another_length_is_refused(tmp_path, size):
-    (tmp_path / "master").touch(mode=0o600)
-    (tmp_path / "master").write_bytes(b"k" * size)
-    with pytest.raises(NotReady, match="must have 32 bytes"):
-        load_keys(tmp_path / "master")
-
-
-def test_a_missing_key_says_what_makes_one(tmp_path):
-    with pytest.raises(NotReady, match="dpgate up"):
-        load_keys(tmp_path / "master")
-
-
-def test_no_two_uses_share_a_key():
-    keys = [KEYS.snapshots, KEYS.addresses, KEYS.outputs, KEYS.people, KEYS.partition]
-    keys += [KEYS.signing.private_bytes_raw()]
-    assert len(set(keys)) == len(keys)
 
 
 def test_people_of_another_cohort_are_noticed(tmp_path):

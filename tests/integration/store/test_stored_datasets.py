@@ -10,6 +10,7 @@ from factories import NOW, given_dataset, given_user, make_user, policy_fields
 from domain.dataset import DatasetState, ImportProblem
 from domain.errors import Conflict, InvalidRequest, NotFound
 from domain.permissions import Role
+from privacy.cost import Cost, Currency
 from store import datasets, ledger
 
 HOLDER = make_user("holder", Role.RIGHTS_HOLDER)
@@ -23,7 +24,9 @@ def connection(database):
 
 
 def account(connection, cohort="heights"):
-    return ledger.find_account(connection, cohort=cohort, kind="cohort", holder=cohort)
+    return ledger.find_account(
+        connection, cohort=cohort, kind="cohort", holder=cohort, currency=Currency.EPSILON
+    )
 
 
 def test_a_new_data_set_opens_its_cohorts_account(connection):
@@ -37,7 +40,13 @@ def test_a_new_data_set_opens_its_cohorts_account(connection):
 def test_another_version_goes_on_with_the_same_budget(connection):
     given_dataset(connection)
     ledger.reserve(
-        connection, job_id="job-1", cohort="heights", author="a", project=None, micro_epsilon=1_000, now=NOW
+        connection,
+        job_id="job-1",
+        cohort="heights",
+        author="a",
+        project=None,
+        cost=Cost.of({Currency.EPSILON: 1_000}),
+        now=NOW,
     )
     second = given_dataset(connection, title="Corrected heights")
     assert (second.version, second.cohort) == (2, "heights")
@@ -50,6 +59,42 @@ def test_registering_again_neither_lowers_nor_raises_the_cap(connection, budget)
     with pytest.raises(InvalidRequest, match="neither resets nor raises it"):
         given_dataset(connection, budget_epsilon=budget)
     assert account(connection).cap == 10_000_000
+
+
+def caps(connection):
+    return {a.currency: a.cap for a in ledger.list_accounts(connection, cohort="heights")}
+
+
+def test_every_declared_budget_opens_an_account(connection):
+    given_dataset(connection, budget_delta="1e-6", budget_nats=0.5, budget_releases=3)
+    assert caps(connection) == {
+        Currency.EPSILON: 10_000_000,
+        Currency.DELTA: 10**12,
+        Currency.NATS: 500_000,
+        Currency.RELEASES: 3,
+    }
+
+
+def test_a_later_version_may_open_another_account_and_drop_none(connection):
+    given_dataset(connection)
+    given_dataset(connection, budget_nats=0.5)
+    assert caps(connection) == {Currency.EPSILON: 10_000_000, Currency.NATS: 500_000}
+    for budget in ({}, {"budget_nats": 0.25}):
+        with pytest.raises(InvalidRequest, match=r"budget_nats: .* has a budget of 0\.5 nats"):
+            given_dataset(connection, **budget)
+    assert caps(connection) == {Currency.EPSILON: 10_000_000, Currency.NATS: 500_000}
+
+
+def test_how_losses_add_up_is_fixed_for_the_cohort(connection):
+    given_dataset(connection, accounting="zcdp", budget_delta="1e-6")
+    assert list(caps(connection)) == [Currency.RHO]
+    with pytest.raises(InvalidRequest, match="accounting: losses of the cohort heights add up by zcdp"):
+        given_dataset(connection, budget_delta="1e-6")
+    with pytest.raises(InvalidRequest, match=r"budget_epsilon: .* has a budget of .* rho"):
+        given_dataset(connection, accounting="zcdp", budget_delta="1e-7")
+    given_dataset(connection, name="weights")
+    with pytest.raises(InvalidRequest, match=r"accounting: .* by pure_sum, for all its versions"):
+        given_dataset(connection, name="weights", accounting="zcdp", budget_delta="1e-6")
 
 
 def test_data_sets_of_one_cohort_share_its_budget(connection):

@@ -136,7 +136,8 @@ OLDER_ROWS = (
     f"INSERT INTO images VALUES ('{IMAGE}', 'python', 'words', :now, 'olga', :now)",
     f"INSERT INTO images VALUES ('{OTHER}', 'r', 'words', :now, NULL, NULL)",
     "INSERT INTO cohorts VALUES ('c', 'ada', :now)",
-    "INSERT INTO datasets VALUES ('d', 'd', 1, 'ada', 'c', '{}', 'x', 'READY', NULL, NULL, :now)",
+    "INSERT INTO datasets VALUES "
+    """('d', 'd', 1, 'ada', 'c', '{"policy": {}}', 'x', 'READY', NULL, NULL, :now)""",
     "INSERT INTO jobs (id, dataset_id, author, request, image_digest, question, state, attempts, reason, "
     f"created_at, moved_at) VALUES ('job-0001', 'd', 'ada', '{{}}', '{IMAGE}', 'q', 'ERRORED', 1, "
     "'IMAGE_CHANGED', :now, :now)",

@@ -15,14 +15,18 @@ from factories import (
     given_job,
     given_user,
     make_job_request,
+    make_pipeline,
     make_release,
+    make_source,
     make_user,
 )
 
+from domain.dataset import DatasetState
 from domain.errors import BudgetExceeded, Conflict, NotFound
 from domain.permissions import Role
 from domain.states import TRANSITIONS, Actor, JobState, LedgerAction
-from store import jobs, ledger, releases
+from privacy.cost import Currency
+from store import datasets, jobs, ledger, releases
 from store.tables import audit_events, ledger_entries
 
 MOVES = [row for row in TRANSITIONS if row.before is not None]
@@ -41,7 +45,9 @@ def connection(database):
 
 
 def balance(connection):
-    account = ledger.find_account(connection, cohort="heights", kind="cohort", holder="heights")
+    account = ledger.find_account(
+        connection, cohort="heights", kind="cohort", holder="heights", currency=Currency.EPSILON
+    )
     return account.reserved, account.spent
 
 
@@ -50,19 +56,18 @@ def events(connection):
     return connection.execute(query).all()
 
 
+def only_dataset(connection):
+    return datasets.get(connection, connection.execute(sa.text("SELECT id FROM datasets")).scalar_one())
+
+
 def submit(connection, job_id="job-first", *, author="ada", **fields):
-    dataset = given_dataset(connection) if not events(connection) else None
-    if dataset is None:
-        dataset_id = connection.execute(sa.text("SELECT id FROM datasets")).scalar_one()
-    else:
-        dataset_id = dataset.id
+    dataset = given_dataset(connection) if not events(connection) else only_dataset(connection)
     given_user(connection, author)
     return jobs.submit(
         connection,
         job_id=job_id,
         author=author,
-        dataset_id=dataset_id,
-        cohort="heights",
+        dataset=dataset,
         request=make_job_request(**fields),
         image_digest=given_image(connection).digest,
         now=NOW,
@@ -173,8 +178,7 @@ def test_the_identical_question_is_answered_at_no_cost(connection):
         connection,
         job_id="job-again",
         author=given_user(connection, "bob").name,
-        dataset_id=answered.dataset_id,
-        cohort="heights",
+        dataset=datasets.get(connection, answered.dataset_id),
         request=make_job_request(epsilon=0.5),
         image_digest=IMAGE,
         now=NOW,
@@ -274,3 +278,50 @@ def test_the_signing_key_is_published(connection):
     for key in ("one", "two"):
         releases.publish_key(connection, key)
     assert releases.public_key(connection) == "two"
+
+
+def stability(pipeline="print(1)", **chosen):
+    mechanism = {"name": "stability_calibrated", "noise_multiplier": 2, **chosen}
+    sources = (make_source(content=pipeline.encode()),)
+    return {"mechanism": mechanism, "pipeline": make_pipeline(sources=sources).model_dump()}
+
+
+@pytest.fixture
+def countable(connection):
+    given_dataset(connection, budget_releases=3)
+    return connection
+
+
+def test_what_is_released_once_is_for_one_job_at_a_time(countable):
+    first = given_job(countable, **stability())
+    for fields in (stability(), stability(noise_multiplier=3)):
+        with pytest.raises(Conflict, match="releases once from one pipeline and data set"):
+            given_job(countable, author="bob", **fields)
+    assert given_job(countable, **stability("print(2)")).state is JobState.SUBMITTED
+    assert jobs.move(
+        countable, first.id, JobState.SUBMITTED, JobState.CANCELLED, actor=Actor.DATA_USER, now=NOW
+    )
+    assert given_job(countable, **stability(noise_multiplier=3)).state is JobState.SUBMITTED
+
+
+def test_the_identical_question_is_answered_although_it_is_released_once(countable):
+    first = given_job(countable, state=JobState.RELEASED, **stability())
+    again, _ = submit(countable, "job-again", author="bob", **stability())
+    assert (again.state, again.answered_by) == (JobState.RELEASED, first.id)
+    with pytest.raises(Conflict, match="releases once"):
+        given_job(countable, **stability(noise_multiplier=3))
+    account = ledger.find_account(
+        countable, cohort="heights", kind="cohort", holder="heights", currency=Currency.RELEASES
+    )
+    assert (account.spent, account.reserved) == (1, 0)
+
+
+def test_the_same_snapshot_registered_again_is_not_released_from_again(countable):
+    dataset = only_dataset(countable)
+    given_job(countable, **stability())
+    again = given_dataset(countable, state=DatasetState.IMPORTING, budget_releases=3)
+    datasets.finish_import(countable, dataset_id=again.id, snapshot=dataset.snapshot, problem=None, now=NOW)
+    with pytest.raises(Conflict, match="releases once"):
+        given_job(countable, **stability())
+    given_dataset(countable, budget_releases=3)  # with people or values of its own
+    assert given_job(countable, **stability()).state is JobState.SUBMITTED

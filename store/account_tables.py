@@ -1,0 +1,64 @@
+"""The tables of how people come in. Users themselves are in `tables`."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+from store.tables import Moment, metadata
+
+passwords = sa.Table(
+    "passwords",
+    metadata,
+    sa.Column("name", sa.String(63), sa.ForeignKey("users.name"), primary_key=True),
+    # Argon2id, with its salt and parameters
+    sa.Column("hash", sa.String(200), nullable=False),
+    # somebody else has seen it; it ends by itself
+    sa.Column("initial_until", Moment),
+    sa.Column("set_at", Moment, nullable=False),
+)
+
+login_failures = sa.Table(
+    "login_failures",
+    metadata,
+    # a digest of the name that was tried: people type passwords into the wrong field
+    sa.Column("key", sa.String(64), primary_key=True),
+    sa.Column("failures", sa.Integer, nullable=False),
+    sa.Column("last_at", Moment, nullable=False),
+    sa.Column("wait_until", Moment),
+)
+
+sessions = sa.Table(
+    "sessions",
+    metadata,
+    sa.Column("hash", sa.String(64), primary_key=True),
+    sa.Column("name", sa.String(63), sa.ForeignKey("users.name"), nullable=False),
+    sa.Column("opened_at", Moment, nullable=False),
+    sa.Column("seen_at", Moment, nullable=False),
+)
+sa.Index("ix_sessions_name", sessions.c.name)
+
+api_tokens = sa.Table(
+    "api_tokens",
+    metadata,
+    sa.Column("id", sa.String(16), primary_key=True),
+    sa.Column("name", sa.String(63), sa.ForeignKey("users.name"), nullable=False),
+    sa.Column("label", sa.String(63), nullable=False),
+    sa.Column("hash", sa.String(64), nullable=False),
+    sa.Column("scopes", sa.JSON, nullable=False),
+    sa.Column("created_at", Moment, nullable=False),
+    sa.Column("expires_at", Moment, nullable=False),
+    # a day, not an instant: enough to find what nobody needs any more
+    sa.Column("last_used_on", sa.Date),
+    sa.Column("revoked_at", Moment),
+)
+sa.Index("ix_api_tokens_name", api_tokens.c.name)
+
+identities = sa.Table(
+    "identities",
+    metadata,
+    # a person or service at an OIDC provider; an e-mail address is no identity
+    sa.Column("issuer", sa.String(255), primary_key=True),
+    sa.Column("subject", sa.String(255), primary_key=True),
+    sa.Column("name", sa.String(63), sa.ForeignKey("users.name"), nullable=False, unique=True),
+    sa.Column("created_at", Moment, nullable=False),
+)

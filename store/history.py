@@ -1,0 +1,191 @@
+"""What happened, in order, for people who look back: versions, entries of an account, events of the trail."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any
+
+import sqlalchemy as sa
+
+from domain.dataset import DatasetState
+from domain.job import Reason
+from domain.project import subject_of_grant, subject_of_project
+from domain.states import JobState, LedgerAction
+from privacy.cost import Currency
+from store.project_tables import grants, projects
+from store.tables import accounts, audit_events, datasets, jobs, ledger_entries
+
+
+@dataclass(frozen=True)
+class Version:
+    """One registration of a data set."""
+
+    version: int
+    state: DatasetState
+    created_at: datetime
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One change of an account; `amount` in units of the currency."""
+
+    at: datetime
+    job_id: str
+    author: str
+    project: str | None
+    dataset: str
+    action: LedgerAction
+    currency: Currency
+    amount: int
+
+
+@dataclass(frozen=True)
+class Event:
+    """One event of the audit trail."""
+
+    number: int
+    at: datetime
+    actor: str
+    action: str
+    subject: str
+    details: dict[str, Any]
+    hash: str
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Which events: those that have all of it. `subject` is a beginning."""
+
+    action: str = ""
+    actor: str = ""
+    subject: str = ""
+    since: date | None = None
+    before: int | None = None
+
+
+def versions(connection: sa.Connection, name: str) -> list[Version]:
+    """Every version of a data set, newest first."""
+    query = sa.select(datasets).where(datasets.c.name == name).order_by(datasets.c.version.desc())
+    return [
+        Version(row.version, DatasetState(row.state), row.created_at) for row in connection.execute(query)
+    ]
+
+
+def spending(
+    connection: sa.Connection,
+    *,
+    cohort: str,
+    kind: str = "cohort",
+    holder: str | None = None,
+    author: str | None = None,
+) -> list[Entry]:
+    """The entries of a cohort's own accounts, or of the accounts of one project or user; oldest first. Of one
+    author's jobs where one is named."""
+    query = (
+        sa.select(ledger_entries, accounts.c.currency, jobs.c.author, jobs.c.project, datasets.c.name)
+        .join(accounts, accounts.c.id == ledger_entries.c.account_id)
+        .join(jobs, jobs.c.id == ledger_entries.c.job_id)
+        .join(datasets, datasets.c.id == jobs.c.dataset_id)
+        .where(accounts.c.cohort == cohort, accounts.c.kind == kind)
+        .order_by(ledger_entries.c.number)
+    )
+    if holder is not None:
+        query = query.where(accounts.c.holder == holder)
+    if author is not None:
+        query = query.where(jobs.c.author == author)
+    return [
+        Entry(
+            at=row.at,
+            job_id=row.job_id,
+            author=row.author,
+            project=row.project,
+            dataset=row.name,
+            action=LedgerAction(row.action),
+            currency=Currency(row.currency),
+            amount=row.amount,
+        )
+        for row in connection.execute(query)
+    ]
+
+
+def spent(connection: sa.Connection, *, cohort: str) -> dict[Currency, int]:
+    """What everybody together has spent, in units of each currency."""
+    query = sa.select(accounts.c.currency, accounts.c.spent).where(
+        accounts.c.cohort == cohort, accounts.c.kind == "cohort"
+    )
+    return {Currency(row.currency): row.spent for row in connection.execute(query)}
+
+
+def events(
+    connection: sa.Connection, wanted: Wanted, *, subjects: set[str] | None = None, limit: int = 100
+) -> list[Event]:
+    """The newest events that fit, newest first; only about these subjects where a set is given."""
+    query = sa.select(audit_events).order_by(audit_events.c.number.desc()).limit(limit)
+    if subjects is not None:
+        query = query.where(audit_events.c.subject.in_(sorted(subjects)))
+    if wanted.action:
+        query = query.where(audit_events.c.action == wanted.action)
+    if wanted.actor:
+        query = query.where(audit_events.c.actor == wanted.actor)
+    if wanted.subject:
+        query = query.where(audit_events.c.subject.startswith(wanted.subject, autoescape=True))
+    if wanted.since is not None:
+        midnight = datetime.combine(wanted.since, time.min, UTC)
+        query = query.where(audit_events.c.at >= midnight)
+    if wanted.before is not None:
+        query = query.where(audit_events.c.number < wanted.before)
+    fields = Event.__dataclass_fields__
+    return [Event(**{name: row._mapping[name] for name in fields}) for row in connection.execute(query)]
+
+
+def actions(connection: sa.Connection) -> list[str]:
+    """Every kind of event that the trail holds."""
+    query = sa.select(audit_events.c.action).distinct().order_by(audit_events.c.action)
+    return list(connection.execute(query).scalars())
+
+
+def subjects_of(connection: sa.Connection, owner: str) -> set[str]:
+    """What a rights holder's events are about: their data sets, cohorts, the jobs on them, and the projects
+    that asked for them."""
+    own = sa.select(datasets.c.id, datasets.c.cohort).where(datasets.c.owner == owner)
+    rows = connection.execute(own).all()
+    on_them = sa.select(jobs.c.id).where(jobs.c.dataset_id.in_([row.id for row in rows]))
+    subjects = {name for row in rows for name in row} | set(connection.execute(on_them).scalars())
+    owned = sa.select(datasets.c.name).where(datasets.c.owner == owner)
+    asked = sa.select(grants.c.number, grants.c.project).where(grants.c.dataset.in_(owned))
+    for row in connection.execute(asked):
+        subjects |= {subject_of_grant(row.number), subject_of_project(row.project)}
+    kept = sa.select(projects.c.name).where(projects.c.made_by == owner, projects.c.lead.is_(None))
+    return subjects | set(map(subject_of_project, connection.execute(kept).scalars()))
+
+
+def jobs_by_state(connection: sa.Connection) -> dict[JobState, int]:
+    """How many jobs are in each state."""
+    query = sa.select(jobs.c.state, sa.func.count()).group_by(jobs.c.state)
+    found = {JobState(state): count for state, count in connection.execute(query)}
+    return {state: found.get(state, 0) for state in JobState}
+
+
+def waiting_since(connection: sa.Connection, states: tuple[JobState, ...], *, now: datetime) -> timedelta:
+    """For how long the job has waited that has been in one of these states the longest."""
+    query = sa.select(sa.func.min(jobs.c.moved_at)).where(jobs.c.state.in_(states))
+    oldest: datetime | None = connection.execute(query).scalar()
+    return timedelta(0) if oldest is None else max(timedelta(0), now - oldest)
+
+
+def decisions(
+    connection: sa.Connection, *, actor: str | None = None, job_id: str | None = None, limit: int = 1
+) -> list[Event]:
+    """What people decided about jobs, newest first: of one person, or about one job."""
+    wanted = Wanted(action="job.decide", actor=actor or "")
+    return events(connection, wanted, subjects={job_id} if job_id is not None else None, limit=limit)
+
+
+def reasons(connection: sa.Connection) -> list[tuple[Reason, int]]:
+    """Why jobs could not run, the most frequent first."""
+    query = (
+        sa.select(jobs.c.reason, sa.func.count()).where(jobs.c.reason.is_not(None)).group_by(jobs.c.reason)
+    )
+    found = [(Reason[name], count) for name, count in connection.execute(query)]
+    return sorted(found, key=lambda pair: (-pair[1], pair[0]))

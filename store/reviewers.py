@@ -1,0 +1,42 @@
+"""Who reviews a data set: its owner and those whom the policy in effect names.
+
+How many votes a job needs is part of what was promised when it was submitted. Who may look and vote is a
+right, and rights are those of now: whoever is taken off the policy sees nothing more from that moment on.
+"""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+from domain.permissions import Role, User
+from store import policies, users
+from store.policy_tables import policies as policy_rows
+from store.tables import datasets
+
+
+def of(connection: sa.Connection, dataset: str) -> frozenset[str]:
+    """Names of those who may vote about this data set and can log in; `dataset` is its name."""
+    return _named(connection, dataset) - users.disabled(connection)
+
+
+def is_reviewer(connection: sa.Connection, user: User, dataset: str) -> bool:
+    return user.role is Role.RIGHTS_HOLDER and user.name in _named(connection, dataset)
+
+
+def reviewed_by(connection: sa.Connection, user: User) -> frozenset[str]:
+    """Names of the data sets that this user reviews, as owner or as the policy says."""
+    if user.role is not Role.RIGHTS_HOLDER:
+        return frozenset()
+    owned = sa.select(datasets.c.name).where(datasets.c.owner == user.name).distinct()
+    newest = sa.select(policy_rows.c.name, policy_rows.c.body).where(
+        policy_rows.c.number == policies.newest_number(policy_rows.c.name)
+    )
+    named = (row.name for row in connection.execute(newest) if user.name in row.body.get("reviewers", ()))
+    return frozenset([*connection.execute(owned).scalars(), *named])
+
+
+def _named(connection: sa.Connection, dataset: str) -> frozenset[str]:
+    query = sa.select(datasets.c.owner).where(datasets.c.name == dataset).distinct()
+    edition = policies.in_effect(connection, dataset)
+    further = edition.policy.reviewers if edition else ()
+    return frozenset([*connection.execute(query).scalars(), *further])

@@ -1,0 +1,107 @@
+"""What waits for a reviewer, and what they voted on lately: jobs, releases and twins in one list."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+import sqlalchemy as sa
+
+from domain.dataset import Dataset
+from domain.job import Job
+from domain.permissions import User
+from domain.review import Stage, Tally, stage_of
+from store import datasets, jobs, reviewers, reviews, twin_reviews
+from store.tables import datasets as dataset_rows
+from store.tables import jobs as job_rows
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """One decision that is not taken. `subject` is a job's id or a data set's name."""
+
+    stage: Stage
+    subject: str
+    dataset: str
+    version: int
+    title: str
+    author: str | None
+    since: datetime
+    tally: Tally
+    has_voted: bool
+
+
+@dataclass(frozen=True)
+class Decided:
+    """Something that this user voted on. `tally` holds the votes when the review has ended."""
+
+    stage: Stage
+    subject: str
+    title: str
+    at: datetime
+    tally: Tally
+
+
+def of(connection: sa.Connection, user: User) -> list[Waiting]:
+    """Everything that waits for reviewers of whom this user is one, the longest waiting first."""
+    found = [_job(connection, job, user) for job in jobs.waiting(connection, user)]
+    found += [_twin(connection, dataset, user) for dataset in twin_reviews.waiting(connection, user)]
+    return sorted(found, key=lambda each: each.since)
+
+
+def count(connection: sa.Connection, user: User) -> int:
+    """How many decisions wait for this user's own vote."""
+    return sum(not each.has_voted for each in of(connection, user))
+
+
+def decided(connection: sa.Connection, user: User, *, limit: int) -> list[Decided]:
+    """What this user voted on, the newest first; of data sets that they still review."""
+    found = []
+    mine = reviewers.reviewed_by(connection, user)
+    for subject, stage, at in reviews.given_by(connection, user, limit=limit):
+        if stage is Stage.TWIN:
+            dataset = datasets.get(connection, subject)
+            title, name = f"twin of {dataset.name}, version {dataset.version}", dataset.name
+            tally = twin_reviews.of(connection, dataset).tally
+            shown = dataset.name
+        else:
+            job = jobs.get(connection, subject)
+            title, name, shown = job.request.title, job.request.dataset, job.id
+            tally = reviews.of_job(connection, job, stage)
+        if name in mine:
+            found.append(Decided(stage, shown, title, at, tally))
+    return found
+
+
+def _job(connection: sa.Connection, job: Job, user: User) -> Waiting:
+    stage = stage_of(job.state)
+    if stage is None:
+        raise ValueError(f"nothing waits about a job that is {job.state}")
+    dataset = datasets.of_job(connection, job)
+    query = sa.select(job_rows.c.moved_at).where(job_rows.c.id == job.id)
+    return Waiting(
+        stage=stage,
+        subject=job.id,
+        dataset=dataset.name,
+        version=dataset.version,
+        title=job.request.title,
+        author=job.author,
+        since=connection.execute(query).scalar_one(),
+        tally=reviews.of_job(connection, job, stage),
+        has_voted=reviews.has_voted(connection, user, subject=job.id, stage=stage),
+    )
+
+
+def _twin(connection: sa.Connection, dataset: Dataset, user: User) -> Waiting:
+    query = sa.select(dataset_rows.c.created_at).where(dataset_rows.c.id == dataset.id)
+    return Waiting(
+        stage=Stage.TWIN,
+        subject=dataset.name,
+        dataset=dataset.name,
+        version=dataset.version,
+        title=dataset.declaration.title,
+        author=None,
+        since=connection.execute(query).scalar_one(),
+        tally=twin_reviews.of(connection, dataset).tally,
+        has_voted=reviews.has_voted(connection, user, subject=dataset.id, stage=Stage.TWIN),
+    )

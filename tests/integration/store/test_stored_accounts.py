@@ -1,0 +1,150 @@
+"""Passwords on record: what a guesser learns, and what guessing costs."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+
+import pytest
+import sqlalchemy as sa
+from argon2 import PasswordHasher
+from factories import NOW, given_user
+
+from domain.errors import InvalidRequest, NotFound, TooMany, Unauthenticated
+from store import accounts, users
+from store.account_tables import login_failures
+from store.tables import audit_events
+
+PASSWORD = "four words that differ"
+WRONG = "four other words here"
+
+
+@pytest.fixture
+def ada(database):
+    with database.transaction() as connection:
+        given_user(connection, "ada")
+        given_user(connection, "no-password")
+        accounts.set_password(connection, "ada", PASSWORD, NOW)
+    return database
+
+
+def refusals(database) -> int:
+    with database.reading() as connection:
+        query = sa.select(sa.func.count()).select_from(audit_events)
+        return connection.execute(query.where(audit_events.c.action == "login.refused")).scalar_one()
+
+
+def test_the_right_password(ada):
+    assert accounts.check_password(ada, "ada", PASSWORD, NOW).name == "ada"
+    assert refusals(ada) == 0
+
+
+def test_only_a_slow_hash_is_kept(ada):
+    with ada.reading() as connection:
+        kept = str(connection.execute(sa.text("SELECT * FROM passwords")).all())
+    assert "$argon2id$v=19$m=65536,t=3,p=1$" in kept
+    assert PASSWORD not in kept
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["ada", "no-password", "nobody-here", "", "\0", "\ud800", "ada\n", "ADA", "x" * 100_000, "' OR 1=1"],
+)
+def test_every_failure_costs_one_hash_and_has_the_same_words(ada, name, monkeypatch):
+    hashes = []
+    verify = PasswordHasher.verify
+
+    def counting(self, expected, password):
+        hashes.append(expected.split("$")[3])
+        return verify(self, expected, password)
+
+    monkeypatch.setattr(PasswordHasher, "verify", counting)
+    with pytest.raises(Unauthenticated) as refusal:
+        accounts.check_password(ada, name, WRONG, NOW)
+    assert hashes == ["m=65536,t=3,p=1"]
+    assert str(refusal.value).startswith("password: name and password do not belong together.")
+    assert refusals(ada) == 1
+
+
+def test_waiting_grows_and_is_forgotten(ada):
+    moment = NOW
+    waits = []
+    for number in range(10):
+        with pytest.raises(Unauthenticated):
+            accounts.check_password(ada, "ada", WRONG, moment)
+        if number >= 4:
+            with pytest.raises(TooMany) as refusal:
+                accounts.check_password(ada, "ada", PASSWORD, moment)
+            waits.append(refusal.value.retry_after_s)
+            moment += timedelta(seconds=refusal.value.retry_after_s)
+    assert waits == [31, 61, 121, 241, 481, 901]
+    assert accounts.check_password(ada, "ada", PASSWORD, moment).name == "ada"
+    with pytest.raises(Unauthenticated):
+        accounts.check_password(ada, "ada", WRONG, moment)
+
+
+def test_a_day_without_a_try_forgets_the_failures(ada):
+    for _ in range(5):
+        with pytest.raises(Unauthenticated):
+            accounts.check_password(ada, "ada", WRONG, NOW)
+    later = NOW + timedelta(days=1, seconds=1)
+    assert accounts.check_password(ada, "ada", PASSWORD, later).name == "ada"
+
+
+def test_guesses_at_the_same_moment_are_all_counted(ada):
+    def guess(_: int) -> type[Exception]:
+        with pytest.raises((Unauthenticated, TooMany)) as refusal:
+            accounts.check_password(ada, "ada", WRONG, NOW)
+        return refusal.type
+
+    with ThreadPoolExecutor(12) as pool:
+        kinds = list(pool.map(guess, range(12)))
+    assert kinds.count(Unauthenticated) == 5
+    assert kinds.count(TooMany) == 7
+
+
+def test_the_name_that_was_tried_is_nowhere(ada):
+    typed = "my-secret-in-the-wrong-field"
+    with pytest.raises(Unauthenticated):
+        accounts.check_password(ada, typed, WRONG, NOW)
+    with ada.reading() as connection:
+        events = str(connection.execute(sa.select(audit_events)).all())
+        counted = str(connection.execute(sa.select(login_failures)).all())
+    assert typed not in events + counted
+    assert "unknown" in events
+
+
+def test_a_flood_of_made_up_names_is_a_few_lines_in_the_trail(ada, monkeypatch):
+    monkeypatch.setattr(accounts, "_is_right", lambda *_: False)
+    for number in range(40):
+        with pytest.raises(Unauthenticated):
+            accounts.check_password(ada, f"made-up-{number}", WRONG, NOW)
+    assert refusals(ada) == 6
+
+
+def test_a_disabled_user_is_refused_in_the_same_words(ada):
+    with ada.transaction() as connection:
+        users.disable(connection, name="ada", now=NOW)
+    with pytest.raises(Unauthenticated, match="do not belong together"):
+        accounts.check_password(ada, "ada", PASSWORD, NOW)
+
+
+def test_a_first_password_lasts_a_week(ada):
+    with ada.transaction() as connection:
+        first = accounts.set_initial_password(connection, "ada", NOW)
+    week = timedelta(days=7)
+    assert accounts.check_password(ada, "ada", first, NOW + week - timedelta(seconds=1)).name == "ada"
+    with pytest.raises(Unauthenticated):
+        accounts.check_password(ada, "ada", first, NOW + week)
+    assert len(first.replace("-", "")) == 20
+
+
+@pytest.mark.parametrize("weak", ["", "short", "x" * 201, "abababababababab", "my name is ada, hello"])
+def test_a_weak_password(ada, weak):
+    with ada.transaction() as connection, pytest.raises(InvalidRequest, match="password"):
+        accounts.set_password(connection, "ada", weak, NOW)
+
+
+def test_a_password_for_nobody(ada):
+    with ada.transaction() as connection, pytest.raises(NotFound, match="no user zoe"):
+        accounts.set_password(connection, "zoe", PASSWORD, NOW)
