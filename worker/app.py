@@ -5,23 +5,36 @@ from __future__ import annotations
 import functools
 import logging
 import sys
-import time
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING, Any
 
 from billiard.process import current_process
-from celery import Celery, bootsteps
-from celery.signals import task_received, worker_init, worker_process_shutdown, worker_ready
-from celery.worker.state import active_requests
+from celery import Celery, current_task
+from celery.signals import (
+    setup_logging,
+    worker_init,
+    worker_process_shutdown,
+    worker_ready,
+    worker_shutdown,
+)
+from kombu import Exchange, Queue
 
 from domain.errors import PlatformError
 from domain.schedule import LONGEST_CHUNK_S
 from worker.config import WorkerSettings
+from worker.consumer_steps import Present, Wakeful, say_the_end
 from worker.failure import without_its_text
+from worker.heartbeat import Heartbeat
+from worker.logs import write_json_lines
 from worker.preflight import check_worker
 from worker.sandbox.host_image import HostImage, describe
 from worker.sandbox.protocol import SandboxUnavailable
+from worker.traces import check_traces, traced, tracer_to
 from worker.zone import WorkerZone, open_zone
+
+if TYPE_CHECKING:
+    from worker.tracer import Tracer
 
 log = logging.getLogger(__name__)
 # at INFO it tells how long each task took; of a chunk, that is data
@@ -32,6 +45,10 @@ app = Celery("dpgate", include=["worker.tasks"])
 app.conf.update(
     broker_url=settings.broker_url,
     task_default_queue="dpgate",
+    task_queues=tuple(
+        Queue(name, Exchange(name), routing_key=name) for name in ("dpgate", "dpgate-rehearsals")
+    ),
+    task_routes={"dpgate.rehearse": {"queue": "dpgate-rehearsals"}},
     # a result backend would put what tasks return into Redis
     result_backend=None,
     task_ignore_result=True,
@@ -41,7 +58,11 @@ app.conf.update(
     task_acks_late=True,
     task_reject_on_worker_lost=True,
     # an unacknowledged message is redelivered after this: longer than the longest chunk
-    broker_transport_options={"visibility_timeout": int(LONGEST_CHUNK_S * 2)},
+    broker_transport_options={
+        "visibility_timeout": int(LONGEST_CHUNK_S * 2),
+        # by name: whatever belongs to a job comes before any rehearsal
+        "queue_order_strategy": "sorted",
+    },
     broker_connection_retry_on_startup=True,
     # Redis may be away for a night: by default a worker gives up after a hundred tries
     broker_connection_max_retries=None,
@@ -65,40 +86,7 @@ app.conf.update(
 )
 
 
-class Wakeful(bootsteps.StartStopStep):
-    """Reconnects a worker that should long have heard of a sweep.
-
-    When Redis goes away, Celery logs that it cannot acknowledge a message and goes on counting it: a worker
-    whose every slot is counted so waits forever, even after Redis is back (celery/celery#10205, #10302).
-    """
-
-    requires = ("celery.worker.consumer.tasks:Tasks",)
-    silence_s = 4 * settings.sweep_every_s
-
-    def __init__(self, consumer: Any, **options: Any) -> None:
-        super().__init__(consumer, **options)
-        self._heard_at = time.monotonic()
-        task_received.connect(self._hear, weak=False)
-
-    def start(self, consumer: Any) -> None:
-        self._heard_at = time.monotonic()
-        self._timer = consumer.timer.call_repeatedly(settings.sweep_every_s, self._look)
-
-    def stop(self, consumer: Any) -> None:  # noqa: ARG002 - the signature is Celery's
-        self._timer.cancel()
-
-    def _hear(self, **_: Any) -> None:
-        self._heard_at = time.monotonic()
-
-    def _look(self) -> None:
-        if active_requests:
-            self._heard_at = time.monotonic()
-        elif time.monotonic() - self._heard_at > self.silence_s:
-            # of the kind that makes Celery's consumer connect anew
-            raise ConnectionError(f"no message for {self.silence_s:g} s, not even a sweep")
-
-
-app.steps["consumer"].add(Wakeful)
+app.steps["consumer"].update({Wakeful, Present})
 
 
 class CeleryMessages:
@@ -116,6 +104,9 @@ class CeleryMessages:
     def import_dataset(self, dataset_id: str) -> None:
         app.send_task("dpgate.import_dataset", args=[dataset_id])
 
+    def rehearse(self, rehearsal_id: str) -> None:
+        app.send_task("dpgate.rehearse", args=[rehearsal_id])
+
 
 @functools.lru_cache(maxsize=1)
 def this_image() -> HostImage:
@@ -130,6 +121,12 @@ def this_zone() -> WorkerZone:
     return open_zone(settings, image=this_image(), messages=CeleryMessages(), slot=slot)
 
 
+@functools.lru_cache(maxsize=1)
+def this_tracer() -> Tracer | None:
+    """This process's, opened on first use, as the zone is."""
+    return tracer_to(settings.traces_endpoint) if settings.traces_endpoint else None
+
+
 def without_data(task: Callable[..., None]) -> Callable[..., None]:
     """The outermost frame: an error may carry data in its text, so only its type and place are logged.
 
@@ -139,21 +136,32 @@ def without_data(task: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(task)
     def wrapped(*args: Any) -> None:
         try:
-            task(*args)
+            with _span(args):
+                task(*args)
         except Exception as error:
             log.error("%s%s: %s", task.__name__, args, without_its_text(error))
 
     return wrapped
 
 
+if settings.log_format == "json":
+
+    @setup_logging.connect(weak=False)
+    def set_up_logging(loglevel: int | str, **_: Any) -> None:
+        """Celery leaves logging alone where somebody listens to this."""
+        write_json_lines(loglevel)
+
+
 @worker_init.connect
 def check_before_work(**_: Any) -> None:
     """Refuse to start where runs cannot be isolated."""
     try:
-        check_worker(settings, this_image())
+        check_traces(settings.traces_endpoint)
+        features = check_worker(settings, this_image())
     except (PlatformError, SandboxUnavailable) as error:
         # Celery logs what a signal handler raises and goes on; this ends the worker
         sys.exit(f"dpgate worker: {error}")
+    app.dpgate_heartbeat = Heartbeat(settings, {feature.name: feature.present for feature in features})
 
 
 @worker_process_shutdown.connect
@@ -161,6 +169,13 @@ def leave_nothing(**_: Any) -> None:
     """An orderly end; after any other, the next sweep removes what is left."""
     if this_zone.cache_info().currsize:
         this_zone().close()
+    if this_tracer.cache_info().currsize and (tracer := this_tracer()) is not None:
+        tracer.close()
+
+
+@worker_shutdown.connect
+def say_goodbye(**_: Any) -> None:
+    say_the_end(app.dpgate_heartbeat)
 
 
 @worker_ready.connect
@@ -168,3 +183,13 @@ def say_ready(**_: Any) -> None:
     """Tell whoever started this worker that it takes messages."""
     if settings.ready_file is not None:
         settings.ready_file.touch()
+
+
+def _span(args: Sequence[Any]) -> AbstractContextManager[None]:
+    """Of the message in hand; the id of the request that sent it comes with it."""
+    tracer = this_tracer()
+    if tracer is None:
+        return nullcontext()
+    subject = str(next(iter(args), ""))
+    traceparent = str(getattr(current_task.request, "traceparent", None) or "")
+    return traced(tracer, current_task.name, subject, traceparent=traceparent)

@@ -5,10 +5,10 @@ Everything in it is public: declared, computed from declared values, or the nois
 
 from __future__ import annotations
 
+import base64
 import hashlib
-import math
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from fractions import Fraction
 from importlib.metadata import version
@@ -18,44 +18,44 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from domain.dataset import Dataset
+from domain.formats import TEXTS, format_of
 from domain.job import Job
 from domain.model import canonical
 from domain.release import Release, ReleasedValue, envelope, pre_authentication_encoding, statement
-from privacy.loss import format_epsilon
-from privacy.sample_aggregate import NoisedOutput, SampleAggregate
+from privacy.cost import format_amount
 from store.ledger import Standing
+from worker.drawn import Drawn, DrawnValue
+from worker.promise import cost_texts, promise
 
 
 def certify(
+    drawn: Drawn,
     *,
-    noised: Sequence[NoisedOutput],
-    mechanism: SampleAggregate,
     job: Job,
     dataset: Dataset,
-    standing: Standing,
+    standings: Sequence[Standing],
     key: Ed25519PrivateKey,
     now: datetime,
 ) -> Release:
-    """Noised outputs as a signed release."""
-    values = tuple(
-        _released(declared.name, output, step=grid.step)
-        for declared, output, grid in zip(
-            job.request.pipeline.manifest.values, noised, mechanism.grids, strict=True
-        )
-    )
-    files = _files(job, noised)
+    """A drawn release with the certificate that signs it."""
     release_id = str(uuid.uuid4())
-    predicate = _predicate(release_id, values, mechanism, job, dataset, standing, now)
+    predicate = _predicate(release_id, drawn, job, dataset, standings, now)
     return Release(
         id=release_id,
         job_id=job.id,
         dataset=dataset.name,
         dataset_version=dataset.version,
-        guarantee=mechanism.guarantee,
-        micro_epsilon=mechanism.micro_epsilon,
-        values=values,
-        files=files,
-        certificate=sign(statement(subjects=_subjects(files), predicate=predicate), key=key),
+        guarantee=drawn.guarantee,
+        cost=cost_texts(standings),
+        values=tuple(_released(value) for value in drawn.values),
+        diagnostics=tuple(_released(value) for value in drawn.diagnostics),
+        files={name: content.decode() for name, content in drawn.files.items() if _is_text(name)},
+        binary_files={
+            name: base64.b64encode(content).decode()
+            for name, content in drawn.files.items()
+            if not _is_text(name)
+        },
+        certificate=sign(statement(subjects=_subjects(drawn.files), predicate=predicate), key=key),
         created_at=now,
     )
 
@@ -72,42 +72,44 @@ def public_key_pem(key: Ed25519PrivateKey) -> str:
     return key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo).decode()
 
 
-def _released(name: str, output: NoisedOutput, *, step: Fraction) -> ReleasedValue:
+def _released(value: DrawnValue) -> ReleasedValue:
+    output = value.output
+    noise_low, noise_high = _interval(output.value, output.half_width_95)
+    low, high = output.sampling_95 or (None, None)
     return ReleasedValue(
-        name=name,
+        name=value.name,
         value=float(output.value),
-        lower_95=float(output.value - output.half_width_95),
-        upper_95=float(output.value + output.half_width_95),
-        noise_scale=float(output.noise_scale),
-        grid_step=float(step),
+        grid_step=float(value.step),
+        noise_scale=_float(output.noise_scale),
+        lower_95=_float(noise_low),
+        upper_95=_float(noise_high),
+        sampling_lower_95=_float(low),
+        sampling_upper_95=_float(high),
     )
 
 
-def _files(job: Job, noised: Sequence[NoisedOutput]) -> dict[str, str]:
-    texts = iter([_text(output) for output in noised])
-    return {
-        shape.file: shape.write([next(texts) for _ in range(shape.numbers)])
-        for shape in job.request.shape.files
-    }
+def _interval(value: Fraction, half: Fraction | None) -> tuple[Fraction | None, Fraction | None]:
+    return (None, None) if half is None else (value - half, value + half)
 
 
-def _text(output: NoisedOutput) -> str:
-    # two digits finer than the noise: more would pretend a precision that the noise has taken away
-    decimals = max(0, 2 - math.floor(math.log10(output.noise_scale)))
-    return f"{float(output.value):.{min(decimals, 15)}f}"
+def _float(number: Fraction | None) -> float | None:
+    return None if number is None else float(number)
 
 
-def _subjects(files: dict[str, str]) -> dict[str, str]:
-    return {name: hashlib.sha256(text.encode()).hexdigest() for name, text in files.items()}
+def _is_text(file: str) -> bool:
+    return format_of(file) in TEXTS
+
+
+def _subjects(files: Mapping[str, bytes]) -> dict[str, str]:
+    return {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
 
 
 def _predicate(
     release_id: str,
-    values: tuple[ReleasedValue, ...],
-    mechanism: SampleAggregate,
+    drawn: Drawn,
     job: Job,
     dataset: Dataset,
-    standing: Standing,
+    standings: Sequence[Standing],
     now: datetime,
 ) -> dict[str, Any]:
     declaration = dataset.declaration
@@ -118,38 +120,43 @@ def _predicate(
         "software": {"dpgate": version("dpgate")},
         "dataset": {"id": dataset.id, "name": dataset.name, "version": dataset.version},
         "image": job.image_digest,
-        "pipeline": job.request.pipeline.digest,
+        "pipeline": job.request.pipeline_digest,
         "question": job.question,
         "mechanism": {
-            "name": job.request.mechanism,
-            "aggregator": mechanism.aggregator,
-            "blocks": mechanism.blocks,
-            "blockSize": job.request.block_size,
+            "name": drawn.mechanism,
             "nominalSize": declaration.nominal_size,
+            "chosen": job.request.choices(),
+            "parameters": dict(drawn.parameters),
         },
         "guarantee": {
-            "class": str(mechanism.guarantee),
-            "epsilon": format_epsilon(mechanism.micro_epsilon),
+            "class": str(drawn.guarantee),
+            "cost": cost_texts(standings),
             "unit": declaration.privacy_unit.name,
-            "relation": mechanism.relation,
-            "sentence": mechanism.guarantee.sentence,
+            "relation": drawn.relation,
+            "sentence": promise(drawn.guarantee, standings),
             "timing": declaration.policy.timing.sentence,
         },
-        "outputs": [
-            {
-                "name": value.name,
-                "value": repr(value.value),
-                "lower": repr(float(grid.lower)),
-                "upper": repr(float(grid.upper)),
-                "gridStep": str(grid.step),
-                "noiseScale": repr(value.noise_scale),
-                "interval95": [repr(value.lower_95), repr(value.upper_95)],
-            }
-            for value, grid in zip(values, mechanism.grids, strict=True)
-        ],
-        "budget": {
-            "cap": format_epsilon(standing.cap),
-            "spentBefore": format_epsilon(standing.before),
-            "spentAfter": format_epsilon(standing.after),
-        },
+        "outputs": [_output(value) for value in drawn.values],
+        "diagnostics": [_output(value) for value in drawn.diagnostics],
+        "budget": [_account(standing) for standing in standings],
+    }
+
+
+def _output(value: DrawnValue) -> dict[str, Any]:
+    """One number as signed, with its declared grid."""
+    shown = _released(value).signed()
+    bounds = {"lower": value.lower, "upper": value.upper}
+    return {
+        **shown,
+        "gridStep": str(value.step),
+        **{name: repr(float(bound)) for name, bound in bounds.items() if bound is not None},
+    }
+
+
+def _account(standing: Standing) -> dict[str, str]:
+    return {
+        "currency": str(standing.currency),
+        "cap": format_amount(standing.currency, standing.cap),
+        "spentBefore": format_amount(standing.currency, standing.before),
+        "spentAfter": format_amount(standing.currency, standing.after),
     }

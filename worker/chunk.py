@@ -1,43 +1,50 @@
-"""The steps of one chunk: claim it, stage its blocks, run them, keep their sealed outputs."""
+"""The steps of one chunk of group runs: claim it, stage its inputs, run them, keep the sealed outputs."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import lru_cache
 
 from domain.dataset import Dataset, Declaration
 from domain.image import ImageKind, SyscallTable
-from domain.job import Job
+from domain.job import Job, JobRequest
+from domain.mechanism import BlackBox
 from domain.schedule import Schedule
 from domain.states import JobState
 from privacy.partition import derive_key
-from privacy.sample_aggregate import SampleAggregate
+from privacy.plan import HalfSamples, RunPlan
 from store import datasets, images, jobs, runs
 from store.sealing import seal
 from store.snapshots import SnapshotArea
-from worker.cancelling import cancelled_with
-from worker.collect import collect, output_context, pack
+from worker.cancelling import watched
+from worker.collect import collect, default_of, output_context, pack
+from worker.levels import FarTooMuch, ParticipantLevel, has_participant_level
+from worker.older_plan import start_again_if_older
 from worker.order import order_for
-from worker.sandbox.protocol import Audience, SandboxUnavailable, SlotOrder
-from worker.stage import Block, People, cut, open_people
+from worker.sandbox.protocol import NOTHING, Audience, RunResult, SandboxUnavailable, SlotOrder
+from worker.sealed_source import SealedSource
+from worker.stage import Inputs, People, cut, open_people
 from worker.time_grid import TimeGrid
 from worker.zone import WorkerZone
 
 
 @dataclass(frozen=True)
 class Chunk:
-    """Some blocks of a job, claimed by this process."""
+    """Some runs of a job, claimed by this process."""
 
     job: Job
     dataset: Dataset
     number: int
     claim: str
-    mechanism: SampleAggregate
     schedule: Schedule
     claimed_at: float  # of the monotonic clock
+
+    @property
+    def is_participant(self) -> bool:
+        return self.schedule.is_participant(self.number)
 
 
 def claim_chunk(zone: WorkerZone, job_id: str, number: int) -> Chunk | None:
@@ -46,49 +53,75 @@ def claim_chunk(zone: WorkerZone, job_id: str, number: int) -> Chunk | None:
         job = jobs.get(connection, job_id)
         if job.state is not JobState.RUNNING or job.slots is None:
             return None
-        dataset = datasets.get(connection, job.dataset_id)
-        size = dataset.declaration.nominal_size
-        schedule = job.request.schedule(nominal_size=size, slots=job.slots)
-        lease_s = schedule.chunk_s + zone.settings.lease_margin_s
+        dataset = datasets.of_job(connection, job)
+        schedule = job.request.schedule(dataset.declaration, slots=job.slots)
+        start_again_if_older(connection, job, schedule)
+        first = schedule.participant_chunks
+        if number >= first and not runs.all_done_before(connection, job_id, first):
+            return None  # group runs wait for the whole participant level, whatever message came first
+        lease_s = schedule.longest_s(number) + zone.settings.lease_margin_s
         claimed = runs.claim(
             connection, job_id=job_id, number=number, lease_until=zone.now() + timedelta(seconds=lease_s)
         )
         if claimed is None:
             return None
-        mechanism = job.request.mechanism_for(size)
-        return Chunk(job, dataset, number, claimed, mechanism, schedule, claimed_at=time.monotonic())
+        return Chunk(job, dataset, number, claimed, schedule, claimed_at=time.monotonic())
 
 
-def stage(zone: WorkerZone, chunk: Chunk) -> Mapping[int, Block]:
-    """The inputs of this chunk's blocks, cut by the job's own keyed partition."""
-    assert chunk.dataset.snapshot is not None
-    people = _people(zone, chunk.dataset)
-    key = derive_key(zone.keys.partition, dataset_id=chunk.dataset.id, job_id=chunk.job.id)
-    return cut(people, key=key, blocks=chunk.schedule.blocks, wanted=chunk.schedule.blocks_of(chunk.number))
-
-
-def run(zone: WorkerZone, chunk: Chunk, blocks: Mapping[int, Block]) -> dict[int, tuple[int, ...] | None]:
-    """Each block in a sandbox of its own, one after the other, on the public time grid."""
-    outputs: dict[int, tuple[int, ...] | None] = {}
+def run(zone: WorkerZone, chunk: Chunk) -> dict[int, bytes]:
+    """Each input in a sandbox of its own, one after the other, on the public time grid: packed outputs."""
+    request = _request(chunk)
+    mechanism = request.mechanism_for(chunk.dataset.declaration)
+    level = participant_level(zone, chunk) if has_participant_level(request.pipeline) else None
+    inputs = stage(zone, chunk, mechanism, level)
+    packed: dict[int, bytes] = {}
     grid = grid_of(chunk)
     with (
-        zone.sandbox.open_slot(_order(zone, chunk), slot=zone.slot) as slot,
-        cancelled_with(zone, chunk.job.id, slot),
+        zone.sandbox.open_slot(order_of(zone, chunk), slot=zone.slot) as slot,
+        watched(zone, chunk, slot),
     ):
-        for turn, (block, files) in enumerate(blocks.items()):
+        for turn, (number, view) in enumerate(inputs.items()):
+            before = _before(level, inputs.members[number])
             grid.wait_for(turn)
-            result = slot.run(files)
-            outputs[block] = collect(result.outputs, shape=chunk.job.request.shape, mechanism=chunk.mechanism)
-        grid.wait_for(len(blocks))
-    return outputs
+            result = slot.run(view, before=before) if before is not None else RunResult(None)
+            default = default_of(mechanism, number)
+            units = collect(result.outputs, shape=request.shape, grids=mechanism.grids, default=default)
+            packed[number] = pack(units, width=len(mechanism.grids))
+        grid.wait_for(len(inputs))
+    return packed
 
 
-def keep(zone: WorkerZone, chunk: Chunk, outputs: dict[int, tuple[int, ...] | None]) -> None:
+def _before(level: ParticipantLevel | None, people: Sequence[str]) -> Mapping[str, bytes] | None:
+    """None: the run has failed before it starts."""
+    try:
+        return level.before(people) if level else NOTHING
+    except FarTooMuch:
+        return None
+
+
+def stage(zone: WorkerZone, chunk: Chunk, mechanism: BlackBox, level: ParticipantLevel | None) -> Inputs:
+    """The inputs of this chunk's runs. Raises OutcomeMissing where the participant level has not run."""
+    people = level.succeeded() if level else _people(zone, chunk.dataset)
+    key = _key(zone, chunk, mechanism.plan)
+    return cut(people, mechanism.plan, key=key, wanted=chunk.schedule.runs_of(chunk.number))
+
+
+def participant_level(zone: WorkerZone, chunk: Chunk) -> ParticipantLevel:
+    """That of the chunk's job, on all people of its data set."""
+    assert chunk.job.image_digest is not None
+    return ParticipantLevel(
+        pipeline=_request(chunk).pipeline,
+        image_digest=chunk.job.image_digest,
+        people=_people(zone, chunk.dataset),
+        outputs=zone.participants.of_job(chunk.job.id),
+    )
+
+
+def keep(zone: WorkerZone, chunk: Chunk, packed: Mapping[int, bytes]) -> None:
     """Seal the un-noised outputs into the store, once; a lost claim keeps nothing."""
-    width, key = len(chunk.mechanism.grids), zone.keys.outputs
     sealed = {
-        block: seal(pack(units, width=width), key=key, context=output_context(chunk.job.id, block))
-        for block, units in outputs.items()
+        run: seal(content, key=zone.keys.outputs, context=output_context(chunk.job.id, run))
+        for run, content in packed.items()
     }
     with zone.database.transaction() as connection:
         runs.finish(connection, job_id=chunk.job.id, number=chunk.number, claim=chunk.claim, sealed=sealed)
@@ -100,6 +133,18 @@ def give_back(zone: WorkerZone, chunk: Chunk) -> None:
         runs.give_back(connection, job_id=chunk.job.id, number=chunk.number, claim=chunk.claim)
 
 
+def _request(chunk: Chunk) -> JobRequest:
+    assert isinstance(chunk.job.request, JobRequest)
+    return chunk.job.request
+
+
+def _key(zone: WorkerZone, chunk: Chunk, plan: RunPlan) -> bytes:
+    """A job's own partition; the half-samples of PAC privacy are the same for all jobs of a cohort."""
+    if isinstance(plan, HalfSamples):
+        return derive_key(zone.keys.worlds, dataset_id=chunk.dataset.cohort, job_id="all jobs")
+    return derive_key(zone.keys.partition, dataset_id=chunk.dataset.id, job_id=chunk.job.id)
+
+
 def _people(zone: WorkerZone, dataset: Dataset) -> People:
     assert dataset.snapshot is not None
     return _opened(zone.snapshots, dataset.snapshot, dataset.declaration)
@@ -107,19 +152,20 @@ def _people(zone: WorkerZone, dataset: Dataset) -> People:
 
 @lru_cache(maxsize=1)  # the chunks of one job follow each other in one process
 def _opened(area: SnapshotArea, snapshot: str, declaration: Declaration) -> People:
-    return open_people(declaration, area.open(snapshot))
+    return open_people(declaration, SealedSource(area.open(snapshot)))
 
 
-def _order(zone: WorkerZone, chunk: Chunk) -> SlotOrder:
+def order_of(zone: WorkerZone, chunk: Chunk) -> SlotOrder:
     """Raises SandboxUnavailable if the image has left this worker since the job was charged."""
     digest = chunk.job.image_digest
+    assert digest is not None
     image = zone.images.get(digest)
     if image is None:
         raise SandboxUnavailable(f"this worker does not hold the image {digest}")
     with zone.database.reading() as connection:
         record = images.get(connection, digest)
     return order_for(
-        chunk.job.request.pipeline,
+        _request(chunk).pipeline,
         image=image,
         audience=Audience.ORIGINAL,
         syscalls=record.syscalls or SyscallTable.STRICT,

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from domain.errors import PipelineError
+from domain.mechanism import BlackBox
 from domain.shape import Shape
+from privacy.grid import OutputGrid
+from privacy.run_outputs import middle
 from privacy.sample_aggregate import SampleAggregate
 
 
 def collect(
-    outputs: Mapping[str, bytes] | None, *, shape: Shape, mechanism: SampleAggregate
+    outputs: Mapping[str, bytes] | None,
+    *,
+    shape: Shape,
+    grids: Sequence[OutputGrid],
+    default: Sequence[int],
 ) -> tuple[int, ...] | None:
     """One grid integer per declared value, or None for a failed run.
 
@@ -21,12 +27,17 @@ def collect(
         return None
     try:
         numbers = [number for file in shape.files for number in file.read(outputs.get(file.file, b""))]
-    except PipelineError:
+    except Exception:  # readers raise PipelineError; a mistake in one of them must not show either
         return None
     return tuple(
-        grid.middle if number is None else grid.snap(number)
-        for grid, number in zip(mechanism.grids, numbers, strict=True)
+        units if number is None else grid.snap(number)
+        for grid, units, number in zip(grids, default, numbers, strict=True)
     )
+
+
+def default_of(mechanism: BlackBox, run: int) -> tuple[int, ...]:
+    """What stands for the cells without a number of one run."""
+    return mechanism.default(run) if isinstance(mechanism, SampleAggregate) else middle(mechanism.grids)
 
 
 def pack(units: tuple[int, ...] | None, *, width: int) -> bytes:
@@ -42,6 +53,7 @@ def unpack(content: bytes) -> tuple[int, ...] | None:
     return tuple(int.from_bytes(content[start : start + 8], "big") for start in range(1, len(content), 8))
 
 
-def output_context(job_id: str, block: int) -> str:
+def output_context(job_id: str, run: int) -> str:
     """Binds a sealed output to its place: it opens nowhere else."""
-    return f"job {job_id} block {block}"
+    # "block" is older than runs that are no block: what is sealed under it must still open
+    return f"job {job_id} block {run}"

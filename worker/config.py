@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
+import socket
 from pathlib import Path
 from typing import Literal
 
 from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from domain.model import Slug
 from worker.sandbox.protocol import Profile
 from worker.sandbox.slot_user import FIRST_SLOT_UID
 
@@ -29,6 +32,8 @@ class WorkerSettings(BaseSettings):
     isolation: Profile = Profile.STANDARD
     # how runs are isolated: a supervisor per slot, a bubblewrap per run, or a container per run
     sandbox: Literal["supervised", "bubblewrap", "docker"] = "supervised"
+    # the largest input of one run: a larger one fails; default: what each slot's part of scratch holds
+    input_mib: int | None = Field(None, ge=1, le=1_048_576)
     # for the sandbox docker: its socket, the keeper's image by digest, a runtime it knows
     docker_socket: Path | None = None
     docker_keeper_image: str | None = None
@@ -36,6 +41,9 @@ class WorkerSettings(BaseSettings):
     # the host user of slot 0, and the runs that one keeper serves; the proxy must be given the same
     docker_first_uid: int = Field(FIRST_SLOT_UID, gt=0)
     docker_batch: int = Field(25, ge=1, le=200)
+    # the most that is sent to a container for one run, and the largest input; the same for the proxy
+    docker_block_mib: int = Field(256, ge=1, le=1_048_576)
+    docker_view_mib: int = Field(2048, ge=1, le=1_048_576)
     # imported images: where slot users can get to; default: in the zone folder
     images_folder: Path | None = None
     # an environment that pipelines may use beside the host's /usr
@@ -50,9 +58,27 @@ class WorkerSettings(BaseSettings):
     lease_margin_s: float = Field(15, gt=0)
     sweep_every_s: float = Field(5, gt=0)
     resend_after_s: float = Field(30, gt=0)
+    # what a trusted query's scan may use; it never spills to disk
+    scan_memory_mib: int = Field(1024, ge=256, le=1_048_576)
+    scan_threads: int = Field(2, ge=1, le=256)
+    # how the operator's pages call this worker; default: after its host and first slot
+    worker_name: Slug | None = None
+    # what this process logs: as text, or each line a JSON object
+    log_format: Literal["text", "json"] = "text"
+    # a collector of OpenTelemetry traces (OTLP over HTTP)
+    traces_endpoint: str | None = Field(None, pattern=r"^https?://")
     # written when the worker takes messages, for whoever started it
     ready_file: Path | None = None
+    # what a participant level wrote is kept, sealed, for the next job of the same pipeline; days without use
+    participant_outputs_days: float = Field(30, gt=0, le=3650)
     max_delivery_file_bytes: int = Field(4 * 1024**3, gt=0)
+
+    @property
+    def name(self) -> str:
+        if self.worker_name is not None:
+            return self.worker_name
+        host = re.sub(r"[^a-z0-9]+", "-", socket.gethostname().partition(".")[0].lower()).strip("-")
+        return f"{host[:50].rstrip('-') or 'worker'}-{self.first_slot}"
 
     @property
     def image_store_folder(self) -> Path:
@@ -69,6 +95,10 @@ class WorkerSettings(BaseSettings):
     @property
     def cohorts_folder(self) -> Path:
         return self.zone_folder / "cohorts"
+
+    @property
+    def participants_folder(self) -> Path:
+        return self.zone_folder / "participants"
 
     @property
     def deliveries_folder(self) -> Path:

@@ -1,7 +1,8 @@
 """The route of a job through the worker zone, as the list of its steps.
 
     execute        claim -> prepare -> charge -> send the chunks to all workers       (start.py)
-    execute_chunk  claim -> stage -> run -> keep; whoever finishes last arranges      (chunk.py)
+    execute_chunk  claim -> run people, run groups, or scan -> keep; whoever finishes
+                   a level last sends the next one's chunks, or arranges the release  (chunk.py, scan/)
     publish        aggregate, noise and release in one transaction                    (publish.py)
 
 Every step may be repeated or die half way: each is a compare-and-set in the database, and `sweep.py` takes up
@@ -11,11 +12,17 @@ what a dead worker left.
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 
-from worker.chunk import claim_chunk, give_back, keep, run, stage
+from domain.query import QueryRequest
+from worker.chunk import Chunk, claim_chunk, give_back, keep, run
+from worker.levels import OutcomeMissing
+from worker.participant_chunk import run_people
 from worker.publish import arrange_release
 from worker.sandbox.protocol import SandboxUnavailable, SlotCancelled
-from worker.start import charge, claim, prepare, put_back, send
+from worker.scan.chunk import scan_chunk
+from worker.scan.engine import ScanFailed
+from worker.start import charge, claim, prepare, put_back, send, send_groups
 from worker.zone import WorkerZone
 
 log = logging.getLogger(__name__)
@@ -34,12 +41,12 @@ def execute(zone: WorkerZone, job_id: str) -> None:
 
 
 def execute_chunk(zone: WorkerZone, job_id: str, number: int) -> None:
-    """Run the blocks of one chunk and keep their sealed outputs."""
+    """Make the runs of one chunk and keep their sealed outputs."""
     chunk = claim_chunk(zone, job_id, number)
     if chunk is None:
         return
     try:
-        outputs = run(zone, chunk, stage(zone, chunk))
+        outputs = _outputs(zone, chunk)
     except SlotCancelled:
         give_back(zone, chunk)  # nobody takes it: the job is over
         return
@@ -48,5 +55,22 @@ def execute_chunk(zone: WorkerZone, job_id: str, number: int) -> None:
         log.error("job %s chunk %s could not be isolated: %s", job_id, number, missing)
         give_back(zone, chunk)
         return
+    except (OutcomeMissing, ScanFailed) as failed:
+        log.error("job %s chunk %s: %s", job_id, number, failed)
+        give_back(zone, chunk)
+        return
     keep(zone, chunk, outputs)
-    arrange_release(zone, job_id)
+    if chunk.is_participant:
+        send_groups(zone, job_id, first=chunk.schedule.participant_chunks)
+    else:
+        arrange_release(zone, job_id)
+
+
+def _outputs(zone: WorkerZone, chunk: Chunk) -> Mapping[int, bytes]:
+    """Packed, by run. The participant level has none: its outcomes are kept one by one as they come."""
+    if isinstance(chunk.job.request, QueryRequest):
+        return scan_chunk(zone, chunk)
+    if chunk.is_participant:
+        run_people(zone, chunk)
+        return {}
+    return run(zone, chunk)

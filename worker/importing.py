@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from domain.dataset import Dataset, DatasetState, ImportProblem
-from store import datasets
+from store import datasets, twin_reviews, workers
 from worker.intake import Delivery, ImportRefused, check_delivery
 from worker.zone import WorkerZone
 
@@ -26,7 +26,8 @@ def import_dataset(zone: WorkerZone, dataset_id: str) -> None:
     with zone.database.reading() as connection:
         dataset = datasets.get(connection, dataset_id)
         delivery = datasets.delivery_of(connection, dataset_id)
-    if dataset.state is not DatasetState.IMPORTING:
+        drains = workers.drain_asked(connection, zone.settings.name) is not None
+    if dataset.state is not DatasetState.IMPORTING or drains:
         return
     folder = zone.settings.deliveries_folder / delivery
     with _held(folder) as is_ours:
@@ -43,11 +44,18 @@ def take_in(zone: WorkerZone, dataset: Dataset, folder: Path) -> None:
         checked = check_delivery(
             folder, dataset.declaration, max_file_bytes=zone.settings.max_delivery_file_bytes
         )
+        if checked.checksums is not None:
+            checked.verify()  # before anything of it is kept
         join_cohort(zone, dataset, checked)
+        snapshot = zone.snapshots.write(
+            tables=checked.tables,
+            people=checked.people,
+            shared=checked.shared,
+            checksums=checked.checksums,
+        )
     except ImportRefused as refusal:
         finish(zone, dataset, snapshot=None, problem=refusal.problem)
     else:
-        snapshot = zone.snapshots.write(tables=checked.tables, people=checked.people)
         finish(zone, dataset, snapshot=snapshot, problem=None)
 
 
@@ -75,6 +83,8 @@ def finish(
         finished = datasets.finish_import(
             connection, dataset_id=dataset.id, snapshot=snapshot, problem=problem, now=zone.now()
         )
+        if finished and snapshot is not None:
+            twin_reviews.announce(connection, dataset.id, now=zone.now())
     if finished:
         log.info("data set %s: import %s", dataset.id, "refused" if problem else "done")
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+from pathlib import Path
 
 from domain.image import SyscallTable
 from domain.pipeline import Pipeline, Resources
-from domain.shape import MAX_FILE_BYTES
 from sandbox_images.supervisor.warmup import LIBRARIES
 from worker.sandbox.protocol import Audience, Image, Limits, SlotOrder, Syscalls
 
@@ -23,25 +24,32 @@ def order_for(
     audience: Audience,
     syscalls: SyscallTable = SyscallTable.STRICT,
     warm: bool = True,
+    roots: tuple[Path, ...] = (),
 ) -> SlotOrder:
-    """The order for a slot that runs this pipeline.
+    """The order for a slot that makes this pipeline's group runs.
 
     `syscalls` and `warm` are what the operator approved the image for; warm also takes a Python script as
-    command.
+    command. `roots` are folders of this host from which an input may be bound.
     """
     manifest = pipeline.manifest
     return SlotOrder(
         image=image,
         code={source.path: source.content for source in pipeline.sources},
         command=manifest.command,
-        levels=manifest.levels,
+        levels=("group",),
         outputs=tuple(output.file for output in manifest.outputs),
-        limits=limits_for(manifest.resources),
+        limits=limits_for(manifest.resources, file_bytes=manifest.max_output_bytes),
         audience=audience,
         environment=manifest.environment,
         syscalls=Syscalls(syscalls.value),
         warm=libraries_of(pipeline) if warm and is_python_script(pipeline) else None,
+        roots=roots,
     )
+
+
+def for_participants(order: SlotOrder) -> SlotOrder:
+    """The same pipeline's order for runs of the participant level: one person in, whatever they write out."""
+    return replace(order, levels=("participant",), outputs=(), tree=True)
 
 
 def is_python_script(pipeline: Pipeline) -> bool:
@@ -62,13 +70,14 @@ def libraries_of(pipeline: Pipeline) -> tuple[str, ...]:
     return tuple(name for name in LIBRARIES if name in words)
 
 
-def limits_for(resources: Resources) -> Limits:
-    """A manifest's resources as hard limits of one run."""
+def limits_for(resources: Resources, *, file_bytes: int) -> Limits:
+    """A manifest's resources as hard limits of one run; `file_bytes`: of any one declared output."""
     return Limits(
         wall_s=resources.wall_seconds,
         cpu_s=max(1, round(resources.wall_seconds) + 1),
         memory_bytes=resources.memory_mib * MIB,
         processes=resources.processes,
         tmp_bytes=resources.scratch_mib * MIB,
-        file_bytes=MAX_FILE_BYTES,
+        output_bytes=resources.output_mib * MIB,
+        file_bytes=file_bytes,
     )

@@ -19,8 +19,8 @@ from worker.sandbox.preflight import check_backend
 from worker.sandbox.protocol import Feature, Profile
 
 
-def check_worker(settings: WorkerSettings, image: HostImage) -> None:
-    """Raises NotReady when this host cannot isolate runs or a key is missing."""
+def check_worker(settings: WorkerSettings, image: HostImage) -> Sequence[Feature]:
+    """What was found. Raises NotReady when this host cannot isolate runs or a key is missing."""
     keys = load_keys(settings.key_file)
     features = check_backend(settings, image, slots=settings.slots)
     database = Database(settings.database_url)
@@ -35,6 +35,7 @@ def check_worker(settings: WorkerSettings, image: HostImage) -> None:
             f"this host lacks what profile {settings.isolation.value} needs to isolate runs:\n"
             + "\n".join(problems)
         )
+    return features
 
 
 def missing(features: Sequence[Feature], profile: Profile) -> list[str]:

@@ -9,20 +9,23 @@ from datetime import UTC, datetime
 
 import sqlalchemy as sa
 
+from domain.admission import needs_review
 from domain.dataset import Dataset
 from domain.job import Job
+from domain.notice import NoticeKind
 from domain.release import Release
 from domain.schedule import coarse_time, padded_time
 from domain.states import Actor, JobState
-from store import datasets, jobs, ledger, releases, runs
+from store import datasets, job_notices, jobs, ledger, releases, runs
 from store.sealing import open_sealed
+from worker import drawing
 from worker.certificate import certify
-from worker.collect import output_context, unpack
+from worker.collect import output_context
 from worker.zone import WorkerZone
 
 
 def arrange_release(zone: WorkerZone, job_id: str) -> None:
-    """When every block has its output: fix the public time of release and ask for it then, once.
+    """When every run has its output: fix the public time of release and ask for it then, once.
 
     Chunks of a padded job end at the same moment; how many of their workers get here must not show.
     """
@@ -30,7 +33,7 @@ def arrange_release(zone: WorkerZone, job_id: str) -> None:
         job = jobs.get(connection, job_id)
         if job.state is not JobState.RUNNING or not runs.all_done(connection, job_id):
             return
-        dataset = datasets.get(connection, job.dataset_id)
+        dataset = datasets.of_job(connection, job)
         publish_at = _publish_time(zone, job, dataset)
         if not jobs.set_publish_time(connection, job_id, publish_at):
             return
@@ -45,15 +48,17 @@ def publish(zone: WorkerZone, job_id: str) -> None:
         job = jobs.get(connection, job_id, lock=True)
         if job.state is not JobState.AGGREGATING:
             return
-        dataset = datasets.get(connection, job.dataset_id)
+        dataset = datasets.of_job(connection, job)
         releases.insert(connection, draw(zone, connection, job, dataset))
         _move(zone, connection, job_id, JobState.AGGREGATING, JobState.IN_REVIEW, Actor.WORKER)
-        if not dataset.declaration.policy.review_releases:
+        if not needs_review(job.request, dataset.declaration.policy):
             _move(zone, connection, job_id, JobState.IN_REVIEW, JobState.RELEASED, Actor.POLICY)
+        else:
+            job_notices.tell_reviewers(connection, NoticeKind.RELEASE_WAITS, job, dataset, zone.now())
 
 
 def begin(zone: WorkerZone, job_id: str) -> bool:
-    """RUNNING -> AGGREGATING when every block is done and the public time has come. Also True when it was
+    """RUNNING -> AGGREGATING when every run is done and the public time has come. Also True when it was
     begun before: the worker that began may have died."""
     with zone.database.transaction() as connection:
         job = jobs.get(connection, job_id)
@@ -67,18 +72,16 @@ def begin(zone: WorkerZone, job_id: str) -> bool:
 
 def draw(zone: WorkerZone, connection: sa.Connection, job: Job, dataset: Dataset) -> Release:
     """Open the sealed outputs, aggregate them, add the noise, sign the certificate."""
-    mechanism = job.request.mechanism_for(dataset.declaration.nominal_size)
     sealed, key = runs.sealed_outputs(connection, job.id), zone.keys.outputs
-    outputs = [
-        unpack(open_sealed(sealed[block], key=key, context=output_context(job.id, block)))
-        for block in range(mechanism.blocks)
-    ]
+    opened = {
+        run: open_sealed(content, key=key, context=output_context(job.id, run))
+        for run, content in sealed.items()
+    }
     return certify(
-        noised=mechanism.release(outputs),
-        mechanism=mechanism,
+        drawing.draw(zone, connection, job, dataset, opened),
         job=job,
         dataset=dataset,
-        standing=ledger.standing(connection, job_id=job.id, cohort=dataset.cohort),
+        standings=ledger.standings(connection, job_id=job.id, cohort=dataset.cohort),
         key=zone.keys.signing,
         now=zone.now(),
     )

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from domain.dataset import Dataset
-from domain.job import Job, Reason
-from domain.pipeline import Pipeline
+from domain.job import AnyRequest, Job, JobRequest, Reason
 from store.images import Image
 from worker.config import WorkerSettings
 from worker.images.commands import resolve_command
@@ -33,7 +32,7 @@ def refusal(
     return (
         _of_profile(settings.isolation, dataset)
         or _of_image(job, image, record)
-        or _of_command(job.request.pipeline, image)
+        or _of_command(job.request, image)
     )
 
 
@@ -52,9 +51,11 @@ def _of_image(job: Job, image: HostImage | StoredImage | None, record: Image) ->
     return None if is_here and record.is_approved else Reason.IMAGE_CHANGED
 
 
-def _of_command(pipeline: Pipeline, image: HostImage | StoredImage | None) -> Reason | None:
+def _of_command(request: AnyRequest, image: HostImage | StoredImage | None) -> Reason | None:
     if image is None:
         return Reason.IMAGE_CHANGED
+    assert isinstance(request, JobRequest)
+    pipeline = request.pipeline
     code = {source.path: source.content for source in pipeline.sources}
     try:
         resolve_command(image, pipeline.manifest.command, code)

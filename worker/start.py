@@ -5,10 +5,12 @@ from __future__ import annotations
 import logging
 from datetime import timedelta
 
+from domain.dataset import Dataset
 from domain.image import SyscallTable
 from domain.job import Job, Reason
+from domain.query import QueryRequest
 from domain.states import Actor, JobState
-from store import datasets, images, jobs, runs
+from store import apart, datasets, images, jobs, runs, workers
 from worker.readiness import FINAL, refusal
 from worker.sandbox.choice import counts_all_memory
 from worker.zone import WorkerZone
@@ -17,8 +19,11 @@ log = logging.getLogger(__name__)
 
 
 def claim(zone: WorkerZone, job_id: str) -> Job | None:
-    """QUEUED -> PREPARING, for exactly one worker."""
+    """QUEUED -> PREPARING, for exactly one worker. A worker that drains leaves it to the sweep of another;
+    while a rehearsal runs, it waits for that one's end."""
     with zone.database.transaction() as connection:
+        if workers.drain_asked(connection, zone.settings.name) or not apart.may_start_job(connection):
+            return None
         moved = jobs.move(
             connection, job_id, JobState.QUEUED, JobState.PREPARING, actor=Actor.WORKER, now=zone.now()
         )
@@ -31,7 +36,20 @@ def claim(zone: WorkerZone, job_id: str) -> Job | None:
 def prepare(zone: WorkerZone, job: Job) -> Reason | None:
     """Whether everything is here that the job needs, before any data is touched."""
     with zone.database.reading() as connection:
-        dataset = datasets.get(connection, job.dataset_id)
+        dataset = datasets.of_job(connection, job)
+    # a query is the platform's own code: there is nothing to isolate
+    reason = None if isinstance(job.request, QueryRequest) else _runs(zone, job, dataset)
+    if reason is not None:
+        return reason
+    if dataset.snapshot is None or not zone.snapshots.has(dataset.snapshot):
+        return Reason.SNAPSHOT_MISSING
+    return None
+
+
+def _runs(zone: WorkerZone, job: Job, dataset: Dataset) -> Reason | None:
+    """Whether this worker can isolate the runs of a pipeline's image."""
+    assert job.image_digest is not None
+    with zone.database.reading() as connection:
         record = images.get(connection, job.image_digest)
     image = zone.images.get(job.image_digest)
     reason = refusal(job, dataset, settings=zone.settings, image=image, record=record)
@@ -39,11 +57,7 @@ def prepare(zone: WorkerZone, job: Job) -> Reason | None:
         return reason
     if record.syscalls is SyscallTable.STANDARD and not counts_all_memory(zone.settings):
         return Reason.SANDBOX_UNAVAILABLE
-    if dataset.snapshot is None or not zone.snapshots.has(dataset.snapshot):
-        return Reason.SNAPSHOT_MISSING
-    if not zone.is_isolated():
-        return Reason.SANDBOX_UNAVAILABLE
-    return None
+    return None if zone.is_isolated() else Reason.SANDBOX_UNAVAILABLE
 
 
 def put_back(zone: WorkerZone, job: Job, reason: Reason) -> None:
@@ -66,11 +80,9 @@ def put_back(zone: WorkerZone, job: Job, reason: Reason) -> None:
 def charge(zone: WorkerZone, job: Job) -> bool:
     """PREPARING -> RUNNING: the budget is spent before any run sees data. Fixes the time of release."""
     with zone.database.transaction() as connection:
-        dataset = datasets.get(connection, job.dataset_id)
+        dataset = datasets.of_job(connection, job)
         now = zone.now()
-        schedule = job.request.schedule(
-            nominal_size=dataset.declaration.nominal_size, slots=zone.settings.slots
-        )
+        schedule = job.request.schedule(dataset.declaration, slots=zone.settings.slots)
         charged = jobs.move(
             connection,
             job.id,
@@ -90,8 +102,22 @@ def charge(zone: WorkerZone, job: Job) -> bool:
 
 
 def send(zone: WorkerZone, job: Job) -> None:
-    """One message per chunk; a message that is lost is sent again by the sweep."""
+    """One message per chunk; a message that is lost is sent again by the sweep. Where there is a participant
+    level, its chunks are sent alone: what else waits can only start when they are done."""
     with zone.database.reading() as connection:
+        dataset = datasets.of_job(connection, job)
+        slots = jobs.get(connection, job.id).slots or zone.settings.slots
+        first = job.request.schedule(dataset.declaration, slots=slots).participant_chunks
         waiting = runs.waiting(connection, job.id)
     for number in waiting:
-        zone.messages.run_chunk(job.id, number)
+        if first == 0 or number < first:
+            zone.messages.run_chunk(job.id, number)
+
+
+def send_groups(zone: WorkerZone, job_id: str, *, first: int) -> None:
+    """The chunks of group runs, numbered from `first`, once no chunk before them is left. Two workers that
+    finish at the same moment may both send them."""
+    with zone.database.reading() as connection:
+        ready = runs.waiting(connection, job_id) if runs.all_done_before(connection, job_id, first) else []
+    for number in ready:
+        zone.messages.run_chunk(job_id, number)

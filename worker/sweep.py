@@ -4,6 +4,7 @@ harmlessly: each mend is a compare-and-set or a message that may come twice."""
 from __future__ import annotations
 
 import logging
+from datetime import timedelta
 
 import sqlalchemy as sa
 
@@ -14,6 +15,8 @@ from worker.announce import announce_images
 from worker.failure import without_its_text
 from worker.importing import remove_settled_deliveries
 from worker.publish import arrange_release
+from worker.rehearse import mend_rehearsals
+from worker.storage import note_storage
 from worker.zone import WorkerZone
 
 log = logging.getLogger(__name__)
@@ -28,8 +31,11 @@ def sweep(zone: WorkerZone) -> None:
         mend_preparing,
         mend_running,
         mend_aggregating,
+        mend_rehearsals,
         remove_leftovers,
+        remove_unused_outcomes,
         announce_new_images,
+        note_storage,
     ):
         try:
             step(zone)
@@ -99,6 +105,12 @@ def mend_aggregating(zone: WorkerZone) -> None:
 def remove_leftovers(zone: WorkerZone) -> None:
     """What runs had when their worker died: blocks in memory, sandboxes."""
     zone.sandbox.reap()
+
+
+def remove_unused_outcomes(zone: WorkerZone) -> None:
+    """What participant levels wrote and no job has asked for in a long time."""
+    kept_for = timedelta(days=zone.settings.participant_outputs_days)
+    zone.participants.remove_unused(since=zone.now() - kept_for)
 
 
 def announce_new_images(zone: WorkerZone) -> None:

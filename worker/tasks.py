@@ -6,6 +6,7 @@ from worker.app import app, this_zone, without_data
 from worker.execute import execute, execute_chunk
 from worker.importing import import_dataset
 from worker.publish import publish
+from worker.rehearse import rehearse
 from worker.sweep import sweep
 
 
@@ -31,6 +32,12 @@ def publish_task(job_id: str) -> None:
 @without_data
 def import_dataset_task(dataset_id: str) -> None:
     import_dataset(this_zone(), dataset_id)
+
+
+@app.task(name="dpgate.rehearse")
+@without_data
+def rehearse_task(rehearsal_id: str) -> None:
+    rehearse(this_zone(), rehearsal_id)
 
 
 @app.task(name="dpgate.sweep")

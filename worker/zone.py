@@ -11,6 +11,7 @@ from typing import Protocol
 from domain.errors import NotReady
 from store.database import Database
 from store.keys import Keys, load_keys
+from store.participant_outputs import ParticipantOutputs
 from store.people import CohortPeople
 from store.snapshots import SnapshotArea
 from worker.config import WorkerSettings
@@ -27,6 +28,7 @@ class Messages(Protocol):
     def run_chunk(self, job_id: str, number: int) -> None: ...
     def publish(self, job_id: str, *, in_s: float) -> None: ...
     def import_dataset(self, dataset_id: str) -> None: ...
+    def rehearse(self, rehearsal_id: str) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,7 @@ class WorkerZone:
     keys: Keys
     snapshots: SnapshotArea
     people: CohortPeople
+    participants: ParticipantOutputs
     images: HeldImages
     sandbox: OpenSandbox
     messages: Messages
@@ -75,6 +78,7 @@ def open_zone(settings: WorkerSettings, *, image: HostImage, messages: Messages,
         keys=keys,
         snapshots=SnapshotArea(settings.snapshots_folder, keys),
         people=CohortPeople(settings.cohorts_folder, keys),
+        participants=ParticipantOutputs(settings.participants_folder, keys),
         images=HeldImages(image, settings.image_store_folder),
         sandbox=open_sandbox(settings, image),
         messages=messages,

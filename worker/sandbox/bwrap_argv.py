@@ -6,9 +6,11 @@ the worker is root, as the slot's own user.
 """
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from .parts import Bound
 from .protocol import MIB, Limits, SlotOrder
 from .surroundings import (
     ADDRESS_SPACE_SLACK,
@@ -21,6 +23,10 @@ from .surroundings import (
 )
 
 RUNNER_PATH = "/run/dpgate/runner.py"
+TREE_PATH = "/run/dpgate/output_tree.py"
+_MOST_WORDS = 9000  # of bwrap's command line, wherever it reads them from
+_OTHER_WORDS = 1500  # more than all flags but those for parts
+MOST_PARTS = (_MOST_WORDS - _OTHER_WORDS) // 3
 # Links into the reader's own process folder; everything else in /proc that is not a process is host-wide.
 _PROC_KEPT = frozenset({"self", "thread-self", "mounts", "net"})
 
@@ -45,10 +51,13 @@ class Descriptors:
     result: int
     go: int
     stdio: int  # -1: standard output and error go nowhere
+    before: int = -1  # what lies in /out at the start
+    tree: int = -1  # the source of the runner's second half, where an order needs it
+    parts: int = -1  # flags of bwrap that would not do on a command line
 
     def all(self) -> tuple[int, ...]:
-        bwraps = (self.seccomp, self.runner, *self.etc.values(), self.status)
-        numbers = (*bwraps, self.result, self.go, self.stdio)
+        bwraps = (self.seccomp, self.runner, *self.etc.values(), self.status, self.tree, self.parts)
+        numbers = (*bwraps, self.result, self.go, self.stdio, self.before)
         return tuple(fd for fd in numbers if fd >= 0)
 
 
@@ -68,6 +77,12 @@ def build_argv(
         *("--remount-ro", "/"),
     ]
     return [str(bwrap), *flags, "--", *_runner(image, order, descriptors)]
+
+
+def part_flags(parts: Sequence[Bound]) -> bytes:
+    """For a descriptor: a place may hold a person's id, and everybody on this host can read command lines."""
+    words = (word for part in parts for word in ("--ro-bind", str(part.source), f"/in/{part.place}"))
+    return b"".join(os.fsencode(word) + b"\0" for word in words)
 
 
 def _namespaces() -> list[str]:
@@ -122,10 +137,18 @@ def _pipeline(folders: Folders, descriptors: Descriptors) -> list[str]:
     return [
         *("--ro-bind", str(folders.code), "/pipeline"),
         *("--ro-bind", str(folders.block), "/in"),
+        *(("--args", str(descriptors.parts)) if descriptors.parts >= 0 else ()),
         *("--perms", "0755", "--size", str(MIB), "--tmpfs", "/run/dpgate"),
         *("--perms", "0444", "--ro-bind-data", str(descriptors.runner), RUNNER_PATH),
+        *_source_of_tree(descriptors.tree),
         *("--remount-ro", "/run/dpgate"),
     ]
+
+
+def _source_of_tree(descriptor: int) -> list[str]:
+    if descriptor < 0:
+        return []
+    return ["--perms", "0444", "--ro-bind-data", str(descriptor), TREE_PATH]
 
 
 def _environment(image: BwrapImage, order: SlotOrder) -> list[str]:
@@ -140,9 +163,10 @@ def _runner(image: BwrapImage, order: SlotOrder, descriptors: Descriptors) -> li
     limits = order.limits
     largest_file = max(limits.tmp_bytes, limits.output_bytes)  # also bounds what a sparse file claims to be
     numbers = (
-        *(descriptors.result, descriptors.go, descriptors.stdio),
+        *(descriptors.result, descriptors.go, descriptors.stdio, descriptors.before),
         *(limits.processes, limits.cpu_s, limits.open_files, largest_file),
         *(limits.memory_bytes + ADDRESS_SPACE_SLACK, limits.file_bytes),
+        *((limits.output_bytes, limits.inodes) if order.tree else (-1, -1)),
     )
     lists = [
         item for part in (order.levels, order.outputs, order.command) for item in (str(len(part)), *part)

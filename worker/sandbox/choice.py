@@ -3,9 +3,10 @@
 from pathlib import Path
 from typing import Protocol
 
+from .capacity import capacity_of
 from .cgroup import why_no_groups
 from .host_image import HostImage
-from .protocol import Sandbox, SandboxUnavailable
+from .protocol import MIB, Sandbox, SandboxUnavailable
 
 
 class OpenSandbox(Sandbox, Protocol):
@@ -24,6 +25,10 @@ class Choice(Protocol):
     @property
     def allow_disk_scratch(self) -> bool: ...
     @property
+    def slots(self) -> int: ...
+    @property
+    def input_mib(self) -> int | None: ...
+    @property
     def docker_socket(self) -> Path | None: ...
     @property
     def docker_keeper_image(self) -> str | None: ...
@@ -33,6 +38,10 @@ class Choice(Protocol):
     def docker_first_uid(self) -> int: ...
     @property
     def docker_batch(self) -> int: ...
+    @property
+    def docker_block_mib(self) -> int: ...
+    @property
+    def docker_view_mib(self) -> int: ...
 
 
 def open_sandbox(choice: Choice, host: HostImage) -> OpenSandbox:
@@ -43,9 +52,17 @@ def open_sandbox(choice: Choice, host: HostImage) -> OpenSandbox:
     from .supervised import SupervisedSandbox
 
     root, on_disk = choice.scratch_folder, choice.allow_disk_scratch
+    largest = input_bytes(choice)
     if choice.sandbox == "bubblewrap":
-        return BubblewrapSandbox(host, scratch_root=root, allow_disk_scratch=on_disk)
-    return SupervisedSandbox(host, scratch_root=root, allow_disk_scratch=on_disk)
+        return BubblewrapSandbox(host, scratch_root=root, allow_disk_scratch=on_disk, input_bytes=largest)
+    return SupervisedSandbox(host, scratch_root=root, allow_disk_scratch=on_disk, input_bytes=largest)
+
+
+def input_bytes(choice: Choice) -> int:
+    """Of the largest input of a run: what is set, or what each slot of this host can have."""
+    if choice.input_mib is not None:
+        return choice.input_mib * MIB
+    return capacity_of(choice.scratch_folder, slots=choice.slots)
 
 
 def counts_all_memory(choice: Choice) -> bool:
@@ -70,5 +87,8 @@ def _docker(choice: Choice) -> OpenSandbox:
         runtime=choice.docker_runtime,
         first_uid=choice.docker_first_uid,
         batch=choice.docker_batch,
+        block_bytes=choice.docker_block_mib * MIB,
+        view_bytes=choice.docker_view_mib * MIB,
+        slots=choice.slots,
     )
     return DockerSandbox(settings, lock_root=choice.scratch_folder)

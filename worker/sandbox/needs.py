@@ -48,6 +48,9 @@ NEEDS: dict[str, Need] = {
     ),
     "host-wide /proc entries are covered": Need(STANDARD, "counters of the whole host tell what others do"),
     "scratch lies in memory": Need(STANDARD, "blocks of original data must not reach a disk"),
+    "scratch has room for the largest inputs": Need(
+        STANDARD, "an input without room would show who is in a block, as an error of the job"
+    ),
     "memory of a run is bounded": Need(
         STANDARD, "one run could take the host's memory, and be noticed by others"
     ),

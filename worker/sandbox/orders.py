@@ -2,15 +2,27 @@
 
 import math
 import platform
+from collections.abc import Mapping
 from functools import cache
 
+from sandbox_images.output_tree import LONGEST
 from sandbox_images.seccomp.bpf import ARCHITECTURES, compile_policy
 from sandbox_images.seccomp.policy import STANDARD, STRICT
 
-from .protocol import SandboxUnavailable, SlotOrder, Syscalls
+from .protocol import (
+    Audience,
+    Cause,
+    Limits,
+    RunDetail,
+    RunResult,
+    SandboxUnavailable,
+    SlotOrder,
+    Syscalls,
+)
 from .scratch import check_relative_path
 
 _MOST_LEVELS = 255  # one byte in the runner's report
+_PAGE = 4096
 _POLICIES = {Syscalls.STRICT: STRICT, Syscalls.STANDARD: STANDARD}
 
 
@@ -26,12 +38,43 @@ def check_order(order: SlotOrder) -> None:
         raise ValueError("an output is declared twice")
     for path in order.outputs:
         check_relative_path(path)
+    if order.tree and order.outputs:
+        raise ValueError("an order names its outputs, or takes all that there are")
+    if not all(root.is_absolute() for root in order.roots):
+        raise ValueError("a root of views is an absolute path")
     if order.warm is not None and (len(order.command) < 2 or order.command[1].startswith("-")):
         raise ValueError("a warm order's command is an interpreter, a script, and the script's arguments")
     if any(name == "" or "=" in name for name in order.environment):
         raise ValueError("not a name of an environment variable")
     if not all(0 < amount < math.inf for amount in vars(limits).values()):
         raise ValueError("every limit must be positive, and none endless")
+
+
+def fits(before: Mapping[str, bytes], limits: Limits) -> bool:
+    """Whether /out can hold what shall lie in it at the start. Counted as by a tmpfs, in whole pages.
+
+    Runs have written it: what cannot lie there is their failure, and must not become the platform's.
+    """
+    folders = {path[:position] for path in before for position, letter in enumerate(path) if letter == "/"}
+    pages = sum(-(-len(content) // _PAGE) for content in before.values())
+    is_tree = folders.isdisjoint(before) and all(len(path.encode()) <= LONGEST for path in before)
+    return is_tree and pages * _PAGE <= limits.output_bytes and len(before) + len(folders) < limits.inodes
+
+
+def without_room(order: SlotOrder) -> RunResult:
+    """The result of a run that could not begin because `before` does not fit: the pipeline's failure."""
+    return _not_begun(order, Cause.FULL)
+
+
+def too_large(order: SlotOrder) -> RunResult:
+    """The result of a run whose input is larger than any may be: a failure like every other."""
+    return _not_begun(order, Cause.INPUT)
+
+
+def _not_begun(order: SlotOrder, cause: Cause) -> RunResult:
+    if order.audience is Audience.ORIGINAL:
+        return RunResult(None)
+    return RunResult(None, RunDetail(cause, exit_code=None, level=None, duration_s=0.0, tail=""))
 
 
 @cache

@@ -38,32 +38,38 @@ _ENVIRONMENT = {"PATH", "HOME", "LANG", "TZ", "PYTHONDONTWRITEBYTECODE"}
 
 
 def check_host(
-    scratch_root: Path | None, image: HostImage, *, slots: int = 1, sandbox: Sandbox | None = None
+    scratch_root: Path | None,
+    image: HostImage,
+    *,
+    slots: int = 1,
+    input_bytes: int | None = None,
+    sandbox: Sandbox | None = None,
 ) -> tuple[Feature, ...]:
     """Some tenths of a second. Never raises for an absent feature: it says what is absent and what to do.
 
     `sandbox` runs the control pipeline; without one, a bubblewrap of its own does. `slots` is how many runs
-    the worker does at the same time.
+    the worker does at the same time, `input_bytes` the largest input of one, where it is set.
     """
     return (
         *check_bubblewrap(),
         *(check_runs(sandbox, image) if sandbox else _check_bubblewrap_runs(scratch_root, image)),
-        *check_worker_process(scratch_root, slots=slots),
+        *check_worker_process(scratch_root, slots=slots, input_bytes=input_bytes),
         *check_machine(slots=slots),
     )
 
 
 def check_backend(choice: Choice, host: HostImage, *, slots: int) -> tuple[Feature, ...]:
     """The same for whichever backend the operator chose. Never raises for an absent feature."""
+    largest = choice.input_mib and choice.input_mib * MIB
     try:
         with closing(open_sandbox(choice, host)) as sandbox:
             if choice.sandbox == "docker":
                 return (*sandbox.probe(), *check_machine(slots=slots))
-            return check_host(choice.scratch_folder, host, slots=slots, sandbox=sandbox)
+            return check_host(choice.scratch_folder, host, slots=slots, input_bytes=largest, sandbox=sandbox)
     except (SandboxUnavailable, OSError) as error:
         if choice.sandbox == "docker":
             return (_nothing_ran(error)[0], *check_machine(slots=slots))
-        return check_host(choice.scratch_folder, host, slots=slots)
+        return check_host(choice.scratch_folder, host, slots=slots, input_bytes=largest)
 
 
 def check_runs(sandbox: Sandbox, image: Image) -> tuple[Feature, ...]:

@@ -1,17 +1,19 @@
 """What every sandbox backend offers: open a slot for one pipeline, run it on blocks one by one, close it.
 
-No host path crosses this interface: blocks and outputs are bytes, the image is a name and a digest. A
-backend may start a process per block, keep a supervisor per slot, or ask a container engine; the caller
-cannot tell.
+Blocks and outputs are bytes by path, the image is a name and a digest. Where a block is a worker.view.View, a
+backend need not copy what it holds. A backend may start a process per block, keep a supervisor per slot, or
+ask a container engine; the caller cannot tell.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from types import TracebackType
+from pathlib import Path
+from types import MappingProxyType, TracebackType
 from typing import Protocol, Self
 
 KIB, MIB = 1024, 1024 * 1024
+NOTHING: Mapping[str, bytes] = MappingProxyType({})
 
 
 class SandboxUnavailable(Exception):
@@ -69,7 +71,7 @@ class SlotOrder:
     code: Mapping[str, bytes]  # by path relative to /pipeline
     command: tuple[str, ...]  # `/in /out <level>` is appended
     levels: tuple[str, ...]  # run in this order on the same /out
-    outputs: tuple[str, ...]  # paths relative to /out; nothing else leaves
+    outputs: tuple[str, ...]  # paths relative to /out; nothing else leaves; () with `tree`
     limits: Limits
     audience: Audience
     environment: Mapping[str, str] = field(default_factory=dict)  # the pipeline's own, checked long before
@@ -77,6 +79,12 @@ class SlotOrder:
     # Libraries to import before the runs, where the image is the operator's and the command a Python script:
     # then a run is a fork. None: every run starts the command anew.
     warm: tuple[str, ...] | None = None
+    # Instead of named outputs: every plain file below /out, together at most `output_bytes` long and at most
+    # `inodes` many. Empty folders are dropped; anything else in there, such as a link, is a failed run.
+    tree: bool = False
+    # Folders of this host below which parts of views may lie: only those can be bound where they are, all
+    # others are copied, once per slot. For data that the sandbox's user may list, such as a twin.
+    roots: tuple[Path, ...] = ()
 
 
 class Cause(Enum):
@@ -90,6 +98,8 @@ class Cause(Enum):
     WALL = "the wall clock limit was reached"
     MEMORY = "the memory limit was reached"
     INODES = "too many files were created"
+    FULL = "what lies in the output folder at the start is more than it may hold"
+    INPUT = "the input is larger than a run may be given"
     BROKEN = "the run broke its sandbox's protocol"
 
 
@@ -142,8 +152,11 @@ class Feature:
 class Slot(Protocol):
     """One pipeline's place to run. Used by one thread, for one run at a time."""
 
-    def run(self, block: Mapping[str, bytes]) -> RunResult:
-        """A result for whatever the pipeline does; SandboxUnavailable for the platform's own failure."""
+    def run(self, block: Mapping[str, bytes], *, before: Mapping[str, bytes] = NOTHING) -> RunResult:
+        """A result for whatever the pipeline does; SandboxUnavailable for the platform's own failure.
+
+        `before` lies in /out, writable, when the run starts, and counts as output.
+        """
         ...
 
     def cancel(self) -> None:

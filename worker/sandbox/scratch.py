@@ -11,7 +11,7 @@ import os
 import secrets
 import signal
 import stat
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import ExitStack
 from pathlib import Path, PurePosixPath
 from typing import Self
@@ -91,9 +91,10 @@ class Scratch:
         owner: int,
         within: Path | None = None,
         executable: bool = False,
+        folders: Collection[str] = (),
     ) -> Path:
-        """Write `files` below a new folder, for `owner` to read and for nobody to write."""
-        for name in files:
+        """Write `files` and `folders` below a new folder, for `owner` to read and for nobody to write."""
+        for name in (*files, *folders):
             check_relative_path(name)
         folder = (within or self.path) / secrets.token_hex(
             16
@@ -103,7 +104,9 @@ class Scratch:
                 folder.mkdir(mode=0o700)
                 undo.callback(remove_tree, folder)
                 _write_tree(folder, files)
-                _seal_tree(folder, owner, mode=0o500 if executable else 0o400)
+                for name in folders:
+                    (folder / PurePosixPath(name)).mkdir(mode=0o700, parents=True, exist_ok=True)
+                seal_tree(folder, owner, mode=0o500 if executable else 0o400)
             except OSError as error:
                 raise SandboxUnavailable(f"scratch could not be written: {error.strerror}") from error
             undo.pop_all()
@@ -219,7 +222,8 @@ def _write_tree(folder: Path, files: Mapping[str, bytes]) -> None:
         path.write_bytes(content)
 
 
-def _seal_tree(folder: Path, owner: int, *, mode: int) -> None:
+def seal_tree(folder: Path, owner: int, *, mode: int) -> None:
+    """For `owner` to read and for nobody to write, at a time that says nothing."""
     for parent, _, names in os.walk(folder, topdown=False):
         for name in names:
             _seal(Path(parent, name), mode, owner)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import multiprocessing
 import os
 import signal
@@ -13,6 +14,7 @@ import pytest
 from heights import COLUMNS, PEOPLE, table_text
 from zones import Bench, check_books, given_delivery, given_heights, host_image, imported, submit
 
+from domain.checksums import MANIFEST, manifest
 from domain.dataset import Dataset, DatasetState, ImportProblem
 from store.tables import accounts
 from worker.config import WorkerSettings
@@ -20,17 +22,20 @@ from worker.importing import finish, import_dataset, remove_settled_deliveries
 from worker.sweep import sweep
 from worker.zone import open_zone
 
-CANARY = "canary-2f9c"
+CANARY = "sub-canary2f9c"
 BIDS = {
     "layout": "bids",
     "person_files": [{"path": "{person}/note.txt"}],
+    "public_files": [
+        {"path": "dataset_description.json", "text": '{"Name": "Heights", "BIDSVersion": "1.8.0"}'}
+    ],
     "tables": [{"path": "participants.tsv", "columns": COLUMNS}],
 }
 OTHERS = {f"sub-{number}": 170.0 for number in range(12, 24)}  # one person in common: sub-12
 
 
 def with_canaries() -> dict[str, str]:
-    people = {f"{CANARY}-{number}": 170.0 for number in range(12)}
+    people = {f"{CANARY}x{number}": 170.0 for number in range(12)}
     notes = {f"{name}/note.txt": f"{CANARY} of {name}" for name in people}
     return {"participants.tsv": table_text(people, secret=CANARY), **notes}
 
@@ -54,7 +59,9 @@ def test_a_snapshot_is_sealed_and_the_delivery_is_gone(bench: Bench) -> None:
     assert not deliveries(bench)
     assert not plain_text_in(zone_folder, CANARY.encode())
     snapshot = bench.zone.snapshots.open(str(imported(bench, dataset.id).snapshot))
-    assert snapshot.files_of(f"{CANARY}-1") == {f"{CANARY}-1/note.txt": f"{CANARY} of {CANARY}-1".encode()}
+    (file,) = snapshot.files_of(f"{CANARY}x1").values()
+    with file.open() as opened:
+        assert opened.read() == f"{CANARY} of {CANARY}x1".encode()
 
 
 def test_a_refused_delivery_is_gone_too(bench: Bench) -> None:
@@ -79,6 +86,40 @@ def test_nothing_delivered(bench: Bench) -> None:
     dataset = given_delivery(bench, {})
     import_dataset(bench.zone, dataset.id)
     assert imported(bench, dataset.id).problem is ImportProblem.NOT_DELIVERED
+
+
+def listed(files: dict[str, str]) -> dict[str, str]:
+    sums = {path: hashlib.sha256(text.encode()).hexdigest() for path, text in files.items()}
+    return {**files, MANIFEST: manifest(sums).decode()}
+
+
+def test_a_delivery_keeps_its_checksums_sealed(bench: Bench) -> None:
+    files = listed(with_canaries())
+    dataset = given_delivery(bench, files, **BIDS)
+    import_dataset(bench.zone, dataset.id)
+    snapshot = bench.zone.snapshots.open(str(imported(bench, dataset.id).snapshot))
+    assert snapshot.checksums() == files[MANIFEST].encode()
+    assert not plain_text_in(bench.zone.settings.zone_folder, CANARY.encode())
+
+
+@pytest.mark.parametrize("place", ["participants.tsv", f"{CANARY}x3/note.txt"])
+def test_a_byte_that_changed_after_delivery_is_refused_and_nothing_is_kept(bench: Bench, place: str) -> None:
+    files = listed(with_canaries())
+    spoilt = files | {place: files[place].replace("170", "171").replace(" of ", " in ")}
+    assert spoilt != files
+    dataset = given_delivery(bench, spoilt, **BIDS)
+    import_dataset(bench.zone, dataset.id)
+    assert imported(bench, dataset.id).problem is ImportProblem.CHECKSUM
+    assert not deliveries(bench)
+    assert not list(bench.zone.settings.snapshots_folder.rglob("*"))
+    assert bench.zone.people.overlapping([f"{CANARY}x3"], cohorts=["heights"]) is None
+
+
+def test_every_problem_can_be_recorded(bench: Bench) -> None:
+    for problem in ImportProblem:
+        dataset = given_delivery(bench, {"participants.tsv": ""})
+        finish(bench.zone, dataset, snapshot=None, problem=problem)
+        assert imported(bench, dataset.id).problem is problem
 
 
 def test_the_same_people_in_another_cohort_are_refused(bench: Bench) -> None:
@@ -181,7 +222,7 @@ def _import_and_die(settings: dict[str, object], dataset_id: str, point: str) ->
     if point == "people.add":
         zone.people.add = die  # type: ignore[method-assign]
     elif point == "snapshots.write":
-        zone.snapshots._write = die  # type: ignore[method-assign, assignment]
+        zone.snapshots._blobs._seal = die  # type: ignore[method-assign, assignment]
     elif point == "finish":
         importing.finish = die
     else:

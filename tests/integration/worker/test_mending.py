@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
-from datetime import timedelta
+from dataclasses import replace
+from datetime import datetime, timedelta
+from pathlib import Path
 
 import pytest
-from zones import Bench, cancel, check_books, given_heights, submit
+from zones import Bench, cancel, check_books, given_heights, open_bench, submit, wait_until
 
 from domain.errors import PlatformError
 from domain.job import Reason
@@ -14,7 +16,8 @@ from domain.states import JobState
 from store import runs
 from store.sealing import open_sealed, seal
 from store.tables import accounts, chunks, releases, run_outputs
-from worker.chunk import claim_chunk, keep, run, stage
+from worker.cancelling import watched
+from worker.chunk import claim_chunk, keep, order_of, run
 from worker.collect import output_context
 from worker.execute import execute, execute_chunk
 from worker.publish import arrange_release, begin, publish
@@ -56,7 +59,7 @@ def test_cancelled_while_blocks_run_the_charge_stands_and_nothing_is_kept(bench:
     execute_chunk(bench.zone, job_id, 0)
     chunk = claim_chunk(bench.zone, job_id, 1)
     assert chunk is not None
-    outputs = run(bench.zone, chunk, stage(bench.zone, chunk))
+    outputs = run(bench.zone, chunk)
     assert len(bench.rows(run_outputs)) == 2
     cancel(bench, job_id)
     keep(bench.zone, chunk, outputs)
@@ -74,7 +77,7 @@ def test_a_lease_that_ran_out_is_run_again_and_the_late_finisher_keeps_nothing(b
     job_id = running(bench)
     late = claim_chunk(bench.zone, job_id, 0)
     assert late is not None
-    late_outputs = run(bench.zone, late, stage(bench.zone, late))
+    late_outputs = run(bench.zone, late)
     assert claim_chunk(bench.zone, job_id, 0) is None
     bench.clock.forward(late.schedule.chunk_s + bench.zone.settings.lease_margin_s + 1)
     bench.sent.take()
@@ -84,7 +87,7 @@ def test_a_lease_that_ran_out_is_run_again_and_the_late_finisher_keeps_nothing(b
     assert again is not None
     keep(bench.zone, late, late_outputs)
     assert not bench.rows(run_outputs)
-    keep(bench.zone, again, run(bench.zone, again, stage(bench.zone, again)))
+    keep(bench.zone, again, run(bench.zone, again))
     kept = bench.rows(run_outputs)
     keep(bench.zone, late, late_outputs)
     assert bench.rows(run_outputs) == kept
@@ -119,7 +122,7 @@ def test_a_last_attempt_that_still_runs_is_waited_for(bench: Bench) -> None:
     assert last is not None
     mend_running(bench.zone)
     assert bench.job(job_id).state is JobState.RUNNING
-    keep(bench.zone, last, run(bench.zone, last, stage(bench.zone, last)))
+    keep(bench.zone, last, run(bench.zone, last))
     bench.clock.forward(31)
     sweep(bench.zone)
     bench.drive()
@@ -210,8 +213,8 @@ def test_sealed_outputs_open_nowhere_else(bench: Bench) -> None:
     execute_chunk(bench.zone, job_id, 0)
     key = bench.zone.keys.outputs
     first, second = bench.rows(run_outputs)
-    assert open_sealed(first["sealed"], key=key, context=output_context(job_id, first["block"]))
-    for job, block in ((job_id, second["block"]), ("job-other-1", first["block"]), (job_id, 10)):
+    assert open_sealed(first["sealed"], key=key, context=output_context(job_id, first["run"]))
+    for job, block in ((job_id, second["run"]), ("job-other-1", first["run"]), (job_id, 10)):
         with pytest.raises(PlatformError):
             open_sealed(first["sealed"], key=key, context=output_context(job, block))
     with pytest.raises(PlatformError):
@@ -246,3 +249,28 @@ def test_a_lease_is_as_long_as_the_chunk_can_take(bench: Bench) -> None:
     lease = next(row["lease_until"] for row in bench.rows(chunks) if row["number"] == 0)
     margin = timedelta(seconds=bench.zone.settings.lease_margin_s)
     assert lease - before >= timedelta(seconds=chunk.schedule.chunk_s) + margin
+
+
+def test_a_worker_that_is_still_at_it_keeps_its_claim(sqlite_url: str, tmp_path: Path) -> None:
+    """Staging may take longer than planned. The lease would run out one second later."""
+    with open_bench(sqlite_url, tmp_path, lease_margin_s=3) as bench:
+        job_id = running(bench, wall_s=0.2)
+        chunk = claim_chunk(bench.zone, job_id, 0)
+        assert chunk is not None
+        long_ago = replace(chunk, claimed_at=chunk.claimed_at - chunk.schedule.chunk_s - 3)
+        bench.clock.forward(chunk.schedule.chunk_s + 2)
+        with bench.zone.sandbox.open_slot(order_of(bench.zone, chunk), slot=0) as slot:
+            with watched(bench.zone, long_ago, slot):
+                wait_until(lambda: lease(bench) > bench.clock() + timedelta(seconds=2), timeout_s=10)
+            bench.clock.forward(2)
+            mend_running(bench.zone)
+            assert claim_chunk(bench.zone, job_id, 0) is None
+        bench.clock.forward(4)  # nobody watches any more
+        mend_running(bench.zone)
+        assert claim_chunk(bench.zone, job_id, 0) is not None
+
+
+def lease(bench: Bench) -> datetime:
+    until = next(row["lease_until"] for row in bench.rows(chunks) if row["number"] == 0)
+    assert isinstance(until, datetime)
+    return until

@@ -12,27 +12,30 @@ from typing import Any
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from factories import NOW, make_dataset, make_job_request
+from factories import NOW, make_dataset, make_job_request, mechanism_fields
 
 from domain.job import Job
 from domain.release import Release, opened, pre_authentication_encoding
 from domain.states import JobState
 from dpgate.verification import check_release
+from privacy.cost import Currency
 from store.ledger import Standing
-from worker.certificate import certify, public_key_pem
+from worker.certificate import certify, public_key_pem, sign
+from worker.collect import pack
+from worker.drawing import draw_pipeline
 
 KEY = Ed25519PrivateKey.from_private_bytes(bytes(range(32)))
 PEM = public_key_pem(KEY)
 
 
-def make_job() -> Job:
+def make_job(**chosen: Any) -> Job:
     fields = dict.fromkeys(("project", "slots", "answered_by", "reason", "charged_at", "due_at"))
     return Job(
         id="job-000001",
         dataset_id="d-1",
         author="ada",
         owner="holder",
-        request=make_job_request(),
+        request=make_job_request(mechanism=mechanism_fields(**chosen)),
         image_digest="sha256:" + "1a" * 32,
         question="sha256:" + "2b" * 32,
         state=JobState.AGGREGATING,
@@ -42,18 +45,15 @@ def make_job() -> Job:
     )
 
 
-def make(outputs: list[tuple[int, ...] | None]) -> Release:
-    job = make_job()
-    mechanism = job.request.mechanism_for(60)
-    return certify(
-        noised=mechanism.release(outputs),
-        mechanism=mechanism,
-        job=job,
-        dataset=make_dataset(),
-        standing=Standing(cap=10_000_000, before=1_000_000, after=1_500_000),
-        key=KEY,
-        now=NOW,
-    )
+STANDINGS = (Standing(Currency.EPSILON, cap=10_000_000, before=1_000_000, after=1_500_000),)
+
+
+def make(outputs: list[tuple[int, ...] | None], **chosen: Any) -> Release:
+    job = make_job(**chosen)
+    opened = {run: pack(output, width=1) for run, output in enumerate(outputs)}
+    # neither zone nor database is needed where no state is kept
+    drawn = draw_pipeline(None, None, job, make_dataset(), opened)  # type: ignore[arg-type]
+    return certify(drawn, job=job, dataset=make_dataset(), standings=STANDINGS, key=KEY, now=NOW)
 
 
 def body(release: Release) -> dict[str, Any]:
@@ -110,13 +110,58 @@ def test_another_key_or_type_of_payload_fails(release: Release) -> None:
     assert encoded == b"DSSEv1 28 application/vnd.in-toto+json 2 {}"
 
 
-@pytest.mark.parametrize("part", ["value", "file", "job", "guarantee"])
+def test_a_certificate_of_before_there_were_currencies_still_fits(release: Release) -> None:
+    """Its statement named epsilon alone, and so did the release beside it."""
+    older = opened(release.certificate)
+    predicate = older["predicate"]
+    predicate["guarantee"]["epsilon"] = predicate["guarantee"].pop("cost")["epsilon"]
+    del predicate["diagnostics"]
+    for output in predicate["outputs"]:
+        del output["samplingInterval95"]
+    kept = {**body(release), "micro_epsilon": 500_000, "certificate": sign(older, key=KEY)}
+    for later in ("cost", "diagnostics"):
+        del kept[later]
+    read = body(Release.model_validate(kept))
+    assert read["cost"] == {"epsilon": "0.5"}
+    assert check_release(read, PEM) == older
+    assert check_release({**read, "cost": {"epsilon": "0.4"}}, PEM) is None
+
+
+@pytest.mark.parametrize(
+    "chosen", [{"aggregator": "median", "interval": "sampling"}, {"count_failures": True}]
+)
+def test_what_other_choices_release_is_signed_as_well(chosen: dict[str, Any]) -> None:
+    release = make([(1000,), None, (5,)] * 2, **chosen)
+    assert check_release(body(release), PEM) == opened(release.certificate)
+    for values in ("values", "diagnostics"):
+        for name in ("value", "noise_scale", "lower_95", "sampling_upper_95"):
+            altered = body(release)
+            for value in altered[values]:
+                if value[name] is not None:
+                    value[name] += 0.5
+            assert (check_release(altered, PEM) is None) == (altered != body(release))
+
+
+def test_it_says_what_was_chosen_and_what_follows_from_it(release: Release) -> None:
+    predicate = opened(release.certificate)["predicate"]
+    assert predicate["mechanism"]["name"] == "sample_aggregate"
+    assert predicate["mechanism"]["chosen"]["block_size"] == 10
+    assert predicate["mechanism"]["parameters"]["blocks"] == 6
+    assert predicate["guarantee"]["cost"] == {"epsilon": "0.5"}
+    assert predicate["budget"] == [
+        {"currency": "epsilon", "cap": "10", "spentBefore": "1", "spentAfter": "1.5"}
+    ]
+
+
+@pytest.mark.parametrize("part", ["value", "file", "job", "guarantee", "cost"])
 def test_what_is_shown_beside_it_must_be_what_was_signed(release: Release, part: str) -> None:
     altered = copy.deepcopy(body(release))
     if part == "value":
         altered["values"][0]["value"] += 0.5
     elif part == "file":
         altered["files"]["result.tsv"] += " "
+    elif part == "cost":
+        altered["cost"]["epsilon"] = "0.1"
     elif part == "job":
         altered["job_id"] = "job-000002"
     else:

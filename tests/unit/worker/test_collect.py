@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import pytest
-from factories import make_job_request
+from factories import make_declaration, make_job_request
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.shape import FileShape, Shape
+from domain.mechanism import PacRequest, SampleAggregateRequest, StabilityRequest, grids_of
+from domain.shape import Shape, TextShape
 from privacy.grid import OutputGrid
-from privacy.sample_aggregate import SampleAggregate
-from worker.collect import collect, output_context, pack, unpack
+from worker.collect import collect, default_of, output_context, pack, unpack
 
 GRIDS = (OutputGrid.build(0, 120), OutputGrid.build(-1, 1))
-MECHANISM = SampleAggregate(grids=GRIDS, blocks=4, micro_epsilon=1_000_000)
-SHAPE = Shape(files=(FileShape(file="result.tsv", rows=(("age", "slope"), (None, None))),))
-MIDDLE = MECHANISM.default_block()
+SHAPE = Shape(files=(TextShape(file="result.tsv", rows=(("age", "slope"), (None, None))),))
+DEFAULT = (3, 7)
 
 
 def collected(content: bytes) -> tuple[int, ...] | None:
-    return collect({"result.tsv": content}, shape=SHAPE, mechanism=MECHANISM)
+    return collect({"result.tsv": content}, shape=SHAPE, grids=GRIDS, default=DEFAULT)
 
 
 def test_numbers_become_grid_units() -> None:
@@ -48,7 +47,7 @@ def test_numbers_become_grid_units() -> None:
     ids=lambda outputs: repr(outputs)[:40],
 )
 def test_another_shape_is_a_failed_run(outputs: dict[str, bytes] | None) -> None:
-    assert collect(outputs, shape=SHAPE, mechanism=MECHANISM) is None
+    assert collect(outputs, shape=SHAPE, grids=GRIDS, default=DEFAULT) is None
 
 
 @pytest.mark.parametrize(
@@ -57,7 +56,7 @@ def test_another_shape_is_a_failed_run(outputs: dict[str, bytes] | None) -> None
 )
 def test_a_cell_without_a_number_takes_its_default(cell: bytes) -> None:
     found = collected(b"age\tslope\n" + cell + b"\t1\n")
-    assert found == (MIDDLE[0], GRIDS[1].cells)
+    assert found == (DEFAULT[0], GRIDS[1].cells)
 
 
 @pytest.mark.parametrize(
@@ -89,14 +88,29 @@ def test_packed_outputs_have_one_length_and_come_back(units: tuple[int, ...] | N
     assert unpack(packed) == units
 
 
-def test_the_context_names_job_and_block() -> None:
+def test_the_context_names_job_and_run() -> None:
     places = {output_context(job, block) for job in ("job-1", "job-11") for block in (1, 11, 111)}
     assert len(places) == 6
 
 
 def test_the_factories_request_is_collected_with_its_own_shape() -> None:
     request = make_job_request()
-    found = collect(
-        {"result.tsv": b"mean_age\n41\n"}, shape=request.shape, mechanism=request.mechanism_for(60)
-    )
+    mechanism = request.mechanism_for(make_declaration())
+    content = {"result.tsv": b"mean_age\n41\n"}
+    found = collect(content, shape=request.shape, grids=mechanism.grids, default=default_of(mechanism, 0))
     assert found is not None
+
+
+def test_the_default_of_a_cell_is_the_mechanisms_own() -> None:
+    """A median's alternate between the bounds, so that failures leave its rank where it is."""
+    values = make_job_request().values
+    (grid,) = grids_of(values)
+    choices = [
+        SampleAggregateRequest(name="sample_aggregate", epsilon="1"),
+        SampleAggregateRequest(name="sample_aggregate", epsilon="1", aggregator="median"),
+        PacRequest(name="pac", nats="0.1"),
+        StabilityRequest(name="stability_calibrated", noise_multiplier=1),
+    ]
+    found = [[default_of(chosen.build(values, nominal_size=60), run) for run in (0, 1)] for chosen in choices]
+    assert found[1] == [(0,), (grid.cells,)]
+    assert found[0] == found[2] == found[3] == [(grid.middle,)] * 2

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from factories import column_fields, make_declaration, table_fields
 
+from domain.checksums import manifest
 from domain.dataset import ImportProblem as P
 from worker.intake import Delivery, ImportRefused, check_delivery
 
@@ -19,7 +22,12 @@ VISITS = table_fields(
     rows_per_person="many",
     columns=[{"name": "who", "kind": "person"}, column_fields(name="score")],
 )
-BIDS: dict[str, Any] = {"layout": "bids", "person_files": [{"path": "{person}/eeg.json"}]}
+DESCRIPTION = '{"Name": "Heights", "BIDSVersion": "1.8.0"}'
+BARE: dict[str, Any] = {
+    "layout": "bids",
+    "public_files": [{"path": "dataset_description.json", "text": DESCRIPTION}],
+}
+BIDS: dict[str, Any] = {**BARE, "person_files": [{"path": "{person}/eeg.json"}]}
 BOTH: dict[str, Any] = {"tables": [table_fields(), VISITS]}
 SECRET = "canary-7d1"
 
@@ -76,13 +84,72 @@ def deep(folder: Path) -> None:
     write(folder, {"participants.tsv": TABLE, "sub-1/" + "d/" * 40 + "file": ""})
 
 
+def with_sums(text: str) -> Callable[[Path], None]:
+    return lambda folder: write(folder, {"participants.tsv": TABLE, "SHA256SUMS.txt": text})
+
+
+def public(**fields: Any) -> dict[str, Any]:
+    return {**BARE, "public_files": [*BARE["public_files"], fields]}
+
+
+def plain_public(text: str) -> dict[str, Any]:
+    return {"public_files": [{"path": "README", "text": text}]}
+
+
 HEADER = "participant_id\tage\tsex\theight\n"
+PHENOTYPE = "score\tparticipant_id\n3\tsub-1\n4\tsub-10\n"
+PARQUET: dict[str, Any] = {
+    "tables": [table_fields(path="people.parquet")],
+    "privacy_unit": {"table": "people.parquet", "column": "participant_id"},
+}
 PROBLEMS: list[tuple[str, P, Callable[[Path], None], dict[str, Any]]] = [
     ("no folder", P.NOT_DELIVERED, lambda folder: folder.rmdir(), {}),
     ("no file", P.FILE_MISSING, lambda folder: None, {}),
     ("a second table missing", P.FILE_MISSING, table(TABLE), BOTH),
     ("a file too many", P.FILE_UNDECLARED, tree(notes="x"), {}),
-    ("a file too many in BIDS", P.FILE_UNDECLARED, tree(notes="x"), {"layout": "bids"}),
+    ("a file too many in BIDS", P.FILE_UNDECLARED, tree(notes="x"), BARE),
+    ("half a copy", P.UNFINISHED, tree(**{"dpgate-journal.jsonl": "{}"}), {}),
+    ("no description", P.NOT_BIDS, tree(), {"layout": "bids"}),
+    ("a description of nothing", P.NOT_BIDS, tree(**{"dataset_description.json": "[1]"}), BARE),
+    (
+        "a table of people",
+        P.TABLE_UNDECLARED,
+        tree(phenotype__b="1", **{"phenotype__a.tsv": PHENOTYPE}),
+        BARE,
+    ),
+    ("a table of labels", P.TABLE_UNDECLARED, tree(**{"a.tsv": "x\tb\n10\t1\n1\t2\n"}), BARE),
+    ("a table of names outside BIDS", P.TABLE_UNDECLARED, tree(**{"a.csv": "x,b\nsub-10,1\n"}), {}),
+    ("a file of two", P.PERSON_MENTIONED, tree(**{"sub-1__sub-10_eeg.json": "{}"}), BARE),
+    ("another in another case", P.PERSON_MENTIONED, tree(**{"sub-1__SUB-10.json": "{}"}), BARE),
+    (
+        "a text of another",
+        P.PERSON_MENTIONED,
+        tree(**{"sub-1__eeg.json": '"like sub-10"'}),
+        {**BARE, "folders": "some"},
+    ),
+    ("a public text of somebody", P.PERSON_MENTIONED, tree(), public(path="a.md", text="not sub-10!")),
+    ("a public path of somebody", P.PERSON_MENTIONED, tree(), public(path="sub-10.md", text="")),
+    ("a word of somebody", P.PERSON_MENTIONED, tree(), plain_public("as sub-10, often")),
+    ("a cell of another", P.PERSON_MENTIONED, table(TABLE.replace("\tf\t", "\tsub-10\t")), BARE),
+    ("a public file that is not there", P.FILE_MISSING, tree(), public(path="a.bin", as_delivered=True)),
+    ("too many", P.TOO_MANY_PEOPLE, table(HEADER + "".join(f"p{n}\t1\tf\t1\n" for n in range(82))), {}),
+    ("no sub", P.PERSON_NAME, table(TABLE.replace("sub-10", "sub_10")), BARE),
+    (
+        "an empty folder of a stranger",
+        P.PEOPLE_MISSING,
+        lambda f: [table(TABLE)(f), (f / "sub-9").mkdir()],
+        BARE,
+    ),
+    ("another file", P.CHECKSUM, with_sums("0" * 64 + "  participants.tsv\n"), {}),
+    ("a file that was lost", P.CHECKSUM, with_sums(f"{sha256(TABLE.encode()).hexdigest()} *lost\n"), {}),
+    ("no checksums", P.CHECKSUM, with_sums("see there\n"), {}),
+    (
+        "a file more than was delivered",
+        P.CHECKSUM,
+        tree(**{"dpgate-manifest.json": manifest({}).decode()}),
+        {},
+    ),
+    ("no Parquet", P.NOT_PARQUET, lambda f: write(f, {"people.parquet": TABLE}), PARQUET),
     ("a person's folder outside BIDS", P.FILE_UNDECLARED, tree(**{"sub-1__eeg.json": "{}"}), {}),
     ("a link", P.NOT_A_FILE, linked, {}),
     ("a linked folder", P.NOT_A_FILE, linked_folder, {"layout": "bids"}),
@@ -123,7 +190,7 @@ def test_each_problem(
     folder.mkdir()
     make(folder)
     with pytest.raises(ImportRefused) as refused:
-        check(folder, **fields)
+        check(folder, **fields).verify()
     assert refused.value.problem is problem
     assert SECRET not in refused.value.problem  # the words that pass the gateway
 
@@ -152,6 +219,54 @@ def test_what_is_taken(text: str, tmp_path: Path) -> None:
     assert list(people) == ([] if text == HEADER else ["sub-1", "sub-10"])
 
 
+def test_what_is_excluded_is_not_looked_at(tmp_path: Path) -> None:
+    tree(
+        **{
+            "sub-1__anat__t1.json": "sub-10",
+            "sub-1__eeg.json": "{}",
+            "sub-10__eeg.json": "{}",
+            "code__sub-77.py": "",
+            "group.tsv": "participant_id\nsub-77\n",
+        }
+    )(tmp_path)
+    delivery = check(tmp_path, **BIDS, excluded=["{person}/anat", "code", "group.tsv"])
+    assert sorted(delivery.people["sub-1"]) == ["sub-1/eeg.json"]
+    with pytest.raises(ImportRefused):
+        check(tmp_path, **BIDS, excluded=["{person}/ana", "code", "group.tsv"])
+
+
+def test_people_without_a_folder_are_taken_if_that_is_declared(tmp_path: Path) -> None:
+    tree(**{"sub-1__eeg.json": "{}"})(tmp_path)
+    assert dict(check(tmp_path, **BIDS, folders="some").people["sub-10"]) == {}
+
+
+def test_files_for_everybody_are_taken_as_delivered(tmp_path: Path) -> None:
+    tree(**{"stimuli__a.png": "pixels"})(tmp_path)
+    stand_in = {"path": "stimuli/a.png", "text": "none", "as_delivered": True}
+    delivery = check(tmp_path, **public(**stand_in))
+    with delivery.shared["stimuli/a.png"]() as file:
+        assert file.read() == b"pixels"
+
+
+def test_the_words_for_an_undeclared_table_declare_it(tmp_path: Path) -> None:
+    tree(**{"phenotype__a.tsv": PHENOTYPE})(tmp_path)
+    with pytest.raises(ImportRefused) as refused:
+        check(tmp_path, **BARE)
+    found = yaml.safe_load(refused.value.detail.partition("\n")[2].replace("?", "9"))
+    found[0]["columns"][0] |= {"lower": 0, "upper": 9}
+    assert check(tmp_path, **BARE, tables=[table_fields(), *found])
+    assert "3" not in refused.value.detail.replace("sub-1", "")
+
+
+def test_checksums_that_fit_come_along(tmp_path: Path) -> None:
+    sums = f"{sha256(TABLE.encode()).hexdigest()} *./participants.tsv\n"
+    with_sums(sums)(tmp_path)
+    write(tmp_path, {"gone/a": "", "SHA256SUMS.txt": sums + "0" * 64 + "  gone/b\n"})
+    delivery = check(tmp_path, excluded=["gone"])
+    delivery.verify()
+    assert delivery.checksums == (tmp_path / "SHA256SUMS.txt").read_bytes()
+
+
 def test_many_rows_and_quotes_are_taken(tmp_path: Path) -> None:
     visits('who,score\nsub-1,"1\n2"\nsub-10,"a,b"\nsub-1,7\n')(tmp_path)
     with check(tmp_path, **BOTH).tables["visits.csv"]() as file:
@@ -166,10 +281,18 @@ def test_what_nobody_declared_does_not_enter_the_snapshot(tmp_path: Path) -> Non
         assert file.read() == b"participant_id\tage\tsex\theight\nsub-1\t25\tf\tn/a\n"
 
 
-def test_files_go_to_the_person_whose_folder_it_is(tmp_path: Path) -> None:
-    tree(**{"sub-1__eeg.json": "one", "sub-10__eeg.json": "ten", "sub-10__ses-1__eeg.json": "x"})(tmp_path)
+def test_files_go_to_the_person_whom_their_path_names(tmp_path: Path) -> None:
+    tree(
+        **{
+            "sub-1__eeg.json": "one",
+            "sub-10__eeg.json": "ten",
+            "sub-10__ses-1__eeg.json": "x",
+            "derivatives__mean__sub-1__mean.tsv": "mean\n1\n",
+            "sourcedata__sub-10_raw.json": "{}",
+        }
+    )(tmp_path)
     people = check(tmp_path, **BIDS).people
     assert {person: sorted(files) for person, files in people.items()} == {
-        "sub-1": ["sub-1/eeg.json"],
-        "sub-10": ["sub-10/eeg.json", "sub-10/ses-1/eeg.json"],
+        "sub-1": ["derivatives/mean/sub-1/mean.tsv", "sub-1/eeg.json"],
+        "sub-10": ["sourcedata/sub-10_raw.json", "sub-10/eeg.json", "sub-10/ses-1/eeg.json"],
     }

@@ -1,15 +1,20 @@
-"""Blocks: every person's rows and files in exactly one, as they were, and nothing of anybody else."""
+"""Inputs of runs: every person's rows and files in exactly one, as they were, and nothing of anybody else."""
 
 from __future__ import annotations
 
+import hashlib
+import itertools
 from collections.abc import Mapping
+from io import BytesIO
 
 import pytest
 from factories import column_fields, make_declaration, table_fields
 from hypothesis import given
 from hypothesis import strategies as st
 
-from worker.stage import Blocks, cut, open_people, whole
+from privacy.plan import Blocks, HalfSamples, LeaveOneOut
+from worker.stage import SMALL_FILE, Inputs, People, cut, open_people, single, whole
+from worker.view import Part
 
 KEY = bytes(range(32))
 VISITS = table_fields(
@@ -32,8 +37,16 @@ class Given:
     def table(self, path: str) -> bytes:
         return self._tables[path].encode()
 
-    def files_of(self, person: str) -> dict[str, bytes]:
-        return {path: content for path, content in self._files.items() if path.split("/")[0] == person}
+    def parts_of(self, person: str) -> list[Part]:
+        own = {path: content for path, content in self._files.items() if path.split("/")[0] == person}
+        return [part(path, content) for path, content in own.items()]
+
+    def shared(self) -> list[Part]:
+        return [part(path, content) for path, content in self._files.items() if "/" not in path]
+
+
+def part(path: str, content: bytes) -> Part:
+    return Part(path, hashlib.sha256(content).hexdigest(), len(content), {"": lambda: BytesIO(content)})
 
 
 def source(people: list[str], *, repeats: int = 2) -> Given:
@@ -49,10 +62,10 @@ def source(people: list[str], *, repeats: int = 2) -> Given:
     )
 
 
-def blocks_of(people: list[str], blocks: int = 5, *, repeats: int = 2) -> Blocks:
+def blocks_of(people: list[str], blocks: int = 5, *, repeats: int = 2) -> Inputs:
     declaration = make_declaration(tables=[table_fields(), VISITS])
     opened = open_people(declaration, source(people, repeats=repeats))
-    return cut(opened, key=KEY, blocks=blocks, wanted=range(blocks))
+    return cut(opened, Blocks(blocks), key=KEY, wanted=range(blocks))
 
 
 def names_in(content: bytes, delimiter: str) -> list[str]:
@@ -77,14 +90,17 @@ def test_everybody_is_whole_and_in_exactly_one_block(people: list[str], count: i
 def test_one_person_more_changes_one_block_only(people: list[str]) -> None:
     *others, person = people
     before, after = blocks_of(others), blocks_of([person, *others])
-    changed = [block for block in after if before[block] != after[block]]
+    changed = [block for block in after if dict(before[block]) != dict(after[block])]
     assert len(changed) == 1
     assert person in names_in(after[changed[0]]["participants.tsv"], "\t")
 
 
 @given(st.permutations([f"sub-{number}" for number in range(12)]))
 def test_where_people_stand_in_the_table_changes_nothing(people: list[str]) -> None:
-    assert dict(blocks_of(people)) == dict(blocks_of(sorted(people)))
+    given, ordered = blocks_of(people), blocks_of(sorted(people))
+    assert [list(given[block].items()) for block in given] == [
+        list(ordered[block].items()) for block in given
+    ]
 
 
 def test_names_that_begin_alike_are_not_confused() -> None:
@@ -109,16 +125,46 @@ def test_quoted_cells_keep_their_meaning(cell: str) -> None:
     assert whole(opened)["visits.csv"].decode() == text
 
 
-def test_line_ends_and_byte_order_marks_become_plain() -> None:
-    text = "\ufeffparticipant_id\tage\tsex\theight\r\nsub-1\t30\tf\t1.7\r\n"
-    opened = open_people(make_declaration(), Given(["sub-1"], {"participants.tsv": text}))
-    assert whole(opened)["participants.tsv"] == b"participant_id\tage\tsex\theight\nsub-1\t30\tf\t1.7\n"
+def test_line_ends_stay_and_a_byte_order_mark_goes() -> None:
+    text = "participant_id\tage\tsex\theight\r\nsub-1\t30\tf\t1.7\r\n"
+    opened = open_people(make_declaration(), Given(["sub-1"], {"participants.tsv": "\ufeff" + text}))
+    assert whole(opened)["participants.tsv"].decode() == text
 
 
-def test_columns_that_nobody_declared_are_absent_and_the_declared_order_holds() -> None:
-    text = "height\tdiary\tsex\tparticipant_id\tage\n1.7\tsecret\tf\tsub-1\t30\n"
+def test_a_last_row_without_a_line_end_meets_no_other() -> None:
+    text = "participant_id\tage\tsex\theight\r\nsub-2\t30\tf\t1.7\r\nsub-1\t31\tf\t1.8"
+    opened = open_people(make_declaration(), Given(["sub-1", "sub-2"], {"participants.tsv": text}))
+    rows = whole(opened)["participants.tsv"].decode().split("\r\n")
+    assert rows == ["participant_id\tage\tsex\theight", "sub-1\t31\tf\t1.8", "sub-2\t30\tf\t1.7", ""]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "height\tdiary\tsex\tparticipant_id\tage\r\n1.70\tsecret\tf\tsub-1\tn/a\r\n",
+            "participant_id\tage\tsex\theight\r\nsub-1\tn/a\tf\t1.70\r\n",
+        ),
+        (
+            "sex\tage\theight\tparticipant_id\nf\t25\t\tsub-1",
+            "participant_id\tage\tsex\theight\nsub-1\t25\tf\t",
+        ),
+    ],
+)
+def test_columns_that_nobody_declared_are_absent_and_the_declared_order_holds(
+    text: str, expected: str
+) -> None:
     opened = open_people(make_declaration(), Given(["sub-1"], {"participants.tsv": text}))
-    assert whole(opened)["participants.tsv"] == b"participant_id\tage\tsex\theight\nsub-1\t30\tf\t1.7\n"
+    assert whole(opened)["participants.tsv"].decode() == expected
+
+
+def test_quotes_of_other_cells_stay_when_columns_are_left_out() -> None:
+    tables = {"participants.tsv": "participant_id\tage\tsex\theight\n"}
+    text = 'diary,who,note,score\n"a,b",sub-1,"say ""x""",07\n'
+    opened = open_people(
+        make_declaration(tables=[table_fields(), VISITS]), Given(["sub-1"], {**tables, "visits.csv": text})
+    )
+    assert whole(opened)["visits.csv"] == b'who,score,note\nsub-1,07,"say ""x"""\n'
 
 
 def test_rows_of_a_person_keep_their_order() -> None:
@@ -132,8 +178,8 @@ def test_rows_of_a_person_keep_their_order() -> None:
 def test_an_empty_block_has_the_headers_and_the_public_files() -> None:
     declaration = make_declaration(public_files=[{"path": "README", "text": "hello"}])
     opened = open_people(declaration, Given([], {"participants.tsv": "participant_id\tage\tsex\theight\n"}))
-    (block,) = cut(opened, key=KEY, blocks=3, wanted=[2]).values()
-    assert block == {"README": b"hello", "participants.tsv": b"participant_id\tage\tsex\theight\n"}
+    (block,) = cut(opened, Blocks(3), key=KEY, wanted=[2]).values()
+    assert dict(block) == {"README": b"hello", "participants.tsv": b"participant_id\tage\tsex\theight\n"}
 
 
 def test_only_the_wanted_blocks_are_made_and_each_when_asked() -> None:
@@ -141,14 +187,93 @@ def test_only_the_wanted_blocks_are_made_and_each_when_asked() -> None:
     asked: list[str] = []
 
     class Counting(Given):
-        def files_of(self, person: str) -> dict[str, bytes]:
+        def parts_of(self, person: str) -> list[Part]:
             asked.append(person)
-            return {}
+            return []
 
     tables = {"participants.tsv": "participant_id\tage\tsex\theight\n"}
     opened = open_people(make_declaration(), Counting(people, tables))
-    blocks = cut(opened, key=KEY, blocks=4, wanted=[1, 3])
+    blocks = cut(opened, Blocks(4), key=KEY, wanted=[1, 3])
     assert list(blocks) == [1, 3]
     assert not asked
     next(iter(blocks.values()))
     assert 0 < len(asked) < len(people)
+
+
+PEOPLE = [f"sub-{number:02d}" for number in range(30)]
+
+
+def people_in(files: Mapping[str, bytes]) -> list[str]:
+    """Who is in an input; the same people in every table and file of it."""
+    names = names_in(files["participants.tsv"], "\t")
+    assert sorted(set(names_in(files["visits.csv"], ","))) == sorted(names)
+    assert sorted(path.split("/")[0] for path in files if path.endswith("eeg.json")) == sorted(names)
+    return names
+
+
+def inputs_of(plan: Blocks | HalfSamples | LeaveOneOut) -> list[list[str]]:
+    opened = open_people(make_declaration(tables=[table_fields(), VISITS]), source(PEOPLE))
+    return [people_in(files) for files in cut(opened, plan, key=KEY, wanted=range(plan.runs)).values()]
+
+
+def test_repeats_are_partitions_of_their_own() -> None:
+    found = inputs_of(Blocks(4, repeats=2))
+    first, second = (sorted(itertools.chain(*names)) for names in (found[:4], found[4:]))
+    assert first == second == PEOPLE
+    assert found[:4] != found[4:]
+
+
+def test_everybody_is_in_half_of_the_half_samples() -> None:
+    found = inputs_of(HalfSamples())
+    assert [sum(name in names for names in found) for name in PEOPLE] == [32] * len(PEOPLE)
+
+
+def test_one_person_at_a_time_is_left_out() -> None:
+    everybody, *others = inputs_of(LeaveOneOut(len(PEOPLE)))
+    assert everybody == PEOPLE
+    assert sorted(name for names in others for name in set(PEOPLE) - set(names)) == PEOPLE
+    assert {len(names) for names in others} == {len(PEOPLE) - 1}
+
+
+def opened_people(people: list[str] = PEOPLE, *, age: int = 30, shared: bytes = b"") -> People:
+    """With files of each person, and one for everybody."""
+    rows = "".join(f"{name}\t{age if name == 'sub-03' else 30}\tf\t1.7\n" for name in people)
+    table = {"participants.tsv": f"participant_id\tage\tsex\theight\n{rows}"}
+    files = {f"{name}/eeg.json": name.encode() for name in people} | {"stimuli.bin": shared}
+    return open_people(make_declaration(), Given(people, table, files))
+
+
+def test_a_single_person_is_alone() -> None:
+    view = single(opened_people(), "sub-07")
+    assert dict(view) == {
+        "participants.tsv": b"participant_id\tage\tsex\theight\nsub-07\t30\tf\t1.7\n",
+        "sub-07/eeg.json": b"sub-07",
+        "stimuli.bin": b"",
+    }
+
+
+def test_people_who_are_taken_out_are_nowhere() -> None:
+    view = whole(opened_people().only(PEOPLE[:5]))
+    assert b"".join([*view.values(), *(path.encode() for path in view)]).count(b"sub-") == 3 * 5
+    assert dict(view) == dict(whole(opened_people(PEOPLE[:5])))
+
+
+def test_a_persons_digest_is_of_the_person_and_of_what_everybody_has() -> None:
+    before = opened_people()
+    digests = {name: before.digest_of(name) for name in PEOPLE}
+    assert len(set(digests.values())) == len(PEOPLE)
+    fewer = opened_people(PEOPLE[:5])
+    assert {name: fewer.digest_of(name) for name in PEOPLE[:5]} == {
+        name: digests[name] for name in PEOPLE[:5]
+    }
+    older = opened_people(age=31)
+    assert [name for name in PEOPLE if older.digest_of(name) != digests[name]] == ["sub-03"]
+    others = opened_people(shared=b"x")
+    assert all(others.digest_of(name) != digests[name] for name in PEOPLE)
+
+
+@pytest.mark.parametrize(("size", "is_part"), [(SMALL_FILE, False), (SMALL_FILE + 1, True)])
+def test_a_large_file_for_everybody_is_not_held(size: int, is_part: bool) -> None:
+    view = whole(opened_people(shared=bytes(size)))
+    assert len(view["stimuli.bin"]) == size
+    assert ("stimuli.bin" in {part.place for part in view.parts}) == is_part

@@ -18,13 +18,12 @@ from worker.sandbox.protocol import Audience
 
 def chunk(mode: dict[str, Any], *, claimed_ago_s: float = 0.0) -> Chunk:
     dataset = make_dataset(declaration=make_declaration(policy=policy_fields(timing=mode)))
-    schedule = Schedule(blocks=4, wall_s=0.2, slots=2, nominal_size=20)
+    schedule = Schedule(runs=4, wall_s=0.2, slots=2, nominal_size=20)
     return Chunk(
         job=cast(Any, SimpleNamespace()),
         dataset=dataset,
         number=0,
         claim="",
-        mechanism=cast(Any, None),
         schedule=schedule,
         claimed_at=time.monotonic() - claimed_ago_s,
     )
@@ -50,23 +49,39 @@ def test_coarse_runs_do_not_wait() -> None:
     assert time.monotonic() - started < 0.02
 
 
-def test_a_late_turn_does_not_wait() -> None:
+def test_a_late_turn_waits_for_the_next_edge_and_so_do_all_after_it(caplog: pytest.LogCaptureFixture) -> None:
     late = chunk({"mode": "padded"}, claimed_ago_s=60)
+    grid, quantum_s = grid_of(late), late.schedule.quantum_s
+    first = late.claimed_at + late.schedule.first_run_s
+    for turn in (2, 3):
+        grid.wait_for(turn)
+        phase = (time.monotonic() - first) % quantum_s
+        assert min(phase, quantum_s - phase) < 0.05
+    assert caplog.text.count("quanta late") == 1
+
+
+def test_a_turn_that_is_late_by_little_is_on_time() -> None:
+    padded = chunk({"mode": "padded"})
+    grid = grid_of(padded)
+    grid.start = time.monotonic() - 0.02
     started = time.monotonic()
-    grid_of(late).wait_for(2)
+    grid.wait_for(0)
     assert time.monotonic() - started < 0.02
 
 
 def test_what_is_kept_for_messages_and_the_release() -> None:
-    schedule = Schedule(blocks=20, wall_s=2, slots=2, nominal_size=60)
+    schedule = Schedule(runs=20, wall_s=2, slots=2, nominal_size=60)
     last_run_ends = schedule.first_run_s + schedule.chunk_size * schedule.quantum_s
     assert schedule.visible_after_s - last_run_ends == pytest.approx(JOB_OVERHEAD_S - OPENING_S)
 
 
 def test_every_run_gets_the_manifests_limits() -> None:
-    resources = make_manifest(resources={"wall_seconds": 2.5, "memory_mib": 64, "processes": 3}).resources
-    limits = limits_for(resources)
+    resources = make_manifest(
+        resources={"wall_seconds": 2.5, "memory_mib": 64, "processes": 3, "output_mib": 17}
+    ).resources
+    limits = limits_for(resources, file_bytes=65_536)
     assert (limits.wall_s, limits.memory_bytes, limits.processes) == (2.5, 64 * 2**20, 3)
+    assert (limits.output_bytes, limits.file_bytes) == (17 * 2**20, 65_536)
     assert limits.cpu_s >= resources.wall_seconds
 
 

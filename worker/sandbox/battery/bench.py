@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from domain.errors import PipelineError
-from domain.shape import FileShape, Shape
+from domain.shape import Shape, TextShape
 from privacy.grid import OutputGrid
-from privacy.sample_aggregate import SampleAggregate
 from sandbox_images.probe import COMMAND, attack_sources
 from sandbox_images.probe.catalogue import Expect, Probe
 from worker.collect import collect, pack
@@ -215,7 +214,7 @@ def _read(output: str, names: Sequence[str], result: RunResult) -> tuple[Mapping
     """As the worker reads: by a shape that was locked before, numbers only."""
     if result.outputs is None:
         return None, "no output"
-    shape = FileShape(file=output, rows=tuple((name, None) for name in names))
+    shape = TextShape(file=output, rows=tuple((name, None) for name in names))
     try:
         numbers = shape.read(result.outputs.get(output, b""))
     except PipelineError as error:
@@ -227,9 +226,9 @@ def _read(output: str, names: Sequence[str], result: RunResult) -> tuple[Mapping
 
 def _hand_on(output: str, result: RunResult) -> bytes:
     """The end of the way of original data: one number on its grid, or the fact that there is none."""
-    shape = Shape(files=(FileShape(file=output, rows=(("value", None),)),))
-    mechanism = SampleAggregate(grids=(OutputGrid.build("0", "1"),), blocks=2, micro_epsilon=1_000_000)
-    return pack(collect(result.outputs, shape=shape, mechanism=mechanism), width=1)
+    shape = Shape(files=(TextShape(file=output, rows=(("value", None),)),))
+    grid = OutputGrid.build("0", "1")
+    return pack(collect(result.outputs, shape=shape, grids=(grid,), default=(grid.middle,)), width=1)
 
 
 def survivors(mark: str) -> list[int]:

@@ -1,54 +1,62 @@
-"""A batch of runs: its volumes, and the keeper that fills and reads them. The worker's side of keeper.py.
-
-What a keeper sends is the word of trusted code, but it carries what a run wrote, so every length is checked
-against what was asked for.
-"""
+"""A batch of runs: its volumes, and the keeper that fills and reads them."""
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
 
+from worker.sandbox.parts import read_if_small
 from worker.sandbox.protocol import SandboxUnavailable, SlotOrder
-from worker.sandbox.scratch import check_relative_path
+from worker.view import View
 
+from .asking import Asking
 from .create_body import create_body
 from .engine import CannotStart, Engine
 from .keeper import keeper_part
+from .kept_parts import KeptParts
 from .settings import DockerSettings
-from .volumes import Room, Volume, keeper_volumes, payload_volumes
-
-HELLO = b"dpgate keeper 1\n"
-_CODE, _BLOCK, _COLLECT, _CLEAR = b"C", b"B", b"G", b"D"
-_DONE, _NO_OUTPUT = 0, 1
+from .sizes import is_composed
+from .volumes import Room, Volume, parts_volume, payload_volumes
 
 
 class Batch:
-    """Everything that `settings.batch` runs of one slot need beside their own containers. Close it."""
+    """Everything that `settings.batch` runs of one slot need beside their own containers. Close it.
+
+    The volume of `kept` may be an earlier batch's: it lives as long as some keeper that has it mounted.
+    """
 
     def __init__(
         self,
         engine: Engine,
         settings: DockerSettings,
         order: SlotOrder,
+        kept: KeptParts,
         *,
         user: int,
         environment: Mapping[str, str],
         core: str,
         labels: Mapping[str, str],
     ) -> None:
-        self._engine, self._order, self._left = engine, order, list(reversed(range(settings.batch)))
-        self._name, self._largest = secrets.token_hex(16), settings.block_bytes
-        out = Room(order.limits.output_bytes, order.limits.inodes, user)
-        self._volumes = keeper_volumes(self._name, settings.batch, input_bytes=self._largest, out=out)
+        self._engine, self._order, self._kept = engine, order, kept
+        self._left, self._name = list(reversed(range(settings.batch))), secrets.token_hex(16)
+        self._settings = settings
         part = keeper_part(
-            settings, user=user, volumes=self._volumes, environment=environment, core=core, labels=labels
+            settings,
+            batch=self._name,
+            parts=kept.volume,
+            runs=settings.batch,
+            out=Room(order.limits.output_bytes, order.limits.inodes, user),
+            environment=environment,
+            core=core,
+            labels=labels,
         )
+        self._volumes = part.volumes
         with ExitStack() as undo:
             undo.callback(self._remove_volumes)
             self._container = engine.create(create_body(part))
             undo.callback(engine.remove, self._container)
-            self._stream = engine.attach(self._container, stdin=True)
-            undo.callback(self._stream.close)
+            stream = engine.attach(self._container, stdin=True)
+            undo.callback(stream.close)
+            self._keeper = Asking(stream, largest=settings.block_bytes)
             self._begin()
             self._undo = undo.pop_all()
 
@@ -63,22 +71,24 @@ class Batch:
     def mounts(self, run: int) -> tuple[Volume, ...]:
         return payload_volumes(self._name, run)
 
-    def put_block(self, run: int, block: Mapping[str, bytes]) -> None:
-        self._put(_BLOCK, run, block)
+    def put(
+        self, run: int, block: Mapping[str, bytes], before: Mapping[str, bytes], *, go_on: Callable[[], None]
+    ) -> None:
+        """The run's input and the begin of its output. `go_on` is asked between pieces, and may raise."""
+        if isinstance(block, View) and is_composed(block, self._settings):
+            self._put_parts(run, block, go_on)
+            block = block.files
+        self._keeper.put_block(run, read_if_small(block))
+        if before:
+            self._keeper.put_before(run, before)
 
     def collect(self, run: int) -> dict[str, bytes] | None:
-        """The declared outputs; None if one is missing, too large or not plain. After the run's death."""
-        order = self._order
-        wanted = b"".join(_item(path.encode()) for path in order.outputs)
-        self._ask(_COLLECT, run, _number(order.limits.file_bytes, 8) + wanted)
-        longest = len(order.outputs) * (4 + order.limits.file_bytes)
-        status, content = self._answer(longest)
-        return _outputs(content, order) if status == _DONE else None
+        """The ordered outputs; None if there is something that cannot be one. After the run's death."""
+        return self._keeper.collect(run, self._order)
 
     def clear(self, run: int) -> None:
-        """Give back what block and outputs hold of memory."""
-        self._ask(_CLEAR, run, b"")
-        self._answer(0)
+        """Give back what input and outputs hold of memory."""
+        self._keeper.clear(run)
 
     def close(self) -> None:
         self._undo.close()
@@ -88,54 +98,27 @@ class Batch:
             self._engine.start(self._container)
         except CannotStart as error:
             raise SandboxUnavailable(f"the keeper's image cannot run Python: {error}") from error
-        if self._stream.receive(len(HELLO)) != HELLO:
-            raise SandboxUnavailable("the keeper's container does not run our keeper")
-        self._put(_CODE, 0, self._order.code)
+        self._keeper.greet()
+        self._keeper.put_code(self._order.code)
 
-    def _put(self, operation: bytes, run: int, files: Mapping[str, bytes]) -> None:
-        for path in files:
-            check_relative_path(path)
-        tree = b"".join(_item(path.encode()) + _item(content) for path, content in files.items())
-        if len(tree) > self._largest:
-            raise SandboxUnavailable(
-                f"{len(tree)} bytes do not fit into the {self._largest} of block_bytes: raise that setting"
-            )
-        self._ask(operation, run, tree)
-        self._answer(0)
-
-    def _ask(self, operation: bytes, run: int, content: bytes) -> None:
-        self._stream.send(operation + _number(run, 4) + _number(len(content), 8))
-        self._stream.send(content)
-
-    def _answer(self, longest: int) -> tuple[int, bytes]:
-        status = self._stream.receive(1)[0]
-        length = int.from_bytes(self._stream.receive(8), "big")
-        if status not in (_DONE, _NO_OUTPUT) or length > longest:
-            raise SandboxUnavailable("a keeper broke its protocol")
-        return status, self._stream.receive(length)
+    def _put_parts(self, run: int, view: View, go_on: Callable[[], None]) -> None:
+        """A request for each: then no answer takes long, however large the view."""
+        steps = self._kept.steps_for(view)
+        for number in steps.drop:
+            self._keeper.drop(number)
+        for number, part in steps.keep:
+            go_on()
+            self._keeper.keep(number, part)
+        for number, part in steps.place:
+            go_on()
+            self._keeper.place(run, number, part)
 
     def _remove_volumes(self) -> None:
+        """The one with the parts goes with the last keeper that has it."""
+        lasting = parts_volume(self._kept.volume)
         for volume in self._volumes:
-            self._engine.remove_volume(volume.name)
-
-
-def _outputs(content: bytes, order: SlotOrder) -> dict[str, bytes]:
-    outputs, position = {}, 0
-    for path in order.outputs:
-        end = position + 4 + int.from_bytes(content[position : position + 4], "big")
-        outputs[path] = content[position + 4 : end]
-        position = end
-    if position != len(content) or any(len(each) > order.limits.file_bytes for each in outputs.values()):
-        raise SandboxUnavailable("a keeper broke its protocol")
-    return outputs
-
-
-def _item(content: bytes) -> bytes:
-    return _number(len(content), 4) + content
-
-
-def _number(value: int, size: int) -> bytes:
-    return value.to_bytes(size, "big")
+            if volume.name != lasting:
+                self._engine.remove_volume(volume.name)
 
 
 def close_quietly(batch: Batch) -> None:

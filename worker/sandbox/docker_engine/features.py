@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from worker.sandbox.preflight import check_runs
-from worker.sandbox.protocol import Feature, Profile, SandboxUnavailable
+from worker.sandbox.protocol import MIB, Feature, Profile, SandboxUnavailable
 
 from .engine import Engine
 from .image_check import environment_of
@@ -42,6 +42,7 @@ def check_daemon(sandbox: "DockerSandbox") -> tuple[Feature, ...]:
             _machine(info),
             _filter(info),
             *_limits(info),
+            _memory(settings, info),
             _keeper_image(engine, settings),
             _storage(info),
             _root_is_not_root(info),
@@ -107,6 +108,18 @@ def _limits(info: Mapping[str, Any]) -> list[Feature]:
         )
         for what, key, needed_from in wanted
     ]
+
+
+def _memory(settings: DockerSettings, info: Mapping[str, Any]) -> Feature:
+    """Where it lacks, an input that is allowed could still end as an error of its job."""
+    needed, there = settings.slots * 2 * (settings.block_bytes + settings.view_bytes), info.get("MemTotal", 0)
+    return Feature(
+        "daemon's host has memory for the largest inputs",
+        Profile.STRICT,
+        needed <= there,
+        f"{needed // MIB} MiB for {settings.slots} slots, of {there // MIB} MiB",
+        "lower DPGATE_DOCKER_VIEW_MIB (and --view-mib of the proxy) or DPGATE_SLOTS, or add memory",
+    )
 
 
 def _keeper_image(engine: Engine, settings: DockerSettings) -> Feature:

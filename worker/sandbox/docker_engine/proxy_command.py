@@ -22,6 +22,7 @@ def main(arguments: list[str] | None = None) -> None:
         first_uid=given.first_uid,
         batch=given.batch,
         block_bytes=given.block_mib * MIB,
+        view_bytes=given.view_mib * MIB,
         cores=tuple(int(core) for core in given.cores.split(",") if core),
     )
     ceilings = Ceilings(memory_bytes=given.memory_mib * MIB, containers=given.containers)
@@ -56,6 +57,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--first-uid", type=int, default=FIRST_SLOT_UID, help="as the worker has it")
     add("--batch", type=int, default=25, help="as the worker has it")
     add("--block-mib", type=int, default=256, help="as the worker has it")
+    add("--view-mib", type=int, default=2048, help="as the worker has it")
     add("--cores", default="", metavar="0,1,...", help="as the worker has it")
     add("--memory-mib", type=int, default=64 * 1024, help="the most that one container may have")
     add("--containers", type=int, default=64, help="how many may exist at the same time")

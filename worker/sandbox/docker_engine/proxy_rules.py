@@ -21,7 +21,7 @@ from .image_check import may_be_set
 from .keeper import keeper_part
 from .read_body import NotOurs
 from .settings import DockerSettings, check_digest
-from .volumes import Room, batch_of, keeper_volumes, payload_volumes
+from .volumes import Room, batch_of, parts_of, payload_volumes, runs_of
 
 _SLOT_USERS = 10_000
 _HEX = re.compile(r"[0-9a-f]{32}")
@@ -83,26 +83,32 @@ class Rules:
             all(room.user == part.user for room in _rooms(part)),
         )
         if not all(within):
-            raise Refused("more memory, processes or room than this proxy allows")
+            raise Refused("more memory (see --memory-mib), processes or room than this proxy allows")
         (self._check_keeper if part.input else self._check_payload)(part)
 
     def _check_keeper(self, part: Part) -> None:
         """The keeper alone may make volumes: exactly those of its batch."""
-        batch = batch_of(part.volumes[0].name) if part.volumes else None
+        names = [volume.name for volume in part.volumes[:2]]
+        batch, parts = (batch_of(names[0]), parts_of(names[1])) if len(names) == 2 else (None, None)
         out = part.volumes[-1].room if part.volumes else None
-        if batch is None or out is None:
+        if batch is None or parts is None or out is None:
             raise Refused("a keeper's volumes must be those of a new batch")
-        runs, block_bytes = len(part.volumes) // 2, self.settings.block_bytes
+        runs = runs_of(part.volumes)
         expected = keeper_part(
             self.settings,
-            user=part.user,
-            volumes=keeper_volumes(batch, runs, input_bytes=block_bytes, out=out),
+            batch=batch,
+            parts=parts,
+            runs=runs,
+            out=out,
             environment=part.environment,
             core=part.core,
             labels=part.labels,
         )
         if part != expected or runs > self.settings.batch:
-            raise Refused("this is not our keeper")
+            raise Refused(
+                "this is not our keeper: worker and proxy need the same version, and the same settings "
+                "keeper-image, keeper-python, batch, block-mib and view-mib"
+            )
 
     def _check_payload(self, part: Part) -> None:
         batch = batch_of(part.volumes[0].name) if part.volumes else None
@@ -114,7 +120,9 @@ class Rules:
 
 
 def _rooms(part: Part) -> list[Room]:
-    return [room for room in (part.temporary, *(volume.room for volume in part.volumes)) if room is not None]
+    """Those that a run can fill. What a keeper alone can write has the size that the settings say."""
+    out = part.volumes[-1].room if part.volumes else None
+    return [room for room in (part.temporary, out) if room is not None]
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,9 @@ class DockerSettings:
     runtime: str = "runc"  # or runsc, kata...: one of those that the daemon lists
     first_uid: int = FIRST_SLOT_UID  # a rootless daemon has 65536 users at most: take 20000 there
     batch: int = 25  # runs that one keeper serves; more cost less each, and hold more mounts
-    block_bytes: int = 256 * MIB  # the largest block, and the largest pipeline code
+    block_bytes: int = 256 * MIB  # the most that is sent for one run, and the largest pipeline code
+    view_bytes: int = 2048 * MIB  # the largest view; a slot takes up to twice as much memory for views
+    slots: int = 1  # at the same time, over all workers: what the daemon's host must have memory for
     cores: tuple[int, ...] = ()  # slot n runs on core cores[n % len]; empty: wherever the kernel likes
 
     def __post_init__(self) -> None:
@@ -33,8 +35,10 @@ class DockerSettings:
                 f"the Docker daemon must be reached through a socket file, not {str(self.socket)!r}; "
                 "forward a remote daemon's socket with ssh -L"
             )
-        if self.first_uid <= 0 or not 0 < self.batch <= 200 or self.block_bytes < MIB:
-            raise SandboxUnavailable("first_uid must be above 0, batch 1 to 200, block_bytes 1 MiB or more")
+        if self.first_uid <= 0 or not 0 < self.batch <= 200 or min(self.block_bytes, self.view_bytes) < MIB:
+            raise SandboxUnavailable(
+                "first_uid must be above 0, batch 1 to 200, block_bytes and view_bytes 1 MiB or more"
+            )
 
     def user(self, slot: int) -> int:
         """Kernel quotas are counted per host user, so slots share none."""

@@ -6,8 +6,10 @@ from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass
 from typing import Self
 
+from worker.sandbox.orders import fits, too_large, without_room
 from worker.sandbox.protocol import (
     KIB,
+    NOTHING,
     Audience,
     Cause,
     RunDetail,
@@ -22,9 +24,11 @@ from .create_body import Part, create_body
 from .engine import CannotStart, Engine
 from .identity import Identity
 from .image_check import environment_of
+from .kept_parts import KeptParts
 from .payload import payload_part
 from .settings import DockerSettings
-from .volumes import Volume
+from .sizes import can_be_given
+from .volumes import Volume, parts_volume
 
 _TAIL_BYTES = 64 * KIB
 _DEATH_S = 60  # from SIGKILL to the daemon's word that nobody is left
@@ -56,18 +60,24 @@ class DockerSlot:
             undo.callback(identity.close_slot, self._labels)
             self._of_image = environment_of(self._engine, order.image.digest, name=order.image.name)
             self._of_keeper = environment_of(self._engine, settings.keeper_image, name="of the keeper")
+            self._kept = KeptParts(settings.view_bytes)
+            undo.callback(self._forget_parts)
             self._batch = self._new_batch()
             self._undo = undo.pop_all()
 
-    def run(self, block: Mapping[str, bytes]) -> RunResult:
-        if self._cancelled:
-            raise SlotCancelled
+    def run(self, block: Mapping[str, bytes], *, before: Mapping[str, bytes] = NOTHING) -> RunResult:
+        self._check_not_cancelled()
+        if before and not fits(before, self._order.limits):
+            return without_room(self._order)
+        if not can_be_given(block, self._settings, self._kept):
+            return too_large(self._order)
         batch = self._batch_with_room()
         try:
-            return self._run_in(batch, block)
+            return self._run_in(batch, block, before)
         except BaseException as error:
             self._batch = None
             close_quietly(batch)
+            self._forget_parts()
             if self._cancelled:
                 raise SlotCancelled from error
             raise
@@ -93,9 +103,11 @@ class DockerSlot:
         self.close()
 
     def _batch_with_room(self) -> Batch:
-        """Data do not decide when it changes: only the number of runs does."""
+        """Data do not decide when it changes: only the number of runs does. The next one is there before the
+        last one goes, so that the parts which both have mounted stay.
+        """
         if self._batch is not None and self._batch.is_used_up:
-            used, self._batch = self._batch, None
+            used, self._batch = self._batch, self._new_batch()
             used.close()
         if self._batch is None:
             self._batch = self._new_batch()
@@ -106,18 +118,28 @@ class DockerSlot:
             self._engine,
             self._settings,
             self._order,
+            self._kept,
             user=self._user,
             environment=self._of_keeper,
             core=self._core,
             labels=self._labels,
         )
 
-    def _run_in(self, batch: Batch, block: Mapping[str, bytes]) -> RunResult:
-        run = batch.next_run()
-        batch.put_block(run, block)
-        ending, duration_s = self._levels(batch.mounts(run))
+    def _forget_parts(self) -> None:
+        """When no keeper has them any more. What cannot be removed now, the next reaper removes."""
+        forgotten, self._kept = self._kept, KeptParts(self._settings.view_bytes)
+        with suppress(SandboxUnavailable):
+            self._engine.remove_volume(parts_volume(forgotten.volume))
+
+    def _check_not_cancelled(self) -> None:
         if self._cancelled:
             raise SlotCancelled
+
+    def _run_in(self, batch: Batch, block: Mapping[str, bytes], before: Mapping[str, bytes]) -> RunResult:
+        run = batch.next_run()
+        batch.put(run, block, before, go_on=self._check_not_cancelled)
+        ending, duration_s = self._levels(batch.mounts(run))
+        self._check_not_cancelled()
         outputs = batch.collect(run) if ending.cause is None else None
         batch.clear(run)
         return _judge(ending, outputs, duration_s, self._order)

@@ -7,11 +7,11 @@ from its first file how many the last one made.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 _OWN_NAME = re.compile(r"dpgate-(?P<batch>[0-9a-f]{32})-(code|(in|out)-(0|[1-9]\d{0,2}))")
-_INPUT_INODES = 65_536
+_PARTS_NAME = re.compile(r"dpgate-(?P<parts>[0-9a-f]{32})-parts")
 
 
 @dataclass(frozen=True)
@@ -61,15 +61,33 @@ def batch_of(name: str) -> str | None:
     return found["batch"] if found else None
 
 
-def keeper_volumes(batch: str, runs: int, *, input_bytes: int, out: Room) -> tuple[Volume, ...]:
-    """All volumes of a batch, to be made with its keeper. `batch`: 32 random hexadecimal digits."""
-    given = Room(input_bytes, _INPUT_INODES, out.user)
-    code = Room(input_bytes, _INPUT_INODES, out.user, programs=True)
-    volumes = [Volume(f"dpgate-{batch}-code", "/code", False, code)]
+def parts_volume(parts: str) -> str:
+    """The volume with the parts that inputs share. `parts`: 32 random hexadecimal digits."""
+    return f"dpgate-{parts}-parts"
+
+
+def parts_of(name: str) -> str | None:
+    """None: not such a volume."""
+    found = _PARTS_NAME.fullmatch(name)
+    return found["parts"] if found else None
+
+
+def keeper_volumes(batch: str, parts: str, runs: int, *, given: Room, out: Room) -> tuple[Volume, ...]:
+    """The volumes of a batch, and the one that batches share. `batch`: 32 random hexadecimal digits."""
+    code = replace(given, programs=True)
+    volumes = [
+        Volume(f"dpgate-{batch}-code", "/code", False, code),
+        Volume(parts_volume(parts), "/parts", False, given),
+    ]
     for run in range(runs):
         volumes.append(Volume(f"dpgate-{batch}-in-{run}", f"/runs/{run}/in", False, given))
         volumes.append(Volume(f"dpgate-{batch}-out-{run}", f"/runs/{run}/out", False, out))
     return tuple(volumes)
+
+
+def runs_of(volumes: tuple[Volume, ...]) -> int:
+    """How many runs a keeper with these volumes serves."""
+    return (len(volumes) - 2) // 2
 
 
 def payload_volumes(batch: str, run: int) -> tuple[Volume, ...]:

@@ -15,6 +15,7 @@ from worker.sandbox.surroundings import (
 )
 
 RESEARCHERS_ROOT = "/img"
+BLOCKS, ROOTS = "/run/dpgate/blocks", "/run/dpgate/roots"
 _START = """
 import sys
 sys.path.insert(0, "/run/dpgate/lib")
@@ -39,7 +40,8 @@ class Places:
 
     library: Path  # our own code
     code: Path  # the researcher's
-    blocks: Path  # blocks that are too large to copy
+    blocks: Path  # blocks and parts that are too large to copy for each run
+    roots: tuple[Path, ...] = ()  # below which parts lie already
 
 
 def base_of(image: BwrapImage, host: HostImage, *, warm: bool) -> BwrapImage:
@@ -90,6 +92,8 @@ def _places(base: BwrapImage, places: Places) -> list[str]:
         flags += ["--perms", "0755", "--dir", f"/run/dpgate/{name}"]
     for name, path in (("lib", places.library), ("code", places.code), ("blocks", places.blocks)):
         flags += ["--ro-bind", str(path), f"/run/dpgate/{name}"]
+    for number, root in enumerate(places.roots):
+        flags += ["--ro-bind", str(root), f"{ROOTS}/{number}"]
     return [*flags, "--ro-bind", str(places.code), "/pipeline"]
 
 

@@ -13,11 +13,13 @@ from typing import Any
 from sandbox_images.supervisor.channel import Channel, Closed
 from worker.sandbox.bwrap_process import SETUP_S, end, hold_init, kill_whole, poll, read, start
 from worker.sandbox.cgroup import SlotGroup
+from worker.sandbox.memory_file import memory_file
 from worker.sandbox.protocol import SandboxUnavailable
 from worker.sandbox.supervise import TAIL_BYTES
 from worker.sandbox.surroundings import BwrapImage, etc_files
 
 from .argv import Places, build_argv, inherited
+from .giving import Given
 
 # After a run's wall limit. The supervisor ends runs itself, and a dead one is noticed at once; this is for
 # one that hangs. Long, because freeing a killed run's memory counts: a run must not make its own end look
@@ -65,12 +67,11 @@ class SupervisorProcess:
         except OSError as error:
             raise SandboxUnavailable(f"the supervisor died at its start: {error.strerror}") from error
 
-    def run(self, block: int, view: str | None, *, talks: bool, wall_s: float) -> Report:
-        """`block` is a memory file, or -1 where `view` names a staged folder."""
+    def run(self, given: Given, *, talks: bool, wall_s: float) -> Report:
         with ExitStack() as both:
             listening, talking = _pipe(both) if talks else (-1, -1)
-            descriptors = [fd for fd in (block, talking) if fd >= 0]
-            self._send({"view": view, "talks": talks}, descriptors)
+            request, descriptors = given.request(talking)
+            self._send(request, descriptors)
             if talking >= 0:
                 both.pop_all()
                 os.close(talking)
@@ -160,29 +161,6 @@ class _Tail:
     def __exit__(self, *_: object) -> None:
         if self.descriptor >= 0:
             os.close(self.descriptor)
-
-
-class memory_file:  # noqa: N801 - reads as a function
-    """Bytes as a descriptor, closed at the end."""
-
-    def __init__(self, *pieces: bytes) -> None:
-        self._descriptor = -1
-        try:
-            self._descriptor = os.memfd_create("dpgate", os.MFD_CLOEXEC)
-            for piece in pieces:
-                view = memoryview(piece)
-                while view:
-                    view = view[os.write(self._descriptor, view[: 1 << 30]) :]
-        except OSError as error:
-            if self._descriptor >= 0:
-                os.close(self._descriptor)
-            raise SandboxUnavailable(f"a block could not be held in memory: {error.strerror}") from error
-
-    def __enter__(self) -> int:
-        return self._descriptor
-
-    def __exit__(self, *_: object) -> None:
-        os.close(self._descriptor)
 
 
 def _start(

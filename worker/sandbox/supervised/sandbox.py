@@ -5,6 +5,7 @@ from typing import Self
 
 from worker.sandbox.bwrap_binary import find_bwrap
 from worker.sandbox.bwrap_process import forbid_core_dumps
+from worker.sandbox.capacity import capacity_of
 from worker.sandbox.cgroup import reap_groups
 from worker.sandbox.host_image import HostImage
 from worker.sandbox.orders import check_order
@@ -17,12 +18,21 @@ from .slot import SupervisedSlot
 
 
 class SupervisedSandbox:
-    """Holds this process's scratch folder, so close it. Open it after forking."""
+    """Holds this process's scratch folder, so close it. Open it after forking.
+
+    `input_bytes`: of the largest input of a run; without it, what `capacity_of` gives to a single slot.
+    """
 
     def __init__(
-        self, host: HostImage, *, scratch_root: Path | None = None, allow_disk_scratch: bool = False
+        self,
+        host: HostImage,
+        *,
+        scratch_root: Path | None = None,
+        allow_disk_scratch: bool = False,
+        input_bytes: int | None = None,
     ) -> None:
         self._host, self._scratch_root = host, scratch_root
+        self._input_bytes = input_bytes or capacity_of(scratch_root, slots=1)
         self._bwrap = find_bwrap()
         forbid_core_dumps()
         self._scratch = Scratch(scratch_root, allow_disk_scratch=allow_disk_scratch)
@@ -38,7 +48,13 @@ class SupervisedSandbox:
             raise SandboxUnavailable(f"{order.image.name} is not an image of this host")
         try:
             return SupervisedSlot(
-                self._bwrap, self._scratch, self._host, order.image, order, user=slot_user(slot)
+                self._bwrap,
+                self._scratch,
+                self._host,
+                order.image,
+                order,
+                user=slot_user(slot),
+                input_bytes=self._input_bytes,
             )
         except OSError as error:  # this process is out of descriptors, memory or room
             raise SandboxUnavailable(f"a slot could not be opened: {error.strerror}") from error

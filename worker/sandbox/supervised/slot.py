@@ -2,10 +2,9 @@
 
 Warm: the command is a Python script and the image the operator's own; the supervisor has the libraries
 loaded and its child runs the script. Cold: the child enters the pipeline's root file system and executes its
-command, any language. A run costs a fork and seven namespaces either way.
+command, any language. A run costs a fork and its namespaces either way.
 """
 
-import json
 import os
 import secrets
 from collections.abc import Mapping
@@ -14,13 +13,16 @@ from functools import cache
 from importlib import resources
 from typing import Any, Self
 
+from sandbox_images.output_tree import read_tree
 from worker.sandbox.bwrap_binary import Bwrap
 from worker.sandbox.cgroup import SlotGroup
 from worker.sandbox.host_image import HostImage
-from worker.sandbox.orders import filter_program
+from worker.sandbox.orders import filter_program, fits, too_large, without_room
 from worker.sandbox.outputs import read_outputs
+from worker.sandbox.parts import VIEW_ABOVE_BYTES, Parts, read_if_small
 from worker.sandbox.protocol import (
     MIB,
+    NOTHING,
     Audience,
     Cause,
     Limits,
@@ -29,16 +31,16 @@ from worker.sandbox.protocol import (
     SandboxUnavailable,
     SlotCancelled,
     SlotOrder,
+    Syscalls,
 )
 from worker.sandbox.scratch import Scratch, check_relative_path, remove_tree
 from worker.sandbox.surroundings import ADDRESS_SPACE_SLACK, INSIDE_ID, BwrapImage, environment_for
+from worker.view import View
 
 from .argv import RESEARCHERS_ROOT, Places, base_of
-from .process import Report, SupervisorProcess, memory_file
+from .giving import Giver
+from .process import Report, SupervisorProcess
 
-# Above this a block is bound as a folder of the worker's scratch instead of being copied once more: saves its
-# size in memory, and shows the run an opaque path and the inode numbers of a file system that others use too.
-VIEW_ABOVE_BYTES = 64 * MIB
 # Beside the run's own memory and file systems: the supervisor, and what the kernel keeps for both.
 _GROUP_SLACK_BYTES, _GROUP_SLACK_PROCESSES = 512 * MIB, 16
 # A supervisor's address layout and hash seed are shared by its runs: never by very many.
@@ -57,9 +59,11 @@ class SupervisedSlot:
         order: SlotOrder,
         *,
         user: int,
+        input_bytes: int,
     ) -> None:
         self._bwrap, self._scratch, self._image, self._order = bwrap, scratch, image, order
         self._user, self._runs, self._cancelled = user, 0, False
+        self._input_bytes = input_bytes
         self._base = base_of(image, host, warm=order.warm is not None)
         self._process: SupervisorProcess | None = None
         with ExitStack() as undo:
@@ -71,11 +75,16 @@ class SupervisedSlot:
             self._start()
             self._undo = undo.pop_all()
 
-    def run(self, block: Mapping[str, bytes]) -> RunResult:
-        for name in block:
+    def run(self, block: Mapping[str, bytes], *, before: Mapping[str, bytes] = NOTHING) -> RunResult:
+        if not self._parts.hold(block):
+            return too_large(self._order)
+        block = read_if_small(block)
+        for name in (*(() if isinstance(block, View) else block), *before):
             check_relative_path(name)
+        if before and not fits(before, self._order.limits):
+            return without_room(self._order)
         try:
-            report = self._report_on(block)
+            report = self._report_on(block, before)
         except BaseException as error:
             self._stop()  # whatever state it is in: the next run gets a new one
             if self._cancelled:
@@ -113,7 +122,9 @@ class SupervisedSlot:
         undo.callback(remove_tree, code)
         blocks = scratch.new_folder()
         undo.callback(remove_tree, blocks)
-        return Places(library, code, blocks)
+        self._parts = Parts(blocks, self._order.roots, user=user, most_bytes=self._input_bytes)
+        self._giver = Giver(scratch, blocks, self._parts, user=user)
+        return Places(library, code, blocks, self._parts.roots)
 
     def _start(self) -> None:
         try:
@@ -155,6 +166,9 @@ class SupervisedSlot:
             "modules": list(order.warm or ()),
             "user": INSIDE_ID,
             "watch_memory": True,
+            # where the filter allows no socket, nothing in a network namespace can be reached, let alone
+            # changed; and to make and end one for each run would be some 8 % of a warm run's time
+            "own_network": order.syscalls is not Syscalls.STRICT,
             "limits": {
                 "wall_s": limits.wall_s,
                 "cpu_s": limits.cpu_s,
@@ -168,40 +182,27 @@ class SupervisedSlot:
             },
         }
 
-    def _report_on(self, block: Mapping[str, bytes]) -> Report:
+    def _report_on(self, block: Mapping[str, bytes], before: Mapping[str, bytes] = NOTHING) -> Report:
         self._check_not_cancelled()
         if self._process is None or self._runs >= RUNS_PER_SUPERVISOR:
             self._stop()
             self._start()
         self._runs += 1
-        if sum(map(len, block.values())) > VIEW_ABOVE_BYTES:
-            return self._on_view(block)
-        sizes = json.dumps([[name, len(content)] for name, content in block.items()]).encode()
-        with memory_file(len(sizes).to_bytes(8, "big"), sizes, *block.values()) as descriptor:
-            return self._ask(descriptor, None)
-
-    def _on_view(self, block: Mapping[str, bytes]) -> Report:
-        folder = self._scratch.stage(block, owner=self._user, within=self._places.blocks)
-        try:
-            return self._ask(-1, folder.name)
-        finally:
-            remove_tree(folder)
-
-    def _ask(self, block: int, view: str | None) -> Report:
-        if self._process is None:
-            raise SandboxUnavailable("the slot is closed")
         talks = self._order.audience is Audience.TWIN
-        try:
-            return self._process.run(block, view, talks=talks, wall_s=self._order.limits.wall_s)
-        except OSError as error:
-            raise SandboxUnavailable(f"a run could not be asked for: {error.strerror}") from error
+        with self._giver.given(block, before, largest_copy=VIEW_ABOVE_BYTES) as given:
+            if self._process is None:
+                raise SandboxUnavailable("the slot is closed")
+            try:
+                return self._process.run(given, talks=talks, wall_s=self._order.limits.wall_s)
+            except OSError as error:
+                raise SandboxUnavailable(f"a run could not be asked for: {error.strerror}") from error
 
     def _judge(self, report: Report) -> RunResult:
         """On original data: the outputs or their absence. How it went is not even put into words."""
         order, said = self._order, report.message
         cause, outputs = Cause[said["cause"]], None
         if cause is Cause.COMPLETED:
-            outputs = read_outputs(report.folder, order.outputs, cap=order.limits.file_bytes)
+            outputs = _outputs(report.folder, order)
             cause = Cause.OUTPUT if outputs is None else cause
         if order.audience is Audience.ORIGINAL:
             return RunResult(outputs)
@@ -213,6 +214,13 @@ class SupervisedSlot:
             tail=report.tail.decode(errors="replace"),
         )
         return RunResult(outputs, detail)
+
+
+def _outputs(folder: int, order: SlotOrder) -> Mapping[str, bytes] | None:
+    limits = order.limits
+    if order.tree:
+        return read_tree(folder, limits.output_bytes, limits.inodes)
+    return read_outputs(folder, order.outputs, cap=limits.file_bytes)
 
 
 def _new_group(limits: Limits) -> SlotGroup | None:

@@ -1,0 +1,217 @@
+"""Chunks of the participant level: before all group runs, on the public grid, resumed where they ended."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from heights import PEOPLE
+from levels import TWO_LEVELS, NotingSandbox, noting, two_level_fields
+from zones import Bench, check_books, given_heights, open_bench, submit
+
+from domain.states import JobState
+from store.tables import chunks, run_outputs
+from worker.chunk import Chunk, claim_chunk, order_of, participant_level
+from worker.execute import execute_chunk
+from worker.order import for_participants
+from worker.participant_chunk import people_of, run_people
+from worker.sandbox.protocol import RunResult, SandboxUnavailable
+from worker.sweep import sweep
+
+CANARY = "canary-8d0f3c"
+
+
+def running(bench: Bench, source: str = TWO_LEVELS, **overrides: Any) -> str:
+    """A job that was charged; its chunks wait: two of the participant level, two of group runs."""
+    job_id = submit(bench, **two_level_fields(source), **overrides)
+    bench.deliver(bench.sent.queue.popleft())
+    return job_id
+
+
+def outcomes(bench: Bench) -> dict[Path, int]:
+    """The files of kept outcomes, and what tells one that was written again."""
+    folder = bench.zone.settings.participants_folder
+    return {path: path.stat().st_ino for path in folder.rglob("*") if path.is_file()}
+
+
+def test_group_runs_wait_for_the_whole_participant_level(bench: Bench) -> None:
+    bench, sandbox = noting(bench)
+    given_heights(bench)
+    job_id = running(bench)
+    assert bench.sent.take() == [("chunk", job_id, 0), ("chunk", job_id, 1)]
+    for number in (3, 2, 1, 2, 1):
+        execute_chunk(bench.zone, job_id, number)
+    assert not sandbox.take("group")
+    assert not bench.sent.queue
+    states = {row["number"]: (row["state"], row["attempts"]) for row in bench.rows(chunks)}
+    assert states == {0: ("WAITING", 0), 1: ("DONE", 1), 2: ("WAITING", 0), 3: ("WAITING", 0)}
+    execute_chunk(bench.zone, job_id, 0)
+    assert len(sandbox.take("participant")) == len(PEOPLE)
+    assert bench.sent.take() == [("chunk", job_id, 2), ("chunk", job_id, 3)]
+    assert not bench.rows(run_outputs)
+    for number in (2, 3):
+        execute_chunk(bench.zone, job_id, number)
+    bench.drive()
+    assert bench.job(job_id).state is JobState.RELEASED
+    check_books(bench)
+
+
+def test_lost_messages_are_sent_again(bench: Bench) -> None:
+    given_heights(bench)
+    job_id = running(bench)
+    for _ in range(2):  # each level's messages are lost once
+        bench.sent.take()
+        bench.clock.forward(31)
+        sweep(bench.zone)
+        for message in bench.sent.take():
+            bench.deliver(message)
+    bench.drive()
+    assert bench.job(job_id).state is JobState.RELEASED
+    check_books(bench)
+
+
+class FailsAfter(NotingSandbox):
+    """The host breaks down after some runs, once."""
+
+    left = 3
+
+    def open_slot(self, *arguments: Any, **more: Any) -> Any:
+        slot = super().open_slot(*arguments, **more)
+        run = slot.run
+
+        def breaking(block: Mapping[str, bytes], **other: Any) -> RunResult:
+            self.left -= 1
+            if self.left == -1:
+                raise SandboxUnavailable("the host has no memory left")
+            return run(block, **other)
+
+        slot.run = breaking  # type: ignore[method-assign]
+        return slot
+
+
+def test_a_chunk_that_broke_off_goes_on_with_those_who_are_left(bench: Bench) -> None:
+    given_heights(bench)
+    sandbox = FailsAfter(bench.zone.sandbox)
+    bench = replace(bench, zone=replace(bench.zone, sandbox=sandbox))  # type: ignore[arg-type]
+    job_id = running(bench)
+    bench.sent.take()
+    execute_chunk(bench.zone, job_id, 0)
+    kept = outcomes(bench)
+    assert len(kept) == len(sandbox.take("participant")) == 3
+    bench.clock.forward(31)
+    sweep(bench.zone)
+    bench.drive()
+    assert bench.job(job_id).state is JobState.RELEASED
+    assert len(sandbox.take("participant")) == len(PEOPLE) - 3
+    assert kept.items() <= outcomes(bench).items()
+    check_books(bench)
+
+
+def test_two_jobs_at_once_share_what_is_there(bench: Bench) -> None:
+    bench, sandbox = noting(bench)
+    given_heights(bench)
+    first, second = running(bench, epsilon="100"), submit(bench, **two_level_fields(), epsilon="200")
+    execute_chunk(bench.zone, first, 0)
+    bench.drive()
+    assert {bench.job(job_id).state for job_id in (first, second)} == {JobState.RELEASED}
+    assert len(sandbox.take("participant")) == len(PEOPLE)
+
+
+def test_an_outcome_that_is_gone_stops_the_job_and_changes_no_result(bench: Bench) -> None:
+    given_heights(bench)
+    job_id = running(bench)
+    for number in (0, 1):
+        execute_chunk(bench.zone, job_id, number)
+    next(iter(outcomes(bench))).unlink()
+    for _ in range(bench.zone.settings.max_attempts):
+        execute_chunk(bench.zone, job_id, 2)
+    assert not bench.rows(run_outputs)
+    sweep(bench.zone)
+    assert bench.job(job_id).state is JobState.ERRORED
+
+
+def test_what_no_job_used_for_a_month_goes_with_the_sweep(bench: Bench) -> None:
+    given_heights(bench)
+    running(bench)
+    bench.drive()
+    assert len(outcomes(bench)) == len(PEOPLE)
+    bench.clock.forward(29 * 86_400)
+    sweep(bench.zone)
+    assert len(outcomes(bench)) == len(PEOPLE)
+    bench.clock.forward(2 * 86_400)
+    sweep(bench.zone)
+    assert not outcomes(bench)
+
+
+def test_nothing_that_a_participant_level_wrote_lies_anywhere_plain(bench: Bench, tmp_path: Path) -> None:
+    given_heights(bench)
+    secret = TWO_LEVELS.replace('write("%r"', f'write("%r {CANARY}"').replace(
+        ".read())", ".read().split()[0])"
+    )
+    running(bench, secret)
+    bench.drive()
+    assert len(outcomes(bench)) == len(PEOPLE)
+    bench.zone.sandbox.close()
+    folders = (tmp_path, bench.zone.settings.scratch_folder)
+    files = [path for folder in folders for path in folder.rglob("*") if path.is_file()]
+    assert not [path for path in files if CANARY in str(path) or CANARY.encode() in path.read_bytes()]
+
+
+def test_more_people_than_turns_come_at_the_end_of_the_last_chunk(bench: Bench) -> None:
+    given_heights(bench)
+    job_id = running(bench)
+    found: list[Mapping[int, str]] = []
+    for number in (0, 1):
+        chunk = claim_chunk(bench.zone, job_id, number)
+        assert chunk is not None
+        fewer = replace(chunk, schedule=chunk.schedule.model_copy(update={"turns": 4}))
+        found.append(people_of(bench.zone, fewer, participant_level(bench.zone, fewer)))
+    first, last = found
+    assert list(first) == [0, 1]
+    assert list(last) == list(range(2, len(PEOPLE)))
+    assert sorted([*first.values(), *last.values()]) == sorted(PEOPLE)
+
+
+def test_a_padded_chunk_takes_its_time_whether_anybody_runs_or_not(sqlite_url: str, tmp_path: Path) -> None:
+    """13 turns over 13 slots: one in each chunk. The second job finds everything."""
+    with open_bench(sqlite_url, tmp_path, slots=13) as opened:
+        bench, sandbox = noting(opened)
+        few = {name: PEOPLE[name] for name in list(PEOPLE)[:6]}
+        given_heights(bench, few, nominal_size=6, policy={"timing": {"mode": "padded"}})
+        first = somebodys_chunk(bench, running(bench, epsilon="100", wall_s=0.2))
+        check_time_of(bench, first)
+        assert len(sandbox.take("participant")) == 1
+        run_the_rest(bench, first)
+        assert len(sandbox.take("participant")) == len(few) - 1
+        check_time_of(bench, somebodys_chunk(bench, running(bench, epsilon="200", wall_s=0.2)))
+        assert [run.people for run in sandbox.take("participant")] == [[]], "a turn without a person's run"
+
+
+def check_time_of(bench: Bench, chunk: Chunk) -> None:
+    chunk = replace(chunk, claimed_at=time.monotonic())
+    run_people(bench.zone, chunk)
+    took = time.monotonic() - chunk.claimed_at
+    assert took >= chunk.schedule.first_run_s + chunk.schedule.quantum_s
+
+
+def run_the_rest(bench: Bench, chunk: Chunk) -> None:
+    level = participant_level(bench.zone, chunk)
+    order = for_participants(order_of(bench.zone, chunk))
+    with bench.zone.sandbox.open_slot(order, slot=0) as slot:
+        for person in level.people.names:
+            if not level.is_done(person):
+                level.run(slot, person)
+
+
+def somebodys_chunk(bench: Bench, job_id: str) -> Chunk:
+    """A chunk in which somebody has a turn."""
+    bench.sent.take()
+    for number in range(13):
+        chunk = claim_chunk(bench.zone, job_id, number)
+        assert chunk is not None
+        if people_of(bench.zone, chunk, participant_level(bench.zone, chunk)):
+            return chunk
+    raise AssertionError("nobody has a turn")

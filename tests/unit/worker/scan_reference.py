@@ -1,0 +1,130 @@
+"""What a scan must find, worked out row by row in Python from the declaration and `contribution` alone."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import operator
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from factories import make_declaration
+
+from domain.dataset import Column, Declaration, Table
+from domain.query import QueryRequest
+from privacy.grid import OutputGrid
+
+COMPARE = {
+    "=": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le,
+    ">": operator.gt, ">=": operator.ge, "in": lambda value, values: value in values,
+}  # fmt: skip
+
+COLUMNS = [
+    {"name": "person", "kind": "person"},
+    {"name": "age", "kind": "integer", "lower": 0, "upper": 120},
+    {"name": "height", "kind": "number", "lower": 1, "upper": 2.2, "missing": "-9"},
+    {"name": "sex", "kind": "categorical", "categories": ["f", "m", "d"]},
+    {"name": "site", "kind": "categorical", "categories": ["north", "so'uth", ""]},
+]
+
+
+def declaration_of(*, path: str = "people.csv", rows: str = "one", **overrides: Any) -> Declaration:
+    """A data set of one table; `rows` per person."""
+    table = {"path": path, "columns": COLUMNS, "rows_per_person": rows}
+    unit = {"table": path, "column": "person"}
+    return make_declaration(tables=[table], privacy_unit=unit, **overrides)
+
+
+def ask(query: Mapping[str, Any], **overrides: Any) -> QueryRequest:
+    return QueryRequest.model_validate({"dataset": "heights", "query": query, "epsilon": "1", **overrides})
+
+
+def expected_totals(
+    rows: Iterable[Mapping[str, str]], request: QueryRequest, declaration: Declaration
+) -> tuple[int, ...]:
+    """The exact sums, from the text of the cells."""
+    table = request.table(declaration)
+    query, groups = request.mechanism_for(declaration), request.groups(declaration)
+    totals = [0] * query.width
+    for group, units in _contributed(rows, request, table, declaration):
+        place = [groups.index(group)] if request.query.by else []
+        for position, amount in query.contribution([*place, *units]).items():
+            totals[position] += amount
+    return tuple(totals)
+
+
+def _contributed(rows, request, table, declaration):
+    rule = request.contribution(declaration)
+    taking_part = [found for row in rows if (found := _taking_part(row, request, table)) is not None]
+    if rule is None:
+        return [(group, units) for _, group, units in taking_part]
+    of_person = defaultdict(list)
+    for person, group, units in taking_part:
+        if person:
+            of_person[person].append((group, units))
+    limit = _limited(rule)
+    return [row for held in of_person.values() for row in limit(held)]
+
+
+def _limited(rule):
+    if rule.rows is not None:
+        return lambda held: sorted(held, key=_hash)[: rule.rows]
+    return lambda held: [_reduced(held, rule.reduce)]
+
+
+def _hash(row):
+    group, units = row
+    return hashlib.sha256("|".join(map(str, (*group, *units))).encode()).hexdigest()
+
+
+def _reduced(held, reduce):
+    counts = Counter(group for group, _ in held)
+    group = min(counts, key=lambda group: (-counts[group], group))
+    columns = list(zip(*(units for found, units in held if found == group), strict=True))
+    rule = {"mean": lambda values: sum(values) // len(values), "least": min, "greatest": max}[reduce]
+    return group, [rule(values) for values in columns]
+
+
+def _taking_part(row, request, table: Table):
+    """(person, group, units), or None for a row that lacks something or fails a condition."""
+    query = request.query
+    units = [
+        _steps(row[column.name], _column(table, column.name), grid)
+        for column, grid in zip(query.read_columns, query.grids(table), strict=True)
+    ]
+    group = tuple(_category(row[name], _column(table, name)) for name in query.by)
+    if None in units or None in group or not all(_holds(row, c, table) for c in query.where):
+        return None
+    return row[table.person_column.name].strip(), group, units
+
+
+def _holds(row, comparison, table: Table) -> bool:
+    column = _column(table, comparison.column)
+    if column.kind == "categorical":
+        value = _category(row[column.name], column)
+        wanted = comparison.value
+    else:
+        value = _steps(row[column.name], column, OutputGrid.build(column.lower, column.upper))
+        wanted = comparison.thresholds(column)
+        wanted = wanted if comparison.operator == "in" else wanted[0]
+    return value is not None and COMPARE[comparison.operator](value, wanted)
+
+
+def _steps(cell: str, column: Column, grid: OutputGrid) -> int | None:
+    try:
+        number = math.nan if cell == column.missing else float(cell)
+    except ValueError:
+        return None
+    exact = (number - float(grid.lower)) * float(1 / grid.step)
+    if not math.isfinite(exact) or not -(2**63) <= exact < 2**63:
+        return None
+    return min(max(math.floor(exact), 0), grid.cells)
+
+
+def _category(cell: str, column: Column) -> str | None:
+    return cell if cell in column.categories else None
+
+
+def _column(table: Table, name: str) -> Column:
+    return next(column for column in table.columns if column.name == name)

@@ -1,0 +1,175 @@
+"""What the engine adds up is what the rules of the declaration say, row by row, whatever the cells hold."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import duckdb
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from scan_reference import COLUMNS, ask, declaration_of, expected_totals
+
+from domain.errors import NotReady
+from worker.scan.scan import Limits, scan
+from worker.scan.source import plain_file
+
+NUMBERS = ["0", "17", "39.5", "40", "64", "120", "1", "1.7", "2.2", "-3", "1e3", "1e308", "-1e308", "1e999"]
+STRANGE = ["", "n/a", "-9", "nan", "inf", "-inf", "abc", "1.7.2", "--1", '"', "it's", "1;2", "0x10", "Ⅷ"]
+CATEGORIES = ["f", "m", "d", "F", "north", "so'uth", "", "n/a", "south; DROP TABLE t", '"f"']
+
+cells = {
+    "person": st.sampled_from(["s1", "s2", "s3", " s1", "s2\u3000", "s4"]),
+    "age": st.sampled_from([*NUMBERS, *STRANGE]),
+    "height": st.sampled_from([*NUMBERS, *STRANGE]),
+    "sex": st.sampled_from(CATEGORIES),
+    "site": st.sampled_from(CATEGORIES),
+}
+tables = st.lists(st.fixed_dictionaries(cells), max_size=14)
+
+ADULT = {"column": "age", "operator": ">=", "value": 18}
+QUERIES = [
+    {"kind": "count"},
+    {"kind": "count", "where": [ADULT, {"column": "sex", "operator": "!=", "value": "m"}]},
+    {"kind": "count", "by": ["sex", "site"]},
+    {"kind": "sum", "column": "height"},
+    {"kind": "mean", "column": {"name": "age", "lower": 30, "upper": 60.5}},
+    {"kind": "mean", "column": "age", "by": ["site"], "where": [ADULT]},
+    {"kind": "variance", "column": "height", "where": [{"column": "age", "operator": "<", "value": 40}]},
+    {"kind": "histogram", "column": "age", "bins": 7},
+    {"kind": "histogram", "column": "age", "edges": [18, 40, 65.5], "by": ["sex"]},
+    {"kind": "quantile", "column": "height", "probabilities": ["0.25", "0.5"]},
+    {"kind": "covariance", "columns": ["age", "height"]},
+    {"kind": "regression", "features": ["age"], "target": "height", "by": ["sex"]},
+    {"kind": "count", "where": [{"column": "site", "operator": "in", "value": ["so'uth", ""]}]},
+    {"kind": "count", "where": [{"column": "age", "operator": "in", "value": [40, 64, 500]}]},
+    {"kind": "count", "where": [{"column": "age", "operator": "!=", "value": 40}]},
+    {"kind": "count", "where": [{"column": "age", "operator": ">", "value": 1e300}]},
+    {"kind": "count", "where": [{"column": "sex", "operator": "in", "value": ["f", "m", "d"]}]},
+]
+RULES = [{"rows": 1}, {"rows": 3}, {"reduce": "mean"}, {"reduce": "least"}, {"reduce": "greatest"}, None]
+often = settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+def write(folder: Path, rows, *, path: str = "people.csv"):
+    """The table as the import leaves it, in an order of its own."""
+    declaration = declaration_of(path=path)
+    table = declaration.tables[0]
+    names = [column["name"] for column in COLUMNS]
+    text = table.join([names, *([row[name] for name in names] for row in rows)])
+    (folder / path).write_bytes(text.encode())
+    return plain_file(folder / path)
+
+
+@pytest.mark.parametrize("query", QUERIES, ids=str)
+@often
+@given(rows=tables)
+def test_one_row_per_person(tmp_path, query, rows):
+    declaration, request = declaration_of(), ask(query)
+    found = scan(write(tmp_path, rows), request, declaration, limits=Limits(memory_mib=512))
+    assert found == expected_totals(rows, request, declaration)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=str)
+@pytest.mark.parametrize("query", [QUERIES[i] for i in (0, 2, 5, 8, 9, 11)], ids=str)
+@often
+@given(rows=tables)
+def test_many_rows_per_person(tmp_path, query, rule, rows):
+    declaration = declaration_of(rows="many")
+    request = ask({**query, "contribution": rule})
+    found = scan(write(tmp_path, rows), request, declaration)
+    assert found == expected_totals(rows, request, declaration)
+
+
+def many_rows(seed: int, number: int):
+    draw = random.Random(seed)
+    return [
+        {
+            "person": f"s{draw.randrange(number // 5)}",
+            "age": draw.choice([str(draw.randrange(130)), f"{draw.uniform(-5, 130):.3f}", "n/a"]),
+            "height": f"{draw.uniform(0.8, 2.4):.4f}",
+            "sex": draw.choice("fmdx"),
+            "site": draw.choice(["north", "so'uth", "east"]),
+        }
+        for _ in range(number)
+    ]
+
+
+@pytest.mark.parametrize("path", ["people.csv", "people.tsv", "people.parquet"])
+@pytest.mark.parametrize("rows", ["one", "many"])
+def test_every_kind_of_file(tmp_path, path, rows):
+    table = many_rows(1, 500)
+    text = "people.tsv" if path == "people.tsv" else "people.csv"
+    source = write(tmp_path, table, path=text)
+    if path == "people.parquet":
+        into, place = tmp_path / path, tmp_path / text
+        types = "{" + ", ".join(f"'{column['name']}': 'VARCHAR'" for column in COLUMNS) + "}"
+        duckdb.execute(f"COPY (FROM read_csv('{place}', columns={types}, header=true)) TO '{into}'")
+        source = plain_file(into)
+    declaration = declaration_of(path=text, rows=rows)
+    for query in QUERIES:
+        request = ask(query)
+        assert scan(source, request, declaration) == expected_totals(table, request, declaration)
+
+
+@pytest.mark.parametrize("kind", ["DOUBLE", "FLOAT", "DECIMAL(9,4)", "INTEGER", "UBIGINT"])
+def test_numbers_of_a_parquet_file(tmp_path, kind):
+    path = tmp_path / "people.parquet"
+    sql = f"SELECT range AS person, (range % 130)::{kind} AS age FROM range(1000)"
+    duckdb.execute(f"COPY (SELECT * FROM ({sql})) TO '{path}'")
+    declaration, request = declaration_of(rows="many"), ask({"kind": "sum", "column": "age"})
+    rows = [{"person": str(i), "age": str(i % 130)} for i in range(1000)]
+    assert scan(plain_file(path), request, declaration) == expected_totals(rows, request, declaration)
+
+
+def test_a_parquet_file_with_gaps_and_strange_numbers(tmp_path):
+    path = tmp_path / "people.parquet"
+    values = "NULL, 'nan', 'inf', '-inf', '1e308', '-1e308', '17', '120.5'"
+    duckdb.execute(f"COPY (SELECT unnest([{values}])::DOUBLE AS age, 'x' AS person) TO '{path}'")
+    found = scan(plain_file(path), ask({"kind": "mean", "column": "age"}), declaration_of())
+    grid = ask({"kind": "mean", "column": "age"}).mechanism_for(declaration_of()).grid
+    # 1e308 is 2^63 steps away and more: no number. 120.5 is clipped
+    assert found == (2, (2 * grid.snap(17) - grid.cells) + grid.cells)
+
+
+def test_several_passes_over_the_people(tmp_path):
+    """Each pass keeps a part of the people in memory; together they are everybody, once."""
+    rows, declaration = many_rows(2, 500), declaration_of(rows="many", nominal_size=1_500_000)
+    source = write(tmp_path, rows)
+    for rule in RULES:
+        request = ask({"kind": "mean", "column": "age", "by": ["sex"], "contribution": rule})
+        expected = expected_totals(rows, request, declaration)
+        for limits in (Limits(memory_mib=300, threads=1), Limits(memory_mib=4096)):
+            assert scan(source, request, declaration, limits=limits) == expected
+
+
+@pytest.mark.parametrize("path", ["people.csv", "people.tsv"])
+def test_a_file_of_its_own_order_and_columns(tmp_path, path):
+    """Columns that nobody declared are not looked at, wherever they are."""
+    delimiter = "\t" if path.endswith("tsv") else ","
+    lines = [["extra", "sex", "age", "person", "site", "height"], ["7", "f", "30", "s1", "north", "1.5"]]
+    (tmp_path / path).write_text("".join(delimiter.join(line) + "\n" for line in lines))
+    found = scan(
+        plain_file(tmp_path / path), ask({"kind": "count", "by": ["sex"]}), declaration_of(path=path)
+    )
+    assert found == (1, 0, 0)
+
+
+def test_a_column_that_the_file_lacks(tmp_path):
+    (tmp_path / "people.csv").write_text("person,sex\ns1,f\n")
+    with pytest.raises(NotReady, match="has no column age"):
+        scan(plain_file(tmp_path / "people.csv"), ask({"kind": "mean", "column": "age"}), declaration_of())
+
+
+def test_a_parquet_file_that_is_none(tmp_path):
+    (tmp_path / "people.parquet").write_text("person,sex\ns1,f\n")
+    with pytest.raises(NotReady, match="is not a Parquet file"):
+        plain_file(tmp_path / "people.parquet")
+
+
+def test_categories_of_a_parquet_file_that_are_no_text(tmp_path):
+    path = tmp_path / "people.parquet"
+    kinds = "['f', 'm', 'x'][1 + range % 3]::ENUM('f', 'm', 'x') AS sex, range AS person"
+    duckdb.execute(f"COPY (SELECT {kinds} FROM range(9)) TO '{path}'")
+    assert scan(plain_file(path), ask({"kind": "count", "by": ["sex"]}), declaration_of()) == (3, 3, 0)

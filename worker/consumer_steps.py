@@ -1,0 +1,140 @@
+"""What the main process of a worker does beside taking messages: it says that it is there, follows the orders
+of operators, and connects anew when it should long have heard something."""
+
+from __future__ import annotations
+
+import logging
+import time
+from contextlib import closing
+from typing import Any
+
+import celery.worker.state
+from celery import Celery, bootsteps
+from celery.signals import task_received
+
+from domain.operation import BEAT_S
+from store.database import Database
+from worker.config import WorkerSettings
+from worker.failure import without_its_text
+from worker.heartbeat import Heartbeat, Orders
+
+log = logging.getLogger(__name__)
+SWEEP = "dpgate.sweep"
+TASKS = "celery.worker.consumer.tasks:Tasks"
+
+
+class Wakeful(bootsteps.StartStopStep):
+    """Reconnects a worker that should long have heard of a sweep.
+
+    When Redis goes away, Celery logs that it cannot acknowledge a message and goes on counting it: a worker
+    whose every slot is counted so waits forever, even after Redis is back (celery/celery#10205, #10302).
+    """
+
+    requires = (TASKS,)
+
+    def __init__(self, consumer: Any, **options: Any) -> None:
+        super().__init__(consumer, **options)
+        self._every_s: float = consumer.app.dpgate_heartbeat.settings.sweep_every_s
+        self.silence_s = 4 * self._every_s
+        self._heard_at = time.monotonic()
+        task_received.connect(self._hear, weak=False)
+
+    def start(self, consumer: Any) -> None:
+        self._heard_at = time.monotonic()
+        self._timer = consumer.timer.call_repeatedly(self._every_s, self._look, (consumer,))
+
+    def stop(self, consumer: Any) -> None:  # noqa: ARG002 - the signature is Celery's
+        self._timer.cancel()
+
+    def _hear(self, **_: Any) -> None:
+        self._heard_at = time.monotonic()
+
+    def _look(self, consumer: Any) -> None:
+        takes_nothing = not consumer.task_consumer.consuming_from(main_queue(consumer.app))
+        if celery.worker.state.active_requests or takes_nothing:
+            self._heard_at = time.monotonic()
+        elif time.monotonic() - self._heard_at > self.silence_s:
+            # of the kind that makes Celery's consumer connect anew
+            raise ConnectionError(f"no message for {self.silence_s:g} s, not even a sweep")
+
+
+class Present(bootsteps.StartStopStep):
+    """Announces the worker, tells every half minute that it is there, and drains or resumes it when asked.
+
+    In the main thread, with a connection for each look: neither a lock nor a connection may cross the fork of
+    a new process.
+    """
+
+    requires = (TASKS,)
+
+    def __init__(self, consumer: Any, **options: Any) -> None:
+        super().__init__(consumer, **options)
+        self._heartbeat: Heartbeat = consumer.app.dpgate_heartbeat
+        self._settings: WorkerSettings = self._heartbeat.settings
+        self._beat_at = float("-inf")
+        self._is_announced = False
+        task_received.connect(self._hear, weak=False)
+
+    def start(self, consumer: Any) -> None:
+        self._look(consumer)
+        self._timer = consumer.timer.call_repeatedly(self._settings.sweep_every_s, self._look, (consumer,))
+
+    def stop(self, consumer: Any) -> None:  # noqa: ARG002 - the signature is Celery's
+        self._timer.cancel()
+
+    def _hear(self, request: Any, **_: Any) -> None:
+        self._heartbeat.took(request.name, str(next(iter(request.args or ()), "")))
+
+    def _look(self, consumer: Any) -> None:
+        try:
+            with closing(Database(self._settings.database_url)) as database:
+                self._say(database)
+                orders = self._heartbeat.orders(database, at_work=_at_work())
+        except Exception as error:  # a look that fails is made again; the worker goes on
+            log.error("the worker could not say that it is there: %s", without_its_text(error))
+        else:
+            obey(consumer, orders)
+
+    def _say(self, database: Database) -> None:
+        if not self._is_announced:
+            self._heartbeat.announce(database)
+            self._is_announced = True
+        elif time.monotonic() - self._beat_at >= BEAT_S:
+            self._heartbeat.beat(database, at_work=_at_work())
+        else:
+            return
+        self._beat_at = time.monotonic()
+
+
+def obey(consumer: Any, orders: Orders) -> None:
+    """Take messages from the queues that the orders leave, and from no other."""
+    if orders is Orders.END:
+        # as an order to end in good time would: what is in hand is finished first
+        celery.worker.state.should_stop = 0
+    main = main_queue(consumer.app)
+    for name in (queue.name for queue in consumer.app.conf.task_queues):
+        wanted = orders is Orders.TAKE or (orders is Orders.FINISH and name == main)
+        takes = consumer.task_consumer.consuming_from(name)
+        if wanted and not takes:
+            consumer.add_task_queue(name)
+        elif takes and not wanted:
+            consumer.cancel_task_queue(name)
+
+
+def say_the_end(heartbeat: Heartbeat) -> None:
+    """The worker ends in order."""
+    try:
+        with closing(Database(heartbeat.settings.database_url)) as database:
+            heartbeat.note_end(database)
+    except Exception as error:
+        log.error("the worker could not say that it ends: %s", without_its_text(error))
+
+
+def main_queue(app: Celery) -> str:
+    return str(app.conf.task_default_queue)
+
+
+def _at_work() -> dict[str, str]:
+    """What processes have in hand, by the id of its message; sweeps are nobody's work."""
+    found = {request.id: request.name for request in celery.worker.state.active_requests}
+    return {each: name for each, name in found.items() if name != SWEEP}

@@ -1,0 +1,94 @@
+"""From the outputs of a job's runs to noised numbers: the only place where un-noised numbers meet."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+
+import sqlalchemy as sa
+
+from domain.dataset import Dataset
+from domain.job import Job, JobRequest
+from domain.mechanism import BlackBox
+from domain.query import QueryRequest
+from domain.shape import Shape
+from privacy.mechanism import NoisedOutput, RunOutput
+from privacy.pac import Pac
+from privacy.pac_state import PacState
+from privacy.sample_aggregate import SampleAggregate
+from store import pac_states
+from store.sealing import open_sealed, seal
+from worker.collect import unpack
+from worker.drawn import Drawn, DrawnValue, text
+from worker.scan.answer import draw_query
+from worker.zone import WorkerZone
+
+
+def draw(
+    zone: WorkerZone, connection: sa.Connection, job: Job, dataset: Dataset, opened: Mapping[int, bytes]
+) -> Drawn:
+    """The noise of a job, drawn once, from its opened outputs by run."""
+    if isinstance(job.request, QueryRequest):
+        return draw_query(job.request, dataset.declaration, opened[0])
+    return draw_pipeline(zone, connection, job, dataset, opened)
+
+
+def draw_pipeline(
+    zone: WorkerZone, connection: sa.Connection, job: Job, dataset: Dataset, opened: Mapping[int, bytes]
+) -> Drawn:
+    """Aggregate what the runs of a pipeline gave, and add the noise."""
+    assert isinstance(job.request, JobRequest)
+    mechanism = job.request.mechanism_for(dataset.declaration)
+    outputs = [unpack(opened[run]) for run in range(mechanism.plan.runs)]
+    if isinstance(mechanism, Pac):
+        noised = _draw_pac(zone, connection, mechanism, outputs, cohort=dataset.cohort)
+    else:
+        noised = mechanism.release(outputs)
+    names = [value.name for value in job.request.values]
+    values = tuple(
+        DrawnValue(name, output, step=grid.step, lower=grid.lower, upper=grid.upper)
+        for name, output, grid in zip(names, noised[: len(names)], mechanism.grids, strict=True)
+    )
+    return Drawn(
+        mechanism=mechanism.mechanism,
+        guarantee=mechanism.guarantee,
+        relation=mechanism.relation,
+        parameters=mechanism.parameters(),
+        values=values,
+        files=_files(job.request.shape, values),
+        diagnostics=_diagnostics(mechanism, noised[len(values) :]),
+    )
+
+
+def _draw_pac(
+    zone: WorkerZone,
+    connection: sa.Connection,
+    mechanism: Pac,
+    outputs: Sequence[RunOutput],
+    *,
+    cohort: str,
+) -> tuple[NoisedOutput, ...]:
+    """The cohort's secret half-sample speaks; what it told about itself is kept, in this transaction."""
+    key, context = zone.keys.states, f"pac state of {cohort}"
+
+    def first() -> bytes:
+        return seal(PacState.draw().pack(), key=key, context=context)
+
+    sealed = pac_states.read(connection, cohort=cohort, first=first)
+    state = PacState.unpack(open_sealed(sealed, key=key, context=context))
+    noised, after = mechanism.release(outputs, state=state)
+    pac_states.replace(connection, cohort=cohort, sealed=seal(after.pack(), key=key, context=context))
+    return noised
+
+
+def _diagnostics(mechanism: BlackBox, noised: Sequence[NoisedOutput]) -> tuple[DrawnValue, ...]:
+    names = mechanism.diagnostics if isinstance(mechanism, SampleAggregate) else ()
+    return tuple(
+        DrawnValue(name, output, step=Fraction(1)) for name, output in zip(names, noised, strict=True)
+    )
+
+
+def _files(locked: Shape, values: Sequence[DrawnValue]) -> dict[str, bytes]:
+    """The twin's files, with the noised numbers in place of its own."""
+    texts = iter([text(value) for value in values])
+    return {shape.file: shape.write([next(texts) for _ in range(shape.numbers)]) for shape in locked.files}

@@ -1,0 +1,141 @@
+"""What a worker says of itself to the platform: that it is there, and which kinds of work it takes part in.
+
+A kind is said from the first message on until the public state of that job or import ends, not until this
+worker's own part is done: when a part ends may depend on data. For the same reason a worker that drains
+counts as drained only when every job that it took part in has gone on, or when no job is with the workers
+at all.
+"""
+
+from __future__ import annotations
+
+import logging
+import platform
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from enum import Enum
+from importlib.metadata import version
+
+from domain.operation import WorkKind
+from store import workers
+from store.clock import database_time
+from store.database import Database
+from store.workers import Presence
+from worker.config import WorkerSettings
+
+log = logging.getLogger(__name__)
+# by the name of a message
+KINDS = {
+    "dpgate.run_job": WorkKind.JOBS,
+    "dpgate.run_chunk": WorkKind.JOBS,
+    "dpgate.publish": WorkKind.JOBS,
+    "dpgate.import_dataset": WorkKind.IMPORTS,
+    "dpgate.rehearse": WorkKind.REHEARSALS,
+}
+
+
+class Orders(Enum):
+    """What the worker is to do about messages."""
+
+    TAKE = "take all"
+    FINISH = "take those of jobs that run; nobody else would"
+    LEAVE = "take none"
+    END = "take none and end"
+
+
+@dataclass
+class Heartbeat:
+    """Of one start of a worker. Lives in its main process, which hears of every message."""
+
+    settings: WorkerSettings
+    features: Mapping[str, bool]
+    start: str = field(default_factory=lambda: str(uuid.uuid4()))
+    _jobs: set[str] = field(default_factory=set)
+    _datasets: set[str] = field(default_factory=set)
+    _started_at: datetime | None = None
+
+    def took(self, message: str, subject: str) -> None:
+        """A message has come; its work is public until its public state says that it ended."""
+        kind = KINDS.get(message)
+        if kind is WorkKind.JOBS:
+            self._jobs.add(subject)
+        elif kind is WorkKind.IMPORTS:
+            self._datasets.add(subject)
+
+    def announce(self, database: Database) -> None:
+        """Once, when the worker begins to take messages."""
+        presence = Presence(
+            name=self.settings.name,
+            start=self.start,
+            version=version("dpgate"),
+            python=platform.python_version(),
+            profile=self.settings.isolation.value,
+            sandbox=self.settings.sandbox,
+            slots=self.settings.slots,
+            features=self.features,
+        )
+        with database.transaction() as connection:
+            now = database_time(connection)
+            workers.announce(connection, presence, now=now, skew_s=_skew_s(now))
+        self._started_at = now
+
+    def beat(self, database: Database, *, at_work: Mapping[str, str]) -> None:
+        """`at_work`: what processes have in hand just now, by message; only rehearsals are told from it."""
+        with database.transaction() as connection:
+            self._jobs, self._datasets = workers.still_on(
+                connection, job_ids=self._jobs, dataset_ids=self._datasets
+            )
+            now = database_time(connection)
+            known = workers.beat(
+                connection,
+                name=self.settings.name,
+                start=self.start,
+                kinds=self._kinds(at_work),
+                now=now,
+                skew_s=_skew_s(now),
+            )
+            is_taken = not known and workers.is_on_record(connection, self.settings.name)
+        if is_taken:
+            log.error("another worker is called %s; give each a DPGATE_WORKER_NAME", self.settings.name)
+        elif not known:
+            self.announce(database)  # an operator forgot it while it could not be heard
+
+    def orders(self, database: Database, *, at_work: Mapping[str, str]) -> Orders:
+        """What an operator has asked of this worker, as far as it has got."""
+        with database.reading() as connection:
+            asked = workers.drain_asked(connection, self.settings.name)
+            if asked is None:
+                return Orders.TAKE
+            now = database_time(connection)
+            others = workers.others_take_jobs(connection, self.settings.name, now=now)
+            jobs, datasets = workers.still_on(connection, job_ids=self._jobs, dataset_ids=self._datasets)
+            left = bool(jobs or datasets) if others else workers.any_job_taken(connection) or bool(datasets)
+        if left or at_work:
+            return Orders.LEAVE if others else Orders.FINISH
+        self._note_drained(database)
+        asked_at, ends = asked
+        # a drain that outlived a restart does not end the worker again: whoever started it wants it there
+        is_new = self._started_at is None or asked_at > self._started_at
+        return Orders.END if ends and is_new else Orders.LEAVE
+
+    def note_end(self, database: Database) -> None:
+        with database.transaction() as connection:
+            now = database_time(connection)
+            workers.note_end(connection, name=self.settings.name, start=self.start, now=now)
+
+    def _note_drained(self, database: Database) -> None:
+        with database.transaction() as connection:
+            now = database_time(connection)
+            workers.note_drained(connection, name=self.settings.name, start=self.start, now=now)
+
+    def _kinds(self, at_work: Mapping[str, str]) -> set[WorkKind]:
+        found = {WorkKind.JOBS} if self._jobs else set()
+        if self._datasets:
+            found.add(WorkKind.IMPORTS)
+        # the twin has seen no data: when its runs end is no secret
+        return found | ({WorkKind.REHEARSALS} & {KINDS.get(message) for message in at_work.values()})
+
+
+def _skew_s(database_now: datetime) -> float:
+    return (datetime.now(UTC) - database_now).total_seconds()

@@ -1,0 +1,51 @@
+"""One chunk of the participant level: each of its people alone in a sandbox, each at their turn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from privacy.participant_turns import participant_turns
+from privacy.partition import derive_key
+from worker.cancelling import watched
+from worker.chunk import Chunk, grid_of, order_of, participant_level
+from worker.levels import ParticipantLevel
+from worker.order import for_participants
+from worker.zone import WorkerZone
+
+
+def run_people(zone: WorkerZone, chunk: Chunk) -> None:
+    """Whoever has no outcome yet runs in their turn, and it is kept at once.
+
+    In padded timing the turns of all others, of people who are done and of nobody, are runs on nobody: the
+    host counts runs in numbers that a run can read, and those must not tell how many people there are.
+    """
+    level = participant_level(zone, chunk)
+    people = people_of(zone, chunk, level)
+    first = chunk.schedule.turns_of(chunk.number).start
+    grid = grid_of(chunk)
+    with (
+        zone.sandbox.open_slot(for_participants(order_of(zone, chunk)), slot=zone.slot) as slot,
+        watched(zone, chunk, slot),
+    ):
+        for turn in sorted({*chunk.schedule.turns_of(chunk.number), *people}) if grid.padded else people:
+            grid.wait_for(turn - first)
+            person = people.get(turn)
+            if person is not None and not level.is_done(person):
+                level.run(slot, person)
+            elif grid.padded:
+                slot.run(level.people.view([]))
+        grid.wait_for(len(chunk.schedule.turns_of(chunk.number)))
+
+
+def people_of(zone: WorkerZone, chunk: Chunk, level: ParticipantLevel) -> Mapping[int, str]:
+    """This chunk's people by turn. The last chunk also has those for whom there are no turns."""
+    schedule = chunk.schedule
+    key = derive_key(zone.keys.partition, dataset_id=chunk.dataset.id, job_id=chunk.job.id)
+    everybody = participant_turns(level.people.names, key=key, turns=schedule.turns)
+    turns = schedule.turns_of(chunk.number)
+    is_last = chunk.number == schedule.participant_chunks - 1
+    return {
+        turn: person
+        for turn, person in everybody.items()
+        if turn in turns or (is_last and turn >= turns.stop)
+    }

@@ -1,0 +1,129 @@
+"""The error to expect of a release, and simulated releases, from what a rehearsal's runs gave."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from domain.dataset import Dataset
+from domain.loss import format_epsilon
+from domain.mechanism import SampleAggregateRequest, grids_of
+from domain.pipeline import OutputValue
+from domain.rehearsal import Draws, Preview, Rung, TwinRuns
+from privacy.grid import OutputGrid
+from privacy.keystream import process_keystream
+from privacy.mechanism import RunOutput
+from privacy.partition import MIN_BLOCKS
+from privacy.preview import AGGREGATORS, Choice, Forecast, TwinAnswers, forecast
+from privacy.preview.bootstrap import draw
+from privacy.preview.replay import Resamples, replay
+from privacy.run_outputs import middle
+from privacy.sample_aggregate import SampleAggregate
+from privacy.sample_parameters import MAX_BLOCKS
+
+EPSILONS = (50_000, 100_000, 200_000, 500_000, 1_000_000, 2_000_000, 5_000_000, 10_000_000)
+"""Micro-epsilon of the rungs, as far as the policy allows; its own limit comes on top."""
+REPLAYS = 400
+"""A 95 % quantile of so many is uncertain by about 8 %: enough for a choice."""
+DRAWS = 40
+MOST_SIZES = 5
+
+
+def preview(runs: TwinRuns, values: Sequence[OutputValue], *, dataset: Dataset, block_size: int) -> Preview:
+    """Rungs for a few block sizes around the one that ran, both aggregators and Laplace noise.
+
+    Nothing here is a release: all numbers come from the twin. Where no preview is possible the answer says
+    why.
+    """
+    declaration = dataset.declaration
+    grids, size = grids_of(values), declaration.nominal_size
+    highest = declaration.policy.max_micro_epsilon_per_job
+    try:
+        request = SampleAggregateRequest(
+            name="sample_aggregate", epsilon=format_epsilon(highest), block_size=block_size
+        )
+        request.check_outputs([value.name for value in values])
+        asked = request.build(values, nominal_size=size)
+        twin = TwinAnswers(numbers=runs.numbers, blocks={block_size: in_units(runs, grids)})
+        rows = forecast(
+            asked,
+            twin=twin,
+            nominal_size=size,
+            block_sizes=block_sizes(block_size, least=declaration.policy.min_block_size, nominal_size=size),
+            epsilons=epsilons(highest),
+            aggregators=AGGREGATORS,
+            replays=REPLAYS,
+        )
+        draws = simulate(asked, twin, block_size=block_size, epsilons=epsilons(highest))
+    except ValueError as error:
+        return Preview(unable=str(error))
+    return Preview(rungs=tuple(map(_rung, rows)), draws=draws)
+
+
+def in_units(runs: TwinRuns, grids: Sequence[OutputGrid]) -> tuple[RunOutput, ...]:
+    """The blocks' numbers on the grids of the declared bounds, as a job would read them."""
+    default = middle(grids)
+    return tuple(
+        None
+        if block is None
+        else tuple(
+            units if number is None else grid.snap(number)
+            for grid, units, number in zip(grids, default, block, strict=True)
+        )
+        for block in runs.blocks
+    )
+
+
+def epsilons(highest: int) -> tuple[int, ...]:
+    """Those of EPSILONS below the policy's limit, and the limit."""
+    return (*(micro for micro in EPSILONS if micro < highest), highest)
+
+
+def block_sizes(ran: int, *, least: int, nominal_size: int) -> tuple[int, ...]:
+    """The size that ran, halves and doubles of it, as far as the policy and the data set allow."""
+    fewest = max(least, -(-nominal_size // MAX_BLOCKS))
+    possible = [max(fewest, round(ran * factor)) for factor in (0.25, 0.5, 2, 4)]
+    others = {size for size in possible if size <= nominal_size // MIN_BLOCKS} - {ran}
+    return tuple(sorted({ran, *sorted(others, key=lambda size: abs(size - ran))[: MOST_SIZES - 1]}))
+
+
+def simulate(
+    asked: SampleAggregate, twin: TwinAnswers, *, block_size: int, epsilons: Sequence[int]
+) -> tuple[Draws, ...]:
+    """What releases would say if the twin were the data: resampled people, and fresh noise each time."""
+    stream = process_keystream()
+    answers = twin.at(block_size, asked.grids)
+    sample = draw(answers.outputs, blocks=asked.blocks, replays=DRAWS, keystream=stream)
+    found = []
+    for index, grid in enumerate(asked.grids):
+        resamples = Resamples(sample, index, grid)
+        for aggregator in AGGREGATORS:
+            for micro in epsilons:
+                mechanism = Choice(micro, block_size, aggregator).apply(asked)
+                values = replay(mechanism, resamples, keystream=stream)
+                found.append(
+                    Draws(
+                        output=index,
+                        aggregator=aggregator,
+                        micro_epsilon=micro,
+                        values=tuple(_short(value) for value in values),
+                    )
+                )
+    return tuple(found)
+
+
+def _rung(row: Forecast) -> Rung:
+    return Rung(
+        output=row.output,
+        block_size=row.choice.block_size,
+        aggregator=row.choice.aggregator,
+        micro_epsilon=row.choice.micro_epsilon,
+        typical=_short(row.error.typical),
+        within_95=_short(row.error.within_95),
+        without_noise_95=_short(row.without_noise_95),
+        noise_95=None if row.noise is None else _short(row.noise.half_width_95),
+    )
+
+
+def _short(value: float) -> float:
+    """Six digits: nobody reads more of an estimate."""
+    return float(f"{value:.6g}")

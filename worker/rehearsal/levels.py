@@ -1,0 +1,103 @@
+"""The two levels of a pipeline on the twin, where its author may hear how every run went."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from domain.errors import PipelineError
+from domain.pipeline import Pipeline
+from privacy.plan import RunPlan, members
+from worker.levels import ParticipantLevel, PersonOutputs, has_participant_level
+from worker.rehearsal.slots import TwinSlots
+from worker.sandbox.protocol import NOTHING, RunDetail, RunResult, Slot
+from worker.stage import People
+
+Progress = Callable[[int, int], None]
+"""Runs made, and runs to make. What it raises ends the rehearsal."""
+
+
+@dataclass(frozen=True)
+class ParticipantRuns:
+    """What the participant level took: runs, seconds of the slowest; and which files are no person's."""
+
+    runs: int = 0
+    longest_s: float = 0.0
+    dropped: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class GroupRuns:
+    """Group runs in one slot, after the participant level of everybody, where the pipeline has one."""
+
+    slot: Slot
+    people: People
+    level: ParticipantLevel | None
+    participants: ParticipantRuns
+
+    def run(self, names: Sequence[str]) -> RunResult:
+        before = self.level.before(names) if self.level else NOTHING
+        return self.slot.run(self.people.view(names), before=before)
+
+    def of_plan(
+        self, plan: RunPlan, progress: Progress, *, first: int | None = None
+    ) -> Iterator[tuple[RunResult, float]]:
+        """Every run of the plan in order, or only the first ones, each with its seconds."""
+        # any key will do: the twin's people are nobody
+        key = hashlib.sha256(b"twin").digest()
+        wanted = range(plan.runs if first is None else min(first, plan.runs))
+        in_run = members(plan, self.people.names, key=key, wanted=wanted)
+        for run in wanted:
+            started = time.monotonic()
+            result = self.run(in_run[run])
+            yield result, time.monotonic() - started
+            progress(run + 1, len(wanted))
+
+
+@contextmanager
+def open_groups(
+    slots: TwinSlots, pipeline: Pipeline, people: People, outputs: PersonOutputs, progress: Progress
+) -> Iterator[GroupRuns]:
+    """Run the participant level for whoever has no outcome among `outputs`, then open a slot for group runs.
+
+    Raises PipelineError for the first person whose run fails, with its own words.
+    """
+    level, found = None, ParticipantRuns()
+    if has_participant_level(pipeline):
+        level = ParticipantLevel(pipeline, slots.order.image.digest, people, outputs)
+        found = _run_participants(slots, level, progress)
+    with slots.for_groups() as slot:
+        yield GroupRuns(slot, people, level, found)
+
+
+def _run_participants(slots: TwinSlots, level: ParticipantLevel, progress: Progress) -> ParticipantRuns:
+    left = [person for person in level.people.names if not level.is_done(person)]
+    if not left:
+        return ParticipantRuns()
+    longest, dropped = 0.0, set[str]()
+    with slots.for_participants() as slot:
+        for done, person in enumerate(left, start=1):
+            started = time.monotonic()
+            outcome = level.run(slot, person)
+            longest = max(longest, time.monotonic() - started)
+            if outcome.result.outputs is None:
+                raise PipelineError(f"participant level of {person}: {why(outcome.result.detail)}")
+            dropped |= set(outcome.dropped)
+            progress(done, len(left))
+    return ParticipantRuns(len(left), longest, tuple(sorted(dropped)))
+
+
+def why(detail: RunDetail | None) -> str:
+    """How a run on the twin ended, in one line, and below it what it said."""
+    if detail is None:
+        return "the run failed"
+    words = [detail.cause.value]
+    if detail.level is not None:
+        words.append(f"level {detail.level}")
+    if detail.exit_code is not None:
+        words.append(f"exit code {detail.exit_code}")
+    tail = f"\n{detail.tail.strip()}" if detail.tail.strip() else ""
+    return f"{', '.join(words)} after {detail.duration_s:.1f} s{tail}"

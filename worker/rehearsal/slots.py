@@ -1,0 +1,23 @@
+"""Where a pipeline runs on a twin: a sandbox, and what to order of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from worker.order import for_participants
+from worker.sandbox.protocol import Sandbox, Slot, SlotOrder
+
+
+@dataclass(frozen=True)
+class TwinSlots:
+    """One pipeline's order, in a slot of this number."""
+
+    sandbox: Sandbox
+    order: SlotOrder
+    slot: int = 0
+
+    def for_groups(self) -> Slot:
+        return self.sandbox.open_slot(self.order, slot=self.slot)
+
+    def for_participants(self) -> Slot:
+        return self.sandbox.open_slot(for_participants(self.order), slot=self.slot)

@@ -1,0 +1,256 @@
+"""A rehearsal's route: claim -> make the twin -> run on it -> forecast -> DONE, or FAILED in plain words.
+
+It shares sandbox and limits with jobs and sees nothing but the twin, so its author may hear everything. A
+worker that dies on the way is noticed by the sweep, which gives the rehearsal to another.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+
+from domain.dataset import Dataset
+from domain.errors import PipelineError
+from domain.image import ImageKind, SyscallTable
+from domain.outputs import values_of
+from domain.pipeline import Pipeline
+from domain.rehearsal import (
+    LONGEST_S,
+    MAX_BLOCKS_RUN,
+    MAX_TAIL,
+    MAX_TEXT,
+    OutputText,
+    Rehearsal,
+    RehearsalState,
+    TwinRuns,
+)
+from domain.states import JobState
+from privacy.partition import block_count
+from store import apart, datasets, images, jobs, rehearsals, workers
+from worker.images.commands import resolve_command
+from worker.images.refusal import CommandRefused
+from worker.order import order_for
+from worker.rehearsal.ladder import preview
+from worker.rehearsal.levels import GroupRuns, Progress, open_groups
+from worker.rehearsal.passing_outputs import PassingOutputs
+from worker.rehearsal.runs import numbers_of, run_blocks, run_whole
+from worker.rehearsal.slots import TwinSlots
+from worker.rehearsal.twin_source import TwinSource
+from worker.sandbox.choice import counts_all_memory
+from worker.sandbox.protocol import Audience, SandboxUnavailable, SlotOrder
+from worker.stage import open_people
+from worker.zone import WorkerZone
+
+log = logging.getLogger(__name__)
+MARGIN_S = 60.0
+BEAT_S = 1.0
+LOST = "the platform's workers failed repeatedly; ask the operator, or run on your own machine: dpgate run"
+NOT_ISOLATED = "the worker cannot isolate runs on its host; ask the operator to run dpgate doctor"
+IMAGE_GONE = (
+    "the image is not on the worker as it was approved, or its approval was withdrawn; ask the operator"
+)
+
+
+class CannotNow(Exception):
+    """This worker lacks something; another try may find it. The text is for the author."""
+
+
+def rehearse(zone: WorkerZone, rehearsal_id: str) -> None:
+    """Run one rehearsal, if it still waits, few enough run, and no job does."""
+    found = claim(zone, rehearsal_id)
+    if found is None:
+        return
+    try:
+        run_claimed(zone, found)
+    finally:
+        wake_jobs(zone)
+
+
+def run_claimed(zone: WorkerZone, found: Rehearsal) -> None:
+    """Take a rehearsal of ours to its end, or back into the line."""
+    try:
+        runs = found.runs or run(zone, found)
+        values = values_of(found.request.pipeline.manifest, runs.shape)
+        ladder = preview(runs, values, dataset=_dataset(zone, found), block_size=found.request.block_size)
+    except (PipelineError, ValueError) as failed:
+        _fail(zone, found, _clean(str(failed), MAX_TAIL))
+        return
+    except (CannotNow, SandboxUnavailable) as missing:
+        log.error("rehearsal %s: %s", found.id, missing)
+        put_back(zone, found, str(missing) if isinstance(missing, CannotNow) else NOT_ISOLATED)
+        return
+    with zone.database.transaction() as connection:
+        rehearsals.finish(connection, found, runs=runs, preview=ladder, now=zone.now())
+
+
+def claim(zone: WorkerZone, rehearsal_id: str) -> Rehearsal | None:
+    """QUEUED -> RUNNING, for one worker; rehearsals leave at least three of four slots to jobs, and a worker
+    that drains leaves them to the sweep of another."""
+    with zone.database.transaction() as connection:
+        if workers.drain_asked(connection, zone.settings.name):
+            return None
+        if not apart.may_rehearse(connection, now=zone.now()):
+            return None  # the sweep asks again
+        return rehearsals.claim(
+            connection,
+            rehearsal_id,
+            now=zone.now(),
+            due_at=zone.now() + timedelta(seconds=LONGEST_S + MARGIN_S),
+            most_running=max(1, zone.settings.slots // 4),
+        )
+
+
+def run(zone: WorkerZone, rehearsal: Rehearsal) -> TwinRuns:
+    """The runs on the whole twin and on its blocks. Raises PipelineError with the pipeline's own words."""
+    pipeline, declaration = rehearsal.request.pipeline, _dataset(zone, rehearsal).declaration
+    blocks = block_count(declaration.nominal_size, rehearsal.request.block_size)
+    first = min(blocks, MAX_BLOCKS_RUN)
+    slots = TwinSlots(zone.sandbox, order_of(zone, rehearsal), slot=zone.slot)
+    people = open_people(declaration, TwinSource(declaration))
+    turns = len(people.names) if "participant" in pipeline.manifest.levels else 0
+    beat = Beat(zone, rehearsal, total=turns + 1 + first, started=time.monotonic())
+    with open_groups(slots, pipeline, people, PassingOutputs(), beat.after(0)) as runs:
+        return _found(pipeline, runs, blocks, first, beat.after(turns))
+
+
+def wake_jobs(zone: WorkerZone) -> None:
+    """Jobs that came while a rehearsal ran have waited for it."""
+    with zone.database.reading() as connection:
+        waiting = jobs.in_state(connection, JobState.QUEUED, now=zone.now())
+    for job_id in waiting:
+        zone.messages.run_job(job_id)
+
+
+def order_of(zone: WorkerZone, rehearsal: Rehearsal) -> SlotOrder:
+    """Raises CannotNow where this worker lacks the image or cannot isolate its runs."""
+    pipeline = rehearsal.request.pipeline
+    image = zone.images.get(rehearsal.image_digest)
+    with zone.database.reading() as connection:
+        record = images.get(connection, rehearsal.image_digest)
+    if image is None or not record.is_approved:
+        raise CannotNow(IMAGE_GONE)
+    if not zone.is_isolated():
+        raise CannotNow(NOT_ISOLATED)
+    if record.syscalls is SyscallTable.STANDARD and not counts_all_memory(zone.settings):
+        raise CannotNow(NOT_ISOLATED)
+    try:
+        resolve_command(image, pipeline.manifest.command, pipeline.contents)
+    except (CommandRefused, IsADirectoryError):
+        raise PipelineError(
+            f"the image {pipeline.manifest.image} holds no command {pipeline.manifest.command[0]}; name one "
+            "that it has, or ask the operator for another image"
+        ) from None
+    return order_for(
+        pipeline,
+        image=image,
+        audience=Audience.TWIN,
+        syscalls=record.syscalls or SyscallTable.STRICT,
+        warm=record.warm or record.kind is ImageKind.HOST,
+    )
+
+
+def put_back(zone: WorkerZone, rehearsal: Rehearsal, missing: str) -> None:
+    """RUNNING -> QUEUED for another try, or FAILED once there were enough."""
+    if rehearsal.attempts >= zone.settings.max_attempts:
+        _fail(zone, rehearsal, missing)
+        return
+    with zone.database.transaction() as connection:
+        rehearsals.put_back(connection, rehearsal, now=zone.now())
+
+
+def mend_rehearsals(zone: WorkerZone) -> None:
+    """For the sweep: messages that were lost are sent again, and so is what a dead worker left."""
+    with zone.database.reading() as connection:
+        overdue = rehearsals.overdue(connection, now=zone.now())
+    for rehearsal in overdue:
+        if rehearsal.state is RehearsalState.RUNNING:
+            put_back(zone, rehearsal, LOST)
+            continue
+        with zone.database.transaction() as connection:
+            is_ours = rehearsals.nudge(connection, rehearsal, now=zone.now())
+        if is_ours:
+            zone.messages.rehearse(rehearsal.id)
+
+
+@dataclass
+class Beat:
+    """Tells how far the runs are, and ends a rehearsal that takes too long or is not ours any more."""
+
+    zone: WorkerZone
+    rehearsal: Rehearsal
+    total: int
+    started: float
+    told_at: float = float("-inf")
+
+    def after(self, before: int) -> Progress:
+        return lambda done, _total: self.tell(before + done)
+
+    def tell(self, done: int) -> None:
+        """Raises PipelineError after LONGEST_S."""
+        now = time.monotonic()
+        if now - self.started > LONGEST_S:
+            raise PipelineError(
+                f"{done} of {self.total} runs took more than {LONGEST_S:g} s together; choose larger blocks, "
+                "make the pipeline quicker, or run on your own machine: dpgate run"
+            )
+        if now - self.told_at < BEAT_S and done < self.total:
+            return
+        self.told_at = now
+        wall_s = self.rehearsal.request.pipeline.manifest.resources.wall_seconds
+        due_at = self.zone.now() + timedelta(seconds=wall_s + MARGIN_S)
+        with self.zone.database.transaction() as connection:
+            ours = rehearsals.beat(
+                connection, self.rehearsal, done=min(done, self.total), total=self.total, due_at=due_at
+            )
+        if not ours:
+            raise CannotNow(LOST)
+
+
+def _found(
+    pipeline: Pipeline, runs: GroupRuns, blocks: int, first: int, step: Callable[[int, int], None]
+) -> TwinRuns:
+    whole = run_whole(pipeline, runs)
+    step(1, first + 1)
+    found = run_blocks(runs, blocks, lambda done, total: step(1 + done, 1 + total), first=first)
+    return TwinRuns(
+        shape=whole.shape,
+        numbers=whole.numbers,
+        blocks=tuple(numbers_of(outputs, whole.shape) for outputs in found.outputs),
+        seconds=max(whole.seconds, found.seconds),
+        outputs=tuple(shown(path, content) for path, content in whole.outputs.items()),
+        said=_clean(whole.said, MAX_TAIL),
+        failed_block_said=_clean(found.failed_said, MAX_TAIL),
+        dropped=runs.participants.dropped[:MAX_BLOCKS_RUN],
+    )
+
+
+def shown(path: str, content: bytes) -> OutputText:
+    """As much of an output as a page can show."""
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError:
+        return OutputText(path=path, size=len(content))
+    return OutputText(
+        path=path, size=len(content), text=_clean(text[:MAX_TEXT], MAX_TEXT), is_cut=len(text) > MAX_TEXT
+    )
+
+
+def _clean(text: str, most: int) -> str:
+    """The end of a hostile text, without what a database or a terminal would stumble over."""
+    return "".join(
+        letter if letter.isprintable() or letter in "\n\t" else "\N{REPLACEMENT CHARACTER}"
+        for letter in text[-most:]
+    )
+
+
+def _fail(zone: WorkerZone, rehearsal: Rehearsal, problem: str) -> None:
+    with zone.database.transaction() as connection:
+        rehearsals.fail(connection, rehearsal, problem=problem, now=zone.now())
+
+
+def _dataset(zone: WorkerZone, rehearsal: Rehearsal) -> Dataset:
+    with zone.database.reading() as connection:
+        return datasets.get(connection, rehearsal.dataset_id)

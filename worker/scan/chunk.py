@@ -1,0 +1,46 @@
+"""The one chunk of a query's job: the scan in its turn of the public time grid, and its sums packed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from domain.errors import PlatformError
+from domain.query import QueryRequest
+from worker.chunk import Chunk, grid_of
+from worker.scan.engine import ScanFailed
+from worker.scan.scan import Limits, scan
+from worker.scan.sealed import sealed_table
+from worker.zone import WorkerZone
+
+_BYTES = 16
+"""Of one sum: up to 2^30 for a row, a thousand rows of a person, and as many people as there are."""
+
+
+def scan_chunk(zone: WorkerZone, chunk: Chunk) -> dict[int, bytes]:
+    """The exact sums of the query, packed, as the output of run 0. Raises ScanFailed."""
+    request, dataset = chunk.job.request, chunk.dataset
+    assert isinstance(request, QueryRequest)
+    assert dataset.snapshot is not None
+    snapshot = zone.snapshots.open(dataset.snapshot)
+    table = request.table(dataset.declaration)
+    try:
+        source = sealed_table(lambda: snapshot.open_table(table.path), table)
+    except PlatformError as error:
+        raise ScanFailed(f"the table could not be scanned: {error}") from None
+    limits = Limits(memory_mib=zone.settings.scan_memory_mib, threads=zone.settings.scan_threads)
+    grid = grid_of(chunk)
+    grid.wait_for(0)
+    totals = scan(source, request, dataset.declaration, limits=limits)
+    grid.wait_for(1)
+    return {0: pack_sums(totals)}
+
+
+def pack_sums(totals: Sequence[int]) -> bytes:
+    """So many bytes for each sum, whatever it is."""
+    return b"".join(total.to_bytes(_BYTES, "big", signed=True) for total in totals)
+
+
+def unpack_sums(packed: bytes) -> tuple[int, ...]:
+    """The inverse of `pack_sums`."""
+    parts = range(0, len(packed), _BYTES)
+    return tuple(int.from_bytes(packed[start : start + _BYTES], "big", signed=True) for start in parts)

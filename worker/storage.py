@@ -1,0 +1,65 @@
+"""How much lies in the worker's folders, for the operator: classes of size, since exact numbers are data.
+
+A snapshot is as large as the data in it: its exact size is a statistic of them, so sizes are said as powers
+of ten. What participant levels wrote gets no size at all, not even a class: code of data users decides how
+much that is, and could say something by it. Images are no secret, but need no more than a class either.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from domain.operation import room, size_class
+from store import workers
+from store.clock import database_time
+from worker.zone import WorkerZone
+
+LOOK_EVERY = timedelta(minutes=10)
+
+
+def note_storage(zone: WorkerZone) -> None:
+    """Looks every ten minutes, whichever process of the worker comes first."""
+    name = zone.settings.name
+    with zone.database.reading() as connection:
+        if not workers.is_on_record(connection, name):
+            return
+        now = database_time(connection)
+        found = workers.get(connection, name, now=now).storage
+    if _is_fresh(found.get("at"), now):
+        return
+    classes = look(zone)
+    with zone.database.transaction() as connection:
+        workers.note_storage(connection, name=name, classes=classes, now=now)
+
+
+def look(zone: WorkerZone) -> dict[str, str]:
+    """A class of size for each place, and whether the volume of the worker zone fills up."""
+    settings = zone.settings
+    volume = shutil.disk_usage(settings.zone_folder)
+    return {
+        "snapshots": size_class(size_of(settings.snapshots_folder)),
+        "deliveries": size_class(size_of(settings.deliveries_folder)),
+        "images": size_class(size_of(settings.image_store_folder)),
+        "room": room(
+            total=volume.total, free=volume.free, participants=size_of(settings.participants_folder)
+        ),
+    }
+
+
+def size_of(folder: Path) -> int:
+    """Bytes of all files below a folder; what goes away meanwhile counts nothing, links are not followed."""
+    total = 0
+    for place, _, names in os.walk(folder):
+        for name in names:
+            try:
+                total += os.lstat(os.path.join(place, name)).st_size
+            except OSError:
+                continue
+    return total
+
+
+def _is_fresh(noted: str | None, now: datetime) -> bool:
+    return noted is not None and now - datetime.fromisoformat(noted) < LOOK_EVERY
