@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Annotated
 
 from fastapi import Depends, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
-from domain.errors import Unauthenticated
+from domain.errors import NotAllowed, Unauthenticated
 from domain.permissions import Permission, User, check_allowed
+from domain.scopes import SCOPE, covers
+from gateway.maintenance import check_goes_on
+from gateway.oidc.provider import Provider
 from gateway.queue import Queue
-from store import users
+from store import tokens, users
 from store.database import Database
+from store.tokens import Caller
 
 # login everywhere; exceptions by name
-OPEN_ROUTES = {"/api/v1/health", "/api/v1/openapi.json"}
+OPEN_ROUTES = {"/api/v1/health", "/api/v1/health/ready", "/api/v1/openapi.json", "/api/v1/login"}
 
-_bearer = HTTPBearer(auto_error=False, description="A token of `dpgate user add`")
+_bearer = HTTPBearer(
+    auto_error=False, description="A token of `dpgate user add`, `dpgate token add` or the identity provider"
+)
 
 
 def database(request: Request) -> Database:
@@ -30,31 +37,59 @@ def queue(request: Request) -> Queue:
     return found
 
 
-def current_user(
+def current_caller(
+    request: Request,
     database: Annotated[Database, Depends(database)],
     credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)],
-) -> User:
-    """The user behind the bearer token. Raises Unauthenticated."""
+) -> Caller:
+    """Who holds the bearer token, and how far it reaches. Raises Unauthenticated."""
     if credentials is None:
         raise Unauthenticated(
             "authorization", "no token came with the request.", "Log in with `dpgate login`."
         )
+    token = credentials.credentials
+    provider: Provider | None = request.app.state.provider
+    if provider is not None and not users.is_ours(token):
+        return Caller(provider.user(database, token))
+    now = datetime.now(UTC)
     with database.reading() as connection:
-        return users.authenticate(connection, credentials.credentials)
+        caller = tokens.authenticate(connection, token, now)
+        first_today = tokens.needs_note(connection, token, now.date())
+    if first_today:
+        with database.transaction() as connection:
+            tokens.note_use(connection, token, now.date())
+    return caller
 
 
-def requires(permission: Permission) -> Callable[[User], User]:
-    """A dependency that gives the user, or refuses."""
+def requires(permission: Permission) -> Callable[[Caller, Request, Database], User]:
+    """A dependency that gives the user, or refuses; during maintenance also what would change something."""
 
-    def check(user: Annotated[User, Depends(current_user)]) -> User:
-        check_allowed(user, permission)
-        return user
+    def check(
+        caller: Annotated[Caller, Depends(current_caller)],
+        request: Request,
+        database: Annotated[Database, Depends(database)],
+    ) -> User:
+        check_allowed(caller.user, permission)
+        check_scope(caller, permission)
+        check_goes_on(database, permission, request.method)
+        return caller.user
 
     check.permission = permission  # type: ignore[attr-defined]  # the route test reads it
     return check
 
 
+def check_scope(caller: Caller, permission: Permission) -> None:
+    """Raises NotAllowed when the token was made for less."""
+    if not covers(caller.scopes, permission):
+        raise NotAllowed(
+            "authorization",
+            f"this token may not {permission}.",
+            f"Use one with the scope {SCOPE[permission]}." if permission in SCOPE else "",
+        )
+
+
 # A route opens its own transaction, for as long as it needs it. A connection held by a dependency would be
 # kept until the answer was sent: forty readers then wait for each other, and one slow client keeps its own.
 TheDatabase = Annotated[Database, Depends(database)]
+TheCaller = Annotated[Caller, Depends(current_caller)]
 TheQueue = Annotated[Queue, Depends(queue)]

@@ -8,14 +8,42 @@ from importlib.metadata import version
 from typing import Any
 
 from fastapi import FastAPI
+from fastapi.telemetry import TelemetryConfig
 
 from gateway import problems
-from gateway.api import audit, datasets, images, jobs, platform, users
+from gateway.api import (
+    audit,
+    channels,
+    citations,
+    datasets,
+    facts,
+    grants,
+    images,
+    jobs,
+    leadless,
+    notices,
+    operation,
+    platform,
+    policies,
+    projects,
+    rehearsals,
+    reviews,
+    spending,
+    tokens,
+    users,
+)
 from gateway.config import GatewaySettings
 from gateway.faults import Faults
 from gateway.headers import SecurityHeaders
 from gateway.limits import BodyLimit
+from gateway.logs import Requests, write_json_lines
+from gateway.notices.sender import Sender
+from gateway.oidc.provider import Provider
+from gateway.pages import console
 from gateway.queue import Queue
+from gateway.readiness import Looks
+from gateway.routes import PREFIX
+from gateway.traces import Traces, tracer_to
 from store.database import Database
 
 DESCRIPTION = """
@@ -25,7 +53,16 @@ Run a pipeline on sensitive data; get back only what differential privacy allows
 job with an epsilon, wait until it is `RELEASED`, read the release. Log in with a bearer token.
 Every error is `application/problem+json` and names the field and the fix.
 """
-PREFIX = "/api/v1"
+
+
+# the framework's own would export addresses, texts of errors and what was sent; ours is `traces`
+NO_TELEMETRY: TelemetryConfig = {
+    "tracing": False,
+    "metrics": False,
+    "logs": False,
+    "operation_spans": False,
+    "auto_configure": False,
+}
 
 
 class Gateway(FastAPI):
@@ -33,8 +70,8 @@ class Gateway(FastAPI):
 
     def openapi(self) -> dict[str, Any]:
         document = super().openapi()
-        for operation in (part for path in document["paths"].values() for part in path.values()):
-            for response in operation["responses"].values():
+        for route in (part for path in document["paths"].values() for part in path.values()):
+            for response in route["responses"].values():
                 content = response.get("content", {})
                 if problems.MEDIA_TYPE in content and "application/json" in content:
                     # FastAPI puts every model under the media type of the route's success
@@ -42,33 +79,77 @@ class Gateway(FastAPI):
         return document
 
 
+@asynccontextmanager
+async def _running(app: FastAPI) -> AsyncIterator[None]:
+    """What the application holds open while it serves."""
+    settings: GatewaySettings = app.state.settings
+    app.state.database = Database(settings.database_url)
+    app.state.queue = Queue(settings.broker_url)
+    app.state.looks = Looks(app.state.database, app.state.queue)
+    sender = Sender.of(settings, app.state.database)
+    if sender is not None:
+        sender.start()
+    yield
+    if sender is not None:
+        sender.close()
+    if app.state.tracer is not None:
+        app.state.tracer.close()
+    app.state.queue.close()
+    if app.state.provider is not None:
+        app.state.provider.close()
+    app.state.database.close()
+
+
 def create_app(settings: GatewaySettings | None = None) -> FastAPI:
     """The gateway. Settings come from the environment unless given."""
     settings = settings or GatewaySettings()
-
-    @asynccontextmanager
-    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        app.state.database = Database(settings.database_url)
-        app.state.queue = Queue(settings.broker_url)
-        yield
-        app.state.queue.close()
-        app.state.database.close()
-
+    if settings.log_format == "json":
+        write_json_lines()
     app = Gateway(
         title="dpgate",
         version=version("dpgate"),
         description=DESCRIPTION,
-        lifespan=lifespan,
+        lifespan=_running,
         openapi_url=f"{PREFIX}/openapi.json",
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,  # a redirect would be built from the Host header
+        telemetry=NO_TELEMETRY,
     )
+    app.state.settings = settings
+    app.state.provider = Provider.of(settings)
+    app.state.tracer = tracer_to(settings.traces_endpoint)
     problems.install(app)
+    console.install(app)
     # the one added last is the outermost
     app.add_middleware(BodyLimit, max_bytes=settings.max_body_bytes)
     app.add_middleware(Faults)
     app.add_middleware(SecurityHeaders)
-    for part in (platform, datasets, jobs, images, users, audit):
+    app.add_middleware(Traces)
+    app.add_middleware(Requests)
+    for part in (
+        platform,
+        datasets,
+        facts,
+        spending,
+        policies,
+        projects,
+        rehearsals,
+        grants,
+        jobs,
+        citations,
+        reviews,
+        images,
+        users,
+        tokens,
+        notices,
+        channels,
+        audit,
+        operation,
+        leadless,
+    ):
         app.include_router(part.router, prefix=PREFIX)
     return app
+
+
+__all__ = ["PREFIX", "Gateway", "create_app"]

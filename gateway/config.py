@@ -2,8 +2,49 @@
 
 from __future__ import annotations
 
-from pydantic import Field
+import re
+from pathlib import Path
+from typing import Annotated, Literal, Self
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, Field, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from domain.permissions import Role
+
+LOOPBACK = {"localhost", "127.0.0.1", "::1"}
+_LABEL = "[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?"
+_MAIL_ADDRESS = re.compile(rf"[A-Za-z0-9_+=-]+(\.[A-Za-z0-9_+=-]+)*@{_LABEL}(\.{_LABEL})*")
+
+
+def check_address(url: str) -> str:
+    parts = urlsplit(url)
+    if parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname in LOOPBACK):
+        raise ValueError("must start with https:// (http:// on this machine only)")
+    if not parts.hostname or parts.username or parts.query or parts.fragment:
+        raise ValueError("must be an address such as https://dpgate.example.org")
+    return url.rstrip("/") if parts.path == "/" else url
+
+
+def check_mail_server(url: str) -> str:
+    parts = urlsplit(url)
+    if parts.scheme not in ("smtp", "starttls", "smtps") or not parts.hostname or parts.path.strip("/"):
+        raise ValueError("must be smtp://HOST:PORT, starttls://HOST:PORT or smtps://HOST:PORT")
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise ValueError("must be without name and password: they have settings of their own")
+    return url
+
+
+def check_mail_address(address: str) -> str:
+    """One plain ASCII address. What could end a header line, or begin a second address, is none."""
+    if len(address) > 254 or not _MAIL_ADDRESS.fullmatch(address):
+        raise ValueError("must be an e-mail address such as ada@example.org")
+    return address
+
+
+Address = Annotated[str, AfterValidator(check_address)]
+MailServerUrl = Annotated[str, AfterValidator(check_mail_server)]
+MailAddress = Annotated[str, AfterValidator(check_mail_address)]
 
 
 class GatewaySettings(BaseSettings):
@@ -13,3 +54,71 @@ class GatewaySettings(BaseSettings):
     broker_url: str
     # the largest request that is read at all: a job with its sources, or a data set's declaration
     max_body_bytes: int = Field(4 * 1024 * 1024, gt=0)
+
+    # how browsers reach this platform, where a proxy ends TLS: cookies and forms depend on it
+    public_url: Address | None = None
+
+    # people from an identity provider (OpenID Connect); exactly as it names itself
+    oidc_issuer: Address | None = None
+    # what access tokens for this platform name as their audience
+    oidc_audience: str | None = None
+    # the platform's own client: browser logins, and asking about opaque tokens
+    oidc_client_id: str | None = None
+    oidc_client_secret_file: Path | None = None
+    # a public client that may use the device flow: `dpgate login --device`
+    oidc_cli_client_id: str | None = None
+    oidc_scope: str = "openid profile"
+    # the claim that lists what somebody is entitled to; the role that each entry gives: the first one counts
+    oidc_claim: str = "eduperson_entitlement"
+    oidc_roles: dict[str, Role] = {}
+
+    # names and passwords of this platform's own; without a provider they are the way in
+    local_accounts: bool | None = None
+
+    # what this process logs: as text, or each line a JSON object, with one for each request
+    log_format: Literal["text", "json"] = "text"
+    # a collector of OpenTelemetry traces (OTLP over HTTP)
+    traces_endpoint: Address | None = None
+
+    # notices by e-mail: the server that takes them, and in whose name they come
+    smtp_url: MailServerUrl | None = None
+    smtp_user: str | None = None
+    smtp_password_file: Path | None = None
+    mail_from: MailAddress | None = None
+    # notices by webhook: the hosts (or HOST:PORT) that they may go to; none means that there are no webhooks
+    webhook_hosts: tuple[str, ...] = ()
+    # for tests alone: http, and addresses of this machine
+    webhook_loopback: bool = False
+    # another gateway of the same platform may send them instead
+    send_notices: bool = True
+
+    # hosts (or HOST:PORT) that pipelines may be fetched from with git over https; none: uploads alone
+    git_hosts: tuple[str, ...] = ()
+
+    @property
+    def has_passwords(self) -> bool:
+        return self.oidc_issuer is None if self.local_accounts is None else self.local_accounts
+
+    @model_validator(mode="after")
+    def _check_provider(self) -> Self:
+        if self.oidc_issuer is None:
+            return self
+        if not self.oidc_roles:
+            raise ValueError("DPGATE_OIDC_ROLES is needed: which entitlement gives which role")
+        if self.oidc_audience is None and self.oidc_client_id is None:
+            raise ValueError("DPGATE_OIDC_AUDIENCE or DPGATE_OIDC_CLIENT_ID is needed: whose tokens count")
+        if self.oidc_client_id is not None and self.public_url is None:
+            raise ValueError("DPGATE_PUBLIC_URL is needed: the provider sends browsers back there")
+        return self
+
+    @model_validator(mode="after")
+    def _check_mail(self) -> Self:
+        if self.smtp_url is None:
+            return self
+        if self.mail_from is None:
+            raise ValueError("DPGATE_MAIL_FROM is needed: in whose name e-mail comes")
+        if (self.smtp_user is None) != (self.smtp_password_file is None):
+            raise ValueError("DPGATE_SMTP_USER and DPGATE_SMTP_PASSWORD_FILE belong together")
+        if self.smtp_user is not None and self.smtp_url.startswith("smtp:"):
+            raise ValueError("DPGATE_SMTP_URL needs starttls:// or smtps://: no password in the clear")
+        return self

@@ -12,7 +12,8 @@ from pathlib import Path
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from gateway.problems import fault
+from gateway.headers import API
+from gateway.problems import fault, fault_page
 
 log = logging.getLogger(__name__)
 FRAMES = 12
@@ -37,7 +38,8 @@ class Faults:
         except Exception as error:  # the outermost: whatever it is, the process goes on
             log.error("unexpected %s at %s", type(error).__name__, _where(error))
             if not started:
-                await fault()(scope, receive, send)
+                answer = fault() if scope["path"].startswith(API) else fault_page()
+                await answer(scope, receive, send)
 
 
 def _where(error: Exception) -> str:

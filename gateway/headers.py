@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+API = "/api/"
 # HSTS belongs to whoever ends TLS: the reverse proxy
 HEADERS = {
     "Cache-Control": "no-store",  # nearly every answer is for one user only
@@ -12,18 +15,40 @@ HEADERS = {
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
 }
+_PAGE_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+PAGE_HEADERS = HEADERS | {
+    "Content-Security-Policy": _PAGE_POLICY,
+    "Cross-Origin-Opener-Policy": "same-origin",
+    # with no-referrer a browser calls the origin of our own forms "null", and they would be refused
+    "Referrer-Policy": "same-origin",
+}
+# the same bytes for everybody
+STATIC = "/static/"
+STATIC_HEADERS = PAGE_HEADERS | {"Cache-Control": "public, max-age=3600"}
 
 
 class SecurityHeaders:
-    """ASGI middleware: sets HEADERS on every answer, also on refusals and faults."""
+    """ASGI middleware: sets them on every answer, also on refusals and faults."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = headers_of(scope.get("path", ""))
+
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).update(HEADERS)
+                MutableHeaders(scope=message).update(headers)
             await send(message)
 
         await self.app(scope, receive, with_headers)
+
+
+def headers_of(path: str) -> Mapping[str, str]:
+    """The interface's answers are read by programs, pages by browsers."""
+    if path.startswith(STATIC):
+        return STATIC_HEADERS
+    return HEADERS if path.startswith(API) else PAGE_HEADERS

@@ -7,7 +7,7 @@ from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
+from fastapi.responses import HTMLResponse, JSONResponse
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
@@ -28,6 +28,9 @@ STATUS: dict[type[RequestError], int] = {
     errors.Conflict: 409,
     errors.BudgetExceeded: 409,
     errors.TooLarge: 413,
+    errors.TooMany: 429,
+    errors.UnderMaintenance: 503,
+    errors.Unready: 503,
 }
 
 
@@ -49,7 +52,7 @@ class Problem(BaseModel):
     problems: list[ProblemField]
 
 
-RESPONSES: dict[int | str, dict[str, Any]] = {
+DOCUMENTED: dict[int | str, dict[str, Any]] = {
     status: {"model": Problem, "content": {MEDIA_TYPE: {}}, "description": title}
     for status, title in {
         401: "No valid token",
@@ -58,9 +61,13 @@ RESPONSES: dict[int | str, dict[str, Any]] = {
         409: "Exists and differs, wrong state, or over budget",
         413: "Too large",
         422: "A field is not valid",
+        429: "Too often in too short a time; Retry-After says when to come back",
         500: "The platform failed; nothing was charged",
+        503: "Maintenance: nothing new is taken; Retry-After says when to come back",
     }.items()
 }
+# of a route behind a token
+RESPONSES = {status: response for status, response in DOCUMENTED.items() if status != 429}
 
 
 def install(app: FastAPI) -> None:
@@ -72,7 +79,7 @@ def install(app: FastAPI) -> None:
 
 def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """The documented errors of a route that has these only."""
-    return {status: RESPONSES[status] for status in statuses}
+    return {status: DOCUMENTED[status] for status in statuses}
 
 
 def answer(error: RequestError) -> JSONResponse:
@@ -87,13 +94,24 @@ def answer(error: RequestError) -> JSONResponse:
         detail="; ".join(map(str, shown)) + (f"; and {more} more" if more else ""),
         problems=[ProblemField(field=p.field, problem=p.problem, fix=p.fix) for p in shown],
     )
-    headers = {"WWW-Authenticate": "Bearer"} if status == 401 else None
+    headers = {"WWW-Authenticate": "Bearer"} if status == 401 else {}
+    if isinstance(error, errors.TooMany | errors.UnderMaintenance):
+        headers["Retry-After"] = str(error.retry_after_s)
     return JSONResponse(content.model_dump(), status, headers=headers, media_type=MEDIA_TYPE)
 
 
 def fault() -> JSONResponse:
     """The answer to an error that nobody foresaw: no word about it."""
     return _plain(500, "The platform failed on this request. Nothing was charged by it. Tell the operator.")
+
+
+def fault_page() -> HTMLResponse:
+    """The same to somebody with a browser. No template of ours: it may be what failed."""
+    return HTMLResponse(
+        '<!doctype html><html lang="en"><title>The platform failed</title><h1>The platform failed</h1>'
+        '<p>Nothing was charged by this. Tell the operator.</p><p><a href="/">To the first page</a></p>',
+        500,
+    )
 
 
 async def _on_request_error(_request: Request, error: Exception) -> JSONResponse:
@@ -108,7 +126,7 @@ async def _on_invalid_request(_request: Request, error: Exception) -> JSONRespon
         return answer(_unreadable())
     for detail in details:
         source, *within = detail["loc"]
-        detail["loc"] = within if source in ("path", "query", "header") else detail["loc"]
+        detail["loc"] = tuple(within) if source in ("path", "query", "header") else detail["loc"]
     # the same words as everywhere; pydantic's copy of the input is not sent back
     return answer(invalid(details))
 

@@ -7,6 +7,8 @@ import logging
 from celery import Celery
 from kombu.exceptions import OperationalError
 
+from gateway import traces
+
 log = logging.getLogger(__name__)
 # the submitter waits for this, and the sweep sends again: one short try. Left out, kombu tries for ever
 BRIEF = {
@@ -37,11 +39,28 @@ class Queue:
     def import_dataset(self, dataset_id: str) -> None:
         self._send("dpgate.import_dataset", dataset_id)
 
-    def _send(self, task: str, row_id: str) -> None:
+    def sweep(self) -> None:
+        """Has a worker take up now what dead workers left; it does so every few seconds anyway."""
+        self._send("dpgate.sweep")
+
+    def answers(self) -> bool:
+        """Whether the broker can be reached now."""
         try:
-            self._app.send_task(task, args=[row_id], retry=False)
+            with self._app.connection_for_write() as connection:
+                connection.ensure_connection(max_retries=1, interval_start=0, timeout=BRIEF["socket_timeout"])
+        except (OperationalError, OSError):
+            return False
+        return True
+
+    def rehearse(self, rehearsal_id: str) -> None:
+        # a queue of their own, which workers look at after that of jobs
+        self._send("dpgate.rehearse", rehearsal_id, queue="dpgate-rehearsals")
+
+    def _send(self, task: str, *row_ids: str, queue: str = "dpgate") -> None:
+        try:
+            self._app.send_task(task, args=row_ids, queue=queue, retry=False, headers=traces.carried())
         except OperationalError:
-            log.warning("%s(%s) could not be sent now; the sweep will", task, row_id)
+            log.warning("%s(%s) could not be sent now; the sweep will", task, ", ".join(row_ids))
 
     def close(self) -> None:
         """Let go of the connections to the broker."""

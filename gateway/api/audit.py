@@ -1,18 +1,24 @@
-"""The audit trail: does the chain hold?"""
+"""The audit trail: who did what, and does the chain hold?"""
 
 from __future__ import annotations
 
-from typing import Annotated
+from datetime import date, datetime
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends
-from pydantic import BaseModel
+from fastapi import APIRouter, Depends, Query
+from pydantic import BaseModel, Field
 
-from domain.permissions import Permission, User
+from domain.model import Model
+from domain.permissions import Permission, Role, User
 from gateway.access import TheDatabase, requires
 from gateway.problems import RESPONSES
-from store import audit
+from store import audit, history
+from store.database import Database
 
 router = APIRouter(prefix="/audit", tags=["audit"], responses=RESPONSES)
+MOST_EVENTS = 10_000
+PLAIN = r"^[^\x00-\x1f]*$"
+"""No control characters: PostgreSQL takes no NUL."""
 
 
 class AuditVerdict(BaseModel):
@@ -22,6 +28,53 @@ class AuditVerdict(BaseModel):
     events: int
     head: str
     broken_at: int | None
+
+
+class EventView(BaseModel):
+    """One event. `details` are public facts and ids; a reason is for the rights holder alone."""
+
+    number: int
+    at: datetime
+    actor: str
+    action: str
+    subject: str
+    details: dict[str, Any]
+    hash: str
+
+
+class WantedEvents(Model):
+    """Which events: those that have all of it. `before` is the number of an event, for the next part."""
+
+    action: Annotated[str, Field(max_length=80, pattern=PLAIN)] = ""
+    actor: Annotated[str, Field(max_length=80, pattern=PLAIN)] = ""
+    subject: Annotated[str, Field(max_length=80, pattern=PLAIN, description="A beginning")] = ""
+    since: date | None = None
+    before: Annotated[int, Field(ge=1, le=10**15)] | None = None
+    limit: Annotated[int, Field(ge=1, le=MOST_EVENTS)] = 100
+
+
+@router.get("/events", summary="Events, newest first")
+def list_events(
+    wanted: Annotated[WantedEvents, Query()],
+    user: Annotated[User, Depends(requires(Permission.AUDIT_VERIFY))],
+    database: TheDatabase,
+) -> list[EventView]:
+    """Operators read every event, rights holders those about their own data sets and the jobs on them."""
+    return visible_events(user, database, wanted)
+
+
+def visible_events(user: User, database: Database, wanted: WantedEvents) -> list[EventView]:
+    """What this reader may see of the events asked for."""
+    asked = history.Wanted(**wanted.model_dump(exclude={"limit"}))
+    with database.reading() as connection:
+        own = history.subjects_of(connection, user.name) if user.role is Role.RIGHTS_HOLDER else None
+        found = history.events(connection, asked, subjects=own, limit=wanted.limit)
+    # a reason can say what a release says
+    hidden = {"reason"} if user.role is Role.OPERATOR else set()
+    return [
+        EventView(**{**vars(event), "details": {k: v for k, v in event.details.items() if k not in hidden}})
+        for event in found
+    ]
 
 
 @router.get("/verification", summary="Walk the hash chain")

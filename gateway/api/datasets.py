@@ -10,23 +10,23 @@ from threading import Lock
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Response
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, ValidationInfo, WithJsonSchema, field_validator
 
+from domain.budget import Accounting
 from domain.dataset import Dataset, Declaration
 from domain.errors import InvalidRequest, TooLarge
-from domain.loss import Epsilon, format_epsilon, micro
+from domain.loss import Currency, canonical_amount, format_amount, units
 from domain.model import Model, Slug
 from domain.permissions import Permission, User
-from domain.twin import LABEL, make_twin
+from domain.twin import LABEL, MAX_BYTES, make_twin, size_of_twin
 from gateway.access import TheDatabase, TheQueue, requires
 from gateway.problems import RESPONSES
-from store import audit, datasets, ledger, users
+from store import allotments, audit, datasets, granting, ledger, projects, twin_reviews, users
 
 router = APIRouter(prefix="/datasets", tags=["data sets"], responses=RESPONSES)
-# making a twin takes about twenty times its size in memory, and one core for a minute at most
-MAX_TWIN_BYTES = 48 * 1024 * 1024
-CELL_BYTES, FILE_BYTES = 10, 200
 _one_at_a_time = Lock()
+TAKEN = {"new"}
+"""Names that no data set can have: its page would be another one."""
 DELIVERY = r"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"
 
 
@@ -57,10 +57,11 @@ class Registration(Model):
 
 
 class AccountView(BaseModel):
-    """Budget in epsilon, as exact decimals."""
+    """One account, as exact decimals of its currency."""
 
     kind: str
     holder: str
+    currency: Currency
     cap: str
     spent: str
     reserved: str
@@ -69,25 +70,42 @@ class AccountView(BaseModel):
     @classmethod
     def of(cls, account: ledger.Account) -> AccountView:
         amounts: dict[str, Any] = {
-            name: format_epsilon(getattr(account, name)) for name in ("cap", "spent", "reserved", "left")
+            name: format_amount(account.currency, getattr(account, name))
+            for name in ("cap", "spent", "reserved", "left")
         }
-        return cls(kind=account.kind, holder=account.holder, **amounts)
+        return cls(kind=account.kind, holder=account.holder, currency=account.currency, **amounts)
 
 
 class BudgetView(BaseModel):
-    """The accounts that bind this user: the whole cohort's, and allocations. Guarantee class: pure_dp."""
+    """The accounts that bind this user: the whole cohort's, and allocations. Currencies are never added."""
 
     dataset: str
     cohort: str
-    guarantee: str = "pure_dp"
+    accounting: Accounting
+    sentence: str = Field(description="What the caps promise together")
     accounts: list[AccountView]
 
 
 class Allocation(Model):
-    """A part of the cohort's budget; `members` are the users of a project."""
+    """A part of the cohort's budget of one currency.
 
-    epsilon: Epsilon
-    members: tuple[Slug, ...] = ()
+    `members` replace those of a project that the rights holder made by allotting to it; left out, they stay.
+    A project with a lead has its own.
+    """
+
+    currency: Currency = Currency.EPSILON
+    amount: Annotated[str, WithJsonSchema({"anyOf": [{"type": "number"}, {"type": "string"}]})]
+    members: tuple[Slug, ...] | None = None
+
+    @field_validator("amount", mode="before")
+    @classmethod
+    def _of_its_currency(cls, value: Any, known: ValidationInfo) -> str:
+        return canonical_amount(known.data.get("currency", Currency.EPSILON), value)
+
+    @property
+    def cap(self) -> int:
+        """In units of the currency."""
+        return units(self.currency, self.amount)
 
 
 @router.get("", summary="Data sets that you may use")
@@ -106,6 +124,8 @@ def register_dataset(
     queue: TheQueue,
 ) -> DatasetView:
     """The files were delivered to the worker zone before (`dpgate dataset add`); they never pass this API."""
+    if registration.declaration.name in TAKEN:
+        raise InvalidRequest("declaration.name", "is the address of a page here.", "Choose another name.")
     with database.transaction() as connection:
         dataset = datasets.register(
             connection,
@@ -143,12 +163,12 @@ def get_registration(
 def get_twin(
     name: Slug, user: Annotated[User, Depends(requires(Permission.DATASET_READ))], database: TheDatabase
 ) -> Response:
-    """A blank form, made from the declaration alone in a process that has no way to the data."""
+    """A blank form, made from the declaration alone in a process that has no way to the data. Where the
+    policy asks for a review of twins: 409 until the reviewers have approved it."""
     with database.reading() as connection:
         dataset = datasets.newest(connection, name, user)
-    _check_twin_size(dataset.declaration)
-    with _one_at_a_time:
-        content = _zipped(dataset.declaration)
+        twin_reviews.check_open(connection, dataset, user)
+    content = zipped_twin(dataset.declaration)
     return Response(content, media_type="application/zip")
 
 
@@ -158,15 +178,22 @@ def get_budget(
 ) -> BudgetView:
     with database.reading() as connection:
         dataset = datasets.newest(connection, name, user)
+        projects_of_user = projects.names_of(connection, user)
         accounts = [
             account
             for account in ledger.list_accounts(connection, cohort=dataset.cohort)
             if user.name == dataset.owner
             or account.kind == "cohort"
             or (account.kind == "user" and account.holder == user.name)
-            or (account.kind == "project" and user.name in ledger.members(connection, account))
+            or (account.kind == "project" and account.holder in projects_of_user)
         ]
-    return BudgetView(dataset=name, cohort=dataset.cohort, accounts=[AccountView.of(a) for a in accounts])
+    return BudgetView(
+        dataset=name,
+        cohort=dataset.cohort,
+        accounting=dataset.declaration.accounting,
+        sentence=dataset.declaration.budget_sentence,
+        accounts=[AccountView.of(account) for account in accounts],
+    )
 
 
 @router.put("/{name}/allocations/{kind}/{holder}", summary="Allot a part of the budget to a project or user")
@@ -178,41 +205,56 @@ def allot(
     user: Annotated[User, Depends(requires(Permission.BUDGET_ALLOT))],
     database: TheDatabase,
 ) -> AccountView:
-    """Sub-allocations are shares of the cohort's cap, never extra."""
+    """Sub-allocations are shares of the cohort's cap, never extra. A project of a new name is made, granted
+    the data set, and kept by you; one with a lead needs a grant before."""
     if kind == "user" and allocation.members:
         raise InvalidRequest("members", "only a project has members.", "Leave them out.")
+    now = datetime.now(UTC)
     with database.transaction() as connection:
-        dataset = datasets.newest(connection, name, user)
-        users.check_exist(connection, allocation.members if kind == "project" else (holder,))
-        cap = micro(allocation.epsilon)
-        account = ledger.allot(connection, cohort=dataset.cohort, kind=kind, holder=holder, cap=cap)
-        ledger.set_members(connection, account, allocation.members)
+        dataset = datasets.owned(connection, name, user)
+        users.check_exist(connection, (allocation.members or ()) if kind == "project" else (holder,))
+        if kind == "project":
+            granting.give_kept(
+                connection, project=holder, dataset=dataset, members=allocation.members, by=user, now=now
+            )
+        account = allotments.allot(
+            connection,
+            cohort=dataset.cohort,
+            kind=kind,
+            holder=holder,
+            currency=allocation.currency,
+            cap=allocation.cap,
+        )
         audit.append(
             connection,
-            at=datetime.now(UTC),
+            at=now,
             actor=user.name,
             action="budget.allot",
             subject=dataset.cohort,
             kind=kind,
             holder=holder,
-            micro_epsilon=cap,
-            members=sorted(allocation.members),
+            currency=allocation.currency,
+            amount=allocation.cap,
+            members=sorted(allocation.members or ()),
         )
     return AccountView.of(account)
 
 
 def _check_twin_size(declaration: Declaration) -> None:
-    cells = sum(
-        len(table.columns) * (1 if table.rows_per_person == "one" else 2) for table in declaration.tables
-    )
-    files = sum(FILE_BYTES + len(file.twin_text) for file in declaration.person_files)
-    size = declaration.nominal_size * (CELL_BYTES * cells + files)
-    if size > MAX_TWIN_BYTES:
+    size = size_of_twin(declaration)
+    if size > MAX_BYTES:
         raise TooLarge(
             "twin",
-            f"the twin would take about {size >> 20} MiB; at most {MAX_TWIN_BYTES >> 20} MiB are made here.",
+            f"the twin would take about {size >> 20} MiB; at most {MAX_BYTES >> 20} MiB are made here.",
             "Ask the rights holder for a part of it.",
         )
+
+
+def zipped_twin(declaration: Declaration) -> bytes:
+    """The twin as a zip archive. Raises TooLarge for one that is too much to make here."""
+    _check_twin_size(declaration)
+    with _one_at_a_time:
+        return _zipped(declaration)
 
 
 @lru_cache(maxsize=4)

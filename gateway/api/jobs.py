@@ -1,23 +1,27 @@
-"""Jobs: submit, look, decide, read the release."""
+"""Jobs: submit, look, withdraw, read the release."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Annotated, Literal
+from typing import Annotated, Any
 
 import sqlalchemy as sa
 from fastapi import APIRouter, Body, Depends, Path, Response
 from pydantic import AfterValidator, BaseModel, Field
 
+from domain.admission import check_policy, check_project, epsilon_of, needs_approval
 from domain.dataset import Dataset, DatasetState
-from domain.errors import Conflict
-from domain.job import Job, JobRequest, check_job_id, check_policy
-from domain.permissions import Permission, Role, User, check_independent
+from domain.errors import Conflict, NotAllowed
+from domain.job import AnyRequest, Job, check_job_id
+from domain.loss import Currency, texts
+from domain.notice import NoticeKind
+from domain.permissions import Permission, User
+from domain.query import QueryRequest
 from domain.release import Release
 from domain.states import Actor, JobState, next_states
 from gateway.access import TheDatabase, TheQueue, requires
 from gateway.problems import RESPONSES
-from store import datasets, images, jobs, releases
+from store import datasets, grants, images, job_notices, jobs, ledger, releases
 
 router = APIRouter(prefix="/jobs", tags=["jobs"], responses=RESPONSES)
 AnId = Annotated[str, AfterValidator(check_job_id), Path(description="8 to 64 letters, digits, - or _")]
@@ -36,6 +40,12 @@ EXAMPLE = {
         "sources": [{"path": "main.py", "content_base64": "cHJpbnQoMSkK"}],
     },
     "shape": {"files": [{"file": "result.tsv", "rows": [["mean_age"], [None]]}]},
+    "mechanism": {"name": "sample_aggregate", "epsilon": "0.5"},
+}
+
+QUERY_EXAMPLE = {
+    "dataset": "heights",
+    "query": {"kind": "mean", "column": "age", "where": [{"column": "sex", "operator": "=", "value": "f"}]},
     "epsilon": "0.5",
 }
 
@@ -49,13 +59,13 @@ class JobView(BaseModel):
     dataset_version: int
     author: str
     project: str | None
-    pipeline: str
-    pipeline_digest: str
+    title: str = Field(description="The pipeline's name, or what a query asks")
+    pipeline_digest: str | None
     mechanism: str
+    choices: dict[str, Any] = Field(description="What was chosen of the mechanism")
     guarantee: str
-    epsilon: str
-    blocks: int
-    block_size: int
+    cost: dict[str, str] = Field(description="What the release takes of each account, by currency")
+    runs: int
     created_at: datetime
     charged_at: datetime | None
     due_at: datetime | None = Field(description="When a padded job's release becomes visible; public")
@@ -66,7 +76,7 @@ class JobView(BaseModel):
 
     @classmethod
     def of(cls, job: Job, dataset: Dataset, user: User) -> JobView:
-        request = job.request
+        request, declaration = job.request, dataset.declaration
         return cls(
             id=job.id,
             state=job.state,
@@ -74,17 +84,17 @@ class JobView(BaseModel):
             dataset_version=dataset.version,
             author=job.author,
             project=job.project,
-            pipeline=request.pipeline.manifest.name,
-            pipeline_digest=request.pipeline.digest,
-            mechanism=request.mechanism,
+            title=request.title,
+            pipeline_digest=request.pipeline_digest,
+            mechanism=request.mechanism_name,
+            choices=request.choices(),
             guarantee=request.guarantee,
-            epsilon=request.epsilon,
-            blocks=request.blocks(dataset.declaration.nominal_size),
-            block_size=request.block_size,
+            cost=texts(request.cost(declaration)),
+            runs=request.schedule(declaration, slots=1).runs,
             created_at=job.created_at,
             charged_at=job.charged_at,
             due_at=job.due_at,
-            timing=dataset.declaration.policy.timing.sentence,
+            timing=declaration.policy.timing.sentence,
             answered_by=job.answered_by,
             reason=job.reason,
             may_become=list(next_states(job.state, Actor(user.role))),
@@ -101,7 +111,7 @@ class JobView(BaseModel):
 )
 def submit_job(
     job_id: AnId,
-    request: Annotated[JobRequest, Body(examples=[EXAMPLE])],
+    request: Annotated[AnyRequest, Body(examples=[EXAMPLE, QUERY_EXAMPLE])],
     user: Annotated[User, Depends(requires(Permission.JOB_SUBMIT))],
     database: TheDatabase,
     queue: TheQueue,
@@ -140,21 +150,10 @@ def cancel_job(
     job_id: AnId, user: Annotated[User, Depends(requires(Permission.JOB_CANCEL))], database: TheDatabase
 ) -> JobView:
     """Before the charge the budget comes back; afterwards the charge stands."""
-    return _decide(database, job_id, user, JobState.CANCELLED)
-
-
-@router.post("/{job_id}/decision", summary="Approve or reject a job before it runs")
-def decide_job(
-    job_id: AnId,
-    decision: Literal["approve", "reject"],
-    user: Annotated[User, Depends(requires(Permission.JOB_DECIDE))],
-    database: TheDatabase,
-    queue: TheQueue,
-) -> JobView:
-    view = _decide(database, job_id, user, JobState.QUEUED if decision == "approve" else JobState.REJECTED)
-    if view.state is JobState.QUEUED:
-        queue.run_job(job_id)
-    return view
+    with database.transaction() as connection:
+        job = jobs.get_visible(connection, job_id, user)
+        _move(connection, job, JobState.CANCELLED, Actor(user.role), by=user.name)
+        return _view(connection, jobs.get(connection, job_id), user)
 
 
 @router.get("/{job_id}/release", summary="The release: noised values, files, certificate")
@@ -165,42 +164,63 @@ def get_release(
         return releases.read(connection, jobs.get_visible(connection, job_id, user))
 
 
-@router.get("/{job_id}/review", summary="A release that waits for review")
-def get_review(
-    job_id: AnId, user: Annotated[User, Depends(requires(Permission.RELEASE_DECIDE))], database: TheDatabase
-) -> Release:
-    with database.reading() as connection:
-        return releases.read_for_review(connection, jobs.get_visible(connection, job_id, user))
-
-
-@router.post("/{job_id}/review", summary="Release or withhold after review")
-def decide_release(
-    job_id: AnId,
-    decision: Literal["release", "withhold"],
-    user: Annotated[User, Depends(requires(Permission.RELEASE_DECIDE))],
-    database: TheDatabase,
-) -> JobView:
-    """A decision that looks at the release is itself one data-dependent bit; it is outside the guarantee."""
-    return _decide(database, job_id, user, JobState.RELEASED if decision == "release" else JobState.WITHHELD)
-
-
-def _submit(connection: sa.Connection, job_id: str, request: JobRequest, user: User) -> tuple[Job, bool]:
-    dataset = _ready(connection, request.dataset, user)
+def _submit(connection: sa.Connection, job_id: str, request: AnyRequest, user: User) -> tuple[Job, bool]:
+    dataset = _usable(connection, request, user)
     check_policy(request, dataset)
-    image = images.approved(connection, request.pipeline.manifest.image)
     job, is_new = jobs.submit(
         connection,
         job_id=job_id,
         author=user.name,
-        dataset_id=dataset.id,
-        cohort=dataset.cohort,
+        dataset=dataset,
         request=request,
-        image_digest=image.digest,
+        image_digest=_image(connection, request),
         now=datetime.now(UTC),
     )
-    if is_new and job.state is JobState.SUBMITTED and not dataset.declaration.policy.approve_jobs:
-        _move(connection, job, JobState.QUEUED, Actor.POLICY)
+    if is_new and job.state is JobState.SUBMITTED:
+        _check_project(connection, job, dataset)
+        if not needs_approval(request, dataset.declaration.policy):
+            _move(connection, job, JobState.QUEUED, Actor.POLICY)
+        else:
+            job_notices.tell_reviewers(connection, NoticeKind.JOB_WAITS, job, dataset, datetime.now(UTC))
     return jobs.get(connection, job_id), is_new
+
+
+def _check_project(connection: sa.Connection, job: Job, dataset: Dataset) -> None:
+    """After the reservation, which holds the project's account until this transaction ends: two jobs at the
+    same moment cannot both fit. A refusal undoes the reservation."""
+    policy = dataset.declaration.policy
+    if job.project is None or policy.max_epsilon_per_project is None or epsilon_of(job.request) is None:
+        return
+    account = ledger.find_account(
+        connection, cohort=dataset.cohort, kind="project", holder=job.project, currency=Currency.EPSILON
+    )
+    if account is None:
+        raise NotAllowed(
+            "project",
+            f"{job.project} has no share of the budget of {dataset.name}, so its limit cannot be counted.",
+            "Ask the rights holder for a share.",
+        )
+    check_project(dataset, project=job.project, micro_epsilon=account.reserved + account.spent)
+
+
+def _image(connection: sa.Connection, request: AnyRequest) -> str | None:
+    """The approved image of a pipeline; a query needs none."""
+    if isinstance(request, QueryRequest):
+        return None
+    return images.approved(connection, request.pipeline.manifest.image).digest
+
+
+def _usable(connection: sa.Connection, request: AnyRequest, user: User) -> Dataset:
+    """The data set that the request may use: for a project that it was granted to, or by its policy."""
+    now = datetime.now(UTC)
+    if request.project is not None:
+        grants.check_spending(
+            connection, user=user, project=request.project, dataset=request.dataset, now=now
+        )
+    dataset = _ready(connection, request.dataset, user)
+    if request.project is None:
+        grants.check_named(connection, user, dataset, now)
+    return dataset
 
 
 def _ready(connection: sa.Connection, name: str, user: User) -> Dataset:
@@ -208,15 +228,6 @@ def _ready(connection: sa.Connection, name: str, user: User) -> Dataset:
     if dataset.state is not DatasetState.READY:
         raise Conflict("dataset", f"{name} is {dataset.state}.", "Wait until it is READY.")
     return dataset
-
-
-def _decide(database: TheDatabase, job_id: str, user: User, after: JobState) -> JobView:
-    with database.transaction() as connection:
-        job = jobs.get_visible(connection, job_id, user)
-        if user.role is Role.RIGHTS_HOLDER:
-            check_independent(user, author=job.author)
-        _move(connection, job, after, Actor(user.role), by=user.name)
-        return _view(connection, jobs.get(connection, job_id), user)
 
 
 def _move(
@@ -227,4 +238,4 @@ def _move(
 
 
 def _view(connection: sa.Connection, job: Job, user: User) -> JobView:
-    return JobView.of(job, datasets.get(connection, job.dataset_id), user)
+    return JobView.of(job, datasets.of_job(connection, job), user)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter, Depends, Request
 from pydantic import BaseModel
 
-from domain.errors import NotFound
+from domain.errors import NotFound, Unready
 from domain.permissions import Permission, User
 from gateway.access import TheDatabase, requires
-from gateway.problems import responses
+from gateway.problems import DOCUMENTED, responses
+from gateway.readiness import Looks
 from store import releases
 
 router = APIRouter(tags=["platform"], responses=responses(413, 500))
@@ -26,9 +27,36 @@ class CertificateKey(BaseModel):
     public_key: str
 
 
+class Ready(BaseModel):
+    """The database and its tables are `ok`. Ready without the broker: jobs are kept until it is back."""
+
+    status: Literal["ready"]
+    database: str
+    tables: str
+    broker: str
+
+
 @router.get("/health", summary="Is the gateway up?")
 def health() -> Health:
     return Health(status="ok")
+
+
+@router.get(
+    "/health/ready",
+    summary="Can the gateway do its work?",
+    responses={503: {**DOCUMENTED[503], "description": "The database is away, or its tables differ"}},
+)
+def ready(request: Request) -> Ready:
+    """Words only, the same for everybody. 503 where it cannot."""
+    looks: Looks = request.app.state.looks
+    found = looks.now()
+    if not found.is_ready:
+        raise Unready(
+            "database" if found.database != "ok" else "tables",
+            f"not ready: database {found.database}, tables {found.schema}, broker {found.broker}.",
+            "The operator's page says what to do.",
+        )
+    return Ready(status="ready", database=found.database, tables=found.schema, broker=found.broker)
 
 
 @router.get("/me", summary="Who am I?", responses=responses(401, 403))

@@ -59,7 +59,7 @@ def test_one_allocation_of_a_holder(gateway: Gateway):
 
     def request(number: int) -> dict[str, Any]:
         path = "/datasets/heights/allocations/project/moon"
-        body = {"epsilon": f"0.{number + 1}", "members": ["ada", "bob"]}
+        body = {"amount": f"0.{number + 1}", "members": ["ada", "bob"]}
         return {"method": "PUT", "path": path, "by": "holder", "json": body}
 
     statuses = at_once(gateway, AT_ONCE, request)
@@ -73,7 +73,7 @@ def test_one_decision_on_a_job(gateway: Gateway):
     decisions = ("approve", "reject")
 
     def request(number: int) -> dict[str, Any]:
-        path = f"/jobs/{job_id}/decision?decision={decisions[number % 2]}"
-        return {"method": "POST", "path": path, "by": "holder"}
+        body = {"decision": decisions[number % 2], "reason": "As agreed."}
+        return {"method": "POST", "path": f"/jobs/{job_id}/decision", "by": "holder", "json": body}
 
     assert at_once(gateway, AT_ONCE, request) == [200] + [409] * (AT_ONCE - 1)

@@ -8,6 +8,8 @@ import pytest
 from asking import Gateway, problem
 from factories import declaration_fields, given_dataset, given_image, job_request_fields, policy_fields
 
+SENTENCE = "Over all releases with differential privacy, epsilon is at most 1.2."
+
 
 @pytest.fixture
 def heights(gateway: Gateway) -> Gateway:
@@ -26,7 +28,9 @@ def allot(gateway: Gateway, kind: str, holder: str, *, by: str = "holder", **bod
 
 
 def accounts(gateway: Gateway, person: str) -> dict[tuple[str, str], dict[str, str]]:
-    found = gateway.ask("GET", "/datasets/heights/budget", by=person).json()["accounts"]
+    budget = gateway.ask("GET", "/datasets/heights/budget", by=person).json()
+    assert (budget["accounting"], budget["sentence"]) == ("pure_sum", SENTENCE)
+    found = budget["accounts"]
     return {(account["kind"], account["holder"]): account for account in found}
 
 
@@ -52,6 +56,7 @@ def test_a_cancelled_job_gives_its_reservation_back(heights: Gateway):
     assert accounts(heights, "ada")["cohort", "heights"] == {
         "kind": "cohort",
         "holder": "heights",
+        "currency": "epsilon",
         "cap": "1.2",
         "spent": "0",
         "reserved": "0",
@@ -60,7 +65,7 @@ def test_a_cancelled_job_gives_its_reservation_back(heights: Gateway):
 
 
 def test_an_allocation_binds_its_user_in_addition(heights: Gateway):
-    assert allot(heights, "user", "ada", epsilon="0.4").json()["cap"] == "0.4"
+    assert allot(heights, "user", "ada", amount="0.4").json()["cap"] == "0.4"
     found = problem(submit(heights, "job-first", epsilon="0.5"), status=409, kind="BudgetExceeded")
     assert "of the user ada" in found["problem"]
     assert submit(heights, "job-of-bob", by="bob", epsilon="0.9").status_code == 201
@@ -69,20 +74,20 @@ def test_an_allocation_binds_its_user_in_addition(heights: Gateway):
 
 
 def test_a_projects_budget_is_for_its_members(heights: Gateway):
-    assert allot(heights, "project", "moon", epsilon="0.4", members=["ada"]).is_success
-    found = problem(submit(heights, "job-of-bob", by="bob", project="moon", epsilon="0.1"), status=422)
-    assert (found["field"], found["fix"]) == ("project", "Ask the rights holder, or leave project out.")
+    assert allot(heights, "project", "moon", amount="0.4", members=["ada"]).is_success
+    found = problem(submit(heights, "job-of-bob", by="bob", project="moon", epsilon="0.1"), status=403)
+    assert (found["field"], found["problem"]) == ("project", "there is no project moon of yours.")
     assert submit(heights, "job-first", project="moon", epsilon="0.3").status_code == 201
     found = problem(submit(heights, "job-second", project="moon", epsilon="0.2"), status=409)
     assert "of the project moon" in found["problem"]
-    assert allot(heights, "project", "moon", epsilon="0.4", members=["bob"]).is_success
-    problem(submit(heights, "job-second", project="moon", epsilon="0.1"), status=422)
+    assert allot(heights, "project", "moon", amount="0.4", members=["bob"]).is_success
+    problem(submit(heights, "job-second", project="moon", epsilon="0.1"), status=403)
 
 
 def test_each_sees_the_accounts_that_bind_them(heights: Gateway):
-    allot(heights, "user", "ada", epsilon="0.4")
-    allot(heights, "user", "bob", epsilon="0.5")
-    allot(heights, "project", "moon", epsilon="0.3", members=["bob"])
+    allot(heights, "user", "ada", amount="0.4")
+    allot(heights, "user", "bob", amount="0.5")
+    allot(heights, "project", "moon", amount="0.3", members=["bob"])
     whole = ("cohort", "heights")
     assert set(accounts(heights, "ada")) == {whole, ("user", "ada")}
     assert set(accounts(heights, "bob")) == {whole, ("user", "bob"), ("project", "moon")}
@@ -99,19 +104,23 @@ def test_each_sees_the_accounts_that_bind_them(heights: Gateway):
 @pytest.mark.parametrize(
     ("kind", "holder", "body", "status", "field"),
     [
-        ("user", "ada", {"epsilon": "1.3"}, 422, "epsilon"),
-        ("user", "ada", {"epsilon": "0"}, 422, "epsilon"),
-        ("user", "ada", {"epsilon": "-1"}, 422, "epsilon"),
-        ("user", "ada", {}, 422, "epsilon"),
-        ("user", "ada", {"epsilon": "1", "member": ["ada"]}, 422, "member"),
-        ("user", "ada", {"epsilon": "1", "members": ["bob"]}, 422, "members"),
-        ("user", "ada", {"epsilon": "1", "members": ["nobody-known"]}, 422, "members"),
-        ("user", "nobody-known", {"epsilon": "1"}, 404, "members"),
-        ("project", "moon", {"epsilon": "1", "members": ["nobody-known"]}, 404, "members"),
-        ("project", "moon", {"epsilon": "1", "members": ["NOT A NAME"]}, 422, "members.0"),
-        ("project", "NOT-A-NAME", {"epsilon": "1"}, 422, "holder"),
-        ("cohort", "heights", {"epsilon": "1"}, 422, "kind"),
-        ("user", "ada%00", {"epsilon": "1"}, 422, "holder"),
+        ("user", "ada", {"amount": "1.3"}, 422, "amount"),
+        ("user", "ada", {"amount": "0"}, 422, "amount"),
+        ("user", "ada", {"amount": "-1"}, 422, "amount"),
+        ("user", "ada", {}, 422, "amount"),
+        ("user", "ada", {"amount": True}, 422, "amount"),
+        ("user", "ada", {"amount": "1", "currency": "euro"}, 422, "currency"),
+        ("user", "ada", {"amount": "1.5", "currency": "releases"}, 422, "amount"),
+        ("user", "ada", {"amount": "0.1", "currency": "nats"}, 409, "mechanism"),
+        ("user", "ada", {"amount": "1", "member": ["ada"]}, 422, "member"),
+        ("user", "ada", {"amount": "1", "members": ["bob"]}, 422, "members"),
+        ("user", "ada", {"amount": "1", "members": ["nobody-known"]}, 422, "members"),
+        ("user", "nobody-known", {"amount": "1"}, 404, "members"),
+        ("project", "moon", {"amount": "1", "members": ["nobody-known"]}, 404, "members"),
+        ("project", "moon", {"amount": "1", "members": ["NOT A NAME"]}, 422, "members.0"),
+        ("project", "NOT-A-NAME", {"amount": "1"}, 422, "holder"),
+        ("cohort", "heights", {"amount": "1"}, 422, "kind"),
+        ("user", "ada%00", {"amount": "1"}, 422, "holder"),
     ],
 )
 def test_a_wrong_allocation_is_refused(
@@ -123,11 +132,19 @@ def test_a_wrong_allocation_is_refused(
 
 
 def test_an_allocation_cannot_shrink_below_what_is_taken(heights: Gateway):
-    allot(heights, "user", "ada", epsilon="0.9")
+    allot(heights, "user", "ada", amount="0.9")
     submit(heights, "job-first", epsilon="0.5")
-    found = problem(allot(heights, "user", "ada", epsilon="0.4"), status=422)
+    found = problem(allot(heights, "user", "ada", amount="0.4"), status=422)
     assert found["fix"] == "Allot 0.5 or more."
-    assert allot(heights, "user", "ada", epsilon="0.5").json()["left"] == "0"
+    assert allot(heights, "user", "ada", amount="0.5").json()["left"] == "0"
+
+
+def test_an_allocation_of_another_currency(gateway: Gateway):
+    with gateway.database.transaction() as connection:
+        given_dataset(connection, budget_nats="0.5")
+    found = allot(gateway, "user", "ada", currency="nats", amount="0.2").json()
+    assert (found["currency"], found["cap"], found["left"]) == ("nats", "0.2", "0.2")
+    problem(allot(gateway, "user", "ada", currency="nats", amount="0.51"), status=422)
 
 
 def test_registering_again_does_not_refill_the_budget(heights: Gateway):

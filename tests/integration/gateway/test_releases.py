@@ -41,7 +41,8 @@ def test_the_release_is_read_by_author_and_rights_holder(gateway: Gateway):
 def test_a_withheld_release_is_never_read(gateway: Gateway):
     with gateway.database.transaction() as connection:
         given_job(connection, state=JobState.IN_REVIEW, job_id=JOB)
-    gateway.ask("POST", f"/jobs/{JOB}/review?decision=withhold", by="holder")
+    withheld = {"decision": "withhold", "reason": "Too close to one person."}
+    assert gateway.ask("POST", f"/jobs/{JOB}/review", by="holder", json=withheld).status_code == 200
     for person, what in (("ada", "release"), ("holder", "release"), ("holder", "review")):
         problem(gateway.ask("GET", f"/jobs/{JOB}/{what}", by=person), status=409, kind="Conflict")
     problem(gateway.ask("POST", f"/jobs/{JOB}/review?decision=release", by="holder"), status=409)

@@ -1,4 +1,7 @@
-"""Every route x every kind of asker, generated from the application: a new route is in it at once."""
+"""Every route of the interface x every kind of asker, generated from the application.
+
+A new route is in it at once. Pages have a matrix of their own: they know sessions, not tokens.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,10 @@ from typing import Any
 
 import pytest
 from asking import PEOPLE, Gateway, problem
-from factories import IMAGE, declaration_fields, given_job, job_request_fields
+from factories import IMAGE, declaration_fields, given_job, job_request_fields, policy_fields
 from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute, iter_route_contexts
+from given_projects import project_fields
 
 from domain.permissions import GRANTS, Permission
 from gateway.access import OPEN_ROUTES
@@ -19,13 +23,57 @@ from gateway.app import PREFIX, create_app
 from gateway.config import GatewaySettings
 
 JOB = "job-matrix"
-PLACES = {"job_id": JOB, "name": "heights", "digest": IMAGE, "kind": "user", "holder": "ada"}
+PLACES = {
+    "job_id": JOB,
+    "rehearsal_id": "rehearsal-matrix",
+    "name": "heights",
+    "digest": IMAGE,
+    "kind": "user",
+    "holder": "ada",
+    "token_id": "0123",
+    "notice_id": "msg_0123",
+    "webhook_id": "0123456789abcdef",
+    "project": "sleep",
+    "dataset": "heights",
+    "member": "ada",
+    "worker": "worker-one",
+}
 DELIVERY = "00000000-0000-4000-8000-000000000000"
 BODIES: dict[str, Any] = {
     "PUT /jobs/{job_id}": job_request_fields(),
+    "PUT /rehearsals/{rehearsal_id}": {
+        "dataset": "heights",
+        "pipeline": job_request_fields()["pipeline"],
+    },
     "POST /datasets": {"declaration": declaration_fields(name="other"), "delivery": DELIVERY},
-    "PUT /datasets/{name}/allocations/{kind}/{holder}": {"epsilon": "1"},
+    "PUT /datasets/{name}/allocations/{kind}/{holder}": {"amount": "1"},
+    "PUT /datasets/{name}/policy": {
+        "number": 1,
+        "reason": "so",
+        "policy": policy_fields(max_epsilon_per_job="2"),
+    },
+    "POST /datasets/{name}/policy/simulation": {"policy": policy_fields()},
+    "POST /datasets/{name}/twin/review": {"version": 1, "decision": "approve"},
+    "POST /jobs/{job_id}/comments": {"text": "Why?"},
+    "POST /jobs/{job_id}/review/comments": {"text": "Why?"},
     "POST /users": {"name": "newcomer", "role": "data_user"},
+    "POST /tokens": {"label": "laptop"},
+    "PUT /channels/email": {"address": "ada@example.org"},
+    "POST /channels/email/confirmation": {"code": "0123"},
+    "POST /channels/webhooks": {"url": "https://hooks.example.org/"},
+    "PUT /channels/off": {"off": ["comment"]},
+    "POST /operation/notices/retry": {},
+    "POST /projects": project_fields(),
+    "PUT /projects/{project}/lead": {"lead": "bob"},
+    "PUT /projects/{project}/grants/{dataset}": {"why": "Its ages."},
+    "POST /projects/{project}/grants/{dataset}/approval": {"amounts": {"epsilon": "1"}},
+    "POST /projects/{project}/grants/{dataset}/refusal": {"reason": "Not now."},
+    "POST /projects/{project}/grants/{dataset}/change": {"amounts": {"epsilon": "1"}},
+    "POST /projects/{project}/grants/{dataset}/end": {"reason": "It is done."},
+    "PUT /operation/workers/{worker}/drain": {"ends": False},
+    "POST /operation/stuck": {"kind": "queued", "subject": JOB},
+    "PUT /operation/projects/{project}/lead": {"lead": "bob"},
+    "PUT /operation/maintenance": {"reason": "a disk is exchanged"},
 }
 QUERIES = {
     "POST /jobs/{job_id}/decision": "?decision=approve",
@@ -81,6 +129,7 @@ def all_routes() -> list[Route]:
             tuple(permissions(context.dependant)) if isinstance(context.original_route, APIRoute) else (),
         )
         for context in iter_route_contexts(create_app(settings).routes)
+        if context.path.startswith(PREFIX)
         for method in sorted(context.methods - {"HEAD"})
     ]
 

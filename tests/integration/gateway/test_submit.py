@@ -17,6 +17,7 @@ from asking import Gateway, problem, running_gateway
 from factories import declaration_fields, given_dataset, given_image, job_request_fields, policy_fields
 
 from domain.states import JobState
+from privacy.cost import Currency
 from store import jobs, ledger
 
 JOB = "job-submit-1"
@@ -42,7 +43,9 @@ def messages(url: str) -> list[dict[str, Any]]:
 
 def reserved(gateway: Gateway) -> int:
     with gateway.database.reading() as connection:
-        account = ledger.find_account(connection, cohort="heights", kind="cohort", holder="heights")
+        account = ledger.find_account(
+            connection, cohort="heights", kind="cohort", holder="heights", currency=Currency.EPSILON
+        )
         assert account is not None
         return account.reserved
 
@@ -119,8 +122,9 @@ def test_the_message_carries_the_job_id_only(heights: Gateway, redis_url: str):
     arguments, named, _ = json.loads(base64.b64decode(message["body"]))
     assert (arguments, named) == ([JOB], {})
     assert message["headers"]["task"] == "dpgate.run_job"
-    # in base64, or in a random id, three letters can stand by chance
-    readable = json.dumps({**message, "body": base64.b64decode(message["body"]).decode()})
+    # in base64, or in a random id of the queue's, three letters can stand by chance
+    decoded = json.dumps({**message, "body": base64.b64decode(message["body"]).decode()})
+    readable = re.sub(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", "", decoded)
     words = set(re.findall(r"[A-Za-z_.-]+|[0-9.]+", readable))
     assert "dpgate.run_job" in words
     assert not words & {"heights", "ada", "mean_age", "mean-age", "0.5"}
@@ -162,6 +166,6 @@ def test_without_redis_a_job_is_still_taken_and_soon(database_url: str, tmp_path
         answer = submit(g)
         took_s = time.monotonic() - start
         assert (answer.status_code, answer.json()["state"]) == (201, "QUEUED")
-        assert took_s < 5
+        assert took_s < 30  # a busy host is slow; without limits it would wait for minutes
         with g.database.reading() as connection:
             assert jobs.get(connection, JOB).state is JobState.QUEUED

@@ -35,14 +35,16 @@ def test_it_is_what_the_declaration_gives(gateway: Gateway):
         {"nominal_size": 1_000_000_000},
         {"nominal_size": 2_000_000},
         {"nominal_size": 700_000, "tables": [table_fields(rows_per_person="many")]},
+        {"nominal_size": 500, "tables": [table_fields(rows_per_person="many", typical_rows=5000)]},
         {"nominal_size": 600, **BIDS},
     ],
-    ids=["a billion people", "two million people", "many rows each", "large files each"],
+    ids=["a billion people", "two million people", "many rows each", "very many rows", "large files each"],
 )
 def test_one_that_would_take_the_gateway_down_is_refused_at_once(gateway: Gateway, fields: dict):
     with gateway.database.transaction() as connection:
         given_dataset(connection, **fields)
-    start = time.monotonic()
+    gateway.ask("GET", "/datasets", by="ada")  # the first request of an app makes its schemas
+    start = time.process_time()  # ours: others may be busy
     found = problem(gateway.ask("GET", "/datasets/heights/twin", by="ada"), status=413, kind="TooLarge")
-    assert time.monotonic() - start < 2
+    assert time.process_time() - start < 2
     assert found["field"] == "twin"

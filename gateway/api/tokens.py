@@ -1,0 +1,160 @@
+"""Tokens of one's own, and the exchange of a password for one."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Request
+from pydantic import BaseModel, Field, StringConstraints
+
+from domain.errors import InvalidRequest
+from domain.model import Model, Slug, Whole
+from domain.permissions import Permission, User
+from domain.scopes import ALL, Scope
+from gateway.access import TheCaller, TheDatabase, requires
+from gateway.config import GatewaySettings
+from gateway.logins import change_password, check_passwords_are_used
+from gateway.problems import RESPONSES, responses
+from gateway.routes import OurId
+from store import accounts, audit, tokens
+from store.database import Database
+from store.tokens import Caller
+
+router = APIRouter(tags=["tokens"])
+Secret = Annotated[str, StringConstraints(max_length=1000)]
+Owner = Annotated[User, Depends(requires(Permission.TOKENS_OWN))]
+
+
+class NewToken(Model):
+    """What a token is for, how far it reaches and how long it lasts."""
+
+    label: Slug
+    scopes: tuple[Scope, ...] = (Scope.READ,)
+    days: Annotated[Whole, Field(ge=1, le=366)] = 90
+
+
+class NewLogin(Model):
+    """A name and a password, for a token. `new_password` replaces the one that the operator handed over."""
+
+    name: Annotated[str, StringConstraints(max_length=200)]
+    password: Secret
+    new_password: Secret | None = None
+    label: Slug = "login"
+    scopes: tuple[Scope, ...] = tuple(sorted(ALL))
+    days: Annotated[Whole, Field(ge=1, le=366)] = 30
+
+
+class TokenShown(BaseModel):
+    """A token that works; without its secret part, which nobody can show again."""
+
+    id: str
+    label: str
+    scopes: tuple[Scope, ...]
+    created_at: datetime
+    expires_at: datetime
+    last_used_on: date | None
+
+
+class TokenOnce(TokenShown):
+    """The token's text is shown this once; only a hash of it is kept."""
+
+    token: str
+
+
+class DeviceLogin(BaseModel):
+    """The identity provider, and the client that a program may use for its device flow."""
+
+    issuer: str
+    client_id: str | None
+    scope: str
+
+
+class WaysIn(BaseModel):
+    """How people log in here."""
+
+    password: bool
+    oidc: DeviceLogin | None
+
+
+@router.get("/login", summary="How to log in here", responses=responses(413, 500))
+def ways_in(request: Request) -> WaysIn:
+    settings: GatewaySettings = request.app.state.settings
+    provider = (
+        DeviceLogin(
+            issuer=settings.oidc_issuer, client_id=settings.oidc_cli_client_id, scope=settings.oidc_scope
+        )
+        if settings.oidc_issuer
+        else None
+    )
+    return WaysIn(password=settings.has_passwords, oidc=provider)
+
+
+@router.post(
+    "/login",
+    status_code=201,
+    summary="A password for a token",
+    responses=responses(401, 404, 409, 413, 422, 429, 500),
+)
+def log_in(new: NewLogin, request: Request, database: TheDatabase) -> TokenOnce:
+    now = datetime.now(UTC)
+    check_passwords_are_used(request.app.state.settings)
+    user = accounts.check_password(database, new.name, new.password, now)
+    with database.reading() as connection:
+        is_initial = accounts.has_initial_password(connection, user.name)
+    if is_initial and new.new_password is None:
+        raise InvalidRequest(
+            "new_password", "is missing: the password so far was handed to you.", "Choose one of your own."
+        )
+    if new.new_password is not None:
+        change_password(database, user, old=new.password, new=new.new_password, now=now, keep_session=None)
+    return create(database, Caller(user), NewToken(label=new.label, scopes=new.scopes, days=new.days), now)
+
+
+@router.get("/tokens", summary="Your tokens that work", responses=RESPONSES)
+def list_tokens(user: Owner, database: TheDatabase) -> list[TokenShown]:
+    with database.reading() as connection:
+        found = tokens.of_user(connection, user.name, datetime.now(UTC))
+    return [TokenShown(**vars(token)) for token in found]
+
+
+@router.post("/tokens", status_code=201, summary="Make a token", responses=RESPONSES)
+def add_token(new: NewToken, caller: TheCaller, _user: Owner, database: TheDatabase) -> TokenOnce:
+    return create(database, caller, new, datetime.now(UTC))
+
+
+@router.delete("/tokens/{token_id}", summary="Revoke one of your tokens", responses=RESPONSES)
+def revoke_token(token_id: OurId, user: Owner, database: TheDatabase) -> list[TokenShown]:
+    revoke(database, user, token_id, datetime.now(UTC))
+    return list_tokens(user, database)
+
+
+def create(database: Database, caller: Caller, new: NewToken, now: datetime) -> TokenOnce:
+    """A token, and the event of its making."""
+    with database.transaction() as connection:
+        made, text = tokens.create(
+            connection,
+            caller,
+            label=new.label,
+            scopes=frozenset(new.scopes),
+            lasts=timedelta(days=new.days),
+            now=now,
+        )
+        name = caller.user.name
+        audit.append(
+            connection,
+            at=now,
+            actor=name,
+            action="token.create",
+            subject=made.id,
+            scopes=list(made.scopes),
+            expires=made.expires_at.isoformat(),
+        )
+    return TokenOnce(**vars(made), token=text)
+
+
+def revoke(database: Database, user: User, token_id: str, now: datetime) -> None:
+    """One of the user's tokens ends, and the event says so."""
+    with database.transaction() as connection:
+        tokens.revoke(connection, name=user.name, token_id=token_id, now=now)
+        audit.append(connection, at=now, actor=user.name, action="token.revoke", subject=token_id)

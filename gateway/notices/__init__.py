@@ -1,0 +1,1 @@
+"""Notices on their way out: e-mail and webhooks. The outbox itself is in `store`."""

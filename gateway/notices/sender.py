@@ -1,0 +1,169 @@
+"""The background of a gateway: every few seconds it sends what is due.
+
+Several gateways may run; each notice is claimed by one. Nothing here can disturb a request: whatever fails
+becomes a word on the notice, or a line in the log without anybody's text.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+
+from domain.errors import NotReady
+from domain.notice import Channel, NoticeKind, NoticeState, SendProblem
+from gateway.config import GatewaySettings
+from gateway.notices.addresses import NotSent, Rules
+from gateway.notices.mail import MailServer, message_of
+from gateway.notices.webhook import WebhookPost
+from store import channels, outbox
+from store.database import Database
+from store.outbox import Claimed
+
+log = logging.getLogger(__name__)
+EVERY_S = 3.0
+AT_ONCE = 4
+PER_TURN = 8
+CLEANED_EVERY = timedelta(hours=1)
+
+
+class Sender:
+    """Sends due notices, by mail where `mail` is given, to webhooks where `post` is."""
+
+    def __init__(
+        self,
+        database: Database,
+        *,
+        mail: MailServer | None,
+        post: WebhookPost | None,
+        public_url: str | None = None,
+        every_s: float = EVERY_S,
+    ) -> None:
+        self._database = database
+        self._mail, self._post = mail, post
+        self._public_url = public_url
+        self._every_s = every_s
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="notices", daemon=True)
+        self._pool = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="notice")
+        self._cleaned_at: datetime | None = None
+
+    @classmethod
+    def of(cls, settings: GatewaySettings, database: Database) -> Sender | None:
+        """None where the operator wants none, or set up neither mail nor webhooks."""
+        mail, rules = mail_server(settings), rules_of(settings)
+        if not settings.send_notices or (mail is None and not rules.allow_any):
+            return None
+        post = WebhookPost(rules) if rules.allow_any else None
+        return cls(database, mail=mail, post=post, public_url=settings.public_url)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def close(self) -> None:
+        """End after the attempts that have begun; what was claimed and not begun waits for its lease."""
+        self._ended.set()
+        if self._thread.is_alive():
+            self._thread.join()
+        self._pool.shutdown()
+
+    def send_due(self, now: datetime) -> int:
+        """One turn: claim some that are due, try each once; how many were tried."""
+        with self._database.reading() as connection:
+            if not outbox.has_due(connection, now):
+                return 0
+        with self._database.transaction() as connection:
+            claimed = outbox.claim(connection, now, limit=PER_TURN)
+        list(self._pool.map(lambda one: self._try(one, now), claimed))
+        return len(claimed)
+
+    def _run(self) -> None:
+        while not self._ended.is_set():
+            try:
+                now = datetime.now(UTC)
+                self._clean(now)
+                busy = self.send_due(now) == PER_TURN
+            except Exception as error:  # the database may be away for a while: the thread stays
+                log.warning("notices cannot be sent now: %s", type(error).__name__)
+                busy = False
+            if not busy:
+                self._ended.wait(self._every_s)
+
+    def _try(self, claimed: Claimed, now: datetime) -> None:
+        if self._ended.is_set():
+            return
+        delivery = claimed.delivery
+        problem = self._attempt(claimed, now)
+        with self._database.transaction() as connection:
+            state = outbox.finish(connection, claimed, problem, now)
+        if problem is not None:
+            level = logging.WARNING if state is NoticeState.DEAD else logging.INFO
+            log.log(level, "notice %s by %s: %s", delivery.notice.id, delivery.channel, problem)
+
+    def _attempt(self, claimed: Claimed, now: datetime) -> SendProblem | None:
+        try:
+            if claimed.delivery.channel is Channel.EMAIL:
+                self._send_mail(claimed, now)
+            else:
+                self._post_to_webhook(claimed, now)
+        except NotSent as error:
+            return error.problem
+        except Exception as error:  # one notice must not keep the others from being sent
+            log.error("notice %s: unexpected %s", claimed.delivery.notice.id, type(error).__name__)
+            return SendProblem.FAULT
+        return None
+
+    def _send_mail(self, claimed: Claimed, now: datetime) -> None:
+        delivery, mail = claimed.delivery, self._mail
+        if mail is None:
+            raise NotSent(SendProblem.SWITCHED_OFF)
+        is_asking = delivery.notice.kind is NoticeKind.CONFIRMATION
+        with self._database.transaction() as connection:
+            found = channels.find_address(connection, delivery.name)
+            if found is None or (found.confirmed_at is None) != is_asking:
+                raise NotSent(SendProblem.NO_CHANNEL)
+            code = channels.new_code(connection, delivery.name, now) if is_asking else None
+        mail.send(
+            message_of(
+                delivery.notice,
+                to=found.address,
+                sender=mail.sender,
+                public_url=self._public_url,
+                code=code,
+                now=now,
+            )
+        )
+
+    def _post_to_webhook(self, claimed: Claimed, now: datetime) -> None:
+        delivery, post = claimed.delivery, self._post
+        if post is None:
+            raise NotSent(SendProblem.SWITCHED_OFF)
+        with self._database.reading() as connection:
+            found = channels.signing_secrets(connection, delivery.name, delivery.webhook_id or "", now)
+        if found is None:
+            raise NotSent(SendProblem.NO_CHANNEL)
+        post.send(delivery.notice, *found, now)
+
+    def _clean(self, now: datetime) -> None:
+        if self._cleaned_at is None or now - self._cleaned_at > CLEANED_EVERY:
+            with self._database.transaction() as connection:
+                outbox.forget_old(connection, now)
+            self._cleaned_at = now
+
+
+def rules_of(settings: GatewaySettings) -> Rules:
+    return Rules.of(settings.webhook_hosts, loopback=settings.webhook_loopback)
+
+
+def mail_server(settings: GatewaySettings) -> MailServer | None:
+    """None without DPGATE_SMTP_URL. Raises NotReady when the password's file cannot be read."""
+    if settings.smtp_url is None or settings.mail_from is None:
+        return None
+    password = None
+    if settings.smtp_password_file is not None:
+        try:
+            password = settings.smtp_password_file.read_text(encoding="utf-8").strip()
+        except (OSError, ValueError):
+            raise NotReady("the file of DPGATE_SMTP_PASSWORD_FILE cannot be read") from None
+    return MailServer(settings.smtp_url, settings.mail_from, settings.smtp_user, password)

@@ -1,0 +1,1 @@
+"""People and services that an OpenID Connect provider vouches for."""

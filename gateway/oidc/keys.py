@@ -1,0 +1,119 @@
+"""What the provider publishes: its addresses and its public keys. Kept for an hour.
+
+A token that names an unknown key makes us look again, but at most once a minute: whoever sends tokens with
+made-up key ids cannot make us flood the provider.
+"""
+
+from __future__ import annotations
+
+import base64
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+from joserfc.errors import JoseError
+from joserfc.jwk import ECKey, JWKRegistry, RSAKey
+
+from domain.errors import Unauthenticated
+from gateway.config import check_address
+from gateway.oidc.wire import Wire
+
+# the algorithms that count, and the keys that they need
+KEY_TYPES: dict[str, type[RSAKey] | type[ECKey]] = {"RS256": RSAKey, "ES256": ECKey}
+FRESH_S = 3600
+AGAIN_S = 60
+SHORTEST_RSA = 2048
+UNKNOWN_KEY = ("authorization", "the token is signed with no key of the provider.", "Log in again.")
+Key = RSAKey | ECKey
+
+
+class Published:
+    """The provider's document and keys, fetched when first needed."""
+
+    def __init__(self, issuer: str, wire: Wire, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._issuer = issuer
+        self._wire = wire
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._document: dict[str, Any] = {}
+        self._document_at = 0.0
+        self._keys: list[dict[str, Any]] = []
+        self._keys_at: float | None = None
+
+    def address(self, name: str) -> str:
+        """An endpoint of the provider. Raises Unauthenticated when it has none."""
+        found = self.find_address(name)
+        if found is None:
+            raise Unauthenticated(
+                "authorization", f"the identity provider has no {name}.", "Tell the operator."
+            )
+        return found
+
+    def find_address(self, name: str) -> str | None:
+        with self._lock:
+            return self._address(name)
+
+    def key(self, kid: str | None, algorithm: str) -> Key:
+        """The public key for a signature. Raises Unauthenticated."""
+        with self._lock:
+            now = self._clock()
+            if self._keys_at is None or now - self._keys_at > FRESH_S:
+                self._fetch_keys(now)
+            found = self._matching(kid, algorithm)
+            if found is None and self._keys_at is not None and now - self._keys_at >= AGAIN_S:
+                self._fetch_keys(now)
+                found = self._matching(kid, algorithm)
+        if found is None:
+            raise Unauthenticated(*UNKNOWN_KEY)
+        return found
+
+    def _address(self, name: str) -> str | None:
+        now = self._clock()
+        if not self._document or now - self._document_at > FRESH_S:
+            document = self._wire.get(f"{self._issuer.rstrip('/')}/.well-known/openid-configuration")
+            if document.get("issuer") != self._issuer:
+                raise Unauthenticated(
+                    "authorization", "the identity provider names itself otherwise.", "Tell the operator."
+                )
+            self._document, self._document_at = document, now
+        found = self._document.get(name)
+        return None if found is None else check_address(str(found))
+
+    def _fetch_keys(self, now: float) -> None:
+        # also when it fails: the next try waits for its turn
+        self._keys_at = now
+        address = self._address("jwks_uri")
+        listed = self._wire.get(address).get("keys") if address else None
+        self._keys = [key for key in listed if isinstance(key, dict)] if isinstance(listed, list) else []
+
+    def _matching(self, kid: str | None, algorithm: str) -> Key | None:
+        fitting = [key for key in self._keys if _fits(key, kid, algorithm)]
+        # without an id the choice must be no choice
+        return _read(fitting[0], algorithm) if len(fitting) == 1 else None
+
+
+def _fits(key: dict[str, Any], kid: str | None, algorithm: str) -> bool:
+    key_type = KEY_TYPES[algorithm].key_type
+    return (
+        key.get("kty") == key_type
+        and key.get("use", "sig") == "sig"
+        and key.get("alg", algorithm) == algorithm
+        and (kid is None or key.get("kid") == kid)
+    )
+
+
+def _read(key: dict[str, Any], algorithm: str) -> Key | None:
+    try:
+        if algorithm == "RS256" and _modulus(key).bit_length() < SHORTEST_RSA:
+            return None
+        found = JWKRegistry.import_key({name: part for name, part in key.items() if name != "d"})
+    except (JoseError, ValueError, TypeError, AttributeError):
+        return None
+    if isinstance(found, ECKey):
+        return found if found.curve_name == "P-256" else None
+    return found if isinstance(found, RSAKey) else None
+
+
+def _modulus(key: dict[str, Any]) -> int:
+    return int.from_bytes(base64.urlsafe_b64decode(key.get("n", "") + "=="))

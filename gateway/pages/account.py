@@ -1,0 +1,132 @@
+"""One's own account: password, tokens, sessions. Forms come back to this page, with what was wrong."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Request
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from starlette.datastructures import FormData
+
+from domain.errors import InvalidRequest, RequestError
+from domain.model import parse
+from domain.permissions import Permission, User, is_allowed
+from domain.scopes import MEANING, SCOPE, Scope
+from gateway.access import TheDatabase
+from gateway.api import tokens as token_routes
+from gateway.api.tokens import NewToken, TokenOnce
+from gateway.logins import change_password, check_passwords_are_used
+from gateway.pages import layout
+from gateway.pages.session import ACCOUNT, COOKIE, NEW_PASSWORD, CheckedForm, cookie_name, page_requires
+from gateway.problems import STATUS
+from gateway.routes import OurId
+from store import accounts, audit, sessions, tokens
+from store.database import Database
+from store.tokens import Caller
+
+router = APIRouter(include_in_schema=False)
+_EMPTY = {"label": "", "days": "90"}
+Owner = Annotated[User, Depends(page_requires(Permission.TOKENS_OWN))]
+
+
+@router.get(ACCOUNT)
+def account_page(request: Request, user: Owner, database: TheDatabase) -> Response:
+    return _page(request, user, database)
+
+
+@router.post(NEW_PASSWORD)
+def new_password(request: Request, form: CheckedForm, user: Owner, database: TheDatabase) -> Response:
+    check_passwords_are_used(request.app.state.settings)
+    old, new = str(form.get("old", "")), str(form.get("new", ""))
+    try:
+        if new != str(form.get("again", "")):
+            raise InvalidRequest("again", "is not the same.", "Type the new password twice.")
+        kept = request.cookies.get(cookie_name(request, COOKIE), "")
+        change_password(database, user, old=old, new=new, now=datetime.now(UTC), keep_session=kept)
+    except RequestError as error:
+        return _page(request, user, database, error=error, at="password")
+    return RedirectResponse(ACCOUNT, status_code=303)
+
+
+@router.post(f"{ACCOUNT}/tokens")
+def new_token(request: Request, form: CheckedForm, user: Owner, database: TheDatabase) -> Response:
+    """The answer shows the token: loading the page again does not."""
+    try:
+        made = token_routes.create(database, Caller(user), _token_of(form), datetime.now(UTC))
+    except RequestError as error:
+        return _page(request, user, database, error=error, at="tokens", typed=form)
+    return _page(request, user, database, made=made)
+
+
+@router.post(f"{ACCOUNT}/tokens/{{token_id}}/revocation")
+def revoke_token(token_id: OurId, _form: CheckedForm, user: Owner, database: TheDatabase) -> Response:
+    token_routes.revoke(database, user, token_id, datetime.now(UTC))
+    return RedirectResponse(ACCOUNT, status_code=303)
+
+
+@router.post(f"{ACCOUNT}/sessions")
+def end_other_sessions(request: Request, _form: CheckedForm, user: Owner, database: TheDatabase) -> Response:
+    now = datetime.now(UTC)
+    kept = request.cookies.get(cookie_name(request, COOKIE), "")
+    with database.transaction() as connection:
+        ended = sessions.close_all(connection, user.name, but=kept)
+        audit.append(
+            connection, at=now, actor=user.name, action="session.close", subject=user.name, others=ended
+        )
+    return RedirectResponse(ACCOUNT, status_code=303)
+
+
+def _token_of(form: FormData) -> NewToken:
+    days = str(form.get("days", ""))
+    fields = {
+        "label": str(form.get("label", "")),
+        "scopes": tuple(str(scope) for scope in form.getlist("scopes")),
+        "days": int(days) if days.isascii() and days.isdigit() and len(days) < 5 else days,
+    }
+    return parse(NewToken, fields)
+
+
+def _page(
+    request: Request,
+    user: User,
+    database: Database,
+    *,
+    error: RequestError | None = None,
+    at: str = "",
+    typed: FormData | None = None,
+    made: TokenOnce | None = None,
+) -> HTMLResponse:
+    now = datetime.now(UTC)
+    with database.reading() as connection:
+        has_password = accounts.has_password(connection, user.name)
+        initial = accounts.has_initial_password(connection, user.name)
+        owned = tokens.of_user(connection, user.name, now)
+        open_sessions = sessions.count(connection, user.name, now)
+    return layout.page(
+        request,
+        "account.html",
+        user=user,
+        status=STATUS[type(error)] if error else 200,
+        problems=error.problems if error else (),
+        at=at,
+        typed={"label": typed.get("label"), "days": typed.get("days")}
+        if typed
+        else {"label": "", "days": 90},
+        chosen=typed.getlist("scopes") if typed else [Scope.READ],
+        made=made,
+        tokens=owned,
+        scopes={scope: MEANING[scope] for scope in useful_scopes(user)},
+        other_sessions=open_sessions - 1,
+        has_password=has_password and request.app.state.settings.has_passwords,
+        initial_password=initial,
+    )
+
+
+def useful_scopes(user: User) -> list[Scope]:
+    """Those that reach anything that the user's role may do."""
+    return [
+        scope
+        for scope in Scope
+        if any(is_allowed(user, permission) for permission, its in SCOPE.items() if its is scope)
+    ]

@@ -1,0 +1,156 @@
+"""A data set's privacy budget: what is left, and who spent what. Depends on public ledger values only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Request
+from fastapi.responses import Response
+from markupsafe import Markup
+
+from domain.chart.timeline import Standing, Timeline, draw_timeline
+from domain.csv_text import csv_text
+from domain.errors import InvalidRequest
+from domain.loss import Currency
+from domain.model import Slug, parse
+from domain.permissions import Permission, User
+from domain.states import LedgerAction
+from gateway.access import TheDatabase
+from gateway.api.datasets import get_budget
+from gateway.api.spending import CourseView, EntryView, SpendingView, Wanted, get_spending
+from gateway.pages.budget_bar import bars
+from gateway.pages.downloads import attached
+from gateway.pages.layout import counted, day, instant, page
+from gateway.pages.session import page_requires
+from store import datasets
+
+router = APIRouter(include_in_schema=False)
+MAX_ROWS = 300
+ROOM = 0.06
+"""Of the time between first and last entry, on both sides: both are seen as steps."""
+ACTIONS = {
+    LedgerAction.RESERVE: ("set aside", "warn", "clock"),
+    LedgerAction.CHARGE: ("spent", "accent", "check"),
+    LedgerAction.REFUND: ("given back", "plain", "cross"),
+}
+COLUMNS = ("at", "author", "project", "dataset", "job", "action", "amount", "currency")
+Reader = Annotated[User, Depends(page_requires(Permission.BUDGET_READ))]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One entry as a line of the table."""
+
+    entry: EntryView
+    words: tuple[str, str, str]
+    currency: str
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """One account over time."""
+
+    currency: str
+    cap: str
+    spent: str
+    svg: Markup
+
+
+@router.get("/budget/{name}")
+def show_budget(request: Request, name: Slug, user: Reader, database: TheDatabase) -> Response:
+    """Data users see what is left, how it was spent and their own jobs; the rights holder everybody's."""
+    budget = get_budget(name, user, database)
+    with database.reading() as connection:
+        dataset = datasets.newest(connection, name, user)
+    is_owner = user.name == dataset.owner
+    everything = get_spending(name, Wanted(), user, database)
+    typed = {field: request.query_params.get(field, "").strip()[:80] for field in Wanted.model_fields}
+    wrong = ""
+    try:
+        wanted = _wanted(typed)
+        found = get_spending(name, wanted, user, database) if wanted != Wanted() else everything
+    except InvalidRequest as error:
+        wrong, found = str(error.problems[0]), SpendingView(dataset=name, account="", entries=[], courses=[])
+    entries = list(reversed(found.entries))
+    return page(
+        request,
+        "budget.html",
+        user=user,
+        dataset=dataset,
+        budget=budget,
+        bars=bars(budget),
+        is_owner=is_owner,
+        rows=[_row(entry) for entry in entries[:MAX_ROWS]],
+        total=len(entries),
+        drawn=drawings(found.courses),
+        typed=typed,
+        wrong=wrong,
+        is_filtered=any(typed[field] for field in ("user", "project")),
+        filters={} if wrong else {field: text for field, text in typed.items() if text},
+        accounts=sorted({(a.kind, a.holder) for a in budget.accounts if a.kind != "cohort"}),
+        users=sorted({entry.author for entry in everything.entries}) if is_owner else [],
+        projects=sorted({entry.project for entry in everything.entries if entry.project}),
+    )
+
+
+@router.get("/budget/{name}/entries.csv")
+def download_entries(request: Request, name: Slug, user: Reader, database: TheDatabase) -> Response:
+    """The entries that the page shows, for spreadsheets."""
+    wanted = _wanted({field: request.query_params.get(field, "") for field in Wanted.model_fields})
+    return attached(f"{name}-budget.csv", as_csv(get_spending(name, wanted, user, database)), "text/csv")
+
+
+def as_csv(spending: SpendingView) -> str:
+    """One row for each entry, oldest first."""
+    return csv_text(
+        COLUMNS,
+        (
+            [str(value) if (value := getattr(entry, name)) is not None else None for name in COLUMNS]
+            for entry in spending.entries
+        ),
+    )
+
+
+def drawings(courses: list[CourseView]) -> list[Drawn]:
+    """Each account on which anything was ever set aside, all over the same time."""
+    shown = [course for course in courses if course.standings]
+    if not shown:
+        return []
+    first = min(course.standings[0].at for course in shown)
+    last = max(course.standings[-1].at for course in shown)
+    return [_drawn(course, first, last) for course in sorted(shown, key=lambda course: course.currency)]
+
+
+def _drawn(course: CourseView, first: datetime, last: datetime) -> Drawn:
+    room = max((last - first).total_seconds() * ROOM, 1.0)
+    words = instant if first.date() == last.date() else day
+    newest = course.standings[-1]
+    timeline = Timeline(
+        currency=str(course.currency),
+        cap=float(course.cap),
+        standings=tuple(
+            Standing(standing.at.timestamp(), float(standing.spent), float(standing.reserved))
+            for standing in course.standings
+        ),
+        start=(first.timestamp() - room, words(first)),
+        end=(last.timestamp() + room, words(last)),
+        sentence=(
+            f"{newest.spent} of {course.cap} {course.currency} were spent until {words(newest.at)}, "
+            f"{newest.reserved} are set aside; {counted(len(course.standings), 'entry', 'entries')} since "
+            f"{words(course.standings[0].at)}."
+        ),
+    )
+    svg = Markup(draw_timeline(timeline))  # noqa: S704 - its texts are escaped
+    return Drawn(str(course.currency), course.cap, newest.spent, svg)
+
+
+def _wanted(typed: dict[str, str]) -> Wanted:
+    """Raises InvalidRequest with the field that cannot be."""
+    return parse(Wanted, {field: text for field, text in typed.items() if text})
+
+
+def _row(entry: EntryView) -> Row:
+    one = entry.currency is Currency.RELEASES and entry.amount == "1"
+    return Row(entry, ACTIONS[entry.action], "release" if one else str(entry.currency))

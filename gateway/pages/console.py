@@ -1,0 +1,88 @@
+"""The console as a whole: every page, what becomes of errors on them, and where people log in."""
+
+from __future__ import annotations
+
+from fastapi import FastAPI
+
+from gateway.pages import (
+    account,
+    ask,
+    attacker,
+    audit,
+    budget,
+    catalogue,
+    comments,
+    errors,
+    grants,
+    jobs,
+    login,
+    metrics,
+    notices,
+    oidc,
+    operation,
+    operation_images,
+    operation_people,
+    operation_platform,
+    operation_workers,
+    policy,
+    projects,
+    register,
+    register_steps,
+    register_table,
+    release,
+    reviews,
+    session,
+    static,
+    submit,
+    submit_bounds,
+    submit_check,
+    submit_mechanism,
+    submit_pipeline,
+    submit_rehearsal,
+    twin_review,
+)
+
+PAGES = (
+    static,
+    login,
+    oidc,
+    account,
+    notices,
+    register,
+    register_table,
+    register_steps,
+    catalogue,
+    attacker,
+    policy,
+    budget,
+    # before the pages of jobs: /jobs/new is no job
+    submit,
+    submit_pipeline,
+    submit_rehearsal,
+    submit_bounds,
+    submit_mechanism,
+    submit_check,
+    ask,
+    jobs,
+    release,
+    twin_review,
+    reviews,
+    comments,
+    audit,
+    operation,
+    operation_workers,
+    operation_images,
+    operation_people,
+    operation_platform,
+    metrics,
+    projects,
+    grants,
+)
+
+
+def install(app: FastAPI) -> None:
+    """After the API's own map of errors, which stays as it is below /api."""
+    errors.install(app)
+    session.install(app)
+    for part in PAGES:
+        app.include_router(part.router)

@@ -1,0 +1,101 @@
+"""What is well and what is not, as tiles: a word, a sentence, and where to go."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from domain.operation import MOST_SKEW_S
+from domain.states import is_terminal
+from gateway.overview import Overview
+from gateway.pages.layout import counted
+from store.workers import Worker
+
+GOOD, WARN, BAD = ("good", "check"), ("warn", "warning"), ("bad", "warning")
+
+
+@dataclass(frozen=True)
+class Tile:
+    """`tone` and `sign` only repeat what the words say."""
+
+    name: str
+    looks: tuple[str, str]
+    sentence: str
+    link: str = ""
+    link_name: str = ""
+
+    @property
+    def tone(self) -> str:
+        return self.looks[0]
+
+    @property
+    def sign(self) -> str:
+        return self.looks[1]
+
+
+def tiles(found: Overview) -> list[Tile]:
+    """One for each part of the platform, whether or not it is well."""
+    if not found.schema.fits:
+        return [_database(found), _broker(found)]
+    return [_database(found), _broker(found), _workers(found), _queue(found), *_others(found)]
+
+
+def _database(found: Overview) -> Tile:
+    if not found.schema.fits:
+        text = (
+            f"Its tables have form {found.schema.found or 'none'}, this version needs {found.schema.needed}. "
+        )
+        return Tile("Database", BAD, text + "Stop the platform, then run dpgate database upgrade.")
+    return Tile("Database", GOOD, "It answers, and its tables have the form of this version.")
+
+
+def _broker(found: Overview) -> Tile:
+    if found.readiness.broker != "ok":
+        return Tile("Redis", BAD, "It does not answer. Jobs are taken and kept; workers hear of them later.")
+    return Tile("Redis", GOOD, "It answers. It carries ids only.")
+
+
+def _workers(found: Overview) -> Tile:
+    where = ("/operation/workers", "Workers")
+    if not found.workers:
+        return Tile("Workers", BAD, "None has ever started. Start one; nothing runs without.", *where)
+    if not found.live:
+        text = "None takes jobs now: each is lost, drained or has ended."
+        return Tile("Workers", BAD, text, *where)
+    if found.lost:
+        return Tile("Workers", WARN, f"{_names(found.lost)}: not seen for over 2 minutes.", *where)
+    return Tile("Workers", GOOD, f"{counted(len(found.live), 'worker')} there, ready for jobs.", *where)
+
+
+def _queue(found: Overview) -> Tile:
+    on_their_way = sum(count for state, count in found.jobs.items() if not is_terminal(state))
+    if found.stuck:
+        text = f"{counted(len(found.stuck), 'thing is', 'things are')} stuck."
+        return Tile("Queue", WARN, text, "#stuck", "See what")
+    return Tile("Queue", GOOD, f"{counted(on_their_way, 'job')} on the way; nothing is stuck.")
+
+
+def _others(found: Overview) -> Iterator[Tile]:
+    """Only what is not well: these parts are not worth a tile otherwise."""
+    if not found.has_key and found.workers:
+        yield Tile("Certificates", BAD, "No worker has published its key: releases could not be verified.")
+    if found.off_clocks:
+        text = f"{_names(found.off_clocks)}: over {MOST_SKEW_S:g} seconds off. Set the clocks right (NTP)."
+        yield Tile("Clocks", WARN, text, "/operation/workers", "Workers")
+    if found.other_versions:
+        text = f"{_names(found.other_versions)}: another version than this gateway's {found.version}."
+        yield Tile("Versions", WARN, text, "/operation/platform", "Platform")
+    full = [one for one in found.workers if one.is_there and one.storage.get("room", "").startswith("under")]
+    if full:
+        text = f"{_names(full)}: under a tenth of the disk is left."
+        yield Tile("Storage", WARN, text, "/operation/platform", "Platform")
+    if found.images_waiting:
+        text = f"{counted(found.images_waiting, 'image')} to approve before pipelines may run there."
+        yield Tile("Images", WARN, text, "/operation/images", "Images")
+    if found.notices_dead:
+        text = f"{counted(found.notices_dead, 'notice')} could not be delivered."
+        yield Tile("Notices", WARN, text, "/operation/notices", "Notices")
+
+
+def _names(workers: list[Worker]) -> str:
+    return ", ".join(worker.name for worker in workers)

@@ -1,0 +1,129 @@
+"""Jobs as pages: the list, one job on its way, and the button that withdraws it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Request
+from fastapi.responses import RedirectResponse, Response
+from starlette.datastructures import FormData
+
+from domain.admission import needs_review
+from domain.errors import FieldProblem
+from domain.permissions import Permission, User, is_allowed
+from domain.review import Thread, is_open
+from domain.states import JobState, is_terminal
+from gateway.access import TheDatabase
+from gateway.api.jobs import AnId, JobView, cancel_job
+from gateway.pages import request_facts, steps
+from gateway.pages.dataset_facts import promise_of
+from gateway.pages.layout import page
+from gateway.pages.session import CheckedForm, page_requires
+from store import comments, datasets, jobs, reviews
+from store.database import Database
+
+router = APIRouter(include_in_schema=False)
+Reader = Annotated[User, Depends(page_requires(Permission.JOB_READ))]
+GROUPS = {
+    "": "All",
+    "open": "On their way",
+    "released": "Released",
+    "ended": "Ended without a release",
+}
+
+
+@router.get("/jobs")
+def list_jobs(request: Request, user: Reader, database: TheDatabase, show: str = "") -> Response:
+    """The newest jobs that this user may see."""
+    with database.reading() as connection:
+        found = jobs.visible_to(connection, user)
+        of = {job.id: datasets.of_job(connection, job) for job in found}
+    views = [JobView.of(job, of[job.id], user) for job in found]
+    chosen = show if show in GROUPS else ""
+    return page(
+        request,
+        "jobs.html",
+        user=user,
+        jobs=[view for view in views if chosen in ("", group(view.state))],
+        total=len(views),
+        states=steps.WORDS,
+        groups=GROUPS,
+        chosen=chosen,
+    )
+
+
+@router.get("/jobs/{job_id}")
+def show_job(request: Request, job_id: AnId, user: Reader, database: TheDatabase, seen: str = "") -> Response:
+    """One job. Between the charge and the public time it looks the same whatever its runs do.
+
+    A page that asks again says what it has `seen`, and gets nothing new while that still holds.
+    """
+    return job_page(request, job_id, user, database, seen=seen)
+
+
+def job_page(
+    request: Request,
+    job_id: str,
+    user: User,
+    database: Database,
+    *,
+    seen: str = "",
+    typed: FormData | None = None,
+    problems: tuple[FieldProblem, ...] = (),
+) -> Response:
+    """The page of a job; a comment that was `typed` comes back with its `problems`."""
+    with database.reading() as connection:
+        job = jobs.get_visible(connection, job_id, user)
+        dataset = datasets.of_job(connection, job)
+        refusals = reviews.refusals(connection, job)
+        may_talk = is_allowed(user, Permission.JOB_COMMENT)
+        talk = comments.listed(connection, job_id=job_id, thread=Thread.JOB, user=user) if may_talk else None
+    view = JobView.of(job, dataset, user)
+    is_late = view.due_at is not None and datetime.now(UTC) > view.due_at
+    shown = f"{view.state}-late" if is_late else str(view.state)
+    if seen == shown:
+        return Response(status_code=204)
+    return page(
+        request,
+        "job.html",
+        user=user,
+        status=422 if problems else 200,
+        job=view,
+        dataset=dataset,
+        state_words=steps.WORDS[view.state],
+        refusals=refusals,
+        talk=talk,
+        may_write=is_open(Thread.JOB, job.state),
+        typed=str(typed.get("text", "")) if typed else "",
+        problems=problems,
+        steps=steps.steps(view, reviewed=needs_review(job.request, dataset.declaration.policy)),
+        charge=steps.charge_sentence(view),
+        ended=is_terminal(view.state),
+        promise=promise_of(job.request.guarantee, job.request.guarantee.sentence),
+        mechanism=request_facts.MECHANISMS[view.mechanism],
+        choices=request_facts.choices(view.choices),
+        outputs=request_facts.outputs(job.request),
+        is_late=is_late,
+        shown=shown,
+        may_cancel=JobState.CANCELLED in view.may_become,
+        may_read=is_allowed(user, Permission.RELEASE_READ),
+    )
+
+
+@router.post("/jobs/{job_id}/cancel")
+def withdraw_job(
+    job_id: AnId,
+    _form: CheckedForm,
+    user: Annotated[User, Depends(page_requires(Permission.JOB_CANCEL))],
+    database: TheDatabase,
+) -> Response:
+    cancel_job(job_id, user, database)
+    return RedirectResponse(f"/jobs/{job_id}", status_code=303)
+
+
+def group(state: JobState) -> str:
+    """Under which heading of the list a job stands."""
+    if state is JobState.RELEASED:
+        return "released"
+    return "ended" if is_terminal(state) else "open"

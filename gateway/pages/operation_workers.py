@@ -1,0 +1,122 @@
+"""Workers: which are there, what they take part in, what they lack; drain, resume, forget."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Request
+from fastapi.responses import RedirectResponse, Response
+
+from domain.errors import InvalidRequest
+from domain.operation import WorkerState, WorkKind
+from domain.permissions import Permission, User
+from gateway.access import TheDatabase
+from gateway.api.operation import Drain, WorkerName, drain_worker, forget_worker, resume_worker
+from gateway.pages.layout import counted, instant, page
+from gateway.pages.session import CheckedForm, page_requires
+from store import history, workers
+from store.clock import ahead_s, database_time
+from store.history import Event, Wanted
+from store.workers import Worker
+
+router = APIRouter(include_in_schema=False)
+Reader = Annotated[User, Depends(page_requires(Permission.OPERATION_READ))]
+Operator = Annotated[User, Depends(page_requires(Permission.OPERATION_CHANGE))]
+HERE = "/operation/workers"
+MAX_REPORTS = 10
+LOOKS = {
+    WorkerState.LIVE: ("good", "check"),
+    WorkerState.DRAINING: ("warn", "clock"),
+    WorkerState.DRAINED: ("plain", "clock"),
+    WorkerState.ENDED: ("plain", "cross"),
+    WorkerState.LOST: ("bad", "warning"),
+}
+KINDS = {
+    WorkKind.JOBS: "jobs that run",
+    WorkKind.IMPORTS: "imports",
+    WorkKind.REHEARSALS: "rehearsals on twins",
+}
+
+
+@router.get(HERE)
+def show_workers(request: Request, user: Reader, database: TheDatabase) -> Response:
+    with database.reading() as connection:
+        now = database_time(connection)
+        skew_s = ahead_s(connection, datetime.now(UTC))
+        found = workers.listed(connection, now=now)
+        reports = history.events(connection, Wanted(action="doctor.report"), limit=MAX_REPORTS)
+        starts = history.events(connection, Wanted(action="worker.start"), limit=MAX_REPORTS)
+    return page(
+        request,
+        "operation_workers.html",
+        user=user,
+        workers=[
+            (worker, LOOKS[worker.state], sentence(worker, now), f"{_long(now - worker.seen_at)} ago")
+            for worker in found
+        ],
+        kinds=KINDS,
+        gateway_skew_s=skew_s,
+        gone={WorkerState.LOST, WorkerState.ENDED},
+        reports=[_report(event) for event in sorted(reports + starts, key=lambda event: -event.number)],
+    )
+
+
+@router.post(f"{HERE}/{{worker}}")
+def decide_worker(worker: WorkerName, form: CheckedForm, user: Operator, database: TheDatabase) -> Response:
+    """Drain, resume or forget one of them."""
+    decision = str(form.get("decision", ""))
+    if decision == "drain":
+        drain_worker(worker, Drain(ends=form.get("ends") == "yes"), user, database)
+    elif decision == "resume":
+        resume_worker(worker, user, database)
+    elif decision == "forget":
+        forget_worker(worker, user, database)
+    else:
+        raise InvalidRequest("decision", "is missing.", "Drain it, resume it or forget it.")
+    return RedirectResponse(HERE, status_code=303)
+
+
+def sentence(worker: Worker, now: datetime) -> str:
+    """What the state of this worker means, and what to do."""
+    unseen = now - worker.seen_at
+    if worker.state is WorkerState.LOST:
+        return (
+            f"Not seen for {_long(unseen)}. Its process ended, or it does not reach the database or Redis."
+            " What it had in hand is taken up by others."
+        )
+    if worker.state is WorkerState.ENDED:
+        return f"It ended in order at {instant(worker.ended_at)}."
+    if worker.state is WorkerState.DRAINED:
+        return "It takes nothing and has nothing in hand. Stop its process, or let it take jobs again."
+    if worker.state is WorkerState.DRAINING:
+        then = " Its process ends then." if worker.drain_ends else ""
+        return f"It takes no new job; what it takes part in is finished.{then}"
+    if worker.kinds:
+        return f"It takes part in {' and '.join(KINDS[kind] for kind in worker.kinds)}."
+    return "It is idle."
+
+
+def _long(unseen: timedelta) -> str:
+    minutes = int(unseen.total_seconds() // 60)
+    if minutes < 2:
+        return counted(max(0, int(unseen.total_seconds())), "second")
+    if minutes < 120:
+        return counted(minutes, "minute")
+    return counted(minutes // 60, "hour") if minutes < 2880 else counted(minutes // 1440, "day")
+
+
+def _report(event: Event) -> tuple[Event, str, str]:
+    """What a worker or the doctor said of a host, as a sentence and a tone."""
+    details = event.details
+    if event.action == "worker.start":
+        absent = [name for name, present in details.get("isolation", {}).items() if not present]
+        said = f"started with profile {details.get('profile')}"
+    else:
+        absent = list(details.get("missing", []))
+        said = f"was looked at with profile {details.get('isolation')}"
+    return (
+        event,
+        f"{said}; {'missing: ' + ', '.join(absent) if absent else 'every feature is there'}.",
+        ("warn" if absent else "good"),
+    )

@@ -1,0 +1,198 @@
+"""The fields of a policy as its pages name them: what each means, and what is advised."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from domain.policy import ALL_GUARANTEES, ALL_MECHANISMS, Policy, Timing
+from gateway.pages.dataset_facts import promise_of
+from gateway.pages.layout import number
+from gateway.pages.request_facts import MECHANISMS
+
+Kind = Literal["names", "lines", "ticks", "tick", "amount", "whole", "number", "choice"]
+ALL, ABOVE, NOBODY = "all", "above", "none"
+
+
+@dataclass(frozen=True)
+class Option:
+    """One of the values that a field may have."""
+
+    value: str
+    label: str
+    meaning: str = ""
+
+
+@dataclass(frozen=True)
+class Field:
+    """One field: its name in a policy, and what the form says of it. `unit` stands behind the input;
+    `beside` is the amount that belongs to the choice `above`."""
+
+    name: str
+    label: str
+    kind: Kind
+    meaning: str
+    advice: str = ""
+    unit: str = ""
+    options: tuple[Option, ...] = ()
+    beside: str = ""
+
+
+@dataclass(frozen=True)
+class Group:
+    """Fields that belong together."""
+
+    key: str
+    title: str
+    fields: tuple[Field, ...]
+
+
+def _guarantees() -> Iterable[Option]:
+    for guarantee in ALL_GUARANTEES:
+        promise = promise_of(guarantee, guarantee.sentence)
+        yield Option(str(guarantee), promise.name, promise.sentence)
+
+
+def _mechanisms() -> Iterable[Option]:
+    for name in ALL_MECHANISMS:
+        label, _, meaning = MECHANISMS[name].partition(": ")
+        yield Option(name, label, meaning[:1].upper() + meaning[1:])
+
+
+_WHO = Group(
+    "who",
+    "Who may ask, and what",
+    (
+        Field("data_users", "Researchers", "names",
+              "Their names here, one on each line. * stands for everybody with an account here.",
+              "Name people. Members of a project that you grant the data set need no line here."),
+        Field("images", "Images", "ticks",
+              "Root file systems that pipelines may run in. Without one, only trusted queries are possible.",
+              "Allow only what people need."),
+        Field("guarantees", "Promises", "ticks",
+              "What must be promised about each person for a number to leave.",
+              "Differential privacy alone, unless somebody has a reason that you understand.",
+              options=tuple(_guarantees())),
+        Field("mechanisms", "Mechanisms", "ticks",
+              "The ways to a number that you allow, among those that give an allowed promise.",
+              "All of them: the promise is what protects people.", options=tuple(_mechanisms())),
+        Field("reviewed_pipelines", "Pipelines that somebody has read", "lines",
+              "Digests (sha256:…), one on each line. Only these may use mechanisms that trust the code.",
+              "Empty, unless you allow a mechanism without a formal guarantee."),
+    ),
+)  # fmt: skip
+_LIMITS = Group(
+    "limits",
+    "Limits",
+    (
+        Field("max_epsilon_per_job", "Largest epsilon of one job", "amount",
+              "How much one job may change what can be told about one person: smaller protects more.",
+              "1 or less.", "epsilon"),
+        Field("max_epsilon_per_project", "Largest epsilon of one project", "amount",
+              "Of all its jobs together, on all data about the same people. Empty: no such limit.",
+              "A part of the budget that leaves something for others.", "epsilon"),
+        Field("min_block_size", "Smallest block", "whole",
+              "The fewest people that a pipeline gets to see at a time.", "6 or more.", "people"),
+        Field("max_wall_seconds", "Longest run", "number", "After that time a run is ended.",
+              "As long as an honest run needs, twice over.", "seconds"),
+        Field("max_memory_mib", "Memory of a run", "whole", "The most that one run may take.",
+              "4096, unless people have asked for more.", "MiB"),
+        Field("max_processes", "Processes of a run", "whole", "The most at the same time.",
+              "256 is plenty for most."),
+        Field("max_scratch_mib", "Scratch space of a run", "whole", "For files that a run writes for itself.",
+              "1024, unless people have asked for more.", "MiB"),
+    ),
+)  # fmt: skip
+_PEOPLE = Group(
+    "decisions",
+    "What people decide",
+    (
+        Field("approve_jobs", "Before a job runs", "choice",
+              "Which jobs wait until a reviewer has read their code.",
+              "Those above the epsilon that you would let pass unread.",
+              options=(Option(NOBODY, "No job waits"),
+                       Option(ABOVE, "Jobs above this epsilon wait, and those that have none"),
+                       Option(ALL, "Every job waits")),
+              beside="approve_jobs_above"),
+        Field("review_releases", "Before a release is read", "choice",
+              "Which releases wait until a reviewer has looked at them. Whoever withholds one goes by what "
+              "it says: the refusal itself tells a little about the data, outside the guarantee.",
+              "No release: what protects people is the noise, which is in it already.",
+              options=(Option(NOBODY, "No release waits"),
+                       Option(ABOVE, "Releases above this epsilon wait, and those that have none"),
+                       Option(ALL, "Every release waits")),
+              beside="review_releases_above"),
+        Field("reviewers", "Further reviewers", "names",
+              "Rights holders who may decide beside you, one on each line.",
+              "At least one, for your holidays."),
+        Field("votes", "Votes for a decision", "choice",
+              "With two, both are hidden until both are in, and one refusal refuses.",
+              "Two, where a mistake would be grave.",
+              options=(Option("1", "One reviewer decides"), Option("2", "Two reviewers must agree"))),
+        Field("review_twin", "Review each version's twin before anybody may fetch it", "tick",
+              "The twin is made from the declaration alone; a review finds what should not stand in there.",
+              "Tick it where declarations name rare categories."),
+    ),
+)  # fmt: skip
+_TIME = Group(
+    "time",
+    "When a release is out",
+    (
+        Field("timing.mode", "Time of release", "choice",
+              "The time at which a release appears can itself tell something.", "Padded.",
+              options=(Option("padded", "Padded", Timing().sentence),
+                       Option("coarse", "Coarse", Timing(mode="coarse", step_seconds=60).sentence))),
+        Field("timing.step_seconds", "Step of the coarse time", "number",
+              "Releases appear at multiples of it. For coarse time only.", "As large as people can bear.",
+              "seconds"),
+        Field("timing.staging_seconds", "Time to bring large files to a run", "number",
+              "Added to each turn of a padded job, stated without a look at the data.",
+              "0, unless files of one person are very large.", "seconds"),
+    ),
+)  # fmt: skip
+GROUPS = (_WHO, _LIMITS, _PEOPLE, _TIME)
+_LABELS = {field.name: field.label for group in GROUPS for field in group.fields} | {
+    "approve_jobs_above": "Jobs that wait: above this epsilon",
+    "review_releases_above": "Releases that wait: above this epsilon",
+    "timing": "When a release is out",
+}
+_OPTIONS = {option.value: option.label for field in _WHO.fields for option in field.options}
+_WAITS = {"approve_jobs": "job", "review_releases": "release"}
+_EMPTY = {
+    "mechanisms": "all that give an allowed promise",
+    "max_epsilon_per_project": "no limit",
+}
+
+
+def label(name: str) -> str:
+    """What people call a field of a policy, or one item of it; any other name stays."""
+    return _LABELS.get(name) or _LABELS.get(name.partition(".")[0], name)
+
+
+def told(name: str, policy: Policy) -> str:
+    """A field's value in words; a rule with its threshold."""
+    value = getattr(policy, name)
+    if name in _WAITS:
+        return _told_rule(_WAITS[name], value, getattr(policy, f"{name}_above"))
+    if isinstance(value, Timing):
+        return _told_timing(value)
+    if value is None:
+        return _EMPTY[name]
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, tuple):
+        return ", ".join(_OPTIONS.get(str(part), str(part)) for part in value) or "nobody and nothing"
+    return number(value) if isinstance(value, int | float) else str(value)
+
+
+def _told_rule(what: str, always: bool, above: str | None) -> str:
+    if always:
+        return f"every {what} waits"
+    return f"no {what} waits" if above is None else f"{what}s above epsilon {above} wait, and those with none"
+
+
+def _told_timing(timing: Timing) -> str:
+    if not timing.staging_seconds:
+        return timing.sentence
+    return f"{timing.sentence} Each turn has {number(timing.staging_seconds)} s more for large files."

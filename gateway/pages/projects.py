@@ -1,0 +1,197 @@
+"""Projects: one's own, one in full, and the steps of its lead. What was typed is kept on refusal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Request
+from fastapi.responses import RedirectResponse, Response
+from starlette.datastructures import FormData
+
+from domain.errors import FieldProblem, InvalidRequest, RequestError
+from domain.model import Model, Slug, parse
+from domain.permissions import Permission, Role, User
+from domain.project import Ask, NewProject, ProjectState
+from gateway.access import TheDatabase
+from gateway.api import grants as grant_routes
+from gateway.api import projects as routes
+from gateway.api.projects import NewLead, ProjectView
+from gateway.pages import project_facts
+from gateway.pages.layout import page
+from gateway.pages.session import CheckedForm, page_requires
+from gateway.problems import STATUS
+from store.database import Database
+
+router = APIRouter(include_in_schema=False)
+Reader = Annotated[User, Depends(page_requires(Permission.PROJECT_READ))]
+Lead = Annotated[User, Depends(page_requires(Permission.PROJECT_LEAD))]
+PROJECTS = "/projects"
+MAX_NAME = 63
+NEW = ("name", "title", "purpose", "ends_on")
+
+
+class Member(Model):
+    """Whom a step of the lead is about."""
+
+    member: Slug
+
+
+class Wanted(Model):
+    """Which data set a step of the lead is about."""
+
+    dataset: Slug
+
+
+NAMED: dict[str, type[Model]] = {"member": Member, "dataset": Wanted}
+
+
+@router.get(PROJECTS)
+def list_projects(request: Request, user: Reader, database: TheDatabase) -> Response:
+    return _list(request, user, database)
+
+
+@router.post(PROJECTS)
+def make_project(request: Request, form: CheckedForm, user: Lead, database: TheDatabase) -> Response:
+    fields = {name: str(form.get(name, "")) for name in NEW}
+    try:
+        made = routes.make_project(parse(NewProject, fields), user, database)
+    except RequestError as error:
+        return _list(request, user, database, typed=fields, error=error)
+    return RedirectResponse(f"{PROJECTS}/{made.name}", status_code=303)
+
+
+@router.get(f"{PROJECTS}/{{project}}")
+def show_project(request: Request, project: Slug, user: Reader, database: TheDatabase) -> Response:
+    return _page(request, project, user, database)
+
+
+@router.post(f"{PROJECTS}/{{project}}/members")
+def change_members(
+    request: Request, project: Slug, form: CheckedForm, user: Lead, database: TheDatabase
+) -> Response:
+    """Add somebody, remove somebody, leave, or let somebody else lead."""
+    steps: dict[str, Callable[[str], Any]] = {
+        "add": lambda member: routes.add_member(project, member, user, database),
+        "remove": lambda member: routes.remove_member(project, member, user, database),
+        "lead": lambda member: routes.hand_over(project, NewLead(lead=member), user, database),
+    }
+    return _step(request, project, form, user, database, at="members", steps=steps, of="member")
+
+
+@router.post(f"{PROJECTS}/{{project}}/asks")
+def ask(request: Request, project: Slug, form: CheckedForm, user: Lead, database: TheDatabase) -> Response:
+    """Ask the rights holder of a data set for it."""
+
+    def asked(dataset: str) -> None:
+        why = parse(Ask, {"why": str(form.get("why", ""))})
+        grant_routes.ask_for_grant(project, dataset, why, user, database)
+
+    def withdrawn(dataset: str) -> None:
+        grant_routes.withdraw(project, dataset, user, database)
+
+    steps = {"ask": asked, "withdraw": withdrawn}
+    return _step(request, project, form, user, database, at="asks", steps=steps, of="dataset")
+
+
+@router.post(f"{PROJECTS}/{{project}}/closing")
+def close(project: Slug, _form: CheckedForm, user: Lead, database: TheDatabase) -> Response:
+    routes.close_project(project, user, database)
+    return RedirectResponse(f"{PROJECTS}/{project}", status_code=303)
+
+
+def _step(
+    request: Request,
+    project: str,
+    form: FormData,
+    user: User,
+    database: Database,
+    *,
+    at: str,
+    steps: Mapping[str, Callable[[str], Any]],
+    of: str,
+) -> Response:
+    """One step of the lead on the thing that the field `of` names; back to the project, or with problems."""
+    step, name = str(form.get("step", "")), str(form.get(of, "")).strip()
+    routes.get_project(project, user, database)  # a project that is none of theirs has no form
+    try:
+        if step not in steps:
+            raise InvalidRequest("step", "is missing.", "Use one of the buttons.")
+        steps[step](_slug(of, name))
+    except RequestError as error:
+        return _page(request, project, user, database, at=at, typed=form, error=error)
+    left = step == "remove" and name == user.name
+    return RedirectResponse(PROJECTS if left else f"{PROJECTS}/{project}", status_code=303)
+
+
+def _slug(field: str, name: str) -> str:
+    return str(getattr(parse(NAMED[field], {field: name}), field))
+
+
+def _list(
+    request: Request,
+    user: User,
+    database: Database,
+    *,
+    typed: dict[str, str] | None = None,
+    error: RequestError | None = None,
+) -> Response:
+    found = routes.list_projects(user, database)
+    asking_for = request.query_params.get("dataset", "")[:MAX_NAME]
+    asks = grant_routes.list_asks(user, database) if user.role is Role.RIGHTS_HOLDER else []
+    return page(
+        request,
+        "projects.html",
+        user=user,
+        status=STATUS[type(error)] if error else 200,
+        projects=[(project, _reach(project)) for project in found],
+        led=[one for one in found if one.lead == user.name and one.state is ProjectState.OPEN],
+        asks=asks,
+        states=project_facts.PROJECT_STATES,
+        keeper=project_facts.keeper,
+        until=project_facts.until,
+        asking_for=asking_for,
+        typed=typed or dict.fromkeys(NEW, ""),
+        wrong=_by_field(error),
+    )
+
+
+def _page(
+    request: Request,
+    name: str,
+    user: User,
+    database: Database,
+    *,
+    at: str = "",
+    typed: FormData | None = None,
+    error: RequestError | None = None,
+) -> Response:
+    project = routes.get_project(name, user, database)
+    events = routes.get_history(name, user, database)
+    kept = {"dataset": request.query_params.get("dataset", "")[:MAX_NAME], "why": "", "member": ""}
+    return page(
+        request,
+        "project.html",
+        user=user,
+        status=STATUS[type(error)] if error else 200,
+        project=project,
+        grants=[project_facts.granted(view) for view in project.grants],
+        words=project_facts.PROJECT_STATES[project.state],
+        keeper=project_facts.keeper(project),
+        until=project_facts.until,
+        leads=project.lead == user.name and project.state is ProjectState.OPEN,
+        history=project_facts.steps(events),
+        at=at,
+        typed=kept | ({key: str(typed.get(key, "")) for key in kept} if typed else {}),
+        wrong=_by_field(error),
+        problems=list(_by_field(error).values()),
+    )
+
+
+def _reach(project: ProjectView) -> list[str]:
+    """The data sets that it may use now."""
+    return [grant.dataset for grant in project.grants if grant.is_living]
+
+
+def _by_field(error: RequestError | None) -> dict[str, FieldProblem]:
+    return {problem.field: project_facts.plainly(problem) for problem in error.problems} if error else {}

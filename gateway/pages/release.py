@@ -1,0 +1,154 @@
+"""A release as a page and as downloads: its values, what the noise leaves of them, and the promise."""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Request
+from fastapi.responses import RedirectResponse, Response
+from markupsafe import Markup
+
+from domain.chart.intervals import MOST, Mark, by_own_bounds, draw_intervals
+from domain.citation import citation
+from domain.csv_text import csv_text
+from domain.dataset import Dataset
+from domain.errors import Conflict, NotFound
+from domain.job import AnyRequest, Job
+from domain.permissions import Permission, User
+from domain.query import QueryRequest
+from domain.release import Release, opened
+from gateway.access import TheDatabase
+from gateway.api.jobs import AnId
+from gateway.pages import pictures, request_facts
+from gateway.pages.dataset_facts import Promise, promise_of
+from gateway.pages.downloads import attached
+from gateway.pages.layout import page
+from gateway.pages.session import page_requires
+from store import datasets, jobs, releases
+from store.database import Database
+
+router = APIRouter(include_in_schema=False)
+Reader = Annotated[User, Depends(page_requires(Permission.RELEASE_READ))]
+MAX_STRIPS = 40
+MOST_ONE_BY_ONE = 12
+"""More values than that are first shown at one look."""
+COMPARED = {"count", "histogram"}
+"""Queries whose numbers are all of one kind, so that one scale suits them."""
+COLUMNS = (
+    "name", "value", "lower_95", "upper_95", "sampling_lower_95", "sampling_upper_95", "noise_scale",
+)  # fmt: skip
+
+
+@router.get("/jobs/{job_id}/release")
+def show_release(request: Request, job_id: AnId, user: Reader, database: TheDatabase) -> Response:
+    """The release; while there is none, the job says how far it is."""
+    try:
+        job, dataset, release = _read(job_id, user, database)
+    except Conflict:
+        return RedirectResponse(f"/jobs/{job_id}", status_code=303)
+    return page(
+        request,
+        "release.html",
+        user=user,
+        job_id=job_id,
+        dataset=dataset,
+        citation=citation(dataset.declaration, release),
+        files=_files(release),
+        **release_facts(job.request, release),
+    )
+
+
+@router.get("/jobs/{job_id}/release.json")
+def download_json(job_id: AnId, user: Reader, database: TheDatabase) -> Response:
+    """The whole release with its certificate, as `dpgate verify` reads it."""
+    release = _read(job_id, user, database)[2]
+    return attached(
+        f"{job_id}.json", json.dumps(release.model_dump(mode="json"), indent=2), "application/json"
+    )
+
+
+@router.get("/jobs/{job_id}/release.csv")
+def download_csv(job_id: AnId, user: Reader, database: TheDatabase) -> Response:
+    """The values as a table, for spreadsheets."""
+    release = _read(job_id, user, database)[2]
+    return attached(f"{job_id}.csv", as_csv(release), "text/csv")
+
+
+@router.get("/jobs/{job_id}/certificate.json")
+def download_certificate(job_id: AnId, user: Reader, database: TheDatabase) -> Response:
+    certificate = _read(job_id, user, database)[2].certificate
+    return attached(f"{job_id}-certificate.json", json.dumps(certificate, indent=2), "application/json")
+
+
+@router.get("/jobs/{job_id}/files/{path:path}")
+def download_file(job_id: AnId, path: str, user: Reader, database: TheDatabase) -> Response:
+    """One released file, byte by byte as the certificate names it."""
+    release = _read(job_id, user, database)[2]
+    name = path.rpartition("/")[2]
+    if path in release.files:
+        return attached(name, release.files[path], "text/plain")
+    if path in release.binary_files:
+        return attached(name, base64.b64decode(release.binary_files[path]), "application/octet-stream")
+    raise NotFound("path", "the release has no such file.")
+
+
+def release_facts(request: AnyRequest, release: Release) -> dict[str, Any]:
+    """What a template needs to show a release, on its page and in review."""
+    outputs = request_facts.outputs(request)
+    bounds = {output.name: (output.lower, output.upper) for output in outputs}
+    together = isinstance(request, QueryRequest) and request.query.kind in COMPARED
+    shown_at_once = overview(release, bounds, together=together)
+    return {
+        "release": release,
+        "title": request.title,
+        "strips": pictures.strips(release.values[:MAX_STRIPS], bounds, together=together),
+        "overview": shown_at_once,
+        "has_own_bounds": shown_at_once is not None and by_own_bounds(_marks(release, bounds)),
+        "bounds": bounds,
+        "has_sampling": any(value.sampling_lower_95 is not None for value in release.values),
+        "has_scale": any(value.noise_scale is not None for value in release.values),
+        "promise": _promise(release),
+        "cost": ", ".join(f"{currency} {amount}" for currency, amount in release.cost.items()),
+        "mechanism": request_facts.MECHANISMS[request.mechanism_name],
+        "choices": request_facts.choices(request.choices()),
+    }
+
+
+def as_csv(release: Release) -> str:
+    """One row for each value. A name that a spreadsheet would run as a formula gets an apostrophe first."""
+    return csv_text(COLUMNS, ([getattr(value, column) for column in COLUMNS] for value in release.values))
+
+
+def overview(release: Release, bounds: dict[str, tuple[float, float]], *, together: bool) -> Markup | None:
+    """All values at one look, where they are too many to be shown one by one."""
+    if len(release.values) <= (MAX_STRIPS if together else MOST_ONE_BY_ONE):
+        return None
+    return Markup(draw_intervals(_marks(release, bounds)))  # noqa: S704 - its texts are escaped
+
+
+def _marks(release: Release, bounds: dict[str, tuple[float, float]]) -> list[Mark]:
+    return [
+        Mark(value.name, value.value, value.lower_95, value.upper_95, *bounds.get(value.name, (None, None)))
+        for value in release.values[:MOST]
+    ]
+
+
+def _read(job_id: str, user: User, database: Database) -> tuple[Job, Dataset, Release]:
+    with database.reading() as connection:
+        job = jobs.get_visible(connection, job_id, user)
+        return job, datasets.of_job(connection, job), releases.read(connection, job)
+
+
+def _promise(release: Release) -> Promise:
+    """The class, with the sentence that the certificate signs."""
+    guarantee = opened(release.certificate).get("predicate", {}).get("guarantee", {})
+    return promise_of(release.guarantee, guarantee.get("sentence") or release.guarantee.sentence)
+
+
+def _files(release: Release) -> list[tuple[str, int]]:
+    """Path and size in bytes of every released file."""
+    texts = {path: len(text.encode()) for path, text in release.files.items()}
+    others = {path: len(base64.b64decode(text)) for path, text in release.binary_files.items()}
+    return sorted((texts | others).items())

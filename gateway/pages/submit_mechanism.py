@@ -1,0 +1,95 @@
+"""The wizard's fifth step: mechanism, block size and epsilon, with the error to expect drawn beside them."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+from starlette.datastructures import FormData
+
+from domain.draft_steps import pipeline_of
+from domain.errors import RequestError
+from domain.job_draft import Step
+from domain.permissions import User
+from gateway.access import TheDatabase
+from gateway.api.datasets import get_budget
+from gateway.pages import expected_error as errors
+from gateway.pages.budget_bar import bars, binding
+from gateway.pages.mechanism_form import cards, mechanism_of, typed_of
+from gateway.pages.session import CheckedForm
+from gateway.pages.submit_frame import (
+    START,
+    Author,
+    Drafted,
+    TheDraft,
+    go,
+    save,
+    step_page,
+    typed_texts,
+)
+
+router = APIRouter(include_in_schema=False)
+
+
+@router.get(START + "/{draft_id}/mechanism")
+def show_mechanism(request: Request, drafted: TheDraft, user: Author, database: TheDatabase) -> Response:
+    if not drafted.may_see(Step.MECHANISM):
+        return go(drafted.draft, drafted.furthest)
+    return _page(request, drafted, user, database)
+
+
+@router.post(START + "/{draft_id}/mechanism")
+def keep_mechanism(
+    request: Request, form: CheckedForm, drafted: TheDraft, user: Author, database: TheDatabase
+) -> Response:
+    """Draw the choice, or keep it and go on."""
+    if not drafted.may_see(Step.MECHANISM):
+        return go(drafted.draft, drafted.furthest)
+    if form.get("action") in ("redraw", "again"):
+        return _page(request, drafted, user, database, typed=form)
+    try:
+        mechanism = mechanism_of(form, drafted.dataset)
+    except RequestError as error:
+        return _page(request, drafted, user, database, typed=form, error=error)
+    save(database, drafted, mechanism=mechanism)
+    return go(drafted.draft, Step.CHECK)
+
+
+def _page(
+    request: Request,
+    drafted: Drafted,
+    user: User,
+    database: TheDatabase,
+    *,
+    typed: FormData | None = None,
+    error: RequestError | None = None,
+) -> Response:
+    rehearsal, policy = drafted.rehearsal, drafted.dataset.declaration.policy
+    assert rehearsal is not None
+    start = typed_of(
+        drafted.content.mechanism,
+        block_size=rehearsal.request.block_size,
+        epsilon=policy.max_epsilon_per_job if float(policy.max_epsilon_per_job) < 1 else "1",
+    )
+    shown = start | (typed_texts(typed) if typed else {})
+    if str(shown.get("action", "")) == "again":
+        shown["again"] = str(int(shown["again"]) + 1) if shown["again"].isdigit() else "1"
+    budget = binding(get_budget(drafted.dataset.name, user, database), project=drafted.content.project)
+    return step_page(
+        request,
+        user,
+        drafted,
+        Step.MECHANISM,
+        error=error,
+        typed=typed,
+        shown=shown,
+        cards=cards(drafted.dataset, pipeline_digest=pipeline_of(drafted.content).digest),
+        policy=policy,
+        bars=bars(budget),
+        outputs=[value.name for value in rehearsal.values],
+        sizes=errors.block_sizes(rehearsal),
+        aggregators=errors.AGGREGATORS,
+        is_waiting=rehearsal.state.is_open,
+        expected=errors.expected_error(
+            rehearsal, shown, left=errors.left_of(budget), cap=policy.max_epsilon_per_job
+        ),
+    )

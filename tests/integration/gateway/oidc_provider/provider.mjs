@@ -1,0 +1,53 @@
+// A certified OpenID Connect provider on loopback, with the three clients of a platform. In memory, for tests.
+import Provider from 'oidc-provider';
+
+const port = Number(process.argv[2]);
+const MEMBER = 'urn:mace:example:group:heart:member';
+const AUDIENCE = 'https://dpgate.example';
+
+const provider = new Provider(`http://127.0.0.1:${port}`, {
+  clients: [
+    {
+      client_id: 'dpgate-web',
+      client_secret: 'web secret & more',
+      redirect_uris: ['http://127.0.0.1/login/oidc/back'],
+      grant_types: ['authorization_code'],
+      response_types: ['code'],
+      application_type: 'native',
+    },
+    {
+      client_id: 'dpgate-cli',
+      token_endpoint_auth_method: 'none',
+      grant_types: ['urn:ietf:params:oauth:grant-type:device_code'],
+      redirect_uris: [],
+      response_types: [],
+    },
+    {
+      client_id: 'nightly',
+      client_secret: 'service secret',
+      grant_types: ['client_credentials'],
+      redirect_uris: [],
+      response_types: [],
+    },
+  ],
+  claims: { openid: ['sub'], profile: ['preferred_username', 'eduperson_entitlement'] },
+  pkce: { required: () => true },
+  features: {
+    devInteractions: { enabled: true },
+    deviceFlow: { enabled: true },
+    clientCredentials: { enabled: true },
+    introspection: { enabled: true, allowedPolicy: async () => true },
+    // the service gets a JWT for the platform, people get opaque tokens: both kinds are tried
+    resourceIndicators: {
+      enabled: true,
+      defaultResource: async (_, client) => (client.clientId === 'nightly' ? AUDIENCE : undefined),
+      useGrantedResource: async () => true,
+      getResourceServerInfo: async () => ({ scope: '', accessTokenFormat: 'jwt', accessTokenTTL: 300 }),
+    },
+  },
+  findAccount: async (_, id) => ({
+    accountId: id,
+    claims: async () => ({ sub: id, preferred_username: id, eduperson_entitlement: [MEMBER] }),
+  }),
+});
+provider.listen(port, '127.0.0.1', () => console.log('ready'));

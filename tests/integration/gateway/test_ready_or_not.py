@@ -1,0 +1,62 @@
+"""Is it ready? Words for whoever routes requests, the same for everybody; the page says what to do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+from asking import problem, running_gateway
+
+from gateway import readiness
+from store.database import Database
+from store.operation import database_words
+from store.schema import schema
+
+READY = {"status": "ready", "database": "ok", "tables": "ok", "broker": "ok"}
+
+
+@pytest.fixture(autouse=True)
+def look_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(readiness, "KEPT_S", -1.0)
+
+
+def test_ready_with_everything_there(database_url: str, redis_url: str):
+    with running_gateway(database_url, redis_url) as gateway:
+        assert gateway.ask("GET", "/health/ready").json() == READY
+
+
+def test_without_the_broker_it_goes_on_and_says_so(sqlite_url: str):
+    with running_gateway(sqlite_url, "redis+socket:///nowhere/redis.sock") as gateway:
+        assert gateway.ask("GET", "/health/ready").json() == READY | {"broker": "unreachable"}
+        assert gateway.ask("GET", "/operation", by="olga").json()["broker"] == "unreachable"
+
+
+def test_with_older_tables_it_is_not_ready(database_url: str, redis_url: str):
+    with running_gateway(database_url, redis_url) as gateway:
+        with gateway.database.transaction() as connection:
+            assert schema(connection).fits
+            connection.execute(sa.text("UPDATE alembic_version SET version_num = '0005'"))
+        refused = problem(gateway.ask("GET", "/health/ready"), status=503, kind="Unready")
+        assert (refused["field"], refused["problem"]) == (
+            "tables",
+            "not ready: database ok, tables differs, broker ok.",
+        )
+        tables = gateway.ask("GET", "/operation", by="olga").json()["tables"]
+        assert tables["found"] == "0005" != tables["needed"]
+
+
+def test_without_a_database_it_says_no_more_than_that(tmp_path: Path):
+    lost = Database(f"sqlite:///{tmp_path}/none/dpgate.db")
+    assert database_words(lost) == ("unreachable", "unknown")
+    lost.close()
+
+
+def test_a_crowd_that_asks_costs_one_look(sqlite_url: str, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(readiness, "KEPT_S", 60.0)
+    with running_gateway(sqlite_url, "redis+socket:///none") as gateway:
+        looks = []
+        monkeypatch.setattr(gateway.app.state.queue, "answers", lambda: looks.append(1) or True)
+        for _ in range(20):
+            gateway.ask("GET", "/health/ready")
+    assert len(looks) == 1

@@ -1,0 +1,119 @@
+"""The same logins against a provider that others wrote and certified: npm's oidc-provider, really running."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import socket
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from asking import Gateway, running_gateway
+from form_browser import Browser
+from issuer import MEMBER
+
+from dpgate.device_login import Confirmation, access_token
+
+SOURCE = Path(__file__).parent / "oidc_provider"
+INSTALL = ("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
+
+
+@pytest.fixture(scope="module")
+def provider(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Its address. npm keeps what it fetched, so only the first installation takes long."""
+    folder = tmp_path_factory.mktemp("provider")
+    for file in SOURCE.iterdir():
+        shutil.copy(file, folder)
+    subprocess.run(INSTALL, cwd=folder, check=True, timeout=180, capture_output=True)
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    # Node.js comes with it: what a host has may be older than the provider takes
+    (node,) = (folder / "node_modules").glob("node-linux-*/bin/node")
+    command = [str(node), "provider.mjs", str(port)]
+    log = folder / "log"
+    with (
+        log.open("wb") as errors,
+        subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=errors) as process,
+    ):
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline() == b"ready\n", log.read_text()
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            process.terminate()
+
+
+@pytest.fixture
+def gateway(provider: str, sqlite_url: str, tmp_path: Path) -> Iterator[Gateway]:
+    (tmp_path / "secret").write_text("web secret & more")
+    settings = {
+        "public_url": "http://127.0.0.1",
+        "oidc_issuer": provider,
+        "oidc_audience": "https://dpgate.example",
+        "oidc_client_id": "dpgate-web",
+        "oidc_client_secret_file": tmp_path / "secret",
+        "oidc_cli_client_id": "dpgate-cli",
+        "oidc_roles": {MEMBER: "data_user", "client:nightly": "data_user"},
+    }
+    with running_gateway(sqlite_url, "redis+socket:///none", **settings) as running:
+        yield running
+
+
+def person(address: str) -> str:
+    """Somebody called grace clicks through the provider's pages; where their browser is sent at the end."""
+    with httpx.Client() as browser:
+        page = browser.get(address)
+        while True:
+            while page.is_redirect:
+                onward = str(page.url.join(page.headers["location"]))
+                if onward.startswith("http://127.0.0.1/"):
+                    return onward
+                page = browser.get(onward)
+            form = re.search(r'<form[^>]*action="([^"]+)"', page.text)
+            if form is None:
+                return str(page.url)
+            fields = dict(re.findall(r'name="(\w+)" value="([^"]*)"', page.text))
+            if 'name="login"' in page.text:
+                fields |= {"login": "grace", "password": "x"}
+            page = browser.post(page.url.join(form[1].replace("&amp;", "&")), data=fields)
+
+
+def me(gateway: Gateway, token: str) -> dict[str, str]:
+    return gateway.ask("GET", "/me", headers={"Authorization": f"Bearer {token}"}).json()
+
+
+def test_a_browser_with_code_and_pkce(gateway: Gateway):
+    browser = Browser(gateway, base_url="http://127.0.0.1")
+    leaving = browser.get("/login/oidc?next=/account")
+    back = httpx.URL(person(leaving.headers["location"])).raw_path.decode()
+    answer = browser.get(back)
+    assert (answer.status_code, answer.headers["location"]) == (303, "/account")
+    assert "You are grace, researcher." in browser.get("/account").text
+    assert browser.get(back).status_code == 401
+    browser.close()
+
+
+def test_a_terminal_with_a_device_code(gateway: Gateway):
+    def confirm(asked: Confirmation) -> None:
+        assert asked.code in asked.address
+        person(asked.address)
+
+    ways_in = gateway.ask("GET", "/login").json()
+    token = access_token(ways_in, tell=confirm, wait=lambda _: None)
+    assert token.count(".") == 0
+    assert me(gateway, token) == {"name": "grace", "role": "data_user"}
+
+
+def test_a_service_with_its_own_secret(gateway: Gateway, provider: str):
+    form = {"grant_type": "client_credentials"}
+    token = httpx.post(f"{provider}/token", data=form, auth=("nightly", "service%20secret")).json()
+    assert token["access_token"].count(".") == 2
+    assert me(gateway, token["access_token"]) == {"name": "nightly", "role": "data_user"}
+
+
+def test_an_opaque_token_that_the_provider_never_made(gateway: Gateway):
+    answer = gateway.ask("GET", "/me", headers={"Authorization": "Bearer made-up"})
+    assert answer.status_code == 401

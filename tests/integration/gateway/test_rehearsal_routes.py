@@ -1,0 +1,122 @@
+"""Rehearsals over the interface: asked for, read by their author alone, refused like a job."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from asking import Gateway, problem
+from factories import NOW, given_dataset, given_image, job_request_fields, make_shape, manifest_fields
+
+from domain.rehearsal import MAX_WAITING, Preview, TwinRuns
+from store import rehearsals
+
+PLACE = "/rehearsals/rehearsal-0001"
+RUNS = TwinRuns(
+    shape=make_shape(), numbers=(41.0,), blocks=((40.0,), (42.5,), None), seconds=0.1, said="hello"
+)
+
+
+def body(**overrides: Any) -> dict[str, Any]:
+    return {"dataset": "heights", "pipeline": job_request_fields()["pipeline"], **overrides}
+
+
+@pytest.fixture
+def ready(gateway: Gateway) -> Gateway:
+    with gateway.database.transaction() as connection:
+        given_image(connection)
+        given_dataset(connection)
+    return gateway
+
+
+def finish(gateway: Gateway) -> None:
+    """What a worker writes down."""
+    with gateway.database.transaction() as connection:
+        found = rehearsals.claim(connection, "rehearsal-0001", now=NOW, due_at=NOW, most_running=1)
+        assert found is not None
+        assert rehearsals.finish(connection, found, runs=RUNS, preview=Preview(unable="few"), now=NOW)
+
+
+def test_a_rehearsal_is_asked_for_once_and_read(ready: Gateway):
+    first = ready.ask("PUT", PLACE, by="ada", json=body())
+    assert first.status_code == 201
+    assert first.json()["state"] == "QUEUED"
+    assert ready.ask("PUT", PLACE, by="ada", json=body()).status_code == 200
+    problem(ready.ask("PUT", PLACE, by="ada", json=body(block_size=7)), status=409, kind="Conflict")
+    finish(ready)
+    found = ready.ask("GET", PLACE, by="ada").json()
+    assert found["state"] == "DONE"
+    assert found["outputs"] == ["mean_age"]
+    assert found["runs"]["said"] == "hello"
+    assert found["preview"]["unable"] == "few"
+    (listed,) = ready.ask("GET", "/rehearsals", by="ada").json()
+    assert "runs" not in listed
+
+
+def test_it_costs_nothing(ready: Gateway):
+    before = ready.ask("GET", "/datasets/heights/budget", by="ada").json()
+    ready.ask("PUT", PLACE, by="ada", json=body())
+    assert ready.ask("GET", "/datasets/heights/budget", by="ada").json() == before
+
+
+@pytest.mark.parametrize("other", ["holder", "rival", "olga", "bob"])
+def test_nobody_else_learns_of_it(ready: Gateway, other: str):
+    ready.ask("PUT", PLACE, by="ada", json=body())
+    finish(ready)
+    refused = problem(ready.ask("GET", PLACE, by=other), status=404, kind="NotFound")
+    absent = problem(ready.ask("GET", "/rehearsals/rehearsal-none", by=other), status=404, kind="NotFound")
+    assert refused == absent
+    assert ready.ask("GET", "/rehearsals", by=other).json() == []
+
+
+def test_a_data_set_of_others_does_not_exist(ready: Gateway):
+    problem(ready.ask("PUT", PLACE, by="bob", json=body()), status=404, kind="NotFound")
+
+
+@pytest.mark.parametrize(
+    ("change", "field", "status"),
+    [
+        ({"block_size": 31}, "block_size", 422),
+        ({"block_size": 2}, "block_size", 422),
+        ({"block_size": "10"}, "block_size", 422),
+        ({"dataset": "nothing"}, "dataset", 404),
+        ({"runs_of": "rehearsal-none"}, "rehearsal", 404),
+        ({"mechanism": {}}, "mechanism", 422),
+    ],
+)
+def test_a_wrong_field_is_named_and_nothing_is_kept(
+    ready: Gateway, change: dict[str, Any], field: str, status: int
+):
+    before = ready.rows()
+    answer = ready.ask("PUT", PLACE, by="ada", json=body(**change))
+    assert problem(answer, status=status)["field"] == field
+    assert ready.rows() == before
+
+
+@pytest.mark.parametrize(
+    ("manifest", "field", "status"),
+    [
+        ({"image": "other"}, "pipeline.manifest.image", 403),
+        ({"resources": {"wall_seconds": 3600}}, "pipeline.manifest.resources.wall_seconds", 422),
+        ({"outputs": []}, "pipeline.manifest.outputs", 422),
+    ],
+)
+def test_a_pipeline_is_refused_as_a_job_would_be(
+    ready: Gateway, manifest: dict[str, Any], field: str, status: int
+):
+    asked = body(pipeline={"manifest": manifest_fields(**manifest), "sources": []})
+    assert problem(ready.ask("PUT", PLACE, by="ada", json=asked), status=status)["field"] == field
+
+
+def test_a_twin_that_is_too_large_is_refused(ready: Gateway):
+    with ready.database.transaction() as connection:
+        given_dataset(connection, name="crowd", nominal_size=10_000_000)
+    answer = ready.ask("PUT", PLACE, by="ada", json=body(dataset="crowd"))
+    assert "MiB" in problem(answer, status=413, kind="TooLarge")["problem"]
+
+
+def test_only_so_many_wait(ready: Gateway):
+    for number in range(MAX_WAITING):
+        place = f"/rehearsals/rehearsal-a{number:03d}"
+        assert ready.ask("PUT", place, by="ada", json=body()).status_code == 201
+    problem(ready.ask("PUT", PLACE, by="ada", json=body()), status=409, kind="Conflict")

@@ -1,0 +1,116 @@
+"""A gateway on a loopback port, and people who visit it without a browser."""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import httpx
+import uvicorn
+from story import PEOPLE
+from told_notices import MAIL_AND_HOOKS
+
+from domain.permissions import User
+from domain.states import Actor, JobState
+from gateway.app import create_app
+from gateway.config import GatewaySettings
+from gateway.pages.session import COOKIE
+from store import jobs, sessions
+from store.database import Database
+
+START_S = 20
+
+
+@dataclass(frozen=True)
+class Console:
+    """A running console and its database."""
+
+    url: str
+    database: Database
+
+    def session(self, name: str) -> str:
+        """The cookie of a new login of this person."""
+        with self.database.transaction() as connection:
+            return sessions.open_session(connection, User(name=name, role=PEOPLE[name]), datetime.now(UTC))
+
+    def state(self, job_id: str) -> JobState:
+        with self.database.reading() as connection:
+            return jobs.get(connection, job_id).state
+
+    def pretend_progress(self, job_id: str) -> None:
+        """What workers write down while the runs of a job go on, or fail."""
+        now = datetime.now(UTC)
+        with self.database.transaction() as connection:
+            jobs.count_attempt(connection, job_id)
+            jobs.set_publish_time(connection, job_id, now)
+            jobs.nudge(connection, job_id, now=now, not_since_s=0)
+
+    def approve(self, job_id: str) -> None:
+        """The rights holder lets a job run."""
+        with self.database.transaction() as connection:
+            assert jobs.move(
+                connection, job_id, JobState.SUBMITTED, JobState.QUEUED, actor=Actor.RIGHTS_HOLDER,
+                now=datetime.now(UTC),
+            )  # fmt: skip
+
+    @contextmanager
+    def visit(self, name: str | None = None) -> Iterator[Visitor]:
+        """A person without JavaScript, logged in where a name is given."""
+        cookies = {COOKIE: self.session(name)} if name else {}
+        with httpx.Client(base_url=self.url, cookies=cookies, timeout=30) as client:
+            yield Visitor(client)
+
+
+@dataclass(frozen=True)
+class Visitor:
+    """Reads pages and sends their forms, as a browser without scripts does."""
+
+    client: httpx.Client
+
+    def get(self, path: str, **request: Any) -> httpx.Response:
+        return self.client.get(path, **request)
+
+    def send(self, path: str, **fields: str) -> httpx.Response:
+        """A form with the hidden field that every page of this login has."""
+        return self.client.post(path, data={"csrf": self.hidden_field(), **fields})
+
+    def hidden_field(self) -> str:
+        """What pages of this login put into their forms; nothing for a stranger."""
+        found = re.search(r'name="csrf" value="([^"]+)"', self.client.get("/account").text)
+        return found[1] if found else ""
+
+
+@contextmanager
+def running_console(database_url: str, broker_url: str) -> Iterator[Console]:
+    app = create_app(GatewaySettings(database_url=database_url, broker_url=broker_url, **MAIL_AND_HOOKS))
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="warning"))
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    try:
+        with closing(Database(database_url)) as database:
+            yield Console(f"http://127.0.0.1:{_port(server)}", database)
+    finally:
+        server.should_exit = True
+        thread.join(START_S)
+
+
+def words(answer: httpx.Response) -> str:
+    """The text of a page without its tags: what somebody reads."""
+    text = re.sub(r"<(script|style)\b.*?</\1>|<[^>]*>", " ", answer.text, flags=re.S)
+    return re.sub(r"\s+", " ", text)
+
+
+def _port(server: uvicorn.Server) -> int:
+    deadline = time.monotonic() + START_S
+    while not server.started:
+        if time.monotonic() > deadline:
+            raise TimeoutError("the console does not start")
+        time.sleep(0.01)
+    port: int = server.servers[0].sockets[0].getsockname()[1]
+    return port

@@ -1,0 +1,115 @@
+"""Schemathesis over the OpenAPI document: whatever is sent, no fault and no answer that is not documented."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from schemathesis import GenerationMode
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+from serving import Console, running_console
+from story import IN_REVIEW, PEOPLE, RELEASED, RUNNING, WAITING
+from told_reviews import HALF_DECIDED, NAME, TWO_IN_REVIEW
+from told_workers import LIVE
+
+from domain.permissions import User
+from gateway.app import create_app
+from gateway.config import GatewaySettings
+from store import maintenance, tokens
+from store.tokens import Caller
+
+DOCUMENT = schemathesis.openapi.from_dict(
+    create_app(GatewaySettings(database_url="sqlite://", broker_url="redis://127.0.0.1:1")).openapi()
+)
+OPERATIONS = {result.ok().label: result.ok() for result in DOCUMENT.get_all_operations()}
+CHECKS = [
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+]
+CALLERS = ("ada", "holder", "olga")
+EXAMPLES = 8
+KNOWN = {
+    # no caller: whoever is disabled on the way asks nothing more
+    "name": ("heights", NAME, "bob"),
+    "job_id": (RELEASED, RUNNING, WAITING, IN_REVIEW, HALF_DECIDED, TWO_IN_REVIEW),
+    "kind": ("project", "user"),
+    "holder": ("ada", "moon"),
+    "project": ("sleep", "odd"),
+    "dataset": ("heights", "commuters"),
+    "member": ("ada", "bob"),
+    "rehearsal_id": ("rehearsal-told", "rehearsal-of-bob"),
+    "worker": (LIVE,),
+}
+
+
+@pytest.fixture(scope="module")
+def served(
+    told_database: Path, redis_socket: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[Console, dict[str, str]]]:
+    """A console that may be changed, and a token that reaches as far as its user's role for each caller."""
+    path = shutil.copy(told_database, tmp_path_factory.mktemp("contract") / "dpgate.db")
+    now = datetime.now(UTC)
+    with running_console(f"sqlite:///{path}", redis_socket) as console:
+        with console.database.transaction() as connection:
+            made = {
+                name: tokens.create(
+                    connection,
+                    Caller(User(name=name, role=PEOPLE[name])),
+                    label="contract",
+                    scopes=Caller(User(name=name, role=PEOPLE[name])).scopes,
+                    lasts=timedelta(days=1),
+                    now=now,
+                )[1]
+                for name in CALLERS
+            }
+        yield console, made
+
+
+@pytest.mark.parametrize("label", sorted(OPERATIONS))
+def test_every_answer_is_documented(served: tuple[Console, dict[str, str]], label: str) -> None:
+    console, made = served
+    cases = [
+        OPERATIONS[label].as_strategy(generation_mode=mode)
+        for mode in (GenerationMode.POSITIVE, GenerationMode.NEGATIVE)
+    ]
+
+    @given(case=st.one_of(cases), name=st.sampled_from(CALLERS), known=st.data(), is_known=st.booleans())
+    @settings(
+        max_examples=EXAMPLES,
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+        phases=[Phase.explicit, Phase.generate],
+        database=None,
+    )
+    def ask(case: schemathesis.Case, name: str, known: st.DataObject, is_known: bool) -> None:
+        if is_known:  # else nearly everything that is made up ends at a name that nobody has
+            place = {
+                part: known.draw(st.sampled_from(KNOWN[part]))
+                for part in case.path_parameters
+                if part in KNOWN
+            }
+            case.path_parameters |= place
+        case.headers["Authorization"] = f"Bearer {made[name]}"
+        answer = case.call(base_url=console.url)
+        case.validate_response(answer, checks=CHECKS)
+
+    ask()
+    # what an example began would refuse everything that follows
+    if maintenance.announced(console.database):
+        with console.database.transaction() as connection:
+            maintenance.end(connection, by="olga", now=datetime.now(UTC))

@@ -1,0 +1,75 @@
+"""Every page in a real Chromium: fits its window, breaks no policy, and can be used by everybody."""
+
+from __future__ import annotations
+
+import pytest
+from browsing import Browser, Scheme
+from serving import Console
+from shown import NOWHERE, SHOWN, Shown
+from story import WAITING
+
+every_page = pytest.mark.parametrize("shown", SHOWN, ids=lambda shown: f"{shown.who}:{shown.path}")
+
+
+@every_page
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
+def test_a_page_fits_and_axe_finds_nothing_serious(
+    shared_console: Console, browser: Browser, shown: Shown, width: int, scheme: Scheme
+):
+    browser.enter(shared_console, shown.who)
+    browser.complaints()  # forget what earlier pages said
+    browser.look(shared_console.url + shown.path, width=width, scheme=scheme)
+    assert shown.heading in browser.heading
+    assert browser.overflow(width=width) == []
+    assert browser.inaccessible() == []
+    missing = "the server responded with a status of 404"
+    assert [text for text in browser.complaints() if shown.path != NOWHERE or missing not in text] == []
+
+
+def test_the_checks_find_what_is_wrong(shared_console: Console, browser: Browser):
+    """A page with each of the faults that the test above looks for: none of the checks is blind."""
+    browser.enter(shared_console, "ada")
+    browser.look(f"{shared_console.url}/jobs", width=390)
+    browser.complaints()
+    browser.driver.execute_script(
+        """
+        const wide = document.createElement('div');
+        wide.innerHTML = '<img src="data:,"><hr width="900"><input><a href="/"></a>';
+        document.querySelector('main').append(wide);
+        const inline = document.createElement('p');
+        inline.setAttribute('style', 'color: red');
+        document.body.append(inline);
+        const foreign = document.createElement('script');
+        foreign.textContent = 'document.title = "run"';
+        document.body.append(foreign);
+        """
+    )
+    assert browser.overflow(width=390)
+    assert {finding.split(":")[0] for finding in browser.inaccessible()} >= {
+        "image-alt",
+        "label",
+        "link-name",
+    }
+    assert any("Content Security Policy" in complaint for complaint in browser.complaints())
+    assert browser.driver.title != "run"
+
+
+def test_the_page_of_a_job_follows_its_state(console: Console, browser: Browser):
+    """With scripts the page moves on by itself; what somebody opened meanwhile stays open."""
+    browser.enter(console, "ada")
+    browser.look(f"{console.url}/jobs/{WAITING}")
+    assert "Waits for approval" in browser.text("#progress")
+    with console.visit("holder") as holder:
+        assert holder.client.get(f"/jobs/{WAITING}").status_code == 200
+    console.approve(WAITING)
+    assert browser.comes("#progress", "Queued.")
+    assert browser.complaints() == []
+
+
+def test_the_catalogue_filters_while_somebody_types(shared_console: Console, browser: Browser):
+    browser.enter(shared_console, "ada")
+    browser.look(shared_console.url)
+    browser.driver.find_element("id", "q").send_keys("bicycle")
+    assert browser.comes("#found", "1 data set for")
+    assert "Heights and memory" not in browser.text("#found")
+    assert browser.complaints() == []

@@ -1,0 +1,66 @@
+"""From the login to a release with the keyboard alone, and the same way without any script."""
+
+from __future__ import annotations
+
+import re
+
+from browsing import Browser
+from selenium.webdriver.common.keys import Keys
+from serving import Console, words
+from story import PASSWORD, RELEASED
+
+
+def test_a_researcher_needs_no_mouse(shared_console: Console, browser: Browser):
+    browser.enter(shared_console, None)
+    browser.look(f"{shared_console.url}/jobs/{RELEASED}")
+    assert browser.heading == "Log in"
+    browser.press("ada", Keys.TAB, PASSWORD, Keys.ENTER)
+    assert browser.arrives("age-and-height"), "after the login the page that was asked for comes"
+    browser.tab_to("Data sets")
+    browser.press(Keys.ENTER)
+    assert browser.arrives("Data sets")
+    browser.tab_to("Heights and memory")
+    browser.press(Keys.ENTER)
+    assert browser.arrives("Heights and memory in a small town")
+    browser.tab_to("18 categories")
+    browser.press(Keys.ENTER)
+    assert "site 07" in browser.text("#dictionary")
+    browser.tab_to("twin")
+    browser.tab_to("Jobs", most=200)
+    browser.press(Keys.ENTER)
+    assert browser.arrives("Your jobs")
+    browser.tab_to(f"Read the release of age-and-height, {RELEASED}", most=200)
+    browser.press(Keys.ENTER)
+    assert browser.arrives("Release of age-and-height")
+
+
+def test_the_first_stop_of_the_keyboard_skips_the_menu(shared_console: Console, browser: Browser):
+    browser.enter(shared_console, "ada")
+    browser.look(f"{shared_console.url}/jobs")
+    browser.press(Keys.TAB)
+    assert browser.driver.switch_to.active_element.text == "Skip to the content"
+    browser.press(Keys.ENTER)
+    assert browser.driver.switch_to.active_element.get_attribute("id") == "content"
+
+
+def test_the_same_way_without_scripts(shared_console: Console):
+    with shared_console.visit() as visitor:
+        asked = visitor.get(f"/jobs/{RELEASED}/release")
+        assert asked.status_code == 303
+        form = visitor.get(asked.headers["location"])
+        hidden = dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)"', form.text))
+        entered = visitor.client.post("/login", data={**hidden, "name": "ada", "password": PASSWORD})
+        assert entered.status_code == 303
+        assert entered.headers["location"] == f"/jobs/{RELEASED}/release"
+        for path, expected in (
+            ("/", "Heights and memory in a small town"),
+            ("/?q=memory+test", "1 data set for"),
+            ("/datasets/heights", "years at first visit"),
+            ("/jobs", "out at"),
+            (f"/jobs/{RELEASED}", "The release can be read."),
+            (f"/jobs/{RELEASED}/release", "43.41 to 51.21"),
+            ("/budget/heights", "Your own jobs"),
+        ):
+            answer = visitor.get(path)
+            assert answer.status_code == 200
+            assert expected in words(answer)

@@ -1,0 +1,66 @@
+"""A release of a hundred values of the story: the picture of many."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import sqlalchemy as sa
+from factories import given_job, make_release, manifest_fields
+
+from domain.release import ReleasedValue, envelope, statement
+from domain.states import Actor, JobState
+from privacy.loss import GuaranteeClass
+from store import jobs, releases
+
+MANY = "job-many-values"
+NAMES = [f"region_{number:03d}" for number in range(1, 101)]
+
+
+def give_many_values(connection: sa.Connection, now: datetime) -> None:
+    """Each value has bounds of its own; two lie far outside, as noise does."""
+    values = [{"name": name, "lower": 0, "upper": 10 * place} for place, name in enumerate(NAMES, start=1)]
+    manifest = manifest_fields(name="thickness", outputs=[{"file": "result.tsv", "values": values}])
+    shape = {"files": [{"file": "result.tsv", "rows": [NAMES, [None] * len(NAMES)]}]}
+    given_job(
+        connection,
+        job_id=MANY,
+        dataset="commuters",
+        state=JobState.RUNNING,
+        now=now,
+        mechanism={
+            "name": "sample_aggregate",
+            "epsilon": "0.5",
+            "delta": "0.000001",
+            "noise": "gaussian",
+        },
+        pipeline={"manifest": manifest, "sources": [{"path": "main.py", "content_base64": "cHJpbnQoMSkK"}]},
+        shape=shape,
+    )
+    released = tuple(_value(place, name) for place, name in enumerate(NAMES, start=1))
+    release = make_release(
+        job_id=MANY, dataset="commuters", values=released, created_at=now, files={},
+        guarantee=GuaranteeClass.APPROX_DP, cost={"rho": "0.01"},
+    )  # fmt: skip
+    body = statement(subjects={}, predicate={"guarantee": {"sentence": release.guarantee.sentence}})
+    certificate = envelope(body, signature=b"s", key_id="k")
+    releases.insert(connection, release.model_copy(update={"certificate": certificate}))
+    for before, after, actor in (
+        (JobState.RUNNING, JobState.AGGREGATING, Actor.WORKER),
+        (JobState.AGGREGATING, JobState.IN_REVIEW, Actor.WORKER),
+        (JobState.IN_REVIEW, JobState.RELEASED, Actor.POLICY),
+    ):
+        assert jobs.move(connection, MANY, before, after, actor=actor, now=now)
+
+
+def _value(place: int, name: str) -> ReleasedValue:
+    middle = 10 * place * (0.3 + 0.4 * (place % 7) / 7)
+    value = 30 * place if place in (20, 21) else middle
+    half = 1.5 * place
+    return ReleasedValue(
+        name=name,
+        value=value,
+        grid_step=0.01,
+        noise_scale=half / 3,
+        lower_95=value - half,
+        upper_95=value + half,
+    )
