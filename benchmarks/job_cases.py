@@ -57,7 +57,7 @@ def heights(*, step_s: float) -> Case:
     ]
     output = {"file": "derivatives/group/results.tsv", "values": values}
     shape = {"files": [{"file": output["file"], "rows": [[None, None, None]]}]}
-    levels = ("participant", "group")
+    levels = ("group",)  # the participant level of this app has nothing to do
     request = _request(fields["name"], app.read_bytes(), output, shape, levels, block_size=3)
     declared = parse(Declaration, {**fields, "cohort": None, "new_people": True})
     command = [str(app)]
@@ -131,6 +131,5 @@ def _request(
         "dataset": dataset,
         "pipeline": pipeline,
         "shape": shape,
-        "epsilon": "1",
-        "block_size": block_size,
+        "mechanism": {"name": "sample_aggregate", "epsilon": "1", "block_size": block_size},
     }

@@ -34,6 +34,8 @@ from dpgate.cli.registration import add_dataset
 from dpgate.client import Client
 from dpgate.embedded.home import Home
 from dpgate.embedded.stack import Stack
+from privacy.plan import Blocks
+from privacy.sample_aggregate import SampleAggregate
 from store import datasets
 from store.database import Database
 from store.tables import audit_events
@@ -42,6 +44,7 @@ from worker.order import order_for
 from worker.sandbox.host_image import describe
 from worker.sandbox.protocol import Audience
 from worker.sandbox.scratch import default_scratch_root
+from worker.sealed_source import SealedSource
 from worker.stage import cut, open_people
 from worker.zone import WorkerZone, open_zone
 
@@ -128,10 +131,10 @@ def split(stack: Stack, case: Case) -> Iterator[tuple[str, float]]:
 
 def _timed(zone: WorkerZone, dataset: Dataset, case: Case) -> Iterator[tuple[str, float]]:
     started = time.monotonic()
-    people = open_people(dataset.declaration, zone.snapshots.open(str(dataset.snapshot)))
+    people = open_people(dataset.declaration, SealedSource(zone.snapshots.open(str(dataset.snapshot))))
     yield "open the snapshot", time.monotonic() - started
     started = time.monotonic()
-    blocks = cut(people, key=bytes(32), blocks=case.blocks, wanted=range(0, case.blocks, 2))
+    blocks = cut(people, Blocks(case.blocks), key=bytes(32), wanted=range(0, case.blocks, 2))
     yield "assign people to blocks", time.monotonic() - started
     started = time.monotonic()
     staged = list(itertools.islice(blocks.values(), 20))
@@ -143,9 +146,10 @@ def _timed(zone: WorkerZone, dataset: Dataset, case: Case) -> Iterator[tuple[str
         for block in staged:
             slot.run(block)
     yield "20 sandboxed runs", time.monotonic() - started
-    mechanism = request.mechanism_for(dataset.declaration.nominal_size)
+    mechanism = request.mechanism_for(dataset.declaration)
+    assert isinstance(mechanism, SampleAggregate)
     started = time.monotonic()
-    mechanism.release([mechanism.default_block()] * case.blocks)
+    mechanism.release([None] * case.blocks)
     yield "noise and aggregate", time.monotonic() - started
 
 

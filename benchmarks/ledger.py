@@ -28,6 +28,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 from services import postgresql_server
 
 from domain.errors import BudgetExceeded
+from privacy.cost import Cost, Currency
 from store import audit, ledger
 from store.database import Database
 from store.tables import ledger_entries
@@ -35,6 +36,7 @@ from store.tables import ledger_entries
 COHORT = "town"
 WARM_UP = 10  # statements are compiled and prepared once per process
 AMOUNT = 1_000
+COST = Cost.of({Currency.EPSILON: AMOUNT})
 FORK = multiprocessing.get_context("fork")
 START_S = 60
 start_line: Barrier
@@ -110,7 +112,7 @@ def charged(database: Database, job_id: str, *, author: str) -> bool:
                 cohort=COHORT,
                 author=author,
                 project=None,
-                micro_epsilon=AMOUNT,
+                cost=COST,
                 now=now,
             )
             audit.append(connection, at=now, actor=author, action="job.submit", subject=job_id)
@@ -127,14 +129,18 @@ def prepare(url: str, *, cap: int) -> None:
     database = Database(url)
     database.migrate()
     with database.transaction() as connection:
-        ledger.open_account(connection, cohort=COHORT, kind="cohort", holder=COHORT, cap=cap)
+        ledger.open_account(
+            connection, cohort=COHORT, kind="cohort", holder=COHORT, currency=Currency.EPSILON, cap=cap
+        )
     database.close()
 
 
 def check(url: str, *, made: int) -> None:
     database = Database(url)
     with database.reading() as connection:
-        account = ledger.find_account(connection, cohort=COHORT, kind="cohort", holder=COHORT)
+        account = ledger.find_account(
+            connection, cohort=COHORT, kind="cohort", holder=COHORT, currency=Currency.EPSILON
+        )
         entries = connection.execute(sa.select(sa.func.count()).select_from(ledger_entries)).scalar_one()
         intact = audit.verify(connection).intact
     database.close()

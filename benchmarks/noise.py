@@ -1,4 +1,4 @@
-"""Noise: values per second of the exact sampler against diffprivlib and numpy, and the cost of one release.
+"""Noise: values per second of our samplers against diffprivlib and numpy, single draws, and one release.
 
     python benchmarks/noise.py
 
@@ -15,6 +15,8 @@ from fractions import Fraction
 
 import numpy as np
 
+from privacy import fast_laplace, gaussian_digits
+from privacy.bounded_noise import BoundedNoise
 from privacy.discrete_laplace import sample
 from privacy.grid import OutputGrid
 from privacy.reference import geometric_unsafe, laplace_unsafe
@@ -27,6 +29,8 @@ ROUNDS = 5
 def main() -> None:
     samplers()
     print()
+    single_draws()
+    print()
     releases()
 
 
@@ -35,6 +39,12 @@ def samplers() -> None:
     rng = np.random.default_rng()
     cases: dict[str, tuple[int, Callable[[int], object]]] = {
         "dpgate, exact": (2_000_000, lambda count: sample(SCALE, count)),
+        "dpgate, fast variant": (2_000_000, lambda count: fast_laplace.sample(SCALE, count)),
+        "dpgate, bounded": (2_000_000, BoundedNoise(int(SCALE), 1_000_000, 10**9).sample),
+        "dpgate, discrete Gaussian": (
+            2_000_000,
+            lambda count: gaussian_digits.sample(int(SCALE) ** 2, count),
+        ),
         "diffprivlib Geometric": (
             20_000,
             lambda count: geometric_unsafe(count, epsilon=1.0, sensitivity=int(SCALE)),
@@ -56,6 +66,25 @@ def samplers() -> None:
     for name, each in seconds.items():
         median = statistics.median(each)
         print(f"{name:<34}{1e-6 / median:>18.3f}{own / median:>18.4f}")
+
+
+def single_draws() -> None:
+    """The first draw of a scale makes its tables; every later one finds them."""
+    print(f"{'one draw':<20}{'first, us':>11}{'later, us':>11}")
+    for name, scale in (
+        ("scale 27,034", SCALE),
+        ("scale 2^31", Fraction(2**31)),
+        ("scale 1/2", Fraction(1, 2)),
+    ):
+        started = time.perf_counter()
+        sample(scale + Fraction(1, 1_000_003), 1)  # a scale that nobody has drawn from
+        first = time.perf_counter() - started
+        times = []
+        for _ in range(2_000):
+            started = time.perf_counter()
+            sample(scale, 1)
+            times.append(time.perf_counter() - started)
+        print(f"{name:<20}{first * 1e6:>11.0f}{statistics.median(times) * 1e6:>11.0f}")
 
 
 def releases() -> None:

@@ -24,7 +24,7 @@ from pathlib import Path
 from queue import Queue
 
 from sandbox_cases import CASES, Case, blocks, expected, image_of
-from sandbox_executors import ROOT, Executor, plain_docker, plain_fork, sandboxed
+from sandbox_executors import ROOT, Executor, plain_docker, plain_fork, plain_process, sandboxed
 from sandbox_facts import print_endings, print_memory, print_starts
 
 sys.path.append(str(ROOT / "tests"))
@@ -40,6 +40,7 @@ from worker.sandbox.supervised import SupervisedSandbox
 
 SLOTS, BLOCKS, RUNS_PER_ROUND = 2, 20, 20  # runs of all slots together, of an executor with share 1
 DOCKER, BWRAP, COLD, WARM, PLAIN = "Docker SDK", "bubblewrap", "cold", "warm", "plain fork"
+PROCESS = "plain process"
 
 
 class Team:
@@ -113,6 +114,7 @@ def executors_for(
     yield sandboxed("Docker backend", docker, case, image, data, warm=None, share=slow)
     yield sandboxed(BWRAP, bubblewrap, case, image, data, warm=None, share=middle)
     yield sandboxed(COLD, supervised, case, image, data, warm=None, share=middle)
+    yield plain_process(PROCESS, case, image.rootfs, data, share=middle)
     if case.warm is not None:
         yield sandboxed(WARM, supervised, case, image, data, warm=case.warm, share=1)
         yield plain_fork(PLAIN, case, image.rootfs, data)

@@ -124,8 +124,29 @@ def _body(settings: DockerSettings, case: Case, image: StoredImage, number: int)
 
 
 def plain_fork(title: str, case: Case, tree: Path, data: list[tuple[bytes, bytes]]) -> Executor:
-    """The yardstick: no isolation, blocks that lie ready as files, nothing collected. A process per slot
-    that forks by itself. The image is its root directory; that is all that bwrap does here.
+    """The yardstick of warm: a process per slot that has the same libraries loaded forks for each block."""
+    return _plain(title, case, tree, data, FORKING, case.warm or (), share=1)
+
+
+def plain_process(
+    title: str, case: Case, tree: Path, data: list[tuple[bytes, bytes]], *, share: float
+) -> Executor:
+    """The yardstick of all others: a new process for each block. No isolation can be faster than none."""
+    return _plain(title, case, tree, data, STARTING, (case.interpreter, case.script), share=share)
+
+
+def _plain(
+    title: str,
+    case: Case,
+    tree: Path,
+    data: list[tuple[bytes, bytes]],
+    program: str,
+    arguments: tuple[str, ...],
+    *,
+    share: float,
+) -> Executor:
+    """No isolation, blocks that lie ready as files, nothing collected. A server per slot inside bwrap, which
+    does nothing here but make the image its root directory.
     """
 
     @contextmanager
@@ -134,8 +155,8 @@ def plain_fork(title: str, case: Case, tree: Path, data: list[tuple[bytes, bytes
             for index, (block, _) in enumerate(data):
                 (work / str(index)).mkdir()
                 (work / str(index) / "block.csv").write_bytes(block)
-            (work / "main.py").write_text(case.source)
-            server = _start_forking(tree, work, case.warm or ())
+            (work / case.script).write_text(case.source)
+            server = _start_server(tree, work, program, arguments)
 
             def run_all(indices: list[int]) -> list[float]:
                 server.stdin.write(" ".join(map(str, indices)) + "\n")
@@ -146,17 +167,23 @@ def plain_fork(title: str, case: Case, tree: Path, data: list[tuple[bytes, bytes
             server.stdin.close()
             server.wait()
 
-    return Executor(title, open_slot)
+    return Executor(title, open_slot, share)
 
 
-def _start_forking(tree: Path, work: Path, modules: tuple[str, ...]) -> subprocess.Popen[str]:
+def _start_server(tree: Path, work: Path, program: str, arguments: tuple[str, ...]) -> subprocess.Popen[str]:
     bwrap = str(find_bwrap().path)
     flags = ["--ro-bind", str(tree), "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp"]
     flags += ["--bind", str(work), "/out", "--ro-bind", str(ROOT), "/pipeline", "--die-with-parent"]
     start = "import sys; sys.path.insert(0, '/pipeline'); exec(sys.argv.pop(1))"
     return subprocess.Popen(
-        [bwrap, *flags, "--", "/usr/bin/python3", "-I", "-B", "-c", start, FORKING, *modules],
-        env={"LANG": "C.UTF-8", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
+        [bwrap, *flags, "--", "/usr/bin/python3", "-I", "-B", "-c", start, program, *arguments],
+        env={
+            "PATH": "/usr/bin:/bin",
+            "LANG": "C.UTF-8",
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "OMP_NUM_THREADS": "1",
+            "OPENBLAS_NUM_THREADS": "1",
+        },
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -184,6 +211,22 @@ for line in sys.stdin:
                 os._exit(1)
         if os.waitpid(child, 0)[1] != 0:
             raise RuntimeError("a plain run failed")
+        taken.append(time.perf_counter() - started)
+    print(*taken, flush=True)
+"""
+
+
+STARTING = """
+import os, time
+program, script = sys.argv[1:]
+for line in sys.stdin:
+    taken = []
+    for index in line.split():
+        started = time.perf_counter()
+        words = [program, f"/out/{script}", f"/out/{index}", "/tmp", "group"]
+        child = os.posix_spawnp(program, words, os.environ)
+        if os.waitpid(child, 0)[1] != 0:
+            raise RuntimeError("a plain process failed")
         taken.append(time.perf_counter() - started)
     print(*taken, flush=True)
 """
