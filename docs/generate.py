@@ -17,13 +17,14 @@ from typing import Annotated, Any, Literal
 
 import typer
 from descriptions import ENV_SAMPLE, FIELDS, PERMISSIONS, SETTINGS
-from pydantic import BaseModel
+from pydantic import BaseModel, WithJsonSchema
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 from state_diagram import draw
 
 from domain.dataset import Declaration, ImportProblem
 from domain.job import JobRequest, Reason
+from domain.mechanism import MECHANISMS
 from domain.permissions import GRANTS, Role
 from domain.pipeline import Manifest
 from domain.states import TES_VIEW, TRANSITIONS, JobState, is_terminal
@@ -37,6 +38,8 @@ from worker.sandbox.needs import NEEDS
 
 DOCS = Path(__file__).parent
 ROOT = DOCS.parent
+# what a table of names holds
+_VALUES: dict[object, str] = {str: "texts", Role: "roles"}
 NOTE = "<!-- Written by docs/generate.py from the code. Change the code, then run it again. -->\n\n"
 
 
@@ -294,7 +297,8 @@ def dpgate_yaml() -> str:
     text += "manifest and the sources, "
     text += "and these fields:\n\n"
     left_out = {"pipeline", "shape"}
-    return text + _fields(JobRequest, only=[n for n in JobRequest.model_fields if n not in left_out])
+    text += _fields(JobRequest, only=[n for n in JobRequest.model_fields if n not in left_out])
+    return text + "\n" + "\n".join(part for model in MECHANISMS for part in _models(model)).rstrip() + "\n"
 
 
 def _models(model: type[BaseModel]) -> Iterator[str]:
@@ -333,11 +337,21 @@ def _type(field: FieldInfo) -> str:
             value = getattr(item, name, None)
             if value is not None:
                 limits[name] = value
-    if any(type(item).__name__ == "WithJsonSchema" for item in field.metadata):
-        return "epsilon, a decimal"  # the only field that has a schema of its own
+    for schema in _own_schemas(field):
+        return f"{schema['title']}, a decimal"  # only amounts of loss have a schema of their own
     signs = {"ge": "≥", "gt": ">", "le": "≤", "lt": "<"}
     bounds = [f"{signs[name]} {value}" for name, value in limits.items() if name in signs]
     return ", ".join([_kind(field.annotation), *bounds])
+
+
+def _own_schemas(field: FieldInfo) -> Iterator[dict[str, Any]]:
+    """Of the field itself, or of what it holds when it may also be missing."""
+    inside = [
+        item for part in typing.get_args(field.annotation) for item in getattr(part, "__metadata__", ())
+    ]
+    for item in (*field.metadata, *inside):
+        if isinstance(item, WithJsonSchema) and item.json_schema is not None:
+            yield item.json_schema
 
 
 def _kind(annotation: Any) -> str:
@@ -349,7 +363,7 @@ def _kind(annotation: Any) -> str:
     if origin in (typing.Union, types.UnionType):
         return " or ".join(dict.fromkeys(_kind(part) for part in arguments if part is not type(None)))
     if origin is dict:
-        return "names and texts"
+        return f"names and {_VALUES.get(arguments[1], 'whole numbers')}"
     if origin is tuple:
         return f"list of {_kind(arguments[0])}"
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import socket
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -16,6 +14,7 @@ import pytest
 import yaml
 from fenced import ROOT, commands, fences, find_missing, stated_lines
 from image_archives import save_small_image
+from page_shell import quick_pipeline, shell
 
 from domain.dataset import Declaration
 from domain.pipeline import Manifest
@@ -24,7 +23,6 @@ from dpgate.embedded.home import Home
 from dpgate.embedded.stack import Stack
 
 PORT = "8750"
-LONGEST_S = 150
 
 
 def test_tutorial(tmp_path: Path) -> None:
@@ -72,8 +70,25 @@ def test_sdk_page(researcher: dict[str, str], tmp_path: Path) -> None:
     (tmp_path / "page.py").write_text("\n".join(parts), encoding="utf-8")
     done = shell(f"{sys.executable} page.py", tmp_path, **researcher)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "pure_dp 1 participant add or remove one privacy unit" in done.stdout
+    assert "pure_dp {'epsilon': '1'} participant add or remove one privacy unit" in done.stdout
     assert "epsilon" in done.stdout.splitlines()[-1]
+
+
+def test_notebook_page(researcher: dict[str, str], tmp_path: Path) -> None:
+    """Each block is a cell: its last line is shown as a notebook shows it, and as it prints."""
+    cells = [
+        f"exec({before!r}, cells); found = eval({last!r}, cells)\n"
+        "print(found if found is not None else '', getattr(found, '_repr_html_', str)())"
+        for before, _, last in (
+            fence.text.strip().rpartition("\n") for fence in commands("tutorial/notebook.md")
+        )
+    ]
+    (tmp_path / "page.py").write_text("\n".join(["cells = {}", *cells]), encoding="utf-8")
+    done = shell(f"{sys.executable} page.py", tmp_path, **researcher)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count('class="dpgate-view"') == 4
+    for stable in ("pure_dp", "epsilon 0.5", "95 % noise interval", "RELEASED", "True"):
+        assert stable in done.stdout
 
 
 def test_api_page(researcher: dict[str, str], tmp_path: Path) -> None:
@@ -85,11 +100,25 @@ def test_api_page(researcher: dict[str, str], tmp_path: Path) -> None:
     for stable in (
         '"status":"ok"',
         '"role":"data_user"',
-        "pure_dp 1000000",
+        "pure_dp {'epsilon': '1'}",
         "The certificate fits",
         "InvalidRequest",
     ):
         assert stable in done.stdout
+
+
+def test_trusted_queries_page(researcher: dict[str, str], tmp_path: Path) -> None:
+    page = "how-to/trusted-queries.md"
+    found = commands(page)
+    script = "\n".join(fence.text for fence in found if fence.language == "bash")
+    done = shell(script, tmp_path, **researcher)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert find_missing(stated_lines(page), done.stdout) == [], done.stdout
+    (program,) = [fence.text for fence in found if fence.language == "python"]
+    (tmp_path / "page.py").write_text(program, encoding="utf-8")
+    done = shell(f"{sys.executable} page.py", tmp_path, **researcher)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert [line.split()[:2] for line in done.stdout.splitlines()] == [["f:", "count"], ["m:", "count"]]
 
 
 def test_images_page(tmp_path: Path) -> None:
@@ -141,30 +170,6 @@ def checkout(folder: Path) -> Path:
         command.write_text(f'#!/bin/sh\nexec "{Path(sys.executable).parent / name}" "$@"\n')
         command.chmod(0o755)
     return work
-
-
-def quick_pipeline(folder: Path) -> None:
-    """The example pipeline with one value and a short time grid."""
-    target = shutil.copytree(ROOT / "examples" / "mean-height", folder / "my-pipeline")
-    manifest = (target / "dpgate.yaml").read_text().replace("wall_seconds: 2", "wall_seconds: 0.7")
-    (target / "dpgate.yaml").write_text(manifest)
-
-
-def shell(script: str, folder: Path, **settings: str) -> subprocess.CompletedProcess[str]:
-    """A real bash that stops at the first error, without settings of the host that would reach dpgate."""
-    environment = {
-        name: value for name, value in os.environ.items() if not name.startswith(("DPGATE_", "XDG_"))
-    }
-    environment |= {"COLUMNS": "110", "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
-    return subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", script],
-        cwd=folder,
-        env=environment | settings,
-        capture_output=True,
-        text=True,
-        timeout=LONGEST_S,
-        check=False,
-    )
 
 
 def end_what_was_left(home: Path) -> None:

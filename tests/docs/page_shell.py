@@ -1,0 +1,56 @@
+"""A shell in which the commands of a page run, and the pipeline that they talk of."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from contextlib import ExitStack
+from functools import cache
+from pathlib import Path
+
+from fenced import ROOT
+from warm_command import warm_command
+
+LONGEST_S = 150
+
+
+def shell(script: str, folder: Path, **settings: str) -> subprocess.CompletedProcess[str]:
+    """A real bash that stops at the first error, without settings of the host that would reach dpgate.
+
+    A page's `dpgate` has made its imports already; the tutorial's, which has a path of its own, has not.
+    """
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith(("DPGATE_", "XDG_"))
+    }
+    places = [_commands(), Path(sys.executable).parent, os.environ["PATH"]]
+    environment |= {"COLUMNS": "110", "PATH": ":".join(map(str, places))}
+    return subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", script],
+        cwd=folder,
+        env=environment | settings,
+        capture_output=True,
+        text=True,
+        timeout=LONGEST_S,
+        check=False,
+    )
+
+
+@cache
+def _commands() -> Path:
+    """Where `dpgate` is, until this process ends."""
+    kept = ExitStack()
+    atexit.register(kept.close)
+    folder = Path(kept.enter_context(tempfile.TemporaryDirectory(prefix="dpgate-docs-")))
+    return kept.enter_context(warm_command(folder)).parent
+
+
+def quick_pipeline(folder: Path) -> Path:
+    """The example pipeline as `my-pipeline`, with a short time grid."""
+    target = shutil.copytree(ROOT / "examples" / "mean-height", folder / "my-pipeline")
+    manifest = (target / "dpgate.yaml").read_text().replace("wall_seconds: 2", "wall_seconds: 0.7")
+    (target / "dpgate.yaml").write_text(manifest)
+    return target
