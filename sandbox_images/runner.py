@@ -4,8 +4,8 @@ Trusted code on the untrusted side, so it is small, uses only what the interpret
 output only when no process is left that could change it. It does not parse what it collects. The worker
 still treats what it sends as hostile. Started by the worker as
 
-    python -I -S -B -E runner.py FD GO_FD STDIO_FD PROCESSES CPU OPEN_FILES FILE_SIZE ADDRESS_SPACE OUTPUT_CAP
-        LEVELS OUTPUTS COMMAND   (the last three: a count, then that many arguments)
+    python -I -S -B -E runner.py FD GO_FD STDIO_FD BEFORE_FD PROCESSES CPU OPEN_FILES FILE_SIZE ADDRESS_SPACE
+        OUTPUT_CAP TREE_BYTES TREE_ENTRIES LEVELS OUTPUTS COMMAND   (the last three: a count, then that many)
 """
 
 # Not ctypes and signal: those take four milliseconds more, and PID 1 is started for every block.
@@ -21,6 +21,7 @@ import sys
 HELLO = b"dpgate1\n"
 COMPLETED, EXIT, SIGNAL, START, OUTPUT = range(5)
 CANNOT_START = 127
+FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 PR_SET_DUMPABLE = 4
 
 
@@ -31,19 +32,28 @@ def main(arguments):
     check_isolation()
     send(order.result_fd, HELLO)
     silence()
+    if order.before_fd >= 0:
+        out = os.open("/out", FOLDER)
+        order.second_half.write_tree(out, order.before_fd)
+        os.close(out)
+        os.close(order.before_fd)
     if not os.read(order.go_fd, 1):  # the worker now watches this process, or is gone
         os._exit(1)
     report = run_levels(order)
-    send(order.result_fd, report if report is not None else collected(order))
+    for piece in (report,) if report is not None else collected(order):
+        send(order.result_fd, piece)
 
 
 class Order:
     """The argument list, taken apart."""
 
     def __init__(self, arguments):
-        numbers, rest = [int(text) for text in arguments[:9]], arguments[9:]
-        self.result_fd, self.go_fd, self.stdio_fd = numbers[:3]
-        processes, cpu_s, open_files, file_size, address_space, self.output_cap = numbers[3:]
+        numbers, rest = [int(text) for text in arguments[:12]], arguments[12:]
+        self.result_fd, self.go_fd, self.stdio_fd, self.before_fd = numbers[:4]
+        processes, cpu_s, open_files, file_size, address_space, self.output_cap = numbers[4:10]
+        self.tree_bytes, self.tree_entries = numbers[10:]  # -1: named outputs
+        if max(self.before_fd, self.tree_bytes) >= 0:  # most runs do without
+            self.second_half = second_half()
         self.levels, rest = take(rest)
         self.outputs, rest = take(rest)
         self.command, rest = take(rest)
@@ -63,6 +73,14 @@ class Order:
 def take(arguments):
     count = int(arguments[0])
     return arguments[1 : 1 + count], arguments[1 + count :]
+
+
+def second_half():
+    """From the file beside this one."""
+    sys.path.insert(0, os.path.dirname(__file__))
+    import output_tree  # type: ignore[import-not-found]
+
+    return output_tree
 
 
 # --- before the payload
@@ -181,15 +199,22 @@ def end_every_process():
 
 
 def collected(order):
-    """The report with the outputs, or without any if one of them cannot be had."""
-    parts = [report(COMPLETED, len(order.levels) - 1, 0), len(order.outputs).to_bytes(4, "big")]
-    root = os.open("/out", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    """The report with the outputs, or without any if one of them cannot be had; as pieces."""
+    good, bad = (report(outcome, len(order.levels) - 1, 0) for outcome in (COMPLETED, OUTPUT))
+    try:
+        root = os.open("/out", FOLDER)
+    except PermissionError:  # the run has closed it
+        return [bad]
+    if order.tree_bytes >= 0:
+        files = order.second_half.read_tree(root, order.tree_bytes, order.tree_entries)
+        return [bad] if files is None else (good, *order.second_half.framed(files))
+    parts = [good, len(order.outputs).to_bytes(4, "big")]
     for path in order.outputs:
         content = read_output(root, path, order.output_cap)
         if content is None:
-            return report(OUTPUT, len(order.levels) - 1, 0)
+            return [bad]
         parts += [len(content).to_bytes(4, "big"), content]
-    return b"".join(parts)
+    return [b"".join(parts)]
 
 
 def read_output(root, path, cap):

@@ -66,6 +66,10 @@ class Recipe:
 # base-files brings /etc/os-release and the texts of the licences, libc-bin the locale C.UTF-8
 _GROUND = ("base-files", "libc6", "libc-bin", "busybox-static", "mawk")
 _GROUND_LINKS = {"usr/bin/awk": "mawk"}
+_ALGEBRA_LINKS = {
+    "usr/lib/{triplet}/libblas.so.3": "blas/libblas.so.3",
+    "usr/lib/{triplet}/liblapack.so.3": "lapack/liblapack.so.3",
+}
 _CHARACTER_SETS = "usr/lib/*/gconv/*"
 
 RECIPES: Mapping[str, Recipe] = {
@@ -76,7 +80,7 @@ RECIPES: Mapping[str, Recipe] = {
         trimmed=(_CHARACTER_SETS, "usr/bin/localedef", "usr/bin/iconv"),
     ),
     "python": Recipe(
-        title="Python 3.11 with numpy, pandas, scipy, scikit-learn and pyarrow",
+        title="Python 3.11 with numpy, pandas, scipy, scikit-learn, statsmodels, pyarrow, nibabel and h5py",
         packages=(*_GROUND, "python3-minimal", "libpython3-stdlib", "libstdc++6", "tzdata"),
         without=("dpkg", "debconf", "libnsl2", "media-types", "readline-common"),
         trimmed=(
@@ -94,7 +98,7 @@ RECIPES: Mapping[str, Recipe] = {
         entry=("/usr/bin/python3",),
     ),
     "r": Recipe(
-        title="R with jsonlite, data.table, dplyr and optparse",
+        title="R with jsonlite, data.table, dplyr, optparse, nlme, lme4 and Rniftilib",
         packages=(
             *_GROUND,
             "bash",  # R is started by a script for bash
@@ -103,6 +107,9 @@ RECIPES: Mapping[str, Recipe] = {
             "r-cran-data.table",
             "r-cran-dplyr",
             "r-cran-optparse",
+            "r-cran-nlme",
+            "r-cran-lme4",
+            "r-cran-rniftilib",
         ),
         # no display, no fonts, no network, no package installation
         without=(
@@ -133,9 +140,40 @@ RECIPES: Mapping[str, Recipe] = {
         links={
             **_GROUND_LINKS,
             "etc/R/Renviron": "../../usr/lib/R/etc/Renviron.ucf",
-            "usr/lib/{triplet}/libblas.so.3": "blas/libblas.so.3",
-            "usr/lib/{triplet}/liblapack.so.3": "lapack/liblapack.so.3",
+            **_ALGEBRA_LINKS,
         },
         entry=("/usr/bin/Rscript",),
+    ),
+    "octave": Recipe(
+        title="GNU Octave 7.3 without windows, plots, sound and Java",
+        # Octave's gunzip asks a shell for `gzip -r`; the shell of busybox would take its own gzip, without -r
+        packages=(*_GROUND, "octave", "dash", "gzip"),
+        # drawing and networking are linked in, so their libraries come along; what only these load does not
+        without=(
+            "dpkg", "debconf", "debianutils", "perl", "texinfo", "ucf", "readline-common", "shared-mime-info",
+            "openssh-client", "libqt5core5a", "libqt5gui5", "libqt5widgets5", "libqt5help5", "libqt5network5",
+            "libqt5printsupport5", "libqt5xml5", "libqt5sql5", "libqscintilla2-qt5-15", "libfltk1.3",
+            "libfltk-gl1.3", "libglx-mesa0", "libx11-data", "fontconfig-config", "libportaudio2",
+            "libsndfile1", "libasound2", "libsundials-ida6", "libsundials-nvecserial6",
+            "libsundials-sunlinsol3", "libsundials-sunmatrix4",
+        ),
+        trimmed=(
+            "usr/bin/octave",  # starts the windows: `octave-cli` is the one to call
+            "usr/libexec/octave/*/exec/*/octave-gui",
+            "usr/libexec/octave/*/exec/*/octave-svgconvert",
+            "usr/lib/*/octave/*/liboctgui.so*",
+            "usr/lib/*/octave/*/oct/*/__init_fltk__.oct",
+            "usr/lib/*/octave/*/oct/*/__fltk_uigetfile__.oct",
+            "usr/lib/*/octave/*/oct/*/audio*.oct",
+            "usr/lib/*/octave/*/oct/*/__ode15__.oct",
+            "usr/lib/*/octave/*/oct/*/PKG_ADD",  # loads what was left out here
+            "usr/share/octave/*/doc/*",
+            "usr/share/octave/*/locale/*",
+            "usr/share/octave/*/etc/*",
+            "usr/share/metainfo/*",
+            _CHARACTER_SETS,
+        ),
+        links={**_GROUND_LINKS, **_ALGEBRA_LINKS},
+        entry=("/usr/bin/octave-cli",),
     ),
 }  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -110,8 +111,13 @@ def _reported(report: Path, site: Path) -> list[Wheel]:
     for entry in json.loads(report.read_text())["install"]:
         name, version = entry["metadata"]["name"], entry["metadata"]["version"]
         sha256 = entry["download_info"]["archive_info"]["hashes"]["sha256"]
-        found.append(Wheel(name.lower(), version, sha256, licences.get((name, version))))
+        found.append(Wheel(_normalized(name), version, sha256, licences.get((name, version))))
     return sorted(found, key=lambda wheel: wheel.name)
+
+
+def _normalized(name: str) -> str:
+    """As the lock and package URLs write it."""
+    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def _licence(described: Message) -> str | None:

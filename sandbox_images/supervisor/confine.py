@@ -15,7 +15,7 @@ from . import kernel
 _WRITABLE = ("/tmp", "/dev/shm", "/out", "/dev/null")  # noqa: S108 - the run's own
 WORKING_FOLDER = "/tmp"  # noqa: S108 - the run's own
 _STAGED = "/run/dpgate"  # the worker's folders, for the supervisor's eyes
-_OF_OWN = kernel.NEWNS | kernel.NEWIPC | kernel.NEWUTS | kernel.NEWCGROUP | kernel.NEWNET
+_OF_OWN = kernel.NEWNS | kernel.NEWIPC | kernel.NEWUTS | kernel.NEWCGROUP
 _STACK_BYTES = 8 << 20
 _PENDING_SIGNALS = 256  # also counts timers
 
@@ -23,7 +23,7 @@ _PENDING_SIGNALS = 256  # also counts timers
 def confine(order, mounts, filter_, *, output):
     """`mounts` is a Mounts; `output` where a twin's run may talk, or None."""
     _be_first_to_die()
-    kernel.unshare(_OF_OWN)
+    kernel.unshare(_OF_OWN | (kernel.NEWNET if order.own_network else 0))
     _attach(order.root.rstrip("/"), mounts)
     if order.root == "/":
         kernel.detach(_STAGED)
@@ -57,10 +57,13 @@ def _write(path, text):
 
 
 class Mounts:
-    """Where a level's block and output lie in the supervisor's view, and its two detached file systems."""
+    """Where a level's block, its parts and its output lie in the supervisor's view, and its two detached file
+    systems.
+    """
 
-    def __init__(self, block, output, tmp, shared):
-        self.block, self.output, self.own = block, output, (("/tmp", tmp), ("/dev/shm", shared))  # noqa: S108
+    def __init__(self, block, parts, output, tmp, shared):
+        self.block, self.parts, self.output = block, parts, output
+        self.own = (("/tmp", tmp), ("/dev/shm", shared))  # noqa: S108
 
 
 def _attach(root, mounts):
@@ -72,13 +75,16 @@ def _attach(root, mounts):
     kernel.mount(mounts.output, f"{root}/out", None, kernel.MS_BIND)
     flags = kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC
     _bind_read_only(mounts.block, f"{root}/in", flags)
+    for source, place, _ in mounts.parts:
+        _bind_read_only(source, f"{root}/in/{place}", flags, "mount of a part of the block")
     # only the run's own processes, and none of the host-wide entries (loads, keys, sysctls)
     kernel.mount("proc", f"{root}/proc", "proc", flags, "subset=pid,hidepid=invisible")
 
 
-def _bind_read_only(source, target, flags):
-    kernel.mount(source, target, None, kernel.MS_BIND)
-    kernel.mount(None, target, None, kernel.MS_BIND | kernel.MS_REMOUNT | kernel.MS_RDONLY | flags)
+def _bind_read_only(source, target, flags, step=None):
+    kernel.mount(source, target, None, kernel.MS_BIND, step=step)
+    again = kernel.MS_BIND | kernel.MS_REMOUNT | kernel.MS_RDONLY
+    kernel.mount(None, target, None, again | flags, step=step)
 
 
 def _redirect(output):

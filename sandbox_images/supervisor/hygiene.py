@@ -5,7 +5,7 @@ A difference is never explained away: the supervisor ends, and the worker starts
 
 import os
 
-from .memory import own_resident_bytes
+from .memory import own_resident_bytes, text_of
 
 _GROWTH_BYTES = 64 << 20
 # device nodes that hold no state; a bind of one is "writable" to the kernel
@@ -54,8 +54,7 @@ def check_writable(mounts):
 
 
 def _mounts():
-    with open("/proc/self/mountinfo", encoding="utf-8", errors="surrogateescape") as file:
-        return file.read()
+    return text_of("/proc/self/mountinfo")
 
 
 def _descriptors():

@@ -16,7 +16,6 @@ PR_SET_NO_NEW_PRIVS, PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL = 38, 47, 4
 _SECCOMP_MODE_FILTER = 2
 _CAPABILITY_VERSION_3 = 0x20080522
 _LAST_CAPABILITY = 63
-_HUGE, _MADV_COLLAPSE = 2 << 20, 25
 
 # The newer calls share one number on every architecture.
 _MOVE_MOUNT, _FSOPEN, _FSCONFIG, _FSMOUNT, _CLOSE_RANGE = 429, 430, 431, 432, 436
@@ -53,9 +52,11 @@ def _checked(result, step):
     return result
 
 
-def mount(source, target, kind, flags, options=None):
+def mount(source, target, kind, flags, options=None, *, step=None):
+    """`step` is for an error's text, where `target` must not be in it."""
     parts = [part.encode() if part is not None else None for part in (source, target, kind, options)]
-    _checked(_libc.mount(parts[0], parts[1], parts[2], ctypes.c_ulong(flags), parts[3]), f"mount on {target}")
+    result = _libc.mount(parts[0], parts[1], parts[2], ctypes.c_ulong(flags), parts[3])
+    _checked(result, step or f"mount on {target}")
 
 
 def detach(target):
@@ -98,6 +99,19 @@ def enter_namespace(descriptor, kind):
     _checked(_libc.setns(descriptor, kind), "setns")
 
 
+# POSIX.1-2024; the C library of old distributions has none. Keeps the interpreter's lock, as os.fork does.
+_bare_fork = getattr(ctypes.PyDLL(None, use_errno=True), "_Fork", os.fork)
+
+
+def fork():
+    """As os.fork, but without what libraries and the interpreter do before and after one.
+
+    They repair locks that another thread held, and seed generators again. Here is one thread, so every lock
+    is free, and payload.seed_again does the second. Each run would copy some three hundred pages for them.
+    """
+    return _checked(_bare_fork(), "fork")
+
+
 def set_host_name(name):
     _checked(_libc.sethostname(name.encode(), len(name)), "sethostname")
 
@@ -126,22 +140,6 @@ _CAPABILITY_ARGUMENTS = ctypes.byref(_THIS_PROCESS), ctypes.byref(_NONE_AT_ALL)
 def drop_capabilities():
     prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL)
     _checked(_libc.capset(*_CAPABILITY_ARGUMENTS), "capset")
-
-
-def collapse_heap():
-    """Huge pages under private memory that can be written: a fork then copies fewer entries.
-
-    Best effort (MADV_COLLAPSE, Linux 6.1, where transparent huge pages are not switched off): it only saves
-    time, so a refusal is none of our business.
-    """
-    with open("/proc/self/maps", encoding="utf-8", errors="replace") as file:
-        lines = [line.split(maxsplit=5) for line in file]
-    for line in lines:
-        if line[1] != "rw-p" or (len(line) == 6 and line[5].strip() != "[heap]"):
-            continue
-        first, last = (int(text, 16) for text in line[0].split("-"))
-        for start in range(-(-first // _HUGE) * _HUGE, last - _HUGE + 1, _HUGE):
-            _libc.madvise(ctypes.c_void_p(start), ctypes.c_size_t(_HUGE), _MADV_COLLAPSE)
 
 
 class SystemCallFilter:

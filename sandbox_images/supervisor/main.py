@@ -12,10 +12,10 @@ import signal
 import socket
 import sys
 
-from . import confine, kernel, payload
+from . import confine, heap, kernel, payload
 from .channel import Channel, Closed
 from .hygiene import Baseline, Unclean
-from .order import Order, read_all
+from .order import Order, read_all, read_list
 from .run import Run, SetupFailed
 from .warmup import freeze, warm_up
 
@@ -49,7 +49,8 @@ def serve(channel):
     if order.script:
         payload.prepare_for_scripts(order.command, order.environment)
     freeze()
-    kernel.collapse_heap()
+    heap.collapse()
+    heap.fill_gaps()
     baseline = Baseline()
     channel.send({"ready": True})
     while True:
@@ -64,16 +65,19 @@ def serve(channel):
 def prepare():
     kernel.drop_bounding_set(_KEPT_CAPABILITIES)
     kernel.mount(None, "/", None, kernel.MS_REC | kernel.MS_PRIVATE)  # every run's copy of it is then private
+    kernel.unshare(kernel.NEWNET)  # bubblewrap's has its loopback up; here nothing can be sent at all
     kernel.prctl(kernel.PR_SET_DUMPABLE, 0)  # whoever gets out of a run still cannot read this process
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # Python's own handler would be every script's
 
 
 def _parts(request, descriptors):
-    """(block, view, output): which descriptors came is said by the request."""
+    """(block, view, before, parts, output): which descriptors came is said by the request."""
     waiting = list(descriptors)
     block = waiting.pop(0) if request["view"] is None else None
+    before = waiting.pop(0) if request["before"] else None
+    parts = read_list(waiting.pop(0)) if request["parts"] else ()
     output = waiting.pop(0) if request["talks"] else None
-    return block, request["view"], output
+    return block, request["view"], before, parts, output
 
 
 if __name__ == "__main__":

@@ -2,6 +2,8 @@
 
 import os
 
+_PIECE = 64 << 10
+
 
 def resident_bytes():
     """Anonymous and shared pages of all processes but the supervisor. File pages are the image's, shared by
@@ -16,12 +18,19 @@ def own_resident_bytes():
 
 
 def _of(name):
-    kib = 0
     try:
-        with open(f"/proc/{name}/status", encoding="utf-8", errors="replace") as file:
-            for line in file:
-                if line.startswith(("RssAnon:", "RssShmem:")):
-                    kib += int(line.split()[1])
+        lines = text_of(f"/proc/{name}/status").splitlines()
     except (FileNotFoundError, ProcessLookupError):  # ended meanwhile
         return 0
-    return kib * 1024
+    return sum(int(line.split()[1]) for line in lines if line.startswith(("RssAnon:", "RssShmem:"))) * 1024
+
+
+def text_of(path):
+    """Of a file below /proc. Not open(): every run would copy the pages of its buffers and codecs."""
+    descriptor, content = os.open(path, os.O_RDONLY | os.O_CLOEXEC), b""
+    try:
+        while piece := os.read(descriptor, _PIECE):
+            content += piece
+    finally:
+        os.close(descriptor)
+    return content.decode("utf-8", "surrogateescape")

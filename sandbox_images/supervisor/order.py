@@ -30,6 +30,7 @@ class Order:
     modules: list  # to import before the first run
     user: int  # user and group of the payload, in its own user namespace
     watch_memory: bool  # no cgroup does it
+    own_network: bool  # a network namespace for each run; else the supervisor's, which is as empty
     limits: Ceilings = field(repr=False)
 
     @classmethod
@@ -37,6 +38,11 @@ class Order:
         """From JSON."""
         message = json.loads(text)
         return cls(**{**message, "limits": Ceilings(**message["limits"])})
+
+
+def read_list(descriptor):
+    """A list, from a memory file that holds JSON."""
+    return json.loads(read_all(descriptor))
 
 
 def read_all(descriptor):

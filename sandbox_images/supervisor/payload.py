@@ -1,5 +1,7 @@
 """The last step of a run's child: become the researcher's command."""
 
+import _signal  # type: ignore[import-not-found]
+import _thread
 import array
 import atexit
 import gc
@@ -18,7 +20,9 @@ INTERRUPTED = 130
 _BUFFERED = (io.TextIOWrapper, io.BufferedWriter, io.BufferedRandom)
 _PIPELINE = "/pipeline"
 _SUPERVISOR = "/run/dpgate"
-_last_of_ours = None  # of sys.modules, when the last import before the runs was done
+# When the last import before the runs was done: the last of sys.modules, and how many want to know of the
+# interpreter's end because of their threads, of which there are none yet.
+_last_of_ours, _exits_of_ours = None, 0
 
 
 def execute(command, environment):
@@ -44,8 +48,9 @@ def prepare_for_scripts(command, environment):
     sys.path[:] = [os.path.dirname(command[1]), *folders]
     os.environ.clear()
     os.environ.update(environment)
-    global _last_of_ours
+    global _last_of_ours, _exits_of_ours
     _last_of_ours = next(reversed(sys.modules))
+    _exits_of_ours = len(threading._threading_atexits)  # type: ignore[attr-defined]
 
 
 def run_script(command, _):
@@ -53,7 +58,7 @@ def run_script(command, _):
 
     `command` is (python3, script, arguments...).
     """
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+    _signal.signal(_signal.SIGINT, _signal.default_int_handler)  # signal's own wrappers look up enumerations
     sys.argv = command[1:]
     sys.orig_argv = command
     os._exit(_outcome(command[1]))
@@ -119,8 +124,8 @@ def _from_script(trace):
 
 def _wind_up():
     """What an interpreter does at its end, short of freeing the memory that the kernel frees anyway."""
-    # waits for threads that are not daemons
-    threading._shutdown()  # type: ignore[attr-defined]
+    if _thread._count() > 0 or len(threading._threading_atexits) > _exits_of_ours:  # type: ignore[attr-defined]
+        threading._shutdown()  # type: ignore[attr-defined]
     atexit._run_exitfuncs()
     _flush_files()
     _end_modules()
@@ -170,7 +175,10 @@ def seed_again():
     """In the supervisor, before every fork: libraries seed themselves when imported, and without this all
     runs would draw the same numbers. What is seeded was never a run's.
     """
+    python_random = sys.modules.get("random")
+    if python_random is not None:
+        python_random.seed()
     numpy_random = sys.modules.get("numpy.random")
     if numpy_random is not None:
         # as many bits as numpy takes itself; given a list it need not load more of itself
-        numpy_random.seed(list(array.array("I", os.urandom(16))))  # Python's own random does so at a fork
+        numpy_random.seed(list(array.array("I", os.urandom(16))))

@@ -26,26 +26,27 @@ class Run:
         self._own_pid_namespace = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
 
     @contextmanager
-    def on(self, block, view, output):
+    def on(self, block, view, before, parts, output):
         """Gives the report and the descriptor of the output folder; both end, unread, with the context.
 
-        `block` is a memory file, or None where `view` names a staged folder; `output` may be None.
+        `block` is a memory file, or None where `view` names a staged folder; `before` is one, or None;
+        `parts` are (source, place in the block, whether it is a file); `output` may be None.
         """
-        systems = RunFileSystems(block, self._order.limits)
+        systems = RunFileSystems(block, self._order.limits, before, parts)
         try:
             started = time.monotonic()
             deadline = started + self._order.limits.wall_s
-            report = self._levels(systems, view, output, deadline)
+            report = self._levels(systems, view, parts, output, deadline)
             report["duration_s"] = time.monotonic() - started
             yield report, systems.output_folder
         finally:
             systems.close()
 
-    def _levels(self, systems, view, output, deadline):
+    def _levels(self, systems, view, parts, output, deadline):
         usage, block = {}, INPUT if view is None else f"/run/dpgate/blocks/{view}"
         for index, level in enumerate(self._order.levels):
             tmp, shared = systems.for_level()
-            mounts = confine.Mounts(block, OUTPUT, tmp, shared)
+            mounts = confine.Mounts(block, parts, OUTPUT, tmp, shared)
             status, stopped_for, usage = self._level(level, mounts, output, deadline)
             systems.forget(tmp, shared)
             cause, code = _verdict(status, stopped_for)
@@ -75,7 +76,7 @@ class Run:
         kernel.unshare(kernel.NEWPID)
         if self._order.script:
             payload.seed_again()
-        pid = os.fork()
+        pid = kernel.fork()
         if pid == 0:
             try:
                 self._child(level, mounts, output, say)

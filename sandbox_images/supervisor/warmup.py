@@ -14,6 +14,7 @@ _ALWAYS = (
     "csv",
     "json",
     "math",
+    "pathlib",
     "statistics",
     "threading",
     "traceback",

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 from sandbox_harness import TIGHT, open_folder
+from views import data_in
 
+from worker.sandbox import parts
 from worker.sandbox.bubblewrap import BubblewrapSandbox
 from worker.sandbox.host_image import HostImage, describe
 from worker.sandbox.protocol import Audience, SandboxUnavailable, SlotOrder
@@ -47,3 +49,16 @@ def sandbox(image, tmp_path_factory) -> Iterator[BubblewrapSandbox]:
         BubblewrapSandbox(image, scratch_root=root / "scratch", allow_disk_scratch=True) as it,
     ):
         yield it
+
+
+@pytest.fixture
+def data(monkeypatch):
+    """Whatever its size, a view is composed of its parts."""
+    monkeypatch.setattr(parts, "VIEW_ABOVE_BYTES", -1)
+    with open_folder() as folder:
+        yield data_in(folder)
+
+
+@pytest.fixture(params=["in place", "copied"])
+def in_place(request) -> bool:
+    return request.param == "in place"

@@ -44,6 +44,26 @@ class open_folder:  # noqa: N801 - reads as a function
         shutil.rmtree(self.path)
 
 
+def packages_in(folder: Path, *names: str) -> Path:
+    """These packages of the tests' own environment at a place that no sandbox covers with its own /tmp."""
+    site = Path(next(path for path in sys.path if path.endswith("site-packages")))
+    folder.mkdir(exist_ok=True)
+    for name in names:
+        for found in (site / name, site / f"{name}.libs"):
+            if found.is_dir():
+                shutil.copytree(found, folder / found.name, copy_function=_link, symlinks=True)
+            elif found.with_suffix(".py").exists():
+                shutil.copy(found.with_suffix(".py"), folder)
+    return folder
+
+
+def _link(source: str, target: str) -> None:
+    try:
+        os.link(source, target)
+    except OSError:  # another file system
+        shutil.copy2(source, target)
+
+
 def processes_with(marker: str) -> list[int]:
     """Everybody on this host whose command line holds the marker, but not this process."""
     found = []

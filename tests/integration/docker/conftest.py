@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import gc
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache, partial
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,13 @@ from base_images import base_archive
 from docker_daemon import DockerDaemon, running_daemon
 from docker_orders import order_for, running_proxy, settings_for, traces
 
+from worker.images.store import ImageStore
+from worker.sandbox.bubblewrap import BubblewrapSandbox
 from worker.sandbox.docker_engine import DockerSandbox
+from worker.sandbox.host_image import describe
+from worker.sandbox.protocol import NOTHING, RunResult, Sandbox
+from worker.sandbox.stored_image import StoredImage
+from worker.sandbox.supervised import SupervisedSandbox
 
 
 @pytest.fixture(scope="session")
@@ -58,14 +65,41 @@ def sandbox(request, docker_daemon, digest, sockets_folder) -> Iterator[DockerSa
 
 
 @pytest.fixture
+def sandbox_straight(docker_daemon, digest, sockets_folder) -> Iterator[DockerSandbox]:
+    """For what the proxy has no part in."""
+    settings = settings_for(docker_daemon.socket, digest)
+    with DockerSandbox(settings, lock_root=sockets_folder / "locks") as ours:
+        yield ours
+    assert not traces(docker_daemon)
+
+
+@pytest.fixture
 def run(sandbox, digest):
     """One run of a script on a block: RunResult."""
+    return partial(_once, sandbox, digest)
 
-    def once(script: str, block: dict[str, bytes] | None = None, **changes):
-        with sandbox.open_slot(order_for(digest, script, **changes), slot=0) as slot:
-            return slot.run(block or {})
 
-    return once
+@pytest.fixture
+def run_straight(sandbox_straight, digest):
+    return partial(_once, sandbox_straight, digest)
+
+
+@pytest.fixture
+def order(digest):
+    return partial(order_for, digest)
+
+
+def _once(
+    sandbox: DockerSandbox,
+    digest: str,
+    script: str,
+    block: dict[str, bytes] | None = None,
+    *,
+    before: Mapping[str, bytes] = NOTHING,
+    **changes: object,
+) -> RunResult:
+    with sandbox.open_slot(order_for(digest, script, **changes), slot=0) as slot:
+        return slot.run(block or {}, before=before)
 
 
 @pytest.fixture
@@ -90,3 +124,43 @@ def victim(docker_daemon, digest) -> str:
     script = "print('said', flush=True); import time; time.sleep(600)"
     options = ("--detach", "--network=none", "--volume=/precious")
     return docker_daemon.docker("run", *options, digest, "python3", "-c", script).strip()
+
+
+# --- every way to run a pipeline, on the same images
+
+
+@pytest.fixture(scope="session")
+def open_room() -> Iterator[Path]:
+    """Slots' users must get to the images, so not pytest's own folder."""
+    with tempfile.TemporaryDirectory(prefix="dpgate-test-", dir="/var/tmp") as folder:
+        Path(folder).chmod(0o711)
+        yield Path(folder)
+
+
+@pytest.fixture(scope="session")
+def stored(open_room: Path, docker_daemon: DockerDaemon) -> Callable[[str], StoredImage]:
+    """A base image by name: the same archive in our store and in the engine, under the same digest."""
+    store = ImageStore(open_room / "store")
+
+    @cache
+    def image(name: str) -> StoredImage:
+        found = store.add(base_archive(name), name=name)
+        assert docker_daemon.load(base_archive(name)) == found.digest
+        return found
+
+    return image
+
+
+@pytest.fixture(scope="session")
+def sandboxes(
+    open_room: Path, stored: Callable[[str], StoredImage], docker_daemon: DockerDaemon
+) -> Iterator[Mapping[str, Sandbox]]:
+    host = describe()
+    with (
+        SupervisedSandbox(host, scratch_root=open_room / "scratch", allow_disk_scratch=True) as supervised,
+        BubblewrapSandbox(host, scratch_root=open_room / "scratch", allow_disk_scratch=True) as bubblewrap,
+        DockerSandbox(
+            settings_for(docker_daemon.socket, stored("python").digest), lock_root=open_room / "locks"
+        ) as docker,
+    ):
+        yield {"warm": supervised, "cold": supervised, "bubblewrap": bubblewrap, "docker": docker}

@@ -44,7 +44,12 @@ class LoadedImage:
 
 def settings_for(socket: Path, keeper_image: str, **changes: object) -> DockerSettings:
     base = DockerSettings(
-        socket=socket, keeper_image=keeper_image, first_uid=FIRST_UID, batch=3, block_bytes=8 * MIB
+        socket=socket,
+        keeper_image=keeper_image,
+        first_uid=FIRST_UID,
+        batch=3,
+        block_bytes=8 * MIB,
+        view_bytes=128 * MIB,
     )
     return replace(base, **changes)  # type: ignore[arg-type]
 

@@ -15,7 +15,7 @@ from worker.sandbox.docker_engine.identity import LABELS
 from worker.sandbox.docker_engine.keeper import keeper_part
 from worker.sandbox.docker_engine.payload import payload_part
 from worker.sandbox.docker_engine.read_body import NotOurs, part_of
-from worker.sandbox.docker_engine.volumes import Room, keeper_volumes, payload_volumes
+from worker.sandbox.docker_engine.volumes import Room, payload_volumes
 from worker.sandbox.protocol import MIB, Audience, Syscalls
 
 DIGEST = "sha256:" + "1" * 64
@@ -30,8 +30,9 @@ def payload(**changes: object) -> Part:
 
 
 def keeper() -> Part:
-    volumes = keeper_volumes("0" * 32, 3, input_bytes=8 * MIB, out=Room(MIB, 10, 230_001))
-    return keeper_part(SETTINGS, volumes=volumes, environment={"PATH": "/bin"}, **GIVEN)
+    given = {name: GIVEN[name] for name in ("core", "labels")}
+    batch = {"batch": "0" * 32, "parts": "1" * 32, "runs": 3, "out": Room(MIB, 10, 230_001)}
+    return keeper_part(SETTINGS, environment={"PATH": "/bin"}, **batch, **given)
 
 
 PARTS = {

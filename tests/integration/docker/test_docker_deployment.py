@@ -60,7 +60,7 @@ def test_neither_of_them_is_root(docker_daemon, digest, sockets_folder):
     arguments = [
         f"--listen={listen}", f"--daemon={docker_daemon.socket}", f"--images={images}",
         f"--keeper-image={digest}", f"--first-uid={settings.first_uid}", f"--batch={settings.batch}",
-        f"--block-mib={settings.block_bytes >> 20}",
+        f"--block-mib={settings.block_bytes >> 20}", f"--view-mib={settings.view_bytes >> 20}",
     ]  # fmt: skip
     locks = sockets_folder / "locks"
     locks.mkdir(mode=0o711)
@@ -95,6 +95,8 @@ def test_the_compose_file_says_so():
         assert not service["user"].startswith("0")
         assert service["pull_policy"] == "never"
         assert not {"privileged", "cap_add", "devices", "pid", "ipc", "userns_mode", "ports"} & set(service)
+    assert "--view-mib=" in " ".join(services["proxy"]["command"])
+    assert services["worker"]["environment"]["DPGATE_DOCKER_VIEW_MIB"] in services["proxy"]["command"][-1]
     mounts = {name: " ".join(service["volumes"]) for name, service in services.items()}
     assert "/var/run/docker.sock" in mounts["proxy"]
     assert "docker.sock" not in mounts["worker"]

@@ -84,7 +84,7 @@ def test_a_slot_leaves_nothing(sandbox, docker_daemon, digest):
             slot.run({"f": b"1"})
         found = traces(docker_daemon)
         assert len(found.containers) == 1
-        assert len(found.volumes) == 7
+        assert len(found.volumes) == 8
         assert found.mounts
         assert found.processes
     assert not traces(docker_daemon)

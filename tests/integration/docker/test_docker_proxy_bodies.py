@@ -14,11 +14,11 @@ from worker.sandbox.docker_engine.create_body import create_body
 from worker.sandbox.docker_engine.identity import LABELS
 from worker.sandbox.docker_engine.keeper import keeper_part
 from worker.sandbox.docker_engine.payload import payload_part
-from worker.sandbox.docker_engine.volumes import Room, keeper_volumes, payload_volumes
+from worker.sandbox.docker_engine.volumes import Room, payload_volumes
 from worker.sandbox.protocol import MIB
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
-BATCH, USER = "ab" * 16, 230_000
+BATCH, PARTS, USER = "ab" * 16, "ef" * 16, 230_000
 OURS = dict.fromkeys(LABELS, "cd" * 16)
 
 
@@ -40,13 +40,9 @@ def payload(docker_daemon, digest) -> dict:
 
 @pytest.fixture
 def keeper(docker_daemon, digest) -> dict:
-    volumes = keeper_volumes(BATCH, 1, input_bytes=8 * MIB, out=Room(MIB, 100, USER))
     settings = settings_for(docker_daemon.socket, digest)
-    return create_body(
-        keeper_part(
-            settings, user=USER, volumes=volumes, environment={"PATH": "/usr/bin"}, core="", labels=OURS
-        )
-    )
+    batch = {"batch": BATCH, "parts": PARTS, "runs": 1, "out": Room(MIB, 100, USER)}
+    return create_body(keeper_part(settings, environment={"PATH": "/usr/bin"}, core="", labels=OURS, **batch))
 
 
 def test_an_honest_worker_gets_its_containers(proxy, docker_daemon, keeper, payload):

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from sandbox_images import keeper
+from sandbox_images.keeper.collecting import read_output
+from sandbox_images.keeper.emptying import empty
 
 
 @pytest.fixture
@@ -22,8 +23,8 @@ def root(tmp_path):
 def test_plain_files_are_read(root, tmp_path):
     (tmp_path / "a").mkdir()
     (tmp_path / "a/b").write_bytes(b"12345")
-    assert keeper.read_output(root, b"a/b", 5) == b"12345"
-    assert keeper.read_output(root, b"a/b", 4) is None
+    assert read_output(root, b"a/b", 5) == b"12345"
+    assert read_output(root, b"a/b", 4) is None
 
 
 def make_link(path: Path) -> None:
@@ -62,7 +63,7 @@ ODD = {
 def test_nothing_else_is_read(root, tmp_path, kind):
     make, name = ODD[kind]
     make(tmp_path / "odd")
-    assert keeper.read_output(root, name, 1 << 16) is None
+    assert read_output(root, name, 1 << 16) is None
 
 
 def test_emptying_takes_any_tree(root, tmp_path):
@@ -82,7 +83,7 @@ def test_emptying_takes_any_tree(root, tmp_path):
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (128, hard))
     try:
-        keeper.empty(root)
+        empty(root)
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     assert os.listdir(root) == []
@@ -95,5 +96,5 @@ def test_emptying_goes_past_locks(root, tmp_path):
     (tmp_path / "a/b/file").touch()
     for name in ("a/b", "a", "."):
         (tmp_path / name).chmod(0)
-    keeper.empty(root)
+    empty(root)
     assert os.listdir(root) == []

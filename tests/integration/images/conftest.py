@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -14,3 +16,12 @@ from base_images import base_tree
 def tree_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     folder = tmp_path_factory.mktemp("trees")
     return cache(lambda name: base_tree(name, folder))
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """A folder that slot users can pass through, as pytest's own is not."""
+    folder = Path(tempfile.mkdtemp())
+    folder.chmod(0o711)
+    yield folder
+    shutil.rmtree(folder)

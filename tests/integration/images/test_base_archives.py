@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import shutil
 import subprocess
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,15 +12,6 @@ from base_images import NAMES, base_archive
 from docker_daemon import running_daemon
 
 from worker.images.store import ImageStore
-
-
-@pytest.fixture
-def open_folder() -> Iterator[Path]:
-    """A folder that slot users can pass through, as pytest's own is not."""
-    folder = Path(tempfile.mkdtemp())
-    folder.chmod(0o711)
-    yield folder
-    shutil.rmtree(folder)
 
 
 def config_digest(archive: Path) -> str:

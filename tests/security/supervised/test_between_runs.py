@@ -119,8 +119,9 @@ def test_files_of_a_run_would_be_found_if_its_file_system_were_kept(supervised, 
 
 
 RANDOM = """
-import random, numpy, uuid, os, secrets, tempfile
-drawn = [random.random(), float(numpy.random.rand()), float(numpy.random.default_rng().random()),
+import random, numpy, uuid, os, secrets, ssl, tempfile
+drawn = [ssl.RAND_bytes(8),
+         random.random(), float(numpy.random.rand()), float(numpy.random.default_rng().random()),
          uuid.uuid4().hex, secrets.token_hex(8), os.path.basename(tempfile.mktemp())]
 open("/out/verdict", "w").write(repr(drawn))
 """
@@ -137,11 +138,16 @@ def test_no_two_runs_draw_the_same_numbers(warm, supervised, order, numpy_image)
         assert len(set(kind)) == 3
 
 
-def test_numpy_would_draw_the_same_numbers_if_nobody_seeded_it_again(
-    supervised, order, numpy_image, doctored
+@pytest.mark.parametrize(
+    ("seeding", "drawn"),
+    [("numpy_random.seed(", "numpy.random.rand()"), ("python_random.seed(", "random.random()")],
+    ids=["numpy", "Python"],
+)
+def test_runs_would_draw_the_same_numbers_if_nobody_seeded_again(
+    seeding, drawn, supervised, order, numpy_image, doctored
 ):
-    doctored("payload.py", lambda source: source.replace("numpy_random.seed(", "str("))
-    script = "import numpy\nopen('/out/verdict', 'w').write(repr(float(numpy.random.rand())))"
+    doctored("payload.py", lambda source: source.replace(seeding, "str("))
+    script = f"import numpy, random\nopen('/out/verdict', 'w').write(repr(float({drawn})))"
     asked = order(script, image=numpy_image, warm=("numpy",), command=("python3", "/pipeline/main.py"))
     with supervised.open_slot(asked, slot=SLOT) as slot:
         assert len({slot.run({}).outputs["verdict"] for _ in range(2)}) == 1

@@ -8,9 +8,11 @@ import subprocess
 import threading
 import time
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 from sandbox_harness import SLOT, open_folder, processes_with
+from supervisors import wait_until
 
 import worker.sandbox.supervised.process as process_module
 from worker.sandbox.bwrap_process import kill_whole
@@ -43,6 +45,8 @@ def test_what_waits_for_a_dead_worker_goes_with_its_scratch(name: str, goes: boo
         command = [name, "-c", "import time; time.sleep(99)", f"{scratch.path}/x"]
         waiting = subprocess.Popen(command, executable="/usr/bin/python3")
         try:
+            # Popen returns in the middle of exec, when a process has no command line for a moment
+            wait_until(Path(f"/proc/{waiting.pid}/cmdline").read_bytes)
             assert reap_scratch(folder / "scratch") == 0  # its worker lives
             assert waiting.poll() is None
             os.close(scratch._lock)  # as the kernel does when its worker dies

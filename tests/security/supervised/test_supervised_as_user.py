@@ -13,7 +13,12 @@ PROJECT = Path(__file__).parents[3]
 HERE = Path(__file__).parent.relative_to(PROJECT)
 NEEDED = ("worker", "sandbox_images", "domain", "tests/security")
 ORDINARY = 1500
-CORE = ("test_supervised_runs.py", "test_supervised_surroundings.py", "test_supervisor_hygiene.py")
+CORE = (
+    "test_supervised_runs.py",
+    "test_supervised_surroundings.py",
+    "test_supervisor_hygiene.py",
+    "test_views.py",
+)
 DEATHS = ("test_supervisor_deaths.py", "test_supervised_leftovers.py")
 SAME_FOR_ALL = "not refused and not bad_order and not nobody_hears and not while_open"
 

@@ -115,7 +115,8 @@ def test_the_same_script_reaches_its_end_without_the_limit(name, run):
 
 def test_a_fork_bomb_ends_with_its_run(run):
     script = "import os, signal\nwhile True:\n    try: os.fork()\n    except OSError: pass\n"
-    assert run(script, limits=replace(TIGHT, wall_s=0.7)).detail.cause is Cause.WALL
+    enough = 1024 * MIB  # a page that processes share counts in each of them
+    assert run(script, limits=replace(TIGHT, wall_s=0.7, memory_bytes=enough)).detail.cause is Cause.WALL
 
 
 def test_nobody_can_outlive_a_run(supervised, ask):

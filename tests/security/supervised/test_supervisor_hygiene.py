@@ -128,7 +128,7 @@ DIRT = {
 
 
 def soil(doctored, name: str) -> None:
-    line = "report = self._levels(systems, view, output, deadline)"
+    line = "report = self._levels(systems, view, parts, output, deadline)"
     doctored("run.py", lambda source: source.replace(line, f"{line}\n            {DIRT[name][1]}"))
 
 

@@ -59,6 +59,11 @@ def test_what_is_missing_is_named(condition, image):
     assert len(said["text"]) < 400, said
 
 
+def test_a_host_with_little_room_takes_smaller_inputs_and_says_nothing_of_larger_ones(image):
+    """Beside "small scratch" above: without a fixed limit, the size of a block shows as an error."""
+    assert on_host("small scratch, known", image) == {"result": "None", "left": "[]"}
+
+
 @pytest.mark.parametrize("condition", ["none", "read-only /tmp", "30 descriptors"])
 def test_what_is_not_missing_is_not_missed(condition, image):
     """The control of the table above: the same process, without its condition. And /tmp is never used."""

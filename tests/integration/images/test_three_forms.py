@@ -1,0 +1,61 @@
+"""One example in one image, brought as a Docker archive, as an OCI layout and as SIF: the same numbers."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from base_images import ROOT, base_archive
+from made_images import sif, sif_part
+
+from domain.model import parse
+from domain.pipeline import Pipeline
+from dpgate.cli.registration import load_declaration
+from dpgate.local import run_on_twin
+from dpgate.pipeline_folder import load_pipeline
+from worker.images.store import ImageStore
+
+TreeOf = Callable[[str], Path]
+EXAMPLES = ROOT / "examples"
+PARTITION = 0x4004
+
+
+def docker_archive(_tree_of: TreeOf, _folder: Path) -> Path:
+    return base_archive("minimal")
+
+
+def oci_layout(_tree_of: TreeOf, folder: Path) -> Path:
+    made = folder / "layout.tar"
+    places = (f"docker-archive:{base_archive('minimal')}", f"oci-archive:{made}")
+    subprocess.run(["skopeo", "copy", "--insecure-policy", *places], check=True, capture_output=True)
+    return made
+
+
+def sif_file(tree_of: TreeOf, folder: Path) -> Path:
+    made = folder / "squashfs"
+    command = ["mksquashfs", tree_of("minimal"), made, "-no-progress", "-all-root"]
+    subprocess.run(command, check=True, capture_output=True)
+    (folder / "image.sif").write_bytes(sif(sif_part(PARTITION, made.read_bytes())))
+    return folder / "image.sif"
+
+
+@pytest.mark.parametrize("form", [docker_archive, oci_layout, sif_file], ids=lambda form: form.__name__)
+def test_an_example_runs_from_every_form(
+    form: Callable[[TreeOf, Path], Path], tree_of: TreeOf, open_folder: Path, tmp_path: Path
+) -> None:
+    image = ImageStore(open_folder / "images").add(form(tree_of, tmp_path), name="minimal")
+    assert image.digest.startswith("sha256:")
+    pipeline = parse(Pipeline, load_pipeline(EXAMPLES / "mean-height-awk").body, within="pipeline")
+    data = EXAMPLES / "heights/data"
+    found = run_on_twin(
+        pipeline,
+        declaration=load_declaration(EXAMPLES / "heights/dataset.yaml", data),
+        twin=data,
+        block_size=20,
+        images=open_folder / "images",
+    )
+    assert found.numbers == pytest.approx((20.0166666667, 163.425, 61.624137931), rel=1e-9)
+    assert len(found.block_outputs) == 3
+    assert all(output is not None for output in found.block_outputs)
