@@ -6,14 +6,18 @@
     client.twin("heights", "twin/")              # the anonymised stand-in to develop on
     job = client.submit(request)                 # `dpgate submit` builds the request from a folder
     release = job.wait().release()
-    print(release["mean_height"].value, release.guarantee, release.epsilon)
+    print(release["mean_height"].value, release.guarantee, release.cost)
+    # counts, means, quantiles and the like need no pipeline: see dpgate.queries
+    client.query("heights", dpgate.queries.mean("height", by=["sex"]), epsilon="0.5")
 
 Importing this package needs httpx only.
 """
 
+from dpgate import queries
 from dpgate.client import Client, connect
 from dpgate.errors import DpgateError, NotLoggedIn, PlatformUnreachable, RequestRefused
 from dpgate.models import Account, Budget, Dataset, Job, Release, Value
+from dpgate.previews import Preview
 
 __all__ = [
     "Account",
@@ -24,8 +28,10 @@ __all__ = [
     "Job",
     "NotLoggedIn",
     "PlatformUnreachable",
+    "Preview",
     "Release",
     "RequestRefused",
     "Value",
     "connect",
+    "queries",
 ]

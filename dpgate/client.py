@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-import httpx
-
+from dpgate.answers import as_model, content_of, refusal
 from dpgate.credentials import Login, find_login
-from dpgate.errors import DpgateError, PlatformUnreachable, Problem, RequestRefused
+from dpgate.errors import DpgateError, PlatformUnreachable
+from dpgate.facts import Facts
 from dpgate.models import Account, Budget, Dataset, Job, Release
+from dpgate.notices import Notices
+from dpgate.operation import Operation
+from dpgate.policies import Policies
+from dpgate.projects import Projects
+from dpgate.rehearsals import Rehearsals
+from dpgate.reviews import Reviews
 from dpgate.unpacking import MAX_BYTES, unpack
 
-ModelT = TypeVar("ModelT")
-_NOT_DPGATE = "something that is not dpgate"
+if TYPE_CHECKING:
+    import httpx  # a fifth of the start of a command, and many commands ask no server
 
 
 def connect(*, profile: str = "default", url: str | None = None, token: str | None = None) -> Client:
@@ -32,15 +38,25 @@ class Client:
     def __init__(
         self, login: Login, *, timeout_s: float = 30, transport: httpx.BaseTransport | None = None
     ) -> None:
+        import httpx
+
         _check_login(login)
         self._http = httpx.Client(
             base_url=login.url.rstrip("/") + "/api/v1",
-            headers={"Authorization": f"Bearer {login.token}"},
+            # without a token there is only the way to get one
+            headers={"Authorization": f"Bearer {login.token}"} if login.token else {},
             timeout=timeout_s,
             transport=transport,
             # an answer never sends the token elsewhere
             follow_redirects=False,
         )
+        self.facts = Facts(self._json)
+        self.policies = Policies(self._json)
+        self.notices = Notices(self._json)
+        self.operation = Operation(self._json)
+        self.projects = Projects(self._json)
+        self.rehearsals = Rehearsals(self._json)
+        self.reviews = Reviews(self._json)
 
     def __enter__(self) -> Client:
         return self
@@ -54,45 +70,69 @@ class Client:
     def me(self) -> dict[str, str]:
         """Name and role of the user behind the token."""
         answer = self._json("GET", "/me")
-        return _as(lambda raw: {"name": raw["name"], "role": raw["role"]}, answer)
+        return as_model(lambda raw: {"name": raw["name"], "role": raw["role"]}, answer)
 
     def datasets(self) -> list[Dataset]:
-        return _as(lambda raw: [Dataset.of(one) for one in raw], self._json("GET", "/datasets"))
+        return as_model(lambda raw: [Dataset.of(one) for one in raw], self._json("GET", "/datasets"))
 
     def dataset(self, name: str) -> Dataset:
-        return _as(Dataset.of, self._json("GET", _path("datasets", name)))
+        return as_model(Dataset.of, self._json("GET", _path("datasets", name)))
 
     def register(self, declaration: dict[str, Any], *, delivery: str) -> Dataset:
         """Register files that were delivered to the worker zone (`dpgate dataset add` does both)."""
         body = {"declaration": declaration, "delivery": delivery}
-        return _as(Dataset.of, self._json("POST", "/datasets", json=body))
+        return as_model(Dataset.of, self._json("POST", "/datasets", json=body))
 
     def registration(self, name: str) -> Dataset:
         """The newest registration of your data set, whatever became of it."""
-        return _as(Dataset.of, self._json("GET", _path("datasets", name, "registration")))
+        return as_model(Dataset.of, self._json("GET", _path("datasets", name, "registration")))
 
     def twin(self, name: str, folder: str | Path) -> list[str]:
         """Unpack the twin below `folder`; returns the paths written."""
         return unpack(self._download(_path("datasets", name, "twin")), Path(folder))
 
     def budget(self, name: str) -> Budget:
-        return _as(Budget.of, self._json("GET", _path("datasets", name, "budget")))
+        return as_model(Budget.of, self._json("GET", _path("datasets", name, "budget")))
 
     def allot(
-        self, name: str, *, kind: str, holder: str, epsilon: str | float, members: tuple[str, ...] = ()
+        self,
+        name: str,
+        *,
+        kind: str,
+        holder: str,
+        amount: str | float,
+        currency: str = "epsilon",
+        members: Sequence[str] | None = None,
     ) -> Account:
-        """Allot a part of the budget to a `project` or `user`."""
-        body = {"epsilon": epsilon, "members": list(members)}
+        """Allot a part of the budget of one currency to a `project` or `user`.
+
+        `members` replace those of a project that you made by allotting to it.
+        """
+        body: dict[str, Any] = {"currency": currency, "amount": amount}
+        body |= {} if members is None else {"members": list(members)}
         path = _path("datasets", name, "allocations", kind, holder)
-        return _as(Account.of, self._json("PUT", path, json=body))
+        return as_model(Account.of, self._json("PUT", path, json=body))
 
     def submit(self, request: dict[str, Any], *, job_id: str | None = None) -> Job:
         """Submit a job. Repeating it with the same id is harmless; a new id asks anew."""
         answer = self._send("PUT", _path("jobs", job_id or str(uuid.uuid4())), json=request)
-        return _as(lambda raw: Job.of(raw, self, is_new=answer.status_code == 201), _content(answer))
+        return as_model(lambda raw: Job.of(raw, self, is_new=answer.status_code == 201), content_of(answer))
+
+    def query(
+        self,
+        dataset: str,
+        query: dict[str, Any],
+        *,
+        epsilon: str | float,
+        project: str | None = None,
+        job_id: str | None = None,
+    ) -> Job:
+        """Ask the platform itself, without a pipeline; `dpgate.queries` makes the query."""
+        request = {"dataset": dataset, "query": query, "epsilon": epsilon}
+        return self.submit(request | ({"project": project} if project else {}), job_id=job_id)
 
     def jobs(self) -> list[Job]:
-        return _as(lambda raw: [Job.of(one, self) for one in raw], self._json("GET", "/jobs"))
+        return as_model(lambda raw: [Job.of(one, self) for one in raw], self._json("GET", "/jobs"))
 
     def job(self, job_id: str) -> Job:
         return self._job("GET", _path("jobs", job_id))
@@ -100,17 +140,16 @@ class Client:
     def cancel(self, job_id: str) -> Job:
         return self._job("POST", _path("jobs", job_id, "cancel"))
 
-    def decide(self, job_id: str, decision: str) -> Job:
-        """`approve` or `reject` a job that waits; `release` or `withhold` a release in review."""
-        step = "decision" if decision in ("approve", "reject") else "review"
-        return self._job("POST", _path("jobs", job_id, step), params={"decision": decision})
+    def decide(self, job_id: str, decision: str, reason: str = "") -> Job:
+        """`approve` or `reject` a job that waits, `release` or `withhold` a release; a no needs a reason."""
+        return as_model(lambda raw: Job.of(raw, self), self.reviews.vote(job_id, decision, reason=reason))
 
     def release(self, job_id: str) -> Release:
-        return _as(Release.of, self._json("GET", _path("jobs", job_id, "release")))
+        return as_model(Release.of, self._json("GET", _path("jobs", job_id, "release")))
 
     def review(self, job_id: str) -> Release:
         """A release that waits for your decision (rights holder)."""
-        return _as(Release.of, self._json("GET", _path("jobs", job_id, "review")))
+        return as_model(Release.of, self._json("GET", _path("jobs", job_id, "review")))
 
     def images(self) -> list[dict[str, Any]]:
         return list(self._json("GET", "/images"))
@@ -128,12 +167,44 @@ class Client:
         """Before its files are removed; refused while unfinished jobs name it."""
         return dict(self._json("DELETE", _path("images", digest)))
 
-    def users(self) -> list[dict[str, str]]:
+    def users(self) -> list[dict[str, Any]]:
         return list(self._json("GET", "/users"))
 
     def add_user(self, name: str, role: str) -> dict[str, str]:
         """A new user; the answer holds the token, this once."""
         return dict(self._json("POST", "/users", json={"name": name, "role": role}))
+
+    def disable_user(self, name: str) -> dict[str, Any]:
+        """Every session and token of this user ends at once."""
+        return dict(self._json("DELETE", _path("users", name)))
+
+    def renew_password(self, name: str) -> dict[str, str]:
+        """A first password for a user, for a week; the answer holds it, this once."""
+        return dict(self._json("POST", _path("users", name, "password")))
+
+    def ways_in(self) -> dict[str, Any]:
+        """How people log in on this platform."""
+        return dict(self._json("GET", "/login"))
+
+    def exchange_password(
+        self, name: str, password: str, *, label: str = "login", new_password: str | None = None
+    ) -> dict[str, Any]:
+        """A token for a name and a password; `new_password` replaces the one that was handed to you."""
+        body = {"name": name, "password": password, "label": label, "new_password": new_password}
+        return dict(self._json("POST", "/login", json=body))
+
+    def tokens(self) -> list[dict[str, Any]]:
+        """Your tokens that work, without their secret part."""
+        return list(self._json("GET", "/tokens"))
+
+    def add_token(self, label: str, *, scopes: Sequence[str] = ("read",), days: int = 90) -> dict[str, Any]:
+        """A token that reaches only so far; the answer holds it, this once."""
+        body = {"label": label, "scopes": list(scopes), "days": days}
+        return dict(self._json("POST", "/tokens", json=body))
+
+    def revoke_token(self, token_id: str) -> None:
+        """It stops working at once."""
+        self._json("DELETE", _path("tokens", token_id))
 
     def verify_audit(self, expected_head: str | None = None) -> dict[str, Any]:
         params = {"expected_head": expected_head} if expected_head else {}
@@ -141,31 +212,35 @@ class Client:
 
     def certificate_key(self) -> str:
         """The Ed25519 public key (PEM) that verifies certificates."""
-        return _as(lambda raw: str(raw["public_key"]), self._json("GET", "/certificate-key"))
+        return as_model(lambda raw: str(raw["public_key"]), self._json("GET", "/certificate-key"))
 
     def _job(self, method: str, path: str, **request: Any) -> Job:
-        return _as(lambda raw: Job.of(raw, self), self._json(method, path, **request))
+        return as_model(lambda raw: Job.of(raw, self), self._json(method, path, **request))
 
     def _json(self, method: str, path: str, **request: Any) -> Any:
-        return _content(self._send(method, path, **request))
+        return content_of(self._send(method, path, **request))
 
     def _send(self, method: str, path: str, **request: Any) -> httpx.Response:
+        import httpx
+
         try:
             answer = self._http.request(method, path, **request)
         except (httpx.RequestError, httpx.InvalidURL) as error:
             raise self._unreachable(error) from error
         if not answer.is_success:
-            raise _refusal(answer)
+            raise refusal(answer)
         return answer
 
     def _download(self, path: str) -> bytes:
         """A large answer, given up as soon as it is larger than it may be."""
+        import httpx
+
         content = bytearray()
         try:
             with self._http.stream("GET", path) as answer:
                 if not answer.is_success:
                     answer.read()
-                    raise _refusal(answer)
+                    raise refusal(answer)
                 for part in answer.iter_bytes():
                     content += part
                     if len(content) > MAX_BYTES:
@@ -179,6 +254,8 @@ class Client:
 
 
 def _check_login(login: Login) -> None:
+    import httpx
+
     if not login.url.startswith(("http://", "https://")):
         raise DpgateError(f"{login.url!r} is no address; it starts with https:// or http://")
     try:
@@ -193,32 +270,3 @@ def _check_login(login: Login) -> None:
 def _path(*parts: str) -> str:
     # a name with a slash or a question mark must not become another address
     return "".join(f"/{quote(part, safe=':')}" for part in parts)
-
-
-def _content(answer: httpx.Response) -> Any:
-    try:
-        return answer.json()
-    except ValueError:
-        raise PlatformUnreachable(f"an answer without JSON from {_NOT_DPGATE}") from None
-
-
-def _as(build: Callable[[Any], ModelT], raw: Any) -> ModelT:
-    """What was answered as one of our models."""
-    try:
-        return build(raw)
-    except (KeyError, TypeError, AttributeError, IndexError):
-        raise PlatformUnreachable(f"an answer without the expected fields from {_NOT_DPGATE}") from None
-
-
-def _refusal(answer: httpx.Response) -> DpgateError:
-    try:
-        body = answer.json()
-        problems = tuple(Problem(p["field"], p["problem"], p["fix"]) for p in body["problems"])
-        return RequestRefused(
-            status=answer.status_code,
-            kind=str(body["type"]).rsplit(":", 1)[-1],
-            title=str(body["title"]),
-            problems=problems,
-        )
-    except (ValueError, KeyError, TypeError):
-        return PlatformUnreachable(f"HTTP {answer.status_code} from {_NOT_DPGATE}")

@@ -21,8 +21,8 @@ import dpgate
 from domain.model import parse
 from domain.pipeline import Pipeline
 from domain.release import opened
-from dpgate.cli import catalogue, develop, jobs, registration
-from dpgate.cli.output import err, out, print_json
+from dpgate.cli import catalogue, develop, jobs, preview, registration
+from dpgate.cli.output import amounts, err, out, print_json
 from dpgate.client import Client
 from dpgate.embedded.home import Home
 from dpgate.embedded.stack import Stack
@@ -78,7 +78,7 @@ def run_demo(examples: Path | None, *, as_json: bool) -> None:
             budget = client.budget(DATASET)
         check_audit(demo)
     if as_json:
-        print_json(release.raw | {"budget_left": budget.left})
+        print_json(release.raw | {"budget_left": budget.left()})
     else:
         out.print("\n[bold green]Done.[/] Everything this demo started has ended.")
 
@@ -134,7 +134,7 @@ def try_on_twin(demo: Demo) -> None:
     )
     if shown:
         develop.print_twin_run(pipeline, found)
-        develop.preview(demo.pipeline)
+        preview.preview(demo.pipeline)
 
 
 def ask(demo: Demo, client: Client) -> Release:
@@ -199,8 +199,8 @@ def _submit(demo: Demo, client: Client, epsilon: str) -> Job:
 def _print_budget(client: Client) -> None:
     budget = client.budget(DATASET)
     account = budget.accounts[0]
-    spent = f"epsilon {account.spent} spent of {account.cap}"
-    out.print(f"Budget ({budget.guarantee}): {spent}, [bold]{account.left} left[/].")
+    spent = f"{account.currency} {account.spent} spent of {account.cap}"
+    out.print(f"Budget ({budget.accounting}): {spent}, [bold]{account.left} left[/].")
 
 
 def _print_certificate(release: Release, public_key: str) -> None:
@@ -209,7 +209,7 @@ def _print_certificate(release: Release, public_key: str) -> None:
         raise DpgateError("the certificate does not fit the release")
     promise: dict[str, Any] = opened(release.certificate)["predicate"]["guarantee"]
     out.print(
-        f"Certificate (Ed25519, checked): {promise['class']}, epsilon {promise['epsilon']} per "
+        f"Certificate (Ed25519, checked): {promise['class']}, {amounts(promise['cost'])} per "
         f"{promise['unit']}, for {promise['relation']}.\n  {promise['sentence']}\n  {promise['timing']}"
     )
 

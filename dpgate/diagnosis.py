@@ -6,7 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -87,6 +87,10 @@ class Backend:
     docker_runtime: str = "runc"
     docker_first_uid: int = FIRST_SLOT_UID
     docker_batch: int = 25
+    docker_block_mib: int = 256
+    docker_view_mib: int = 2048
+    slots: int = 1
+    input_mib: int | None = None
     scratch_folder: Path = field(default_factory=default_scratch_root)
     allow_disk_scratch: bool = False
 
@@ -105,6 +109,7 @@ def diagnose(
     Raises nothing: an absence is a row. `slots` is how many runs a worker here would do at the same time.
     """
     slots = slots or os.cpu_count() or 1
+    backend = replace(backend, slots=slots)
     try:
         image = describe(python_env)
     except SandboxUnavailable as error:

@@ -1,82 +1,57 @@
-"""A pipeline on the researcher's own machine: run it on the twin in the same sandbox, lock, preview.
+"""A pipeline on the researcher's own machine: run it on the twin in the same sandbox, and lock its shape.
 
 Loads the worker's sandbox and the mathematics; `import dpgate` alone does not.
 """
 
 from __future__ import annotations
 
-import hashlib
-import time
-from collections.abc import Callable, Mapping
+import os
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from domain.dataset import Declaration, Table
+from domain.dataset import Declaration
 from domain.errors import PipelineError
-from domain.loss import format_epsilon
-from domain.pipeline import Manifest, Pipeline
-from domain.shape import Shape, lock
+from domain.mechanism import grids_of
+from domain.outputs import values_of
+from domain.pipeline import Pipeline
+from domain.shape import Shape
 from dpgate.errors import DpgateError, PipelineFailed
-from privacy.grid import OutputGrid
+from dpgate.local_slots import open_local
+from privacy.mechanism import RunOutput
 from privacy.partition import block_count
-from privacy.preview import LadderRow, epsilon_for_error, ladder, standard_ladder
-from privacy.sample_aggregate import SampleAggregate
+from privacy.plan import RunPlan
+from privacy.run_outputs import middle
 from worker.collect import collect
-from worker.images.held import HeldImages
-from worker.order import order_for
-from worker.sandbox.host_image import HostImage, describe
-from worker.sandbox.protocol import Audience, RunDetail, RunResult, Slot
-from worker.sandbox.stored_image import StoredImage
-from worker.sandbox.supervised import SupervisedSandbox
-from worker.stage import People, cut, open_people, whole
+from worker.folder_source import FolderSource
+from worker.plain_outputs import PlainOutputs
+from worker.rehearsal.levels import GroupRuns, Progress, open_groups
+from worker.rehearsal.runs import outputs_of, run_blocks, run_whole
+from worker.stage import People, open_people
 
-Progress = Callable[[int, int], None]
+KEPT_FOR_S = 30 * 86_400.0
+_AGAIN = "fetch the twin again: dpgate twin"
+
+
+def _silent(_done: int, _total: int) -> None:
+    """Nobody looks."""
 
 
 @dataclass(frozen=True)
 class TwinRun:
-    """What running on the twin taught: the locked shape, the twin's own numbers, and its blocks' outputs."""
+    """What running on the twin taught: the locked shape, the twin's own numbers, and its blocks' outputs.
+
+    `dropped` are files of the participant level that no group run gets to see, because they are no person's.
+    """
 
     pipeline_digest: str
     shape: Shape
     numbers: tuple[float, ...]
-    block_outputs: tuple[tuple[int, ...] | None, ...]
+    block_outputs: tuple[RunOutput, ...]
     longest_s: float
-
-
-class TwinFolder:
-    """A twin on disk, with the people of its privacy unit's table."""
-
-    def __init__(self, folder: Path, declaration: Declaration) -> None:
-        self._folder = folder
-        self._table: Table = next(
-            table for table in declaration.tables if table.path == declaration.privacy_unit.table
-        )
-
-    @property
-    def people(self) -> list[str]:
-        rows = self._table.split(self.table(self._table.path).decode())
-        position = next(rows).index(self._table.person_column.name)
-        return list(dict.fromkeys(row[position] for row in rows))
-
-    def table(self, path: str) -> bytes:
-        try:
-            return (self._folder / path).read_bytes()
-        except FileNotFoundError:
-            raise self._changed(path) from None
-
-    def _changed(self, path: str) -> DpgateError:
-        return DpgateError(
-            f"{self._folder / path} is not as it was fetched; fetch the twin again: dpgate twin"
-        )
-
-    def files_of(self, person: str) -> Mapping[str, bytes]:
-        own = self._folder / person
-        return {
-            path.relative_to(self._folder).as_posix(): path.read_bytes()
-            for path in sorted(own.rglob("*"))
-            if path.is_file()
-        }
+    dropped: tuple[str, ...] = ()
 
 
 def run_on_twin(
@@ -87,85 +62,64 @@ def run_on_twin(
     block_size: int,
     python_env: Path | None = None,
     images: Path | None = None,
-    progress: Progress = lambda _done, _total: None,
+    progress: Progress = _silent,
 ) -> TwinRun:
-    """Run on the whole twin to lock the shape, then on its blocks to see what blocks give.
+    """Run on the whole twin to lock the shape, then on its blocks to see what blocks give. Where the pipeline
+    has a participant level, that runs first, once for each of the twin's people.
 
     `images` is the store to take the pipeline's image from, unless it is this host's own.
     Raises PipelineFailed with the pipeline's own words: the twin is not original data.
     """
     people = _open_twin(declaration, twin)
     blocks = count_blocks(declaration.nominal_size, block_size)
-    host = describe(python_env)
-    image = _image_for(pipeline.manifest, host, images)
-    order = order_for(pipeline, image=image, audience=Audience.TWIN, warm=image is host)
-    with SupervisedSandbox(host) as sandbox, sandbox.open_slot(order, slot=0) as slot:
-        started = time.monotonic()
-        outputs = _outputs(pipeline.manifest, slot.run(whole(people)))
-        longest = time.monotonic() - started
-        shape = _lock(pipeline.manifest, outputs)
-        progress(1, blocks + 1)
-        found, slowest = _run_blocks(slot, people, pipeline, shape, blocks, progress)
-    numbers = [number for file in shape.files for number in file.read(outputs[file.file])]
+    ahead = _followed_by(blocks + 1, progress)
+    with _opened(pipeline, people, twin, python_env, images, ahead) as runs:
+        step = _after(runs.participants.runs, progress)
+        whole = run_whole(pipeline, runs)
+        step(1, blocks + 1)
+        found = run_blocks(runs, blocks, _after(1, step))
     return TwinRun(
         pipeline_digest=pipeline.digest,
-        shape=shape,
-        numbers=tuple(number for number in numbers if number is not None),
-        block_outputs=found,
-        longest_s=max(longest, slowest),
+        shape=whole.shape,
+        numbers=whole.numbers,
+        block_outputs=_collected(pipeline, whole.shape, found.outputs),
+        longest_s=max(whole.seconds, found.seconds),
+        dropped=runs.participants.dropped,
     )
 
 
-def _image_for(manifest: Manifest, host: HostImage, images: Path | None) -> HostImage | StoredImage:
-    """By the name in the manifest: here the researcher is their own operator."""
-    if manifest.image == host.name:
-        return host
-    held = HeldImages(host, images).listed() if images else ()
-    found = [image for image in held if image.name == manifest.image]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        digests = ", ".join(image.digest for image in found)
-        raise DpgateError(f"several images are named {manifest.image}: {digests}; remove all but one")
-    raise DpgateError(
-        f"the image {manifest.image} is not on this machine; get its archive from the platform's operator, "
-        f"then: dpgate image add ARCHIVE --name {manifest.image}"
-    )
-
-
-def preview(
-    manifest: Manifest,
+def outputs_on_twin(
+    pipeline: Pipeline,
     *,
-    nominal_size: int,
-    block_size: int,
-    max_micro_epsilon: int,
-    block_outputs: tuple[tuple[int, ...] | None, ...] | None,
-) -> tuple[LadderRow, ...]:
-    """The error to expect for a ladder of epsilon, before anything is spent."""
-    return ladder(
-        grids_of(manifest),
-        blocks=count_blocks(nominal_size, block_size),
-        epsilons=standard_ladder(max_micro_epsilon) or (max_micro_epsilon,),
-        block_outputs=block_outputs,
-    )
+    declaration: Declaration,
+    twin: Path,
+    python_env: Path | None = None,
+    images: Path | None = None,
+) -> Mapping[str, bytes]:
+    """What the pipeline writes on the whole twin, by path. Raises PipelineFailed."""
+    people = _open_twin(declaration, twin)
+    with _opened(pipeline, people, twin, python_env, images, _silent) as runs:
+        return outputs_of(pipeline.manifest, runs.run(people.names))
 
 
-def epsilon_needed(
-    manifest: Manifest, name: str, *, half_width_95: float, nominal_size: int, block_size: int
-) -> str:
-    """The epsilon at which the noise keeps one output within `half_width_95`, 95 times in 100."""
-    names = [value.name for value in manifest.values]
-    blocks = count_blocks(nominal_size, block_size)
-    try:
-        micro = epsilon_for_error(
-            grids_of(manifest)[names.index(name)],
-            outputs=len(names),
-            blocks=blocks,
-            half_width_95=half_width_95,
-        )
-    except ValueError as error:
-        raise DpgateError(str(error)) from None
-    return format_epsilon(micro)
+def run_plan_on_twin(
+    pipeline: Pipeline,
+    *,
+    declaration: Declaration,
+    twin: Path,
+    shape: Shape,
+    plan: RunPlan,
+    python_env: Path | None = None,
+    images: Path | None = None,
+    progress: Progress = _silent,
+) -> tuple[RunOutput, ...]:
+    """What another plan's runs give on the twin: other block sizes, half-samples, everybody but one."""
+    people = _open_twin(declaration, twin)
+    ahead = _followed_by(plan.runs, progress)
+    with _opened(pipeline, people, twin, python_env, images, ahead) as runs:
+        step = _after(runs.participants.runs, progress)
+        outputs = [result.outputs for result, _ in runs.of_plan(plan, step)]
+    return _collected(pipeline, shape, outputs)
 
 
 def count_blocks(nominal_size: int, block_size: int) -> int:
@@ -176,53 +130,58 @@ def count_blocks(nominal_size: int, block_size: int) -> int:
         raise DpgateError(f"block size: {error}") from None
 
 
-def grids_of(manifest: Manifest) -> tuple[OutputGrid, ...]:
-    return tuple(OutputGrid.build(value.lower, value.upper) for value in manifest.values)
-
-
-def _run_blocks(
-    slot: Slot, people: People, pipeline: Pipeline, shape: Shape, blocks: int, progress: Progress
-) -> tuple[tuple[tuple[int, ...] | None, ...], float]:
-    # any key will do: the twin's people are nobody
-    key = hashlib.sha256(b"twin").digest()
-    mechanism = SampleAggregate(grids=grids_of(pipeline.manifest), blocks=blocks, micro_epsilon=1_000_000)
-    found, slowest = [], 0.0
-    for block, files in cut(people, key=key, blocks=blocks, wanted=range(blocks)).items():
-        started = time.monotonic()
-        found.append(collect(slot.run(files).outputs, shape=shape, mechanism=mechanism))
-        slowest = max(slowest, time.monotonic() - started)
-        progress(block + 2, blocks + 1)
-    return tuple(found), slowest
-
-
-def _lock(manifest: Manifest, outputs: Mapping[str, bytes]) -> Shape:
+@contextmanager
+def _opened(
+    pipeline: Pipeline,
+    people: People,
+    twin: Path,
+    python_env: Path | None,
+    images: Path | None,
+    progress: Progress,
+) -> Iterator[GroupRuns]:
+    """Group runs after the participant level. What the pipeline did wrong becomes PipelineFailed."""
     try:
-        return Shape(files=tuple(lock(output, outputs[output.file]) for output in manifest.outputs))
+        with (
+            open_local(pipeline, twin=twin, python_env=python_env, images=images) as slots,
+            _kept(twin) as outputs,
+            open_groups(slots, pipeline, people, outputs, progress) as runs,
+        ):
+            yield runs
     except PipelineError as error:
         raise PipelineFailed(str(error)) from None
 
 
+@contextmanager
+def _kept(twin: Path) -> Iterator[PlainOutputs]:
+    """Beside the twin's declaration, so that the next command finds what participant levels wrote."""
+    with tempfile.TemporaryDirectory() as passing:
+        kept = twin / ".dpgate" / "participants" if os.access(twin, os.W_OK) else Path(passing)
+        outputs = PlainOutputs(kept)
+        outputs.remove_unused(for_s=KEPT_FOR_S)
+        yield outputs
+
+
+def _collected(
+    pipeline: Pipeline, shape: Shape, outputs: Sequence[Mapping[str, bytes] | None]
+) -> tuple[RunOutput, ...]:
+    """On the grids of the declared bounds, as a job reads them."""
+    grids = grids_of(values_of(pipeline.manifest, shape))
+    default = middle(grids)
+    return tuple(collect(files, shape=shape, grids=grids, default=default) for files in outputs)
+
+
+def _followed_by(more: int, progress: Progress) -> Progress:
+    return lambda done, total: progress(done, total + more)
+
+
+def _after(before: int, progress: Progress) -> Progress:
+    return lambda done, total: progress(before + done, before + total)
+
+
 def _open_twin(declaration: Declaration, twin: Path) -> People:
     try:
-        return open_people(declaration, TwinFolder(twin, declaration))
-    except (ValueError, IndexError):
-        raise DpgateError(f"{twin} is not as it was fetched; fetch the twin again: dpgate twin") from None
-
-
-def _outputs(manifest: Manifest, result: RunResult) -> Mapping[str, bytes]:
-    if result.outputs is not None:
-        return result.outputs
-    files = ", ".join(output.file for output in manifest.outputs)
-    raise PipelineFailed(f"{_why(result.detail)}\nDeclared outputs: {files}")
-
-
-def _why(detail: RunDetail | None) -> str:
-    if detail is None:
-        return "the run failed"
-    words = [detail.cause.value]
-    if detail.level is not None:
-        words.append(f"level {detail.level}")
-    if detail.exit_code is not None:
-        words.append(f"exit code {detail.exit_code}")
-    tail = f"\n{detail.tail.strip()}" if detail.tail.strip() else ""
-    return f"{', '.join(words)} after {detail.duration_s:.1f} s{tail}"
+        return open_people(declaration, FolderSource(twin, declaration))
+    except FileNotFoundError as error:
+        raise DpgateError(f"{error.filename} is not as it was fetched; {_AGAIN}") from None
+    except ValueError:
+        raise DpgateError(f"{twin} is not as it was fetched; {_AGAIN}") from None

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from dpgate.errors import DpgateError, NotFinished
@@ -33,13 +34,19 @@ class Dataset:
         names = ("name", "version", "owner", "state", "problem", "declaration", "twin")
         return cls(**{name: raw[name] for name in names}, raw=raw)
 
+    def _repr_html_(self) -> str:
+        from dpgate.notebook import dataset_html
+
+        return dataset_html(self)
+
 
 @dataclass(frozen=True)
 class Account:
-    """Budget in epsilon, as exact decimal text."""
+    """Budget of one currency, as exact decimal text."""
 
     kind: str
     holder: str
+    currency: str
     cap: str
     spent: str
     reserved: str
@@ -47,25 +54,34 @@ class Account:
 
     @classmethod
     def of(cls, raw: dict[str, Any]) -> Account:
-        return cls(**{name: raw[name] for name in ("kind", "holder", "cap", "spent", "reserved", "left")})
+        names = ("kind", "holder", "currency", "cap", "spent", "reserved", "left")
+        return cls(**{name: raw[name] for name in names})
 
 
 @dataclass(frozen=True)
 class Budget:
-    """The accounts that bind you on one data set; the first is the whole cohort's."""
+    """The accounts that bind you on one data set, and what its caps promise together."""
 
     dataset: str
-    guarantee: str
+    accounting: str
+    sentence: str
     accounts: tuple[Account, ...]
 
     @classmethod
     def of(cls, raw: dict[str, Any]) -> Budget:
         accounts = tuple(Account.of(account) for account in raw["accounts"])
-        return cls(dataset=raw["dataset"], guarantee=raw["guarantee"], accounts=accounts)
+        names = ("dataset", "accounting", "sentence")
+        return cls(**{name: raw[name] for name in names}, accounts=accounts)
 
-    @property
-    def left(self) -> str:
-        return self.accounts[0].left
+    def left(self, currency: str = "epsilon") -> str | None:
+        """What is left of the whole cohort's account; None where the data set has no such account."""
+        cohort = (a.left for a in self.accounts if (a.kind, a.currency) == ("cohort", currency))
+        return next(cohort, None)
+
+    def _repr_html_(self) -> str:
+        from dpgate.notebook import budget_html
+
+        return budget_html(self)
 
 
 @dataclass(frozen=True)
@@ -75,9 +91,10 @@ class Job:
     id: str
     state: str
     dataset: str
-    epsilon: str
+    mechanism: str
     guarantee: str
-    blocks: int
+    cost: dict[str, str]
+    runs: int
     due_at: str | None
     answered_by: str | None
     reason: str | None
@@ -91,9 +108,10 @@ class Job:
             "id",
             "state",
             "dataset",
-            "epsilon",
+            "mechanism",
             "guarantee",
-            "blocks",
+            "cost",
+            "runs",
             "due_at",
             "answered_by",
             "reason",
@@ -130,6 +148,11 @@ class Job:
     def cancel(self) -> Job:
         return self._connected().cancel(self.id)
 
+    def _repr_html_(self) -> str:
+        from dpgate.notebook import job_html
+
+        return job_html(self)
+
     def _connected(self) -> Client:
         if self._client is None:
             raise DpgateError("this job did not come from a client")
@@ -138,34 +161,58 @@ class Job:
 
 @dataclass(frozen=True)
 class Value:
-    """A released number. The interval covers the noise with 95 %, not the sampling error."""
+    """A released number.
+
+    `lower_95` to `upper_95` covers the noise with 95 %, not the sampling error; `sampling_lower_95` to
+    `sampling_upper_95` covers both, where it was asked for. What the mechanism cannot show is None.
+    """
 
     name: str
     value: float
-    lower_95: float
-    upper_95: float
-    noise_scale: float
+    lower_95: float | None
+    upper_95: float | None
+    noise_scale: float | None
+    sampling_lower_95: float | None
+    sampling_upper_95: float | None
+
+    @classmethod
+    def of(cls, raw: dict[str, Any]) -> Value:
+        return cls(**{known.name: raw[known.name] for known in fields(cls)})
 
 
 @dataclass(frozen=True)
 class Release:
-    """What left the platform, and all that left."""
+    """What left the platform, and all that left. `cost` is exact decimal text by currency.
+
+    `files` are texts (.tsv, .csv, .txt, .json), `binary_files` all others (.npy, .mat, .nii), by path.
+    """
 
     job_id: str
     dataset: str
     guarantee: str
-    micro_epsilon: int
+    cost: dict[str, str]
     values: tuple[Value, ...]
+    diagnostics: tuple[Value, ...]
     files: dict[str, str]
+    binary_files: dict[str, bytes] = field(repr=False)
     certificate: dict[str, Any] = field(repr=False)
     raw: dict[str, Any] = field(repr=False)
 
     @classmethod
     def of(cls, raw: dict[str, Any]) -> Release:
-        names = ("name", "value", "lower_95", "upper_95", "noise_scale")
-        values = tuple(Value(**{name: value[name] for name in names}) for value in raw["values"])
-        same = ("job_id", "dataset", "guarantee", "micro_epsilon", "files", "certificate")
-        return cls(**{name: raw[name] for name in same}, values=values, raw=raw)
+        same = ("job_id", "dataset", "guarantee", "cost", "files", "certificate")
+        return cls(
+            **{name: raw[name] for name in same},
+            values=tuple(Value.of(value) for value in raw["values"]),
+            diagnostics=tuple(Value.of(value) for value in raw["diagnostics"]),
+            binary_files={name: base64.b64decode(text) for name, text in raw.get("binary_files", {}).items()},
+            raw=raw,
+        )
+
+    @property
+    def contents(self) -> dict[str, bytes]:
+        """The bytes of every released file by path."""
+        return {name: text.encode() for name, text in self.files.items()} | self.binary_files
 
     def __getitem__(self, name: str) -> Value:
         for value in self.values:
@@ -173,6 +220,7 @@ class Release:
                 return value
         raise KeyError(f"{name}; there are {', '.join(value.name for value in self.values)}")
 
-    @property
-    def epsilon(self) -> float:
-        return self.micro_epsilon / 1_000_000
+    def _repr_html_(self) -> str:
+        from dpgate.notebook import release_html
+
+        return release_html(self)

@@ -11,11 +11,12 @@ import os
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import yaml
 from pydantic import Field
 
+from domain import whitelist
 from domain.job import JobRequest
 from domain.model import Model, Slug, Whole, parse
 from domain.pipeline import MAX_SOURCE_BYTES, MAX_SOURCES, Pipeline
@@ -41,6 +42,20 @@ class PipelineFolder:
         return {"manifest": self.manifest, "sources": list(self.sources)}
 
 
+PlanName = Literal["blocks", "half_samples", "leave_one_out"]
+
+
+class TwinRuns(Model):
+    """What a pipeline gave on the twin, run by run, in grid units; None for a run that failed.
+
+    Only blocks have a block size.
+    """
+
+    plan: PlanName
+    block_size: Annotated[Whole, Field(ge=1)] | None = None
+    outputs: tuple[tuple[int, ...] | None, ...]
+
+
 class Lock(Model):
     """What the run on the twin fixed: which pipeline ran, on which twin, and the shape of its output."""
 
@@ -50,27 +65,70 @@ class Lock(Model):
     nominal_size: Annotated[Whole, Field(ge=1)]
     max_micro_epsilon: Annotated[Whole, Field(ge=1)]
     shape: Shape
-    twin_blocks: tuple[tuple[int, ...] | None, ...]
+    twin_numbers: tuple[float, ...]
+    twin_runs: tuple[TwinRuns, ...]
+
+    def outputs_of(
+        self, plan: PlanName, block_size: int | None = None
+    ) -> tuple[tuple[int, ...] | None, ...] | None:
+        """What the runs of this plan gave on the twin, or None if they have not been made."""
+        found = (
+            runs.outputs for runs in self.twin_runs if (runs.plan, runs.block_size) == (plan, block_size)
+        )
+        return next(found, None)
+
+    def with_runs(self, runs: TwinRuns) -> Lock:
+        return self.model_copy(update={"twin_runs": (*self.twin_runs, runs)})
 
 
 def load_pipeline(folder: str | Path) -> PipelineFolder:
-    """Read a pipeline folder. Raises DpgateError for a manifest that cannot be read, or too many sources."""
+    """Read a pipeline folder. Raises DpgateError for a manifest that cannot be read, too many sources, and a
+    whitelist that is not the manifest's outputs."""
+    loaded = read_pipeline(folder)
+    _check_whitelist(loaded.folder, loaded.manifest)
+    return loaded
+
+
+def read_pipeline(folder: str | Path) -> PipelineFolder:
+    """The same before anything is said of its outputs."""
     folder = Path(folder)
-    manifest = load_yaml(folder / MANIFEST)
-    return PipelineFolder(folder, manifest, tuple(_sources(folder)))
+    return PipelineFolder(folder, load_yaml(folder / MANIFEST), tuple(read_sources(folder)))
+
+
+def _check_whitelist(folder: Path, manifest: dict[str, Any]) -> None:
+    """A folder that has a whitelist declares exactly its files."""
+    path = folder / whitelist.FILE
+    outputs = manifest.get("outputs")
+    if not outputs and path.exists():
+        raise DpgateError(
+            f"{folder / MANIFEST} declares no outputs: {whitelist.FILE} says which files may leave, and "
+            "`outputs` says which numbers they hold and how large they can be. To have that part written "
+            f"from a run on the twin: dpgate run {folder} --propose"
+        )
+    if not isinstance(outputs, list) or not path.exists():
+        return  # the manifest's own check has the words for it
+    try:
+        files = [str(output["file"]) for output in outputs if isinstance(output, dict) and "file" in output]
+        whitelist.check_whitelist(read_text(path), files, name=str(path))
+    except ValueError as error:
+        raise DpgateError(str(error)) from None
 
 
 def load_yaml(path: Path) -> dict[str, Any]:
     """One YAML mapping. Raises DpgateError with the place of the mistake."""
-    text = read_text(path)
+    return parse_yaml(read_text(path), place=str(path))
+
+
+def parse_yaml(text: str, *, place: str) -> dict[str, Any]:
+    """The same of a text; `place` is what a message calls it."""
     try:
         content = yaml.load(text, Loader=_Strict)  # noqa: S506 - a SafeLoader
     except yaml.YAMLError as error:
-        raise DpgateError(f"{path} is not valid YAML: {error}") from None
+        raise DpgateError(f"{place} is not valid YAML: {error}") from None
     except RecursionError:
-        raise DpgateError(f"{path} is nested too deeply") from None
+        raise DpgateError(f"{place} is nested too deeply") from None
     if not isinstance(content, dict):
-        raise DpgateError(f"{path} must hold `name: value` lines")
+        raise DpgateError(f"{place} must hold `name: value` lines")
     return content
 
 
@@ -121,25 +179,27 @@ def load_lock(folder: Path, *, pipeline_digest: str) -> Lock:
 def build_request(
     folder: str | Path,
     *,
-    epsilon: str | float,
+    mechanism: str = "sample_aggregate",
     dataset: str | None = None,
-    block_size: int | None = None,
     project: str | None = None,
+    **choices: Any,
 ) -> dict[str, Any]:
     """The body of a job request from a pipeline folder and its lock, checked here first.
 
-    Raises DpgateError when the pipeline has changed since it ran on the twin, InvalidRequest naming a wrong
-    field.
+    `choices` are the fields of the mechanism: epsilon, block_size and so on; None means its default. Raises
+    DpgateError when the pipeline has changed since it ran on the twin, InvalidRequest naming a wrong field.
     """
     loaded = load_pipeline(folder)
     digest = parse(Pipeline, loaded.body, within="pipeline").digest
     lock = load_lock(Path(folder), pipeline_digest=digest)
+    chosen = {name: value for name, value in choices.items() if value is not None}
+    if mechanism == "sample_aggregate":
+        chosen.setdefault("block_size", lock.block_size)
     request = {
         "dataset": dataset or lock.dataset,
         "pipeline": loaded.body,
         "shape": lock.shape.model_dump(mode="json"),
-        "epsilon": epsilon,
-        "block_size": block_size or lock.block_size,
+        "mechanism": {"name": mechanism, **chosen},
     } | ({"project": project} if project else {})
     parse(JobRequest, request)
     return request
@@ -158,7 +218,8 @@ class _Strict(yaml.SafeLoader):
         return super().construct_mapping(node, deep)
 
 
-def _sources(folder: Path) -> list[dict[str, str]]:
+def read_sources(folder: Path) -> list[dict[str, str]]:
+    """All files of a pipeline but its manifest and its lock, as the API takes them."""
     found: list[dict[str, str]] = []
     left = MAX_SOURCE_BYTES
     for name, path in sorted(_files(folder, within="")):

@@ -30,10 +30,10 @@ def unpack(content: bytes, folder: Path) -> list[str]:
         raise DpgateError(_ODD) from None
 
 
-def write_texts(files: Mapping[str, str], folder: Path) -> None:
+def write_files(files: Mapping[str, bytes], folder: Path) -> None:
     """Write a release's files below `folder`."""
-    for place, text in zip(places_below(folder, files), files.values(), strict=True):
-        _write(place, text.encode())
+    for place, content in zip(places_below(folder, files), files.values(), strict=True):
+        _write(place, content)
 
 
 def places_below(folder: Path, names: Iterable[str]) -> list[Path]:

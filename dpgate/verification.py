@@ -10,8 +10,7 @@ from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from cryptography.hazmat.primitives.serialization import load_pem_public_key
 
-from domain.loss import format_epsilon
-from domain.release import opened, pre_authentication_encoding
+from domain.release import ReleasedValue, opened, pre_authentication_encoding
 
 
 def check_release(release: dict[str, Any], public_key_pem: str) -> dict[str, Any] | None:
@@ -39,23 +38,31 @@ def check_release(release: dict[str, Any], public_key_pem: str) -> dict[str, Any
 
 
 def _fits(statement: dict[str, Any], release: dict[str, Any]) -> bool:
-    files = {name: hashlib.sha256(text.encode()).hexdigest() for name, text in release["files"].items()}
+    contents = {name: text.encode() for name, text in release["files"].items()}
+    for name, text in release.get("binary_files", {}).items():
+        if name in contents:
+            return False
+        contents[name] = base64.b64decode(text, validate=True)
+    files = {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
     signed_files = {subject["name"]: subject["digest"]["sha256"] for subject in statement["subject"]}
     predicate = statement["predicate"]
+    guarantee = predicate["guarantee"]
     return (
         files == signed_files
-        and [_shown(value) for value in release["values"]] == [_signed(out) for out in predicate["outputs"]]
+        and _shown(release["values"]) == _signed(predicate["outputs"])
+        and _shown(release.get("diagnostics", [])) == _signed(predicate.get("diagnostics", []))
         and predicate["job"] == release["job_id"]
         and predicate["dataset"]["name"] == release["dataset"]
-        and predicate["guarantee"]["class"] == release["guarantee"]
-        and predicate["guarantee"]["epsilon"] == format_epsilon(release["micro_epsilon"])
+        and guarantee["class"] == release["guarantee"]
+        # the first form of certificate knew epsilon alone
+        and guarantee.get("cost", {"epsilon": guarantee.get("epsilon")}) == release["cost"]
     )
 
 
-def _shown(value: dict[str, Any]) -> tuple[str, ...]:
-    numbers = (value["value"], value["noise_scale"], value["lower_95"], value["upper_95"])
-    return (value["name"], *(repr(float(number)) for number in numbers))
+def _shown(values: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [ReleasedValue.model_validate(value).signed() for value in values]
 
 
-def _signed(output: dict[str, Any]) -> tuple[str, ...]:
-    return (output["name"], output["value"], output["noiseScale"], *output["interval95"])
+def _signed(outputs: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    names = ("name", "value", "noiseScale", "interval95", "samplingInterval95")
+    return [{name: output.get(name) for name in names} for output in outputs]

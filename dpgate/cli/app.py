@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
+from functools import cache
 from importlib.metadata import version
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -14,12 +15,25 @@ from dpgate.cli import (
     custody,
     develop,
     doctor,
+    facts,
     hosting,
     images,
     jobs,
+    lab,
+    maintaining,
+    notices,
     operation,
+    perturb,
     platform,
+    policy,
+    preview,
+    projects,
+    query,
     registration,
+    rehearse,
+    reviews,
+    siesta,
+    tokens,
 )
 from dpgate.cli.exit_codes import ExitCode, exit_code
 from dpgate.cli.output import err, plain, print_json
@@ -37,28 +51,57 @@ app = typer.Typer(
     name="dpgate", help=HELP, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False
 )
 dataset = typer.Typer(help="Check and register data sets.", no_args_is_help=True)
-user = typer.Typer(help="Add and list users.", no_args_is_help=True)
+user = typer.Typer(help="Add, list and disable users.", no_args_is_help=True)
+token = typer.Typer(help="Make and revoke tokens of your own.", no_args_is_help=True)
+policies = typer.Typer(help="Look at the policy of a data set, change it, try another.", no_args_is_help=True)
+working = typer.Typer(help="Work together, and be granted data sets; or grant them.", no_args_is_help=True)
+notice = typer.Typer(help="What was sent to you, and what you want to be told.", no_args_is_help=True)
+webhook = typer.Typer(help="Programs of yours that notices are posted to.", no_args_is_help=True)
+mail = typer.Typer(help="The address that notices go to.", no_args_is_help=True)
+worker = typer.Typer(help="See workers, drain them, let them go on.", no_args_is_help=True)
+stuck = typer.Typer(help="What does not move, and have it taken up again.", no_args_is_help=True)
+maintenance = typer.Typer(help="Take nothing new for a while.", no_args_is_help=True)
+database = typer.Typer(help="The tables, after a new version was installed.", no_args_is_help=True)
 image = typer.Typer(help="Add, approve and remove images.", no_args_is_help=True)
 audit = typer.Typer(help="Check the audit trail.", no_args_is_help=True)
+laboratory = typer.Typer(help="Attack unsound noise, and ours, on data that you hold.", no_args_is_help=True)
+asking = typer.Typer(help="Counts, means, quantiles and the like, without a pipeline.", no_args_is_help=True)
+perturbing = typer.Typer(cls=perturb.FileFirst, help=perturb.WHAT_IT_PROTECTS, no_args_is_help=True)
 
+MAINTENANCE = "dpgate maintenance on 'the disks are exchanged' --until 2027-01-31T18:00 --profile operator"
+PERTURB = "dpgate perturb ecg.npy --lower=-13 --upper 14 --epsilon 1 -o noised.npy"
+NAME_LEAD = "dpgate project name-lead sleep bob --profile operator"
+PROJECT_NEW = (
+    "dpgate project new sleep --title 'Sleep and memory' --purpose 'How one bears on the other.' "
+    "--until 2027-01-31"
+)
 RESEARCHER, HOLDER, OPERATOR = "Researcher, in the order of the route", "Rights holder", "Operator"
 for command, panel, example in (
     (platform.login, RESEARCHER, "dpgate login --url https://dpgate.example.org"),
     (catalogue.datasets, RESEARCHER, "dpgate datasets"),
     (catalogue.twin, RESEARCHER, "dpgate twin heights"),
     (develop.run, RESEARCHER, "dpgate run mean-height --block-size 3"),
-    (develop.preview, RESEARCHER, "dpgate preview mean-height --want mean_height=5"),
+    (rehearse.rehearse, RESEARCHER, "dpgate rehearse mean-height --dataset heights"),
+    (preview.preview, RESEARCHER, "dpgate preview mean-height --want mean_height=5"),
     (jobs.submit, RESEARCHER, "dpgate submit mean-height --epsilon 0.5 --wait"),
     (jobs.status, RESEARCHER, "dpgate status"),
     (jobs.result, RESEARCHER, "dpgate result JOB -o results"),
     (jobs.cancel, RESEARCHER, "dpgate cancel JOB"),
     (catalogue.budget, RESEARCHER, "dpgate budget heights"),
+    (facts.dictionary, RESEARCHER, "dpgate dictionary heights --csv heights.csv"),
+    (facts.spending, RESEARCHER, "dpgate spending heights"),
+    (facts.attacker, RESEARCHER, "dpgate attacker heights"),
+    (facts.cite, RESEARCHER, "dpgate cite JOB --bibtex"),
     (catalogue.verify, RESEARCHER, "dpgate result JOB --json > release.json && dpgate verify release.json"),
     (custody.allot, HOLDER, "dpgate allot heights --user ada --epsilon 2"),
-    (custody.review, HOLDER, "dpgate review JOB"),
-    (custody.decide, HOLDER, "dpgate decide JOB approve"),
+    (reviews.reviews, HOLDER, "dpgate reviews"),
+    (reviews.review, HOLDER, "dpgate review JOB -o code"),
+    (reviews.decide, HOLDER, "dpgate decide JOB reject --reason 'The bounds are too wide.'"),
+    (reviews.comments, HOLDER, "dpgate comments JOB"),
+    (reviews.comment, HOLDER, "dpgate comment JOB 'Why these bounds?'"),
     (hosting.up, OPERATOR, "dpgate up --detach"),
     (hosting.down, OPERATOR, "dpgate down"),
+    (maintaining.operation, OPERATOR, "dpgate operation --profile operator"),
     (platform.demo, OPERATOR, "dpgate demo"),
     (doctor.doctor, OPERATOR, "dpgate doctor"),
 ):
@@ -66,23 +109,94 @@ for command, panel, example in (
 for group, name, subcommand, example in (
     (dataset, "check", registration.dataset_check, "dpgate dataset check data -d dataset.yaml"),
     (dataset, "add", registration.dataset_add, "dpgate dataset add data -d dataset.yaml"),
+    (dataset, "deliver", registration.dataset_deliver, "dpgate dataset deliver data -d dataset.yaml"),
+    (dataset, "twin-review", reviews.twin_review, "dpgate dataset twin-review heights"),
+    (dataset, "twin-decide", reviews.twin_decide, "dpgate dataset twin-decide heights approve"),
+    (policies, "show", policy.policy_show, "dpgate policy show heights --yaml > policy.yaml"),
+    (policies, "set", policy.policy_set, "dpgate policy set heights policy.yaml --reason 'bob has left'"),
+    (policies, "simulate", policy.policy_simulate, "dpgate policy simulate heights policy.yaml"),
+    (policies, "history", policy.policy_history, "dpgate policy history heights"),
+    (asking, "try", query.query_try, "dpgate query try '{kind: mean, column: age, by: [sex]}'"),
+    (asking, "submit", query.query_submit, "dpgate query submit mean-age.yaml --epsilon 0.5 --wait"),
     (user, "add", operation.user_add, "dpgate user add ada --role data_user --profile operator"),
     (user, "list", operation.user_list, "dpgate user list --profile operator"),
+    (user, "password", operation.user_password, "dpgate user password ada --profile operator"),
+    (user, "disable", operation.user_disable, "dpgate user disable ada --profile operator"),
+    (user, "tokens", maintaining.user_tokens, "dpgate user tokens ada --profile operator"),
+    (user, "revoke", maintaining.user_revoke, "dpgate user revoke ada 0123456789abcdef --profile operator"),
+    (worker, "list", maintaining.worker_list, "dpgate worker list --profile operator"),
+    (worker, "drain", maintaining.worker_drain, "dpgate worker drain host-0 --end --profile operator"),
+    (worker, "resume", maintaining.worker_resume, "dpgate worker resume host-0 --profile operator"),
+    (worker, "forget", maintaining.worker_forget, "dpgate worker forget host-0 --profile operator"),
+    (stuck, "list", maintaining.stuck_list, "dpgate stuck list --profile operator"),
+    (stuck, "mend", maintaining.stuck_mend, "dpgate stuck mend JOB --profile operator"),
+    (maintenance, "on", maintaining.maintenance_on, MAINTENANCE),
+    (maintenance, "off", maintaining.maintenance_off, "dpgate maintenance off --profile operator"),
+    (maintenance, "show", maintaining.maintenance_show, "dpgate maintenance show"),
+    (database, "upgrade", maintaining.database_upgrade, "dpgate database upgrade"),
+    (token, "add", tokens.token_add, "dpgate token add nightly --scope read --scope submit --days 30"),
+    (token, "list", tokens.token_list, "dpgate token list"),
+    (token, "revoke", tokens.token_revoke, "dpgate token revoke 0123456789abcdef"),
+    (working, "new", projects.project_new, PROJECT_NEW),
+    (working, "list", projects.project_list, "dpgate project list"),
+    (working, "show", projects.project_show, "dpgate project show sleep --history"),
+    (working, "member", projects.project_member, "dpgate project member sleep bob"),
+    (working, "ask", projects.project_ask, "dpgate project ask sleep heights --why 'Its ages.'"),
+    (working, "withdraw", projects.project_withdraw, "dpgate project withdraw sleep heights"),
+    (working, "close", projects.project_close, "dpgate project close sleep"),
+    (working, "asks", projects.project_asks, "dpgate project asks"),
+    (working, "grant", projects.project_grant, "dpgate project grant sleep heights --amount epsilon=2"),
+    (working, "refuse", projects.project_refuse, "dpgate project refuse sleep heights --reason 'Not now.'"),
+    (working, "change", projects.project_change, "dpgate project change sleep heights --until 2027-01-31"),
+    (working, "leadless", maintaining.project_leadless, "dpgate project leadless --profile operator"),
+    (working, "name-lead", maintaining.project_name_lead, NAME_LEAD),
+    (working, "end", projects.project_end, "dpgate project end sleep heights --reason 'It is done.'"),
+    (notice, "list", notices.notice_list, "dpgate notice list"),
+    (notice, "retry", notices.notice_retry, "dpgate notice retry --everybody --profile operator"),
+    (notice, "mute", notices.notice_mute, "dpgate notice mute budget_low comment"),
+    (notice, "unmute", notices.notice_unmute, "dpgate notice unmute comment"),
+    (mail, "set", notices.email_set, "dpgate email set ada@example.org"),
+    (mail, "confirm", notices.email_confirm, "dpgate email confirm CODE"),
+    (mail, "remove", notices.email_remove, "dpgate email remove"),
+    (webhook, "add", notices.webhook_add, "dpgate webhook add https://hooks.example.org/dpgate"),
+    (webhook, "list", notices.webhook_list, "dpgate webhook list"),
+    (webhook, "remove", notices.webhook_remove, "dpgate webhook remove 0123456789abcdef"),
+    (webhook, "rotate", notices.webhook_rotate, "dpgate webhook rotate 0123456789abcdef"),
+    (webhook, "test", notices.webhook_test, "dpgate webhook test 0123456789abcdef"),
     (image, "add", images.image_add, "dpgate image add python.tar --name python-base"),
     (image, "list", images.image_list, "dpgate image list"),
     (image, "approve", images.image_approve, "dpgate image approve sha256:... --profile operator"),
     (image, "withdraw", images.image_withdraw, "dpgate image withdraw sha256:... --profile operator"),
     (image, "remove", images.image_remove, "dpgate image remove sha256:... --profile operator"),
+    (perturbing, "file", perturb.perturb_file, PERTURB),
+    (perturbing, "sweep", perturb.perturb_sweep, "dpgate perturb sweep sweep.yaml -o sweep"),
+    (laboratory, "run", lab.lab_run, "dpgate lab run --demo --out report.html"),
+    (laboratory, "list", lab.lab_list, "dpgate lab list"),
+    (audit, "list", facts.audit_list, "dpgate audit list --since 2026-03-02 --csv events.csv"),
     (audit, "verify", operation.audit_verify, "dpgate audit verify --profile operator"),
 ):
     group.command(name, epilog=f"Example: {example}")(subcommand)
 for group, name, panel in (
+    (asking, "query", RESEARCHER),
+    (token, "token", RESEARCHER),
+    (notice, "notice", RESEARCHER),
+    (mail, "email", RESEARCHER),
+    (webhook, "webhook", RESEARCHER),
+    (working, "project", RESEARCHER),
     (dataset, "dataset", HOLDER),
+    (policies, "policy", HOLDER),
+    (laboratory, "lab", HOLDER),
     (user, "user", OPERATOR),
+    (worker, "worker", OPERATOR),
+    (stuck, "stuck", OPERATOR),
+    (database, "database", OPERATOR),
+    (maintenance, "maintenance", OPERATOR),
     (image, "image", OPERATOR),
     (audit, "audit", OPERATOR),
+    (perturbing, "perturb", HOLDER),
 ):
     app.add_typer(group, name=name, rich_help_panel=panel)
+app.add_typer(siesta.tools, name="siesta", help=siesta.WHAT_THEY_ARE, rich_help_panel=HOLDER)
 
 
 @app.callback(invoke_without_command=True)
@@ -94,6 +208,12 @@ def root(
         raise typer.Exit
 
 
+@cache
+def _command() -> Any:
+    """Made once for a process: with all its options it takes as long as a short command."""
+    return typer.main.get_command(app)
+
+
 def main() -> None:
     """The `dpgate` command."""
     sys.exit(run(sys.argv[1:]))
@@ -103,7 +223,7 @@ def run(arguments: list[str]) -> int:
     """Run one command line; the exit code. Errors that a person can act on are one message, never a trace."""
     as_json = "--json" in arguments
     try:
-        result = typer.main.get_command(app).main(arguments, prog_name="dpgate", standalone_mode=False)
+        result = _command().main(arguments, prog_name="dpgate", standalone_mode=False)
         return int(result or 0)
     except typer.TyperException as error:
         return _say_usage(str(error).removeprefix("Value error, "), as_json=as_json)

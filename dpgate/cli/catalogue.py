@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from dpgate.cli.exit_codes import ExitCode
-from dpgate.cli.output import Json, Profile, out, plain, print_json, print_table
+from dpgate.cli.output import Json, Profile, amounts, out, plain, print_json, print_table
 from dpgate.client import connect
 from dpgate.errors import DpgateError
 from dpgate.models import Dataset
@@ -83,11 +83,12 @@ def budget(
         found = client.budget(dataset)
     if as_json:
         accounts = [vars(account) for account in found.accounts]
-        print_json({"dataset": dataset, "guarantee": found.guarantee, "accounts": accounts})
+        head = {"dataset": dataset, "accounting": found.accounting, "sentence": found.sentence}
+        print_json({**head, "accounts": accounts})
         return
-    rows = [(a.kind, a.holder, a.cap, a.spent, a.reserved, a.left) for a in found.accounts]
-    columns = ("account", "holder", "cap", "spent", "reserved", "left")
-    note = f"Epsilon, guarantee class {plain(found.guarantee)}. The cohort's cap binds all users together."
+    rows = [(a.kind, a.holder, a.currency, a.cap, a.spent, a.reserved, a.left) for a in found.accounts]
+    columns = ("account", "holder", "currency", "cap", "spent", "reserved", "left")
+    note = f"{plain(found.sentence)} The cohort's caps bind all users together; currencies are never added."
     print_table(f"Budget of {dataset}", columns, rows, note=note)
 
 
@@ -112,7 +113,9 @@ def verify(
     else:
         promise = statement["predicate"]["guarantee"]
         out.print("[bold green]The certificate fits[/]: signed by this key, every file and value unchanged.")
-        out.print(f"Guarantee class {plain(promise['class'])}, epsilon {plain(promise['epsilon'])}.")
+        # the first form of certificate knew epsilon alone
+        cost = promise.get("cost") or {"epsilon": promise["epsilon"]}
+        out.print(f"Guarantee class {plain(promise['class'])}, {amounts(cost)}.")
     if statement is None:
         raise typer.Exit(ExitCode.BROKEN_CHAIN)
 

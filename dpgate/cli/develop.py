@@ -1,21 +1,28 @@
-"""Commands that need no platform: run a pipeline on the twin, preview the error. Nothing is spent here."""
+"""Run a pipeline on the twin, without a platform. Nothing is spent here."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from domain.dataset import Declaration
-from domain.loss import format_epsilon
 from domain.model import parse
-from domain.pipeline import Manifest, Pipeline
+from domain.outputs import values_of
+from domain.pipeline import Pipeline
 from dpgate.cli.catalogue import load_twin_declaration
 from dpgate.cli.output import Json, err, out, plain, print_json, print_table, progress
 from dpgate.errors import DpgateError
-from dpgate.pipeline_folder import Lock, load_lock, load_pipeline, save_lock
-from privacy.sample_aggregate import SampleAggregate
+from dpgate.pipeline_folder import (
+    Lock,
+    PlanName,
+    TwinRuns,
+    load_pipeline,
+    read_pipeline,
+    save_lock,
+)
+from privacy.plan import RunPlan
 
 if TYPE_CHECKING:
     from dpgate.local import TwinRun
@@ -32,9 +39,16 @@ def run(
     twin: Annotated[Path, typer.Option(help="The twin's folder (see `dpgate twin`).")] = Path("twin"),
     block_size: BlockSize = None,
     python_env: Annotated[Path | None, typer.Option(help="A Python environment beside the host's.")] = None,
+    propose: Annotated[
+        bool,
+        typer.Option("--propose", help="Print `outputs` for dpgate.yaml from what it writes; lock nothing."),
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Run a pipeline on the twin, here, in the same sandbox, and lock the shape of its output."""
+    if propose:
+        print_proposal(folder, twin=twin, python_env=python_env, as_json=as_json)
+        return
     pipeline = parse(Pipeline, load_pipeline(folder).body, within="pipeline")
     found, lock = run_and_lock(
         folder,
@@ -50,12 +64,30 @@ def run(
         print_twin_run(pipeline, found)
 
 
+def print_proposal(folder: Path, *, twin: Path, python_env: Path | None, as_json: bool) -> None:
+    """One run on the whole twin, and the `outputs` that fit what it wrote."""
+    from dpgate import local, proposal
+    from dpgate.embedded.home import image_store
+
+    pipeline = proposal.provisional(read_pipeline(folder))
+    declaration = parse(Declaration, load_twin_declaration(twin), within="declaration")
+    written = local.outputs_on_twin(
+        pipeline, declaration=declaration, twin=twin, python_env=python_env, images=image_store()
+    )
+    text = proposal.propose(pipeline, written)
+    if as_json:
+        print_json({"outputs": text})
+        return
+    out.print(text, markup=False, highlight=False, soft_wrap=True)
+    err.print("Put this into dpgate.yaml and type the bounds: from what you know, never from the data.")
+
+
 def run_and_lock(
     folder: Path, pipeline: Pipeline, *, twin: Path, block_size: int, python_env: Path | None, shown: bool
 ) -> tuple[TwinRun, Lock]:
     """Run on the twin and its blocks, and write the lock that preview and submit need."""
     from dpgate import local
-    from dpgate.embedded.home import default_home
+    from dpgate.embedded.home import image_store
 
     declaration = parse(Declaration, load_twin_declaration(twin), within="declaration")
     with progress("running on the twin and its blocks", shown=shown) as step:
@@ -65,7 +97,7 @@ def run_and_lock(
             twin=twin,
             block_size=block_size,
             python_env=python_env,
-            images=default_home().images,
+            images=image_store(),
             progress=step,
         )
     lock = Lock(
@@ -75,99 +107,63 @@ def run_and_lock(
         nominal_size=declaration.nominal_size,
         max_micro_epsilon=declaration.policy.max_micro_epsilon_per_job,
         shape=found.shape,
-        twin_blocks=found.block_outputs,
+        twin_numbers=found.numbers,
+        twin_runs=(TwinRuns(plan="blocks", block_size=block_size, outputs=found.block_outputs),),
     )
     save_lock(folder, lock)
     return found, lock
 
 
+def run_more(
+    folder: Path,
+    pipeline: Pipeline,
+    lock: Lock,
+    plan: RunPlan,
+    *,
+    name: PlanName,
+    block_size: int | None = None,
+    twin: Path,
+    shown: bool,
+) -> Lock:
+    """The lock with what this plan's runs give on the twin; they are made if they have not been yet."""
+    from dpgate import local
+    from dpgate.embedded.home import image_store
+
+    if lock.outputs_of(name, block_size) is not None:
+        return lock
+    declaration = parse(Declaration, load_twin_declaration(twin), within="declaration")
+    if declaration.name != lock.dataset:
+        raise DpgateError(
+            f"{twin} is a twin of {declaration.name}; the pipeline ran on one of {lock.dataset}"
+        )
+    with progress(f"{plan.runs} more runs on the twin", shown=shown) as step:
+        outputs = local.run_plan_on_twin(
+            pipeline,
+            declaration=declaration,
+            twin=twin,
+            shape=lock.shape,
+            plan=plan,
+            images=image_store(),
+            progress=step,
+        )
+    more = lock.with_runs(TwinRuns(plan=name, block_size=block_size, outputs=outputs))
+    save_lock(folder, more)
+    return more
+
+
 def print_twin_run(pipeline: Pipeline, found: TwinRun) -> None:
-    names = [value.name for value in pipeline.manifest.values]
+    names = [value.name for value in values_of(pipeline.manifest, found.shape)]
     rows = [(name, f"{value:g}") for name, value in zip(names, found.numbers, strict=True)]
     print_table("On the twin (nobody's data)", ("output", "value"), rows)
     wall = pipeline.manifest.resources.wall_seconds
     out.print(f"Longest run {found.longest_s:.2f} s of {wall:g} s allowed. The output's shape is locked.")
+    if found.dropped:
+        shown = ", ".join(plain(path) for path in found.dropped[:3])
+        more = f" and {len(found.dropped) - 3} more" if len(found.dropped) > 3 else ""
+        err.print(
+            "[yellow]No group run gets these files of the participant level, for they are no person's own: "
+            f"{shown}{more}. Write below sub-XX/ or derivatives/NAME/sub-XX/.[/]"
+        )
     failed = sum(block is None for block in found.block_outputs)
     if failed:
         err.print(f"[yellow]{failed} of {len(found.block_outputs)} blocks failed; try larger blocks.[/]")
-
-
-def preview(
-    folder: Folder,
-    want: Annotated[
-        str | None, typer.Option(help="OUTPUT=ERROR: which epsilon keeps the noise within ERROR?")
-    ] = None,
-    block_size: BlockSize = None,
-    as_json: Json = False,
-) -> None:
-    """Show the error to expect for a ladder of epsilon, before anything is spent."""
-    from dpgate import local
-
-    pipeline = parse(Pipeline, load_pipeline(folder).body, within="pipeline")
-    lock = load_lock(folder, pipeline_digest=pipeline.digest)
-    manifest = pipeline.manifest
-    size = block_size or lock.block_size
-    rows = local.preview(
-        manifest,
-        nominal_size=lock.nominal_size,
-        block_size=size,
-        max_micro_epsilon=lock.max_micro_epsilon,
-        block_outputs=lock.twin_blocks if size == lock.block_size else None,
-    )
-    wanted = _wanted(manifest, want, lock=lock, block_size=size) if want else None
-    names = [value.name for value in manifest.values]
-    content = [
-        {"output": names[row.output], "epsilon": format_epsilon(row.micro_epsilon), **_errors(row)}
-        for row in rows
-    ]
-    if as_json:
-        print_json({"guarantee": SampleAggregate.guarantee, "rows": content, "epsilon_needed": wanted})
-        return
-    _print_preview(content, block_size=size)
-    if want and wanted:
-        out.print(f"For {plain(want)} you need epsilon [bold]{wanted}[/] ({SampleAggregate.guarantee}).")
-        limit = format_epsilon(lock.max_micro_epsilon)
-        if float(wanted) > float(limit):
-            out.print(f"[yellow]That is over the {limit} that the policy allows for one job.[/]")
-
-
-def _print_preview(content: list[dict[str, Any]], *, block_size: int) -> None:
-    print_table(
-        f"Error to expect, with blocks of {block_size} people",
-        ("epsilon", "output", "noise, typical", "noise, 95 %", "blocks differ", "together"),
-        [
-            (row["epsilon"], row["output"], *(_digits(value) for value in list(row.values())[2:]))
-            for row in content
-        ],
-        note=f"Guarantee class {SampleAggregate.guarantee}. The noise is exact; 'blocks differ' comes from "
-        "the twin and is a hint only.",
-    )
-
-
-def _wanted(manifest: Manifest, want: str, *, lock: Lock, block_size: int) -> str:
-    from dpgate import local
-
-    name, _, text = want.partition("=")
-    try:
-        width = float(text)
-    except ValueError:
-        raise DpgateError("--want takes OUTPUT=ERROR, for instance mean_height=2.5") from None
-    if name not in [value.name for value in manifest.values] or not 0 < width < float("inf"):
-        names = ", ".join(value.name for value in manifest.values)
-        raise DpgateError(f"--want takes the name of an output ({names}) and a positive error")
-    return local.epsilon_needed(
-        manifest, name, half_width_95=width, nominal_size=lock.nominal_size, block_size=block_size
-    )
-
-
-def _errors(row: Any) -> dict[str, float | None]:
-    return {
-        "noise_mean_absolute": row.noise.mean_absolute,
-        "noise_half_width_95": row.noise.half_width_95,
-        "sampling_error": row.sampling_error,
-        "total_error": row.total_error,
-    }
-
-
-def _digits(value: float | None) -> str:
-    return "-" if value is None else f"{value:.3g}"

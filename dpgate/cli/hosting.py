@@ -18,6 +18,7 @@ import typer
 from dpgate.cli.output import Json, err, out, plain, print_json, print_line
 from dpgate.credentials import Login, keep_login
 from dpgate.embedded.home import Home, default_home
+from dpgate.embedded.interrupts import interrupt_on_signals
 from dpgate.errors import PlatformStopped
 from worker.sandbox.protocol import Profile as IsolationProfile
 
@@ -103,16 +104,6 @@ def say_unless(silent: bool) -> Callable[[str], None]:
             err.print(f"[dim]· {plain(text)}[/]")
 
     return say
-
-
-def interrupt_on_signals() -> None:
-    """A polite signal ends a platform as Ctrl-C does: in order."""
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, _interrupt)
-
-
-def _interrupt(*_: object) -> None:
-    raise KeyboardInterrupt
 
 
 def home_of(home: Path | None) -> Home:

@@ -10,12 +10,13 @@ from typing import Annotated, Any
 import typer
 
 from domain.job import check_job_id
-from domain.loss import format_epsilon
+from dpgate.cli import choices
 from dpgate.cli.develop import BlockSize, Folder
 from dpgate.cli.exit_codes import ExitCode
 from dpgate.cli.output import (
     Json,
     Profile,
+    amounts,
     err,
     number,
     out,
@@ -27,9 +28,9 @@ from dpgate.cli.output import (
 )
 from dpgate.client import Client, connect
 from dpgate.errors import NotFinished, PlatformUnreachable
-from dpgate.models import Job, Release
+from dpgate.models import Job, Release, Value
 from dpgate.pipeline_folder import build_request
-from dpgate.unpacking import write_texts
+from dpgate.unpacking import write_files
 
 LONGEST_WAIT_S = 3600.0
 JobArgument = Annotated[str, typer.Argument(help="The job's id.")]
@@ -37,9 +38,20 @@ JobArgument = Annotated[str, typer.Argument(help="The job's id.")]
 
 def submit(
     folder: Folder,
-    epsilon: Annotated[str, typer.Option(help="Privacy loss to spend, for instance 0.5.")],
-    dataset: Annotated[str | None, typer.Option(help="Default: the twin's data set.")] = None,
+    epsilon: choices.Epsilon = None,
+    mechanism: choices.Mechanism = "sample_aggregate",
     block_size: BlockSize = None,
+    repeats: choices.Repeats = None,
+    aggregator: choices.Aggregator = None,
+    spread_ratio: choices.SpreadRatio = None,
+    noise: choices.Noise = None,
+    delta: choices.Delta = None,
+    weights: choices.Weights = None,
+    interval: choices.Interval = None,
+    count_failures: choices.CountFailures = False,
+    nats: choices.Nats = None,
+    noise_multiplier: choices.NoiseMultiplier = None,
+    dataset: Annotated[str | None, typer.Option(help="Default: the twin's data set.")] = None,
     project: Annotated[str | None, typer.Option(help="Spend from a project's allocation.")] = None,
     job_id: Annotated[
         str | None, typer.Option(help="An id of your choice; repeating it is harmless.")
@@ -49,7 +61,25 @@ def submit(
     profile: Profile = "default",
 ) -> None:
     """Submit a pipeline to run on the original data."""
-    request = build_request(folder, epsilon=epsilon, dataset=dataset, block_size=block_size, project=project)
+    request = build_request(
+        folder,
+        mechanism=mechanism,
+        dataset=dataset,
+        project=project,
+        epsilon=epsilon,
+        block_size=block_size,
+        repeats=repeats,
+        aggregator=aggregator,
+        spread_ratio=spread_ratio,
+        noise=noise,
+        delta=delta,
+        weights=choices.read_weights(weights),
+        interval=interval,
+        count_failures=count_failures or None,
+        nats=nats,
+        noise_multiplier=noise_multiplier,
+    )
+    choices.warn_if_weak(epsilon)
     with connect(profile=profile) as client:
         job = send(client, request, job_id=check_job_id(job_id or str(uuid.uuid4())))
         if wait:
@@ -74,11 +104,12 @@ def status(
     elif job_id:
         print_job(found[0])
     else:
-        rows = [(job.id, job.state, job.dataset, job.epsilon) for job in found]
+        # the id is to be copied: it must not be folded
+        rows = [(job.id, job.state, job.dataset, amounts(job.cost)) for job in found]
         classes = ", ".join(sorted({plain(job.guarantee) for job in found}))
         print_table(
             "Jobs, newest first",
-            ("id", "state", "data set", "epsilon"),
+            ("id", "state", "data set", "costs"),
             rows,
             note=f"Guarantee class {classes}." if found else "",
             empty="no jobs yet",
@@ -99,7 +130,7 @@ def result(
             job = follow(job, shown=not as_json)
         release = find_release(job, as_json=as_json)
     if folder:
-        write_texts(release.files, folder)
+        write_files(release.contents, folder)
     show_release(release, as_json=as_json)
 
 
@@ -152,7 +183,7 @@ def _public_progress(job: Job) -> tuple[float, float | None, str]:
 
 def print_job(job: Job) -> None:
     print_line(f"Job [bold]{plain(job.id)}[/] on {plain(job.dataset)}: [bold]{plain(job.state)}[/]")
-    out.print(f"  epsilon {plain(job.epsilon)} ({plain(job.guarantee)}), {job.blocks} blocks")
+    out.print(f"  {plain(job.mechanism)} ({plain(job.guarantee)}), {amounts(job.cost)}, {job.runs} runs")
     if job.answered_by:
         print_line(
             f"  the identical question: answered by the release of {plain(job.answered_by)}, no charge"
@@ -181,16 +212,25 @@ def show_release(release: Release, *, as_json: bool) -> None:
 
 
 def print_release(release: Release) -> None:
+    """The values, what they cost, and what an interval covers."""
+    shown = (*release.values, *release.diagnostics)
+    columns = ["output", "released", "noise interval"]
     rows = [
-        (
-            value.name,
-            number(value.value, value.noise_scale),
-            f"{number(value.lower_95, value.noise_scale)} to {number(value.upper_95, value.noise_scale)}",
-        )
-        for value in release.values
+        [value.name, number(value.value, value.noise_scale), _interval(value, value.lower_95, value.upper_95)]
+        for value in shown
     ]
-    note = (
-        f"Guarantee class {plain(release.guarantee)}, epsilon {format_epsilon(release.micro_epsilon)}. "
-        "The interval covers the noise with 95 %, not the sampling error."
-    )
-    print_table(f"Release from {release.dataset}", ("output", "released", "noise interval"), rows, note=note)
+    note = f"Guarantee class {plain(release.guarantee)}, {amounts(release.cost)}."
+    if any(value.lower_95 is not None for value in shown):
+        note += " The noise interval covers the noise with 95 %, not the sampling error."
+    if any(value.sampling_lower_95 is not None for value in shown):
+        columns.append("sampling interval")
+        for row, value in zip(rows, shown, strict=True):
+            row.append(_interval(value, value.sampling_lower_95, value.sampling_upper_95))
+        note += " The sampling interval covers both, for the population, with about 95 %."
+    print_table(f"Release from {release.dataset}", columns, rows, note=note)
+
+
+def _interval(value: Value, low: float | None, high: float | None) -> str:
+    if low is None or high is None:
+        return "-"
+    return f"{number(low, value.noise_scale)} to {number(high, value.noise_scale)}"

@@ -25,8 +25,12 @@ def user_add(
     if as_json:
         print_json(added)
     else:
-        out.print(f"{plain(added['role'])} [bold]{plain(added['name'])}[/]; token, shown this once:")
-        print_line(plain(added["token"]))
+        out.print(f"{plain(added['role'])} [bold]{plain(added['name'])}[/]")
+        if added.get("initial_password"):
+            out.print("A first password for the pages, shown this once; it ends within a week:")
+            print_line(plain(added["initial_password"]))
+        out.print("A token for the command line, shown this once:")
+        print_line(plain(added["token"]))  # the last line, where scripts take it from
 
 
 def user_list(as_json: Json = False, profile: Profile = "default") -> None:
@@ -36,7 +40,37 @@ def user_list(as_json: Json = False, profile: Profile = "default") -> None:
     if as_json:
         print_json(found)
     else:
-        print_table("Users", ("name", "role"), [(user["name"], user["role"]) for user in found])
+        rows = [(user["name"], user["role"], "disabled" if user["disabled"] else "") for user in found]
+        print_table("Users", ("name", "role", ""), rows)
+
+
+def user_password(
+    name: Annotated[str, typer.Argument(help="Whose password is forgotten.")],
+    as_json: Json = False,
+    profile: Profile = "default",
+) -> None:
+    """Print a new first password for a user, once."""
+    with connect(profile=profile) as client:
+        renewed = client.renew_password(name)
+    if as_json:
+        print_json(renewed)
+    else:
+        out.print(f"A first password for [bold]{plain(name)}[/], shown this once; it ends within a week:")
+        print_line(plain(renewed["initial_password"]))
+
+
+def user_disable(
+    name: Annotated[str, typer.Argument(help="Who may not log in any more.")],
+    as_json: Json = False,
+    profile: Profile = "default",
+) -> None:
+    """End all sessions and tokens of a user, for good. What they did stays on record."""
+    with connect(profile=profile) as client:
+        disabled = client.disable_user(name)
+    if as_json:
+        print_json(disabled)
+    else:
+        out.print(f"[bold]{plain(name)}[/] is disabled")
 
 
 def audit_verify(

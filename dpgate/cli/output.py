@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Annotated, Any
 
@@ -80,6 +80,11 @@ def number(value: float, scale: float | None = None) -> str:
         return f"{value:.4g}"
     decimals = max(0, 1 - int(f"{scale:e}".split("e")[1]))
     return f"{value:.{min(decimals, 12)}f}"
+
+
+def amounts(cost: Mapping[str, object]) -> str:
+    """What something costs, as people read it: "epsilon 0.5, delta 0.000001"."""
+    return ", ".join(f"{plain(currency)} {plain(amount)}" for currency, amount in cost.items())
 
 
 def _is_numeric(cell: object) -> bool:

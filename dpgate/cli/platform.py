@@ -7,32 +7,73 @@ from typing import Annotated
 
 import typer
 
-from dpgate.cli.hosting import interrupt_on_signals
-from dpgate.cli.output import Json, plain, print_json, print_line
+from dpgate.cli.output import Json, err, plain, print_json, print_line
 from dpgate.client import Client
 from dpgate.credentials import Login, keep_login
+from dpgate.embedded.interrupts import interrupt_on_signals
+from dpgate.errors import DpgateError, RequestRefused
+
+_LABEL = "command-line"
+_EVERYTHING = ("read", "submit", "review", "register", "administer", "tokens")
 
 
 def login(
     url: Annotated[str, typer.Option(prompt="Address", help="The platform's address.", envvar="DPGATE_URL")],
-    token: Annotated[
-        str,
-        typer.Option(prompt="Token", hide_input=True, help="Asked for when left out.", envvar="DPGATE_TOKEN"),
-    ],
+    token: Annotated[str | None, typer.Option(help="Asked for when left out.", envvar="DPGATE_TOKEN")] = None,
+    user: Annotated[str | None, typer.Option(help="Your name: ask for the password instead.")] = None,
+    device: Annotated[bool, typer.Option("--device", help="With your organisation's account.")] = False,
     profile: Annotated[str, typer.Option(help="A name for this login.")] = "default",
     as_json: Json = False,
 ) -> None:
-    """Keep a login on this machine."""
-    kept = Login(url.strip(), token.strip())
+    """Keep a login on this machine: with a token, a password, or your organisation's account."""
+    if user and device:
+        raise DpgateError("name either --user or --device")
+    url = url.strip()
+    if device:
+        token = _token_of_organisation(url)
+    elif user:
+        token = _token_of_password(url, user)
+    elif token is None:
+        token = typer.prompt("Token", hide_input=True, err=as_json)
+    kept = Login(url, str(token).strip())
     with Client(kept) as client:
-        user = client.me()
+        person = client.me()
     path = keep_login(kept, profile=profile)
     if as_json:
-        print_json(user | {"profile": profile})
+        print_json(person | {"profile": profile})
     else:
         print_line(
-            f"Logged in as [bold]{plain(user['name'])}[/] ({plain(user['role'])}); kept in {plain(path)}"
+            f"Logged in as [bold]{plain(person['name'])}[/] ({plain(person['role'])}); kept in {plain(path)}"
         )
+
+
+def _token_of_password(url: str, user: str) -> str:
+    """A token of thirty days for a password, which is kept nowhere."""
+    password = typer.prompt("Password", hide_input=True, err=True)
+    with Client(Login(url, "")) as client:
+        try:
+            made = client.exchange_password(user, password, label=_LABEL)
+        except RequestRefused as refusal:
+            if not any(problem.field == "new_password" for problem in refusal.problems):
+                raise
+            err.print("The password so far was handed to you. Choose one of your own.")
+            new = typer.prompt("New password", hide_input=True, confirmation_prompt=True, err=True)
+            made = client.exchange_password(user, password, label=_LABEL, new_password=new)
+    return str(made["token"])
+
+
+def _token_of_organisation(url: str) -> str:
+    """A token of thirty days for what the identity provider says, which is kept nowhere."""
+
+    from dpgate.device_login import Confirmation, access_token
+
+    def tell(asked: Confirmation) -> None:
+        err.print(f"Open {plain(asked.address)} in a browser and confirm the code {plain(asked.code)}")
+
+    with Client(Login(url, "")) as stranger:
+        access = access_token(stranger.ways_in(), tell=tell)
+    with Client(Login(url, access)) as client:
+        return str(client.add_token(_LABEL, scopes=_EVERYTHING, days=30)["token"])
 
 
 def demo(

@@ -2,36 +2,53 @@
 
 from __future__ import annotations
 
-import os
+import base64
 import shutil
+import tempfile
 import time
-import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from domain.dataset import Declaration
+from domain.dataset.files import covers
 from domain.errors import InvalidRequest
 from domain.model import parse
 from dpgate.cli.exit_codes import ExitCode
-from dpgate.cli.output import Json, Profile, out, plain, print_json, progress
+from dpgate.cli.output import Json, Profile, err, out, plain, print_json, print_line, progress
 from dpgate.client import Client, connect
 from dpgate.embedded.home import default_home
 from dpgate.errors import DpgateError, NotFinished
 from dpgate.models import Dataset
-from dpgate.pipeline_folder import load_yaml, read_text
+from dpgate.pipeline_folder import load_yaml
 
 MAX_FILE_BYTES = 4 * 1024**3
-LONGEST_IMPORT_S = 3600.0
-Data = Annotated[Path, typer.Argument(help="The folder with the data.")]
+MAX_PUBLIC_BYTES = 8 * 1024**2
+LONGEST_IMPORT_S = 24 * 3600.0
+Data = Annotated[
+    str, typer.Argument(help="A folder, a tar archive, or an address such as s3://bucket/folder.")
+]
 DeclarationOption = Annotated[Path, typer.Option("--declaration", "-d", help="The dataset.yaml.")]
+Progress = Callable[[int, int], None]
 
 
 def dataset_check(data: Data, declaration: DeclarationOption, as_json: Json = False) -> None:
     """Check a data set against its declaration, here; nothing leaves this machine."""
-    declared = load_declaration(declaration, data)
-    check_locally(data, declared)
+    if _is_folder(data):
+        declared = load_declaration(declaration, Path(data))
+        check_locally(Path(data), declared, compares=True)
+    else:
+        # an archive or an address is checked as what it would be delivered as
+        with (
+            tempfile.TemporaryDirectory(prefix="dpgate-check-") as folder,
+            _copying(shown=not as_json) as step,
+        ):
+            copy_source(data, declaration, Path(folder), step)
+            declared = load_declaration(declaration, Path(folder))
+            check_locally(Path(folder), declared)
     if as_json:
         print_json({"name": declared.name, "ok": True})
     else:
@@ -44,87 +61,219 @@ def dataset_add(
     deliveries: Annotated[
         Path | None, typer.Option(help="The worker zone's deliveries folder.", envvar="DPGATE_DELIVERIES")
     ] = None,
+    resume: Annotated[
+        str | None,
+        typer.Option(help="The delivery to go on with; else one of these data is looked for."),
+    ] = None,
     as_json: Json = False,
     profile: Profile = "default",
 ) -> None:
     """Check, deliver to the worker zone, and register a data set. The data never pass the gateway."""
-    declared = load_declaration(declaration, data)
-    with connect(profile=profile) as client, progress("importing", shown=not as_json):
-        found = add_dataset(client, data, declared, deliveries=deliveries or default_home().deliveries)
+    where = deliveries or default_home().deliveries
+    with connect(profile=profile) as client, _copying(shown=not as_json) as step:
+        found = add_source(client, data, declaration, deliveries=where, resumed=resume, step=step)
+        ruled = client.policies.history(found.name)[0]
     if as_json:
         print_json(found.raw)
     else:
         out.print(f"[bold]{plain(found.name)}[/] version {found.version}: [bold]{plain(found.state)}[/]")
         if found.problem:
             out.print(f"  {plain(found.problem)}")
+        if ruled["changed"] and ruled["reason"] == f"declared with version {found.version}":
+            # a file that is older than a change in the console would undo that change unseen
+            changed = ", ".join(ruled["changed"])
+            out.print(f"  its policy, number {ruled['number']}, is in effect; it changed {plain(changed)}")
     if found.state != "READY":
         raise typer.Exit(ExitCode.USAGE)
 
 
-def add_dataset(client: Client, data: Path, declared: Declaration, *, deliveries: Path) -> Dataset:
-    """The steps of `dataset add`: check here, deliver, register, wait for the import."""
+def dataset_deliver(
+    data: Data,
+    declaration: DeclarationOption,
+    deliveries: Annotated[
+        Path | None, typer.Option(help="The worker zone's deliveries folder.", envvar="DPGATE_DELIVERIES")
+    ] = None,
+    resume: Annotated[
+        str | None,
+        typer.Option(help="The delivery to go on with; else one of these data is looked for."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Check and deliver to the worker zone; whoever registers needs the number that is printed."""
+    where = deliveries or default_home().deliveries
+    with _copying(shown=not as_json) as step:
+        folder = deliver(data, declaration, deliveries=where, resumed=resume, step=step)
+    if as_json:
+        print_json({"delivery": folder.name})
+    else:
+        out.print("Delivered. The number for the registration, on the page of the draft:")
+        print_line(folder.name)
+
+
+def deliver(data: str, declaration: Path, *, deliveries: Path, resumed: str | None, step: Progress) -> Path:
+    """The whole delivery, checked as a copy. Raises DpgateError; what was copied so far stays."""
+    from dpgate.delivery.copying import delivery_for, finish
+
+    name = str(load_yaml(declaration).get("name"))
+    folder = delivery_for(deliveries, source=_identity(data), dataset=name, resumed=resumed)
+    with _kept(folder):
+        copy_source(data, declaration, folder, step)
+        check_locally(folder, load_declaration(declaration, folder))
+    finish(folder).unlink()
+    return folder
+
+
+def add_source(
+    client: Client, data: str, declaration: Path, *, deliveries: Path, resumed: str | None, step: Progress
+) -> Dataset:
+    """The steps of `dataset add`: check (a folder before it is copied), copy, register, wait for the end."""
+    if _is_folder(data):
+        declared = load_declaration(declaration, Path(data))
+        return add_dataset(client, Path(data), declared, deliveries=deliveries, resumed=resumed, step=step)
+    from dpgate.delivery.copying import delivery_for
+
+    name = str(load_yaml(declaration).get("name"))
+    folder = delivery_for(deliveries, source=_identity(data), dataset=name, resumed=resumed)
+    with _kept(folder):
+        copy_source(data, declaration, folder, step)
+        declared = load_declaration(declaration, folder)
+        check_locally(folder, declared)
+        return _registered(client, declared, folder)
+
+
+def add_dataset(
+    client: Client,
+    data: Path,
+    declared: Declaration,
+    *,
+    deliveries: Path,
+    resumed: str | None = None,
+    step: Progress = lambda _done, _total: None,
+) -> Dataset:
+    """The same steps for a folder whose declaration is read."""
+    from dpgate.delivery.copying import copy, delivery_for
+    from dpgate.delivery.folder import FolderSource
+    from dpgate.delivery.source import rooted
+
     check_locally(data, declared)
-    delivery = str(uuid.uuid4())
+    source = FolderSource(data, declared.excludes)
+    folder = delivery_for(deliveries, source=source.identity, dataset=declared.name, resumed=resumed)
+    with _kept(folder):
+        there = rooted(source, declared.privacy_unit.table, declared.excludes)
+        copy(there, folder, dataset=declared.name, progress=step)
     try:
-        deliver(data, deliveries / delivery)
-        registered = client.register(declared.model_dump(mode="json"), delivery=delivery)
+        return _registered(client, declared, folder)
     except BaseException:
-        shutil.rmtree(deliveries / delivery, ignore_errors=True)
+        shutil.rmtree(folder, ignore_errors=True)
         raise
-    return _imported(client, registered)
+
+
+def copy_source(data: str, declaration: Path, folder: Path, step: Progress) -> None:
+    """An archive or what lies at an address, copied to a folder. Raises DpgateError."""
+    from dpgate.delivery.copying import copy
+    from dpgate.delivery.opening import open_source
+    from dpgate.delivery.source import rooted
+
+    content = load_yaml(declaration)
+    places = [place for place in content.get("excluded") or () if isinstance(place, str)]
+    unit = content.get("privacy_unit")
+    table = str(unit.get("table")) if isinstance(unit, dict) else ""
+
+    def excludes(path: str) -> bool:
+        return any(covers(place, path) for place in places)
+
+    source = rooted(open_source(data, excludes=excludes), table, excludes)
+    copy(source, folder, dataset=str(content.get("name")), progress=step)
 
 
 def load_declaration(path: Path, data: Path) -> Declaration:
-    """A dataset.yaml; a public file without `text` is filled from the data's folder, by the holder's word."""
+    """A dataset.yaml; a public file without content is filled from the data's folder, by its owner's word."""
     content = load_yaml(path)
     public_files = content.get("public_files")
     for file in public_files if isinstance(public_files, list) else ():
-        if isinstance(file, dict) and "text" not in file and isinstance(file.get("path"), str):
-            file["text"] = read_text(data / file["path"])
+        if isinstance(file, dict) and isinstance(file.get("path"), str):
+            file |= _content_of(file, data)
     return parse(Declaration, content)
 
 
-def check_locally(data: Path, declared: Declaration) -> None:
-    """Raises InvalidRequest with place and detail: the rights holder may see their own data."""
+def _content_of(file: dict[str, Any], data: Path) -> dict[str, str]:
+    if {"text", "content_base64", "as_delivered"} & set(file):
+        return {}
+    path = data / file["path"]
+    if not path.is_file():
+        raise DpgateError(f"there is no file {path}")
+    if path.stat().st_size > MAX_PUBLIC_BYTES:
+        raise DpgateError(
+            f"{path} is too large for a declaration; state as_delivered: true, and a small text for the twin"
+        )
+    content = path.read_bytes()
+    try:
+        return {"text": content.decode()}
+    except UnicodeDecodeError:
+        return {"content_base64": base64.b64encode(content).decode()}
+
+
+def check_locally(data: Path, declared: Declaration, *, compares: bool = False) -> None:
+    """Raises InvalidRequest with place and detail: the rights holder may see their own data.
+
+    `compares` reads everything, and compares it with the checksums that came with it.
+    """
     from worker.intake import ImportRefused, check_delivery
 
     if not data.is_dir():
         raise DpgateError(f"there is no folder {data}")
     try:
-        check_delivery(data, declared, max_file_bytes=MAX_FILE_BYTES)
+        found = check_delivery(data, declared, max_file_bytes=MAX_FILE_BYTES, is_finished=False)
+        if compares and found.checksums is not None:
+            found.verify()
     except ImportRefused as refused:
         detail = f"{refused.problem}." + (f" ({refused.detail})" if refused.detail else "")
         raise InvalidRequest(refused.place, detail) from None
 
 
-def deliver(data: Path, target: Path) -> None:
-    """Copy the data into the worker zone; only its owner can read the copy."""
-    if not target.parent.is_dir():
-        raise DpgateError(
-            f"there is no deliveries folder {target.parent}; run this where the worker zone is, "
-            "or name it with --deliveries"
-        )
-    target.mkdir(mode=0o700)
-    for folder, folders, files in os.walk(data):
-        here = target / os.path.relpath(folder, data)
-        for name in folders:
-            (here / name).mkdir(mode=0o700)
-        for name in files:
-            _copy(Path(folder, name), here / name)
+def _registered(client: Client, declared: Declaration, folder: Path) -> Dataset:
+    """The registration of a whole delivery once its import has ended."""
+    from dpgate.delivery.copying import finish, unfinish
 
-
-def _copy(original: Path, copy: Path) -> None:
-    descriptor = os.open(copy, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with open(descriptor, "wb") as target, original.open("rb") as source:
-        shutil.copyfileobj(source, target)
-
-
-def _imported(client: Client, dataset: Dataset) -> Dataset:
-    """The registration once its import has ended."""
+    journal = finish(folder)
+    try:
+        registered = client.register(declared.model_dump(mode="json"), delivery=folder.name)
+    except BaseException:
+        unfinish(folder, journal)
+        raise
+    journal.unlink()
     deadline = time.monotonic() + LONGEST_IMPORT_S
-    while dataset.state == "IMPORTING":
+    while registered.state == "IMPORTING":
         if time.monotonic() > deadline:
-            raise NotFinished(f"the import of {dataset.name} goes on; look again with: dpgate datasets")
+            raise NotFinished(f"the import of {registered.name} goes on; look again with: dpgate datasets")
         time.sleep(0.2)
-        dataset = client.registration(dataset.name)
-    return dataset
+        registered = client.registration(registered.name)
+    return registered
+
+
+@contextmanager
+def _kept(folder: Path) -> Iterator[None]:
+    """A copy that ends early is kept, and its owner is told."""
+    try:
+        yield
+    except BaseException:
+        err.print(
+            f"The copy so far stays in {plain(folder)}, where only you can read it. Run the same command "
+            "again to go on, or remove that folder.",
+            soft_wrap=True,
+        )
+        raise
+
+
+@contextmanager
+def _copying(*, shown: bool) -> Iterator[Progress]:
+    with progress("delivering", shown=shown) as step:
+        yield lambda done, total: step(done, total, f"{done / 1e6:.1f} of {total / 1e6:.1f} MB")
+
+
+def _identity(data: str) -> str:
+    return data.rstrip("/") if "://" in data else str(Path(data).resolve())
+
+
+def _is_folder(data: str) -> bool:
+    return "://" not in data and not Path(data).is_file()

@@ -146,6 +146,13 @@ def default_home() -> Home:
     return Home(_HOME_OF_ROOT) if os.geteuid() == 0 and not home.root.exists() else home
 
 
+def image_store() -> Path:
+    """DPGATE_IMAGES_FOLDER, or `images` of the default home: where commands look for imported images."""
+    if named := os.environ.get("DPGATE_IMAGES_FOLDER"):
+        return Path(named)
+    return default_home().images
+
+
 def _try_lock(descriptor: int) -> bool:
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

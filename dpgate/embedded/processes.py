@@ -24,6 +24,9 @@ PASSED_ON = (
     "SSL_CERT_FILE",
     "PYTHONPATH",
     "COVERAGE_PROCESS_START",
+    # of the gateway and of the worker, and no part of what `up` decides
+    "DPGATE_LOG_FORMAT",
+    "DPGATE_TRACES_ENDPOINT",
 )
 
 

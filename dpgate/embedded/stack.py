@@ -18,6 +18,7 @@ from domain.permissions import Role
 from dpgate.client import Client
 from dpgate.credentials import Login
 from dpgate.embedded.home import Home
+from dpgate.embedded.interrupts import heard
 from dpgate.embedded.processes import Child, Keeper, python, start
 from dpgate.embedded.redis_binary import find_redis_server
 from dpgate.errors import PlatformStopped
@@ -86,6 +87,7 @@ class Stack:
 
     def stop(self) -> None:
         """End every child, newest first, and leave nothing running and nothing temporary."""
+        heard()
         keeper, self._keeper = self._keeper, None
         if keeper is None:
             return
@@ -147,6 +149,8 @@ class Stack:
             self.url = f"http://127.0.0.1:{listener.getsockname()[1]}"
             arguments = python("uvicorn", "gateway.app:create_app", "--factory", "--no-server-header")
             arguments += ["--fd", str(listener.fileno()), "--no-access-log", "--log-level", "warning"]
+            # longer than a reader thinks, or a proxy keeps a connection: closing first loses a request
+            arguments += ["--timeout-keep-alive", "75"]
             child = self._child("gateway", arguments, self._common(), pass_fds=(listener.fileno(),))
         finally:
             listener.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import shutil
 import subprocess
 import sys
 from contextlib import redirect_stderr, redirect_stdout
@@ -19,6 +20,8 @@ from dpgate.credentials import Login
 from dpgate.embedded.stack import Stack
 
 PEOPLE = 12
+WALL_S = 20  # a run that a busy host ends early is a failed block, and that changes the numbers
+EXAMPLES = Path(__file__).parents[2] / "examples"
 MEAN = """\
 import csv, sys
 rows = list(csv.DictReader(open(sys.argv[1] + "/people.csv", encoding="utf-8")))
@@ -108,13 +111,15 @@ class Platform:
     holder: Terminal
     ada: Terminal
 
-    def dataset(self, name: str, **policy: Any) -> None:
+    def dataset(self, name: str, *, budgets: dict[str, Any] | None = None, **policy: Any) -> None:
         """Register twelve invented people under this name."""
-        data, declaration = data_folder(self.folder / name, name=name, **policy)
+        data, declaration = data_folder(self.folder / name, name=name, budgets=budgets, **policy)
         self.holder.ok("dataset", "add", data, "-d", declaration, "--deliveries", self.stack.home.deliveries)
 
 
-def data_folder(folder: Path, *, name: str = "ages", **policy: Any) -> tuple[Path, Path]:
+def data_folder(
+    folder: Path, *, name: str = "ages", budgets: dict[str, Any] | None = None, **policy: Any
+) -> tuple[Path, Path]:
     """A data folder and its declaration."""
     data = folder / "data"
     data.mkdir(parents=True)
@@ -139,6 +144,7 @@ def data_folder(folder: Path, *, name: str = "ages", **policy: Any) -> tuple[Pat
             "timing": {"mode": "coarse", "step_seconds": 0.2},
             **policy,
         },
+        **(budgets or {}),
     }
     declaration = folder / "dataset.yaml"
     declaration.write_text(yaml.safe_dump(declared), encoding="utf-8")
@@ -153,7 +159,7 @@ def pipeline_folder(folder: Path, code: str = MEAN, **manifest: Any) -> Path:
         "image": "host-python",
         "command": ["python3", "/pipeline/main.py"],
         "outputs": [{"file": "result.csv", "values": [{"name": "mean_age", "lower": 0, "upper": 100}]}],
-        "resources": {"wall_seconds": 1},
+        "resources": {"wall_seconds": WALL_S},
         **manifest,
     }
     (folder / "dpgate.yaml").write_text(yaml.safe_dump(fields), encoding="utf-8")
@@ -161,9 +167,18 @@ def pipeline_folder(folder: Path, code: str = MEAN, **manifest: Any) -> Path:
     return folder
 
 
-def ready_pipeline(platform: Platform, dataset: str, name: str, code: str = MEAN) -> Path:
+def example_folder(platform: Platform, name: str) -> Path:
+    """A copy of an example's pipeline, with time enough on a busy host."""
+    folder = Path(shutil.copytree(EXAMPLES / name, platform.ada.folder / name))
+    manifest = yaml.safe_load((folder / "dpgate.yaml").read_text())
+    manifest["resources"]["wall_seconds"] = WALL_S
+    (folder / "dpgate.yaml").write_text(yaml.safe_dump(manifest))
+    return folder
+
+
+def ready_pipeline(platform: Platform, dataset: str, name: str, code: str = MEAN, **manifest: Any) -> Path:
     """A pipeline that has run on the data set's twin: it can be submitted."""
-    folder = pipeline_folder(platform.ada.folder / name, code)
+    folder = pipeline_folder(platform.ada.folder / name, code, **manifest)
     twin = platform.ada.folder / f"twin-{dataset}"
     platform.ada.ok("twin", dataset, "-o", twin)
     platform.ada.ok("run", folder, "--twin", twin, "--block-size", 3)

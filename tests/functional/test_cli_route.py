@@ -54,7 +54,7 @@ def test_every_step_speaks_json(platform: Platform) -> None:
     assert release["guarantee"] == "pure_dp"
     assert ada.ok("result", release["job_id"], "--json").json == release
     budget = ada.ok("budget", "ages", "--json").json
-    assert budget["guarantee"] == "pure_dp"
+    assert budget["accounting"] == "pure_sum"
     assert float(budget["accounts"][0]["spent"]) >= 1.5
 
 
@@ -88,7 +88,10 @@ def test_a_job_that_waits_for_approval_is_withdrawn_or_decided(platform: Platfor
     assert platform.ada("result", withdrawn["id"], "--wait").code == ExitCode.NOT_RELEASED
 
     rejected = platform.ada.ok(*submit).json
-    assert platform.holder.ok("decide", rejected["id"], "reject", "--json").json["state"] == "REJECTED"
+    assert (
+        platform.holder.ok("decide", rejected["id"], "reject", "--reason", "no use", "--json").json["state"]
+        == "REJECTED"
+    )
     left = platform.ada.ok("budget", "approved", "--json").json["accounts"][0]
     assert (left["spent"], left["reserved"]) == ("0", "0")
 
@@ -112,7 +115,7 @@ def test_a_release_in_review_is_read_only_after_the_decision(
     assert early.code == ExitCode.CONFLICT
     assert "IN_REVIEW" in early.json["error"]
     seen = platform.holder.ok("review", job["id"], "--json").json
-    platform.holder.ok("decide", job["id"], decision)
+    platform.holder.ok("decide", job["id"], decision, "--reason", "as agreed")
     answer = platform.ada("result", job["id"], "--json")
     assert answer.code == code
     assert "values" not in answer.json or answer.json["values"] == seen["values"]
@@ -125,7 +128,9 @@ def test_custody_and_operation(platform: Platform) -> None:
     assert "sizes" in platform.ada.ok("budget", "ages").out
 
     operator = platform.operator
-    assert {"name": "ada", "role": "data_user"} in operator.ok("user", "list", "--json").json
+    assert {"name": "ada", "role": "data_user", "disabled": False} in operator.ok(
+        "user", "list", "--json"
+    ).json
     assert "rights_holder" in operator.ok("user", "list").out
     image = operator.ok("image", "list", "--json").json[0]
     assert image["digest"] in operator.ok("image", "list").out
@@ -143,7 +148,7 @@ def test_a_release_is_verified_and_a_changed_one_is_not(platform: Platform) -> N
     path = platform.ada.folder / "release.json"
     path.write_text(json.dumps(release), encoding="utf-8")
     assert "pure_dp, epsilon 0.7" in platform.ada.ok("verify", path).out
-    for change in ({"micro_epsilon": 1}, {"guarantee": "none"}, {"files": {}}, {"values": []}):
+    for change in ({"cost": {"epsilon": "0.1"}}, {"guarantee": "none"}, {"files": {}}, {"values": []}):
         path.write_text(json.dumps(release | change), encoding="utf-8")
         answer = platform.ada("verify", path, "--json")
         assert (answer.code, answer.json["fits"]) == (ExitCode.BROKEN_CHAIN, False)

@@ -59,7 +59,9 @@ def test_up_in_the_background_and_down(shell: Terminal, home: Path) -> None:
 
     shown = shell.process("up", "--home", home, "--port", 0, "--detach")
     assert "dpgate is up at http://127.0.0.1:" in shown.out
-    assert {"name": "ada", "role": "data_user"} in shell.ok("user", "list", *operator, "--json").json
+    assert {"name": "ada", "role": "data_user", "disabled": False} in shell.ok(
+        "user", "list", *operator, "--json"
+    ).json
     ada = terminal(shell.folder / "ada", Login(shown.out.split()[4].rstrip(","), token))
     assert ada.ok("login").out.startswith("Logged in as ada")
     assert shell.ok("down", "--home", home).out == "ended\n"
@@ -113,7 +115,7 @@ with Stack(Home(Path({str(home.root)!r})), slots=2, settings={QUICK!r}) as stack
     people = {name: terminal(tmp_path / name, Login(url, token)) for name, token in tokens.items()}
     platform = Platform(Stack(home), tmp_path, operator, **people)
     platform.dataset("ages", timing={"mode": "padded"})
-    folder = ready_pipeline(platform, "ages", "restarted")
+    folder = ready_pipeline(platform, "ages", "restarted", resources={"wall_seconds": 1})
     job = platform.ada.ok("submit", folder, "--epsilon", "1", "--json").json["id"]
     wait_until(lambda: platform.ada.ok("status", job, "--json").json["state"] == "RUNNING")
     time.sleep(0.5)

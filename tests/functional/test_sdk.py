@@ -71,7 +71,7 @@ def test_a_client_gets_to_a_release(one_platform: Platform) -> None:
         release = job.wait().release()
         value = release["mean_age"]
         assert value.lower_95 < value.value < value.upper_95
-        assert (release.epsilon, release.guarantee) == (0.4, "pure_dp")
+        assert (release.cost, release.guarantee) == ({"epsilon": "0.4"}, "pure_dp")
         with pytest.raises(KeyError, match="there are mean_age"):
             release["mean_hight"]
         for shown in (client, job, release, client.budget("ages"), Login(url, token)):
@@ -79,8 +79,8 @@ def test_a_client_gets_to_a_release(one_platform: Platform) -> None:
         with pytest.raises(NotFinished):
             job.wait(timeout_s=0)
         with pytest.raises(RequestRefused) as refusal:
-            client.submit(request | {"epsilon": "9"})
-    assert refusal.value.problems[0].field == "epsilon"
+            client.submit(request | {"mechanism": {"name": "sample_aggregate", "epsilon": "9"}})
+    assert refusal.value.problems[0].field == "mechanism.epsilon"
 
 
 def test_a_login_is_kept_for_its_owner_alone(kept: Path) -> None:

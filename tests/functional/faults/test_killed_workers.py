@@ -28,7 +28,7 @@ JOBS = (
     "after:worker.execute:charge",
     "after:worker.execute:send",
     "after:worker.execute:claim_chunk",
-    "after:worker.execute:stage",
+    "after:worker.chunk:stage",
     "second:worker.chunk:collect",
     "before:worker.execute:keep",
     "after:worker.execute:keep",

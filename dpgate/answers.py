@@ -1,0 +1,43 @@
+"""What a platform answered, as ours: content, models, or the refusal that it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from dpgate.errors import DpgateError, PlatformUnreachable, Problem, RequestRefused
+
+if TYPE_CHECKING:
+    import httpx
+
+ModelT = TypeVar("ModelT")
+_NOT_DPGATE = "something that is not dpgate"
+
+
+def content_of(answer: httpx.Response) -> Any:
+    try:
+        return answer.json()
+    except ValueError:
+        raise PlatformUnreachable(f"an answer without JSON from {_NOT_DPGATE}") from None
+
+
+def as_model(build: Callable[[Any], ModelT], raw: Any) -> ModelT:
+    """What was answered as one of our models."""
+    try:
+        return build(raw)
+    except (KeyError, TypeError, AttributeError, IndexError, ValueError):
+        raise PlatformUnreachable(f"an answer without the expected fields from {_NOT_DPGATE}") from None
+
+
+def refusal(answer: httpx.Response) -> DpgateError:
+    try:
+        body = answer.json()
+        problems = tuple(Problem(p["field"], p["problem"], p["fix"]) for p in body["problems"])
+        return RequestRefused(
+            status=answer.status_code,
+            kind=str(body["type"]).rsplit(":", 1)[-1],
+            title=str(body["title"]),
+            problems=problems,
+        )
+    except (ValueError, KeyError, TypeError):
+        return PlatformUnreachable(f"HTTP {answer.status_code} from {_NOT_DPGATE}")

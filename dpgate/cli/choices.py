@@ -1,0 +1,64 @@
+"""The options that choose a mechanism, and what a request makes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from dpgate.cli.output import err
+from dpgate.errors import DpgateError
+from privacy.loss import MICRO, micro_epsilon
+
+WEAK_EPSILON = 10
+
+Mechanism = Annotated[
+    str, typer.Option(help="sample_aggregate, pac, or stability_calibrated (no formal guarantee).")
+]
+Epsilon = Annotated[str | None, typer.Option(help="Privacy loss to spend, for instance 0.5.")]
+Repeats = Annotated[
+    int | None, typer.Option(help="Partitions into blocks: more runs, less luck of the draw, same noise.")
+]
+Aggregator = Annotated[str | None, typer.Option(help="Of the blocks: clipped_mean, median or auto.")]
+SpreadRatio = Annotated[
+    float | None, typer.Option(help="For auto: declared range over the spread of blocks, from the twin.")
+]
+Noise = Annotated[str | None, typer.Option(help="laplace, or gaussian with --delta.")]
+Delta = Annotated[str | None, typer.Option(help="For gaussian noise, for instance 0.000001.")]
+Weights = Annotated[
+    list[str] | None, typer.Option(help="OUTPUT=WHOLE NUMBER: its share of epsilon; repeat it. Others: 1.")
+]
+Interval = Annotated[
+    str | None, typer.Option(help="noise, or sampling: also an interval for the population, for 30 %.")
+]
+CountFailures = Annotated[
+    bool, typer.Option("--count-failures", help="Also release how many runs failed, for 5 % of epsilon.")
+]
+Nats = Annotated[str | None, typer.Option(help="For pac: mutual information to spend, for instance 0.03125.")]
+NoiseMultiplier = Annotated[
+    float | None, typer.Option(help="For stability_calibrated: noise over the largest change seen.")
+]
+
+
+def read_weights(given: Sequence[str] | None) -> dict[str, int] | None:
+    """`name=2` and so on. Raises DpgateError for anything else."""
+    if not given:
+        return None
+    found: dict[str, int] = {}
+    for text in given:
+        name, _, weight = text.partition("=")
+        if not name or not weight.isascii() or not weight.isdigit() or name in found:
+            raise DpgateError("--weights takes OUTPUT=WHOLE NUMBER, once for an output: mean_height=2")
+        found[name] = int(weight)
+    return found
+
+
+def warn_if_weak(epsilon: str | None) -> None:
+    """Above ten, the factor e^epsilon is beyond 22,000: hardly a promise to one person."""
+    try:
+        is_weak = epsilon is not None and micro_epsilon(epsilon) > WEAK_EPSILON * MICRO
+    except ValueError:
+        return  # the request says it better
+    if is_weak:
+        err.print(f"[yellow]An epsilon above {WEAK_EPSILON} is weak: it promises little to one person.[/]")

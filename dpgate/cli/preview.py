@@ -1,0 +1,203 @@
+"""What error a job will have, before anything is spent: no platform and no original data, a twin alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from domain.mechanism import SampleAggregateRequest
+from domain.model import parse
+from domain.outputs import values_of
+from domain.pipeline import Manifest, Pipeline
+from dpgate import preview_page as page
+from dpgate.cli import choices
+from dpgate.cli.develop import Folder, run_more
+from dpgate.cli.output import Json, err, out, plain, print_json, print_table
+from dpgate.errors import DpgateError
+from dpgate.pipeline_folder import Lock, load_lock, load_pipeline
+from dpgate.preview import aggregators_of, preview_blocks, preview_pac, preview_stability
+from privacy.loss import GuaranteeClass
+from privacy.mechanism import MAX_OUTPUTS
+from privacy.partition import block_count
+from privacy.plan import Blocks, HalfSamples, LeaveOneOut
+
+BlockSizes = Annotated[
+    str | None,
+    typer.Option(
+        "--block-sizes",
+        "--block-size",
+        help="People per block, such as 5,10,20 (default: as locked by `run`).",
+    ),
+]
+Twin = Annotated[Path, typer.Option(help="The twin's folder: sizes that are not locked run there first.")]
+Want = Annotated[
+    list[str] | None, typer.Option(help="OUTPUT=ERROR: which epsilon keeps the error within it? Repeat it.")
+]
+
+
+def preview(
+    folder: Folder,
+    want: Want = None,
+    block_sizes: BlockSizes = None,
+    mechanism: choices.Mechanism = "sample_aggregate",
+    aggregator: choices.Aggregator = None,
+    repeats: choices.Repeats = None,
+    delta: choices.Delta = None,
+    weights: choices.Weights = None,
+    count_failures: choices.CountFailures = False,
+    twin: Twin = Path("twin"),
+    as_json: Json = False,
+) -> None:
+    """Show the error to expect and what to choose, before anything is spent."""
+    pipeline = parse(Pipeline, load_pipeline(folder).body, within="pipeline")
+    lock = load_lock(folder, pipeline_digest=pipeline.digest)
+    if mechanism == "pac":
+        worlds = HalfSamples()
+        lock = run_more(folder, pipeline, lock, worlds, name="half_samples", twin=twin, shown=not as_json)
+        _show_pac(pipeline.manifest, lock, as_json=as_json)
+    elif mechanism == "stability_calibrated":
+        everybody = LeaveOneOut(lock.nominal_size)
+        lock = run_more(folder, pipeline, lock, everybody, name="leave_one_out", twin=twin, shown=not as_json)
+        _show_stability(pipeline.manifest, lock, as_json=as_json)
+    elif mechanism == "sample_aggregate":
+        chosen = {
+            "block_size": lock.block_size,
+            "repeats": repeats,
+            "delta": delta,
+            "noise": "gaussian" if delta else None,
+            "weights": choices.read_weights(weights),
+            "count_failures": count_failures,
+        }
+        request = _request({name: value for name, value in chosen.items() if value is not None})
+        sizes = _sizes(block_sizes) if block_sizes else [lock.block_size]
+        lock = _with_sizes(folder, pipeline, lock, sizes, twin=twin, shown=not as_json)
+        _show_blocks(request, pipeline.manifest, lock, sizes, aggregator, want, as_json=as_json)
+    else:
+        raise DpgateError("--mechanism is sample_aggregate, pac or stability_calibrated")
+
+
+def _request(chosen: dict[str, object]) -> SampleAggregateRequest:
+    """The job's mechanism; its epsilon and block size are what the preview varies."""
+    return parse(
+        SampleAggregateRequest,
+        {"name": "sample_aggregate", "epsilon": "1", **chosen},
+        within="mechanism",
+    )
+
+
+def _with_sizes(
+    folder: Path, pipeline: Pipeline, lock: Lock, sizes: Sequence[int], *, twin: Path, shown: bool
+) -> Lock:
+    """Runs on the twin what is not locked; without the twin's folder such sizes are guessed."""
+    for size in sizes:
+        if lock.outputs_of("blocks", size) is not None:
+            continue
+        try:
+            plan = Blocks(block_count(lock.nominal_size, size))
+        except ValueError as error:
+            raise DpgateError(f"block size: {error}") from None
+        if not twin.exists():
+            err.print(
+                f"[yellow]There is no {plain(twin)}: blocks of {size} are guessed from those that ran.[/]"
+            )
+            continue
+        lock = run_more(folder, pipeline, lock, plan, name="blocks", block_size=size, twin=twin, shown=shown)
+    return lock
+
+
+def _show_blocks(
+    request: SampleAggregateRequest,
+    manifest: Manifest,
+    lock: Lock,
+    sizes: Sequence[int],
+    aggregator: str | None,
+    want: Sequence[str] | None,
+    *,
+    as_json: bool,
+) -> None:
+    names = [value.name for value in values_of(manifest, lock.shape)]
+    if len(names) > MAX_OUTPUTS and request.noise == "laplace":
+        raise DpgateError(page.too_many_words(len(names)))
+    found = preview_blocks(
+        request,
+        manifest,
+        lock,
+        block_sizes=sizes,
+        aggregators=aggregators_of(request, aggregator),
+        wanted=_wanted(names, want or ()),
+    )
+    guarantee = request.guarantee
+    if as_json:
+        print_json(page.blocks_document(found, names, guarantee=guarantee))
+        return
+    print_table(
+        page.ladder_title(found),
+        *page.ladder_table(found, names),
+        note=f"Guarantee class {guarantee}. 'noise' is exact; errors are from {page.REPLAYS} replays on the "
+        "twin's blocks, good to 5 %.",
+    )
+    columns, rows = page.choices_table(found, names)
+    if rows:
+        print_table("Choices at the recommended epsilon", columns, rows, note=page.choices_note(found))
+    out.print(f"Take [bold]{page.choice_words(found.recommendation.choice)}[/].")
+    repeats = page.repeats_words(lock.nominal_size, repeats=request.repeats)
+    shared = page.sharing_words(len(names), voxels=any(output.volume for output in manifest.outputs))
+    reasons = [*found.recommendation.reasons, *shared, page.ratio_words(found, names), *repeats]
+    jointly = [found.together.sentence] if found.together else []
+    for line in [*reasons, *page.interval_words(found, names), *jointly]:
+        out.print(f"- {plain(line)}")
+    for row in found.wanted:
+        out.print(plain(page.wanted_words(row, guarantee=guarantee)))
+        if row.noise_alone > lock.max_micro_epsilon:
+            out.print("[yellow]That is over what the policy allows for one job.[/]")
+
+
+def _show_pac(manifest: Manifest, lock: Lock, *, as_json: bool) -> None:
+    names = [value.name for value in values_of(manifest, lock.shape)]
+    rows = preview_pac(manifest, lock)
+    if as_json:
+        print_json(page.rows_document(rows, names, mechanism="pac", guarantee=GuaranteeClass.PAC))
+        return
+    note = f"Guarantee class pac. {GuaranteeClass.PAC.sentence} A release will not say how wide its noise is."
+    print_table("Error to expect of a first release", *page.pac_table(rows, names), note=note)
+
+
+def _show_stability(manifest: Manifest, lock: Lock, *, as_json: bool) -> None:
+    names = [value.name for value in values_of(manifest, lock.shape)]
+    rows = preview_stability(manifest, lock)
+    if as_json:
+        print_json(
+            page.rows_document(
+                rows, names, mechanism="stability_calibrated", guarantee=GuaranteeClass.EMPIRICAL
+            )
+        )
+        return
+    note = (
+        f"Guarantee class empirical. {GuaranteeClass.EMPIRICAL.sentence} Another register's scale may differ."
+    )
+    print_table("Error to expect", *page.stability_table(rows, names), note=note)
+
+
+def _sizes(text: str) -> list[int]:
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part.isascii() and part.isdigit() and len(part) < 10 for part in parts):
+        raise DpgateError("--block-sizes takes whole numbers, for instance 5,10,20")
+    return list(dict.fromkeys(int(part) for part in parts))
+
+
+def _wanted(names: Sequence[str], wants: Sequence[str]) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for want in wants:
+        name, _, text = want.partition("=")
+        try:
+            error = float(text)
+        except ValueError:
+            raise DpgateError("--want takes OUTPUT=ERROR, for instance mean_height=2.5") from None
+        if name not in names or not 0 < error < math.inf:
+            raise DpgateError(f"--want takes the name of an output ({', '.join(names)}) and a positive error")
+        found[name] = error
+    return found

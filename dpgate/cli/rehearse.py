@@ -1,0 +1,96 @@
+"""`dpgate rehearse`: the counterpart of `dpgate run` where the platform's workers run the twin."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from domain.loss import micro
+from domain.mechanism import grids_of
+from domain.model import parse
+from domain.outputs import values_of
+from domain.pipeline import Pipeline
+from domain.rehearsal import TwinRuns
+from dpgate.cli.develop import DEFAULT_BLOCK_SIZE, BlockSize
+from dpgate.cli.output import Json, Profile, err, out, plain, print_json, print_table, progress
+from dpgate.client import connect
+from dpgate.errors import DpgateError, PipelineFailed
+from dpgate.models import Dataset
+from dpgate.pipeline_folder import Lock, load_pipeline, save_lock
+from dpgate.pipeline_folder import TwinRuns as LockedRuns
+from dpgate.rehearsals import Rehearsal
+
+
+def rehearse(
+    folder: Annotated[
+        Path | None, typer.Argument(help="The pipeline's folder, with dpgate.yaml; none: list yours.")
+    ] = None,
+    dataset: Annotated[str | None, typer.Option(help="The data set on whose twin it runs.")] = None,
+    block_size: BlockSize = None,
+    as_json: Json = False,
+    profile: Profile = "default",
+) -> None:
+    """Have the platform run a pipeline on the twin, and lock the shape of its output. Costs nothing."""
+    if folder is None:
+        print_rehearsals(profile=profile, as_json=as_json)
+        return
+    if dataset is None:
+        raise DpgateError("say on whose twin: --dataset NAME, as `dpgate datasets` lists them")
+    pipeline = parse(Pipeline, load_pipeline(folder).body, within="pipeline")
+    with connect(profile=profile) as client, progress("rehearsing on the twin", shown=not as_json) as step:
+        asked = client.rehearsals.request(
+            dataset, pipeline.model_dump(mode="json"), block_size=block_size or DEFAULT_BLOCK_SIZE
+        )
+        found = client.rehearsals.wait(asked, progress=step)
+        described = client.dataset(dataset)
+    if found.state == "FAILED":
+        raise PipelineFailed(str(found.problem))
+    lock = lock_of(found, pipeline, described)
+    save_lock(folder, lock)
+    if as_json:
+        print_json(found.raw)
+    else:
+        print_rehearsal(pipeline, found)
+
+
+def lock_of(found: Rehearsal, pipeline: Pipeline, dataset: Dataset) -> Lock:
+    """What `dpgate run` would have written, from the platform's runs."""
+    from worker.rehearsal.ladder import in_units
+
+    runs = parse(TwinRuns, found.runs, within="rehearsal")
+    declared = dataset.declaration
+    outputs = in_units(runs, grids_of(values_of(pipeline.manifest, runs.shape)))
+    return Lock(
+        dataset=dataset.name,
+        pipeline=pipeline.digest,
+        block_size=found.block_size,
+        nominal_size=int(declared["nominal_size"]),
+        max_micro_epsilon=micro(declared["policy"]["max_epsilon_per_job"]),
+        shape=runs.shape,
+        twin_numbers=runs.numbers,
+        twin_runs=(LockedRuns(plan="blocks", block_size=found.block_size, outputs=outputs),),
+    )
+
+
+def print_rehearsal(pipeline: Pipeline, found: Rehearsal) -> None:
+    runs = parse(TwinRuns, found.runs, within="rehearsal")
+    names = [value.name for value in values_of(pipeline.manifest, runs.shape)]
+    rows = [(name, f"{value:g}") for name, value in zip(names, runs.numbers, strict=True)]
+    print_table("On the twin (nobody's data)", ("output", "value"), rows)
+    out.print(f"Longest run {runs.seconds:.2f} s. The output's shape is locked; go on with dpgate preview.")
+    if runs.failed:
+        err.print(f"[yellow]{runs.failed} of {len(runs.blocks)} blocks failed; try larger blocks.[/]")
+    if runs.said.strip():
+        out.print(plain(runs.said.strip()))
+
+
+def print_rehearsals(*, profile: str, as_json: bool) -> None:
+    with connect(profile=profile) as client:
+        found = client.rehearsals.all()
+    if as_json:
+        print_json([rehearsal.raw for rehearsal in found])
+        return
+    rows = [(each.id, plain(each.state), plain(each.dataset), plain(each.title)) for each in found]
+    print_table("Rehearsals, newest first", ("id", "state", "data set", "pipeline"), rows, empty="none yet")

@@ -1,0 +1,1 @@
+"""Each attack as plain functions over arrays: no figure, no file, no clock."""

@@ -1,0 +1,1 @@
+"""One chapter of the report for each experiment: what was asked, what was done, what came of it."""

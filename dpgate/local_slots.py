@@ -1,0 +1,48 @@
+"""Where a pipeline runs on the researcher's own machine: a sandbox, and the image of its manifest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from domain.pipeline import Manifest, Pipeline
+from dpgate.errors import DpgateError
+from worker.images.held import HeldImages
+from worker.order import order_for
+from worker.rehearsal.slots import TwinSlots
+from worker.sandbox.host_image import HostImage, describe
+from worker.sandbox.protocol import Audience
+from worker.sandbox.stored_image import StoredImage
+from worker.sandbox.supervised import SupervisedSandbox
+
+
+@contextmanager
+def open_local(
+    pipeline: Pipeline, *, twin: Path, python_env: Path | None, images: Path | None
+) -> Iterator[TwinSlots]:
+    """`images` is the store to take the pipeline's image from, unless it is this host's own."""
+    host = describe(python_env)
+    image = image_for(pipeline.manifest, host, images)
+    order = order_for(
+        pipeline, image=image, audience=Audience.TWIN, warm=image is host, roots=(twin.resolve(),)
+    )
+    with SupervisedSandbox(host) as sandbox:
+        yield TwinSlots(sandbox, order)
+
+
+def image_for(manifest: Manifest, host: HostImage, images: Path | None) -> HostImage | StoredImage:
+    """By the name in the manifest: here the researcher is their own operator."""
+    if manifest.image == host.name:
+        return host
+    held = HeldImages(host, images).listed() if images else ()
+    found = [image for image in held if image.name == manifest.image]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        digests = ", ".join(image.digest for image in found)
+        raise DpgateError(f"several images are named {manifest.image}: {digests}; remove all but one")
+    raise DpgateError(
+        f"the image {manifest.image} is not on this machine; get its archive from the platform's operator, "
+        f"then: dpgate image add ARCHIVE --name {manifest.image}"
+    )

@@ -1,0 +1,200 @@
+"""The error to expect of a job before anything is spent: from the lock that runs on the twin have written.
+
+Nothing here talks to a platform, and nothing has seen original data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+from domain.mechanism import PacRequest, SampleAggregateRequest, StabilityRequest
+from domain.outputs import values_of
+from domain.pipeline import Manifest
+from dpgate.errors import DpgateError
+from dpgate.pipeline_folder import Lock
+from privacy.block_rules import Aggregator
+from privacy.cost import Currency, format_amount
+from privacy.partition import block_count
+from privacy.posterior_bound import LADDER as NATS_LADDER
+from privacy.preview import (
+    AGGREGATORS,
+    Forecast,
+    IntervalForecast,
+    PacForecast,
+    Recommendation,
+    StabilityForecast,
+    Together,
+    TwinAnswers,
+    epsilon_for_error,
+    epsilon_for_noise,
+    forecast,
+    forecast_interval,
+    forecast_pac,
+    forecast_stability,
+    recommend,
+    spread_ratio,
+    standard_ladder,
+    together,
+)
+from privacy.sample_aggregate import SampleAggregate
+
+MULTIPLIERS = (0.5, 1, 2, 4)
+"""Noise over the largest leave-one-out change: the rows of a preview of `stability_calibrated`."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What an error that somebody needs costs, in micro-epsilon; None where no epsilon is enough."""
+
+    output: str
+    error: float
+    noise_alone: int
+    together: int | None
+
+
+@dataclass(frozen=True)
+class BlocksPreview:
+    """A preview of `sample_aggregate`: the ladder, what to take, and what a sampling interval would cost.
+
+    `spread_ratios` are the outputs' declared ranges over the spread of blocks of the recommended size;
+    `together` is what all values of the recommended choice tell jointly, where that is less than the charge.
+    """
+
+    forecasts: tuple[Forecast, ...]
+    recommendation: Recommendation
+    intervals: tuple[IntervalForecast, ...]
+    spread_ratios: tuple[int, ...]
+    wanted: tuple[Wanted, ...]
+    together: Together | None
+
+
+def preview_blocks(
+    request: SampleAggregateRequest,
+    manifest: Manifest,
+    lock: Lock,
+    *,
+    block_sizes: Sequence[int],
+    aggregators: Sequence[Aggregator] = AGGREGATORS,
+    wanted: Mapping[str, float] | None = None,
+) -> BlocksPreview:
+    """Replays on the twin's blocks for a ladder of epsilon, these block sizes and aggregators.
+
+    Sizes that did not run on the twin are extrapolated. Raises DpgateError for a weight of no output, a block
+    size that does not fit and an error that no epsilon reaches.
+    """
+    values = values_of(manifest, lock.shape)
+    names = [value.name for value in values]
+    errors = {names.index(name): error for name, error in (wanted or {}).items()}
+    twin, nominal = twin_answers(lock), lock.nominal_size
+    with _one_message():
+        request.check_outputs(names)
+        asked = request.build(values, nominal_size=nominal)
+        forecasts = forecast(
+            asked,
+            twin=twin,
+            nominal_size=nominal,
+            block_sizes=block_sizes,
+            epsilons=standard_ladder(lock.max_micro_epsilon),
+            aggregators=aggregators,
+        )
+        taken = recommend(forecasts, grids=asked.grids, names=names, wanted=errors)
+        size, chosen = taken.choice.block_size, taken.choice.apply(asked)
+        chosen = replace(chosen, blocks=block_count(nominal, size))
+        answers = twin.at(size, asked.grids)
+        return BlocksPreview(
+            forecasts=forecasts,
+            recommendation=taken,
+            intervals=forecast_interval(chosen, twin=twin, block_size=size, nominal_size=nominal),
+            spread_ratios=tuple(
+                int(spread_ratio(grid, answers.spread(index, grid))) for index, grid in enumerate(asked.grids)
+            ),
+            wanted=tuple(
+                Wanted(
+                    output=names[index],
+                    error=error,
+                    noise_alone=_noise_alone(chosen, index, error),
+                    together=_together(chosen, index, error, twin, size, nominal),
+                )
+                for index, error in errors.items()
+            ),
+            together=together(chosen),
+        )
+
+
+def aggregators_of(request: SampleAggregateRequest, asked: str | None) -> tuple[Aggregator, ...]:
+    """The one that was asked for, or all that go with the noise."""
+    possible = AGGREGATORS if request.noise == "laplace" else AGGREGATORS[:1]
+    if asked is None:
+        return possible
+    found = tuple(aggregator for aggregator in possible if aggregator == asked)
+    if not found:
+        raise DpgateError(f"--aggregator is {' or '.join(possible)} here")
+    return found
+
+
+def preview_pac(manifest: Manifest, lock: Lock) -> tuple[PacForecast, ...]:
+    """A ladder of nats on the twin's 64 half-samples."""
+    worlds = lock.outputs_of("half_samples")
+    assert worlds is not None  # the caller has run them
+    values = values_of(manifest, lock.shape)
+    requests = [PacRequest(name="pac", nats=format_amount(Currency.NATS, micro)) for micro in NATS_LADDER]
+    with _one_message():
+        requests[0].check_outputs([value.name for value in values])
+    return tuple(
+        row
+        for request in requests
+        for row in forecast_pac(
+            request.build(values, nominal_size=lock.nominal_size), worlds, numbers=lock.twin_numbers
+        )
+    )
+
+
+def preview_stability(manifest: Manifest, lock: Lock) -> tuple[StabilityForecast, ...]:
+    """A ladder of noise multipliers on the twin's leave-one-out runs."""
+    runs = lock.outputs_of("leave_one_out")
+    assert runs is not None  # the caller has run them
+    requests = [
+        StabilityRequest(name="stability_calibrated", noise_multiplier=multiplier)
+        for multiplier in MULTIPLIERS
+    ]
+    values = values_of(manifest, lock.shape)
+    with _one_message():
+        requests[0].check_outputs([value.name for value in values])
+    return tuple(
+        row
+        for request in requests
+        for row in forecast_stability(request.build(values, nominal_size=lock.nominal_size), runs)
+    )
+
+
+def twin_answers(lock: Lock) -> TwinAnswers:
+    """The lock's numbers and blocks in the form of the mathematics."""
+    blocks = {runs.block_size: runs.outputs for runs in lock.twin_runs if runs.block_size}
+    return TwinAnswers(numbers=lock.twin_numbers, blocks=blocks)
+
+
+def _noise_alone(chosen: SampleAggregate, index: int, error: float) -> int:
+    """That of a mean: what a median does to an error cannot be said without the blocks."""
+    mean = replace(chosen, aggregator="clipped_mean")
+    return epsilon_for_noise(mean, index, half_width_95=error)
+
+
+def _together(
+    chosen: SampleAggregate, index: int, error: float, twin: TwinAnswers, block_size: int, nominal_size: int
+) -> int | None:
+    try:
+        return epsilon_for_error(
+            chosen, index, within_95=error, twin=twin, block_size=block_size, nominal_size=nominal_size
+        )
+    except ValueError:
+        return None
+
+
+@contextmanager
+def _one_message() -> Iterator[None]:
+    try:
+        yield
+    except ValueError as error:
+        raise DpgateError(str(error)) from None

@@ -1,0 +1,247 @@
+"""The rows and sentences of a preview: one JSON document for programs, tables of text for people."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from domain.loss import format_epsilon
+from dpgate.preview import BlocksPreview, Wanted
+from privacy.block_rules import recommended_repeats
+from privacy.cost import Currency, exact, format_amount
+from privacy.mechanism import MAX_OUTPUTS
+from privacy.posterior_bound import percent, posterior_bound
+from privacy.preview import REPLAYS, Choice, Forecast, PacForecast, StabilityForecast
+
+Table = tuple[tuple[str, ...], list[tuple[str, ...]]]
+"""Headings and rows."""
+
+FORMULA = "'formula' is the root mean square error in closed form."
+GUESSED = f"* guessed from blocks that ran on the twin. {FORMULA}"
+
+
+def blocks_document(found: BlocksPreview, names: Sequence[str], *, guarantee: str) -> dict[str, Any]:
+    taken = found.recommendation
+    return {
+        "mechanism": "sample_aggregate",
+        "guarantee": guarantee,
+        "replays": REPLAYS,
+        "rows": [_forecast_document(row, names) for row in found.forecasts],
+        "recommendation": {
+            **_choice_document(taken.choice),
+            "reached": taken.reached,
+            "reasons": list(taken.reasons),
+        },
+        "spread_ratios": dict(zip(names, found.spread_ratios, strict=True)),
+        "intervals": [{**asdict(row), "output": names[row.output]} for row in found.intervals],
+        "together": asdict(found.together) if found.together else None,
+        "wanted": [_wanted_document(row) for row in found.wanted],
+        "epsilon_needed": format_epsilon(found.wanted[0].noise_alone) if found.wanted else None,
+    }
+
+
+def ladder_title(found: BlocksPreview) -> str:
+    taken = found.recommendation.choice
+    kind = "" if taken.aggregator == "clipped_mean" else ", their median"
+    return f"Error to expect, with blocks of {taken.block_size} people{kind}"
+
+
+def ladder_table(found: BlocksPreview, names: Sequence[str]) -> Table:
+    """Every epsilon at the recommended block size and aggregator."""
+    taken = found.recommendation.choice
+    rows = [
+        row
+        for row in found.forecasts
+        if (row.choice.block_size, row.choice.aggregator) == (taken.block_size, taken.aggregator)
+    ]
+    rows.sort(key=lambda row: (row.choice.micro_epsilon, row.output))
+    return (
+        ("epsilon", "output", "noise, 95 %", "error, typical", "error, 95 %", "without noise"),
+        [
+            (
+                format_epsilon(row.choice.micro_epsilon),
+                names[row.output],
+                digits(row.noise.half_width_95 if row.noise else None),
+                digits(row.error.typical),
+                digits(row.error.within_95),
+                digits(row.without_noise_95),
+            )
+            for row in rows
+        ],
+    )
+
+
+def choices_table(found: BlocksPreview, names: Sequence[str]) -> Table:
+    """Every block size and aggregator at the recommended epsilon; empty where there was no choice."""
+    micro = found.recommendation.choice.micro_epsilon
+    rows = [row for row in found.forecasts if row.choice.micro_epsilon == micro]
+    headings = ("block size", "aggregator", "output", "error, 95 %", "formula", "failed", "clamped")
+    if len({row.choice for row in rows}) == 1:
+        return headings, []
+    rows.sort(key=lambda row: (row.choice.block_size, row.choice.aggregator, row.output))
+    return headings, [
+        (
+            f"{row.choice.block_size}{'' if row.extrapolated_from is None else '*'}",
+            row.choice.aggregator,
+            names[row.output],
+            digits(row.error.within_95),
+            digits(row.formula),
+            f"{row.failed_share:.0%}",
+            f"{row.clamped_share:.0%}",
+        )
+        for row in rows
+    ]
+
+
+def choices_note(found: BlocksPreview) -> str:
+    guessed = any(row.extrapolated_from is not None for row in found.forecasts)
+    return GUESSED if guessed else FORMULA
+
+
+def too_many_words(count: int) -> str:
+    """Why more values than Laplace noise takes need another choice."""
+    return (
+        f"{count} values are more than the {MAX_OUTPUTS} that go with Laplace noise, where each would get a "
+        f"{count}th of epsilon. Take Gaussian noise: `dpgate preview ... --delta 1e-6`, then `dpgate submit "
+        "... --noise gaussian --delta 1e-6`; or release fewer values."
+    )
+
+
+def sharing_words(count: int, *, voxels: bool) -> list[str]:
+    """What many values cost each other under Gaussian noise; nothing to say of a few."""
+    if count <= MAX_OUTPUTS:
+        return []
+    times = f"{math.sqrt(count):.0f} times the noise of one alone"
+    words = f"{count} values share the loss: with Gaussian noise each has about {times}."
+    if not voxels:
+        return [words]
+    return [
+        f"{words} A million voxels one by one would have 1000 times, so volumes are released as averages: "
+        "a mask of fewer labels, or a larger `average`, buys accuracy."
+    ]
+
+
+def repeats_words(nominal_size: int, *, repeats: int) -> list[str]:
+    better = recommended_repeats(nominal_size)
+    if repeats >= better:
+        return []
+    return [
+        f"With so few people --repeats {better} averages out the luck of one partition, for {better} times "
+        "the runs and at the same noise; the errors above leave that luck in."
+    ]
+
+
+def ratio_words(found: BlocksPreview, names: Sequence[str]) -> str:
+    ratios = ", ".join(f"{name} {ratio}" for name, ratio in zip(names, found.spread_ratios, strict=True))
+    return (
+        f"Declared range over the spread of blocks: {ratios}. To have a mean or a median chosen for each "
+        f"value: --aggregator auto --spread-ratio {max(found.spread_ratios)}."
+    )
+
+
+def choice_words(choice: Choice) -> str:
+    kind = "median" if choice.aggregator == "median" else "mean"
+    return f"epsilon {format_epsilon(choice.micro_epsilon)}, {kind} over blocks of {choice.block_size}"
+
+
+def wanted_words(row: Wanted, *, guarantee: str) -> str:
+    noise = format_epsilon(row.noise_alone)
+    first = f"For {row.output}={row.error:g} you need epsilon {noise} ({guarantee}) for the noise alone"
+    if row.together is None:
+        return f"{first}; with all that makes blocks differ, no epsilon is enough."
+    return f"{first}, about {format_epsilon(row.together)} with all that makes blocks differ."
+
+
+def interval_words(found: BlocksPreview, names: Sequence[str]) -> list[str]:
+    return [
+        f"A sampling interval for {names[row.output]} would be about ±{row.half_width:.3g} and widen the "
+        f"error of the value from {row.value_95_without:.3g} to {row.value_95:.3g}."
+        for row in found.intervals
+    ]
+
+
+def pac_table(rows: Sequence[PacForecast], names: Sequence[str]) -> Table:
+    return (
+        ("nats", "guess at most", "output", "noise, sd", "half-sample, sd", "error, typical", "error, 95 %"),
+        [
+            (
+                format_amount(Currency.NATS, row.micro_nats),
+                f"{percent(posterior_bound(exact(Currency.NATS, row.micro_nats)))}%",
+                names[row.output],
+                digits(row.noise),
+                digits(row.half_sample),
+                digits(row.typical),
+                digits(row.within_95),
+            )
+            for row in rows
+        ],
+    )
+
+
+def stability_table(rows: Sequence[StabilityForecast], names: Sequence[str]) -> Table:
+    return (
+        ("multiplier", "output", "least scale", "scale", "noise, 95 %", "standard error"),
+        [
+            (
+                f"{1_000_000 / row.micro_epsilon_prime:g}",
+                names[row.output],
+                digits(row.floor),
+                digits(row.scale),
+                digits(row.within_95),
+                digits(row.sampling),
+            )
+            for row in rows
+        ],
+    )
+
+
+def rows_document(
+    rows: Sequence[PacForecast] | Sequence[StabilityForecast],
+    names: Sequence[str],
+    *,
+    mechanism: str,
+    guarantee: str,
+) -> dict[str, Any]:
+    content = [{**asdict(row), "output": names[row.output]} for row in rows]
+    return {"mechanism": mechanism, "guarantee": guarantee, "rows": content}
+
+
+def digits(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3g}"
+
+
+def _forecast_document(row: Forecast, names: Sequence[str]) -> dict[str, Any]:
+    return {
+        "output": names[row.output],
+        **_choice_document(row.choice),
+        "noise_half_width_95": row.noise.half_width_95 if row.noise else None,
+        "error_typical": row.error.typical,
+        "error_95": row.error.within_95,
+        "error_99": row.error.within_99,
+        "bias": row.error.bias,
+        "root_mean_square": row.error.root_mean_square,
+        "formula": row.formula,
+        "without_noise_95": row.without_noise_95,
+        "failed_share": row.failed_share,
+        "clamped_share": row.clamped_share,
+        "extrapolated_from": row.extrapolated_from,
+    }
+
+
+def _choice_document(choice: Choice) -> dict[str, Any]:
+    return {
+        "epsilon": format_epsilon(choice.micro_epsilon),
+        "block_size": choice.block_size,
+        "aggregator": choice.aggregator,
+    }
+
+
+def _wanted_document(row: Wanted) -> dict[str, Any]:
+    return {
+        "output": row.output,
+        "error": row.error,
+        "epsilon_noise_alone": format_epsilon(row.noise_alone),
+        "epsilon": None if row.together is None else format_epsilon(row.together),
+    }

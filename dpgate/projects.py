@@ -1,0 +1,110 @@
+"""Projects and grants through the client: `client.projects`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+from urllib.parse import quote
+
+Amounts = Mapping[str, str | float]
+
+
+class Projects:
+    """Projects, and what they were granted. Every method is one request; answers are as the interface gives
+    them."""
+
+    def __init__(self, ask: Callable[..., Any]) -> None:
+        self._ask = ask
+
+    def make(self, name: str, *, title: str, purpose: str, ends_on: str) -> dict[str, Any]:
+        """A project that you lead. `ends_on` is its last day, such as 2027-01-31, in UTC."""
+        body = {"name": name, "title": title, "purpose": purpose, "ends_on": ends_on}
+        return dict(self._ask("POST", "/projects", json=body))
+
+    def mine(self) -> list[dict[str, Any]]:
+        """Your projects; for a rights holder those that asked for their data sets."""
+        return [*self._ask("GET", "/projects")]
+
+    def show(self, project: str) -> dict[str, Any]:
+        """Purpose, members, and `grants` with their share of each budget."""
+        return dict(self._ask("GET", _path(project)))
+
+    def history(self, project: str) -> list[dict[str, Any]]:
+        """What happened to it and to its grants, newest first."""
+        return [*self._ask("GET", f"{_path(project)}/history")]
+
+    def add_member(self, project: str, member: str) -> dict[str, Any]:
+        """A data user who sees from now on what the project was granted (lead)."""
+        return dict(self._ask("PUT", f"{_path(project)}/members/{_quoted(member)}"))
+
+    def remove_member(self, project: str, member: str) -> dict[str, Any]:
+        """The lead removes a member, or you leave."""
+        return dict(self._ask("DELETE", f"{_path(project)}/members/{_quoted(member)}"))
+
+    def hand_over(self, project: str, member: str) -> dict[str, Any]:
+        """Another member leads from now on (lead)."""
+        return dict(self._ask("PUT", f"{_path(project)}/lead", json={"lead": member}))
+
+    def close(self, project: str) -> dict[str, Any]:
+        """For good: nothing can be submitted with it any more (lead)."""
+        return dict(self._ask("POST", f"{_path(project)}/closing"))
+
+    def ask(self, project: str, dataset: str, *, why: str) -> dict[str, Any]:
+        """Ask for a data set (lead). The answer does not say whether there is one of that name."""
+        return dict(self._ask("PUT", _grant(project, dataset), json={"why": why}))
+
+    def withdraw(self, project: str, dataset: str) -> dict[str, Any]:
+        """Take an ask back, or give a grant back (lead)."""
+        return dict(self._ask("DELETE", _grant(project, dataset)))
+
+    def asks(self) -> list[dict[str, Any]]:
+        """What waits for your decision, the longest first (rights holder)."""
+        return [*self._ask("GET", "/grants")]
+
+    def grant_of(self, project: str, dataset: str) -> dict[str, Any]:
+        """One grant: what was asked, what was decided, and its `accounts`."""
+        return dict(self._ask("GET", _grant(project, dataset)))
+
+    def grant(
+        self, project: str, dataset: str, *, amounts: Amounts, ends_on: str | None = None, reason: str = ""
+    ) -> dict[str, Any]:
+        """Grant what was asked for: `amounts` by currency, until a day or the project's (rights holder)."""
+        return self._terms("approval", project, dataset, amounts, ends_on, reason)
+
+    def refuse(self, project: str, dataset: str, *, reason: str) -> dict[str, Any]:
+        """Refuse what was asked for (rights holder)."""
+        return dict(self._ask("POST", f"{_grant(project, dataset)}/refusal", json={"reason": reason}))
+
+    def change(
+        self,
+        project: str,
+        dataset: str,
+        *,
+        amounts: Amounts | None = None,
+        ends_on: str | None = None,
+        reason: str = "",
+    ) -> dict[str, Any]:
+        """Change amounts or the last day; what is left out stays (rights holder)."""
+        return self._terms("change", project, dataset, amounts or {}, ends_on, reason)
+
+    def end(self, project: str, dataset: str, *, reason: str) -> dict[str, Any]:
+        """End a grant at once: nothing more is submitted with it (rights holder)."""
+        return dict(self._ask("POST", f"{_grant(project, dataset)}/end", json={"reason": reason}))
+
+    def _terms(
+        self, step: str, project: str, dataset: str, amounts: Amounts, ends_on: str | None, reason: str
+    ) -> dict[str, Any]:
+        body = {"amounts": dict(amounts), "ends_on": ends_on, "reason": reason}
+        return dict(self._ask("POST", f"{_grant(project, dataset)}/{step}", json=body))
+
+
+def _quoted(name: str) -> str:
+    return quote(name, safe="")
+
+
+def _path(project: str) -> str:
+    return f"/projects/{_quoted(project)}"
+
+
+def _grant(project: str, dataset: str) -> str:
+    return f"{_path(project)}/grants/{_quoted(dataset)}"

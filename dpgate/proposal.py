@@ -1,0 +1,133 @@
+"""A proposal for a manifest's `outputs`, from what the pipeline wrote on the twin. The bounds stay open."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import PurePosixPath
+from typing import Any
+
+from domain import whitelist
+from domain.errors import PipelineError
+from domain.model import parse
+from domain.pipeline import OutputFile, Pipeline
+from domain.shape import LOCKS, FileShape, TextShape
+from dpgate.errors import DpgateError
+from dpgate.pipeline_folder import PipelineFolder, read_text
+from privacy.mechanism import MAX_OUTPUTS
+
+_OPEN = "lower: , upper: "
+_LONGEST_NAME = 40
+
+
+def provisional(loaded: PipelineFolder) -> Pipeline:
+    """The pipeline with the files of its whitelist, or of its manifest, as outputs of any numbers.
+
+    Raises DpgateError when neither names a file, InvalidRequest for anything else that is wrong.
+    """
+    outputs = [
+        {"file": file, "bounds": [{"select": "*", "name": f"any{position}", "lower": 0, "upper": 1}]}
+        for position, file in enumerate(_files(loaded), start=1)
+    ]
+    return parse(Pipeline, {**loaded.body, "manifest": {**loaded.manifest, "outputs": outputs}})
+
+
+def propose(pipeline: Pipeline, written: Mapping[str, bytes]) -> str:
+    """The YAML of `outputs` for these files of the twin's run; `lower` and `upper` are left to be typed."""
+    lines, names = ["outputs:"], set[str]()
+    for output in pipeline.manifest.outputs:
+        lines.append(f"  - file: {_quoted(output.file)}")
+        try:
+            shape: FileShape = LOCKS[output.format](output, written[output.file], pipeline.contents)
+            numbers = shape.read(written[output.file])
+        except PipelineError as error:
+            lines.append(f"    # {error}")
+            continue
+        lines += _values(output, shape, numbers, names) if shape.numbers else ["    # holds no number"]
+    return "\n".join(lines) + "\n"
+
+
+def _files(loaded: PipelineFolder) -> Sequence[str]:
+    path = loaded.folder / whitelist.FILE
+    if path.exists():
+        try:
+            return whitelist.read_whitelist(read_text(path), name=str(path))
+        except ValueError as error:
+            raise DpgateError(str(error)) from None
+    outputs: Any = loaded.manifest.get("outputs")
+    files = [str(output["file"]) for output in outputs or [] if isinstance(output, dict) and "file" in output]
+    if not files:
+        raise DpgateError(
+            f"{loaded.folder} names no file that may leave; list them in {whitelist.FILE}, "
+            "one path below /out on each line"
+        )
+    return files
+
+
+def _values(
+    output: OutputFile, shape: FileShape, numbers: Sequence[float | None], names: set[str]
+) -> list[str]:
+    """Value by value where there are few, else by place."""
+    hints = _hints(output, shape)
+    if len(hints) <= MAX_OUTPUTS:
+        rows = zip(hints, shape.addresses, numbers, strict=True)
+        return ["    values:", *(_value(hint, names, address, number) for hint, address, number in rows)]
+    lines = [
+        f"      - {{select: {_quoted(place)}, name: {_name(hint, names)}, {_OPEN}}}  # {count} numbers"
+        for place, hint, count in _places(output, shape)
+    ]
+    return [f"    # {len(hints)} numbers share the loss: Gaussian noise, or fewer", "    bounds:", *lines]
+
+
+def _value(hint: str, names: set[str], address: str, number: float | None) -> str:
+    where = "".join(character if character.isprintable() else "?" for character in address) or "the top"
+    shown = "none" if number is None else f"{number:g}"
+    return f"      - {{name: {_name(hint, names)}, {_OPEN}}}  # {where}, on the twin {shown}"
+
+
+def _hints(output: OutputFile, shape: FileShape) -> list[str]:
+    """Words for the name of each number: its headings where there are any, else where it stands."""
+    if not isinstance(shape, TextShape):
+        return [f"{_stem(output)} {address}" for address in shape.addresses]
+    hints = []
+    for address, column in zip(shape.addresses, shape.columns, strict=True):
+        row = shape.rows[int(address[1:].partition("c")[0]) - 1]
+        words = [word for word in (row[0], column) if word]
+        hints.append(" ".join(words) or f"{_stem(output)} {address}")
+    return hints
+
+
+def _places(output: OutputFile, shape: FileShape) -> list[tuple[str, str, int]]:
+    """Columns, first keys or variables: what `select` may say, words for a name, how many numbers."""
+    if isinstance(shape, TextShape):
+        keys = [f"column:{column}" if column else "*" for column in shape.columns]
+    else:
+        starts = [re.match(r"/[^/]*|[A-Za-z_][A-Za-z0-9_]*", address) for address in shape.addresses]
+        keys = [start[0] if start else "*" for start in starts]
+    keys = [key if key.isprintable() else "*" for key in keys]  # a line of YAML
+    counts = {
+        key: keys.count(key) for key in sorted(set(keys), key=lambda key: (key == "*", keys.index(key)))
+    }
+    return [(key, f"{_stem(output)} {key.removeprefix('column:')}", count) for key, count in counts.items()]
+
+
+def _stem(output: OutputFile) -> str:
+    return PurePosixPath(output.file).name.partition(".")[0]
+
+
+def _name(hint: str, names: set[str]) -> str:
+    """A name that no other value has; names are letters, digits and underscores."""
+    plain = re.sub(r"[^A-Za-z0-9]+", "_", hint).strip("_")[:_LONGEST_NAME] or "value"
+    base = plain if plain[0].isalpha() else f"v_{plain}"
+    name, number = base, 2
+    while name in names:
+        name, number = f"{base}_{number}", number + 1
+    names.add(name)
+    return name
+
+
+def _quoted(text: str) -> str:
+    """As YAML reads it back; plain where that is the same."""
+    if re.fullmatch(r"[A-Za-z0-9_/][A-Za-z0-9_./-]*", text):
+        return text
+    return "'" + text.replace("'", "''") + "'"

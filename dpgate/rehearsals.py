@@ -1,0 +1,101 @@
+"""Rehearsals through the client: a pipeline on the twin, run by the platform. `client.rehearsals`."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import quote
+
+from dpgate.errors import NotFinished, PlatformUnreachable
+from dpgate.previews import Preview
+
+Ask = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Rehearsal:
+    """A rehearsal. `runs` and `preview` hold what it gave, once it is DONE and read by its id."""
+
+    id: str
+    state: str
+    dataset: str
+    title: str
+    block_size: int
+    done: int
+    total: int
+    problem: str | None
+    raw: dict[str, Any] = field(repr=False)
+
+    @classmethod
+    def of(cls, raw: dict[str, Any]) -> Rehearsal:
+        names = ("id", "state", "dataset", "title", "block_size", "done", "total", "problem")
+        try:
+            return cls(**{name: raw[name] for name in names}, raw=raw)
+        except (KeyError, TypeError):
+            raise PlatformUnreachable("an answer without the expected fields") from None
+
+    @property
+    def is_finished(self) -> bool:
+        return self.state in ("DONE", "FAILED")
+
+    @property
+    def runs(self) -> dict[str, Any] | None:
+        """Shape, numbers, blocks, outputs and messages, all of the twin."""
+        found: dict[str, Any] | None = self.raw.get("runs")
+        return found
+
+    @property
+    def preview(self) -> Preview | None:
+        """The error to expect of a release at each epsilon, block size and aggregator."""
+        return Preview.of_rehearsal(self.raw)
+
+
+class Rehearsals:
+    """The part of a client that rehearses."""
+
+    def __init__(self, ask: Ask) -> None:
+        self._ask = ask
+
+    def request(
+        self,
+        dataset: str,
+        pipeline: dict[str, Any],
+        *,
+        block_size: int = 10,
+        runs_of: str | None = None,
+        rehearsal_id: str | None = None,
+    ) -> Rehearsal:
+        """Have a pipeline (manifest and sources) run on the twin; costs nothing. `runs_of` takes over the
+        runs of an earlier rehearsal of the same code, where only bounds or names have changed."""
+        body = {"dataset": dataset, "pipeline": pipeline, "block_size": block_size, "runs_of": runs_of}
+        place = quote(rehearsal_id or str(uuid.uuid4()), safe="")
+        return Rehearsal.of(self._ask("PUT", f"/rehearsals/{place}", json=body))
+
+    def get(self, rehearsal_id: str) -> Rehearsal:
+        return Rehearsal.of(self._ask("GET", f"/rehearsals/{quote(rehearsal_id, safe='')}"))
+
+    def all(self) -> list[Rehearsal]:
+        """Yours, newest first, without what they gave."""
+        return [Rehearsal.of(raw) for raw in self._ask("GET", "/rehearsals")]
+
+    def wait(
+        self,
+        rehearsal: Rehearsal,
+        *,
+        timeout_s: float = 900,
+        poll_s: float = 0.5,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Rehearsal:
+        """The rehearsal once it is DONE or FAILED. Raises NotFinished when it takes longer."""
+        deadline = time.monotonic() + timeout_s
+        while time.monotonic() < deadline:
+            found = self.get(rehearsal.id)
+            if progress is not None:
+                progress(found.done, found.total)
+            if found.is_finished:
+                return found
+            time.sleep(poll_s)
+        raise NotFinished(f"rehearsal {rehearsal.id} is not finished after {timeout_s:g} s; ask again later")

@@ -1,0 +1,117 @@
+"""The examples in Python, R and Octave on a platform: from the archive of an image to the release."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from base_images import base_archive
+from lent_data import lent
+from terminal import EXAMPLES, Platform, Terminal, example_folder, terminal
+from zones import wait_until
+
+from dpgate.credentials import Login
+from dpgate.embedded.home import Home
+from dpgate.embedded.stack import Stack
+
+# so much that the noise is far below what is compared; the examples' own declarations allow little
+PLENTY = {"budget_epsilon": 1000, "new_people": True}
+EPSILON = 300
+POLICY = {
+    "data_users": ["ada"],
+    "images": ["host-python", "r", "octave"],
+    "max_epsilon_per_job": EPSILON,
+    "timing": {"mode": "coarse", "step_seconds": 0.2},
+}
+
+
+@pytest.fixture(scope="module")
+def platform() -> Iterator[Platform]:
+    """With the images of R and of Octave, in a folder that users of slots can pass."""
+    folder = Path(tempfile.mkdtemp(prefix="dpgate-languages-"))
+    folder.chmod(0o711)
+    try:
+        with Stack(Home(folder / "home"), slots=2) as stack:
+            # the researcher takes images from the same store
+            home = {"DPGATE_IMAGES_FOLDER": str(stack.home.images)}
+            operator = terminal(folder / "operator", Login(stack.url, stack.operator_token), **home)
+            people = {}
+            for name, role in (("holder", "rights_holder"), ("ada", "data_user")):
+                added = operator.ok("user", "add", name, "--role", role, "--json").json
+                people[name] = terminal(folder / name, Login(stack.url, added["token"]), **home)
+            for name in ("r", "octave"):
+                bring_in(operator, name)
+            yield Platform(stack, folder, operator, **people)
+    finally:
+        shutil.rmtree(folder)
+
+
+def bring_in(operator: Terminal, name: str) -> None:
+    """What docs/how-to/images.md tells an operator to do."""
+    digest = operator.ok("image", "add", base_archive(name), "--name", name, "--json").json["digest"]
+    waiting = lambda: digest in operator.ok("image", "list").out.replace("\n", "")  # noqa: E731
+    wait_until(waiting, timeout_s=60)
+    operator.ok("image", "approve", digest)
+
+
+def register(platform: Platform, example: str, data: Path, **changes: Any) -> Path:
+    """Declare and deliver an example's data; its twin, fetched by the researcher."""
+    declared = yaml.safe_load((EXAMPLES / example / "dataset.yaml").read_text()) | PLENTY | changes
+    declared["policy"] = declared["policy"] | POLICY
+    declaration = platform.folder / f"{example}.yaml"
+    declaration.write_text(yaml.safe_dump(declared))
+    platform.holder.ok(
+        "dataset", "add", data, "-d", declaration, "--deliveries", platform.stack.home.deliveries
+    )
+    twin = platform.ada.folder / f"twin-{example}"
+    platform.ada.ok("twin", example, "-o", twin)
+    return twin
+
+
+def released(platform: Platform, pipeline: str, twin: Path, *, block_size: int) -> dict[str, float]:
+    """Try it on the twin, submit it, and read the values that come back."""
+    folder = example_folder(platform, pipeline)
+    platform.ada.ok("run", folder, "--twin", twin, "--block-size", block_size)
+    release = platform.ada.ok("submit", folder, "--epsilon", EPSILON, "--wait", "--json").json
+    assert release["guarantee"] == "pure_dp"
+    return {value["name"]: value["value"] for value in release["values"]}
+
+
+@pytest.fixture(scope="module")
+def heights(platform: Platform, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Twelve people of the example."""
+    data = Path(shutil.copytree(EXAMPLES / "heights/data", tmp_path_factory.mktemp("heights") / "data"))
+    table = data / "participants.tsv"
+    rows = table.read_bytes().splitlines(keepends=True)
+    table.write_bytes(b"".join(rows[:13]))
+    for row in rows[13:]:
+        shutil.rmtree(data / row.split(b"\t")[0].decode())
+    return register(platform, "heights", data, nominal_size=12)
+
+
+@pytest.mark.parametrize("language", ["python", "r", "octave"])
+def test_means_in_every_language(platform: Platform, heights: Path, language: str) -> None:
+    """Each person's own numbers, then four blocks; one without people counts as the middle of the bounds."""
+    found = released(platform, f"bids-means-{language}", heights, block_size=3)
+    assert found == pytest.approx({"mean_age": 21, "mean_height": 165, "mean_weight": 61}, abs=15)
+
+
+def test_a_mixed_model_in_r(platform: Platform, tmp_path: Path) -> None:
+    """A hundred invented people, in two blocks."""
+    rows = (EXAMPLES / "reading-speed/data/speed.tsv").read_text().splitlines(keepends=True)
+    (tmp_path / "speed.tsv").write_text("".join(rows[:101]))
+    twin = register(platform, "reading-speed", tmp_path, nominal_size=100)
+    found = released(platform, "mixed-effects-r", twin, block_size=50)
+    assert found == pytest.approx({"gain": 2, "extra_gain": 1.2}, abs=0.8)
+
+
+def test_groups_of_a_clinical_cohort(platform: Platform) -> None:
+    """Phenotype tables and each person's own events, of OpenNeuro ds000030 as it was published."""
+    twin = register(platform, "phenomics", lent("openneuro_ds000030"))
+    found = released(platform, "phenotype-groups", twin, block_size=30)
+    assert found == pytest.approx({"severity": 0.478, "response_s": 0.083}, abs=0.03)

@@ -1,0 +1,80 @@
+"""Facts from the command line: dictionary, spending, bounds, citations, events; a delivery by itself."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+import yaml
+from terminal import Platform
+
+import dpgate
+from dpgate.cli.exit_codes import ExitCode
+from dpgate.errors import RequestRefused
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "heights"
+
+
+def table(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def test_the_dictionary_as_table_as_json_and_as_file(one_platform: Platform, tmp_path: Path) -> None:
+    ada = one_platform.ada
+    assert "age" in ada.ok("dictionary", "ages").out
+    listed = ada.ok("dictionary", "ages", "--search", "AGE", "--json").json
+    assert "age" in [column["column"] for column in listed["columns"]]
+    assert ada.ok("dictionary", "ages", "--search", "nothing like it", "--json").json["columns"] == []
+    ada.ok("dictionary", "ages", "--csv", tmp_path / "ages.csv")
+    assert "age" in [row["column"] for row in table(tmp_path / "ages.csv")]
+    assert ada("dictionary", "absent").code == ExitCode.NOT_FOUND
+
+
+def test_from_a_question_to_its_citation(one_platform: Platform, tmp_path: Path) -> None:
+    ada, holder = one_platform.ada, one_platform.holder
+    asked = ada.ok(
+        "query", "submit", "{kind: count}", "--dataset", "ages", "--epsilon", "0.5", "--wait", "--json"
+    )
+    job = asked.json["job_id"]
+    assert "epsilon 0.5)" in ada.ok("cite", job).out.replace("\n", " ")
+    assert ada.ok("cite", job, "--bibtex").out.startswith("@misc{ages-")
+    spent = ada.ok("spending", "ages", "--json").json
+    assert [entry["action"] for entry in spent["entries"] if entry["job"] == job] == ["reserve", "charge"]
+    holder.ok("spending", "ages", "--user", "ada", "--csv", tmp_path / "spent.csv")
+    assert {row["author"] for row in table(tmp_path / "spent.csv")} == {"ada"}
+    cap = spent["courses"][0]["cap"]
+    assert f"of {cap} spent" in ada.ok("spending", "ages").out
+    said = " ".join(ada.ok("attacker", "ages").out.split())
+    assert "Somebody who thinks it as likely as not" in said
+    assert "Nobody decides on a release after seeing it" in said
+    bounds = ada.ok("attacker", "ages", "--json").json["bounds"]
+    assert {bound["people"] for bound in bounds} == {1, 2, 4}
+
+
+def test_events_are_listed_for_those_whom_they_concern(one_platform: Platform, tmp_path: Path) -> None:
+    holder = one_platform.holder
+    holder.ok("audit", "list", "--action", "dataset.register", "--csv", tmp_path / "events.csv")
+    assert {row["action"] for row in table(tmp_path / "events.csv")} == {"dataset.register"}
+    assert one_platform.operator.ok("audit", "list", "--limit", "1", "--json").json[0]["number"] > 1
+    assert one_platform.ada("audit", "list").code == ExitCode.NOT_ALLOWED
+    assert holder("audit", "list", "--since", "yesterday").code == ExitCode.USAGE
+
+
+def test_a_delivery_is_registered_by_its_number(one_platform: Platform, tmp_path: Path) -> None:
+    content = yaml.safe_load((EXAMPLE / "dataset.yaml").read_text(encoding="utf-8"))
+    declared = tmp_path / "dataset.yaml"
+    declared.write_text(yaml.safe_dump({**content, "name": "carried", "new_people": True}), encoding="utf-8")
+    deliver = ["dataset", "deliver", EXAMPLE / "data", "-d", declared, "--deliveries",
+               one_platform.stack.home.deliveries, "--json"]  # fmt: skip
+    number = one_platform.holder.ok(*deliver).json["delivery"]
+    assert number in [path.name for path in one_platform.stack.home.deliveries.iterdir()]
+    text = yaml.safe_load(declared.read_text(encoding="utf-8"))
+    for file in text["public_files"]:
+        file["text"] = (EXAMPLE / "data" / file["path"]).read_text(encoding="utf-8")
+    login = one_platform.holder.environment
+    with dpgate.connect(url=login["DPGATE_URL"], token=login["DPGATE_TOKEN"]) as client:
+        with pytest.raises(RequestRefused):
+            client.register(text, delivery=number[:-1])
+        assert client.register(text, delivery=number).state in ("IMPORTING", "READY")

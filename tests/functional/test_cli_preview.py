@@ -1,0 +1,177 @@
+"""`dpgate preview` at a terminal, without a platform: a twin, a pipeline, and real runs of it on the twin."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from terminal import Terminal, pipeline_folder, terminal
+
+from dpgate.cli.exit_codes import ExitCode
+
+PEOPLE = 60
+MEANS = """\
+import csv, sys
+rows = list(csv.DictReader(open(sys.argv[1] + "/people.csv", encoding="utf-8")))
+ages = [float(row["age"]) for row in rows]
+mean = sum(ages) / len(ages)
+with open(sys.argv[2] + "/result.csv", "w") as file:
+    file.write("mean_age,oldest\\n%s,%s\\n" % (mean, max(ages)))
+"""
+VALUES = [{"name": "mean_age", "lower": 0, "upper": 100}, {"name": "oldest", "lower": 0, "upper": 100}]
+
+
+@pytest.fixture(scope="module")
+def ready(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a twin and a pipeline that has run on it in blocks of 5."""
+    folder = tmp_path_factory.mktemp("preview")
+    _write_twin(folder / "twin")
+    pipeline_folder(folder / "ages", MEANS, outputs=[{"file": "result.csv", "values": VALUES}])
+    terminal(folder).ok("run", "ages", "--twin", "twin", "--block-size", 5)
+    return folder
+
+
+@pytest.fixture
+def ada(ready: Path, tmp_path: Path) -> Terminal:
+    """A terminal in a copy of it, so that what a test locks stays its own."""
+    folder = tmp_path / "work"
+    shutil.copytree(ready, folder)
+    return terminal(folder, COLUMNS="120")
+
+
+def _write_twin(folder: Path, *, name: str = "ages") -> None:
+    columns = [
+        {"name": "person", "kind": "person"},
+        {"name": "age", "kind": "integer", "lower": 0, "upper": 100},
+    ]
+    declared = {
+        "name": name,
+        "title": "Invented ages",
+        "privacy_unit": {"table": "people.csv", "column": "person"},
+        "nominal_size": PEOPLE,
+        "tables": [{"path": "people.csv", "columns": columns}],
+        "new_people": True,
+        "budget_epsilon": "5",
+        "policy": {"data_users": ["ada"], "images": ["host-python"], "max_epsilon_per_job": "4"},
+    }
+    (folder / ".dpgate").mkdir(parents=True)
+    (folder / ".dpgate" / "dataset.json").write_text(json.dumps(declared), encoding="utf-8")
+    rows = [f"p{number:02d},{20 + 37 * number % 60}" for number in range(PEOPLE)]
+    (folder / "people.csv").write_text("\n".join(["person,age", *rows]) + "\n", encoding="utf-8")
+
+
+def test_the_page_says_what_to_take_and_why(ada: Terminal) -> None:
+    shown = " ".join(ada.ok("preview", "ages", "--want", "mean_age=60", "--want", "oldest=60").out.split())
+    for words in (
+        "Error to expect, with blocks of 5 people",
+        "Guarantee class pure_dp.",
+        "Choices at the recommended epsilon",
+        "Take epsilon",
+        "95 times in 100.",
+        "With so few people --repeats 3",
+        "--aggregator auto --spread-ratio",
+        "A sampling interval for oldest",
+        "For mean_age=60 you need epsilon",
+        "(pure_dp) for the noise alone",
+    ):
+        assert words in shown, words
+    assert "guess" not in shown
+
+
+def test_the_document_holds_every_choice(ada: Terminal) -> None:
+    found = ada.ok("preview", "ages", "--want", "mean_age=20", "--json").json
+    assert (found["mechanism"], found["guarantee"], found["replays"]) == ("sample_aggregate", "pure_dp", 1000)
+    ladder = ["0.1", "0.25", "0.5", "1", "2", "4"]
+    assert [row["epsilon"] for row in found["rows"]] == ladder * 4
+    assert {row["aggregator"] for row in found["rows"]} == {"clipped_mean", "median"}
+    assert {row["output"] for row in found["rows"]} == {"mean_age", "oldest"}
+    assert found["recommendation"]["epsilon"] in ladder
+    # the oldest of five is younger than the oldest of sixty: bias, which every row of its mean shows
+    means = [row for row in found["rows"] if (row["output"], row["aggregator"]) == ("oldest", "clipped_mean")]
+    assert means[-1]["bias"] < -5
+    assert float(found["epsilon_needed"]) == float(found["wanted"][0]["epsilon_noise_alone"]) > 0
+    assert [row["output"] for row in found["intervals"]] == ["mean_age", "oldest"]
+    assert found["spread_ratios"]["oldest"] >= 8, "the oldest of five are of similar age"
+
+
+def test_other_block_sizes_run_on_the_twin_once(ada: Terminal) -> None:
+    found = ada.ok("preview", "ages", "--block-sizes", "5,10", "--json").json
+    assert {row["block_size"] for row in found["rows"]} == {5, 10}
+    assert {row["extrapolated_from"] for row in found["rows"]} == {None}
+    locked = json.loads((ada.folder / "ages" / "dpgate.lock.json").read_text())
+    assert [runs["block_size"] for runs in locked["twin_runs"]] == [5, 10]
+    assert len(locked["twin_runs"][1]["outputs"]) == 6
+    shutil.rmtree(ada.folder / "twin")
+    again = ada.ok("preview", "ages", "--block-sizes", "10", "--json").json
+    assert {row["extrapolated_from"] for row in again["rows"]} == {None}
+
+
+def test_without_the_twin_a_size_is_guessed_and_marked(ada: Terminal) -> None:
+    shutil.rmtree(ada.folder / "twin")
+    shown = ada.ok("preview", "ages", "--block-size", "10")
+    assert "blocks of 10 are guessed" in " ".join(shown.err.split())
+    assert "10*" in shown.out
+    assert "a guess from blocks of 5" in " ".join(shown.out.split())
+
+
+def test_choices_of_the_job_reach_the_preview(ada: Terminal) -> None:
+    def noise(*options: str) -> list[float]:
+        rows = ada.ok("preview", "ages", "--aggregator", "clipped_mean", "--json", *options).json["rows"]
+        return [row["noise_half_width_95"] for row in rows if row["epsilon"] == "1"]
+
+    equal, heavy = noise(), noise("--weights", "mean_age=3")
+    assert heavy[0] == pytest.approx(equal[0] * 2 / 3, rel=1e-3)
+    assert heavy[1] == pytest.approx(equal[1] * 2, rel=1e-3)
+    assert noise("--count-failures")[0] == pytest.approx(equal[0] / 0.95, rel=1e-3)
+    assert noise("--repeats", "3") == pytest.approx(equal, rel=1e-3)
+    gaussian = ada.ok("preview", "ages", "--delta", "0.000001", "--json").json
+    assert gaussian["guarantee"] == "approx_dp"
+    assert {row["aggregator"] for row in gaussian["rows"]} == {"clipped_mean"}
+
+
+@pytest.mark.parametrize(("mechanism", "runs"), [("pac", 64), ("stability_calibrated", PEOPLE + 1)])
+def test_other_mechanisms_run_their_own_plan_on_the_twin(ada: Terminal, mechanism: str, runs: int) -> None:
+    found = ada.ok("preview", "ages", "--mechanism", mechanism, "--json").json
+    assert found["mechanism"] == mechanism
+    assert {row["output"] for row in found["rows"]} == {"mean_age", "oldest"}
+    locked = json.loads((ada.folder / "ages" / "dpgate.lock.json").read_text())
+    assert len(locked["twin_runs"][-1]["outputs"]) == runs
+    shown = " ".join(ada.ok("preview", "ages", "--mechanism", mechanism).out.split())
+    assert f"Guarantee class {found['guarantee']}." in shown
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--want", "nothing=1"], "mean_age, oldest"),
+        (["--want", "mean_age=soon"], "OUTPUT=ERROR"),
+        (["--want", "mean_age=0"], "positive error"),
+        (["--want", "mean_age=1e-300"], "no epsilon reaches this"),
+        (["--block-sizes", "5;10"], "whole numbers"),
+        (["--block-sizes", "2"], "at least 3 people"),
+        (["--block-sizes", "40"], "does not fill 2 blocks"),
+        (["--mechanism", "magic"], "sample_aggregate, pac or stability_calibrated"),
+        (["--aggregator", "mode"], "clipped_mean or median"),
+        (["--delta", "0.000001", "--aggregator", "median"], "--aggregator is clipped_mean here"),
+        (["--delta", "0.5"], "delta"),
+        (["--repeats", "0"], "repeats"),
+        (["--weights", "mean_age"], "--weights takes"),
+        (["--weights", "nobody=2"], "nobody"),
+    ],
+)
+def test_bad_choices_are_refused_with_the_fix(ada: Terminal, options: list[str], words: str) -> None:
+    refused = ada("preview", "ages", *options)
+    assert refused.code == ExitCode.USAGE, refused
+    assert words in " ".join(refused.err.split()), refused.err
+
+
+def test_a_twin_of_other_people_is_refused(ada: Terminal) -> None:
+    _write_twin(ada.folder / "other", name="others")
+    refused = ada("preview", "ages", "--block-sizes", "10", "--twin", "other")
+    assert refused.code == ExitCode.USAGE
+    assert "is a twin of others" in " ".join(refused.err.split())
+    missing = ada("preview", "ages", "--mechanism", "pac", "--twin", "none")
+    assert missing.code == ExitCode.USAGE
+    assert "dpgate twin" in missing.err
