@@ -36,7 +36,7 @@ doctor: runtime ## Say what this host can isolate
 
 bases: runtime ## Build the base images into build/bases (from Debian 12; no root needed)
 	@mkdir -p build/bases
-	@for name in minimal python r; do \
+	@for name in minimal python r octave; do \
 		.venv/bin/python -m sandbox_images.bases build $$name --out build/bases/$$name.tar || exit 1; \
 	done
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Puts on this host what the tests start or compare with: redis-server, PostgreSQL 15 or newer, a Docker engine,
-# bubblewrap, readers of image archives, a C compiler, curl and openssl.
+# bubblewrap, readers of image archives, a C compiler, curl, openssl, Chromium and Node.js.
 # `make test` calls it. Does nothing when all are there, and leaves no service running.
 set -eu
 
@@ -21,9 +21,10 @@ missing() {
     has_redis || printf 'redis-server '
     has_postgresql || printf 'postgresql '
     # the pages' examples speak to the gateway with curl, a certificate is checked with openssl; skopeo, umoci and
-    # mksquashfs make and read the same image archives as our own code; the C example is compiled statically
+    # mksquashfs make and read the same image archives as our own code; the C example is compiled statically;
+    # pages are looked at in Chromium; an OpenID provider of the npm registry runs on Node.js
     for pair in curl:curl openssl:openssl bwrap:bubblewrap dockerd:docker.io skopeo:skopeo umoci:umoci zstd:zstd \
-        mksquashfs:squashfs-tools gcc:gcc; do
+        mksquashfs:squashfs-tools gcc:gcc chromium:chromium chromedriver:chromium-driver node:nodejs npm:npm; do
         command -v "${pair%%:*}" >/dev/null || [ -x "/usr/sbin/${pair%%:*}" ] || printf '%s ' "${pair#*:}"
     done
     [ -e /usr/include/stdlib.h ] || printf 'libc6-dev '

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Runs all tests but the slow ones: two halves beside each other, since most of them wait, and then those that look
-# at the whole host and so must be alone. A folder in DPGATE_TEST_REPORTS gets a JUnit report of each.
+# Runs all tests but the slow ones: three parts beside each other, since most of them wait, and then those that look
+# at the whole host and so must be alone. The unit tests of privacy/ must reach every line and branch of it.
+# A folder in DPGATE_TEST_REPORTS gets a JUnit report of each.
 set -u
 python=${PYTHON:-.venv/bin/python}
 logs=$(mktemp -d)
@@ -13,27 +14,52 @@ hear='import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); os.e
 run() {
     name=$1
     shift
+    start=${coverage:+"-m coverage run --branch --source=privacy --data-file=$logs/coverage"}
     report=
     [ -z "${DPGATE_TEST_REPORTS:-}" ] || report=--junitxml=$DPGATE_TEST_REPORTS/$name.xml
     # a shell starts what it puts into the background deaf to Ctrl-C, and some tests press it
-    # shellcheck disable=SC2086 # empty where no report is wanted
-    "$python" -c "$hear" "$python" -m pytest -m "not slow" $report "$@" >"$logs/$name" 2>&1
+    # shellcheck disable=SC2086 # empty where it is not wanted
+    "$python" -c "$hear" "$python" $start -m pytest -m "not slow" $report "$@" >"$logs/$name" 2>&1 &
+    wait $!
 }
 
 alone="tests/security/test_soak.py tests/security/test_time_grid.py"
 not_alone=$(for path in $alone; do printf -- '--ignore=%s ' "$path"; done)
-all=$(ls -d tests/*/ tests/integration/*/ | grep -vE '^tests/(security|integration)/$|__pycache__|^tests/integration/docker/$')
 
-run attacks tests/security tests/integration/docker $not_alone &
+part_attacks() {
+    trap 'kill $(jobs -p) 2>/dev/null; exit 1' TERM
+    run attacks tests/security tests/integration/docker tests/statistical $not_alone || return 1
+    coverage=yes run mathematics tests/unit/privacy || return 1
+    "$python" -m coverage report --data-file="$logs/coverage" --show-missing --skip-covered --fail-under=100 \
+        >>"$logs/mathematics" 2>&1
+}
+
+part_people() {
+    trap 'kill $(jobs -p) 2>/dev/null; exit 1' TERM
+    run people tests/functional tests/docs
+}
+
+part_others() {
+    trap 'kill $(jobs -p) 2>/dev/null; exit 1' TERM
+    rest=$(ls -d tests/*/ tests/integration/*/ |
+        grep -vE '^tests/(security|statistical|integration|functional|docs)/$|__pycache__|^tests/integration/docker/$')
+    run others $rest --ignore=tests/unit/privacy
+}
+
+part_attacks &
 attacks=$!
-run others $all &
+part_people &
+people=$!
+part_others &
 others=$!
 failed=0
 wait $attacks || failed=1
+wait $people || failed=1
 wait $others || failed=1
 run alone $alone || failed=1
-for name in attacks others alone; do
+for name in attacks mathematics people others alone; do
     echo "== $name"
+    [ -f "$logs/$name" ] || continue
     if [ $failed -eq 1 ]; then cat "$logs/$name"; else tail -n 1 "$logs/$name"; fi
 done
 exit $failed

@@ -17,7 +17,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 BUILDER = ROOT / "sandbox_images" / "bases"
-NAMES = ("minimal", "python", "r")
+NAMES = ("minimal", "python", "r", "octave")
 KEPT_DAYS = 14  # after its last use
 
 

@@ -8,9 +8,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 from services import PostgreSQL, empty_redis, postgresql_server, redis_server
 
 from store.database import Database
+
+# no test is a race against the clock
+settings.register_profile("dpgate", deadline=None)
+settings.load_profile("dpgate")
 
 
 @pytest.fixture(scope="session")

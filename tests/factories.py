@@ -19,8 +19,9 @@ from domain.permissions import Role, User
 from domain.pipeline import Manifest, OutputFile, Pipeline, Source
 from domain.policy import Policy
 from domain.release import Release, ReleasedValue
-from domain.shape import FileShape, Shape
+from domain.shape import FileShape, Shape, TextShape
 from domain.states import Actor, JobState
+from privacy.cost import Currency
 from privacy.loss import GuaranteeClass
 from store import datasets, images, jobs, ledger, releases, users
 
@@ -87,12 +88,18 @@ def manifest_fields(**overrides: Any) -> dict[str, Any]:
     }
 
 
+def mechanism_fields(**overrides: Any) -> dict[str, Any]:
+    return {"name": "sample_aggregate", "epsilon": "0.5", **overrides}
+
+
 def job_request_fields(**overrides: Any) -> dict[str, Any]:
+    """`epsilon` and `block_size` override the mechanism's."""
+    chosen = {name: overrides.pop(name) for name in ("epsilon", "block_size") if name in overrides}
     return {
         "dataset": "heights",
         "pipeline": {"manifest": manifest_fields(), "sources": [make_source().model_dump()]},
         "shape": {"files": [{"file": "result.tsv", "rows": [["mean_age"], [None]]}]},
-        "epsilon": "0.5",
+        "mechanism": mechanism_fields(**chosen),
         **overrides,
     }
 
@@ -135,8 +142,8 @@ def make_pipeline(*, manifest: Manifest | None = None, sources: tuple[Source, ..
     return Pipeline(manifest=manifest or make_manifest(), sources=sources or (make_source(),))
 
 
-def make_file_shape(**overrides: Any) -> FileShape:
-    return parse(FileShape, {"file": "result.tsv", "rows": [["mean_age"], [None]], **overrides})
+def make_file_shape(**overrides: Any) -> TextShape:
+    return parse(TextShape, {"file": "result.tsv", "rows": [["mean_age"], [None]], **overrides})
 
 
 def make_shape(*files: FileShape) -> Shape:
@@ -161,7 +168,7 @@ def make_release(*, job_id: str, **overrides: Any) -> Release:
         "dataset": "heights",
         "dataset_version": 1,
         "guarantee": GuaranteeClass.PURE_DP,
-        "micro_epsilon": 500_000,
+        "cost": {"epsilon": "0.5"},
         "values": (value,),
         "files": {"result.tsv": "mean_age\n41.5\n"},
         "certificate": {"payload": "e30="},
@@ -201,9 +208,13 @@ def given_dataset(
     return datasets.get(connection, dataset.id)
 
 
-def given_account(connection: sa.Connection, *, cohort: str = "heights", cap: int) -> ledger.Account:
+def given_account(
+    connection: sa.Connection, *, cohort: str = "heights", currency: Currency = Currency.EPSILON, cap: int
+) -> ledger.Account:
     """A cohort's account without a data set."""
-    return ledger.open_account(connection, cohort=cohort, kind="cohort", holder=cohort, cap=cap)
+    return ledger.open_account(
+        connection, cohort=cohort, kind="cohort", holder=cohort, currency=currency, cap=cap
+    )
 
 
 def given_job(
@@ -227,8 +238,7 @@ def given_job(
         connection,
         job_id=job_id or f"job-{next(_numbers):06d}",
         author=author,
-        dataset_id=dataset.id,
-        cohort=dataset.cohort,
+        dataset=dataset,
         request=request,
         image_digest=image.digest,
         now=now,

@@ -49,7 +49,9 @@ def heights_fields(**overrides: Any) -> dict[str, Any]:
     )
 
 
-def request_fields(source: str = MEAN, *, wall_s: float = 1, **overrides: Any) -> dict[str, Any]:
+def request_fields(source: str = MEAN, *, wall_s: float = 4, **overrides: Any) -> dict[str, Any]:
+    """`epsilon` and `block_size` override the mechanism's."""
+    chosen = {name: overrides.pop(name) for name in ("epsilon", "block_size") if name in overrides}
     manifest = manifest_fields(
         command=["python3", "-I", "-S", "/pipeline/main.py"],
         outputs=[
@@ -67,7 +69,6 @@ def request_fields(source: str = MEAN, *, wall_s: float = 1, **overrides: Any) -
             "sources": [Source.of("main.py", source.encode()).model_dump()],
         },
         "shape": {"files": [{"file": "result.tsv", "rows": [["mean_height"], [None]]}]},
-        "epsilon": "1000",
-        "block_size": 3,
+        "mechanism": {"name": "sample_aggregate", "epsilon": "1000", "block_size": 3, **chosen},
         **overrides,
     }

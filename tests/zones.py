@@ -34,6 +34,7 @@ from worker.config import WorkerSettings
 from worker.execute import execute, execute_chunk
 from worker.importing import import_dataset
 from worker.publish import publish
+from worker.rehearse import rehearse
 from worker.sandbox.host_image import HostImage, describe
 from worker.sandbox.scratch import default_scratch_root
 from worker.zone import WorkerZone, open_zone
@@ -63,6 +64,9 @@ class Kept:
 
     def import_dataset(self, dataset_id: str) -> None:
         self.queue.append(("import", dataset_id))
+
+    def rehearse(self, rehearsal_id: str) -> None:
+        self.queue.append(("rehearse", rehearsal_id))
 
     def take(self) -> list[tuple[Any, ...]]:
         taken = list(self.queue)
@@ -132,6 +136,7 @@ class Bench:
             "chunk": execute_chunk,
             "publish": publish,
             "import": import_dataset,
+            "rehearse": rehearse,
         }[kind]
         for _ in range(times):
             step(self.zone, *arguments)
@@ -215,8 +220,7 @@ def submit(
             connection,
             job_id=job_id,
             author="ada",
-            dataset_id=dataset.id,
-            cohort=dataset.cohort,
+            dataset=dataset,
             request=request,
             image_digest=image_digest or bench.zone.image.digest,
             now=now,
@@ -245,9 +249,7 @@ def check_books(bench: Bench) -> None:
     entries, found = bench.rows(ledger_entries), {row["id"]: row for row in bench.rows(accounts)}
     for number, account in found.items():
         total = {
-            action: sum(
-                e["micro_epsilon"] for e in entries if e["account_id"] == number and e["action"] == action
-            )
+            action: sum(e["amount"] for e in entries if e["account_id"] == number and e["action"] == action)
             for action in ("reserve", "charge", "refund")
         }
         assert account["spent"] == total["charge"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import subprocess
+from pathlib import Path
 
 import pytest
 from source import ROOT, modules
@@ -69,8 +70,8 @@ def test_every_state_move_of_the_code_is_a_row_of_the_table() -> None:
     from domain.states import JobState
 
     names = {str(state) for state in JobState}
-    # TES has states of the same names, tables.py lists all of them as a constraint
-    exempt = {"domain/states.py", "store/tables.py", "dpgate/models.py"}
+    # TES and rehearsals have states of the same names, tables.py lists all of them as a constraint
+    exempt = {"domain/states.py", "domain/rehearsal.py", "store/tables.py", "dpgate/models.py"}
     literal = [
         f"{module.place}:{node.lineno} {node.value}"
         for module in modules("domain", "store", "gateway", "worker")
@@ -94,3 +95,10 @@ def test_text_names_no_machine_and_no_registry() -> None:
             continue
         found += [f"{name}: {match.group()!r}" for match in forbidden.finditer(path.read_bytes())]
     assert not found
+
+
+def test_no_two_files_of_tests_share_a_name() -> None:
+    """They are imported by their bare names: of two, pytest collects one."""
+    tests = Path(__file__).parents[1]
+    names = [path.name for path in tests.rglob("*.py") if path.name not in {"conftest.py", "__init__.py"}]
+    assert [name for name in names if names.count(name) > 1] == []

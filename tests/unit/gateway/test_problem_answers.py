@@ -9,7 +9,7 @@ import pytest
 
 from domain import errors
 from domain.errors import FieldProblem, InvalidRequest, RequestError
-from gateway.problems import MAX_PROBLEMS, MAX_TEXT, MEDIA_TYPE, RESPONSES, STATUS, answer, fault
+from gateway.problems import DOCUMENTED, MAX_PROBLEMS, MAX_TEXT, MEDIA_TYPE, STATUS, answer, fault
 
 
 def kinds(kind: type[RequestError] = RequestError) -> Iterator[type[RequestError]]:
@@ -20,13 +20,17 @@ def kinds(kind: type[RequestError] = RequestError) -> Iterator[type[RequestError
 
 def test_every_request_error_has_a_status_and_every_status_a_word():
     assert set(STATUS) == set(kinds())
-    assert set(STATUS.values()) | {500} == set(RESPONSES)
-    assert all(400 <= status < 500 for status in STATUS.values())
+    assert set(STATUS.values()) | {500} == set(DOCUMENTED)
+    later = {kind: status for kind, status in STATUS.items() if not 400 <= status < 500}
+    assert later == {errors.UnderMaintenance: 503, errors.Unready: 503}
 
 
-@pytest.mark.parametrize("kind", sorted(STATUS, key=lambda kind: kind.__name__))
+@pytest.mark.parametrize(
+    "kind", sorted(set(STATUS) - {errors.UnderMaintenance}, key=lambda kind: kind.__name__)
+)
 def test_an_error_becomes_its_problem(kind: type[RequestError]):
-    found = answer(kind("field", "is wrong.", "Do this."))
+    wait = {"retry_after_s": 7} if kind is errors.TooMany else {}
+    found = answer(kind("field", "is wrong.", "Do this.", **wait))
     body = json.loads(found.body)
     assert (found.status_code, found.media_type) == (STATUS[kind], MEDIA_TYPE)
     assert body == {
@@ -37,6 +41,13 @@ def test_an_error_becomes_its_problem(kind: type[RequestError]):
         "problems": [{"field": "field", "problem": "is wrong.", "fix": "Do this."}],
     }
     assert ("www-authenticate" in found.headers) == (kind is errors.Unauthenticated)
+    assert found.headers.get("retry-after") == ("7" if kind is errors.TooMany else None)
+
+
+def test_maintenance_says_when_to_ask_again():
+    found = answer(errors.UnderMaintenance("nothing new is taken.", "Try again later.", retry_after_s=7))
+    assert (found.status_code, found.headers["retry-after"]) == (503, "7")
+    assert json.loads(found.body)["type"] == "urn:dpgate:problem:UnderMaintenance"
 
 
 def test_an_answer_stays_small():

@@ -1,11 +1,13 @@
 """The command line: what must be in it, what must never be."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from worker.sandbox.bwrap_argv import Descriptors, Folders, build_argv
+from worker.sandbox.bwrap_argv import Descriptors, Folders, build_argv, part_flags
 from worker.sandbox.host_image import HostImage
+from worker.sandbox.parts import Bound
 from worker.sandbox.protocol import MIB, Audience, Limits, SlotOrder
 
 IMAGE = HostImage(
@@ -86,6 +88,34 @@ def test_every_host_wide_proc_entry_is_covered(argv):
 def test_runner_gets_what_it_documents(argv):
     runner = argv[argv.index("--") + 1 :]
     assert runner[:6] == ["/usr/bin/python3", "-I", "-S", "-B", "-E", "/run/dpgate/runner.py"]
-    numbers, lists = runner[6:15], runner[15:]
-    assert numbers[:3] == ["14", "15", "-1"]
+    numbers, lists = runner[6:18], runner[18:]
+    assert numbers[:4] == ["14", "15", "-1", "-1"]
+    assert numbers[-2:] == ["-1", "-1"]
     assert lists == ["1", "participant", "1", "out.json", "2", "python3", "main.py"]
+
+
+def test_parts_are_mounted_after_the_block_and_before_all_is_closed():
+    """By descriptor: everybody on a host can read command lines."""
+    flags = build_argv(Path("/bwrap"), IMAGE, ORDER, FOLDERS, replace(DESCRIPTORS, parts=20, tree=21))
+    assert flags.index("/in") < flags.index("--args") < len(flags) - flags[::-1].index("--remount-ro")
+    assert flags[flags.index("--args") + 1] == "20"
+    assert flags[flags.index("/run/dpgate/output_tree.py") - 2 :][:2] == ["--ro-bind-data", "21"]
+    assert {20, 21} <= set(replace(DESCRIPTORS, parts=20, tree=21).all())
+
+
+def test_each_part_is_read_only():
+    parts = [Bound("sub-01", False, Path("/s/a b")), Bound("x/cue.wav", True, Path("/s/ü"), 0)]
+    words = part_flags(parts).split(b"\0")
+    assert words == [
+        *(b"--ro-bind", b"/s/a b", b"/in/sub-01"),
+        *(b"--ro-bind", "/s/ü".encode(), b"/in/x/cue.wav"),
+        b"",
+    ]
+
+
+def test_an_order_for_a_tree_says_its_limits():
+    order = replace(ORDER, outputs=(), tree=True)
+    argv = build_argv(Path("/bwrap"), IMAGE, order, FOLDERS, replace(DESCRIPTORS, before=22))
+    runner = argv[argv.index("--") + 1 :]
+    assert runner[9] == "22"
+    assert runner[16:18] == [str(ORDER.limits.output_bytes), str(ORDER.limits.inodes)]

@@ -9,17 +9,6 @@ from sandbox_images.runner import read_output
 CAP = 100
 
 
-@pytest.fixture
-def out(tmp_path):
-    """(folder, its descriptor), with something outside that must not be read."""
-    folder = tmp_path / "out"
-    folder.mkdir()
-    (tmp_path / "secret").write_text("secret")
-    descriptor = os.open(folder, os.O_RDONLY)
-    yield folder, descriptor
-    os.close(descriptor)
-
-
 def test_plain_files(out):
     folder, descriptor = out
     (folder / "a").mkdir()

@@ -1,8 +1,11 @@
 """The worker's reading of the runner's message: exactly what was ordered, or broken."""
 
+from dataclasses import replace
+
 import pytest
 
 from sandbox_images import runner
+from sandbox_images.output_tree import framed
 from worker.sandbox.frame import HELLO, BrokenFrame, longest_frame, parse_frame
 from worker.sandbox.protocol import Audience, Cause, Limits, SlotOrder
 
@@ -75,3 +78,15 @@ def test_longest_message_has_room_for_full_outputs():
 
 def test_both_sides_say_the_same_hello():
     assert runner.HELLO == HELLO
+
+
+def test_a_tree_is_framed_with_its_paths():
+    order = replace(ORDER, outputs=(), tree=True, limits=Limits(1, 1, 1, output_bytes=8, inodes=3))
+    good = runner.report(runner.COMPLETED, 0, 0)
+    message = HELLO + good + b"".join(framed({"a": b"1", "b/c": b"23"}))
+    assert parse_frame(message, order).outputs == {"a": b"1", "b/c": b"23"}
+    assert len(message) < longest_frame(order)
+    with pytest.raises(BrokenFrame):
+        parse_frame(HELLO + good + b"".join(framed({"a": b"1", "b/c": b"2345"})), order)
+    with pytest.raises(BrokenFrame):
+        parse_frame(message, ORDER)  # of an order with named outputs

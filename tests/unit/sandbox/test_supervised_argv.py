@@ -1,5 +1,6 @@
 """The command line of a supervisor: what must be in it, what must never be."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -149,3 +150,12 @@ def test_places_of_the_host_have_opaque_names(argv):
     """A view's name is all that a run sees of them; /s stands for the scratch folder."""
     hidden = [word for word in argv if word.startswith("/s/")]
     assert sorted(hidden) == ["/s/1", "/s/2", "/s/2", "/s/3"]
+
+
+def test_roots_of_views_are_there_read_only_under_numbers():
+    places = replace(PLACES, roots=(Path("/data/twin"), Path("/data/b c")))
+    argv = build_argv(Path("/b"), HOST, HOST, places, etc={}, status=1, channel=2)
+    for number, root in enumerate(places.roots):
+        at = argv.index(str(root))
+        assert argv[at - 1 : at + 2] == ["--ro-bind", str(root), f"/run/dpgate/roots/{number}"]
+        assert at < len(argv) - argv[::-1].index("--remount-ro")

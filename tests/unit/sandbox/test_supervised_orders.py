@@ -2,12 +2,13 @@
 
 import math
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from sandbox_images.seccomp.bpf import ARCHITECTURES
 from worker.sandbox import orders
-from worker.sandbox.orders import check_order, filter_program
+from worker.sandbox.orders import check_order, filter_program, fits
 from worker.sandbox.protocol import MIB, Audience, Limits, SandboxUnavailable, SlotOrder, Syscalls
 
 
@@ -33,6 +34,8 @@ ACCEPTED = {
     "most levels": {"levels": tuple(map(str, range(255)))},
     "a level twice": {"levels": ("group", "group")},
     "warm": {"warm": ()},
+    "all outputs": {"outputs": (), "tree": True},
+    "roots": {"roots": (Path("/data/twin"),)},
     "environment": {"environment": {"OWN": "", "OTHER": "a=b\n"}},
     "part of a second": {"limits": replace(LIMITS, wall_s=0.01)},
 }
@@ -54,6 +57,8 @@ REFUSED = {
     "NUL in a value": {"environment": {"A": "\0"}},
     "no name": {"environment": {"": "b"}},
     "a name with a value": {"environment": {"A=B": "c"}},
+    "all outputs and some by name": {"tree": True},
+    "a root that is not absolute": {"roots": (Path("twin"),)},
     "an output twice": {"outputs": ("a", "a")},
     "an output above": {"outputs": ("../a",)},
     "an output from the root": {"outputs": ("/a",)},
@@ -93,3 +98,30 @@ def test_a_machine_without_a_filter_runs_nothing(monkeypatch):
             filter_program(Syscalls.STRICT)
     finally:
         filter_program.cache_clear()
+
+
+PAGE = 4096
+ROOM = replace(LIMITS, output_bytes=2 * PAGE, inodes=4)
+FITTING = {
+    "nothing": ({}, True),
+    "two full pages": ({"a": b"1" * 2 * PAGE}, True),
+    "one byte more": ({"a": b"1" * 2 * PAGE + b"1"}, False),
+    "two files of a byte": ({"a": b"1", "b": b"1"}, True),
+    "three": ({"a": b"1", "b": b"1", "c": b"1"}, False),
+    "three empty files, and the folder itself": ({"a": b"", "b": b"", "c": b""}, True),
+    "four": (dict.fromkeys("abcd", b""), False),
+    "folders count": ({"a/b/c": b""}, True),
+    "each of them": ({"a/b/c/d": b""}, False),
+    "but once": ({"a/b": b"", "a/c": b""}, True),
+    "the longest path": ({"d" * 1024: b""}, True),
+    "a longer one": ({"d" * 1025: b""}, False),
+    "a longer one in bytes": ({"ü" * 513: b""}, False),
+    "a file that is a folder too": ({"a": b"", "a/b": b""}, False),
+    "the folder of a file, first": ({"a/b": b"", "a": b""}, False),
+}
+
+
+@pytest.mark.parametrize("name", FITTING)
+def test_what_an_output_has_room_for_at_the_start(name):
+    before, expected = FITTING[name]
+    assert fits(before, ROOM) is expected

@@ -15,17 +15,6 @@ from worker.sandbox.outputs import read_outputs
 CAP = 100
 
 
-@pytest.fixture
-def out(tmp_path):
-    """(folder, its descriptor), with something outside that must not be read."""
-    folder = tmp_path / "out"
-    folder.mkdir()
-    (tmp_path / "secret").write_text("secret")
-    descriptor = os.open(folder, os.O_RDONLY)
-    yield folder, descriptor
-    os.close(descriptor)
-
-
 def bind(path: Path) -> None:
     """A socket by a relative name: the path may be longer than a socket's address."""
     script = "import os, socket, sys; os.chdir(sys.argv[1]); socket.socket(socket.AF_UNIX).bind(sys.argv[2])"

@@ -1,0 +1,115 @@
+"""A proposed `outputs` is YAML that names every number once and fits what was written; only bounds lack."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+from factories import manifest_fields
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from domain.pipeline import OutputFile
+from domain.shape import lock
+from domain.shape.selection import name_values
+from dpgate.errors import DpgateError
+from dpgate.pipeline_folder import PipelineFolder
+from dpgate.proposal import propose, provisional
+
+
+def proposed(written: dict[str, bytes]) -> list[dict[str, Any]]:
+    """The proposal as YAML reads it."""
+    manifest = manifest_fields(outputs=[{"file": file} for file in written])
+    pipeline = provisional(PipelineFolder(Path("nowhere"), manifest, ()))
+    outputs: list[dict[str, Any]] = yaml.safe_load(propose(pipeline, written))["outputs"]
+    assert [output["file"] for output in outputs] == list(written)
+    return outputs
+
+
+def named(file: str, content: bytes) -> list[str]:
+    """The names of a file's values once somebody has typed bounds."""
+    (output,) = proposed({file: content})
+    entries = output.get("values") or output["bounds"]
+    for entry in entries:
+        assert entry["lower"] is entry["upper"] is None
+        entry.update(lower=-1e6, upper=1e6)
+    declared = OutputFile.model_validate(output)
+    return [value.name for value in name_values(declared, lock(declared, content, {}))]
+
+
+def array(values: Any) -> bytes:
+    file = io.BytesIO()
+    np.save(file, values)
+    return file.getvalue()
+
+
+def test_headings_and_row_labels_make_names() -> None:
+    assert named("r.tsv", b"name\tmean\tsd\nage\t4\t2\nheight\t1\t3\n") == [
+        "age_mean",
+        "age_sd",
+        "height_mean",
+        "height_sd",
+    ]
+    assert named("r.csv", b"mean,sd\n4,2\n1,3\n") == ["mean", "sd", "mean_2", "sd_2"]
+    assert named("a/group.txt", b"4 2\n") == ["group_r1c1", "group_r1c2"]
+    assert named("r.csv", b"2020,mean\nx,1\n".replace(b"2020", b"y2020")) == ["x_mean"]
+
+
+def test_places_make_names_in_other_formats() -> None:
+    assert named("m.json", b'{"b": [1, 2], "se": 3}') == ["m_b_0", "m_b_1", "m_se"]
+    assert named("m.json", b"5") == ["m"]
+    assert named("m.npy", array([[1.0, 2.0]])) == ["m_0_0", "m_0_1"]
+
+
+def test_many_numbers_are_proposed_by_place() -> None:
+    table = b"id,mean,sd\n" + b"".join(b"x,%d,2\n" % number for number in range(15))
+    (output,) = proposed({"r.csv": table})
+    assert [entry["select"] for entry in output["bounds"]] == ["column:mean", "column:sd"]
+    assert named("r.csv", table)[:3] == ["r_mean-1", "r_sd-1", "r_mean-2"]
+    assert len(named("m.json", json.dumps({"a": [1] * 15, "b c": {"d": [1] * 15}}).encode())) == 30
+    assert len(named("m.npy", array(np.ones(30)))) == 30
+    mixed = b"a,a\n" + b"1,2\n" * 11
+    assert len(named("r.csv", mixed)) == 22
+
+
+def test_a_file_that_cannot_be_an_output_is_a_comment() -> None:
+    (text, broken) = proposed({"r.txt": b"no number\n", "r.npy": b"no array"})
+    assert text == {"file": "r.txt"}
+    assert broken == {"file": "r.npy"}
+
+
+@settings(deadline=None)
+@given(
+    st.dictionaries(
+        st.text(max_size=8),
+        st.integers(0, 9) | st.dictionaries(st.text(max_size=5), st.just(1), max_size=9),
+        min_size=1,
+        max_size=9,
+    )
+)
+def test_no_key_breaks_the_yaml(tree: dict[str, Any]) -> None:
+    count = sum(len(part) if isinstance(part, dict) else 1 for part in tree.values())
+    for content in (json.dumps(tree).encode(), json.dumps(tree, ensure_ascii=False).encode()):
+        if count:
+            assert len(set(named("m.json", content))) == count
+
+
+@pytest.mark.parametrize("file", ["a b.tsv", "it's.tsv", "#x.tsv", "a: b.tsv", "-.tsv", "é.tsv"])
+def test_any_path_is_quoted_where_yaml_needs_it(file: str) -> None:
+    assert len(named(file, b"1\n")) == 1
+
+
+@pytest.mark.parametrize("outputs", [None, [], "r.tsv", [3], [{"values": []}]])
+def test_files_must_be_named_somewhere(outputs: Any) -> None:
+    with pytest.raises(DpgateError, match=r"list them in whitelist.txt"):
+        provisional(PipelineFolder(Path("nowhere"), manifest_fields(outputs=outputs), ()))
+
+
+def test_a_key_with_a_dot_is_not_taken_for_anothers() -> None:
+    keys = {"": 0, ".": 0, "[": 0, "a": 0, "a.b": 0, "a[": 0, "b": {"": 1, ".": 1, "[": 1}}
+    assert len(set(named("m.json", json.dumps(keys).encode()))) == 9

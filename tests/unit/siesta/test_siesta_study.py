@@ -1,0 +1,101 @@
+"""A folder opened for runs: what each input holds is what the tools would have written, without a copy."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+import pytest
+from bids_folders import PEOPLE, dataset, read, write
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from random_datasets import datasets
+
+from dpgate.errors import DpgateError
+from dpgate.siesta.selection import select
+from dpgate.siesta.study import digest_of_data, open_study
+
+
+def view(root: Path, *labels: str, **options) -> dict[str, bytes]:
+    return dict(open_study(root, **options).view([f"sub-{label}" for label in labels]))
+
+
+@settings(max_examples=50, deadline=None)
+@given(datasets(), st.data())
+def test_an_input_holds_its_people_and_what_is_for_all_byte_for_byte(made, data):
+    kept = [label for label in made.people if data.draw(st.booleans())]
+    with tempfile.TemporaryDirectory() as folder:
+        root = write(Path(folder) / "in", made.files(made.people))
+        assert view(root, *kept) == made.files(kept)
+        assert view(root, *made.people) == read(root)
+
+
+@pytest.mark.parametrize("gone", PEOPLE)
+def test_an_input_without_somebody_is_what_leaveoneout_writes(tmp_path, gone):
+    root = write(tmp_path / "in", dataset())
+    select(root, tmp_path / "out", f"sub-{gone}", alone=False)
+    others = [label for label in PEOPLE if label != gone]
+    assert view(root, *others) == read(tmp_path / "out")
+    select(root, tmp_path / "alone", f"sub-{gone}", alone=True)
+    assert view(root, gone) == read(tmp_path / "alone")
+
+
+def test_rows_keep_the_order_of_their_table(tmp_path):
+    files = dataset() | {"phenotype/b.tsv": "subject\n10\n1\n2\n1\n11\n"}
+    assert view(write(tmp_path / "in", files), "1", "10")["phenotype/b.tsv"] == b"subject\n10\n1\n1\n"
+
+
+@pytest.mark.parametrize(
+    ("path", "content", "reason"),
+    [
+        ("task-rest_events.tsv", "onset\n1\n", "without a column of participant ids"),
+        ("sourcedata/scan.dcm", "x", "may hold something of anybody"),
+        ("README", "ask Sub-1 for more", "text of README names sub-1,"),
+        ("code/notes-sub-10.txt", "x", "seems to name sub-10,"),
+        ("sub-2/list.json", '["sub-1"]', "text of sub-2/list.json names sub-1,"),
+        ("phenotype/11.tsv", "subject\n2\n", "seems to name 11,"),
+        ("phenotype/a.tsv", "subject\tfile\n2\tsub-1_T1w.nii\n", "line 2, column 'file' names sub-1,"),
+        ("phenotype/a.tsv", "subject\tlike sub-1\n2\t3\n", "line 1, column 'like sub-1' names sub-1,"),
+        ("sub-1_sub-2_hyper.nii", "x", "several people"),
+        ("phenotype/a.tsv", "subject\tpatient\n1\t2\n", "line 2, belongs to several people"),
+        ("phenotype/a.tsv", "subject\n01\n", "'01', who is not in participants.tsv"),
+        ("phenotype/a.tsv", "subject\nn/a\n", "line 2, names nobody"),
+        ("derivatives/a/sub-average/x.nii", "x", "'average', who is not in participants.tsv"),
+    ],
+)
+def test_what_may_speak_of_somebody_else_is_refused_before_the_first_run(tmp_path, path, content, reason):
+    root = write(tmp_path / "in", dataset() | {path: content})
+    with pytest.raises(DpgateError, match=reason):
+        open_study(root)
+    assert path not in view(root, "2", exclude=[path])
+
+
+def test_a_public_file_is_in_every_input_unread(tmp_path):
+    root = write(tmp_path / "in", dataset() | {"sourcedata/mean.dcm": "sub-1"})
+    assert view(root, "2", public=["sourcedata/mean.dcm"])["sourcedata/mean.dcm"] == b"sub-1"
+
+
+def test_large_files_are_not_read(tmp_path):
+    """A sparse file of 2 TB for everybody, one of a person: neither input nor digest opens them."""
+    root = write(tmp_path / "in", dataset())
+    for path in ("stimuli/film.mp4", "sub-1/anat/sub-1_big.nii"):
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).touch()
+        os.truncate(root / path, 2 * 10**12)
+    people = open_study(root)
+    assert people.view(["sub-1"]).size > 4 * 10**12
+    assert people.view(["sub-2"]).size < 3 * 10**12
+    assert len(digest_of_data(people)) == 64
+
+
+def test_whatever_a_run_can_see_is_in_the_digest(tmp_path):
+    root = write(tmp_path / "in", dataset())
+    before = digest_of_data(open_study(root))
+    assert digest_of_data(open_study(root)) == before
+    digests = {before}
+    for path in ("participants.tsv", "README", "sub-2/anat/sub-2_T1w.json"):
+        content = (root / path).read_bytes()
+        (root / path).write_bytes(content.replace(b"n/a", b"nil").replace(b"ed", b"eded"))
+        digests.add(digest_of_data(open_study(root)))
+    assert len(digests) == 4
