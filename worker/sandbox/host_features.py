@@ -91,7 +91,9 @@ def _nested_proc() -> Feature:
     try:
         bwrap = find_bwrap().path
         programs = [
-            word for folder in ("/usr", "/bin", "/lib", "/lib64") for word in ("--ro-bind-try", folder, folder)
+            word
+            for folder in ("/usr", "/bin", "/lib", "/lib64")
+            for word in ("--ro-bind-try", folder, folder)
         ]
         command = [str(bwrap), "--unshare-all", *programs, "--proc", "/proc", "/bin/true"]
         answer = subprocess.run(
