@@ -38,14 +38,15 @@ def quick_examples(folder: Path) -> Path:
 
 
 MOMENTS = [
-    (signal.SIGINT, "starting Redis"),
-    (signal.SIGINT, "starting the gateway"),
     (signal.SIGINT, "worker slots"),
-    (signal.SIGINT, "Waiting for job"),
     (signal.SIGTERM, "2. The rights holder"),
-    (signal.SIGHUP, "4. The researcher"),
-    (signal.SIGKILL, "starting the gateway"),
     (signal.SIGKILL, "Waiting for job"),
+    # the same at other moments takes half a minute more
+    pytest.param(signal.SIGINT, "starting Redis", marks=pytest.mark.slow),
+    pytest.param(signal.SIGINT, "starting the gateway", marks=pytest.mark.slow),
+    pytest.param(signal.SIGINT, "Waiting for job", marks=pytest.mark.slow),
+    pytest.param(signal.SIGHUP, "4. The researcher", marks=pytest.mark.slow),
+    pytest.param(signal.SIGKILL, "starting the gateway", marks=pytest.mark.slow),
 ]
 
 
