@@ -1,0 +1,142 @@
+"""What a value says by its form alone: addresses, names with a title, sentences, postcodes, number plates."""
+
+from __future__ import annotations
+
+import re
+
+_STREETS_TEXT = """
+street st road rd avenue ave lane ln drive dr court ct close crescent place pl square sq terrace way
+highway hwy parkway boulevard blvd mews gardens apt suite unit calle c/ avenida avda avda. av av. plaza
+paseo camino carrer rue chemin allée allee impasse quai via viale corso piazza vicolo largo strada rua
+travessa praça ulica ul ul. aleja straat weg laan plein gracht kade steeg straße strasse str str. gasse
+platz allee ring gatan vägen gade vej veien katu tie postbus postfach box bp apartado улица ул ул.
+проспект
+"""
+_STREETS = frozenset(_STREETS_TEXT.split())
+_STREET_ENDS = re.compile(
+    r"(?:straat|str\.|straße|strasse|laan|plein|gracht|kade|dreef|singel|steeg|gasse|platz|allee|damm|ufer|weg|gatan|vägen|"
+    r"gade|vej|veien|gate|katu|tie|utca|út|sokak|caddesi|cad\.|sok\.)$"
+)
+_HOUSE = re.compile(r"#?\d{1,5}(?:[-/]\d{1,5})?[a-z]?(?:[-/]?[a-z\d]{1,3})?\.?", re.ASCII)
+_TITLE = re.compile(
+    r"(?:mr|mrs|ms|miss|dr|prof|sr|sra|srta|hr|herr|frau|dhr|mevr|mw|mme|mlle|sig|dott|drs|ing)\.?,? (?=\S)",
+    re.IGNORECASE,
+)
+_INITIALS = re.compile(
+    r"(?:[^\W\d_]\.[ -]?){1,4}(?:[^\W\d_']{1,4} ){0,3}[^\W\d_][^\W\d_'’-]{1,30}(?: [^\W\d_'’-]{2,30})?"
+)
+_SENTENCE_WORDS_TEXT = """
+the a an and was were is are has had with that which she he they her his their to of in on at for from by
+not since when de het een en was is zijn heeft had met dat die zij ze hij haar niet sinds op van in voor
+bij omdat der die das und war ist sind hat mit dass sie er ihr sein nicht seit von im auf für bei weil
+wurde el la los las un una y fue es son tiene con que ella su no desde en de por para porque le les une et
+était est sont avec elle il sa son ne pas depuis dans du des pour il lo gli una e era è sono ha con che
+lei lui suo non dal nel del per perché i we you it this
+"""
+_SENTENCE_WORDS = frozenset(_SENTENCE_WORDS_TEXT.split())
+_PLATES = (
+    r"[A-Z]{1,3}-\d{2,3}-[A-Z]{1,3}",
+    r"\d{1,3}-[A-Z]{2,3}-\d{1,2}",
+    r"[A-Z]{2}-[A-Z]{2}-\d{2}",
+    r"\d{2}-[A-Z]{2}-[A-Z]{2}",
+    r"[A-ZÄÖÜ]{1,3}-[A-Z]{1,2} \d{1,4}[EH]?",
+    r"[A-Z]{2}\d{2} [A-Z]{3}",
+    r"\d{4} [BCDFGHJ-NPR-TV-Z]{3}",
+    r"[A-Z]{2} \d{3} [A-Z]{2}",
+    r"\d-[A-Z]{3}-\d{3}",
+)
+_PLATE = re.compile("|".join(_PLATES))
+_POSTCODES = {
+    "uk": r"[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}",
+    "nl": r"[1-9]\d{3} ?[A-Z]{2}",
+    "ca": r"[A-Z]\d[A-Z] ?\d[A-Z]\d",
+    "zip+4": r"\d{5}-\d{4}",
+    "pl": r"\d{2}-\d{3}",
+    "pt": r"\d{4}-\d{3}",
+    "br": r"\d{5}-\d{3}",
+    "se": r"\d{3} \d{2}",
+    "zero": r"0\d{4}",
+}
+_POSTCODE = re.compile("|".join(_POSTCODES.values()), re.ASCII)
+_PASSPORT = re.compile(r"[A-Z]{1,3}\d{6,8}[A-Z]?|\d{2}[A-Z]{2}\d{5}|[A-Z]{2}[A-Z0-9]{6}\d", re.ASCII)
+_PHONE = re.compile(
+    r"0\d{0,4}[ /.()-]{1,3}\d{1,8}(?:[ /.-]\d{2,8}){0,5}|\d{3}[ .]\d{3}[ .]\d{3,4}|\d{3} \d{2} \d{2} \d{2}",
+    re.ASCII,
+)
+_PHONE_BARE = re.compile(r"0[1-9]\d{8,9}", re.ASCII)
+_DEGREES = re.compile(r"\d{1,3} ?° ?\d{1,2} ?[′'’] ?\d{1,2}(?:\.\d{1,6})? ?[″\"”]? ?[NSEWO]")
+SPREADSHEET_CARD = re.compile(r"\d[.,]\d{2,8}E\+1[3-8]", re.IGNORECASE)
+
+
+def is_address(value: str) -> bool:
+    """A number of a house, and a word that streets are called by; or a box at a post office."""
+    if not has_house_number(value):
+        return False
+    words = [word.strip(",;") for word in value.casefold().split()]
+    return any(word in _STREETS or _STREET_ENDS.search(word) for word in words if not word.isdigit())
+
+
+def has_house_number(value: str) -> bool:
+    """Two to twenty words, of which one is a small whole number such as 12, 12a or 12-2; 303.90 is none."""
+    words = value.casefold().split()
+    return 2 <= len(words) <= 20 and any(_HOUSE.fullmatch(word.strip(",;")) for word in words)
+
+
+def has_form_of_a_name(value: str) -> bool:
+    """`Dr. Some Name` or `A.B. van Name`: a title or initials, then letters that begin a name."""
+    match = _TITLE.match(value)
+    if match:
+        rest = value[match.end() :].split()
+        return 0 < len(rest) <= 5 and rest[-1][:1].isupper() and not any(map(str.isdigit, value))
+    return (
+        bool(_INITIALS.fullmatch(value))
+        and value[0].isupper()
+        and value.split()[-1][:1].isupper()
+        and " " in value
+    )
+
+
+def has_comma_of_a_name(value: str) -> bool:
+    """`Name, Some`: one to three words on each side of the only comma, the last with a capital in front."""
+    family, _, given = value.partition(", ")
+    parts = [family.split(), given.split()]
+    return (
+        "," not in given
+        and all(1 <= len(part) <= 3 for part in parts)
+        and all(
+            word[:1].isupper() and word.replace("-", "").replace("'", "").rstrip(".").isalpha()
+            for part in parts
+            for word in part[-1:]
+        )
+    )
+
+
+def is_sentence(value: str) -> bool:
+    """Four words or more with one that only sentences have, or many words."""
+    words = value.casefold().split(maxsplit=40)
+    if len(words) < 4:
+        return False
+    functional = sum(word.strip(".,;:!?") in _SENTENCE_WORDS for word in words)
+    return functional >= 2 or len(words) >= 12
+
+
+def forms_of(value: str) -> list[str]:
+    """The names of the forms that a short value has."""
+    found = [name for name, pattern in _FORMS if pattern.fullmatch(value)]
+    if has_house_number(value):
+        found += ["house number", "address"] if is_address(value) else ["house number"]
+    if has_form_of_a_name(value):
+        found.append("name form")
+    elif ", " in value and has_comma_of_a_name(value):
+        found.append("comma name")
+    return found
+
+
+_FORMS = (
+    ("plate", _PLATE),
+    ("postcode", _POSTCODE),
+    ("passport", _PASSPORT),
+    ("phone, national", _PHONE),
+    ("phone, bare", _PHONE_BARE),
+    ("degrees", _DEGREES),
+)
