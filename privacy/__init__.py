@@ -13,7 +13,7 @@ Reading order
                                 block_rules for what to choose
     adding up                   accounting; tight_epsilon for information
     the other promises          half_samples, posterior_bound, pac_state, pac; leave_one_out, stability
-    without a container         trusted/
+    without a container         trusted/, twin/
     on the holder's machine     perturbation/, over bounded_noise, gaussian_tail, gaussian_digits,
                                 analytic_gaussian, fast_laplace
     before anything is spent    preview/

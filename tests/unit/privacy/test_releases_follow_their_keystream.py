@@ -32,6 +32,8 @@ from privacy.trusted import (
     Sum,
     Variance,
 )
+from privacy.twin import ColumnCounts, Patterns
+from privacy.twin.selection import noisy_best
 
 MICRO, ATTO = 10**6, 10**18
 GRID = OutputGrid.build(0, 1)
@@ -108,6 +110,11 @@ RELEASES = {
     "covariance": trusted(Covariance((GRID, WIDE), micro_epsilon=MICRO)),
     "regression": trusted(LinearRegression((GRID, WIDE), micro_epsilon=MICRO)),
     "groups": trusted(Groups(Sum(WIDE, micro_epsilon=MICRO), groups=3)),
+    "twin of column counts": trusted(ColumnCounts((9, 9), micro_epsilon=MICRO // 10)),
+    "twin of patterns": trusted(Patterns((4, 4, 4), micro_epsilon=MICRO // 10, nominal_size=10**6)),
+    "choice of pairs": lambda stream: [
+        noisy_best([0] * 30, scale=Fraction(90), keystream=stream) for _ in range(3)
+    ],
     "perturbed": perturbed(law="laplace"),
     "perturbed fast": perturbed(law="laplace", fast=True),
     "perturbed within bounds": perturbed(law="bounded", atto_delta=ATTO // 10**6),

@@ -1,0 +1,43 @@
+"""Fits one mechanism of dpmm to given cells, in an environment of its own: `twin.py --dpmm` calls it.
+
+    python benchmarks/twin_peer.py {mst,privbayes,aim} EPSILON GIVEN.npz MADE.npz
+
+Imports nothing of ours. The declared number of cells is handed over as dpmm's public domain.
+"""
+
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+
+def main() -> None:
+    kind, epsilon, given, made = sys.argv[1], float(sys.argv[2]), sys.argv[3], sys.argv[4]
+    with np.load(given) as file:
+        codes, cells = file["codes"], file["cells"]
+    names = [f"c{column}" for column in range(len(cells))]
+    table = pd.DataFrame(codes, columns=names)
+    started = time.perf_counter()
+    twin = fitted(kind, table, dict(zip(names, map(int, cells), strict=True)), epsilon=epsilon)
+    seconds = time.perf_counter() - started
+    status = Path("/proc/self/status").read_text(encoding="ascii")
+    (peak,) = (line.split()[1] for line in status.splitlines() if line.startswith("VmHWM"))
+    np.savez(made, codes=twin[names].to_numpy().astype(np.int64), seconds=seconds, peak_mib=int(peak) / 1024)
+
+
+def fitted(kind: str, table: pd.DataFrame, cells: dict[str, int], *, epsilon: float) -> pd.DataFrame:
+    from dpmm.models.aim import AIMGM
+    from dpmm.models.mst import MSTGM
+    from dpmm.models.priv_bayes import PrivBayesGM
+
+    model = {"mst": MSTGM, "privbayes": PrivBayesGM, "aim": AIMGM}[kind](
+        epsilon=epsilon, delta=1e-9, domain=cells, n_jobs=1
+    )
+    model.fit(table)
+    return model.generate(n_records=len(table))
+
+
+if __name__ == "__main__":
+    main()
