@@ -1,0 +1,108 @@
+"""Read and measure: one page for the rights holder, and one for researchers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from domain.dataset import Declaration
+from domain.twin import Difference, check_conformance
+from dpgate.errors import DpgateError
+from dpgate.twin_report.both import run_both
+from dpgate.twin_report.page import render
+from dpgate.twin_report.private import Step, TableFindings, Wishes, find, private_document
+from dpgate.twin_report.provenance import Provenance, find_provenance
+from dpgate.twin_report.public import public_document
+from dpgate.twin_report.reading import read_counts, read_tables
+
+MAX_COMPARED_BYTES = 256 * 1024 * 1024
+
+
+@dataclass(frozen=True)
+class Given:
+    """Where everything lies; what is None was not given."""
+
+    original: Path
+    twin: Path
+    holdout: Path | None = None
+    pipeline: Path | None = None
+    counts: Path | None = None
+    epsilon: str | None = None
+    """What the certificate says that the counts cost."""
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """What was found, for those who read numbers rather than pages."""
+
+    findings: tuple[TableFindings, ...]
+    provenance: Provenance
+    private: str
+    public: str
+
+
+def build(
+    declaration: Declaration,
+    given: Given,
+    *,
+    wishes: Wishes,
+    twin_seed: int,
+    images: Path | None,
+    step: Step,
+) -> Report:
+    """Both pages. Raises DpgateError with what to do."""
+    provenance, public = public_page(
+        declaration, given.twin, counts=given.counts, twin_seed=twin_seed, epsilon=given.epsilon
+    )
+    tables = read_tables(declaration, original=given.original, twin=given.twin, holdout=given.holdout)
+    _check(wishes, [name for one in tables for name in one.twin.names])
+    findings = tuple(find(one, declaration.nominal_size, wishes, step) for one in tables)
+    both = None
+    if given.pipeline is not None:
+        step("the pipeline on both")
+        both = run_both(given.pipeline, declaration, original=given.original, twin=given.twin, images=images)
+    document = private_document(
+        declaration,
+        findings,
+        provenance,
+        both=both,
+        epsilon=given.epsilon,
+        differences=_differences(declaration, given),
+        seed=wishes.seed,
+    )
+    return Report(findings, provenance, render(document), public)
+
+
+def public_page(
+    declaration: Declaration, twin: Path, *, counts: Path | None, twin_seed: int, epsilon: str | None = None
+) -> tuple[Provenance, str]:
+    """The page for researchers. It takes no path to an original, so that none can matter."""
+    for table in declaration.tables:
+        if not (twin / table.path).is_file():
+            raise DpgateError(f"{twin} has no file {table.path}, which the declaration names")
+    found = read_counts(counts, declaration) if counts else {}
+    provenance = find_provenance(declaration, twin, found, twin_seed)
+    return provenance, render(public_document(declaration, twin, provenance, epsilon))
+
+
+def _check(wishes: Wishes, names: Sequence[str]) -> None:
+    for name in (*wishes.quasi, *([wishes.secret] if wishes.secret else [])):
+        if name not in names:
+            raise DpgateError(
+                f"no table has a column {name} that can be compared; there are: {', '.join(names)}"
+            )
+
+
+def _differences(declaration: Declaration, given: Given) -> list[Difference]:
+    """Of tables as text that fit into memory twice."""
+    paths = [table.path for table in declaration.tables if not table.is_parquet]
+    places = [folder / path for folder in (given.original, given.twin) for path in paths]
+    if sum(place.stat().st_size for place in places) > MAX_COMPARED_BYTES:
+        return []
+    original, twin = (
+        {path: (folder / path).read_bytes() for path in paths} for folder in (given.original, given.twin)
+    )
+    found = check_conformance(declaration, original, twin)
+    # other files were not read, so nothing can be said about them
+    return [one for one in found if one.place.split(", column ")[0] in paths]
