@@ -11,7 +11,7 @@ from domain.dataset import Dataset
 from domain.job import Job
 from domain.permissions import User
 from domain.review import Stage, Tally, stage_of
-from store import datasets, jobs, reviewers, reviews, twin_reviews
+from store import datasets, grants, jobs, reviewers, reviews, twin_reviews, twins
 from store.tables import datasets as dataset_rows
 from store.tables import jobs as job_rows
 
@@ -46,12 +46,14 @@ def of(connection: sa.Connection, user: User) -> list[Waiting]:
     """Everything that waits for reviewers of whom this user is one, the longest waiting first."""
     found = [_job(connection, job, user) for job in jobs.waiting(connection, user)]
     found += [_twin(connection, dataset, user) for dataset in twin_reviews.waiting(connection, user)]
+    found += [_counts(connection, counts, user) for counts in twins.waiting(connection, user)]
     return sorted(found, key=lambda each: each.since)
 
 
 def count(connection: sa.Connection, user: User) -> int:
-    """How many decisions wait for this user's own vote."""
-    return sum(not each.has_voted for each in of(connection, user))
+    """How many decisions wait for this user: own votes, and projects that ask for their data sets."""
+    votes = sum(not each.has_voted for each in of(connection, user))
+    return votes + len(grants.waiting_asks(connection, user))
 
 
 def decided(connection: sa.Connection, user: User, *, limit: int) -> list[Decided]:
@@ -59,7 +61,10 @@ def decided(connection: sa.Connection, user: User, *, limit: int) -> list[Decide
     found = []
     mine = reviewers.reviewed_by(connection, user)
     for subject, stage, at in reviews.given_by(connection, user, limit=limit):
-        if stage is Stage.TWIN:
+        if stage is Stage.TWIN and (counts := twins.find(connection, subject)) is not None:
+            title, name = counts.request.title, counts.request.dataset
+            tally, shown = counts.tally, name
+        elif stage is Stage.TWIN:
             dataset = datasets.get(connection, subject)
             title, name = f"twin of {dataset.name}, version {dataset.version}", dataset.name
             tally = twin_reviews.of(connection, dataset).tally
@@ -89,6 +94,22 @@ def _job(connection: sa.Connection, job: Job, user: User) -> Waiting:
         since=connection.execute(query).scalar_one(),
         tally=reviews.of_job(connection, job, stage),
         has_voted=reviews.has_voted(connection, user, subject=job.id, stage=stage),
+    )
+
+
+def _counts(connection: sa.Connection, counts: twins.Counts, user: User) -> Waiting:
+    dataset = datasets.of_job(connection, counts.job)
+    query = sa.select(job_rows.c.moved_at).where(job_rows.c.id == counts.job.id)
+    return Waiting(
+        stage=Stage.TWIN,
+        subject=dataset.name,
+        dataset=dataset.name,
+        version=dataset.version,
+        title=f"{dataset.declaration.title}, from released counts",
+        author=None,
+        since=connection.execute(query).scalar_one(),
+        tally=counts.tally,
+        has_voted=reviews.has_voted(connection, user, subject=counts.job.id, stage=Stage.TWIN),
     )
 
 

@@ -125,7 +125,10 @@ def drawings(courses: list[CourseView]) -> list[Drawn]:
 
 def _drawn(course: CourseView, first: datetime, last: datetime) -> Drawn:
     room = max((last - first).total_seconds() * ROOM, 1.0)
-    words = instant if first.date() == last.date() else day
+    is_one_day = first.date() == last.date()
+    words = instant if is_one_day else day
+    # the same date twice side by side is wider than a telephone
+    until = instant(last).rpartition(", ")[2] if is_one_day else day(last)
     newest = course.standings[-1]
     timeline = Timeline(
         currency=str(course.currency),
@@ -135,7 +138,7 @@ def _drawn(course: CourseView, first: datetime, last: datetime) -> Drawn:
             for standing in course.standings
         ),
         start=(first.timestamp() - room, words(first)),
-        end=(last.timestamp() + room, words(last)),
+        end=(last.timestamp() + room, until),
         sentence=(
             f"{newest.spent} of {course.cap} {course.currency} were spent until {words(newest.at)}, "
             f"{newest.reserved} are set aside; {counted(len(course.standings), 'entry', 'entries')} since "

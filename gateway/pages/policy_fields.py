@@ -142,7 +142,8 @@ _TIME = Group(
         Field("timing.mode", "Time of release", "choice",
               "The time at which a release appears can itself tell something.", "Padded.",
               options=(Option("padded", "Padded", Timing().sentence),
-                       Option("coarse", "Coarse", Timing(mode="coarse", step_seconds=60).sentence))),
+                       Option("coarse", "Coarse", Timing(mode="coarse", step_seconds=60).sentence.replace(
+                           "60 s", "the step below")))),
         Field("timing.step_seconds", "Step of the coarse time", "number",
               "Releases appear at multiples of it. For coarse time only.", "As large as people can bear.",
               "seconds"),

@@ -117,8 +117,10 @@ def release_facts(request: AnyRequest, release: Release) -> dict[str, Any]:
 
 
 def as_csv(release: Release) -> str:
-    """One row for each value. A name that a spreadsheet would run as a formula gets an apostrophe first."""
-    return csv_text(COLUMNS, ([getattr(value, column) for column in COLUMNS] for value in release.values))
+    """One row for each value, each with the class of its promise, which a table is soon parted from. A name
+    that a spreadsheet would run as a formula gets an apostrophe first."""
+    rows = ([getattr(value, column) for column in COLUMNS] for value in release.values)
+    return csv_text((*COLUMNS, "guarantee"), ([*row, str(release.guarantee)] for row in rows))
 
 
 def overview(release: Release, bounds: dict[str, tuple[float, float]], *, together: bool) -> Markup | None:

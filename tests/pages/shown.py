@@ -49,6 +49,7 @@ SHOWN = (
     Shown("holder", f"/datasets/new/{DRAFT}/check", "Check"),
     Shown("holder", f"/datasets/new/{HOSTILE_DRAFT}/tables/0", "Columns of"),
     Shown("holder", f"/datasets/new/{HOSTILE_DRAFT}/check", "Check"),
+    Shown("holder", "/datasets/heights/twins", "Twins"),
     Shown("ada", "/datasets/heights/ask", "Ask a trusted query"),
     Shown("ada", "/datasets/heights/ask?table=visits.csv", "Ask a trusted query"),
     Shown("ada", f"/datasets/{HOSTILE}/ask", "Ask a trusted query"),
@@ -101,4 +102,7 @@ SHOWN = (
     Shown("olga", "/operation/images", "Images"),
     Shown("olga", "/operation/people", "People"),
     Shown("olga", "/operation/platform", "Platform"),
+    Shown("olga", "/operation/entitlements", "Entitlements"),
+    Shown("holder", "/datasets/heights/entitlements", "Reviewers by group"),
+    Shown("ada", "/projects/sleep/entitlements", "Members by group"),
 )

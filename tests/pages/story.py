@@ -15,6 +15,7 @@ from factories import (
 )
 from told_data_sets import BREAKOUT, HOSTILE, SCRIPT, give_data_sets
 from told_drafts import give_drafts
+from told_entitlements import give_entitlements
 from told_job_drafts import give_job_drafts
 from told_notices import tell_notices
 from told_projects import give_projects
@@ -66,6 +67,7 @@ def tell(connection: sa.Connection) -> None:
     give_data_sets(connection)
     give_job_drafts(connection)
     give_projects(connection)
+    give_entitlements(connection)
     _jobs(connection, now)
     give_reviews(connection, now)
     _reports(connection, now)

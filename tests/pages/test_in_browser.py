@@ -6,7 +6,6 @@ import pytest
 from browsing import Browser, Scheme
 from serving import Console
 from shown import NOWHERE, SHOWN, Shown
-from story import WAITING
 
 every_page = pytest.mark.parametrize("shown", SHOWN, ids=lambda shown: f"{shown.who}:{shown.path}")
 
@@ -52,18 +51,6 @@ def test_the_checks_find_what_is_wrong(shared_console: Console, browser: Browser
     }
     assert any("Content Security Policy" in complaint for complaint in browser.complaints())
     assert browser.driver.title != "run"
-
-
-def test_the_page_of_a_job_follows_its_state(console: Console, browser: Browser):
-    """With scripts the page moves on by itself; what somebody opened meanwhile stays open."""
-    browser.enter(console, "ada")
-    browser.look(f"{console.url}/jobs/{WAITING}")
-    assert "Waits for approval" in browser.text("#progress")
-    with console.visit("holder") as holder:
-        assert holder.client.get(f"/jobs/{WAITING}").status_code == 200
-    console.approve(WAITING)
-    assert browser.comes("#progress", "Queued.")
-    assert browser.complaints() == []
 
 
 def test_the_catalogue_filters_while_somebody_types(shared_console: Console, browser: Browser):

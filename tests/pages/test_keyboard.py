@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
 from browsing import Browser
 from selenium.webdriver.common.keys import Keys
-from serving import Console, words
+from serving import Console
 from story import PASSWORD, RELEASED
 
 
@@ -41,26 +39,3 @@ def test_the_first_stop_of_the_keyboard_skips_the_menu(shared_console: Console, 
     assert browser.driver.switch_to.active_element.text == "Skip to the content"
     browser.press(Keys.ENTER)
     assert browser.driver.switch_to.active_element.get_attribute("id") == "content"
-
-
-def test_the_same_way_without_scripts(shared_console: Console):
-    with shared_console.visit() as visitor:
-        asked = visitor.get(f"/jobs/{RELEASED}/release")
-        assert asked.status_code == 303
-        form = visitor.get(asked.headers["location"])
-        hidden = dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)"', form.text))
-        entered = visitor.client.post("/login", data={**hidden, "name": "ada", "password": PASSWORD})
-        assert entered.status_code == 303
-        assert entered.headers["location"] == f"/jobs/{RELEASED}/release"
-        for path, expected in (
-            ("/", "Heights and memory in a small town"),
-            ("/?q=memory+test", "1 data set for"),
-            ("/datasets/heights", "years at first visit"),
-            ("/jobs", "out at"),
-            (f"/jobs/{RELEASED}", "The release can be read."),
-            (f"/jobs/{RELEASED}/release", "43.41 to 51.21"),
-            ("/budget/heights", "Your own jobs"),
-        ):
-            answer = visitor.get(path)
-            assert answer.status_code == 200
-            assert expected in words(answer)

@@ -18,6 +18,7 @@ from gateway.config import GatewaySettings
 
 PEOPLE = ("ada", "bob", "holder", "rival", "olga")
 LOGIN = 303
+RULE = "0123456789abcdef"
 # per page the answer to each of PEOPLE; a stranger is always sent to the login
 TABLE: dict[str, tuple[int, ...]] = {
     "/": (200, 200, 200, 200, 303),
@@ -71,6 +72,9 @@ TABLE |= {
 TABLE |= {
     "/datasets/heights/policy": (403, 403, 200, 404, 403),
     "/datasets/nothing/policy": (403, 403, 404, 404, 403),
+    "/datasets/heights/entitlements": (403, 403, 200, 404, 403),
+    "/projects/odd/entitlements": (404, 200, 200, 404, 403),
+    "/operation/entitlements": (403, 403, 403, 403, 200),
 }
 TABLE |= {
     "/datasets/heights/attacker": (200, 200, 200, 404, 403),
@@ -88,6 +92,8 @@ TABLE |= {
     "/datasets/new/nothing/about": (403, 403, 404, 404, 403),
 }
 TABLE |= {
+    "/datasets/heights/twins": (403, 403, 200, 404, 403),
+    "/datasets/nothing/twins": (403, 403, 404, 404, 403),
     "/datasets/heights/ask": (200, 200, 403, 403, 403),
     "/datasets/nothing/ask": (404, 404, 403, 403, 403),
     "/jobs/new": (200, 200, 403, 403, 403),
@@ -106,6 +112,12 @@ FORMS: dict[str, tuple[int, ...]] = {
     "/projects": (422, 422, 403, 403, 403),
     "/projects/odd/members": (404, 422, 403, 403, 403),
     "/projects/odd/asks": (404, 422, 403, 403, 403),
+    "/projects/odd/entitlements": (404, 422, 403, 403, 403),
+    f"/projects/odd/entitlements/{RULE}": (404, 404, 403, 403, 403),
+    "/datasets/heights/entitlements": (403, 403, 422, 404, 403),
+    f"/datasets/heights/entitlements/{RULE}": (403, 403, 404, 404, 403),
+    "/operation/entitlements": (403, 403, 403, 403, 422),
+    f"/operation/entitlements/{RULE}": (403, 403, 403, 403, 404),
     "/projects/odd/closing": (404, 303, 403, 403, 403),
     "/projects/odd/grants/heights": (403, 403, 422, 404, 403),
     f"/jobs/{WAITING}/cancel": (303, 404, 403, 403, 303),
@@ -121,6 +133,9 @@ FORMS: dict[str, tuple[int, ...]] = {
     "/operation/people/ada": (403, 403, 403, 403, 303),
     "/operation/projects/sleep": (403, 403, 403, 403, 422),
     "/operation/people/ada/tokens/0123456789abcdef": (403, 403, 403, 403, 404),
+    "/datasets/heights/twins": (403, 403, 422, 404, 403),
+    f"/datasets/heights/twins/{WAITING}/decision": (403, 403, 404, 404, 403),
+    f"/datasets/heights/twins/{WAITING}/cancel": (403, 403, 404, 404, 403),
     "/datasets/heights/ask": (422, 422, 403, 403, 403),
     "/jobs/new": (422, 422, 403, 403, 403),
     f"/jobs/new/{JOB_DRAFT}/dataset": (422, 404, 403, 403, 403),
@@ -200,6 +215,12 @@ def _place(part: str, at: int, path: str) -> str:
         return _place_of_draft(part, at, path)
     if path.startswith("/jobs/new"):
         return "{draft_id}" if at == 3 else part
+    if part == WAITING and "/twins/" in path:
+        return "{job_id}"
+    if part == RULE and "/entitlements/" in path:
+        return "{rule_id}"
+    if path.startswith("/operation/entitlements"):
+        return part
     if at == 2 and first in ("datasets", "budget"):
         return "{name}"
     if path.startswith("/reviews/twins/"):

@@ -20,6 +20,7 @@ from domain.permissions import Role, User
 from domain.yaml_text import read_yaml
 from store import audit, datasets, drafts
 
+PII = ("kind", "classification", "decision", "by", "why")
 DELIVERY = "00000000-0000-4000-8000-000000000000"
 HOLDER = User(name="holder", role=Role.RIGHTS_HOLDER)
 
@@ -235,6 +236,36 @@ def test_a_header_keeps_what_was_typed_of_its_columns(wizard: Console):
     # in the order of the file; what else had been described stays at the end
     assert names == ["score", "participant_id", "mood", "age", "sex"]
     assert 'name="tables.0.columns.0.upper" value="30.5"' in text
+
+
+def test_days_texts_and_rules_between_columns_are_declared_without_scripts(wizard: Console):
+    with wizard.visit("holder") as holder:
+        base = filled(holder)
+        fill(holder, base, "tables/0", do="names", names="participant_id;age;sex;score;start;end;note")
+        at = "tables__0__columns__"
+        days = {"kind": "date", "lower": "2019-01-01", "upper": "2019-12-31", "basis": "law"}
+        note = {
+            "kind": "text", "text_length": "code", "pii__kind": "FREE_TEXT", "pii__classification": "quasi",
+            "pii__decision": "keep", "pii__by": "data office", "pii__why": "Codes alone.",
+        }  # fmt: skip
+        typed = {
+            **{f"{at}1__{name}": value for name, value in {"instrument": "age", "bins": "12"}.items()},
+            **{f"{at}4__{name}": value for name, value in days.items()},
+            **{f"{at}5__{name}": value for name, value in days.items()},
+            **{f"{at}6__{name}": value for name, value in note.items()},
+        }
+        page = words(fill(holder, base, "tables/0", **typed))
+        fill(holder, base, "tables", tables__0__row_rules="end >= start\r\n", tables__0__line_end="crlf")
+        assert "The declaration is complete" in words(holder.get(f"{base}/check")), page
+        declaration = parse(Declaration, read_yaml(holder.get(f"{base}/dataset.yaml").text))
+        # without the decision, text stays out
+        fill(holder, base, "tables/0", **{f"{at}6__pii__{name}": "" for name in PII})
+        assert "stays only by a recorded decision" in words(holder.get(f"{base}/tables/0"))
+    table = declaration.tables[0]
+    assert [column.kind for column in table.columns[4:]] == ["date", "date", "text"]
+    assert (table.columns[1].instrument, table.columns[1].bins) == ("age", 12)
+    assert table.columns[6].pii.why == "Codes alone."
+    assert (table.row_rules, table.line_end) == (("end >= start",), "crlf")
 
 
 def test_columns_and_tables_are_added_and_removed_without_scripts(wizard: Console):

@@ -115,7 +115,7 @@ def test_the_page_shows_code_run_on_the_twin_image_price_and_earlier_decisions(s
         answer = holder.get(f"/reviews/{HALF_DECIDED}")
     page = words(answer)
     for expected in (
-        "Run by bob on", "The twin is a blank form", "2 of 40 blocks failed", "mean_age 58.5",
+        "Run by bob on", "The twin is random draws", "2 of 40 blocks failed", "mean_age 58.5",
         "read 400 rows",
         "Approved by operator", "0.5 , set aside; 9.25 is left",
         f"{TWO_IN_REVIEW} by bob on memory: in review.", "Why do the bounds end at 120?",
