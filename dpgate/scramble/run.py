@@ -1,0 +1,173 @@
+"""From a folder or table to a scrambled folder, its record and its note; and the leak report beside it.
+
+Tables are scrambled. Of every other file the name stays, with people's other names, and nothing of its
+content: what a header, a sidecar or a README says of people is not looked for, so it is not handed out.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+from domain.delimited import stream_rows
+from dpgate.errors import DpgateError
+from dpgate.scramble import OUTSIDE
+from dpgate.scramble.agreement import NOTE, RECORD, Agreement, Record, Written
+from dpgate.scramble.bidscramble import run_bidscramble
+from dpgate.scramble.leaks import TableLeaks, leaks_of
+from dpgate.scramble.methods import Wishes
+from dpgate.scramble.notes import leak_report, note
+from dpgate.scramble.pseudonyms import Pseudonyms, fresh_key, key_of
+from dpgate.scramble.tables import SUFFIXES, scramble_table
+from dpgate.siesta.new_folder import check_apart, new_folder, write_secret
+from dpgate.siesta.tree import Tree, read_tree
+
+DESCRIPTION = "dataset_description.json"
+
+
+@dataclass(frozen=True)
+class Order:
+    """What to scramble, how, and who answers for it. `ids` and `drop` are names of columns in any table."""
+
+    source: Path
+    out: Path
+    wishes: Wishes
+    agreement: Agreement
+    key: Path | None = None
+    ids: tuple[str, ...] = ()
+    drop: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What was made: the folder, the report beside it, and what the report says."""
+
+    folder: Path
+    report: Path
+    tables: tuple[TableLeaks, ...]
+    people: int
+    empty: tuple[str, ...]
+
+
+def scramble(order: Order, *, today: date) -> Outcome:
+    """Raises DpgateError for anything that cannot be done as it was ordered; then nothing is written."""
+    order.agreement.check(today)
+    order.wishes.check()
+    tree = _tree(order)
+    report = order.out.absolute().parent / f"{order.out.name}.leaks.md"
+    if report.exists():
+        raise DpgateError(f"{report} is there already; remove it, or write elsewhere")
+    with new_folder(order.out, apart_from=[order.source]) as made:
+        names = Pseudonyms(_key(order))
+        if order.wishes.method == "bidscramble":
+            tables, people = run_bidscramble(tree, made)
+            empty = tuple(path for path in _names(made) if not (made / path).stat().st_size)
+        else:
+            tables, empty = _own(order, tree, made, names)
+            people = names.people
+        _finish(made, order, today)
+    text = leak_report(tables, people=people, empty=empty, is_key_kept=order.key is not None)
+    write_secret(report, text)
+    return Outcome(order.out, report, tables, people, empty)
+
+
+def _tree(order: Order) -> Tree:
+    """A table on its own is a folder of one file."""
+    source = order.source
+    if order.exclude and (source.is_file() or order.wishes.method == "bidscramble"):
+        raise DpgateError("--exclude is for a folder, and BIDScramble walks files by itself; leave it out")
+    if order.wishes.method == "bidscramble" and (order.ids or order.drop):
+        raise DpgateError("--id and --drop do not reach BIDScramble; take --method permute")
+    if source.is_file():
+        if source.suffix not in SUFFIXES or order.wishes.method == "bidscramble":
+            raise DpgateError(f"{source}: give a folder, or one table that ends in .csv or .tsv")
+        return Tree(source.parent, (), {source.name: source})
+    tree = read_tree(source, exclude=order.exclude)
+    if not tree.files:
+        raise DpgateError(f"{source} holds no file")
+    return tree
+
+
+def _key(order: Order) -> bytes:
+    if order.key is None:
+        return fresh_key()
+    if order.wishes.method == "bidscramble":
+        raise DpgateError("--key: BIDScramble draws names of its own; leave the key out")
+    check_apart(order.key, [order.out, order.source])
+    return key_of(order.key)
+
+
+def _own(
+    order: Order, tree: Tree, made: Path, names: Pseudonyms
+) -> tuple[tuple[TableLeaks, ...], tuple[str, ...]]:
+    leaks, empty, used = [], [], set()
+    for path, file in tree.files.items():
+        new = names.in_text(path)
+        if new in used or new in (NOTE, RECORD):
+            raise DpgateError(f"{path} would get the name of another file; --exclude it")
+        used.add(new)
+        if path.endswith(SUFFIXES):
+            found = scramble_table(path, file, order.wishes, names, ids=order.ids, drop=order.drop)
+            leaks.append(leaks_of(found.original, found.columns))
+            _write(made / new, found.content)
+        else:
+            _write(made / new, _blank(path))
+            empty.append(path)
+    _check_columns(order, tree, leaks)
+    return tuple(leaks), tuple(empty)
+
+
+def _check_columns(order: Order, tree: Tree, leaks: Sequence[TableLeaks]) -> None:
+    """A column that no table has is a mistake: somebody believes that it is renamed or gone."""
+    named: set[str] = {name for group in order.wishes.together for name in group} | set(order.ids)
+    named |= {order.wishes.within} if order.wishes.within else set()
+    there = {name for one in leaks for name in (*one.id_columns, *(column.name for column in one.columns))}
+    missing = sorted(named - there)
+    if missing:
+        raise DpgateError(f"no table has a column {missing[0]!r}; check its spelling")
+    if order.drop:
+        headers = {
+            name for path, file in tree.files.items() if path.endswith(SUFFIXES) for name in _header(file)
+        }
+        gone = sorted(set(order.drop) - headers)
+        if gone:
+            raise DpgateError(f"--drop: no table has a column {gone[0]!r}; check its spelling")
+
+
+def _header(file: Path) -> tuple[str, ...]:
+    with file.open("rb") as content:
+        return next(stream_rows(file.name, content)).cells
+
+
+def _blank(path: str) -> bytes:
+    """A file's place without its content; JSON stays JSON, and a BIDS data set one."""
+    if path == DESCRIPTION:
+        told: Mapping[str, str] = {"Name": "Scrambled, not anonymous", "BIDSVersion": "1.9.0"}
+        return json.dumps(told, indent=2).encode() + b"\n"
+    return b"{}\n" if path.endswith(".json") else b""
+
+
+def _finish(made: Path, order: Order, today: date) -> None:
+    (made / NOTE).write_text(note(order.agreement, order.wishes.method), encoding="utf-8")
+    files = tuple(
+        Written(path=path, sha256=hashlib.sha256((made / path).read_bytes()).hexdigest())
+        for path in _names(made)
+    )
+    record = Record(
+        label=OUTSIDE, method=order.wishes.method, made=today, agreement=order.agreement, files=files
+    )
+    (made / RECORD).write_text(record.model_dump_json(indent=2) + "\n", encoding="utf-8")
+
+
+def _names(folder: Path) -> list[str]:
+    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+
+
+def _write(path: Path, content: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
