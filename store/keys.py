@@ -57,6 +57,11 @@ class Keys:
         return self._derive("people")
 
     @property
+    def pseudonyms(self) -> bytes:
+        """Master of the keys that give people of a data set other names."""
+        return self._derive("pseudonyms")
+
+    @property
     def partition(self) -> bytes:
         """Master of the per-job partition keys."""
         return self._derive("partition")

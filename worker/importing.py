@@ -13,6 +13,7 @@ from pathlib import Path
 from domain.dataset import Dataset, DatasetState, ImportProblem
 from store import datasets, twin_reviews, workers
 from worker.intake import Delivery, ImportRefused, check_delivery
+from worker.intake.decisions import Decisions
 from worker.zone import WorkerZone
 
 log = logging.getLogger(__name__)
@@ -42,7 +43,10 @@ def take_in(zone: WorkerZone, dataset: Dataset, folder: Path) -> None:
         if folder.is_symlink():
             raise ImportRefused(ImportProblem.NOT_A_FILE, place=folder.name)
         checked = check_delivery(
-            folder, dataset.declaration, max_file_bytes=zone.settings.max_delivery_file_bytes
+            folder,
+            dataset.declaration,
+            max_file_bytes=zone.settings.max_delivery_file_bytes,
+            decisions=Decisions.of(zone.keys, dataset.declaration),
         )
         if checked.checksums is not None:
             checked.verify()  # before anything of it is kept
@@ -63,7 +67,7 @@ def join_cohort(zone: WorkerZone, dataset: Dataset, delivery: Delivery) -> None:
     """Compare and remember under one lock: of two imports at once, the second finds the first."""
     with zone.people.locked():
         check_people_are_new(zone, dataset, delivery)
-        zone.people.add(delivery.people, cohort=dataset.cohort)
+        zone.people.add(delivery.delivered_people, cohort=dataset.cohort)
 
 
 def check_people_are_new(zone: WorkerZone, dataset: Dataset, delivery: Delivery) -> None:
@@ -72,7 +76,7 @@ def check_people_are_new(zone: WorkerZone, dataset: Dataset, delivery: Delivery)
         return
     with zone.database.reading() as connection:
         others = [cohort for cohort in datasets.living_cohorts(connection) if cohort != dataset.cohort]
-    if zone.people.overlapping(delivery.people, cohorts=others):
+    if zone.people.overlapping(delivery.delivered_people, cohorts=others):
         raise ImportRefused(ImportProblem.SAME_PEOPLE, place=dataset.declaration.privacy_unit.table)
 
 

@@ -33,7 +33,7 @@ def run_confined(program: Confined) -> Ended:
         flags = _flags(program, files, seccomp=seccomp, status=status[1], block=go[0])
         passed = (*files.values(), seccomp, status[1], go[0])
         argv = [bwrap, *flags, "--", *program.command]
-        process = _start(argv, passed, answer=answer[1], complaint=complaint[1])
+        process = _start(argv, passed, stdin=program.stdin, answer=answer[1], complaint=complaint[1])
         theirs.close()
         guard = Guard(process, program, answer=answer[0], complaint=complaint[0])
         try:
@@ -65,14 +65,14 @@ def _flags(
 
 
 def _start(
-    argv: list[str], passed: tuple[int, ...], *, answer: int, complaint: int
+    argv: list[str], passed: tuple[int, ...], *, stdin: int, answer: int, complaint: int
 ) -> "subprocess.Popen[bytes]":
     try:
         return subprocess.Popen(
             argv,
             env={},
             cwd="/",
-            stdin=subprocess.DEVNULL,
+            stdin=stdin,
             stdout=answer,
             stderr=complaint,
             pass_fds=passed,

@@ -1,6 +1,7 @@
 """A program of an import, the world that it gets, and as whom it runs."""
 
 import os
+import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -36,6 +37,7 @@ class Confined:
     file_bytes: int = 0
     processes: int = 64
     answer_bytes: int = 1024 * 1024
+    stdin: int = subprocess.DEVNULL  # or a descriptor: what it may read without a path to it
 
 
 @dataclass(frozen=True)

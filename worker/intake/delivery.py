@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from domain.dataset import Declaration, ImportProblem, Table
 from worker.intake.checksums import Checksums, Open, read_checksums
+from worker.intake.decisions import UNDECIDED, Decisions
 from worker.intake.mentions import check_cells, check_description, check_public_words, check_texts
 from worker.intake.names import Names, Seen, batches, first_repeated
 from worker.intake.parquet_table import ParquetTable
@@ -37,6 +38,8 @@ class Delivery:
     tables: Mapping[str, Open]
     people: Mapping[str, Mapping[str, Open]] = field(repr=False)
     shared: Mapping[str, Open] = field(default_factory=dict)
+    # by the names in the delivery, which tell cohorts apart; `people` has the names that are kept
+    delivered_people: Collection[str] = field(default=(), repr=False)
     checksums: bytes | None = field(default=None, repr=False)
     listed: Mapping[str, Open] = field(default_factory=dict, repr=False)
 
@@ -49,9 +52,16 @@ class Delivery:
 
 
 def check_delivery(
-    folder: Path, declaration: Declaration, *, max_file_bytes: int, is_finished: bool = True
+    folder: Path,
+    declaration: Declaration,
+    *,
+    max_file_bytes: int,
+    is_finished: bool = True,
+    decisions: Decisions = UNDECIDED,
 ) -> Delivery:
-    """Raises ImportRefused with the first problem found, which an unfinished copy is unless `is_finished` is
+    """`decisions` are carried out in what the openers of tables give, and in the names of people.
+
+    Raises ImportRefused with the first problem found, which an unfinished copy is unless `is_finished` is
     False."""
     tree = read_tree(folder, max_file_bytes=max_file_bytes, excludes=declaration.excludes)
     if JOURNAL in tree.files:
@@ -59,27 +69,29 @@ def check_delivery(
             raise ImportRefused(ImportProblem.UNFINISHED, place=JOURNAL)
         tree = replace(tree, files={place: size for place, size in tree.files.items() if place != JOURNAL})
     checksums = read_checksums(tree, declaration.excludes)
-    tables = {table.path: _open_table(tree, table, checksums) for table in declaration.tables}
+    tables = {table.path: _open_table(tree, table, checksums, decisions) for table in declaration.tables}
     unit = tables[declaration.privacy_unit.table]
     names = _unit_names(unit, declaration)
     for table in tables.values():
         if table is not unit:
             _check_rows(table, names)
+    people = _people(tree, declaration, checksums, tables, names)
     return Delivery(
         tables={path: table.open_declared for path, table in tables.items()},
-        people=_people(tree, declaration, checksums, tables, names),
+        people=people,
+        delivered_people=people.as_delivered() if isinstance(people, _OfTable) else people,
         shared=_shared(tree, declaration, checksums),
         checksums=checksums.content,
         listed={place: checksums.opener(tree, place) for place in checksums.expected},
     )
 
 
-def _open_table(tree: Tree, table: Table, checksums: Checksums) -> DeliveredTable:
+def _open_table(tree: Tree, table: Table, checksums: Checksums, decisions: Decisions) -> DeliveredTable:
     if table.path not in tree.files:
         raise ImportRefused(ImportProblem.FILE_MISSING, place=table.path)
     if table.is_parquet:
-        return ParquetTable(table, tree.path(table.path), checksums.opener(tree, table.path))
-    return TextTable(table, checksums.opener(tree, table.path))
+        return ParquetTable(table, tree.path(table.path), checksums.opener(tree, table.path), decisions)
+    return TextTable(table, checksums.opener(tree, table.path), decisions)
 
 
 def _unit_names(unit: DeliveredTable, declaration: Declaration) -> Names:
@@ -171,14 +183,20 @@ class _OfTree(Mapping[str, Mapping[str, Open]]):
 class _OfTable(Mapping[str, Mapping[str, Open]]):
     """The people of a table, none of whom has a file. Reads the table whenever it is gone through."""
 
-    def __init__(self, unit: DeliveredTable, count: int) -> None:
-        self._unit, self._count = unit, count
+    def __init__(self, unit: DeliveredTable, count: int, *, is_kept: bool = True) -> None:
+        self._unit, self._count, self._is_kept = unit, count, is_kept
+
+    def as_delivered(self) -> _OfTable:
+        """By the names in the delivery."""
+        return _OfTable(self._unit, self._count, is_kept=False)
 
     def __getitem__(self, person: str) -> Mapping[str, Open]:
         return {}
 
     def __iter__(self) -> Iterator[str]:
         names = (name for _, name in self._unit.people())
+        if self._is_kept:
+            names = map(self._unit.kept_name, names)  # type: ignore[assignment]
         return names if self._unit.table.rows_per_person == "one" else iter(dict.fromkeys(names))
 
     def __len__(self) -> int:

@@ -10,6 +10,7 @@ from typing import BinaryIO
 
 from domain.dataset import ImportProblem, Table
 from worker.intake.checksums import Open
+from worker.intake.decisions import UNDECIDED, Decisions
 from worker.intake.refusal import ImportRefused
 from worker.intake.text_table import check_header
 from worker.intake.tree import WORK_PREFIX
@@ -22,8 +23,10 @@ class ParquetTable:
     `compared` opens the file so that reading it compares its checksum.
     """
 
-    def __init__(self, table: Table, path: Path, compared: Open) -> None:
+    def __init__(self, table: Table, path: Path, compared: Open, decisions: Decisions = UNDECIDED) -> None:
         self.table = table
+        self._changes = decisions.of_table(table)
+        self.kept_name = decisions.of_people(table)
         self._path, self._compared = path, compared
         with self._refusing():
             kinds = parquet.columns_of(path)
@@ -49,7 +52,13 @@ class ParquetTable:
         with tempfile.NamedTemporaryFile(dir=self._path.parent, prefix=WORK_PREFIX) as target:
             with self._refusing():
                 columns = [column.name for column in self.table.columns]
-                parquet.write_declared(self._path, columns, Path(target.name))
+                parquet.write_declared(
+                    self._path,
+                    columns,
+                    Path(target.name),
+                    person=self.table.person_column.name,
+                    changes=self._changes,
+                )
             return Path(target.name).open("rb")
 
     def _compare(self) -> None:

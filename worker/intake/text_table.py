@@ -11,6 +11,7 @@ from domain.dataset import ImportProblem, Table
 from domain.delimited import BOM, NotText, Row, cells_of, delimiter_of, stream_rows
 from domain.people_in_paths import mentions
 from worker.intake.checksums import Open
+from worker.intake.decisions import UNDECIDED, Decisions
 from worker.intake.refusal import ImportRefused
 
 _PIECE = 2**20
@@ -19,9 +20,11 @@ _PIECE = 2**20
 class TextTable:
     """One table as it was delivered. Raises ImportRefused for a header that lacks what is declared."""
 
-    def __init__(self, table: Table, opener: Open) -> None:
+    def __init__(self, table: Table, opener: Open, decisions: Decisions = UNDECIDED) -> None:
         self.table = table
         self._opener = opener
+        self._changes = decisions.of_table(table)
+        self.kept_name = decisions.of_people(table)
         with opener() as file, _refusing(table):
             first = next(stream_rows(table.path, file))
         header = first.cells
@@ -55,7 +58,7 @@ class TextTable:
         Cells keep their bytes; a file that holds just these columns stays as it is but for a byte order mark.
         One line end holds for all rows: that of the header. Go through `people` before.
         """
-        if self._is_whole and not self._has_other_ends:
+        if self._is_whole and not self._has_other_ends and not self._changes:
             file = self._opener()
             if file.read(len(BOM)) != BOM:
                 file.seek(0)
@@ -69,12 +72,25 @@ class TextTable:
 
     def _declared(self) -> Iterator[bytes]:
         joint, is_csv = delimiter_of(self.table.path), self.table.path.endswith(".csv")
+        is_header = True
         for row in self._rows(header=True):
             cells: Iterable[str] = row.cells
             if is_csv and b'"' in row.raw:
                 cells = cells_of(row.raw.decode().removesuffix("\n").removesuffix("\r"), is_csv=True)[0]
             written = list(cells)
+            if self._changes and not is_header:
+                self._change(row, written, is_csv=is_csv)
+            is_header = False
             yield joint.join([written[position] for position in self._kept]).encode() + self._end
+
+    def _change(self, row: Row, written: list[str], *, is_csv: bool) -> None:
+        """What was decided, in place; the other cells keep their bytes."""
+        person = row.cells[self._person].strip()
+        for position, column in zip(self._kept, self.table.columns, strict=True):
+            if change := self._changes.get(column.name):
+                changed = change(person, row.cells[position])
+                needs_quotes = is_csv and any(mark in changed for mark in ',"')
+                written[position] = '"' + changed.replace('"', '""') + '"' if needs_quotes else changed
 
     def _rows(self, *, header: bool = False) -> Iterator[Row]:
         with self._opener() as file, _refusing(self.table):

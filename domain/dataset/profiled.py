@@ -1,0 +1,105 @@
+"""Decisions about identifying columns, held against each other and against the profile that asked for them.
+
+The profile itself stays with the rights holder. The declaration carries its digest and the names of the
+columns that it flagged, so that none of them is registered without a decision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Annotated
+
+from pydantic import Field, StringConstraints
+
+from domain.dataset.column import Column, ColumnName
+from domain.dataset.table import Table
+from domain.model import InsidePath, Model
+
+
+class FlaggedColumn(Model):
+    """A column that the profile takes for one that identifies people."""
+
+    table: InsidePath
+    column: ColumnName
+
+
+class Profiled(Model):
+    """Which profile a declaration rests on."""
+
+    digest: Annotated[str, StringConstraints(pattern=r"^sha256:[0-9a-f]{64}$")]
+    flagged: Annotated[tuple[FlaggedColumn, ...], Field(max_length=100_000)] = ()
+
+
+def check_decided(profile: Profiled, tables: Sequence[Table]) -> None:
+    """Raises ValueError for a flagged column of a declared table that nobody decided on."""
+    decided = {
+        (table.path, name)
+        for table in tables
+        for name in (
+            *(column.name for column in table.columns if column.pii is not None),
+            *(column.name for column in table.dropped),
+        )
+    }
+    declared = {table.path for table in tables}
+    for flagged in profile.flagged:
+        if flagged.table in declared and (flagged.table, flagged.column) not in decided:
+            raise ValueError(
+                f"column {flagged.column} of {flagged.table} may identify people and nobody decided on it; "
+                f"run dpgate twin decide dataset.yaml --column {flagged.column!r}, or declare pii or dropped"
+            )
+
+
+def check_decisions(tables: Sequence[Table], *, layout: str) -> None:
+    """Raises ValueError for a decision that an import could not carry out."""
+    for table in tables:
+        for column in table.columns:
+            for problem in _problems(column, layout):
+                raise ValueError(f"column {column.name} of {table.path}: {problem}")
+    given = {table.path: _is_pseudonymised(table.person_column) for table in tables}
+    if len(set(given.values())) > 1:
+        left = next(path for path, is_done in given.items() if not is_done)
+        raise ValueError(
+            f"the people of {left} keep their names while another table's get pseudonyms; decide "
+            "pseudonymise for the person column of every table, or they would not be the same people"
+        )
+
+
+def _is_pseudonymised(column: Column) -> bool:
+    return column.pii is not None and column.pii.decision == "pseudonymise"
+
+
+def _problems(column: Column, layout: str) -> Iterator[str]:
+    decision = column.pii.decision if column.pii else "keep"
+    if decision == "keep":
+        return
+    if column.kind == "person":
+        if decision != "pseudonymise":
+            yield f"people cannot be told apart after {decision}; pseudonymise them, or keep their names"
+        elif layout == "bids":
+            yield (
+                "names of people are in paths and files of a BIDS tree; give them other names before the "
+                "delivery, or keep these"
+            )
+    elif decision == "pseudonymise" and column.kind != "text":
+        yield f"a pseudonym is text, the column is of kind {column.kind}; declare kind text"
+    elif decision == "mask" and column.kind not in ("text", "date"):
+        yield f"what a mask writes is text or a date, the column is of kind {column.kind}; declare kind text"
+    elif decision == "generalise":
+        yield from _ungeneralised(column)
+
+
+def _ungeneralised(column: Column) -> Iterator[str]:
+    if column.kind == "categorical":
+        if not column.coarsen:
+            yield "generalise needs coarsen: which coarser category stands for each"
+        elif new := [coarse for coarse in column.coarsen.values() if column.coarsen.get(coarse) != coarse]:
+            # what the import writes must be a category, or every later reader would take it for missing
+            yield (
+                f"coarsen leads to {new[0]!r}, which is no category of its own; add it to categories, "
+                "and let it stand for itself"
+            )
+    elif column.kind in ("integer", "number", "date"):
+        if column.bins is None:
+            yield "generalise needs bins: how many steps from lower to upper are left"
+    else:
+        yield f"a column of kind {column.kind} cannot be generalised; declare categories, or drop it"

@@ -1,0 +1,324 @@
+"""`dpgate twin profile` and `dpgate twin decide`, from tables to a declaration that registers."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import stat
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lent_data import lent
+
+from domain.dataset import Declaration
+from domain.errors import InvalidRequest
+from domain.model import parse
+from domain.profile.draft import open_questions
+from dpgate.cli.app import run
+from dpgate.cli.registration import load_declaration
+from dpgate.pipeline_folder import load_yaml
+from dpgate.profile.places import find_tables, read_dictionary
+
+PATIENTS = "Id,NAME,EMAIL,AGE,STEPS,SEX\n" + "".join(
+    f"pat-{n:03d},Person Number{n},someone{n}@example.net,{20 + n % 50},"
+    f"{(n * 37) ** 2 % 9001},{'fm'[n % 2]}\n"
+    for n in range(60)
+)
+VISITS = "Id,PATIENT,SCORE\n" + "".join(f"v{n:04d},pat-{n % 60:03d},{n % 21}.5\n" for n in range(240))
+CODES = "code,label\n1,one\n2,two\n"
+
+
+HERE = "--without-sandbox"  # quicker, and the same: see the last test
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return study(tmp_path / "study")
+
+
+def study(data: Path) -> Path:
+    data.mkdir()
+    (data / "patients.csv").write_text(PATIENTS)
+    (data / "visits.csv").write_text(VISITS)
+    (data / "codes.csv").write_text(CODES)
+    return data
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The results of one profile, in the sandbox. To be read; a draft that is changed is copied first."""
+    place = tmp_path_factory.mktemp("profiled")
+    assert run(["twin", "profile", str(study(place / "study")), "-o", str(place / "out"), "--json"]) == 0
+    return place / "out"
+
+
+@pytest.fixture
+def draft(made: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copy(made / "dataset.yaml", tmp_path))
+
+
+def said(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> Any:
+    capsys.readouterr()
+    assert run([*arguments, "--json"]) == code
+    return json.loads(capsys.readouterr().out)
+
+
+def test_a_study_becomes_a_report_a_profile_and_a_draft(made: Path) -> None:
+    draft = load_yaml(made / "dataset.yaml")
+    assert draft["privacy_unit"] == {"name": "participant", "table": "patients.csv", "column": "Id"}
+    assert [table["path"] for table in draft["tables"]] == ["patients.csv", "visits.csv"]
+    visits = {column["name"]: column["kind"] for column in draft["tables"][1]["columns"]}
+    assert visits["PATIENT"] == "person"  # not Id, which is unique, but of visits
+    assert draft["tables"][1]["rows_per_person"] == "many"
+    assert draft["profile"]["digest"] == "sha256:" + sha256((made / "profile.json").read_bytes()).hexdigest()
+    assert {"table": "patients.csv", "column": "EMAIL"} in draft["profile"]["flagged"]
+    assert "codes.csv: no column of people" in (made / "dataset.yaml").read_text()
+    for file in ("report.html", "profile.json", "dataset.yaml"):
+        assert stat.S_IMODE((made / file).stat().st_mode) == 0o600
+
+
+def test_no_bound_category_or_size_of_the_data_is_in_the_draft(made: Path) -> None:
+    content = load_yaml(made / "dataset.yaml")
+    asked = {question.place.rsplit(".", 1)[-1] for question in open_questions(content)}
+    assert {
+        "lower",
+        "upper",
+        "categories",
+        "nominal_size",
+        "typical_rows",
+        "decision",
+        "why",
+        "title",
+    } <= asked
+    # but for the digest, which is of the whole profile, and the ends of a public scale
+    text = (made / "dataset.yaml").read_text().replace(content["profile"]["digest"], "")
+    for seen in ("69", "8951", "example.net", "pat-0", "Number1", "60", "240"):
+        assert seen not in text.replace("18 to 100", "")
+
+
+def test_the_report_has_the_six_steps_and_escapes_what_it_shows(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    evil = "<script>alert(1)</script>"
+    (tmp_path / "t.csv").write_text(f"id,{evil},skewed\n" + "".join(
+        f"p{n},{evil}{n % 3},{2 ** (n % 12)}\n" for n in range(100)
+    ))  # fmt: skip
+    said(capsys, "twin", "profile", str(tmp_path / "t.csv"), "-o", str(tmp_path.parent / "out-escaped"), HERE)
+    page = (tmp_path.parent / "out-escaped" / "report.html").read_text()
+    steps = "1 Columns to drop/2 Categorical encoding/3 Binning/4 Power transform/5 Generation/6 Evaluation"
+    for step in steps.split("/"):
+        assert f">{step}</h2>" in page
+    assert "For the rights holder only" in page
+    assert "&lt;script&gt;" in page
+    assert "<script" not in page
+    assert "http" not in page.replace("http-equiv", "")
+
+
+def test_draft_to_registration_by_decisions_and_answers(
+    draft: Path, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    comments = [line for line in draft.read_text().splitlines() if line.lstrip().startswith("#")]
+    with pytest.raises(InvalidRequest, match="not answered yet"):
+        load_declaration(draft, folder)
+    for column, decision in (("NAME", "drop"), ("EMAIL", "mask"), ("AGE", "generalise"), ("SEX", "keep")):
+        said(capsys, "twin", "decide", str(draft), "--column", column, "--decision", decision,
+             "--why", "agreed with the board", "--by", "dana")  # fmt: skip
+    for table in ("patients.csv", "visits.csv"):
+        column = {"patients.csv": "Id", "visits.csv": "PATIENT"}[table]
+        said(capsys, "twin", "decide", str(draft), "--table", table, "--column", column, "--decision",
+             "pseudonymise", "--why", "w", "--by", "dana", "--class", "direct")  # fmt: skip
+    left = [line for line in draft.read_text().splitlines() if line.lstrip().startswith("#")]
+    assert set(left) <= set(comments)
+    content = load_yaml(draft)
+    patients = content["tables"][0]
+    assert patients["dropped"][0]["name"] == "NAME"
+    kept = {column["name"]: column for column in patients["columns"]}
+    assert kept["EMAIL"]["kind"] == "text"
+    assert kept["AGE"]["bins"] == "ASK"
+    answered = _answered(content)
+    declared = parse(Declaration, answered)
+    assert declared.tables[0].dropped[0].why == "agreed with the board"
+    undecided = json.loads(json.dumps(answered))
+    del undecided["tables"][0]["dropped"]
+    with pytest.raises(InvalidRequest, match=r"column NAME of patients\.csv may identify people"):
+        parse(Declaration, undecided)
+
+
+def _answered(content: dict[str, Any]) -> dict[str, Any]:
+    """What a rights holder would type."""
+    answers = {"title": "A study", "nominal_size": 60, "typical_rows": 4, "lower": 0, "upper": 10_000,
+               "categories": ["f", "m", "Id"], "basis": "dictionary", "budget_epsilon": 5, "bins": 10,
+               "decision": "keep", "by": "dana", "why": "agreed"}  # fmt: skip
+    for name, value in content.items():
+        if value == "ASK":
+            content[name] = answers[name]
+        for each in value if isinstance(value, list) else [value]:
+            if isinstance(each, dict):
+                _answered(each)
+    return content
+
+
+def test_a_profile_goes_on_where_it_ended(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    to = tmp_path / "a"
+    first = said(capsys, "twin", "profile", str(folder), "-o", str(to), HERE)
+    (to / "dataset.yaml").unlink()
+    parts = sorted((to / "parts").iterdir())
+    kept = {part: part.stat().st_ino for part in parts[1:]}
+    parts[0].write_bytes(parts[0].read_bytes()[:100])  # cut off, as by a full disk
+    again = said(capsys, "twin", "profile", str(folder), "-o", str(to), HERE)
+    assert again["digest"] == first["digest"]
+    assert {part: part.stat().st_ino for part in kept} == kept
+    (to / "dataset.yaml").unlink()
+    (folder / "codes.csv").write_text(CODES + "3,three\n")  # another file: made anew
+    assert said(capsys, "twin", "profile", str(folder), "-o", str(to), HERE)["digest"] != first["digest"]
+    assert len(list((to / "parts").iterdir())) == 4
+
+
+def test_a_profile_that_was_killed_goes_on_and_leaves_no_reader_behind(folder: Path, tmp_path: Path) -> None:
+    to = tmp_path / "out"
+    (folder / "z-large.csv").write_text("id,large\n" + "".join(f"i{n},{n}\n" for n in range(500_000)))
+    command = [sys.executable, "-m", "dpgate", "twin", "profile", str(folder), "-o", str(to)]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        waited_for(lambda: len(list(to.glob("parts/*.json"))) == 3 and readers_of("z-large.csv"))
+    finally:
+        process.kill()
+        process.wait()
+    waited_for(lambda: not readers_of("z-large.csv"))
+    kept = {part.name: part.stat().st_ino for part in to.glob("parts/*.json")}
+    assert not (to / "profile.json").exists()
+    (folder / "z-large.csv").write_text("id,large\ni1,1\n")
+    assert run(["twin", "profile", str(folder), "-o", str(to), "--json"]) == 0
+    after = {part.name: part.stat().st_ino for part in to.glob("parts/*.json")}
+    assert kept.items() <= after.items()
+    assert len(after) == 4
+
+
+def waited_for(holds: Callable[[], Any]) -> None:
+    deadline = time.monotonic() + 120
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def readers_of(name: str) -> list[str]:
+    """Processes in sandboxes that read a table of this name."""
+    found = []
+    for place in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            words = place.read_bytes().split(b"\0")
+            if name.encode() in words and any(b"worker.profile.inside" in word for word in words):
+                found.append(place.parent.name)
+    return found
+
+
+def test_nothing_is_overwritten_and_nothing_is_written_into_the_data(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answer = said(capsys, "twin", "profile", str(folder), "-o", str(folder / "out"), code=2)
+    assert "lies inside the data" in answer["error"]
+    draft = tmp_path / "dataset.yaml"
+    draft.write_text("answers: many\n")
+    answer = said(capsys, "twin", "profile", str(folder), "-o", str(tmp_path / "o"), "-d", str(draft), code=2)
+    assert "is there already" in answer["error"]
+    assert draft.read_text() == "answers: many\n"
+
+
+def test_a_table_that_cannot_be_read_does_not_stop_the_others(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "ragged.csv").write_text("a,b\n1\n")
+    (folder / "notes.xlsx").write_bytes(b"PK")
+    answer = said(capsys, "twin", "profile", str(folder), "-o", str(tmp_path / "out"), HERE)
+    assert answer["refused"] == {"ragged.csv": "line 2, has 1 cells, the header 2"}
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "has 1 cells" in page
+    assert "notes.xlsx" in page
+    assert "ragged.csv: not read" in (tmp_path / "out" / "dataset.yaml").read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("--column", "nobody", "--decision", "drop"), "no column 'nobody' is declared"),
+        (("--column", "Id", "--decision", "drop", "--table", "patients.csv"), "names the people"),
+        (("--column", "Id", "--decision", "keep"), "is in 2 tables"),
+    ],
+)
+def test_decisions_that_cannot_be_recorded(
+    draft: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], sentence: str
+) -> None:
+    before = draft.read_text()
+    answer = said(capsys, "twin", "decide", str(draft), *arguments, "--why", "w", code=2)
+    assert sentence in answer["error"]
+    assert draft.read_text() == before
+
+
+def test_a_bids_tree_is_one_table_of_people_and_one_of_their_events(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = tmp_path / "bids"
+    for person in ("01", "02", "03"):
+        place = root / f"sub-{person}" / "func"
+        place.mkdir(parents=True)
+        (place / f"sub-{person}_task-rest_run-1_events.tsv").write_text(
+            "onset\ttrial_type\n0.5\tgo\n1.5\tstop\n"
+        )
+        (place / f"sub-{person}_task-rest_run-1_channels.tsv").write_text("name\tunits\nFp1\tuV\n")
+    (root / "dataset_description.json").write_text('{"Name": "x", "BIDSVersion": "1.8.0"}')
+    (root / "participants.tsv").write_text("participant_id\thand\nsub-01\tr\nsub-02\tl\nsub-03\tr\n")
+    (root / "participants.json").write_text(
+        '{"hand": {"Description": "Hand.", "Levels": {"r": "right", "l": "left"}}}'
+    )
+    found = find_tables(root)
+    assert [source.name for source in found.sources] == ["participants.tsv", "sub-*_task-rest_events.tsv"]
+    assert read_dictionary(found.sources[0])["hand"].levels == ("r", "l")
+    said(capsys, "twin", "profile", str(root), "-o", str(tmp_path / "out"))
+    document = json.loads((tmp_path / "out" / "profile.json").read_bytes())
+    assert [table["found"]["rows"] for table in document["tables"]] == [3, 6]
+    draft = load_yaml(tmp_path / "out" / "dataset.yaml")
+    assert draft["layout"] == "bids"
+    hand = draft["tables"][0]["columns"][1]
+    assert (hand["categories"], hand["basis"]) == (["r", "l"], "dictionary")  # its codebook is public
+
+
+def test_profile_json_holds_no_digest_of_a_name(made: Path) -> None:
+    document = json.loads((made / "profile.json").read_bytes())
+    people = [each for table in document["tables"] for each in table["found"]["people"]]
+    assert people
+    assert all(each["hashes"] == [] for each in people)
+
+
+def test_synthea_patients(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Whoever drops the columns that name people leaves nearly everybody alone with the others."""
+    patients = lent("synthea_apr2020") / "patients.csv"
+    answer = said(capsys, "twin", "profile", str(patients), "-o", str(tmp_path / "out"))
+    assert answer["refused"] == {}
+    table = json.loads((tmp_path / "out" / "profile.json").read_bytes())["tables"][0]["found"]
+    direct = {c["name"] for c in table["columns"] if c["identifying"]["classification"] == "direct"}
+    assert {"Id", "BIRTHDATE", "SSN", "DRIVERS", "PASSPORT", "FIRST", "LAST", "MAIDEN", "ADDRESS", "LAT",
+            "LON"} <= direct  # fmt: skip
+    assert table["rows"] == 1171
+    assert table["together"]["k"] == 1
+    assert table["together"]["unique"] >= 1150
+    assert {"determines": "CITY", "follows": "COUNTY", "exceptions": 0} in table["dependencies"]
+    assert table["candidate_ids"] == ["Id"]
+
+
+def test_without_a_sandbox_it_finds_the_same_and_says_so(
+    made: Path, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said(capsys, "twin", "profile", str(folder), "-o", str(tmp_path / "out"), HERE)
+    assert "WITHOUT a sandbox" in (tmp_path / "out" / "report.html").read_text()
+    bare = json.loads((tmp_path / "out" / "profile.json").read_bytes())
+    boxed = json.loads((made / "profile.json").read_bytes())
+    assert (bare["tables"], bare["sandboxed"], boxed["sandboxed"]) == (boxed["tables"], False, True)

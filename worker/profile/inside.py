@@ -1,0 +1,41 @@
+"""What runs in the sandbox: read the table behind standard input, write its profile to standard output.
+
+The answer is one JSON object, `{"table": ...}` or `{"refused": sentence}`. Nothing else is written anywhere.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from domain.pii import Model
+from domain.profile import NoTable, profile_table
+from domain.profile.keys import Wanted
+from domain.profile.table import Reader
+from worker.profile.frames import joined_reader
+from worker.profile.reading import reader_of
+
+
+def main(arguments: Sequence[str]) -> int:
+    """`arguments`: the table's name, `one` or `many` (files in frames), the model's file or an empty text,
+    and the column of people or an empty text."""
+    name, how, model, person = arguments
+    read = joined_reader(name, 0) if how == "many" else reader_of(name, 0)
+    content = Path(model).read_bytes() if model else b""
+    answer = json.dumps(answer_for(read, model=content, person=person or None))
+    sys.stdout.write(answer)
+    sys.stdout.flush()
+    return 0
+
+
+def answer_for(read: Reader, *, model: bytes, person: str | None) -> dict[str, Any]:
+    """As the sandbox would answer."""
+    try:
+        loaded = Model.parse(model) if model else None
+        table = profile_table(read, model=loaded, wanted=Wanted(person))
+    except NoTable as error:
+        return {"refused": str(error)}
+    return {"table": table.model_dump(mode="json")}
