@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal, Self
 from urllib.parse import urlsplit
@@ -11,6 +12,7 @@ from pydantic import AfterValidator, Field, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from domain.permissions import Role
+from domain.setting_names import check_settings
 
 LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 _LABEL = "[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?"
@@ -71,6 +73,9 @@ class GatewaySettings(BaseSettings):
     # the claim that lists what somebody is entitled to; the role that each entry gives: the first one counts
     oidc_claim: str = "eduperson_entitlement"
     oidc_roles: dict[str, Role] = {}
+    # how long after its last word on somebody their sessions and tokens of this platform work: then they log
+    # in again, and what was withdrawn meanwhile is gone
+    oidc_word_days: int = Field(30, ge=1, le=366)
 
     # names and passwords of this platform's own; without a provider they are the way in
     local_accounts: bool | None = None
@@ -122,3 +127,9 @@ class GatewaySettings(BaseSettings):
         if self.smtp_user is not None and self.smtp_url.startswith("smtp:"):
             raise ValueError("DPGATE_SMTP_URL needs starttls:// or smtps://: no password in the clear")
         return self
+
+
+def settings_of(environment: Mapping[str, str]) -> GatewaySettings:
+    """From the process's environment. Raises NotReady for a setting that nothing here knows."""
+    check_settings(environment)
+    return GatewaySettings()

@@ -21,6 +21,7 @@ from dulwich.repo import MemoryRepo
 
 from domain.errors import InvalidRequest, NotAllowed, TooLarge
 from domain.git_pack import MAX_PACK_BYTES, PackRefused, files_of
+from gateway.git_hosts import ElsewherePool
 
 log = logging.getLogger(__name__)
 COMMIT = re.compile(r"[0-9a-f]{40}")
@@ -145,7 +146,9 @@ def _too_large() -> TooLarge:
 
 def _pool() -> urllib3.PoolManager:
     """No redirects: a named host must not send us to another one. No proxy, no credentials of ours."""
-    return urllib3.PoolManager(
+    pool = urllib3.PoolManager(
         retries=urllib3.Retry(total=0, redirect=0, raise_on_redirect=True),
         timeout=urllib3.Timeout(connect=5, read=15),
     )
+    pool.pool_classes_by_scheme = {**pool.pool_classes_by_scheme, "https": ElsewherePool}
+    return pool

@@ -61,4 +61,8 @@ identities = sa.Table(
     sa.Column("subject", sa.String(255), primary_key=True),
     sa.Column("name", sa.String(63), sa.ForeignKey("users.name"), nullable=False, unique=True),
     sa.Column("created_at", Moment, nullable=False),
+    # when the provider last said what they are entitled to, and until when that word counts: past it no
+    # session and no token of theirs works before the provider was asked again
+    sa.Column("heard_at", Moment, nullable=False),
+    sa.Column("counts_until", Moment, nullable=False),
 )

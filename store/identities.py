@@ -1,4 +1,4 @@
-"""People and services of an identity provider, and the users that they are here.
+"""People and services of an identity provider, who they are here, and what its last word gives them.
 
 An identity is the provider and its name for somebody. User names and e-mail addresses change hands.
 """
@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from datetime import datetime
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
 
 import sqlalchemy as sa
 
+from domain.entitlement import EntitlementRule, Right
 from domain.errors import Conflict, Unauthenticated
 from domain.permissions import Role, User
-from store import audit, users
+from store import audit, entitlements, users, vouching
 from store.account_tables import identities
 from store.database import insert_once
 from store.tables import users as users_table
@@ -21,32 +24,77 @@ from store.tables import users as users_table
 # who acts in the audit trail without being a user
 RESERVED = {"gateway", "host", "operator", "policy", "sweep", "unknown", "worker"}
 MOST_OF_A_NAME = 99
+# how much of its time the word may lose before that is written down again: not with every request
+UNWRITTEN = timedelta(hours=1)
+# clocks of the provider and of this host; the seconds that a token's own instant leaves out
+SAME_INSTANT = timedelta(seconds=2)
+OLD_WORD = ("authorization", "the token is older than what the provider said since.", "Log in again.")
+DISABLED = ("authorization", "this account is disabled.", "Ask the operator.")
 
 
-def find(connection: sa.Connection, *, issuer: str, subject: str) -> User | None:
-    """The user of an identity; None before the first login. Raises Unauthenticated for a disabled one."""
-    query = (
-        sa.select(users_table.c.name, users_table.c.role, users_table.c.disabled_at)
-        .join(identities, identities.c.name == users_table.c.name)
-        .where(identities.c.issuer == issuer, identities.c.subject == subject)
-    )
-    row = connection.execute(query).one_or_none()
-    if row is not None and row.disabled_at is not None:
-        raise Unauthenticated("authorization", "this account is disabled.", "Ask the operator.")
-    return None if row is None else User(name=row.name, role=Role(row.role))
+@dataclass(frozen=True)
+class Word:
+    """What the provider says of somebody, when it said so, and for how long that counts.
+
+    `role` is the one that the platform's settings give; rules on record may give one where they give none.
+    """
+
+    issuer: str
+    subject: str
+    called: str
+    entitled: frozenset[str]
+    role: Role | None
+    heard_at: datetime
+    counts_for: timedelta
+
+    @property
+    def counts_until(self) -> datetime:
+        return self.heard_at + self.counts_for
 
 
-def admit(
-    connection: sa.Connection, *, issuer: str, subject: str, called: str, role: Role, now: datetime
-) -> User:
-    """The user of an identity, made at its first login, with the role that the provider's word gives now."""
-    known = find(connection, issuer=issuer, subject=subject)
-    if known is None:
-        return _add(connection, issuer=issuer, subject=subject, called=called, role=role, now=now)
-    if known.role is not role:
-        users.set_role(connection, name=known.name, role=role)
-        audit.append(connection, at=now, actor="gateway", action="user.role", subject=known.name, role=role)
-    return User(name=known.name, role=role)
+def standing(connection: sa.Connection, word: Word, now: datetime, *, fresh: bool) -> User | None:
+    """The user, if what is on record is what the word gives; None where something has to be settled first.
+
+    Raises Unauthenticated for somebody who was disabled.
+    """
+    row = _row(connection, word)
+    if row is None:
+        return None
+    given = entitlements.matching(connection, word.entitled)
+    role = _role(word, given)
+    counts = row.counts_until > (max(now, word.counts_until - UNWRITTEN) if fresh else now)
+    same = role == row.role and given.keys() == entitlements.held_by(connection, row.name).keys()
+    return User(name=row.name, role=role) if role is not None and same and counts else None
+
+
+def admit(connection: sa.Connection, word: Word, now: datetime) -> User | None:
+    """The user of an identity, made at its first login, with what the word gives now, and nothing more.
+
+    None for somebody whom nothing entitles to a role: what they held has ended. Raises Unauthenticated for
+    somebody who was disabled, and for a word that is older than the one on record and says something else.
+    """
+    # rows are locked in one order: rules, identity, projects, and the turn of the audit trail last
+    given = entitlements.matching(connection, word.entitled, hold=True)
+    role = _role(word, given)
+    row = _row(connection, word, lock=True)
+    entitlements.hold_projects(connection, given, name=row.name if row else None)
+    if row is None:
+        if role is None:
+            return None
+        user = _add(connection, word, role=role, now=now)
+        entitlements.settle(connection, user.name, given, now=now)
+        return user
+    if word.heard_at < row.heard_at - SAME_INSTANT:
+        raise Unauthenticated(*OLD_WORD)
+    _hear(connection, word, counts_until=now if role is None else word.counts_until)
+    if role is None:
+        _end(connection, row.name, row.counts_until, now=now)
+        return None
+    if row.role != role:
+        users.set_role(connection, name=row.name, role=role)
+        audit.append(connection, at=now, actor="gateway", action="user.role", subject=row.name, role=role)
+    entitlements.settle(connection, row.name, given, now=now)
+    return User(name=row.name, role=role)
 
 
 def slug(called: str) -> str:
@@ -56,11 +104,50 @@ def slug(called: str) -> str:
     return name or "user"
 
 
-def _add(
-    connection: sa.Connection, *, issuer: str, subject: str, called: str, role: Role, now: datetime
-) -> User:
-    user = _free_user(connection, called=called, role=role, now=now)
-    values = {"issuer": issuer, "subject": subject, "name": user.name, "created_at": now}
+def _row(connection: sa.Connection, word: Word, *, lock: bool = False) -> sa.Row[Any] | None:
+    query = (
+        sa.select(users_table.c.name, users_table.c.role, users_table.c.disabled_at)
+        .add_columns(identities.c.heard_at, identities.c.counts_until)
+        .join(identities, identities.c.name == users_table.c.name)
+        .where(identities.c.issuer == word.issuer, identities.c.subject == word.subject)
+    )
+    row = connection.execute(query.with_for_update(of=identities) if lock else query).one_or_none()
+    if row is not None and row.disabled_at is not None:
+        raise Unauthenticated(*DISABLED)
+    return row
+
+
+def _role(word: Word, given: dict[int, EntitlementRule]) -> Role | None:
+    """The settings first, then the rules in the order in which they were made."""
+    of_rules = (Role(rule.about) for rule in given.values() if rule.gives is Right.ROLE)
+    return word.role or next(of_rules, None)
+
+
+def _hear(connection: sa.Connection, word: Word, *, counts_until: datetime) -> None:
+    query = sa.update(identities).where(
+        identities.c.issuer == word.issuer, identities.c.subject == word.subject
+    )
+    connection.execute(query.values(heard_at=word.heard_at, counts_until=counts_until))
+
+
+def _end(connection: sa.Connection, name: str, counted_until: datetime, *, now: datetime) -> None:
+    entitlements.settle(connection, name, {}, now=now)
+    vouching.ask_again(connection, (name,), now=now)
+    # once, not with every try that follows
+    if counted_until > now:
+        audit.append(connection, at=now, actor="gateway", action="user.unentitled", subject=name)
+
+
+def _add(connection: sa.Connection, word: Word, *, role: Role, now: datetime) -> User:
+    user = _free_user(connection, called=word.called, role=role, now=now)
+    values = {
+        "issuer": word.issuer,
+        "subject": word.subject,
+        "name": user.name,
+        "created_at": now,
+        "heard_at": word.heard_at,
+        "counts_until": word.counts_until,
+    }
     if not insert_once(connection, identities, values):
         # the same person came through two doors at once; the transaction that is first counts
         raise Conflict("authorization", "this account is being made right now.", "Try again.")

@@ -21,7 +21,7 @@ from domain.project import (
     subject_of_project,
     today,
 )
-from store import audit
+from store import audit, entitled_members
 from store.database import insert_once
 from store.project_tables import grants, project_members, projects
 from store.tables import datasets, users
@@ -101,12 +101,15 @@ def add_member(connection: sa.Connection, name: str, member: str, *, by: User, n
     """Its lead adds a data user. Once is as good as twice."""
     project = _led(connection, name, by, now)
     _check_data_user(connection, member)
-    if member not in project.members:
+    if member in project.members:
+        # whom a lead adds by hand stays when a group of theirs goes
+        entitled_members.keep(connection, name, member)
+    else:
         if len(project.members) >= MAX_MEMBERS:
             raise InvalidRequest(
                 "member", f"a project has at most {MAX_MEMBERS} members.", "Remove one first."
             )
-        _change_members(connection, project, by=by.name, now=now, added=[member])
+        change_members(connection, project, by=by.name, now=now, added=[member])
     return get(connection, name)
 
 
@@ -121,7 +124,13 @@ def remove_member(connection: sa.Connection, name: str, member: str, *, by: User
         raise Conflict(
             "member", "the lead cannot leave.", "Let another member lead first, or close the project."
         )
-    _change_members(connection, project, by=by.name, now=now, removed=[member])
+    if entitled_members.came_by_entitlement(connection, name, member):
+        raise Conflict(
+            "member",
+            f"a group of their organisation makes {member} a member.",
+            "Remove the entitlement from the project, or have them leave the group.",
+        )
+    change_members(connection, project, by=by.name, now=now, removed=[member])
     return get(connection, name)
 
 
@@ -135,16 +144,18 @@ def set_members(
     before, after = set(project.members), set(members)
     if before != after:
         removed, added = sorted(before - after), sorted(after - before)
-        _change_members(connection, project, by=keeper, now=now, added=added, removed=removed)
+        change_members(connection, project, by=keeper, now=now, added=added, removed=removed)
 
 
 def hand_over(connection: sa.Connection, name: str, to: str, *, by: User, now: datetime) -> Project:
     """Another member leads from now on."""
     project = _led(connection, name, by, now)
+    check_leads(by, project, by_name=True)
     if to not in project.members:
         raise NotFound("lead", f"{to} is no member of {name}.", "Add them first.")
     if to != by.name:
         _check_data_user(connection, to)
+        entitled_members.keep(connection, name, to)
         connection.execute(sa.update(projects).where(projects.c.name == name).values(lead=to))
         audit.append(
             connection,
@@ -160,7 +171,7 @@ def hand_over(connection: sa.Connection, name: str, to: str, *, by: User, now: d
 def close(connection: sa.Connection, name: str, *, by: User, now: datetime) -> Project:
     """For good. Nothing can be submitted with it any more; what was submitted goes on."""
     project = get_visible(connection, name, by, lock=True)
-    check_leads(by, project)
+    check_leads(by, project, by_name=True)
     if not project.is_closed:
         connection.execute(sa.update(projects).where(projects.c.name == name).values(closed_at=now))
         audit.append(
@@ -184,7 +195,7 @@ def check_living(project: Project, now: datetime) -> None:
         raise Conflict("project", f"{project.name} {how}.", "Make a new project.")
 
 
-def _change_members(
+def change_members(
     connection: sa.Connection,
     project: Project,
     *,
@@ -246,10 +257,12 @@ def _projects(connection: sa.Connection, rows: Iterable[sa.Row[Any]]) -> list[Pr
     query = sa.select(project_members).where(project_members.c.project.in_([row.name for row in rows]))
     for row in connection.execute(query.order_by(project_members.c.member)) if rows else ():
         members[row.project].append(row.member)
+    leads = entitled_members.further_leads(connection, [row.name for row in rows])
     return [
         Project(
             **{name: row._mapping[name] for name in _KEPT},
             members=tuple(members[row.name]),
+            further_leads=tuple(sorted(leads[row.name] & set(members[row.name]))),
             is_closed=row.closed_at is not None,
         )
         for row in rows

@@ -1,4 +1,5 @@
-"""Who reviews a data set: its owner and those whom the policy in effect names.
+"""Who reviews a data set: its owner, those whom the policy in effect names, and rights holders whom an
+entitlement makes reviewers of it, as long as their provider's word counts.
 
 How many votes a job needs is part of what was promised when it was submitted. Who may look and vote is a
 right, and rights are those of now: whoever is taken off the policy sees nothing more from that moment on.
@@ -8,10 +9,16 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
+from domain.entitlement import Right
 from domain.permissions import Role, User
 from store import policies, users
+from store.account_tables import identities
+from store.clock import database_time
+from store.entitlement_tables import entitled
+from store.entitlement_tables import entitlement_rules as rules
 from store.policy_tables import policies as policy_rows
 from store.tables import datasets
+from store.tables import users as user_rows
 
 
 def of(connection: sa.Connection, dataset: str) -> frozenset[str]:
@@ -32,11 +39,26 @@ def reviewed_by(connection: sa.Connection, user: User) -> frozenset[str]:
         policy_rows.c.number == policies.newest_number(policy_rows.c.name)
     )
     named = (row.name for row in connection.execute(newest) if user.name in row.body.get("reviewers", ()))
-    return frozenset([*connection.execute(owned).scalars(), *named])
+    mine = _by_entitlement(connection).where(entitled.c.name == user.name)
+    by_group = connection.execute(mine.with_only_columns(rules.c.about)).scalars()
+    return frozenset([*connection.execute(owned).scalars(), *named, *by_group])
 
 
 def _named(connection: sa.Connection, dataset: str) -> frozenset[str]:
     query = sa.select(datasets.c.owner).where(datasets.c.name == dataset).distinct()
     edition = policies.in_effect(connection, dataset)
     further = edition.policy.reviewers if edition else ()
-    return frozenset([*connection.execute(query).scalars(), *further])
+    by_group = connection.execute(_by_entitlement(connection).where(rules.c.about == dataset)).scalars()
+    return frozenset([*connection.execute(query).scalars(), *further, *by_group])
+
+
+def _by_entitlement(connection: sa.Connection) -> sa.Select[str]:
+    """Names of rights holders whom a rule makes reviewers of something."""
+    return (
+        sa.select(entitled.c.name)
+        .join(rules, rules.c.number == entitled.c.rule)
+        .join(user_rows, user_rows.c.name == entitled.c.name)
+        .join(identities, identities.c.name == entitled.c.name)
+        .where(rules.c.gives == Right.REVIEWER, user_rows.c.role == Role.RIGHTS_HOLDER)
+        .where(identities.c.counts_until > database_time(connection))
+    )

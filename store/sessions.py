@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from domain.errors import Unauthenticated
 from domain.permissions import Role, User
-from store.account_tables import passwords, sessions
+from store.account_tables import identities, passwords, sessions
 from store.tables import users
 from store.users import hash_of
 
@@ -51,7 +51,9 @@ def find(connection: sa.Connection, token: str, now: datetime) -> Session:
         .add_columns(passwords.c.initial_until)
         .join(users, users.c.name == sessions.c.name)
         .outerjoin(passwords, passwords.c.name == sessions.c.name)
+        .outerjoin(identities, identities.c.name == sessions.c.name)
         .where(sessions.c.hash == hash_of(token), _is_open(now), users.c.disabled_at.is_(None))
+        .where(still_vouched_for(now))
     )
     row = connection.execute(query).one_or_none()
     if row is None:
@@ -87,6 +89,11 @@ def count(connection: sa.Connection, name: str, now: datetime) -> int:
     """In how many browsers this user is logged in."""
     query = sa.select(sa.func.count()).select_from(sessions).where(sessions.c.name == name, _is_open(now))
     return int(connection.execute(query).scalar_one())
+
+
+def still_vouched_for(now: datetime) -> sa.ColumnElement[bool]:
+    """Of somebody without an identity elsewhere, or whose provider's word still counts; for an outer join."""
+    return sa.or_(identities.c.name.is_(None), identities.c.counts_until > now)
 
 
 def _is_open(now: datetime) -> sa.ColumnElement[bool]:

@@ -13,7 +13,8 @@ from domain.errors import Conflict, InvalidRequest, NotFound, Unauthenticated
 from domain.permissions import Role, User
 from domain.scopes import ALL, Scope
 from store import users
-from store.account_tables import api_tokens
+from store.account_tables import api_tokens, identities
+from store.sessions import still_vouched_for
 from store.tables import users as users_table
 
 LONGEST = timedelta(days=366)
@@ -86,7 +87,9 @@ def authenticate(connection: sa.Connection, token: str, now: datetime) -> Caller
     query = (
         sa.select(api_tokens, users_table.c.role)
         .join(users_table, users_table.c.name == api_tokens.c.name)
+        .outerjoin(identities, identities.c.name == api_tokens.c.name)
         .where(api_tokens.c.id == token_id, _is_valid(now), users_table.c.disabled_at.is_(None))
+        .where(still_vouched_for(now))
     )
     row = connection.execute(query).one_or_none()
     if row is None:

@@ -36,7 +36,8 @@ Say = Callable[[str], None]
 class Stack:
     """One embedded platform. Start it, use `url` and `operator_token`, stop it; or use a `with` block.
 
-    `throwaway` is a folder that is removed at the end, however the end comes.
+    `settings` are the worker's, `gateway_settings` the gateway's. `throwaway` is a folder that is removed at
+    the end, however the end comes.
     """
 
     def __init__(
@@ -48,6 +49,7 @@ class Stack:
         python_env: Path | None = None,
         database_url: str | None = None,
         settings: dict[str, str] | None = None,
+        gateway_settings: dict[str, str] | None = None,
         throwaway: Path | None = None,
         say: Say = lambda _text: None,
     ) -> None:
@@ -59,6 +61,7 @@ class Stack:
         self._port = port
         self._python_env = python_env
         self._settings = settings or {}
+        self._gateway_settings = gateway_settings or {}
         self._throwaway = throwaway
         self._say = say
         self._children: list[Child] = []
@@ -151,7 +154,8 @@ class Stack:
             arguments += ["--fd", str(listener.fileno()), "--no-access-log", "--log-level", "warning"]
             # longer than a reader thinks, or a proxy keeps a connection: closing first loses a request
             arguments += ["--timeout-keep-alive", "75"]
-            child = self._child("gateway", arguments, self._common(), pass_fds=(listener.fileno(),))
+            settings = self._gateway_settings | self._common()
+            child = self._child("gateway", arguments, settings, pass_fds=(listener.fileno(),))
         finally:
             listener.close()
         self._wait(child, self._gateway_answers)

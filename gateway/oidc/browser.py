@@ -13,7 +13,8 @@ from urllib.parse import urlencode
 
 from domain.errors import Unauthenticated
 from gateway.oidc.claims import check_identity, open_signed, refused
-from gateway.oidc.provider import Identity, Provider
+from gateway.oidc.provider import Provider
+from store.identities import Word
 
 _NOT_BEGUN = ("login", "was not begun in this browser, or it took too long.", "Log in again.")
 _DECLINED = ("login", "was not completed at the identity provider.", "Log in again.")
@@ -66,8 +67,8 @@ def address_for(provider: Provider, attempt: Attempt, *, back: str, scope: str) 
     return f"{address}{'&' if '?' in address else '?'}{urlencode(asked)}"
 
 
-def finish(provider: Provider, attempt: Attempt | None, came: Mapping[str, str], *, back: str) -> Identity:
-    """Who came back. Raises Unauthenticated, or NotAllowed for no role here."""
+def finish(provider: Provider, attempt: Attempt | None, came: Mapping[str, str], *, back: str) -> Word:
+    """Who came back, and what they are entitled to. Raises Unauthenticated."""
     if attempt is None or not hmac.compare_digest(attempt.state.encode(), came.get("state", "").encode()):
         raise Unauthenticated(*_NOT_BEGUN)
     # RFC 9207: a code of another provider must not be sent to this one
@@ -96,4 +97,4 @@ def finish(provider: Provider, attempt: Attempt | None, came: Mapping[str, str],
         issuer=provider.issuer,
         now=provider.clock(),
     )
-    return provider.identity(claims, access_token)
+    return provider.word(claims, access_token)

@@ -7,11 +7,11 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import quote
 
+from domain.entitlement import MAX_HELD, SERVICE, is_usable
 from domain.errors import Conflict, NotAllowed, NotReady
 from domain.permissions import Role, User
 from gateway.config import GatewaySettings
@@ -31,22 +31,18 @@ from gateway.oidc.keys import Published
 from gateway.oidc.wire import Wire
 from store import identities
 from store.database import Database
+from store.identities import Word
 
 # how long a decision about a token is good: what the provider takes back is gone after that
 KEPT_S = 60
 MOST_KEPT = 1000
 # questions to the provider about tokens that it alone can read
 MOST_ASKED_PER_S = 20
-CLIENT = "client:"
-
-
-@dataclass(frozen=True)
-class Identity:
-    """Somebody at the provider, what they are called there, and what that makes them here."""
-
-    subject: str
-    called: str
-    role: Role
+_NO_ROLE = (
+    "authorization",
+    "you are known, but nothing entitles you to a role here.",
+    "Ask the operator.",
+)
 
 
 class Provider:
@@ -62,11 +58,12 @@ class Provider:
         self.clock = clock
         self._secret = _secret(settings)
         self._claim, self._roles = settings.oidc_claim, settings.oidc_roles
-        services = (name.removeprefix(CLIENT) for name in self._roles if name.startswith(CLIENT))
+        self._counts_for = timedelta(days=settings.oidc_word_days)
+        services = (name.removeprefix(SERVICE) for name in self._roles if name.startswith(SERVICE))
         clients = {settings.oidc_client_id, settings.oidc_cli_client_id, *services} - {None}
         name = settings.oidc_audience or settings.oidc_client_id or ""
         self._audience = Audience(name, frozenset(str(client) for client in clients))
-        self._kept: OrderedDict[bytes, tuple[float, Identity]] = OrderedDict()
+        self._kept: OrderedDict[bytes, tuple[float, Word]] = OrderedDict()
         self._asked: tuple[int, int] = (0, 0)
         self._lock = threading.Lock()
 
@@ -77,48 +74,50 @@ class Provider:
     def user(self, database: Database, token: str) -> User:
         """The user behind an access token. Raises Unauthenticated, or NotAllowed for no role here."""
         key = hashlib.sha256(token.encode(errors="replace")).digest()
-        identity = self._find_kept(key)
-        if identity is None:
-            claims = self._claims(token)
-            identity = self.identity(claims, token)
-            self._keep(key, identity, until=min(float(claims["exp"]), self.clock() + KEPT_S))
-        return self.admit(database, identity)
+        kept = self._find_kept(key)
+        if kept is not None and (user := self._standing(database, kept, fresh=False)) is not None:
+            return user
+        # nothing is gained by a word that was kept: the provider is asked again
+        claims = self._claims(token)
+        word = self.word(claims, token)
+        self._keep(key, word, until=min(float(claims["exp"]), self.clock() + KEPT_S))
+        return self.admit(database, word)
 
-    def identity(self, claims: Claims, token: str) -> Identity:
-        """Who it is and which role that gives. Asks for the claim that the token left out."""
-        subject = subject_of(claims)
+    def word(self, claims: Claims, token: str) -> Word:
+        """Who it is and what they are entitled to. Asks for the claim that the token left out."""
+        subject, now, said_at = subject_of(claims), self.clock(), claims.get("iat")
         if client_of(claims) == subject:
-            return Identity(subject, subject, self._role({f"{CLIENT}{subject}"}))
-        if self._claim not in claims and (address := self.published.find_address("userinfo_endpoint")):
+            role = self._roles.get(f"{SERVICE}{subject}")
+            return self._word(subject, subject, frozenset(), role, heard_at=float(said_at or now))
+        # what a token says is as old as the token; one that does not say how old it is does not count
+        unsaid = self._claim not in claims or not said_at
+        if unsaid and (address := self.published.find_address("userinfo_endpoint")):
             more = self.wire.get(address, bearer=token)
             if more.get("sub") != subject:
                 raise refused("belongs to somebody else")
-            claims = {**more, **claims}
-        called = claims.get("preferred_username")
-        listed = claims.get(self._claim, [])
-        entitled = {listed} if isinstance(listed, str) else {one for one in listed if isinstance(one, str)}
-        role = self._role({one for one in entitled if not one.startswith(CLIENT)})
-        return Identity(subject, called if isinstance(called, str) else "", role)
+            claims, said_at = {**claims, **more}, now
+        called, listed = claims.get("preferred_username"), claims.get(self._claim, [])
+        claimed = listed if isinstance(listed, list) else [listed]
+        entitled = frozenset([one for one in claimed if is_usable(one)][:MAX_HELD])
+        role = next((role for name, role in self._roles.items() if name in entitled), None)
+        called = called if isinstance(called, str) else ""
+        return self._word(subject, called, entitled, role, heard_at=min(now, float(said_at or now)))
 
-    def admit(self, database: Database, identity: Identity) -> User:
-        """The user of an identity; the first login makes it, a changed entitlement changes its role."""
-        who = {"issuer": self.issuer, "subject": identity.subject}
-        with database.reading() as connection:
-            known = identities.find(connection, **who)
-        if known is not None and known.role is identity.role:
-            return known
+    def admit(self, database: Database, word: Word) -> User:
+        """The user of an identity; the first login makes it, and each later one settles what they hold."""
+        if (user := self._standing(database, word, fresh=True)) is not None:
+            return user
         now = datetime.now(UTC)
         try:
             with database.transaction() as connection:
-                return identities.admit(
-                    connection, **who, called=identity.called, role=identity.role, now=now
-                )
+                user = identities.admit(connection, word, now)
         except Conflict:
-            with database.reading() as connection:
-                known = identities.find(connection, **who)
-            if known is None:
+            user = self._standing(database, word, fresh=True)
+            if user is None:
                 raise
-            return known
+        if user is None:
+            raise NotAllowed(*_NO_ROLE)
+        return user
 
     def ask(self, endpoint: str, form: Mapping[str, str]) -> dict[str, Any]:
         """A question that this platform's own client asks."""
@@ -151,15 +150,18 @@ class Provider:
         claims = {"iss": self.issuer, "sub": client_of(found), **found}
         check_issued(claims, issuer=self.issuer, now=self.clock())
         check_for_us(claims, self._audience)
-        return claims
+        # however old the token is, this was said now
+        return {**claims, "iat": self.clock()}
 
-    def _role(self, entitled: set[str]) -> Role:
-        for entitlement, role in self._roles.items():
-            if entitlement in entitled:
-                return role
-        raise NotAllowed(
-            "authorization", "you are known, but nothing entitles you to a role here.", "Ask the operator."
-        )
+    def _standing(self, database: Database, word: Word, *, fresh: bool) -> User | None:
+        with database.reading() as connection:
+            return identities.standing(connection, word, datetime.now(UTC), fresh=fresh)
+
+    def _word(
+        self, subject: str, called: str, entitled: frozenset[str], role: Role | None, *, heard_at: float
+    ) -> Word:
+        heard = datetime.fromtimestamp(heard_at, UTC)
+        return Word(self.issuer, subject, called, entitled, role, heard, self._counts_for)
 
     def _take_turn(self) -> None:
         second = int(self.clock())
@@ -169,14 +171,14 @@ class Provider:
         if asked > MOST_ASKED_PER_S:
             raise refused("cannot be looked up right now")
 
-    def _find_kept(self, key: bytes) -> Identity | None:
+    def _find_kept(self, key: bytes) -> Word | None:
         with self._lock:
-            until, identity = self._kept.get(key, (0.0, None))
-            return identity if self.clock() < until else None
+            until, word = self._kept.get(key, (0.0, None))
+            return word if self.clock() < until else None
 
-    def _keep(self, key: bytes, identity: Identity, *, until: float) -> None:
+    def _keep(self, key: bytes, word: Word, *, until: float) -> None:
         with self._lock:
-            self._kept[key] = (until, identity)
+            self._kept[key] = (until, word)
             while len(self._kept) > MOST_KEPT:
                 self._kept.popitem(last=False)
 

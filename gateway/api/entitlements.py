@@ -1,0 +1,155 @@
+"""What entitlements of the identity provider give. Everybody maps to what is theirs to give by hand: an
+operator to roles, a rights holder to reviews of their data set, a lead to places in their project."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Annotated
+
+import sqlalchemy as sa
+from fastapi import APIRouter, Depends
+from pydantic import BaseModel, Field
+
+from domain.entitlement import IN_PROJECT, ProjectEntitlement, ReviewerEntitlement, Right, RoleEntitlement
+from domain.model import Slug
+from domain.permissions import Permission, User
+from domain.project import Project, check_leads
+from gateway.access import TheDatabase, requires
+from gateway.problems import RESPONSES
+from gateway.routes import OurId
+from store import datasets, entitlements, projects
+from store.database import Database
+from store.entitlements import Standing
+
+router = APIRouter(tags=["entitlements"], responses=RESPONSES)
+Operator = Annotated[User, Depends(requires(Permission.USER_ADD))]
+Holder = Annotated[User, Depends(requires(Permission.POLICY_CHANGE))]
+Lead = Annotated[User, Depends(requires(Permission.PROJECT_LEAD))]
+ROLES, REVIEWS = frozenset({Right.ROLE}), frozenset({Right.REVIEWER})
+
+
+class EntitlementView(BaseModel):
+    """That an entitlement gives a right, and for whom it holds by the provider's last word on them."""
+
+    id: str
+    entitlement: str
+    gives: Right
+    about: str = Field(description="A role, or the name of a data set or project")
+    made_by: str
+    made_at: datetime
+    holds_for: list[str]
+
+    @classmethod
+    def of(cls, standing: Standing) -> EntitlementView:
+        return cls(**standing.rule.model_dump(), holds_for=list(standing.holders))
+
+
+@router.get("/entitlements/roles", summary="Entitlements that give a role")
+def list_roles(
+    _user: Annotated[User, Depends(requires(Permission.USER_READ))], database: TheDatabase
+) -> list[EntitlementView]:
+    """Those of the settings come first and are not listed here."""
+    return _listed(database, ROLES)
+
+
+@router.post("/entitlements/roles", status_code=201, summary="Let an entitlement give a role")
+def add_role(new: RoleEntitlement, user: Operator, database: TheDatabase) -> EntitlementView:
+    """From each person's next login on. Of several roles, the settings' or else the oldest counts."""
+    with database.transaction() as connection:
+        return _add(connection, new.entitlement, gives=Right.ROLE, about=new.role, by=user)
+
+
+@router.delete("/entitlements/roles/{rule_id}", summary="An entitlement gives a role no longer")
+def remove_role(
+    rule_id: OurId,
+    user: Annotated[User, Depends(requires(Permission.USER_DISABLE))],
+    database: TheDatabase,
+) -> list[EntitlementView]:
+    """For whom it held, every session and token ends: they log in again with what is left to them."""
+    with database.transaction() as connection:
+        _remove(connection, rule_id, gives=ROLES, about=None, by=user)
+    return _listed(database, ROLES)
+
+
+@router.get("/datasets/{name}/entitlements", summary="Entitlements to review your data set")
+def list_reviewers(name: Slug, user: Holder, database: TheDatabase) -> list[EntitlementView]:
+    with database.reading() as connection:
+        datasets.owned(connection, name, user)
+    return _listed(database, REVIEWS, name)
+
+
+@router.post("/datasets/{name}/entitlements", status_code=201, summary="Let an entitlement give reviews")
+def add_reviewers(
+    name: Slug, new: ReviewerEntitlement, user: Holder, database: TheDatabase
+) -> EntitlementView:
+    """Who is entitled and a rights holder here reviews the data set beside you, from their next login on."""
+    with database.transaction() as connection:
+        datasets.owned(connection, name, user)
+        return _add(connection, new.entitlement, gives=Right.REVIEWER, about=name, by=user)
+
+
+@router.delete("/datasets/{name}/entitlements/{rule_id}", summary="An entitlement gives reviews no longer")
+def remove_reviewers(
+    name: Slug, rule_id: OurId, user: Holder, database: TheDatabase
+) -> list[EntitlementView]:
+    """At once: they see and decide nothing more of the data set."""
+    with database.transaction() as connection:
+        datasets.owned(connection, name, user)
+        _remove(connection, rule_id, gives=REVIEWS, about=name, by=user)
+    return _listed(database, REVIEWS, name)
+
+
+@router.get("/projects/{project}/entitlements", summary="Entitlements to places in a project")
+def list_places(
+    project: Slug,
+    user: Annotated[User, Depends(requires(Permission.PROJECT_READ))],
+    database: TheDatabase,
+) -> list[EntitlementView]:
+    with database.reading() as connection:
+        projects.get_visible(connection, project, user)
+    return _listed(database, IN_PROJECT, project)
+
+
+@router.post("/projects/{project}/entitlements", status_code=201, summary="Let an entitlement give places")
+def add_places(project: Slug, new: ProjectEntitlement, user: Lead, database: TheDatabase) -> EntitlementView:
+    """From each person's next login on, for data users; `leads`: they add people and ask for data sets."""
+    gives = Right.LEAD if new.leads else Right.MEMBER
+    with database.transaction() as connection:
+        projects.check_living(_led(connection, project, user), datetime.now(UTC))
+        return _add(connection, new.entitlement, gives=gives, about=project, by=user)
+
+
+@router.delete("/projects/{project}/entitlements/{rule_id}", summary="An entitlement gives places no longer")
+def remove_places(project: Slug, rule_id: OurId, user: Lead, database: TheDatabase) -> list[EntitlementView]:
+    """At once: who came by it alone is no member any more."""
+    with database.transaction() as connection:
+        _led(connection, project, user)
+        _remove(connection, rule_id, gives=IN_PROJECT, about=project, by=user)
+    return _listed(database, IN_PROJECT, project)
+
+
+def _led(connection: sa.Connection, name: str, user: User) -> Project:
+    """Locked, so that who leads it and whether it lives stay so until the change is in."""
+    project = projects.get_visible(connection, name, user, lock=True)
+    check_leads(user, project, by_name=True)
+    return project
+
+
+def _listed(database: Database, gives: frozenset[Right], about: str | None = None) -> list[EntitlementView]:
+    with database.reading() as connection:
+        return [EntitlementView.of(one) for one in entitlements.listed(connection, gives, about)]
+
+
+def _add(
+    connection: sa.Connection, entitlement: str, *, gives: Right, about: str, by: User
+) -> EntitlementView:
+    now = datetime.now(UTC)
+    made = entitlements.make(connection, entitlement, gives=gives, about=about, by=by.name, now=now)
+    return EntitlementView.of(Standing(made, ()))
+
+
+def _remove(
+    connection: sa.Connection, rule_id: str, *, gives: frozenset[Right], about: str | None, by: User
+) -> None:
+    now = datetime.now(UTC)
+    entitlements.remove(connection, rule_id, gives=gives, about=about, by=by.name, now=now)
