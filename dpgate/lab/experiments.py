@@ -33,6 +33,9 @@ EXPERIMENTS = (
         "reconstruction", "reconstruction", "Name people's values from a noised mean, or a vector of them."
     ),
     Experiment("linkage", "linkage", "Find people in a table without names, and in its twin."),
+    Experiment(
+        "twins", "twins", "Attack a permuted table and twins of each level; who was not in it as control."
+    ),
     Experiment("membership", "membership", "Tell whether one person was in the data; the bounds drawn in."),
     Experiment("floating-point", "floating_point", "Read the true value off the low bits of one release."),
     Experiment(
@@ -41,6 +44,7 @@ EXPERIMENTS = (
         "Error against epsilon for mean, median, deviation and count; what noise looks like.",
     ),
     Experiment("training", "training", "What a training run that prints epsilon 0.49 really costs."),
+    Experiment("gan", "gan", "A generative network beside the platform's twins: nearness and leaks."),
 )
 
 Progress = Callable[[int, int, str], None]

@@ -167,7 +167,7 @@ def test_nothing_of_ours_that_promises_is_broken_and_all_unsound_noise_is(whole:
 def test_a_choice_of_experiments() -> None:
     assert [one.name for one in choose("utility, linkage")] == ["linkage", "utility"]
     assert choose(None) == EXPERIMENTS
-    with pytest.raises(DpgateError, match="no experiment 'x'; there are: floating-point, linkage"):
+    with pytest.raises(DpgateError, match="no experiment 'x'; there are: floating-point, gan, linkage"):
         choose("linkage,x")
 
 
