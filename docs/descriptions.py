@@ -18,6 +18,7 @@ PERMISSIONS = {
     "job.decide": "approve or reject a job before it runs",
     "release.read": "read a release",
     "release.decide": "read a release in review; release or withhold it",
+    "twin.make": "plan better twins of an own data set, have their counts made, withdraw them",
     "twin.decide": "approve or refuse a twin before data users may fetch it",
     "job.comment": "read and write comments on a job",
     "image.read": "list images",
@@ -47,6 +48,7 @@ SETTINGS: dict[str, dict[str, str]] = {
         "oidc_scope": "What logins ask the provider for.",
         "oidc_claim": "The claim that lists what somebody is entitled to.",
         "oidc_roles": "JSON: the role that each entitlement gives; the first that somebody has counts.",
+        "oidc_word_days": "Days for which the provider's last word on somebody keeps tokens working.",
         "local_accounts": "Passwords of the platform's own; left out: only where there is no provider.",
         "log_format": "`json`: each line of the log is a JSON object, and each request has one.",
         "traces_endpoint": "A collector of OpenTelemetry traces (OTLP over HTTP); needs the extra `traces`.",
@@ -154,6 +156,8 @@ FIELDS: dict[str, dict[str, str]] = {
         "`{person}` stands for anybody.",
         "folders": "With `bids`: whether everybody of the unit's table has a folder. `some`: your word that "
         "not.",
+        "profile": "Which registration profile the declaration rests on. "
+        "[`dpgate twin profile`](../how-to/profile-a-data-set.md) writes it.",
         "cohort": "The people whose budget this data set shares. Default: the name, or the "
         "earlier version's.",
         "new_people": "State that the same names stand for other people than those of other cohorts.",
@@ -166,6 +170,16 @@ FIELDS: dict[str, dict[str, str]] = {
         "budget_nats": "The same for PAC privacy: opens the class `pac`. Above ln 2 it promises nothing.",
         "budget_releases": "How many releases with no formal guarantee: opens the class `empirical`.",
         "policy": "What you allow.",
+    },
+    "Profiled": {
+        "": "Registration profile",
+        "digest": "Of `profile.json`, which stays with the rights holder.",
+        "flagged": "Columns that it takes for identifying. Each needs `pii`, or is in `dropped`.",
+    },
+    "FlaggedColumn": {
+        "": "Flagged column",
+        "table": "The table's path.",
+        "column": "As in the header.",
     },
     "PrivacyUnit": {
         "": "Privacy unit",
@@ -181,19 +195,56 @@ FIELDS: dict[str, dict[str, str]] = {
         "rows_per_person": "`one`: a second row of a person is refused.",
         "typical_rows": "With `many`: how many rows a person of the twin has on average, from 1 to twice as "
         "many less one. Public knowledge, never counted in the data. Default: 2.",
+        "line_end": "How lines of the text file end; the twin's do too.",
+        "dropped": "Columns of the file that stay outside, with the decision. Part of the version.",
+        "row_rules": "What holds between columns; every row of the twin keeps it. "
+        "[The forms](../how-to/make-a-twin.md#rules-between-columns).",
     },
     "Column": {
         "": "Column",
         "name": "As in the header.",
-        "kind": "What the cells hold.",
-        "lower": "For `integer` and `number`: the twin's smallest value.",
-        "upper": "For `integer` and `number`: the twin's largest value.",
+        "kind": "What the cells hold. `date`: days like 2020-01-31. `text`: free text or codes, kept by a "
+        "decision in `pii`.",
+        "lower": "For `integer` and `number`: the twin's smallest value. For `date`: its first day.",
+        "upper": "For `integer` and `number`: the twin's largest value. For `date`: its last day.",
         "decimals": "For `number`: digits in the twin.",
         "categories": "For `categorical`: the twin's values.",
         "typical": "Public knowledge that makes the twin more life-like.",
         "missing": "The twin's text for a missing value.",
-        "missing_rate": "The twin's share of missing values.",
+        "missing_rate": "The twin's share of missing values; 1 where all are.",
         "description": "Unit or meaning.",
+        "count_missing": "Missing is counted as a cell of its own where a twin is made from counts. It is, "
+        "too, where `missing_rate` is above 0.",
+        "bins": "Into how many bins the range is cut where a twin is made from counts. Default: 20, or 10 "
+        "below 500 people.",
+        "scale": "`log`: bins of equal ratios, for amounts such as incomes.",
+        "special_values": "Numbers that mean something of their own, such as 0 for none: each has a cell.",
+        "typical_shares": "Public shares of the categories, or of special values, in a blank form.",
+        "coarsen": "A public map from every category to a coarser one: cells where a twin is made from "
+        "counts. The twin still has the categories.",
+        "instrument": "A scale or measure by name, such as `sas`, `mmse`, `bmi`: the twin has its usual "
+        "values. [All of them](../how-to/make-a-twin.md#instruments).",
+        "text_length": "For `text`: how long the twin's placeholder is.",
+        "basis": "Where bounds or categories come from. `looked_at_data` changes the twin's label.",
+        "declared_by": "Who declared them.",
+        "pii": "The decision about a column that identifies people. Part of the version.",
+    },
+    "Identifying": {
+        "": "Identifying column",
+        "kind": "What identifies, in capitals, such as `DATE_OF_BIRTH`.",
+        "classification": "`direct`: by itself; such a column is never counted. `quasi`: together with "
+        "others. `sensitive`: it harms to be known.",
+        "decision": "What is done at the import.",
+        "by": "Who decided.",
+        "why": "The reason. Everybody who may see the data set reads it.",
+    },
+    "Dropped": {
+        "": "Dropped column",
+        "name": "As in the header.",
+        "kind": "What identifies, in capitals.",
+        "classification": "As of an identifying column.",
+        "by": "Who decided.",
+        "why": "The reason. Everybody who may see the data set reads it.",
     },
     "Typical": {
         "": "Typical values",
@@ -204,7 +255,34 @@ FIELDS: dict[str, dict[str, str]] = {
         "": "Person's file",
         "path": "Holds `{person}` as a folder, or as a part of a name between `_` and `.`.",
         "twin_text": "Public text for the twin; `{person}` is replaced.",
-        "twin_volume": "For `.nii` and `.nii.gz`: a volume of random voxels for the twin.",
+        "twin_volume": "For `.nii` and `.nii.gz`: a volume for the twin.",
+        "twin_table": "For `.tsv` and `.tsv.gz`: rows drawn for each person of the twin, such as events.",
+        "twin_recording": "For `.vhdr` (`.eeg` and `.vmrk` come along) and `.edf`: signals for the twin.",
+        "missing_rate": "The share of people of the twin who lack the file.",
+    },
+    "TwinTable": {
+        "": "Twin's small table",
+        "columns": "As in a table, none of kind `person`. A column `onset` rises. `.tsv.gz` has no names.",
+        "rows": "How many; with a column `onset` up to a fifth more or fewer.",
+    },
+    "TwinRecording": {
+        "": "Twin's recording",
+        "channels": "In their order.",
+        "rate": "Samples a second.",
+        "seconds": "How long it is.",
+        "markers": "Marks of a `.vhdr`, at times drawn at random.",
+    },
+    "Channel": {
+        "": "Channel",
+        "name": "As in the file.",
+        "type": "As BIDS has it. `EEG` gets noise and a rhythm of ten a second; `TRIG`, `MISC`, `REF` and "
+        "`TEMP` stay at 0.",
+        "units": "Of its samples.",
+    },
+    "Marker": {
+        "": "Marker",
+        "name": "What the mark says.",
+        "per_minute": "How often it comes.",
     },
     "TwinVolume": {
         "": "Twin's volume",
@@ -213,6 +291,9 @@ FIELDS: dict[str, dict[str, str]] = {
         "lower": "The smallest voxel.",
         "upper": "The largest voxel.",
         "zooms": "Millimetres of a voxel along the first three axes.",
+        "repetition_time": "With four axes: seconds from one volume to the next.",
+        "fill": "`noise`: at random between the bounds. `phantom`: an ellipsoid as large as a brain, whose "
+        "voxels change with time. `zeros`: nothing; packs to little.",
     },
     "PublicFile": {
         "": "Public file",

@@ -39,7 +39,7 @@ from worker.sandbox.needs import NEEDS
 DOCS = Path(__file__).parent
 ROOT = DOCS.parent
 # what a table of names holds
-_VALUES: dict[object, str] = {str: "texts", Role: "roles"}
+_VALUES: dict[object, str] = {str: "texts", float: "numbers", Role: "roles"}
 NOTE = "<!-- Written by docs/generate.py from the code. Change the code, then run it again. -->\n\n"
 
 
@@ -208,10 +208,10 @@ def configuration() -> str:
     text = (
         "# Settings\n\nThe gateway and the workers read their settings from the environment, once, at start. "
     )
-    text += "`dpgate up` sets all of them itself. For a deployment of your own start from "
-    text += "`deploy/env.sample`.\n\n"
-    text += '!!! note "A misspelt name is not noticed"\n\n    A variable that no setting has is ignored. '
-    text += "Check the spelling of what you set.\n\n"
+    text += "`dpgate up` sets the worker's and hands the gateway's on. "
+    text += "For a deployment of your own start from `deploy/env.sample`.\n\n"
+    text += '!!! note "A misspelt name is refused"\n\n    Gateway, worker and `dpgate up` do not start '
+    text += "with a `DPGATE_` variable that no setting has, and name the one that was meant.\n\n"
     for title, model in (("Gateway", GatewaySettings), ("Worker", WorkerSettings)):
         rows = [
             (code(_variable(name)), _type(field), _default(field), SETTINGS[model.__name__][name])
@@ -350,8 +350,8 @@ def _own_schemas(field: FieldInfo) -> Iterator[dict[str, Any]]:
         item for part in typing.get_args(field.annotation) for item in getattr(part, "__metadata__", ())
     ]
     for item in (*field.metadata, *inside):
-        if isinstance(item, WithJsonSchema) and item.json_schema is not None:
-            yield item.json_schema
+        if isinstance(item, WithJsonSchema) and "title" in (item.json_schema or {}):
+            yield item.json_schema or {}
 
 
 def _kind(annotation: Any) -> str:
@@ -363,7 +363,8 @@ def _kind(annotation: Any) -> str:
     if origin in (typing.Union, types.UnionType):
         return " or ".join(dict.fromkeys(_kind(part) for part in arguments if part is not type(None)))
     if origin is dict:
-        return f"names and {_VALUES.get(arguments[1], 'whole numbers')}"
+        held = arguments[1].__origin__ if typing.get_origin(arguments[1]) is Annotated else arguments[1]
+        return f"names and {_VALUES.get(held, 'whole numbers')}"
     if origin is tuple:
         return f"list of {_kind(arguments[0])}"
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):

@@ -11,6 +11,7 @@ from domain.pipeline import DEFAULT_OUTPUT_MIB, Pipeline, Resources
 from domain.policy import Policy
 from domain.query import QueryRequest, check_query
 from domain.request import Request
+from domain.twin_request import TwinRequest, check_twin
 from privacy.cost import ATTO, Currency, format_amount
 from privacy.partition import MIN_BLOCKS
 from privacy.sample_parameters import MAX_BLOCKS
@@ -22,6 +23,10 @@ LEAST_PEOPLE_PER_DELTA = 10
 def check_policy(request: AnyRequest, dataset: Dataset) -> None:
     """Raises InvalidRequest or NotAllowed when the data set's policy does not allow this request."""
     check_guarantee(request, dataset)
+    if isinstance(request, TwinRequest):
+        # its limits are its own: the others are for what data users ask of somebody else's budget
+        check_twin(request, dataset.declaration)
+        return
     _check_mechanism(request, dataset)
     if isinstance(request, QueryRequest):
         check_loss(dataset, field="epsilon", micro_epsilon=request.micro_epsilon)
@@ -42,6 +47,8 @@ def needs_review(request: AnyRequest, policy: Policy) -> bool:
 
 def why_approval(request: AnyRequest, policy: Policy) -> str | None:
     """Which rule makes the job wait, as a sentence; None when none does."""
+    if isinstance(request, TwinRequest):
+        return None  # whose budget it is has asked
     if policy.approve_jobs:
         return "All jobs wait for approval."
     return _above(request, policy.approve_jobs_above)
@@ -49,6 +56,8 @@ def why_approval(request: AnyRequest, policy: Policy) -> str | None:
 
 def why_review(request: AnyRequest, policy: Policy) -> str | None:
     """Which rule makes the release wait, as a sentence; None when none does."""
+    if isinstance(request, TwinRequest):
+        return None  # twins are approved before anybody gets one
     if policy.review_releases:
         return "All releases are reviewed."
     return _above(request, policy.review_releases_above)
@@ -69,7 +78,7 @@ def check_project(dataset: Dataset, *, project: str, micro_epsilon: int) -> None
 
 def epsilon_of(request: AnyRequest) -> int | None:
     """Micro-epsilon of the promise; None for a mechanism whose promise is no epsilon."""
-    asked = request if isinstance(request, QueryRequest) else request.mechanism
+    asked = request.mechanism if isinstance(request, JobRequest) else request
     found: int | None = getattr(asked, "micro_epsilon", None)
     return found
 

@@ -108,8 +108,8 @@ def example(declaration: Declaration) -> str:
     return (
         f"Somebody who thinks it as likely as not that a certain {unit} is in the data, and who knows "
         f"everything about everybody else, is at most {presence.become[-1]} sure of it after the largest "
-        f"release with differential privacy that one job may give; and at most {its_property.become[-1]} "
-        f"sure of what the data of a {unit} say who is known to be in them{unless}."
+        f"release with differential privacy that one job of a data user may give; and at most "
+        f"{its_property.become[-1]} sure of what the data of a {unit} say who is known to be in them{unless}."
     )
 
 

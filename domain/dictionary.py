@@ -21,8 +21,9 @@ class Entry:
     table: str
     column: str
     kind: str
-    lower: float | None
-    upper: float | None
+    # of a column of dates: days like 2020-01-31
+    lower: float | str | None
+    upper: float | str | None
     categories: tuple[str, ...]
     missing: str
     missing_rate: float

@@ -9,7 +9,8 @@ from __future__ import annotations
 import csv
 import re
 
-from domain.dataset.table import ONE_LINE, repeated
+from domain.dataset.column import ONE_LINE
+from domain.dataset.table import repeated
 from domain.errors import InvalidRequest
 
 MAX_BYTES = 64 * 1024

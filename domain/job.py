@@ -22,6 +22,7 @@ from domain.query import QueryRequest
 from domain.schedule import Schedule
 from domain.shape import Shape
 from domain.states import JobState
+from domain.twin_request import TwinRequest
 from privacy.cost import Cost
 from privacy.loss import GuaranteeClass
 from privacy.sample_aggregate import SampleAggregate
@@ -113,14 +114,30 @@ class JobRequest(Model):
 
 
 def _kind(asked: Any) -> str:
-    """What a body is about: only a query has the field `query`."""
-    is_query = "query" in asked if isinstance(asked, Mapping) else hasattr(asked, "query")
-    return "query_request" if is_query else "pipeline_request"
+    """What a body of a data user is about: only a query has the field `query`."""
+    return "query_request" if _has(asked, "query") else "pipeline_request"
 
 
-AnyRequest = Annotated[
+def _kind_on_record(asked: Any) -> str:
+    """The same for a job on record: only what asks for counts of a twin has `tables`."""
+    return "twin_request" if _has(asked, "tables") else _kind(asked)
+
+
+def _has(asked: Any, field: str) -> bool:
+    return field in asked if isinstance(asked, Mapping) else hasattr(asked, field)
+
+
+UserRequest = Annotated[
     Annotated[JobRequest, Tag("pipeline_request")] | Annotated[QueryRequest, Tag("query_request")],
     Discriminator(_kind),
+]
+"""What a data user may submit."""
+
+AnyRequest = Annotated[
+    Annotated[JobRequest, Tag("pipeline_request")]
+    | Annotated[QueryRequest, Tag("query_request")]
+    | Annotated[TwinRequest, Tag("twin_request")],
+    Discriminator(_kind_on_record),
 ]
 """Everything that a job on record may hold."""
 

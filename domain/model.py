@@ -68,7 +68,7 @@ UNIONS = {"mechanism", "query"}
 # the same for the items of a list
 LISTS_OF_UNIONS = {"files"}
 # the same for a whole body
-KINDS_OF_REQUEST = {"pipeline_request", "query_request"}
+KINDS_OF_REQUEST = {"pipeline_request", "query_request", "twin_request"}
 
 FIXES: Mapping[str, str] = {
     "extra_forbidden": "Remove it, or check its spelling.",
@@ -114,7 +114,8 @@ def _problem(detail: Any, within: str) -> FieldProblem:
     )
     fix = FIXES.get(detail["type"], "").format_map(detail.get("ctx", {}))
     if detail.get("ctx", {}).get("pattern") == SLUG:
-        fix = "Use small letters, digits and hyphens."
+        # nobody who fills in a form reads regular expressions
+        problem, fix = "is no short name.", "Use small letters, digits and hyphens."
     return FieldProblem(".".join(where) or "body", problem, fix)
 
 

@@ -23,7 +23,11 @@ MAX_VOLUME_BYTES = 64 * 1024 * 1024
 MAX_EXTENSION_BYTES = 1024 * 1024
 """Between the header and the voxels, where it is known how many these are."""
 
+HEAD_BYTES = 4096
+"""As much of a file as is ever looked at for its grid alone."""
+
 Order = Literal["<", ">"]
+_SECONDS = {8: 1.0, 16: 1e-3, 24: 1e-6}  # xyzt_units: seconds, milliseconds, microseconds
 _KINDS = {
     2: "u1", 4: "i2", 8: "i4", 16: "f4", 64: "f8", 256: "i1", 512: "u2", 768: "u4", 1024: "i8", 1280: "u8",
 }  # fmt: skip
@@ -65,6 +69,17 @@ _TWO = _Layout(
     scale=(176, "2d"),
     kept=((16, 80), (104, 168), (344, 496), (500, 504)),
 )
+
+
+@dataclass(frozen=True)
+class Grid:
+    """What the first bytes of a file say of its voxels: numbers only, none of its words. `zooms` in mm;
+    `seconds` from one volume to the next, where the file says so."""
+
+    dims: tuple[int, ...]
+    kind: str
+    zooms: tuple[float, float, float]
+    seconds: float | None
 
 
 @dataclass(frozen=True)
@@ -111,6 +126,32 @@ def read(
     return header, voxels
 
 
+def read_grid(file: str, head: bytes) -> Grid:
+    """Of the first HEAD_BYTES or more of a file, packed or not. Nothing behind the header is looked at, so
+    the volume may be of any size. Raises PipelineError for what is no header."""
+    if file.endswith(".gz"):
+        try:
+            head = zlib.decompressobj(wbits=31).decompress(head[:HEAD_BYTES], HEAD_BYTES)
+        except zlib.error:
+            raise PipelineError(f"{file} is not a gzip file") from None
+    layout, order = _layout(file, head)
+    rank, *sides = struct.unpack_from(order + layout.dim[1], head, layout.dim[0])
+    if not 1 <= rank <= 7 or any(side < 1 for side in sides[:rank]):
+        raise PipelineError(f"{file} has no sound dimensions")
+    (datatype,) = struct.unpack_from(f"{order}h", head, layout.datatype)
+    if datatype not in _KINDS:
+        raise PipelineError(f"{file} has voxels of type {datatype}, not of real numbers")
+    steps = struct.unpack_from(order + layout.pixdim[1], head, layout.pixdim[0])[1:5]
+    # a step of 0, or none, is what writers leave who do not know it
+    sizes = [abs(step) if math.isfinite(step) and step else 1.0 for step in steps]
+    place, form = (500, f"{order}i") if layout is _TWO else (123, "B")
+    (units,) = struct.unpack_from(form, head, place)
+    scale = _SECONDS.get(units & 0x38)
+    is_timed = rank > 3 and sides[3] > 1 and scale is not None and bool(steps[3])
+    seconds = sizes[3] * scale if is_timed and scale else None
+    return Grid(_trimmed(sides[:rank]), _KINDS[datatype], (sizes[0], sizes[1], sizes[2]), seconds)
+
+
 def blank_header(header: Header) -> bytes:
     """A header for float64 voxels on the same grid in space, and without a word of the file's own."""
     layout, order = header.layout, header.order
@@ -141,8 +182,13 @@ def write(file: str, raw: bytes, voxels: npt.NDArray[np.float64]) -> bytes:
     return gzip.compress(content, mtime=0) if file.endswith(".gz") else content
 
 
-def new_header(dims: tuple[int, ...], *, kind: str, zooms: tuple[float, ...]) -> bytes:
-    """A NIfTI-1 header, little endian, with an affine that only scales. `zooms`: edge of a voxel in mm."""
+def new_header(
+    dims: tuple[int, ...], *, kind: str, zooms: tuple[float, ...], seconds: float | None = None
+) -> bytes:
+    """A NIfTI-1 header, little endian, with an affine that only scales. `zooms`: edge of a voxel in mm.
+
+    With `seconds`, the time from one volume to the next along the fourth axis.
+    """
     made = bytearray(_ONE.size)
     struct.pack_into("<i", made, 0, _ONE.size)
     struct.pack_into("<8h", made, 40, len(dims), *dims, *[1] * (7 - len(dims)))
@@ -150,6 +196,9 @@ def new_header(dims: tuple[int, ...], *, kind: str, zooms: tuple[float, ...]) ->
     struct.pack_into("<8f", made, 76, 1, *zooms, *[1] * (7 - len(zooms)))
     struct.pack_into("<3f", made, 108, _ONE.size + _END_OF_HEADER, 1, 0)
     struct.pack_into("<B", made, 123, 2)  # millimetres
+    if seconds is not None:
+        struct.pack_into("<f", made, 92, seconds)
+        struct.pack_into("<B", made, 123, 2 + 8)  # millimetres and seconds
     struct.pack_into("<2h", made, 252, 0, 2)  # the affine of the rows below, aligned to some anatomy
     for axis, zoom in enumerate((*zooms, 1, 1, 1)[:3]):
         struct.pack_into("<f", made, 280 + 16 * axis + 4 * axis, zoom)

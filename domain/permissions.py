@@ -33,6 +33,7 @@ class Permission(StrEnum):
     JOB_DECIDE = "job.decide"
     RELEASE_READ = "release.read"
     RELEASE_DECIDE = "release.decide"
+    TWIN_MAKE = "twin.make"
     TWIN_DECIDE = "twin.decide"
     JOB_COMMENT = "job.comment"
     IMAGE_READ = "image.read"
@@ -66,6 +67,7 @@ GRANTS: dict[Permission, frozenset[Role]] = {
     P.JOB_DECIDE: frozenset({R.RIGHTS_HOLDER}),
     P.RELEASE_READ: frozenset({R.DATA_USER, R.RIGHTS_HOLDER}),
     P.RELEASE_DECIDE: frozenset({R.RIGHTS_HOLDER}),
+    P.TWIN_MAKE: frozenset({R.RIGHTS_HOLDER}),
     P.TWIN_DECIDE: frozenset({R.RIGHTS_HOLDER}),
     P.JOB_COMMENT: frozenset({R.DATA_USER, R.RIGHTS_HOLDER}),
     P.IMAGE_READ: frozenset(R),

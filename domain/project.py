@@ -144,6 +144,8 @@ class Project(Model):
     made_by: Slug
     made_at: datetime
     members: tuple[Slug, ...]
+    # members who lead it too, by an entitlement
+    further_leads: tuple[Slug, ...] = ()
     # its last day, in UTC; none of those that a rights holder keeps
     ends_on: date | None
     is_closed: bool
@@ -213,8 +215,9 @@ def check_end(ends_on: date, now: datetime, *, latest: date | None = None) -> No
         raise InvalidRequest("ends_on", f"{ends_on} is more than {MAX_YEARS} years away.", f"At most {most}.")
 
 
-def check_leads(user: User, project: Project) -> None:
-    """Raises NotAllowed unless this user leads the project."""
-    if user.name != project.lead:
+def check_leads(user: User, project: Project, *, by_name: bool = False) -> None:
+    """Raises NotAllowed unless this user leads the project; `by_name`: and not by an entitlement alone, which
+    somebody else can take away: that is no ground for closing a project or giving it to others."""
+    if user.name != project.lead and (by_name or user.name not in project.further_leads):
         who = project.lead or project.made_by
         raise NotAllowed("user", f"only {who} may do this in the project {project.name}.", f"Ask {who}.")

@@ -24,7 +24,7 @@ class Step:
 STEPS = (
     Step("about", "About", ("name", "title", "description", "licence", "citation", "synthetic")),
     Step("unit", "People", ("layout", "privacy_unit", "nominal_size", "folders", "cohort", "new_people")),
-    Step("tables", "Tables", ("tables",)),
+    Step("tables", "Tables", ("tables", "profile")),
     Step("files", "Files", ("person_files", "public_files", "excluded")),
     Step(
         "budget",
@@ -43,6 +43,9 @@ _SENTENCES = (
     ("public_files", "files"),
     ("excluded", "files"),
     ("privacy_unit", "tables"),
+    ("identify people", "tables"),
+    ("pseudonym", "tables"),
+    ("generalise", "tables"),
     ("folders", "unit"),
     ("participants table", "tables"),
     ("Parquet", "tables"),

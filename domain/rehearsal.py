@@ -1,7 +1,8 @@
 """A rehearsal: a pipeline run by a worker on the twin, for its author.
 
-The twin has seen no data (it is a blank form), so whatever a rehearsal gives may be shown: what the pipeline
-printed, its outputs, and the error to expect of a release at each epsilon.
+The twin has seen no data (it is a blank form, or drawn from counts that were released), so whatever a
+rehearsal gives may be shown: what the pipeline printed, its outputs, and the error to expect of a release at
+each epsilon.
 """
 
 from __future__ import annotations
@@ -147,6 +148,8 @@ class Rehearsal(Model):
     pipeline_digest: str
     request: RehearsalRequest
     image_digest: str
+    # the job whose released counts its twin is drawn from; none where it is the blank form
+    counts: str | None = None
     state: RehearsalState
     attempts: int
     done: int

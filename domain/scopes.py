@@ -41,6 +41,8 @@ SCOPE: dict[Permission, Scope] = {
     P.JOB_DECIDE: S.REVIEW,
     P.RELEASE_READ: S.READ,
     P.RELEASE_DECIDE: S.REVIEW,
+    # as an allotment does, it decides what the budget is spent on
+    P.TWIN_MAKE: S.REGISTER,
     P.TWIN_DECIDE: S.REVIEW,
     P.JOB_COMMENT: S.SUBMIT,
     P.IMAGE_READ: S.READ,
@@ -62,7 +64,7 @@ MEANING: dict[Scope, str] = {
     S.READ: "look at data sets, budgets, projects, jobs and releases",
     S.SUBMIT: "submit and cancel jobs, comment on them",
     S.REVIEW: "decide on jobs, releases and twins",
-    S.REGISTER: "register data sets, grant them, set their policy and allot their budget",
+    S.REGISTER: "register data sets, grant them, set their policy, allot their budget and have twins made",
     S.PROJECTS: "lead projects: members, and asking for data sets",
     S.ADMINISTER: "manage users, images, workers and maintenance",
     S.TOKENS: "make and revoke tokens, and say where notices go",

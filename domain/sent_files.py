@@ -22,6 +22,8 @@ MAX_MANIFEST_BYTES = 256 * 1024
 MAX_ENTRIES = 4 * MAX_SOURCES
 """Of a zip, with folders and what is left out."""
 _FIELD = "files"
+# of a file, or of the end of an empty zip
+_BEGINS = (b"PK\x03\x04", b"PK\x05\x06")
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,9 @@ def read_sent(files: Iterable[tuple[str, bytes]]) -> SentFiles:
 
 def unzipped(content: bytes) -> dict[str, bytes]:
     """Files of a zip by name. Reads no more than a pipeline may have, whatever the zip says of itself."""
+    if not content.startswith(_BEGINS):
+        # a page or a program in front of a zip is read as the one by some and as the other by others
+        raise InvalidRequest(_FIELD, "the zip cannot be read.", "Make it anew, with nothing in front of it.")
     found: dict[str, bytes] = {}
     left = MAX_SOURCE_BYTES + MAX_MANIFEST_BYTES
     try:

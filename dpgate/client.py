@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from dpgate.answers import as_model, content_of, refusal
 from dpgate.credentials import Login, find_login
+from dpgate.entitlements import Entitlements
 from dpgate.errors import DpgateError, PlatformUnreachable
 from dpgate.facts import Facts
 from dpgate.models import Account, Budget, Dataset, Job, Release
@@ -19,6 +20,7 @@ from dpgate.policies import Policies
 from dpgate.projects import Projects
 from dpgate.rehearsals import Rehearsals
 from dpgate.reviews import Reviews
+from dpgate.twins import Twins
 from dpgate.unpacking import MAX_BYTES, unpack
 
 if TYPE_CHECKING:
@@ -50,6 +52,7 @@ class Client:
             # an answer never sends the token elsewhere
             follow_redirects=False,
         )
+        self.entitlements = Entitlements(self._json)
         self.facts = Facts(self._json)
         self.policies = Policies(self._json)
         self.notices = Notices(self._json)
@@ -57,6 +60,7 @@ class Client:
         self.projects = Projects(self._json)
         self.rehearsals = Rehearsals(self._json)
         self.reviews = Reviews(self._json)
+        self.twins = Twins(self._json)
 
     def __enter__(self) -> Client:
         return self
@@ -87,9 +91,24 @@ class Client:
         """The newest registration of your data set, whatever became of it."""
         return as_model(Dataset.of, self._json("GET", _path("datasets", name, "registration")))
 
-    def twin(self, name: str, folder: str | Path) -> list[str]:
-        """Unpack the twin below `folder`; returns the paths written."""
-        return unpack(self._download(_path("datasets", name, "twin")), Path(folder))
+    def twin(
+        self,
+        name: str,
+        folder: str | Path,
+        *,
+        level: int | None = None,
+        seed: int = 0,
+        people: int | None = None,
+        counts: str | None = None,
+    ) -> list[str]:
+        """Unpack the twin below `folder`; returns the paths written.
+
+        Every seed gives another twin, of so many `people`; all are free. `level` 0 is the blank form whatever
+        else there is; `counts` names those of a job, for reviewers to look at before they approve them.
+        """
+        wanted = {"level": level, "seed": seed or None, "people": people, "counts": counts}
+        params = {key: value for key, value in wanted.items() if value is not None}
+        return unpack(self._download(_path("datasets", name, "twin"), params=params), Path(folder))
 
     def budget(self, name: str) -> Budget:
         return as_model(Budget.of, self._json("GET", _path("datasets", name, "budget")))
@@ -231,13 +250,13 @@ class Client:
             raise refusal(answer)
         return answer
 
-    def _download(self, path: str) -> bytes:
+    def _download(self, path: str, *, params: Mapping[str, str | int]) -> bytes:
         """A large answer, given up as soon as it is larger than it may be."""
         import httpx
 
         content = bytearray()
         try:
-            with self._http.stream("GET", path) as answer:
+            with self._http.stream("GET", path, params=params) as answer:
                 if not answer.is_success:
                     answer.read()
                     raise refusal(answer)

@@ -8,7 +8,7 @@ from typing import Any
 
 from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-from cryptography.hazmat.primitives.serialization import load_pem_public_key
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat, load_pem_public_key
 
 from domain.release import ReleasedValue, opened, pre_authentication_encoding
 
@@ -35,6 +35,12 @@ def check_release(release: dict[str, Any], public_key_pem: str) -> dict[str, Any
         AttributeError,
     ):
         return None
+
+
+def key_id(public_key_pem: str) -> str:
+    """The SHA-256 of the raw key, as certificates name it."""
+    key = load_pem_public_key(public_key_pem.encode())
+    return hashlib.sha256(key.public_bytes(Encoding.Raw, PublicFormat.Raw)).hexdigest()
 
 
 def _fits(statement: dict[str, Any], release: dict[str, Any]) -> bool:

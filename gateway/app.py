@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.metadata import version
@@ -16,6 +17,7 @@ from gateway.api import (
     channels,
     citations,
     datasets,
+    entitlements,
     facts,
     grants,
     images,
@@ -30,9 +32,10 @@ from gateway.api import (
     reviews,
     spending,
     tokens,
+    twins,
     users,
 )
-from gateway.config import GatewaySettings
+from gateway.config import GatewaySettings, settings_of
 from gateway.faults import Faults
 from gateway.headers import SecurityHeaders
 from gateway.limits import BodyLimit
@@ -102,7 +105,7 @@ async def _running(app: FastAPI) -> AsyncIterator[None]:
 
 def create_app(settings: GatewaySettings | None = None) -> FastAPI:
     """The gateway. Settings come from the environment unless given."""
-    settings = settings or GatewaySettings()
+    settings = settings or settings_of(os.environ)
     if settings.log_format == "json":
         write_json_lines()
     app = Gateway(
@@ -130,9 +133,11 @@ def create_app(settings: GatewaySettings | None = None) -> FastAPI:
     for part in (
         platform,
         datasets,
+        twins,
         facts,
         spending,
         policies,
+        entitlements,
         projects,
         rehearsals,
         grants,

@@ -14,7 +14,7 @@ from domain.errors import Conflict, InvalidRequest, NotFound
 from domain.job import Job
 from domain.permissions import User, may_see_dataset
 from privacy.cost import Currency, format_amount
-from store import audit, grants, ledger, policies
+from store import audit, grants, ledger, policies, reviewers
 from store.database import insert_once
 from store.policy_tables import policies as policy_rows
 from store.tables import cohorts, datasets
@@ -142,7 +142,7 @@ def settled_deliveries(connection: sa.Connection, names: Iterable[str]) -> set[s
 def newest(connection: sa.Connection, name: str, user: User) -> Dataset:
     """The newest version that is ready, or else the newest; NotFound unless this user may see it."""
     ready = _latest(connection, name, state=DatasetState.READY) or _latest(connection, name)
-    if ready is None or not _visible(ready, user, grants.granted_to(connection, user, datetime.now(UTC))):
+    if ready is None or not _visible(ready, user, _opened_to(connection, user)):
         # the same words for absent and forbidden: a name is not confirmed to those who may not see it
         raise NotFound("dataset", f"there is no data set {name} that you may use.", "See `dpgate datasets`.")
     return ready
@@ -170,8 +170,8 @@ def visible_to(connection: sa.Connection, user: User) -> list[Dataset]:
     found = [
         _latest(connection, name, state=DatasetState.READY) or _latest(connection, name) for name in names
     ]
-    granted = grants.granted_to(connection, user, datetime.now(UTC))
-    return [dataset for dataset in found if dataset is not None and _visible(dataset, user, granted)]
+    opened = _opened_to(connection, user)
+    return [dataset for dataset in found if dataset is not None and _visible(dataset, user, opened)]
 
 
 def importing(connection: sa.Connection, *, older_than_s: float, now: datetime) -> list[str]:
@@ -249,12 +249,17 @@ def _latest(
     return None if row is None else _dataset(row)
 
 
-def _visible(dataset: Dataset, user: User, granted: frozenset[str]) -> bool:
-    named, is_granted = dataset.declaration.policy.data_users, dataset.name in granted
+def _opened_to(connection: sa.Connection, user: User) -> frozenset[str]:
+    """Names of data sets granted to a data user's projects, or that a rights holder reviews."""
+    granted = grants.granted_to(connection, user, datetime.now(UTC))
+    return granted | reviewers.reviewed_by(connection, user)
+
+
+def _visible(dataset: Dataset, user: User, opened: frozenset[str]) -> bool:
+    named, is_open = dataset.declaration.policy.data_users, dataset.name in opened
     # what others than the owner decide about is there for them to see
-    reviews = user.name in dataset.declaration.policy.reviewers
     return may_see_dataset(
-        user, owner=dataset.owner, data_users=named, is_granted=is_granted, reviews=reviews
+        user, owner=dataset.owner, data_users=named, is_granted=is_open, reviews=is_open
     ) and (dataset.state is DatasetState.READY or user.name == dataset.owner)
 
 

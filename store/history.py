@@ -10,9 +10,11 @@ import sqlalchemy as sa
 
 from domain.dataset import DatasetState
 from domain.job import Reason
+from domain.permissions import User
 from domain.project import subject_of_grant, subject_of_project
 from domain.states import JobState, LedgerAction
 from privacy.cost import Currency
+from store import reviewers
 from store.project_tables import grants, projects
 from store.tables import accounts, audit_events, datasets, jobs, ledger_entries
 
@@ -145,13 +147,16 @@ def actions(connection: sa.Connection) -> list[str]:
     return list(connection.execute(query).scalars())
 
 
-def subjects_of(connection: sa.Connection, owner: str) -> set[str]:
+def subjects_of(connection: sa.Connection, user: User) -> set[str]:
     """What a rights holder's events are about: their data sets, cohorts, the jobs on them, and the projects
-    that asked for them."""
+    that asked for them; of data sets that they review and do not own, the data set and the jobs on it."""
+    owner = user.name
     own = sa.select(datasets.c.id, datasets.c.cohort).where(datasets.c.owner == owner)
     rows = connection.execute(own).all()
-    on_them = sa.select(jobs.c.id).where(jobs.c.dataset_id.in_([row.id for row in rows]))
-    subjects = {name for row in rows for name in row} | set(connection.execute(on_them).scalars())
+    reviewed = sa.select(datasets.c.id).where(datasets.c.name.in_(reviewers.reviewed_by(connection, user)))
+    ids = {row.id for row in rows} | set(connection.execute(reviewed).scalars())
+    on_them = sa.select(jobs.c.id).where(jobs.c.dataset_id.in_(sorted(ids)))
+    subjects = ids | {row.cohort for row in rows} | set(connection.execute(on_them).scalars())
     owned = sa.select(datasets.c.name).where(datasets.c.owner == owner)
     asked = sa.select(grants.c.number, grants.c.project).where(grants.c.dataset.in_(owned))
     for row in connection.execute(asked):

@@ -14,6 +14,7 @@ from domain.errors import Conflict, NotFound
 from domain.job import AnyRequest, Job, Reason
 from domain.permissions import Role, User, may_see_job
 from domain.states import Actor, JobState, LedgerAction, is_terminal, transition
+from domain.twin_request import TwinRequest
 from store import audit, job_notices, ledger, reviewers, runs
 from store.database import insert_once
 from store.tables import datasets, jobs
@@ -226,6 +227,12 @@ def in_state(connection: sa.Connection, state: JobState, *, now: datetime, for_s
 
 
 def _released_once(request: AnyRequest) -> Conflict:
+    if isinstance(request, TwinRequest):
+        return Conflict(
+            "again",
+            "counts for a twin of these data were made, or are being made; a second set costs again.",
+            "Use those: any number of twins is drawn from them for free. Or say again: true.",
+        )
     return Conflict(
         "mechanism",
         f"{request.mechanism_name} releases once from one pipeline and data set; another job does that.",

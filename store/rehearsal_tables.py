@@ -16,6 +16,8 @@ rehearsals = sa.Table(
     sa.Column("pipeline_digest", sa.String(71), nullable=False),
     sa.Column("request", sa.JSON, nullable=False),
     sa.Column("image_digest", sa.String(71), sa.ForeignKey("images.digest"), nullable=False),
+    # the job whose counts its twin is drawn from; none where it is the blank form
+    sa.Column("counts", sa.String(64)),
     sa.Column("state", sa.String(10), nullable=False),
     sa.Column("attempts", sa.Integer, nullable=False),
     # runs made, and runs to make: of a twin, so anybody may know

@@ -34,6 +34,7 @@ def request(
     dataset: Dataset,
     request: RehearsalRequest,
     image_digest: str,
+    counts: str | None = None,
     now: datetime,
 ) -> tuple[Rehearsal, bool]:
     """A new rehearsal, or the one on record under this id: (rehearsal, is it new?).
@@ -44,7 +45,7 @@ def request(
     if present := on_record(connection, rehearsal_id, author=author, request=request):
         return present, False
     _check_waiting(connection, author)
-    runs = _taken_over(connection, author, dataset, request, image_digest)
+    runs = _taken_over(connection, author, dataset, request, image_digest, counts)
     values = {
         "id": rehearsal_id,
         "author": author,
@@ -52,6 +53,7 @@ def request(
         "pipeline_digest": request.pipeline.digest,
         "request": request.model_dump(mode="json"),
         "image_digest": image_digest,
+        "counts": counts,
         "state": RehearsalState.QUEUED,
         "attempts": 0,
         "done": 0,
@@ -208,7 +210,12 @@ def _check_waiting(connection: sa.Connection, author: str) -> None:
 
 
 def _taken_over(
-    connection: sa.Connection, author: str, dataset: Dataset, request: RehearsalRequest, image_digest: str
+    connection: sa.Connection,
+    author: str,
+    dataset: Dataset,
+    request: RehearsalRequest,
+    image_digest: str,
+    counts: str | None,
 ) -> TwinRuns | None:
     if request.runs_of is None:
         return None
@@ -217,13 +224,14 @@ def _taken_over(
         earlier.runs is not None
         and earlier.dataset_id == dataset.id
         and earlier.image_digest == image_digest
+        and earlier.counts == counts
         and earlier.request.block_size == request.block_size
         and code_digest(earlier.request.pipeline) == code_digest(request.pipeline)
     )
     if not same or earlier.runs is None:
         raise Conflict(
             "runs_of",
-            "its runs are not those of this pipeline, data set, image and block size.",
+            "its runs are not those of this pipeline, data set, twin, image and block size.",
             "Leave runs_of out: then the pipeline runs again.",
         )
     return earlier.runs

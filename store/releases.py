@@ -30,11 +30,18 @@ def exists(connection: sa.Connection, job_id: str) -> bool:
 
 def read(connection: sa.Connection, job: Job) -> Release:
     """The release that answers a job. Raises Conflict until the job is RELEASED."""
-    if job.state is not JobState.RELEASED:
-        raise Conflict(
-            "job", f"the job is {job.state}; it has no release to read.", "Wait until it is RELEASED."
-        )
+    _check_released(job)
     return _get(connection, job.answered_by or job.id)
+
+
+def id_of(connection: sa.Connection, job: Job) -> str:
+    """The id of that release, without reading it. Raises as `read`."""
+    _check_released(job)
+    query = sa.select(releases.c.id).where(releases.c.job_id == (job.answered_by or job.id))
+    found: str | None = connection.execute(query).scalar()
+    if found is None:
+        raise _no_release()
+    return found
 
 
 def read_for_review(connection: sa.Connection, job: Job) -> Release:
@@ -59,5 +66,16 @@ def public_key(connection: sa.Connection) -> str | None:
 def _get(connection: sa.Connection, job_id: str) -> Release:
     body = connection.execute(sa.select(releases.c.body).where(releases.c.job_id == job_id)).scalar()
     if body is None:
-        raise NotFound("job", "there is no release of this job.")
+        raise _no_release()
     return Release.model_validate(body)
+
+
+def _check_released(job: Job) -> None:
+    if job.state is not JobState.RELEASED:
+        raise Conflict(
+            "job", f"the job is {job.state}; it has no release to read.", "Wait until it is RELEASED."
+        )
+
+
+def _no_release() -> NotFound:
+    return NotFound("job", "there is no release of this job.")

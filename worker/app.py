@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import logging
+import os
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -22,6 +23,7 @@ from kombu import Exchange, Queue
 
 from domain.errors import PlatformError
 from domain.schedule import LONGEST_CHUNK_S
+from domain.setting_names import check_settings
 from worker.config import WorkerSettings
 from worker.consumer_steps import Present, Wakeful, say_the_end
 from worker.failure import without_its_text
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 # at INFO it tells how long each task took; of a chunk, that is data
 logging.getLogger("celery.app.trace").setLevel(logging.WARNING)
+check_settings(os.environ)
 settings = WorkerSettings()  # from the environment
 
 app = Celery("dpgate", include=["worker.tasks"])

@@ -30,8 +30,9 @@ RENEWED_FOR_S = 6 * 3600.0
 
 
 @contextmanager
-def watched(zone: WorkerZone, chunk: Chunk, slot: Slot) -> Iterator[None]:
-    """Watch the job from a thread of its own: the one that runs blocks is waiting for them."""
+def watched(zone: WorkerZone, chunk: Chunk, slot: Slot | None) -> Iterator[None]:
+    """Watch the job from a thread of its own: the one that runs blocks is waiting for them. A scan has no
+    slot: it goes on to its end, and what it found is kept nowhere if the job has ended meanwhile."""
     done = threading.Event()
     watcher = threading.Thread(target=_watch, args=(zone, chunk, slot, done), daemon=True)
     watcher.start()
@@ -42,7 +43,7 @@ def watched(zone: WorkerZone, chunk: Chunk, slot: Slot) -> Iterator[None]:
         watcher.join()
 
 
-def _watch(zone: WorkerZone, chunk: Chunk, slot: Slot, done: threading.Event) -> None:
+def _watch(zone: WorkerZone, chunk: Chunk, slot: Slot | None, done: threading.Event) -> None:
     margin = zone.settings.lease_margin_s
     ends = chunk.claimed_at + chunk.schedule.longest_s(chunk.number) + margin
     given_up = ends + RENEWED_FOR_S
@@ -57,7 +58,8 @@ def _watch(zone: WorkerZone, chunk: Chunk, slot: Slot, done: threading.Event) ->
             log.warning("job %s cannot be watched: %s", chunk.job.id, without_its_text(error))
             continue
         if state is not JobState.RUNNING:
-            slot.cancel()
+            if slot is not None:
+                slot.cancel()
             return
 
 

@@ -12,6 +12,7 @@ from domain.job import Job, JobRequest
 from domain.mechanism import BlackBox
 from domain.query import QueryRequest
 from domain.shape import Shape
+from domain.twin_request import TwinRequest
 from privacy.mechanism import NoisedOutput, RunOutput
 from privacy.pac import Pac
 from privacy.pac_state import PacState
@@ -21,6 +22,7 @@ from store.sealing import open_sealed, seal
 from worker.collect import unpack
 from worker.drawn import Drawn, DrawnValue, text
 from worker.scan.answer import draw_query
+from worker.twin.answer import draw_counts
 from worker.zone import WorkerZone
 
 
@@ -30,6 +32,8 @@ def draw(
     """The noise of a job, drawn once, from its opened outputs by run."""
     if isinstance(job.request, QueryRequest):
         return draw_query(job.request, dataset.declaration, opened[0])
+    if isinstance(job.request, TwinRequest):
+        return draw_counts(job.request, dataset.declaration, opened[0])
     return draw_pipeline(zone, connection, job, dataset, opened)
 
 

@@ -1,7 +1,7 @@
 """The route of a job through the worker zone, as the list of its steps.
 
     execute        claim -> prepare -> charge -> send the chunks to all workers       (start.py)
-    execute_chunk  claim -> run people, run groups, or scan -> keep; whoever finishes
+    execute_chunk  claim -> run people, run groups, scan, or count -> keep; whoever finishes
                    a level last sends the next one's chunks, or arranges the release  (chunk.py, scan/)
     publish        aggregate, noise and release in one transaction                    (publish.py)
 
@@ -15,6 +15,7 @@ import logging
 from collections.abc import Mapping
 
 from domain.query import QueryRequest
+from domain.twin_request import TwinRequest
 from worker.chunk import Chunk, claim_chunk, give_back, keep, run
 from worker.levels import OutcomeMissing
 from worker.participant_chunk import run_people
@@ -23,6 +24,7 @@ from worker.sandbox.protocol import SandboxUnavailable, SlotCancelled
 from worker.scan.chunk import scan_chunk
 from worker.scan.engine import ScanFailed
 from worker.start import charge, claim, prepare, put_back, send, send_groups
+from worker.twin.chunk import count_chunk
 from worker.zone import WorkerZone
 
 log = logging.getLogger(__name__)
@@ -70,6 +72,8 @@ def _outputs(zone: WorkerZone, chunk: Chunk) -> Mapping[int, bytes]:
     """Packed, by run. The participant level has none: its outcomes are kept one by one as they come."""
     if isinstance(chunk.job.request, QueryRequest):
         return scan_chunk(zone, chunk)
+    if isinstance(chunk.job.request, TwinRequest):
+        return count_chunk(zone, chunk)
     if chunk.is_participant:
         run_people(zone, chunk)
         return {}

@@ -16,7 +16,8 @@ from domain.notice import NoticeKind
 from domain.release import Release
 from domain.schedule import coarse_time, padded_time
 from domain.states import Actor, JobState
-from store import datasets, job_notices, jobs, ledger, releases, runs
+from domain.twin_request import TwinRequest
+from store import datasets, job_notices, jobs, ledger, releases, runs, twins
 from store.sealing import open_sealed
 from worker import drawing
 from worker.certificate import certify
@@ -53,6 +54,8 @@ def publish(zone: WorkerZone, job_id: str) -> None:
         _move(zone, connection, job_id, JobState.AGGREGATING, JobState.IN_REVIEW, Actor.WORKER)
         if not needs_review(job.request, dataset.declaration.policy):
             _move(zone, connection, job_id, JobState.IN_REVIEW, JobState.RELEASED, Actor.POLICY)
+            if isinstance(job.request, TwinRequest):
+                twins.announce(connection, dataset, now=zone.now())
         else:
             job_notices.tell_reviewers(connection, NoticeKind.RELEASE_WAITS, job, dataset, zone.now())
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 
-from domain.dataset import Dataset
+from domain.dataset import Dataset, Declaration
 from domain.errors import PipelineError
 from domain.image import ImageKind, SyscallTable
 from domain.outputs import values_of
@@ -29,7 +29,7 @@ from domain.rehearsal import (
 )
 from domain.states import JobState
 from privacy.partition import block_count
-from store import apart, datasets, images, jobs, rehearsals, workers
+from store import apart, datasets, images, jobs, rehearsals, twins, workers
 from worker.images.commands import resolve_command
 from worker.images.refusal import CommandRefused
 from worker.order import order_for
@@ -109,11 +109,19 @@ def run(zone: WorkerZone, rehearsal: Rehearsal) -> TwinRuns:
     blocks = block_count(declaration.nominal_size, rehearsal.request.block_size)
     first = min(blocks, MAX_BLOCKS_RUN)
     slots = TwinSlots(zone.sandbox, order_of(zone, rehearsal), slot=zone.slot)
-    people = open_people(declaration, TwinSource(declaration))
+    people = open_people(declaration, twin_of(zone, rehearsal, declaration))
     turns = len(people.names) if "participant" in pipeline.manifest.levels else 0
     beat = Beat(zone, rehearsal, total=turns + 1 + first, started=time.monotonic())
     with open_groups(slots, pipeline, people, PassingOutputs(), beat.after(0)) as runs:
         return _found(pipeline, runs, blocks, first, beat.after(turns))
+
+
+def twin_of(zone: WorkerZone, rehearsal: Rehearsal, declaration: Declaration) -> TwinSource:
+    """The twin that its author would fetch, as it was when they asked: the same counts, the same seed."""
+    with zone.database.reading() as connection:
+        basis = twins.basis_of(connection, rehearsal.counts)
+        counts = twins.counts_of(connection, basis)
+    return TwinSource(declaration, basis, counts)
 
 
 def wake_jobs(zone: WorkerZone) -> None:

@@ -7,8 +7,7 @@ from datetime import timedelta
 
 from domain.dataset import Dataset
 from domain.image import SyscallTable
-from domain.job import Job, Reason
-from domain.query import QueryRequest
+from domain.job import Job, JobRequest, Reason
 from domain.states import Actor, JobState
 from store import apart, datasets, images, jobs, runs, workers
 from worker.readiness import FINAL, refusal
@@ -37,8 +36,8 @@ def prepare(zone: WorkerZone, job: Job) -> Reason | None:
     """Whether everything is here that the job needs, before any data is touched."""
     with zone.database.reading() as connection:
         dataset = datasets.of_job(connection, job)
-    # a query is the platform's own code: there is nothing to isolate
-    reason = None if isinstance(job.request, QueryRequest) else _runs(zone, job, dataset)
+    # all but a pipeline is the platform's own code: there is nothing to isolate
+    reason = _runs(zone, job, dataset) if isinstance(job.request, JobRequest) else None
     if reason is not None:
         return reason
     if dataset.snapshot is None or not zone.snapshots.has(dataset.snapshot):

@@ -14,8 +14,10 @@ from pydantic import Field, StringConstraints, model_validator
 
 from domain import budget
 from domain.budget import Accounting
+from domain.dataset.column import ColumnName
 from domain.dataset.files import PersonFile, PublicFile, covers, leads_to
-from domain.dataset.table import ColumnName, Table, repeated
+from domain.dataset.profiled import Profiled, check_decided, check_decisions
+from domain.dataset.table import Table, repeated
 from domain.loss import Delta, Epsilon, Nats
 from domain.model import InsidePath, Model, Slug, Whole, Words, find_inside_another
 from domain.policy import Policy
@@ -25,7 +27,7 @@ MAX_PUBLIC_BYTES = 8 * 2**20
 
 
 def _is_default(value: object) -> bool:
-    return value in ((), "all")
+    return value in ((), "all", None)
 
 
 class PrivacyUnit(Model):
@@ -54,6 +56,8 @@ class Declaration(Model):
     excluded: Annotated[tuple[InsidePath, ...], Field(max_length=1000, exclude_if=_is_default)] = ()
     # whether everybody of the unit's table has a folder; `some` is the rights holder's word that not
     folders: Annotated[Literal["all", "some"], Field(exclude_if=_is_default)] = "all"
+    # which profile flagged columns that somebody has to decide on
+    profile: Annotated[Profiled | None, Field(exclude_if=_is_default)] = None
     cohort: Slug | None = None
     new_people: bool = False
     # the rights holder's word that no real person is in it: only such data may run where little is isolated
@@ -74,6 +78,13 @@ class Declaration(Model):
             raise ValueError(f"the file {inner} lies inside the path of another declared file")
         if left_out := next((path for path in paths if path in self.excluded), None):
             raise ValueError(f"the file {left_out} is both declared and excluded; do one of the two")
+        return self
+
+    @model_validator(mode="after")
+    def _decisions_hold(self) -> Declaration:
+        check_decisions(self.tables, layout=self.layout)
+        if self.profile is not None:
+            check_decided(self.profile, self.tables)
         return self
 
     @model_validator(mode="after")
@@ -136,7 +147,7 @@ class Declaration(Model):
     def _paths(self) -> Iterator[str]:
         yield from (table.path for table in self.tables)
         yield from (file.path for file in self.public_files)
-        yield from (file.path for file in self.person_files)
+        yield from (path for file in self.person_files for path in file.paths)
 
     @cached_property
     def caps(self) -> dict[Currency, int]:

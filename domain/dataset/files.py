@@ -11,12 +11,14 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints, model_validator
 
+from domain.dataset.twin_content import RECORDINGS, TABLES, Share, TwinRecording, TwinTable
 from domain.model import InsidePath, Model, Number, Whole
 
 PERSON = "{person}"
 MAX_TEXT = 1_000_000
 MAX_ENCODED = 12_000_000
 MAX_VOXELS = 16 * 2**20
+MAX_BYTES_IN_PIECES = 64 * 2**20
 VOLUMES = (".nii", ".nii.gz")
 
 VoxelKind = Literal["u1", "i1", "u2", "i2", "u4", "i4", "f4", "f8"]
@@ -28,11 +30,17 @@ VoxelType = Literal["uint8", "int8", "uint16", "int16", "uint32", "int32", "floa
 Axis = Annotated[Whole, Field(ge=1, le=1024)]
 Size = Annotated[Number, Field(gt=0, le=1e6)]
 
+_ZEROS_ARE_PACKED = 150
 _A_PERSON = r"sub-[A-Za-z0-9+]+"
 
 
 def _is_unset(value: object) -> bool:
     return value is None or value is False
+
+
+def _is_as_ever(value: object) -> bool:
+    """Twins are drawn from the digest of the declaration: a field that says nothing new stays out of it."""
+    return value in (None, 0, "noise")
 
 
 def covers(place: str, path: str) -> bool:
@@ -50,9 +58,11 @@ def leads_to(path: str, place: str) -> bool:
 
 
 class TwinVolume(Model):
-    """A NIfTI volume for the twin: this grid, and voxels drawn at random between these bounds.
+    """A NIfTI volume for the twin: this grid, and voxels between these bounds.
 
-    `zooms` are the millimetres of a voxel along the first three axes.
+    `zooms` are the millimetres of a voxel along the first three axes, `repetition_time` the seconds from one
+    volume to the next. `fill`: `noise` is drawn at random, `phantom` an ellipsoid as large as a brain with
+    noise, whose voxels change with time where there are several volumes, `zeros` has nothing in it.
     """
 
     shape: Annotated[tuple[Axis, ...], Field(min_length=3, max_length=4)]
@@ -60,12 +70,20 @@ class TwinVolume(Model):
     lower: Number
     upper: Number
     zooms: Annotated[tuple[Size, ...], Field(min_length=3, max_length=3)] = (1, 1, 1)
+    repetition_time: Annotated[Size | None, Field(exclude_if=_is_as_ever)] = None
+    fill: Annotated[Literal["noise", "phantom", "zeros"], Field(exclude_if=_is_as_ever)] = "noise"
 
     @model_validator(mode="after")
     def _can_be_made(self) -> TwinVolume:
         if self.lower >= self.upper:
             raise ValueError("lower must be less than upper")
-        if math.prod(self.shape) > MAX_VOXELS:
+        if self.repetition_time is not None and len(self.shape) < 4:
+            raise ValueError("repetition_time is for a shape of four axes; remove it")
+        if self.fill != "noise" and self.size > MAX_BYTES_IN_PIECES:
+            raise ValueError(f"the volume has {self.size} bytes, more than {MAX_BYTES_IN_PIECES}")
+        if self.fill == "zeros":
+            return self  # 0 is what they are, whatever the bounds
+        if self.fill == "noise" and math.prod(self.shape) > MAX_VOXELS:
             raise ValueError(f"the volume has {math.prod(self.shape)} voxels, more than {MAX_VOXELS}")
         bits = 8 * int(self.kind[1])
         least, most = {"u": (0, 2**bits - 1), "i": (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)}.get(
@@ -87,11 +105,18 @@ class TwinVolume(Model):
 
 
 class PersonFile(Model):
-    """A file that each person has, by a path with `{person}`; the twin's is made of public text, or drawn."""
+    """A file that each person has, by a path with `{person}`; the twin's is made of public text, or drawn.
+
+    A recording `.vhdr` has its `.eeg` and `.vmrk` with it. `missing_rate` is the share of people of the twin
+    who lack the file.
+    """
 
     path: InsidePath
     twin_text: Annotated[str, StringConstraints(max_length=100_000)] = ""
     twin_volume: Annotated[TwinVolume | None, Field(exclude_if=_is_unset)] = None
+    twin_table: Annotated[TwinTable | None, Field(exclude_if=_is_unset)] = None
+    twin_recording: Annotated[TwinRecording | None, Field(exclude_if=_is_unset)] = None
+    missing_rate: Annotated[Share, Field(exclude_if=_is_as_ever)] = 0
 
     @model_validator(mode="after")
     def _names_the_person(self) -> PersonFile:
@@ -107,14 +132,45 @@ class PersonFile(Model):
     def _twin_is_one_thing(self) -> PersonFile:
         if self.twin_volume is not None and self.twin_text:
             raise ValueError("give twin_text or twin_volume, not both")
+        given = {"twin_text": self.twin_text or None, "twin_volume": self.twin_volume,
+                 "twin_table": self.twin_table, "twin_recording": self.twin_recording}  # fmt: skip
+        if len(several := [name for name, content in given.items() if content is not None]) > 1:
+            raise ValueError(f"give one of {' and '.join(several)}, not several")
         if self.twin_volume is not None and not self.path.endswith(VOLUMES):
             raise ValueError("twin_volume is for a path that ends in .nii or .nii.gz")
+        if self.twin_table is not None and not self.path.endswith(TABLES):
+            raise ValueError("twin_table is for a path that ends in .tsv or .tsv.gz")
+        self._check_recording()
         return self
+
+    def _check_recording(self) -> None:
+        recording = self.twin_recording
+        if recording is None:
+            return
+        if not self.path.endswith(RECORDINGS):
+            raise ValueError("twin_recording is for a path that ends in .vhdr or .edf")
+        if self.path.endswith(".edf") and recording.markers:
+            raise ValueError("twin_recording.markers are for .vhdr; declare the events of an .edf as a table")
+        if self.path.endswith(".edf") and recording.rate != int(recording.rate):
+            raise ValueError("twin_recording.rate of an .edf must be a whole number")
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Of all files that come with it, itself first."""
+        if self.twin_recording is None or not self.path.endswith(".vhdr"):
+            return (self.path,)
+        stem = self.path.removesuffix(".vhdr")
+        return (self.path, f"{stem}.eeg", f"{stem}.vmrk")
 
     @property
     def twin_bytes(self) -> int:
         """About so many for each person of the twin."""
-        return len(self.twin_text) + (self.twin_volume.size if self.twin_volume else 0)
+        volume = self.twin_volume
+        of_volume = volume.size if volume else 0
+        if volume and volume.fill == "zeros" and self.path.endswith(".gz"):
+            of_volume //= _ZEROS_ARE_PACKED
+        parts = (part.size for part in (self.twin_table, self.twin_recording) if part is not None)
+        return len(self.twin_text) + of_volume + sum(parts)
 
 
 class PublicFile(Model):

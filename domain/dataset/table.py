@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import csv
 import io
-import math
 from collections.abc import Iterable, Iterator
 from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints, model_validator
 
-from domain.model import InsidePath, Model, Number, Whole, Words
-
-ONE_LINE = r"^[^\t\r\n\x00]*$"
-ColumnName = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=ONE_LINE)]
-Category = Annotated[str, StringConstraints(max_length=200, pattern=ONE_LINE)]
-
+from domain.dataset.column import Column, is_unset
+from domain.dataset.identifying import Dropped
+from domain.dataset.row_rules import RowRule, check_rules, read_rule
+from domain.model import InsidePath, Model, Whole
 
 MOST_TYPICAL_ROWS = 100_000
+RuleText = Annotated[str, StringConstraints(min_length=1, max_length=500)]
 _TWIN_ROWS = 2  # on average, where nobody states how many there are
 
 
-def _is_nothing(value: object) -> bool:
-    return value is None
+def is_lf(value: object) -> bool:
+    return value == "lf"
 
 
 def repeated(names: Iterable[str]) -> list[str]:
@@ -43,41 +41,6 @@ class _Lines(list[str]):
         self.append(line.removesuffix("\r\n") + "\n")
 
 
-class Typical(Model):
-    """Public knowledge about a column (an instrument's manual, a national statistic): enlivens the twin."""
-
-    mean: Number
-    sd: Annotated[Number, Field(gt=0)]
-
-
-class Column(Model):
-    """One declared column. Columns of the file that are not declared are left out of the snapshot."""
-
-    name: ColumnName
-    kind: Literal["person", "integer", "number", "categorical"]
-    lower: Number | None = None
-    upper: Number | None = None
-    decimals: Annotated[Whole, Field(ge=0, le=12)] = 2
-    categories: tuple[Category, ...] = ()
-    typical: Typical | None = None
-    missing: Category = "n/a"
-    missing_rate: Annotated[Number, Field(ge=0, lt=1)] = 0
-    description: Words = ""
-
-    @model_validator(mode="after")
-    def _kind_has_what_it_needs(self) -> Column:
-        if self.kind in ("integer", "number"):
-            if self.lower is None or self.upper is None:
-                raise ValueError(f"column {self.name}: lower and upper bounds are missing; declare both")
-            if self.lower >= self.upper:
-                raise ValueError(f"column {self.name}: lower must be less than upper")
-            if self.kind == "integer" and math.ceil(self.lower) > math.floor(self.upper):
-                raise ValueError(f"column {self.name}: no whole number lies between lower and upper")
-        if self.kind == "categorical" and not self.categories:
-            raise ValueError(f"column {self.name}: categories are missing; declare them")
-        return self
-
-
 class Table(Model):
     """One file of rows; the ending says what it is: text with tabs (.tsv) or commas (.csv), or Parquet."""
 
@@ -85,7 +48,14 @@ class Table(Model):
     columns: Annotated[tuple[Column, ...], Field(min_length=1, max_length=5000)]
     rows_per_person: Literal["one", "many"] = "one"
     # left out when it is not stated: twins are drawn from the digest of the declaration
-    typical_rows: Annotated[Whole | None, Field(ge=1, le=MOST_TYPICAL_ROWS, exclude_if=_is_nothing)] = None
+    typical_rows: Annotated[Whole | None, Field(ge=1, le=MOST_TYPICAL_ROWS, exclude_if=is_unset)] = None
+
+    # of a text table, as the delivered file has it: a run gets it so, and the twin
+    line_end: Annotated[Literal["lf", "crlf"], Field(exclude_if=is_lf)] = "lf"
+    # columns of the delivered file that stay outside, with the decision; part of the version
+    dropped: Annotated[tuple[Dropped, ...], Field(max_length=5000, exclude_if=is_unset)] = ()
+    # what holds between the columns of a row, in the words of domain/dataset/row_rules.py
+    row_rules: Annotated[tuple[RuleText, ...], Field(max_length=50, exclude_if=is_unset)] = ()
 
     @model_validator(mode="after")
     def _typical_rows_of_many(self) -> Table:
@@ -100,6 +70,20 @@ class Table(Model):
         if sum(column.kind == "person" for column in self.columns) != 1:
             raise ValueError("exactly one column must have kind person: the one that names the privacy unit")
         return self
+
+    @model_validator(mode="after")
+    def _rules_can_be_kept(self) -> Table:
+        columns = {column.name: column for column in self.columns}
+        check_rules(self.row_rules, columns, many_rows=self.rows_per_person == "many")
+        if both := [column.name for column in self.dropped if column.name in columns]:
+            raise ValueError(f"column {both[0]} is both declared and dropped; do one of the two")
+        if twice := repeated(column.name for column in self.dropped):
+            raise ValueError(f"column {twice[0]} is dropped twice; remove one of the two")
+        return self
+
+    @property
+    def rules(self) -> tuple[RowRule, ...]:
+        return tuple(map(read_rule, self.row_rules))
 
     @property
     def twin_rows(self) -> int:

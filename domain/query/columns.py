@@ -35,15 +35,14 @@ class Clipped(Model):
     def grid(self, table: Table, *, field: str) -> OutputGrid:
         """The grid of its clipped values. Raises InvalidRequest naming the field."""
         column = find_column(table, self.name, field=field, kinds=NUMERIC)
-        assert column.lower is not None
-        assert column.upper is not None
-        lower = column.lower if self.lower is None else self.lower
-        upper = column.upper if self.upper is None else self.upper
-        if lower < column.lower or upper > column.upper or lower >= upper:
+        least, most = column.bounds
+        lower = least if self.lower is None else self.lower
+        upper = most if self.upper is None else self.upper
+        if lower < least or upper > most or lower >= upper:
             raise InvalidRequest(
                 field,
                 f"the bounds {lower:g} to {upper:g} are not inside those declared for {column.name}.",
-                f"Stay between {column.lower:g} and {column.upper:g}, lower below upper.",
+                f"Stay between {least:g} and {most:g}, lower below upper.",
             )
         try:
             return OutputGrid.build(lower, upper)
@@ -60,9 +59,7 @@ ClippedColumn = Annotated[Clipped, BeforeValidator(_by_name)]
 
 def declared_grid(column: Column) -> OutputGrid:
     """The grid of a numeric column's declared bounds: what filters compare on."""
-    assert column.lower is not None
-    assert column.upper is not None
-    return OutputGrid.build(column.lower, column.upper)
+    return OutputGrid.build(*column.bounds)
 
 
 def find_table(declaration: Declaration, path: str | None) -> Table:

@@ -11,15 +11,18 @@ import typer
 
 from domain.errors import PipelineError, PlatformError, RequestError
 from dpgate.cli import (
+    anonymity,
     catalogue,
     custody,
     develop,
     doctor,
+    entitlements,
     facts,
     hosting,
     images,
     jobs,
     lab,
+    long_examples,
     maintaining,
     notices,
     operation,
@@ -34,9 +37,15 @@ from dpgate.cli import (
     reviews,
     siesta,
     tokens,
+    twin,
+    twin_profile,
+    twin_report,
+    twin_scramble,
+    twin_spec,
 )
 from dpgate.cli.exit_codes import ExitCode, exit_code
 from dpgate.cli.output import err, plain, print_json
+from dpgate.cli.route_order import InRouteOrder
 from dpgate.errors import DpgateError
 from worker.sandbox.protocol import SandboxUnavailable
 
@@ -48,8 +57,9 @@ Try it all:  dpgate demo
 """
 
 app = typer.Typer(
-    name="dpgate", help=HELP, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False
-)
+    name="dpgate", cls=InRouteOrder, help=HELP, no_args_is_help=True, add_completion=False,
+    pretty_exceptions_enable=False,
+)  # fmt: skip
 dataset = typer.Typer(help="Check and register data sets.", no_args_is_help=True)
 user = typer.Typer(help="Add, list and disable users.", no_args_is_help=True)
 token = typer.Typer(help="Make and revoke tokens of your own.", no_args_is_help=True)
@@ -66,20 +76,13 @@ image = typer.Typer(help="Add, approve and remove images.", no_args_is_help=True
 audit = typer.Typer(help="Check the audit trail.", no_args_is_help=True)
 laboratory = typer.Typer(help="Attack unsound noise, and ours, on data that you hold.", no_args_is_help=True)
 asking = typer.Typer(help="Counts, means, quantiles and the like, without a pipeline.", no_args_is_help=True)
+twins = typer.Typer(cls=twin.GetFirst, help=twin.WHAT_THEY_ARE, no_args_is_help=True)
 perturbing = typer.Typer(cls=perturb.FileFirst, help=perturb.WHAT_IT_PROTECTS, no_args_is_help=True)
 
-MAINTENANCE = "dpgate maintenance on 'the disks are exchanged' --until 2027-01-31T18:00 --profile operator"
-PERTURB = "dpgate perturb ecg.npy --lower=-13 --upper 14 --epsilon 1 -o noised.npy"
-NAME_LEAD = "dpgate project name-lead sleep bob --profile operator"
-PROJECT_NEW = (
-    "dpgate project new sleep --title 'Sleep and memory' --purpose 'How one bears on the other.' "
-    "--until 2027-01-31"
-)
 RESEARCHER, HOLDER, OPERATOR = "Researcher, in the order of the route", "Rights holder", "Operator"
 for command, panel, example in (
     (platform.login, RESEARCHER, "dpgate login --url https://dpgate.example.org"),
     (catalogue.datasets, RESEARCHER, "dpgate datasets"),
-    (catalogue.twin, RESEARCHER, "dpgate twin heights"),
     (develop.run, RESEARCHER, "dpgate run mean-height --block-size 3"),
     (rehearse.rehearse, RESEARCHER, "dpgate rehearse mean-height --dataset heights"),
     (preview.preview, RESEARCHER, "dpgate preview mean-height --want mean_height=5"),
@@ -112,6 +115,16 @@ for group, name, subcommand, example in (
     (dataset, "deliver", registration.dataset_deliver, "dpgate dataset deliver data -d dataset.yaml"),
     (dataset, "twin-review", reviews.twin_review, "dpgate dataset twin-review heights"),
     (dataset, "twin-decide", reviews.twin_decide, "dpgate dataset twin-decide heights approve"),
+    (twins, "get", twin.twin_get, "dpgate twin get heights --seed 3 --people 1000"),
+    (twins, "status", twin.twin_status, "dpgate twin status heights"),
+    (twins, "plan", twin.twin_plan, "dpgate twin plan heights --epsilon 1"),
+    (twins, "make", twin.twin_make, "dpgate twin make heights --level 2 --epsilon 1 --wait"),
+    (twins, "approve", twin.twin_approve, "dpgate twin approve heights"),
+    (twins, "cancel", twin.twin_cancel, "dpgate twin cancel heights JOB"),
+    (twins, "profile", twin_profile.twin_profile, "dpgate twin profile data --out profile"),
+    (twins, "spec", twin_spec.twin_spec, "dpgate twin spec data -o person-files.yaml"),
+    (twins, "decide", twin_profile.twin_decide, long_examples.DECIDE),
+    (twins, "report", twin_report.twin_report, long_examples.REPORT),
     (policies, "show", policy.policy_show, "dpgate policy show heights --yaml > policy.yaml"),
     (policies, "set", policy.policy_set, "dpgate policy set heights policy.yaml --reason 'bob has left'"),
     (policies, "simulate", policy.policy_simulate, "dpgate policy simulate heights policy.yaml"),
@@ -130,14 +143,14 @@ for group, name, subcommand, example in (
     (worker, "forget", maintaining.worker_forget, "dpgate worker forget host-0 --profile operator"),
     (stuck, "list", maintaining.stuck_list, "dpgate stuck list --profile operator"),
     (stuck, "mend", maintaining.stuck_mend, "dpgate stuck mend JOB --profile operator"),
-    (maintenance, "on", maintaining.maintenance_on, MAINTENANCE),
+    (maintenance, "on", maintaining.maintenance_on, long_examples.MAINTENANCE),
     (maintenance, "off", maintaining.maintenance_off, "dpgate maintenance off --profile operator"),
     (maintenance, "show", maintaining.maintenance_show, "dpgate maintenance show"),
     (database, "upgrade", maintaining.database_upgrade, "dpgate database upgrade"),
     (token, "add", tokens.token_add, "dpgate token add nightly --scope read --scope submit --days 30"),
     (token, "list", tokens.token_list, "dpgate token list"),
     (token, "revoke", tokens.token_revoke, "dpgate token revoke 0123456789abcdef"),
-    (working, "new", projects.project_new, PROJECT_NEW),
+    (working, "new", projects.project_new, long_examples.PROJECT_NEW),
     (working, "list", projects.project_list, "dpgate project list"),
     (working, "show", projects.project_show, "dpgate project show sleep --history"),
     (working, "member", projects.project_member, "dpgate project member sleep bob"),
@@ -149,7 +162,7 @@ for group, name, subcommand, example in (
     (working, "refuse", projects.project_refuse, "dpgate project refuse sleep heights --reason 'Not now.'"),
     (working, "change", projects.project_change, "dpgate project change sleep heights --until 2027-01-31"),
     (working, "leadless", maintaining.project_leadless, "dpgate project leadless --profile operator"),
-    (working, "name-lead", maintaining.project_name_lead, NAME_LEAD),
+    (working, "name-lead", maintaining.project_name_lead, long_examples.NAME_LEAD),
     (working, "end", projects.project_end, "dpgate project end sleep heights --reason 'It is done.'"),
     (notice, "list", notices.notice_list, "dpgate notice list"),
     (notice, "retry", notices.notice_retry, "dpgate notice retry --everybody --profile operator"),
@@ -168,7 +181,7 @@ for group, name, subcommand, example in (
     (image, "approve", images.image_approve, "dpgate image approve sha256:... --profile operator"),
     (image, "withdraw", images.image_withdraw, "dpgate image withdraw sha256:... --profile operator"),
     (image, "remove", images.image_remove, "dpgate image remove sha256:... --profile operator"),
-    (perturbing, "file", perturb.perturb_file, PERTURB),
+    (perturbing, "file", perturb.perturb_file, long_examples.PERTURB),
     (perturbing, "sweep", perturb.perturb_sweep, "dpgate perturb sweep sweep.yaml -o sweep"),
     (laboratory, "run", lab.lab_run, "dpgate lab run --demo --out report.html"),
     (laboratory, "list", lab.lab_list, "dpgate lab list"),
@@ -177,6 +190,7 @@ for group, name, subcommand, example in (
 ):
     group.command(name, epilog=f"Example: {example}")(subcommand)
 for group, name, panel in (
+    (twins, "twin", RESEARCHER),
     (asking, "query", RESEARCHER),
     (token, "token", RESEARCHER),
     (notice, "notice", RESEARCHER),
@@ -196,6 +210,9 @@ for group, name, panel in (
     (perturbing, "perturb", HOLDER),
 ):
     app.add_typer(group, name=name, rich_help_panel=panel)
+twins.add_typer(twin_scramble.scrambling, name="scramble")
+app.add_typer(anonymity.commands, name="anonymity", rich_help_panel=HOLDER)
+app.add_typer(entitlements.commands, name="entitlement", rich_help_panel=OPERATOR)
 app.add_typer(siesta.tools, name="siesta", help=siesta.WHAT_THEY_ARE, rich_help_panel=HOLDER)
 
 

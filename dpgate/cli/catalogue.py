@@ -1,4 +1,4 @@
-"""Commands that look: the catalogue, the twin, the budget, a release's certificate."""
+"""Commands that look: the catalogue, the budget, a release's certificate; and where a twin is kept."""
 
 from __future__ import annotations
 
@@ -37,24 +37,6 @@ def _title(dataset: Dataset) -> str:
 
 def _images(dataset: Dataset) -> str:
     return ", ".join(dataset.declaration["policy"]["images"]) or "none yet"
-
-
-def twin(
-    dataset: Annotated[str, typer.Argument(help="The data set's name.")],
-    folder: Annotated[Path, typer.Option("--output", "-o", help="Where to put it.")] = Path("twin"),
-    as_json: Json = False,
-    profile: Profile = "default",
-) -> None:
-    """Fetch the anonymised stand-in of a data set, to develop on."""
-    _check_twin_folder(folder)
-    with connect(profile=profile) as client:
-        found = client.dataset(dataset)
-        paths = client.twin(dataset, folder)
-    keep_declaration(folder, found)
-    if as_json:
-        print_json({"folder": str(folder), "files": paths, "label": found.twin})
-    else:
-        out.print(f"[bold]{len(paths)} files[/] in {plain(folder)}\n[yellow]{plain(found.twin)}[/]")
 
 
 def keep_declaration(folder: Path, dataset: Dataset) -> None:
@@ -125,7 +107,7 @@ def _asked_key(profile: str) -> str:
         return client.certificate_key()
 
 
-def _check_twin_folder(folder: Path) -> None:
+def check_twin_folder(folder: Path) -> None:
     """A twin replaces a twin, never something else."""
     if folder.is_dir() and any(folder.iterdir()) and not (folder / DECLARATION).exists():
         raise DpgateError(

@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from domain.setting_names import check_settings
 from dpgate.cli.output import Json, err, out, plain, print_json, print_line
 from dpgate.credentials import Login, keep_login
+from dpgate.embedded.gateway_settings import gateway_settings
 from dpgate.embedded.home import Home, default_home
 from dpgate.embedded.interrupts import interrupt_on_signals
 from dpgate.errors import PlatformStopped
@@ -52,6 +54,7 @@ def up(
     as_json: Json = False,
 ) -> None:
     """Start the whole platform on this machine and keep it running."""
+    check_settings(os.environ)
     place = home_of(home)
     if detach:
         options = {
@@ -72,6 +75,7 @@ def up(
         python_env=python_env,
         database_url=database_url,
         settings={"DPGATE_ISOLATION": isolation.value},
+        gateway_settings=gateway_settings(os.environ),
         say=say_unless(as_json),
     )
     with stack:

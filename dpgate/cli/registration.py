@@ -15,8 +15,9 @@ import typer
 
 from domain.dataset import Declaration
 from domain.dataset.files import covers
-from domain.errors import InvalidRequest
+from domain.errors import FieldProblem, InvalidRequest
 from domain.model import parse
+from domain.profile.draft import open_questions
 from dpgate.cli.exit_codes import ExitCode
 from dpgate.cli.output import Json, Profile, err, out, plain, print_json, print_line, progress
 from dpgate.client import Client, connect
@@ -27,6 +28,7 @@ from dpgate.pipeline_folder import load_yaml
 
 MAX_FILE_BYTES = 4 * 1024**3
 MAX_PUBLIC_BYTES = 8 * 1024**2
+_MOST_QUESTIONS = 20
 LONGEST_IMPORT_S = 24 * 3600.0
 Data = Annotated[
     str, typer.Argument(help="A folder, a tar archive, or an address such as s3://bucket/folder.")
@@ -193,7 +195,16 @@ def load_declaration(path: Path, data: Path) -> Declaration:
     for file in public_files if isinstance(public_files, list) else ():
         if isinstance(file, dict) and isinstance(file.get("path"), str):
             file |= _content_of(file, data)
+    refuse_open_questions(content)
     return parse(Declaration, content)
+
+
+def refuse_open_questions(content: dict[str, Any]) -> None:
+    """A draft of `dpgate twin profile` asks; nothing is registered before all is answered."""
+    questions = open_questions(content)
+    if questions:
+        first, *more = (FieldProblem(each.place, each.sentence, "") for each in questions[:_MOST_QUESTIONS])
+        raise InvalidRequest(first.field, first.problem, more=tuple(more))
 
 
 def _content_of(file: dict[str, Any], data: Path) -> dict[str, str]:

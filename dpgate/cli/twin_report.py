@@ -17,6 +17,30 @@ if TYPE_CHECKING:
     from dpgate.twin_report.private import TableFindings
 
 PRIVATE, PUBLIC = "report.html", "public.html"
+Counts = Annotated[
+    Path | None, typer.Option(help="twin-counts.json of the release that the twin was drawn from.")
+]
+Epsilon = Annotated[
+    str | None, typer.Option(help="What the counts cost, as you say: pages call it not verified.")
+]
+Signed = Annotated[
+    Path | None,
+    typer.Option(help="The release instead of --counts and --epsilon, as `dpgate result --json` printed it."),
+]
+Key = Annotated[
+    Path | None, typer.Option(help="The platform's certificate key (PEM) that --release has to fit.")
+]
+
+
+Holdout = Annotated[
+    Path | None, typer.Option(help="A folder with the same tables of people who were not in the original.")
+]
+Both = Annotated[Path | None, typer.Option(help="A pipeline to run on both, in the sandbox of this machine.")]
+Learnt = Annotated[str | None, typer.Option(help="The column that models and attackers try to learn.")]
+Quasi = Annotated[
+    list[str] | None,
+    typer.Option(help="A column that somebody could know of people, once for each (default: as declared)."),
+]
 
 
 def twin_report(
@@ -26,28 +50,14 @@ def twin_report(
     twin: Annotated[Path, typer.Option(help="The folder of the twin.")],
     declaration: Annotated[Path, typer.Option("--declaration", "-d", help="The data set's dataset.yaml.")],
     folder: Annotated[Path, typer.Option("--out", "-o", help="A folder for report.html and public.html.")],
-    counts: Annotated[
-        Path | None, typer.Option(help="twin-counts.json of the release that the twin was drawn from.")
-    ] = None,
-    epsilon: Annotated[
-        str | None, typer.Option(help="What the certificate says that the counts cost.")
-    ] = None,
-    holdout: Annotated[
-        Path | None,
-        typer.Option(help="A folder with the same tables of people who were not in the original."),
-    ] = None,
-    pipeline: Annotated[
-        Path | None, typer.Option(help="A pipeline to run on both, in the sandbox of this machine.")
-    ] = None,
-    learn: Annotated[
-        str | None, typer.Option(help="The column that models and attackers try to learn.")
-    ] = None,
-    quasi: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="A column that somebody could know of people, once for each (default: as declared)."
-        ),
-    ] = None,
+    counts: Counts = None,
+    epsilon: Epsilon = None,
+    release: Signed = None,
+    key: Key = None,
+    holdout: Holdout = None,
+    pipeline: Both = None,
+    learn: Learnt = None,
+    quasi: Quasi = None,
     twin_seed: Annotated[int, typer.Option(min=0, help="The seed that the twin was drawn with.")] = 0,
     seed: Annotated[int, typer.Option(min=0, help="Of the simulated attackers.")] = 1,
     tries: Annotated[
@@ -70,7 +80,7 @@ def twin_report(
     with progress("evaluating", shown=not as_json) as step:
         report = build(
             declared,
-            Given(original, twin, holdout, pipeline, counts, None if counts is None else price),
+            Given(original, twin, holdout, pipeline, counts, price, release, key),
             wishes=Wishes(learn, tuple(quasi or ()), tries, max(20, tries // 3), seed),
             twin_seed=twin_seed,
             images=image_store() if pipeline else None,

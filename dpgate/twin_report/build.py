@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from domain.dataset import Declaration
-from domain.twin import Difference, check_conformance
+from domain.twin import Difference, TableCounts, check_conformance
 from dpgate.errors import DpgateError
 from dpgate.twin_report.both import run_both
 from dpgate.twin_report.page import render
+from dpgate.twin_report.price import Price, read_release
 from dpgate.twin_report.private import Step, TableFindings, Wishes, find, private_document
 from dpgate.twin_report.provenance import Provenance, find_provenance
 from dpgate.twin_report.public import public_document
@@ -29,7 +30,10 @@ class Given:
     pipeline: Path | None = None
     counts: Path | None = None
     epsilon: str | None = None
-    """What the certificate says that the counts cost."""
+    """What the counts cost, by the word of whoever writes the report."""
+    release: Path | None = None
+    """A whole release instead of both, with its certificate, and the key that has to fit."""
+    key: Path | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,9 +56,8 @@ def build(
     step: Step,
 ) -> Report:
     """Both pages. Raises DpgateError with what to do."""
-    provenance, public = public_page(
-        declaration, given.twin, counts=given.counts, twin_seed=twin_seed, epsilon=given.epsilon
-    )
+    counts, price = read_price(declaration, given)
+    provenance, public = public_page(declaration, given.twin, counts=counts, twin_seed=twin_seed, price=price)
     tables = read_tables(declaration, original=given.original, twin=given.twin, holdout=given.holdout)
     _check(wishes, [name for one in tables for name in one.twin.names])
     findings = tuple(find(one, declaration.nominal_size, wishes, step) for one in tables)
@@ -67,23 +70,37 @@ def build(
         findings,
         provenance,
         both=both,
-        epsilon=given.epsilon,
+        price=price,
         differences=_differences(declaration, given),
         seed=wishes.seed,
     )
     return Report(findings, provenance, render(document), public)
 
 
+def read_price(declaration: Declaration, given: Given) -> tuple[Mapping[str, TableCounts], Price]:
+    """The counts, and what is known of their price. Raises DpgateError."""
+    if given.release is None:
+        counts = read_counts(given.counts, declaration) if given.counts else {}
+        return counts, Price({"epsilon": given.epsilon} if given.epsilon else {})
+    if given.key is None or given.counts or given.epsilon:
+        raise DpgateError("a release needs its key, and neither counts nor epsilon: it holds both")
+    return read_release(given.release, given.key, declaration)
+
+
 def public_page(
-    declaration: Declaration, twin: Path, *, counts: Path | None, twin_seed: int, epsilon: str | None = None
+    declaration: Declaration,
+    twin: Path,
+    *,
+    counts: Mapping[str, TableCounts],
+    twin_seed: int,
+    price: Price | None = None,
 ) -> tuple[Provenance, str]:
     """The page for researchers. It takes no path to an original, so that none can matter."""
     for table in declaration.tables:
         if not (twin / table.path).is_file():
             raise DpgateError(f"{twin} has no file {table.path}, which the declaration names")
-    found = read_counts(counts, declaration) if counts else {}
-    provenance = find_provenance(declaration, twin, found, twin_seed)
-    return provenance, render(public_document(declaration, twin, provenance, epsilon))
+    provenance = find_provenance(declaration, twin, counts, twin_seed)
+    return provenance, render(public_document(declaration, twin, provenance, price or Price()))
 
 
 def _check(wishes: Wishes, names: Sequence[str]) -> None:

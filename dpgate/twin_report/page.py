@@ -14,6 +14,7 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-a
 _MARKS = {
     Origin.ORIGINAL: "original",
     Origin.COUNTS: "counts",
+    Origin.HANDED: "counts",
     Origin.DECLARED: "declared",
     Origin.TWIN: "alone",
 }

@@ -13,6 +13,7 @@ class Origin(StrEnum):
 
     ORIGINAL = "from the original without noise: not to be passed on"
     COUNTS = "from the noisy counts: released (pure_dp)"
+    HANDED = "from noisy counts (pure_dp) as handed to this report: not verified"
     DECLARED = "from the declaration: public"
     TWIN = "from the twin alone: as public as the twin is"
 

@@ -21,6 +21,7 @@ from dpgate.twin_report.fidelity import Fidelity, measure
 from dpgate.twin_report.leaks import Leaks, find_leaks
 from dpgate.twin_report.learning import Learned, learn
 from dpgate.twin_report.parts import Document, NumberTable, Origin, Part, Section, Text, Warned, three
+from dpgate.twin_report.price import Price
 from dpgate.twin_report.provenance import Provenance
 from dpgate.twin_report.public import not_protected, spent, what_it_is
 from dpgate.twin_report.reading import TableSet
@@ -91,7 +92,7 @@ def private_document(
     provenance: Provenance,
     *,
     both: Both | None,
-    epsilon: str | None,
+    price: Price,
     differences: Sequence[Difference],
     seed: int,
 ) -> Document:
@@ -101,7 +102,7 @@ def private_document(
         sections += _table_sections(one, provenance.counts, f"t{place}", alone=len(findings) == 1)
     sections += [_shape(differences), *([_pipeline(both)] if both else []), _decisions(declaration)]
     sections += [
-        spent(declaration, provenance, epsilon),
+        spent(declaration, provenance, price),
         _made(provenance, seed),
         not_protected(declaration, provenance),
     ]

@@ -45,7 +45,7 @@ class Provenance:
     @property
     def sentence(self) -> str:
         """What was found."""
-        source = "the declaration and the released counts" if self.counts else "the declaration alone"
+        source = "the declaration and the counts" if self.counts else "the declaration alone"
         if self.made_again is None:
             return f"The twin is too large to be made again here from {source}: its origin was not checked."
         if self.made_again:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+from domain.budget import Accounting
 from domain.dataset import Declaration, Table
 from domain.evaluation.sheet import Floats, Sheet
 from domain.twin import TableCounts, cell_grid
@@ -31,34 +32,33 @@ from dpgate.twin_report.parts import (
     percent,
     three,
 )
+from dpgate.twin_report.price import Price
 from dpgate.twin_report.provenance import Provenance
 from dpgate.twin_report.reading import read_sheet
 
 BANNER = (
-    "For researchers. Every number here comes from the declaration, from the twin, or from counts that were "
-    "released with noise (pure_dp). Nothing was computed from the original."
+    "For researchers. Every number here comes from the declaration, from the twin, or from counts with noise "
+    "(pure_dp). This page computed nothing from the original."
 )
 BAND = 2.995732273553991
 """Noise of the discrete Laplace law stays within ln 20 times its scale 95 times in 100."""
 MOST_FIGURES = 60
 
 
-def public_document(
-    declaration: Declaration, twin: Path, provenance: Provenance, epsilon: str | None = None
-) -> Document:
-    """`epsilon` is what the certificate says that the counts cost. Raises DpgateError for a twin that lacks a
-    table or a column."""
-    sections = [what_it_is(declaration, provenance), spent(declaration, provenance, epsilon)]
+def public_document(declaration: Declaration, twin: Path, provenance: Provenance, price: Price) -> Document:
+    """`price` says of every number that rests on the counts who vouches for it. Raises DpgateError for a twin
+    that lacks a table or a column."""
+    sections = [what_it_is(declaration, provenance), spent(declaration, provenance, price)]
     # of a twin of unknown origin nothing is measured: its values could be the original's
     for table in declaration.tables if provenance.made_again else ():
         sheet = read_sheet(twin, table)
         counts = provenance.counts.get(table.path)
         if sheet.columns:
-            sections.append(_table_section(declaration, table, sheet, counts))
+            sections.append(_table_section(declaration, table, sheet, counts, price.origin))
     sections.append(not_protected(declaration, provenance))
     return Document(
         title=f"Twin of {declaration.title}: what it shows and what it cost",
-        banner=BANNER,
+        banner=f"{BANNER} The counts are {price.source}." if provenance.counts else BANNER,
         about=f"Written by dpgate {version('dpgate')}.",
         sections=tuple(sections),
         is_public=True,
@@ -92,7 +92,7 @@ def _meaning(kind: str, level: int | None) -> str:
     return "Cannot be said." if level is None else SHOWS[level]
 
 
-def spent(declaration: Declaration, provenance: Provenance, epsilon: str | None) -> Section:
+def spent(declaration: Declaration, provenance: Provenance, price: Price) -> Section:
     """The noise, the error that it makes, and where the price stands."""
     if not provenance.counts:
         text = (
@@ -123,18 +123,26 @@ def spent(declaration: Declaration, provenance: Provenance, epsilon: str | None)
     words = (
         "Noise is the scale of the discrete Laplace law, in rows. The predicted error is the expected total "
         "variation of a column that this noise makes: 0 is equal, 1 has nothing in common. What the counts "
-        "cost stands in their certificate, with the class pure_dp. Twins drawn from them cost nothing more."
+        "cost stands in their certificate, with the class pure_dp. Twins drawn from them cost nothing more. "
+        f"The counts are {price.source}."
     )
-    parts: list[Part] = [NumberTable("Released counts", names, rows, Origin.COUNTS, words)]
-    if epsilon is not None:
-        share = percent(float(Decimal(epsilon) / Decimal(declaration.budget_epsilon)))
-        price = (
-            f"The counts cost epsilon {epsilon} (pure_dp), {share} of the data set's budget of epsilon "
-            f"{declaration.budget_epsilon}. Whatever is asked of the same people adds to it."
-        )
-        parts.insert(0, Text(price, Origin.DECLARED))
+    parts: list[Part] = [NumberTable("Counts with noise", names, rows, price.origin, words)]
+    if price.cost:
+        parts.insert(0, Text(_cost(declaration, price), price.origin))
     question = "What did the twin cost, and what is it worth?"
     return Section("budget", "Budget and predicted error", question, tuple(parts))
+
+
+def _cost(declaration: Declaration, price: Price) -> str:
+    """What the counts cost. Under zCDP the budget is no sum of epsilons, so that no share of it is named."""
+    share = ""
+    if declaration.accounting is Accounting.PURE_SUM and "epsilon" in price.cost:
+        part = percent(float(Decimal(price.cost["epsilon"]) / Decimal(declaration.budget_epsilon)))
+        share = f", {part} of the data set's budget of epsilon {declaration.budget_epsilon}"
+    return (
+        f"The counts cost {price.amount} (pure_dp){share}; this price is {price.source}. Whatever is "
+        "asked of the same people adds to it."
+    )
 
 
 def predicted_error(counts: TableCounts) -> float:
@@ -145,12 +153,12 @@ def predicted_error(counts: TableCounts) -> float:
 
 
 def _table_section(
-    declaration: Declaration, table: Table, sheet: Sheet, counts: TableCounts | None
+    declaration: Declaration, table: Table, sheet: Sheet, counts: TableCounts | None, origin: Origin
 ) -> Section:
     counted = count_cells(sheet, declaration.nominal_size)
     parts: list[Part] = []
     if counts is not None:
-        parts += _against_counts(declaration, table, counted, counts)
+        parts += _against_counts(declaration, table, counted, counts, origin)
     else:
         parts.append(
             Text("No counts of this table were released: its columns are what was declared.", Origin.DECLARED)
@@ -180,7 +188,9 @@ def noisy_shares(counts: TableCounts, name: str) -> tuple[Floats, float]:
     return found / total, BAND * float(noisy.one_scale) / max(1, noisy.people)
 
 
-def _against_counts(declaration: Declaration, table: Table, twin: Counted, counts: TableCounts) -> list[Part]:
+def _against_counts(
+    declaration: Declaration, table: Table, twin: Counted, counts: TableCounts, origin: Origin
+) -> list[Part]:
     drawings, rows = [], []
     for name in counts.columns:
         place = twin.names.index(name)
@@ -195,12 +205,12 @@ def _against_counts(declaration: Declaration, table: Table, twin: Counted, count
     legend = [("real", "noisy count"), ("twin", "twin"), ("band", "95 % of the noise")]
     words = "Each bar is the share of rows in a cell."
     return [
-        Figures("Columns", drawings[:MOST_FIGURES], Origin.COUNTS, words, legend, is_dense=True),
+        Figures("Columns", drawings[:MOST_FIGURES], origin, words, legend, is_dense=True),
         NumberTable(
             "Distance of each column to its counts",
             ("column", "cells", "total variation to the noisy counts", "noise of a share (95 %)"),
             rows,
-            Origin.COUNTS,
+            origin,
             "A twin follows all counts at once, so it keeps a little off each column's noisy ones.",
         ),
     ]

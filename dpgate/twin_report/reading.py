@@ -62,9 +62,15 @@ def read_sheet(folder: Path, table: Table) -> Sheet:
 
 
 def read_counts(path: Path, declaration: Declaration) -> Mapping[str, TableCounts]:
-    """The counts of a release, `twin-counts.json`, by the path of their table. Raises DpgateError."""
+    """The counts of `twin-counts.json`, by the path of their table; nothing here says who wrote that file.
+    Raises DpgateError."""
+    return parse_counts(path, read_text(path, max_bytes=MAX_COUNTS_BYTES), declaration)
+
+
+def parse_counts(path: Path, text: str, declaration: Declaration) -> Mapping[str, TableCounts]:
+    """The same of its text; `path` is for the words of a DpgateError."""
     try:
-        content = json.loads(read_text(path, max_bytes=MAX_COUNTS_BYTES))
+        content = json.loads(text)
         if not isinstance(content, dict) or set(content) != {"form", "tables"} or content["form"] != FORM:
             raise ValueError(f"it is not of the form {FORM}")
         if not isinstance(content["tables"], dict):

@@ -59,7 +59,7 @@ def list_events(
     user: Annotated[User, Depends(requires(Permission.AUDIT_VERIFY))],
     database: TheDatabase,
 ) -> list[EventView]:
-    """Operators read every event, rights holders those about their own data sets and the jobs on them."""
+    """Operators read every event, rights holders those about what they own or review, and jobs on it."""
     return visible_events(user, database, wanted)
 
 
@@ -67,7 +67,7 @@ def visible_events(user: User, database: Database, wanted: WantedEvents) -> list
     """What this reader may see of the events asked for."""
     asked = history.Wanted(**wanted.model_dump(exclude={"limit"}))
     with database.reading() as connection:
-        own = history.subjects_of(connection, user.name) if user.role is Role.RIGHTS_HOLDER else None
+        own = history.subjects_of(connection, user) if user.role is Role.RIGHTS_HOLDER else None
         found = history.events(connection, asked, subjects=own, limit=wanted.limit)
     # a reason can say what a release says
     hidden = {"reason"} if user.role is Role.OPERATOR else set()

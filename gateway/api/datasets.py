@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-import io
-import zipfile
 from datetime import UTC, datetime
-from functools import lru_cache
-from threading import Lock
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Depends, Response
+from fastapi import APIRouter, Depends, Query, Response
 from pydantic import BaseModel, Field, ValidationInfo, WithJsonSchema, field_validator
 
 from domain.budget import Accounting
 from domain.dataset import Dataset, Declaration
-from domain.errors import InvalidRequest, TooLarge
+from domain.errors import InvalidRequest
 from domain.loss import Currency, canonical_amount, format_amount, units
 from domain.model import Model, Slug
 from domain.permissions import Permission, User
-from domain.twin import LABEL, MAX_BYTES, make_twin, size_of_twin
+from domain.twin import LABEL
+from domain.twin_basis import BLANK, TwinBasis
 from gateway.access import TheDatabase, TheQueue, requires
-from gateway.problems import RESPONSES
-from store import allotments, audit, datasets, granting, ledger, projects, twin_reviews, users
+from gateway.drawn_twins import Drawing, zipped_twin
+from gateway.problems import DOCUMENTED, RESPONSES
+from store import allotments, audit, datasets, granting, ledger, projects, twins, users
 
 router = APIRouter(prefix="/datasets", tags=["data sets"], responses=RESPONSES)
-_one_at_a_time = Lock()
 TAKEN = {"new"}
 """Names that no data set can have: its page would be another one."""
 DELIVERY = r"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"
@@ -44,9 +41,9 @@ class DatasetView(BaseModel):
     twin: str = Field(description="What the twin is made from and what it shows")
 
     @classmethod
-    def of(cls, dataset: Dataset) -> DatasetView:
+    def of(cls, dataset: Dataset, basis: TwinBasis = BLANK) -> DatasetView:
         fields = dataset.model_dump(include={"id", "version", "owner", "cohort", "state", "problem"})
-        return cls(name=dataset.name, declaration=dataset.declaration, twin=LABEL, **fields)
+        return cls(name=dataset.name, declaration=dataset.declaration, twin=basis.sentence, **fields)
 
 
 class Registration(Model):
@@ -54,6 +51,20 @@ class Registration(Model):
 
     declaration: Declaration
     delivery: Annotated[str, Field(pattern=DELIVERY)]
+
+
+class WantedTwin(Model):
+    """Which of the twins of a data set; all of them are free."""
+
+    level: Annotated[
+        int | None, Field(ge=0, le=0, description="0: the blank form, whatever else there is")
+    ] = None
+    seed: Annotated[int, Field(ge=0, lt=2**31, description="Another twin for every number")] = 0
+    people: Annotated[int | None, Field(ge=1, le=10**9, description="How many it shows")] = None
+    counts: Annotated[
+        str | None,
+        Field(pattern=r"^[A-Za-z0-9_-]{1,64}$", description="For reviewers: counts that are not approved"),
+    ] = None
 
 
 class AccountView(BaseModel):
@@ -113,7 +124,8 @@ def list_datasets(
     user: Annotated[User, Depends(requires(Permission.DATASET_READ))], database: TheDatabase
 ) -> list[DatasetView]:
     with database.reading() as connection:
-        return [DatasetView.of(dataset) for dataset in datasets.visible_to(connection, user)]
+        found = datasets.visible_to(connection, user)
+        return [DatasetView.of(dataset, twins.basis(connection, dataset.id)) for dataset in found]
 
 
 @router.post("", status_code=201, summary="Register a data set or a new version of one")
@@ -143,7 +155,8 @@ def get_dataset(
     name: Slug, user: Annotated[User, Depends(requires(Permission.DATASET_READ))], database: TheDatabase
 ) -> DatasetView:
     with database.reading() as connection:
-        return DatasetView.of(datasets.newest(connection, name, user))
+        dataset = datasets.newest(connection, name, user)
+        return DatasetView.of(dataset, twins.basis(connection, dataset.id))
 
 
 @router.get("/{name}/registration", summary="The newest registration, whatever became of it")
@@ -158,18 +171,26 @@ def get_registration(
     "/{name}/twin",
     summary="The twin, as a zip file",
     response_class=Response,
-    responses={200: {"content": {"application/zip": {}}, "description": LABEL}},
+    responses={
+        200: {"content": {"application/zip": {}}, "description": LABEL},
+        429: DOCUMENTED[429],
+    },
 )
 def get_twin(
-    name: Slug, user: Annotated[User, Depends(requires(Permission.DATASET_READ))], database: TheDatabase
+    name: Slug,
+    user: Annotated[User, Depends(requires(Permission.DATASET_READ))],
+    database: TheDatabase,
+    wanted: Annotated[WantedTwin, Query()],
 ) -> Response:
-    """A blank form, made from the declaration alone in a process that has no way to the data. Where the
-    policy asks for a review of twins: 409 until the reviewers have approved it."""
+    """A blank form, made from the declaration alone in a process that has no way to the data; or, where
+    counts were released and approved, drawn from them. Where the policy asks for a review of twins: 409 until
+    the reviewers have approved it."""
     with database.reading() as connection:
         dataset = datasets.newest(connection, name, user)
-        twin_reviews.check_open(connection, dataset, user)
-    content = zipped_twin(dataset.declaration)
-    return Response(content, media_type="application/zip")
+        basis = twins.basis_for(connection, dataset, user, is_blank=wanted.level == 0, job_id=wanted.counts)
+        counts = twins.counts_of(connection, basis)
+    drawing = Drawing(dataset.declaration, basis, counts, seed=wanted.seed, people=wanted.people)
+    return Response(zipped_twin(drawing, user=user.name), media_type="application/zip")
 
 
 @router.get("/{name}/budget", summary="What is left of the privacy budget")
@@ -238,30 +259,3 @@ def allot(
             members=sorted(allocation.members or ()),
         )
     return AccountView.of(account)
-
-
-def _check_twin_size(declaration: Declaration) -> None:
-    size = size_of_twin(declaration)
-    if size > MAX_BYTES:
-        raise TooLarge(
-            "twin",
-            f"the twin would take about {size >> 20} MiB; at most {MAX_BYTES >> 20} MiB are made here.",
-            "Ask the rights holder for a part of it.",
-        )
-
-
-def zipped_twin(declaration: Declaration) -> bytes:
-    """The twin as a zip archive. Raises TooLarge for one that is too much to make here."""
-    _check_twin_size(declaration)
-    with _one_at_a_time:
-        return _zipped(declaration)
-
-
-@lru_cache(maxsize=4)
-def _zipped(declaration: Declaration) -> bytes:
-    content = io.BytesIO()
-    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path, text in sorted(make_twin(declaration).items()):
-            # a fixed time, so that equal declarations give equal bytes
-            archive.writestr(zipfile.ZipInfo(path, (1980, 1, 1, 0, 0, 0)), text)
-    return content.getvalue()

@@ -6,14 +6,13 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Annotated
 
-import sqlalchemy as sa
 from fastapi import APIRouter, Depends
 from pydantic import BaseModel, Field
 
 from domain.entitlement import IN_PROJECT, ProjectEntitlement, ReviewerEntitlement, Right, RoleEntitlement
 from domain.model import Slug
 from domain.permissions import Permission, User
-from domain.project import Project, check_leads
+from domain.project import check_leads
 from gateway.access import TheDatabase, requires
 from gateway.problems import RESPONSES
 from gateway.routes import OurId
@@ -55,8 +54,7 @@ def list_roles(
 @router.post("/entitlements/roles", status_code=201, summary="Let an entitlement give a role")
 def add_role(new: RoleEntitlement, user: Operator, database: TheDatabase) -> EntitlementView:
     """From each person's next login on. Of several roles, the settings' or else the oldest counts."""
-    with database.transaction() as connection:
-        return _add(connection, new.entitlement, gives=Right.ROLE, about=new.role, by=user)
+    return _add(database, new.entitlement, gives=Right.ROLE, about=new.role, by=user)
 
 
 @router.delete("/entitlements/roles/{rule_id}", summary="An entitlement gives a role no longer")
@@ -66,8 +64,7 @@ def remove_role(
     database: TheDatabase,
 ) -> list[EntitlementView]:
     """For whom it held, every session and token ends: they log in again with what is left to them."""
-    with database.transaction() as connection:
-        _remove(connection, rule_id, gives=ROLES, about=None, by=user)
+    _remove(database, rule_id, gives=ROLES, about=None, by=user)
     return _listed(database, ROLES)
 
 
@@ -83,9 +80,7 @@ def add_reviewers(
     name: Slug, new: ReviewerEntitlement, user: Holder, database: TheDatabase
 ) -> EntitlementView:
     """Who is entitled and a rights holder here reviews the data set beside you, from their next login on."""
-    with database.transaction() as connection:
-        datasets.owned(connection, name, user)
-        return _add(connection, new.entitlement, gives=Right.REVIEWER, about=name, by=user)
+    return _add(database, new.entitlement, gives=Right.REVIEWER, about=name, by=user)
 
 
 @router.delete("/datasets/{name}/entitlements/{rule_id}", summary="An entitlement gives reviews no longer")
@@ -93,9 +88,7 @@ def remove_reviewers(
     name: Slug, rule_id: OurId, user: Holder, database: TheDatabase
 ) -> list[EntitlementView]:
     """At once: they see and decide nothing more of the data set."""
-    with database.transaction() as connection:
-        datasets.owned(connection, name, user)
-        _remove(connection, rule_id, gives=REVIEWS, about=name, by=user)
+    _remove(database, rule_id, gives=REVIEWS, about=name, by=user)
     return _listed(database, REVIEWS, name)
 
 
@@ -114,25 +107,14 @@ def list_places(
 def add_places(project: Slug, new: ProjectEntitlement, user: Lead, database: TheDatabase) -> EntitlementView:
     """From each person's next login on, for data users; `leads`: they add people and ask for data sets."""
     gives = Right.LEAD if new.leads else Right.MEMBER
-    with database.transaction() as connection:
-        projects.check_living(_led(connection, project, user), datetime.now(UTC))
-        return _add(connection, new.entitlement, gives=gives, about=project, by=user)
+    return _add(database, new.entitlement, gives=gives, about=project, by=user)
 
 
 @router.delete("/projects/{project}/entitlements/{rule_id}", summary="An entitlement gives places no longer")
 def remove_places(project: Slug, rule_id: OurId, user: Lead, database: TheDatabase) -> list[EntitlementView]:
     """At once: who came by it alone is no member any more."""
-    with database.transaction() as connection:
-        _led(connection, project, user)
-        _remove(connection, rule_id, gives=IN_PROJECT, about=project, by=user)
+    _remove(database, rule_id, gives=IN_PROJECT, about=project, by=user)
     return _listed(database, IN_PROJECT, project)
-
-
-def _led(connection: sa.Connection, name: str, user: User) -> Project:
-    """Locked, so that who leads it and whether it lives stay so until the change is in."""
-    project = projects.get_visible(connection, name, user, lock=True)
-    check_leads(user, project, by_name=True)
-    return project
 
 
 def _listed(database: Database, gives: frozenset[Right], about: str | None = None) -> list[EntitlementView]:
@@ -140,16 +122,28 @@ def _listed(database: Database, gives: frozenset[Right], about: str | None = Non
         return [EntitlementView.of(one) for one in entitlements.listed(connection, gives, about)]
 
 
-def _add(
-    connection: sa.Connection, entitlement: str, *, gives: Right, about: str, by: User
-) -> EntitlementView:
+def _add(database: Database, entitlement: str, *, gives: Right, about: str, by: User) -> EntitlementView:
+    """In one transaction with the check that `by` may still say so. Raises as the check and as `make`."""
     now = datetime.now(UTC)
-    made = entitlements.make(connection, entitlement, gives=gives, about=about, by=by.name, now=now)
+    with database.transaction() as connection:
+        if gives is Right.REVIEWER:
+            datasets.owned(connection, about, by)
+        elif gives in IN_PROJECT:
+            project = projects.get_visible(connection, about, by, lock=True)
+            check_leads(by, project, by_name=True)
+            projects.check_living(project, now)
+        made = entitlements.make(connection, entitlement, gives=gives, about=about, by=by.name, now=now)
     return EntitlementView.of(Standing(made, ()))
 
 
 def _remove(
-    connection: sa.Connection, rule_id: str, *, gives: frozenset[Right], about: str | None, by: User
+    database: Database, rule_id: str, *, gives: frozenset[Right], about: str | None, by: User
 ) -> None:
+    """The same. The project is not locked here: the end of a rule locks it, after the rule."""
     now = datetime.now(UTC)
-    entitlements.remove(connection, rule_id, gives=gives, about=about, by=by.name, now=now)
+    with database.transaction() as connection:
+        if about is not None and gives == REVIEWS:
+            datasets.owned(connection, about, by)
+        elif about is not None:
+            check_leads(by, projects.get_visible(connection, about, by), by_name=True)
+        entitlements.remove(connection, rule_id, gives=gives, about=about, by=by.name, now=now)

@@ -23,8 +23,8 @@ class ColumnView(BaseModel):
     table: str
     column: str
     kind: str
-    lower: float | None
-    upper: float | None
+    lower: float | str | None = Field(description="A number; of a column of dates, a day like 2020-01-31")
+    upper: float | str | None
     categories: list[str]
     missing: str
     missing_rate: float

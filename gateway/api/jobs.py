@@ -12,11 +12,10 @@ from pydantic import AfterValidator, BaseModel, Field
 from domain.admission import check_policy, check_project, epsilon_of, needs_approval
 from domain.dataset import Dataset, DatasetState
 from domain.errors import Conflict, NotAllowed
-from domain.job import AnyRequest, Job, check_job_id
+from domain.job import Job, JobRequest, UserRequest, check_job_id
 from domain.loss import Currency, texts
 from domain.notice import NoticeKind
 from domain.permissions import Permission, User
-from domain.query import QueryRequest
 from domain.release import Release
 from domain.states import Actor, JobState, next_states
 from gateway.access import TheDatabase, TheQueue, requires
@@ -97,8 +96,14 @@ class JobView(BaseModel):
             timing=declaration.policy.timing.sentence,
             answered_by=job.answered_by,
             reason=job.reason,
-            may_become=list(next_states(job.state, Actor(user.role))),
+            may_become=list(next_states(job.state, actor_of(job, user))),
         )
+
+
+def actor_of(job: Job, user: User) -> Actor:
+    """As whom this user moves the job: its author stands where the table says data user, whatever their
+    role; only counts of twins have rights holders as authors."""
+    return Actor.DATA_USER if user.name == job.author else Actor(user.role)
 
 
 @router.put(
@@ -111,7 +116,7 @@ class JobView(BaseModel):
 )
 def submit_job(
     job_id: AnId,
-    request: Annotated[AnyRequest, Body(examples=[EXAMPLE, QUERY_EXAMPLE])],
+    request: Annotated[UserRequest, Body(examples=[EXAMPLE, QUERY_EXAMPLE])],
     user: Annotated[User, Depends(requires(Permission.JOB_SUBMIT))],
     database: TheDatabase,
     queue: TheQueue,
@@ -152,7 +157,7 @@ def cancel_job(
     """Before the charge the budget comes back; afterwards the charge stands."""
     with database.transaction() as connection:
         job = jobs.get_visible(connection, job_id, user)
-        _move(connection, job, JobState.CANCELLED, Actor(user.role), by=user.name)
+        _move(connection, job, JobState.CANCELLED, actor_of(job, user), by=user.name)
         return _view(connection, jobs.get(connection, job_id), user)
 
 
@@ -164,7 +169,7 @@ def get_release(
         return releases.read(connection, jobs.get_visible(connection, job_id, user))
 
 
-def _submit(connection: sa.Connection, job_id: str, request: AnyRequest, user: User) -> tuple[Job, bool]:
+def _submit(connection: sa.Connection, job_id: str, request: UserRequest, user: User) -> tuple[Job, bool]:
     dataset = _usable(connection, request, user)
     check_policy(request, dataset)
     job, is_new = jobs.submit(
@@ -203,14 +208,14 @@ def _check_project(connection: sa.Connection, job: Job, dataset: Dataset) -> Non
     check_project(dataset, project=job.project, micro_epsilon=account.reserved + account.spent)
 
 
-def _image(connection: sa.Connection, request: AnyRequest) -> str | None:
+def _image(connection: sa.Connection, request: UserRequest) -> str | None:
     """The approved image of a pipeline; a query needs none."""
-    if isinstance(request, QueryRequest):
-        return None
-    return images.approved(connection, request.pipeline.manifest.image).digest
+    if isinstance(request, JobRequest):
+        return images.approved(connection, request.pipeline.manifest.image).digest
+    return None
 
 
-def _usable(connection: sa.Connection, request: AnyRequest, user: User) -> Dataset:
+def _usable(connection: sa.Connection, request: UserRequest, user: User) -> Dataset:
     """The data set that the request may use: for a project that it was granted to, or by its policy."""
     now = datetime.now(UTC)
     if request.project is not None:

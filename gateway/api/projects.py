@@ -40,16 +40,18 @@ class ProjectView(BaseModel):
     made_by: str
     made_at: datetime
     members: list[str]
+    further_leads: list[str] = Field(description="Members who lead it too, by an entitlement")
     ends_on: date | None = Field(description="The last day, in UTC; none where a rights holder keeps it")
     state: ProjectState
     grants: list[GrantView]
 
     @classmethod
     def of(cls, project: Project, granted: list[Grant], shares: Shares, now: datetime) -> ProjectView:
-        fields = project.model_dump(exclude={"is_closed", "members"})
+        fields = project.model_dump(exclude={"is_closed", "members", "further_leads"})
         return cls(
             **fields,
             members=list(project.members),
+            further_leads=list(project.further_leads),
             state=project.state(now),
             grants=[GrantView.of(grant, project, shares, now) for grant in granted],
         )

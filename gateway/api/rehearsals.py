@@ -21,11 +21,12 @@ from domain.rehearsal import (
     TwinRuns,
     largest_block,
 )
-from domain.twin import LABEL, MAX_BYTES, size_of_twin
+from domain.twin import MAX_BYTES, size_of_twin
+from domain.twin_basis import BLANK, TwinBasis
 from gateway.access import TheDatabase, TheQueue, requires
 from gateway.problems import RESPONSES
 from gateway.queue import Queue
-from store import audit, datasets, images, rehearsals, twin_reviews
+from store import audit, datasets, images, rehearsals, twins
 from store.database import Database
 
 router = APIRouter(prefix="/rehearsals", tags=["rehearsals"], responses=RESPONSES)
@@ -33,7 +34,7 @@ AnId = Annotated[str, AfterValidator(check_job_id), Path(description="8 to 64 le
 
 
 class RehearsalView(BaseModel):
-    """A rehearsal. All of it is about the twin, which has seen no data; none of it is a release."""
+    """A rehearsal. All of it is about the twin, which has seen no data; none of it is a new release."""
 
     id: str
     state: RehearsalState
@@ -48,8 +49,8 @@ class RehearsalView(BaseModel):
     twin: str = Field(description="What the twin is made from and what it shows")
 
     @classmethod
-    def of(cls, rehearsal: Rehearsal) -> RehearsalView:
-        return cls(**_facts(rehearsal))
+    def of(cls, rehearsal: Rehearsal, basis: TwinBasis = BLANK) -> RehearsalView:
+        return cls(**_facts(rehearsal, basis))
 
 
 class FullRehearsal(RehearsalView):
@@ -60,9 +61,9 @@ class FullRehearsal(RehearsalView):
     preview: Preview | None = Field(description="The error to expect of a release; an estimate from the twin")
 
     @classmethod
-    def of(cls, rehearsal: Rehearsal) -> FullRehearsal:
+    def of(cls, rehearsal: Rehearsal, basis: TwinBasis = BLANK) -> FullRehearsal:
         return cls(
-            **_facts(rehearsal),
+            **_facts(rehearsal, basis),
             outputs=[value.name for value in rehearsal.values],
             runs=rehearsal.runs,
             preview=rehearsal.preview,
@@ -85,10 +86,11 @@ def request_rehearsal(
     queue: TheQueue,
     response: Response,
 ) -> RehearsalView:
-    """Costs nothing: the twin is a blank form. Jobs come first when workers are busy."""
+    """Costs nothing: the twin has seen no data. Jobs come first when workers are busy."""
     rehearsal, is_new = ask(database, queue, user, request, rehearsal_id=rehearsal_id)
     response.status_code = 201 if is_new else 200
-    return RehearsalView.of(rehearsal)
+    with database.reading() as connection:
+        return RehearsalView.of(rehearsal, twins.basis_of(connection, rehearsal.counts))
 
 
 @router.get("", summary="Your rehearsals, newest first")
@@ -96,7 +98,10 @@ def list_rehearsals(
     user: Annotated[User, Depends(requires(Permission.JOB_READ))], database: TheDatabase
 ) -> list[RehearsalView]:
     with database.reading() as connection:
-        return [RehearsalView.of(rehearsal) for rehearsal in rehearsals.of_author(connection, user.name)]
+        return [
+            RehearsalView.of(rehearsal, twins.basis_of(connection, rehearsal.counts))
+            for rehearsal in rehearsals.of_author(connection, user.name)
+        ]
 
 
 @router.get("/{rehearsal_id}", summary="One rehearsal, with what its runs gave")
@@ -106,7 +111,8 @@ def get_rehearsal(
     database: TheDatabase,
 ) -> FullRehearsal:
     with database.reading() as connection:
-        return FullRehearsal.of(rehearsals.get_own(connection, rehearsal_id, author=user.name))
+        found = rehearsals.get_own(connection, rehearsal_id, author=user.name)
+        return FullRehearsal.of(found, twins.basis_of(connection, found.counts))
 
 
 def ask(
@@ -121,7 +127,7 @@ def ask(
         dataset = datasets.newest(connection, request.dataset, user)
         _check(request, dataset)
         # a pipeline can print the whole twin
-        twin_reviews.check_open(connection, dataset, user)
+        basis = twins.basis_for(connection, dataset, user)
         rehearsal, is_new = rehearsals.request(
             connection,
             rehearsal_id=rehearsal_id,
@@ -129,6 +135,7 @@ def ask(
             dataset=dataset,
             request=request,
             image_digest=images.approved(connection, request.pipeline.manifest.image).digest,
+            counts=basis.job_id,
             now=now,
         )
         audit.append(
@@ -164,7 +171,7 @@ def _check_size(request: RehearsalRequest, dataset: Dataset) -> None:
         )
 
 
-def _facts(rehearsal: Rehearsal) -> dict[str, object]:
+def _facts(rehearsal: Rehearsal, basis: TwinBasis) -> dict[str, object]:
     request = rehearsal.request
     return {
         **rehearsal.model_dump(
@@ -173,5 +180,5 @@ def _facts(rehearsal: Rehearsal) -> dict[str, object]:
         "dataset": request.dataset,
         "title": request.pipeline.manifest.name,
         "block_size": request.block_size,
-        "twin": LABEL,
+        "twin": basis.sentence,
     }

@@ -33,6 +33,10 @@ ACTIONS = {
     "email.confirm": "confirmed an e-mail address",
     "email.remove": "removed an e-mail address",
     "email.set": "set an e-mail address",
+    "entitlement.gain": "vouched for an entitlement",
+    "entitlement.lose": "no longer vouched for an entitlement",
+    "entitlement.map": "let an entitlement give a right",
+    "entitlement.unmap": "took a right from an entitlement",
     "grant.ask": "asked for a data set",
     "grant.change": "changed a grant",
     "grant.end": "ended a grant",
@@ -64,6 +68,7 @@ ACTIONS = {
     "user.add": "added a user",
     "user.disable": "disabled a user",
     "user.role": "changed a role",
+    "user.unentitled": "ended what nothing entitles to any more",
     "webhook.add": "added a webhook",
     "webhook.remove": "removed a webhook",
     "webhook.rotate": "replaced the secret of a webhook",
@@ -77,11 +82,11 @@ def show_trail(
     user: Annotated[User, Depends(page_requires(Permission.AUDIT_VERIFY))],
     database: TheDatabase,
 ) -> Response:
-    """Operators see every event, rights holders those about their own data sets and the jobs on them."""
+    """Operators see every event, rights holders those about what they own or review, and jobs on it."""
     typed = {name: _plain(request.query_params.get(name, "")) for name in FIELDS}
     wanted, wrong = _wanted(typed)
     with database.reading() as connection:
-        own = history.subjects_of(connection, user.name) if user.role is Role.RIGHTS_HOLDER else None
+        own = history.subjects_of(connection, user) if user.role is Role.RIGHTS_HOLDER else None
         found = (
             [] if any(wrong.values()) else history.events(connection, wanted, subjects=own, limit=ROWS + 1)
         )

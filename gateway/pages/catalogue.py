@@ -5,23 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
 from domain import attacker, dictionary
 from domain.dataset import Dataset, DatasetState
 from domain.model import Slug
 from domain.permissions import Permission, Role, User
-from domain.twin import LABEL
 from gateway.access import TheDatabase
-from gateway.api.datasets import get_budget, get_twin
+from gateway.api.datasets import WantedTwin, get_budget, get_twin
 from gateway.api.facts import get_dictionary
 from gateway.pages import dataset_facts
 from gateway.pages.budget_bar import Bar, whole
 from gateway.pages.downloads import attached
 from gateway.pages.layout import page
 from gateway.pages.session import page_requires
-from store import datasets, history, reviewers, twin_reviews, waiting
+from store import datasets, history, reviewers, twin_reviews, twins, waiting
 
 router = APIRouter(include_in_schema=False)
 MAX_SEARCH = 200
@@ -81,12 +80,13 @@ def show_dataset(
         dataset = datasets.newest(connection, name, user)
         versions = history.versions(connection, name)
         twin_state = twin_reviews.of(connection, dataset).state
+        basis = twins.basis(connection, dataset.id)
         is_reviewer = reviewers.is_reviewer(connection, user, name)
     is_owner = user.name == dataset.owner
     budget = get_budget(name, user, database)
     declaration = dataset.declaration
     # a refusal of before binds only while the policy asks for reviews of twins
-    is_held = declaration.policy.review_twin and not twin_state.may_leave
+    is_held = declaration.policy.review_twin and not twin_state.may_leave and basis.level == 0
     return page(
         request,
         "dataset.html",
@@ -105,7 +105,7 @@ def show_dataset(
         budget=budget,
         example=attacker.example(declaration),
         versions=[version for version in versions if is_owner or version.state is DatasetState.READY],
-        blank_form=LABEL,
+        basis=basis,
         twin_held=twin_state if is_held else None,
         is_reviewer=is_reviewer,
         may_have_twin=is_reviewer or not is_held,
@@ -117,9 +117,10 @@ def download_twin(
     name: Slug,
     user: Annotated[User, Depends(page_requires(Permission.DATASET_READ))],
     database: TheDatabase,
+    wanted: Annotated[WantedTwin, Query()],
 ) -> Response:
     """The same bytes as the interface gives, under a name that a folder of downloads can keep."""
-    answer = get_twin(name, user, database)
+    answer = get_twin(name, user, database, wanted)
     answer.headers["Content-Disposition"] = f'attachment; filename="{name}-twin.zip"'
     return answer
 

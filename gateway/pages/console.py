@@ -12,6 +12,7 @@ from gateway.pages import (
     budget,
     catalogue,
     comments,
+    entitlements,
     errors,
     grants,
     jobs,
@@ -40,6 +41,7 @@ from gateway.pages import (
     submit_pipeline,
     submit_rehearsal,
     twin_review,
+    twins,
 )
 
 PAGES = (
@@ -66,6 +68,7 @@ PAGES = (
     jobs,
     release,
     twin_review,
+    twins,
     reviews,
     comments,
     audit,
@@ -75,6 +78,8 @@ PAGES = (
     operation_people,
     operation_platform,
     metrics,
+    # before the pages of projects and data sets that have further parts
+    entitlements,
     projects,
     grants,
 )

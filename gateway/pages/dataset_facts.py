@@ -14,6 +14,8 @@ KINDS = {
     "integer": "whole number",
     "number": "number",
     "categorical": "one of a list",
+    "date": "date",
+    "text": "text, kept by a recorded decision",
 }
 
 
@@ -159,7 +161,7 @@ def counted_seconds(seconds: float) -> str:
 
 def _column(column: Column) -> ColumnFact:
     has_bounds = column.lower is not None and column.upper is not None
-    values = f"{number(column.lower)} to {number(column.upper)}" if has_bounds else ""
+    values = f"{_bound(column.lower)} to {_bound(column.upper)}" if has_bounds else ""
     missing = f"{column.missing}, in about {column.missing_rate:.0%} of rows" if column.missing_rate else ""
     return ColumnFact(
         name=column.name,
@@ -169,6 +171,10 @@ def _column(column: Column) -> ColumnFact:
         missing=missing,
         description=column.description,
     )
+
+
+def _bound(value: float | str | None) -> str:
+    return value if isinstance(value, str) else number(value)
 
 
 def _list(names: tuple[str, ...]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from fastapi import FastAPI, Request, Response
@@ -63,7 +64,8 @@ def _refused(request: Request, error: RequestError) -> Response:
         problems = [_shown(problem) for problem in error.problems]
     title = "You may not do this" if isinstance(error, NotAllowed) else error.title
     title = "This has changed in the meantime" if isinstance(error, Conflict) else title
-    answer = _page(request, status, title, problems)
+    kept = getattr(request.state, "typed", []) if isinstance(error, UnderMaintenance) else []
+    answer = _page(request, status, title, problems, kept=kept)
     if isinstance(error, TooMany | UnderMaintenance):
         answer.headers["Retry-After"] = str(error.retry_after_s)
     return answer
@@ -80,7 +82,14 @@ def _http_error(request: Request, error: HTTPException) -> Response:
     return answer
 
 
-def _page(request: Request, status: int, title: str, problems: list[FieldProblem]) -> Response:
+def _page(
+    request: Request,
+    status: int,
+    title: str,
+    problems: list[FieldProblem],
+    *,
+    kept: Sequence[tuple[str, str]] = (),
+) -> Response:
     return page(
         request,
         "problem.html",
@@ -90,6 +99,8 @@ def _page(request: Request, status: int, title: str, problems: list[FieldProblem
         problems=problems,
         back="/",
         back_name="To the first page",
+        kept=kept,
+        again=request.url.path,
     )
 
 

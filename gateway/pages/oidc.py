@@ -41,8 +41,8 @@ def come_back(request: Request, database: TheDatabase) -> Response:
     attempt = Attempt.read(request.cookies.get(cookie_name(request, COOKIE), ""))
     target = safe_next(attempt.next) if attempt else HOME
     try:
-        identity = finish(provider, attempt, request.query_params, back=origin(request) + BACK)
-        user = provider.admit(database, identity)
+        word = finish(provider, attempt, request.query_params, back=origin(request) + BACK)
+        user = provider.admit(database, word)
         response = enter(request, database, user, by="oidc", target=target)
     except RequestError as error:
         response = login_form(request, target=target, error=error)

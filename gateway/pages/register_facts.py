@@ -11,6 +11,7 @@ from domain.budget_meaning import in_plain_words, noise_share, purchases
 from domain.chart.noise_range import Choice, draw_noise_range
 from domain.dataset.files import VoxelType
 from domain.image import ImageState
+from domain.instruments import INSTRUMENTS
 from domain.loss import Currency, canonical_amount
 from domain.policy import Policy
 from domain.usual_ranges import RANGES
@@ -44,7 +45,9 @@ def facts(step: str, typed: Typed, database: Database) -> dict[str, Any]:
 
 def table_facts(typed: Typed, at: str) -> dict[str, Any]:
     """The same for the page of one table."""
-    return {"kinds": KINDS, "ranges": RANGES, "picture": bounds_picture(typed, at)}
+    instruments = [(each.key, f"{each.name}: mean {each.mean:g}, sd {each.sd:g}") for each in INSTRUMENTS]
+    picture = bounds_picture(typed, at)
+    return {"kinds": KINDS, "ranges": RANGES, "instruments": instruments, "picture": picture}
 
 
 def bought(typed: Typed) -> dict[str, Any] | None:

@@ -67,13 +67,17 @@ POLICY: Mapping[str, Reader] = {
 COLUMN: Mapping[str, Reader] = {
     "name": _text, "kind": _text, "lower": _number, "upper": _number, "decimals": _number,
     "categories": _lines, "missing": _text, "missing_rate": _number, "typical.mean": _number,
-    "typical.sd": _number, "description": _text,
+    "typical.sd": _number, "description": _text, "instrument": _text, "bins": _number, "scale": _text,
+    "special_values": _numbers, "basis": _text, "declared_by": _text, "text_length": _text,
+    "pii.kind": _text, "pii.classification": _text, "pii.decision": _text, "pii.by": _text, "pii.why": _text,
 }  # fmt: skip
 PERSON_FILE: Mapping[str, Reader] = {
     "path": _text, "twin_text": _as_typed, "twin_volume.shape": _numbers, "twin_volume.dtype": _text,
     "twin_volume.lower": _number, "twin_volume.upper": _number, "twin_volume.zooms": _numbers,
 }  # fmt: skip
-TABLE: Mapping[str, Reader] = {"path": _text, "rows_per_person": _text, "typical_rows": _number}
+TABLE: Mapping[str, Reader] = {
+    "path": _text, "rows_per_person": _text, "typical_rows": _number, "line_end": _text, "row_rules": _lines,
+}  # fmt: skip
 EXCLUDED: Mapping[str, Reader] = {"excluded": _lines}
 PUBLIC_FILE: Mapping[str, Reader] = {"path": _text, "text": _as_typed}
 TICKS: Mapping[str, tuple[str, ...]] = {
@@ -82,12 +86,16 @@ TICKS: Mapping[str, tuple[str, ...]] = {
     "policy": ("policy.approve_jobs", "policy.review_releases"),
 }
 SEVERAL = ("policy.images", "policy.guarantees")
+_NUMERIC = ("typical", "decimals", "instrument", "scale", "special_values")
 _NOT_OF_KIND = {
-    "person": ("lower", "upper", "categories", "typical", "missing_rate", "decimals"),
-    "categorical": ("lower", "upper", "typical", "decimals"),
-    "integer": ("categories",),
-    "number": ("categories",),
-}
+    "person": ("lower", "upper", "categories", "missing_rate", "bins", *_NUMERIC, "coarsen", "text_length",
+               "typical_shares", "count_missing"),
+    "categorical": ("lower", "upper", "bins", *_NUMERIC, "text_length"),
+    "integer": ("categories", "coarsen", "text_length"),
+    "number": ("categories", "coarsen", "text_length"),
+    "date": ("categories", *_NUMERIC, "coarsen", "text_length", "typical_shares"),
+    "text": ("lower", "upper", "categories", "bins", *_NUMERIC, "coarsen", "typical_shares", "count_missing"),
+}  # fmt: skip
 
 
 def read_fields(content: dict[str, Any], form: FormData, readers: Mapping[str, Reader], at: str = "") -> None:

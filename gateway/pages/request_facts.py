@@ -16,6 +16,8 @@ MECHANISMS = {
     "trusted_query": "Trusted query: the platform itself computes the answer and adds noise.",
     "pac": "PAC: the pipeline runs on a secret half of the people; noise bounds what can be told about "
     "which half.",
+    "twin_counts": "Counts for a twin: the platform counts rows in declared cells of columns, or of pairs "
+    "of columns, and adds noise. Any number of twins is drawn from the noisy counts afterwards.",
     "stability_calibrated": "Stability-calibrated: noise as wide as one person was seen to matter. No formal "
     "guarantee.",
 }
@@ -39,8 +41,10 @@ _CHOICES = {
     "outcome": "Outcome",
     "probabilities": "Quantiles",
     "repeats": "Repeats of the partition",
+    "rows": "Most rows of one person that count",
     "spread_ratio": "Declared range over spread of blocks",
     "table": "Table",
+    "tables": "Tables, and the level of each",
     "weights": "Weights of the values",
     "where": "Rows with",
 }

@@ -111,7 +111,14 @@ async def checked_form(request: Request) -> AsyncIterator[FormData]:
             raise NotAllowed(*_FOREIGN)
         if not hmac.compare_digest(given.encode(), expected.encode()):
             raise NotAllowed(*_FOREIGN)
+        # for the page of a refusal that keeps what was typed
+        request.state.typed = [(name, text) for name, text in form.multi_items() if _is_typed(name, text)]
         yield form
+
+
+def _is_typed(name: str, text: object) -> bool:
+    """Not a file, not our own field, and nothing that a page must never show again."""
+    return isinstance(text, str) and name != CSRF_FIELD and "password" not in name
 
 
 PageUser = Annotated[User, Depends(page_user)]

@@ -20,13 +20,13 @@ from domain.review import Stage
 from domain.twin import LABEL
 from gateway.access import TheDatabase
 from gateway.api import reviews as routes
-from gateway.api.datasets import zipped_twin
+from gateway.drawn_twins import Drawing, zipped_twin
 from gateway.pages import dataset_facts
 from gateway.pages.dataset_facts import ColumnFact
 from gateway.pages.layout import page
 from gateway.pages.reviews import parsed
 from gateway.pages.session import CheckedForm, page_requires
-from store import datasets, reviewers, reviews, twin_reviews
+from store import datasets, reviewers, reviews, twin_reviews, twins
 from store.database import Database
 
 router = APIRouter(include_in_schema=False)
@@ -106,8 +106,9 @@ def _page(
         review = twin_reviews.of(connection, dataset)
         has_voted = reviews.has_voted(connection, user, subject=dataset.id, stage=Stage.TWIN)
         others = reviewers.of(connection, name)
+        counts_wait = any(counts.job.dataset_id == dataset.id for counts in twins.waiting(connection, user))
     declaration = dataset.declaration
-    content, problem = _twin(dataset)
+    content, problem = _twin(dataset, user)
     return page(
         request,
         "twin_review.html",
@@ -116,6 +117,7 @@ def _page(
         dataset=dataset,
         review=review,
         has_voted=has_voted,
+        counts_wait=counts_wait,
         reviewers=others,
         ready=dataset.state is DatasetState.READY,
         label=LABEL,
@@ -131,10 +133,10 @@ def _page(
     )
 
 
-def _twin(dataset: Dataset) -> tuple[bytes | None, str]:
+def _twin(dataset: Dataset, user: User) -> tuple[bytes | None, str]:
     """The archive, or why there is none."""
     try:
-        return zipped_twin(dataset.declaration), ""
+        return zipped_twin(Drawing(dataset.declaration), user=user.name), ""
     except TooLarge as error:
         return None, error.problems[0].problem
 

@@ -24,6 +24,6 @@ WORDS = {
     "snapshot": "The sealed form of a data set in the worker zone.",
     "trusted query": "An aggregate that the platform computes itself, of one of eight kinds: no pipeline and "
     "no runs.",
-    "twin": "The anonymised stand-in: same files, columns and types, random content, made from the "
-    "declaration alone.",
+    "twin": "The anonymised stand-in: same files, columns and types, random content, from the declaration "
+    "alone or from counts with noise.",
 }

@@ -1,4 +1,4 @@
-"""Rows drawn from noisy counts: free, as often as wanted, and never a row of anybody."""
+"""Rows drawn from noisy counts: free, as often as wanted, and never copied from anybody."""
 
 from __future__ import annotations
 

@@ -7,12 +7,14 @@ from alembic import context
 from store import (
     account_tables,
     draft_tables,
+    entitlement_tables,
     notice_tables,
     operation_tables,
     policy_tables,
     project_tables,
     rehearsal_tables,
     review_tables,
+    twin_tables,
 )
 from store.tables import metadata
 
@@ -20,12 +22,14 @@ from store.tables import metadata
 OTHER_TABLES = (
     account_tables,
     draft_tables,
+    entitlement_tables,
     notice_tables,
     operation_tables,
     policy_tables,
     project_tables,
     rehearsal_tables,
     review_tables,
+    twin_tables,
 )
 
 with context.config.attributes["connection"] as connection:

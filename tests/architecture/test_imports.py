@@ -18,7 +18,7 @@ MAY_IMPORT = {
 SDK = (
     "__init__", "client", "models", "errors", "credentials", "device_login", "queries", "unpacking",
     "policies", "projects", "rehearsals", "notices", "reviews", "facts", "operation", "answers",
-    "previews",
+    "previews", "twins", "entitlements",
 )  # fmt: skip
 # loaded when a notebook displays something: drawings and words of the pages, of the standard library alone
 SHOWN = {f"dpgate.notebook.{name}" for name in ("frame", "budget", "dataset", "job", "preview", "release")}
@@ -50,6 +50,7 @@ CONFINED = {
         "sandbox_images/",
         "dpgate/embedded/processes.py",
         "dpgate/cli/hosting.py",
+        "dpgate/scramble/bidscramble.py",
     ),
     "httpx": (
         "dpgate/client.py",
@@ -68,11 +69,16 @@ CONFINED = {
     "typer": ("dpgate/cli/",),
     "rich": ("dpgate/cli/", "dpgate/demo.py"),
     "duckdb": ("worker/scan/",),
-    "fsspec": ("worker/scan/sealed.py", "dpgate/delivery/remote.py"),
-    "yaml": ("dpgate/pipeline_folder.py", "domain/yaml_text.py"),
+    "fsspec": ("worker/scan/plain.py", "worker/scan/sealed.py", "dpgate/delivery/remote.py"),
+    "yaml": ("dpgate/pipeline_folder.py", "domain/yaml_places.py", "domain/yaml_text.py"),
     # randomness: noise from the keystream; ids and tokens from secrets; the twin's draws need no secrecy
     # the attacks of the battery are hostile scripts: nothing of ours imports them
-    "random": ("domain/twin.py", "domain/twin_volume.py", "sandbox_images/probe/attacks/"),
+    "random": (
+        "domain/evaluation/blind.py",
+        "domain/twin/",
+        "domain/twin_volume.py",
+        "sandbox_images/probe/attacks/",
+    ),
     "secrets": (
         "store/keys.py",
         "store/users.py",

@@ -30,7 +30,7 @@ from store.tables import metadata
 PLACES = {
     "name": "heights", "job_id": WAITING, "project": "sleep", "dataset": "heights", "worker": LIVE,
     "digest": IMAGE, "token_id": "0123456789abcdef", "webhook_id": "0123456789abcdef", "number": "0",
-    "notice_id": "msg_0123", "step": "about",
+    "notice_id": "msg_0123", "step": "about", "rule_id": "0123456789abcdef",
 }  # fmt: skip
 SENT_BY = {"/operation": "olga", "/reviews": "holder", "/datasets": "holder", "/projects": "ada"}
 

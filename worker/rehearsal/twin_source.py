@@ -1,4 +1,4 @@
-"""A twin that is nowhere on disk: made from the declaration, as people, tables and files."""
+"""A twin that is nowhere on disk: made from the declaration or released counts, as people and files."""
 
 from __future__ import annotations
 
@@ -10,17 +10,23 @@ from functools import cached_property
 from domain.dataset import Declaration
 from domain.delimited import read_rows
 from domain.people_in_paths import label_of, owners
-from domain.twin import make_twin
+from domain.twin import TableCounts
+from domain.twin_basis import BLANK, TwinBasis, draw_twin
 from worker.sealed_source import place_of
 from worker.view import Opener, Part
 
 
 class TwinSource:
-    """People, tables and parts of the twin of a declaration, in memory."""
+    """People, tables and parts of the twin of a declaration, in memory; drawn from counts where there are."""
 
-    def __init__(self, declaration: Declaration) -> None:
+    def __init__(
+        self,
+        declaration: Declaration,
+        basis: TwinBasis = BLANK,
+        counts: Mapping[str, TableCounts] | None = None,
+    ) -> None:
         self._declaration = declaration
-        self._files = make_twin(declaration)
+        self._files = draw_twin(declaration, basis, counts)
 
     @cached_property
     def people(self) -> list[str]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from domain.errors import PlatformError
 from domain.query import QueryRequest
+from worker.cancelling import watched
 from worker.chunk import Chunk, grid_of
 from worker.scan.engine import ScanFailed
 from worker.scan.scan import Limits, scan
@@ -30,8 +31,10 @@ def scan_chunk(zone: WorkerZone, chunk: Chunk) -> dict[int, bytes]:
     limits = Limits(memory_mib=zone.settings.scan_memory_mib, threads=zone.settings.scan_threads)
     grid = grid_of(chunk)
     grid.wait_for(0)
-    totals = scan(source, request, dataset.declaration, limits=limits)
-    grid.wait_for(1)
+    # rows far above the public size make a scan late, never a failure that others would see
+    with watched(zone, chunk, None):
+        totals = scan(source, request, dataset.declaration, limits=limits)
+        grid.wait_for(1)
     return {0: pack_sums(totals)}
 
 

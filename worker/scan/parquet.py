@@ -6,9 +6,10 @@ Errors of the engine may quote cells, so none of them leaves this file as it is.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 
 import duckdb
 
@@ -38,6 +39,8 @@ def fits(kind: str, declared: str) -> bool:
         return bool(_WHOLE.fullmatch(kind) or kind == "VARCHAR")
     if declared == "categorical":
         return bool(_WHOLE.fullmatch(kind) or _TEXT.fullmatch(kind) or kind == "BOOLEAN")
+    if declared in ("date", "text"):
+        return bool(_TEXT.fullmatch(kind))  # a date is text like 2020-01-31 wherever it stands
     return bool(_WHOLE.fullmatch(kind) or _NUMBER.fullmatch(kind) or kind == "VARCHAR")
 
 
@@ -53,16 +56,43 @@ def people_of(path: Path, column: str) -> Iterator[tuple[int, str]]:
             before += len(rows)
 
 
-def write_declared(path: Path, columns: Sequence[str], target: Path) -> None:
-    """A new file with these columns in this order, and the rows in theirs; nothing else of the old one."""
-    names = ", ".join(map(_name, columns))
+def write_declared(
+    path: Path,
+    columns: Sequence[str],
+    target: Path,
+    *,
+    person: str = "",
+    changes: Mapping[str, Callable[[str, str], str]] = MappingProxyType({}),
+) -> None:
+    """A new file with these columns in this order, and the rows in theirs; nothing else of the old one.
+
+    Cells of the columns in `changes` become what those make of the row's person and the cell as text.
+    """
     place = "'" + str(target).replace("'", "''") + "'"
+    kinds = columns_of(path) if changes else {}
     with _opened() as connection:
+        for number, column in enumerate(columns):
+            if column in changes:
+                connection.create_function(
+                    f"change{number}", changes[column], ["VARCHAR", "VARCHAR"], "VARCHAR"
+                )
+        names = ", ".join(
+            _changed(number, column, person, kinds[column]) if column in changes else _name(column)
+            for number, column in enumerate(columns)
+        )
         connection.execute(
             f"COPY (SELECT {names} FROM read_parquet($place)) TO {place} "  # noqa: S608  quoted below
             "(FORMAT parquet, COMPRESSION zstd)",
             {"place": str(path)},
         )
+
+
+def _changed(number: int, column: str, person: str, kind: str) -> str:
+    """A missing cell stays missing, and numbers stay numbers."""
+    whose, cell = f"TRIM(CAST({_name(person)} AS VARCHAR))", f"CAST({_name(column)} AS VARCHAR)"
+    changed = f"change{number}({whose}, {cell})"
+    kept = kind if _NUMBER.fullmatch(kind) or _WHOLE.fullmatch(kind) or kind == "DATE" else "VARCHAR"
+    return f"TRY_CAST({changed} AS {kept}) AS {_name(column)}"
 
 
 @contextmanager

@@ -8,16 +8,12 @@ from typing import Any
 
 from domain.dataset import Declaration
 from domain.query import QueryRequest
+from domain.scan_memory import passes
 from worker.scan.cells import Parameters
 from worker.scan.engine import Engine, opened
 from worker.scan.rows import Pass, Rows
 from worker.scan.source import Source
 from worker.scan.totals import Bins, Sums, totals_of
-
-# about twice what the engine was seen to keep of a person, of one of their rows, and of a value in it
-_BYTES_PER_PERSON = 200
-_BYTES_PER_ROW = 200
-_BYTES_PER_VALUE = 32
 
 
 @dataclass(frozen=True)
@@ -37,11 +33,11 @@ def scan(
     many passes follows from the public nominal size, and each needs only its own people in memory.
     """
     totals = totals_of(request.mechanism_for(declaration))
-    passes = _passes(request, declaration, limits)
+    turns = _passes(request, declaration, limits)
     with opened(source, memory_mib=limits.memory_mib, threads=limits.threads) as engine:
         parts = [
-            _one_pass(engine, source, request, declaration, totals, part=Pass(number, passes))
-            for number in range(passes)
+            _one_pass(engine, source, request, declaration, totals, part=Pass(number, turns))
+            for number in range(turns)
         ]
     return tuple(map(sum, zip(*parts, strict=True)))
 
@@ -96,8 +92,9 @@ def _passes(request: QueryRequest, declaration: Declaration, limits: Limits) -> 
     rule = request.contribution(declaration)
     if rule is None:
         return 1
-    values = len(request.query.read_columns) + len(request.query.by)
-    row = _BYTES_PER_ROW + _BYTES_PER_VALUE * values
-    needed = declaration.nominal_size * (_BYTES_PER_PERSON + row * (rule.rows or 1))
-    # half of the memory for what is kept of people, half for reading
-    return max(1, -(-2 * needed // (limits.memory_mib * 2**20)))
+    return passes(
+        nominal_size=declaration.nominal_size,
+        rows=rule.rows or 1,
+        values=len(request.query.read_columns) + len(request.query.by),
+        memory_mib=limits.memory_mib,
+    )

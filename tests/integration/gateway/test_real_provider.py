@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import socket
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import pytest
 from asking import Gateway, running_gateway
+from factories import given_dataset
 from form_browser import Browser
+from given_projects import given_grant, given_project
 from issuer import MEMBER
 
 from dpgate.device_login import Confirmation, access_token
@@ -22,9 +26,24 @@ INSTALL = ("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglev
 
 
 @pytest.fixture(scope="module")
-def provider(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the provider runs, and reads what people are entitled to."""
+    return tmp_path_factory.mktemp("provider")
+
+
+@pytest.fixture(autouse=True)
+def entitled(folder: Path) -> None:
+    entitle(folder, MEMBER)
+
+
+def entitle(folder: Path, *entitlements: str) -> None:
+    """From now on the provider says this of everybody."""
+    (folder / "entitlements.json").write_text(json.dumps(entitlements))
+
+
+@pytest.fixture(scope="module")
+def provider(folder: Path) -> Iterator[str]:
     """Its address. npm keeps what it fetched, so only the first installation takes long."""
-    folder = tmp_path_factory.mktemp("provider")
     for file in SOURCE.iterdir():
         shutil.copy(file, folder)
     subprocess.run(INSTALL, cwd=folder, check=True, timeout=180, capture_output=True)
@@ -117,3 +136,41 @@ def test_a_service_with_its_own_secret(gateway: Gateway, provider: str):
 def test_an_opaque_token_that_the_provider_never_made(gateway: Gateway):
     answer = gateway.ask("GET", "/me", headers={"Authorization": "Bearer made-up"})
     assert answer.status_code == 401
+
+
+GROUP = "urn:mace:example:group:heart:sleep:role=member#idp.example"
+
+
+def test_a_group_gives_a_place_and_takes_it_back(gateway: Gateway, folder: Path):
+    """Over a browser's login and a terminal's: what the provider says last is what holds."""
+    with gateway.database.transaction() as connection:
+        given_dataset(connection)
+        given_project(connection, members=("bob",))
+        given_grant(connection)
+    mapped = gateway.ask("POST", "/projects/sleep/entitlements", by="bob", json={"entitlement": GROUP})
+    assert mapped.status_code == 201
+    entitle(folder, MEMBER, GROUP)
+    browser = Browser(gateway, base_url="http://127.0.0.1")
+    back = person(browser.get("/login/oidc").headers["location"])
+    browser.get(httpx.URL(back).raw_path.decode())
+    assert "Sleep and memory" in browser.get("/projects").text
+    ways_in = gateway.ask("GET", "/login").json()
+    token = access_token(ways_in, tell=lambda asked: [person(asked.address)], wait=lambda _: None)
+    bearer = {"Authorization": f"Bearer {token}"}
+    made = gateway.ask("POST", "/tokens", headers=bearer, json={"label": "laptop", "scopes": ["read"]}).json()
+    mine = {"Authorization": f"Bearer {made['token']}"}
+    assert gateway.ask("GET", "/datasets/heights", headers=mine).status_code == 200
+
+    entitle(folder, MEMBER)
+    # a minute later: what was kept of the token is over, and the provider is asked about it again
+    gateway.app.state.provider.clock = lambda: time.time() + 61
+    assert gateway.ask("GET", "/datasets/heights", headers=bearer).status_code == 404
+    assert gateway.ask("GET", "/datasets/heights", headers=mine).status_code == 404
+    assert "Sleep and memory" not in browser.get("/projects").text
+
+    entitle(folder)
+    gateway.app.state.provider.clock = lambda: time.time() + 122
+    assert gateway.ask("GET", "/me", headers=bearer).status_code == 403
+    assert gateway.ask("GET", "/me", headers=mine).status_code == 401
+    assert browser.get("/projects").status_code == 303
+    browser.close()

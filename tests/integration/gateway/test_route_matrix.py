@@ -37,6 +37,7 @@ PLACES = {
     "dataset": "heights",
     "member": "ada",
     "worker": "worker-one",
+    "rule_id": "0123456789abcdef",
 }
 DELIVERY = "00000000-0000-4000-8000-000000000000"
 BODIES: dict[str, Any] = {
@@ -54,6 +55,9 @@ BODIES: dict[str, Any] = {
     },
     "POST /datasets/{name}/policy/simulation": {"policy": policy_fields()},
     "POST /datasets/{name}/twin/review": {"version": 1, "decision": "approve"},
+    "POST /datasets/{name}/twin/plan": {"epsilon": "1"},
+    "PUT /datasets/{name}/twin/counts/{job_id}": {"tables": [{"path": "participants.tsv"}]},
+    "POST /datasets/{name}/twin/counts/{job_id}/decision": {"decision": "approve"},
     "POST /jobs/{job_id}/comments": {"text": "Why?"},
     "POST /jobs/{job_id}/review/comments": {"text": "Why?"},
     "POST /users": {"name": "newcomer", "role": "data_user"},
@@ -73,6 +77,9 @@ BODIES: dict[str, Any] = {
     "PUT /operation/workers/{worker}/drain": {"ends": False},
     "POST /operation/stuck": {"kind": "queued", "subject": JOB},
     "PUT /operation/projects/{project}/lead": {"lead": "bob"},
+    "POST /entitlements/roles": {"entitlement": "urn:mace:example:group:matrix#example", "role": "data_user"},
+    "POST /datasets/{name}/entitlements": {"entitlement": "urn:mace:example:group:matrix#example"},
+    "POST /projects/{project}/entitlements": {"entitlement": "urn:mace:example:group:matrix#example"},
     "PUT /operation/maintenance": {"reason": "a disk is exchanged"},
 }
 QUERIES = {

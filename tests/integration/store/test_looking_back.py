@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date, timedelta
 
 import pytest
-from factories import NOW, given_dataset, given_job, given_user
+from factories import NOW, given_dataset, given_job, given_user, make_user, policy_fields
 
 from domain.dataset import DatasetState
 from domain.job import Reason
@@ -80,7 +80,7 @@ def test_events_are_filtered(told: Database, wanted: Wanted, count: int):
 def test_events_newest_first_and_of_own_subjects_only(told: Database):
     with told.reading() as connection:
         everything = history.events(connection, Wanted())
-        own = history.subjects_of(connection, "rival")
+        own = history.subjects_of(connection, make_user("rival", Role.RIGHTS_HOLDER))
         rivals = history.events(connection, Wanted(), subjects=own)
         assert len(history.events(connection, Wanted(), limit=2)) == 2
         assert {"job.submit", "job.move", "job.decide"} <= set(history.actions(connection))
@@ -88,6 +88,22 @@ def test_events_newest_first_and_of_own_subjects_only(told: Database):
     assert numbers == sorted(numbers, reverse=True)
     assert {event.action for event in rivals} == {"dataset.register", "dataset.import"}
     assert not {"job-running", "heights"} & own
+
+
+def test_reviewers_see_the_events_of_what_they_review_and_nothing_of_its_budget(told: Database):
+    rival = make_user("rival", Role.RIGHTS_HOLDER)
+    with told.transaction() as connection:
+        alone = history.subjects_of(connection, rival)
+        named = given_dataset(connection, name="ages", policy=policy_fields(reviewers=["rival"]))
+        given_job(connection, job_id="job-on-ages", dataset="ages")
+        audit.append(connection, at=NOW, actor="holder", action="budget.allot", subject="ages")
+        seen = history.subjects_of(connection, rival)
+        stranger = history.subjects_of(connection, make_user("other", Role.RIGHTS_HOLDER))
+        actions = {event.action for event in history.events(connection, Wanted(), subjects=seen - alone)}
+    assert seen - alone == {named.id, "job-on-ages"}
+    assert {"dataset.register", "job.submit"} <= actions
+    assert "budget.allot" not in actions
+    assert stranger == set()
 
 
 def test_counts_reasons_and_waits(told: Database):

@@ -228,8 +228,8 @@ def test_every_step_is_on_record(connection):
     assert events[1].details["amounts"] == {"epsilon": "2"}
     of_project = history.events(connection, Wanted(), subjects={"project:sleep"})
     assert [event.action for event in of_project] == ["project.members", "project.make"]
-    assert {f"grant:{number}", "project:sleep"} <= history.subjects_of(connection, "holder")
-    assert not {f"grant:{number}", "project:sleep"} & history.subjects_of(connection, "rival")
+    assert {f"grant:{number}", "project:sleep"} <= history.subjects_of(connection, HOLDER)
+    assert not {f"grant:{number}", "project:sleep"} & history.subjects_of(connection, RIVAL)
     assert audit.verify(connection).intact
 
 

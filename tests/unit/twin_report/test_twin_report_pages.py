@@ -3,28 +3,39 @@ comes from."""
 
 from __future__ import annotations
 
+import hashlib
+import html
 import inspect
+import json
 import re
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from adult_tables import PATH, columns, declare, people, permuted, release, write, write_twin
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from sklearn.metrics import roc_auc_score
 
 from domain.dataset import Declaration
+from domain.release import statement
+from domain.twin_request import FILE
 from dpgate.errors import DpgateError
-from dpgate.twin_report.build import Given, Report, build, public_page
+from dpgate.twin_report.build import Given, Report, build, public_page, read_price
 from dpgate.twin_report.figures.bars import Bars, draw_bars
 from dpgate.twin_report.figures.lines import draw_lines, draw_scatter
 from dpgate.twin_report.figures.matrix import draw_matrix
 from dpgate.twin_report.learning import area
 from dpgate.twin_report.page import render
 from dpgate.twin_report.parts import Document, NumberTable, Origin, Section, Text, percent
+from dpgate.twin_report.price import Price, read_release
 from dpgate.twin_report.private import Wishes
+from dpgate.twin_report.reading import read_counts
+from worker.certificate import public_key_pem, sign
 
 ROWS = 120
+KEY = Ed25519PrivateKey.from_private_bytes(bytes(range(32)))
 WISHES = Wishes(sentences=40, people=20)
 
 
@@ -64,9 +75,12 @@ def test_two_originals_give_researchers_the_same_page_byte_for_byte(folder: Path
         "twin",
         "counts",
         "twin_seed",
-        "epsilon",
+        "price",
     }
-    _, alone = public_page(declare(ROWS), folder / "L2", counts=folder / "L2.json", twin_seed=0, epsilon="2")
+    counts = read_counts(folder / "L2.json", declare(ROWS))
+    _, alone = public_page(
+        declare(ROWS), folder / "L2", counts=counts, twin_seed=0, price=Price({"epsilon": "2"})
+    )
     assert alone == report.public
 
 
@@ -87,6 +101,85 @@ def test_every_number_says_where_it_comes_from(report: Report) -> None:
     assert Origin.ORIGINAL.value not in report.public
     assert "pure_dp" in report.public
     assert "epsilon 2 (pure_dp), 20.0 % of the data set" in report.public
+
+
+def signed(counts: str, **cost: str) -> dict[str, Any]:
+    """A release of these counts, as the platform would print it."""
+    said = {
+        "job": "counts-one",
+        "dataset": {"name": "adult"},
+        "outputs": [],
+        "guarantee": {"class": "pure_dp", "cost": cost},
+    }
+    digest = hashlib.sha256(counts.encode()).hexdigest()
+    return {
+        "job_id": "counts-one",
+        "dataset": "adult",
+        "guarantee": "pure_dp",
+        "cost": cost,
+        "values": [],
+        "files": {FILE: counts},
+        "certificate": sign(statement(subjects={FILE: digest}, predicate=said), key=KEY),
+    }
+
+
+def test_numbers_that_nobody_signed_are_called_so(report: Report) -> None:
+    for page in (report.private, report.public):
+        assert f"this price is {Price().source}" in html.unescape(page)
+        assert Origin.HANDED.value in page
+        assert Origin.COUNTS.value not in page
+
+
+@pytest.mark.parametrize(
+    ("cost", "more", "words"),
+    [
+        ({"epsilon": "5"}, {}, "cost epsilon 5 (pure_dp), 50.0 % of the data set's budget"),
+        ({"rho": "0.5"}, {"accounting": "zcdp", "budget_delta": "0.000001"}, "cost rho 0.5 (pure_dp);"),
+    ],
+)
+def test_a_release_whose_certificate_fits_is_called_verified(
+    folder: Path, tmp_path: Path, cost: dict[str, str], more: dict[str, str], words: str
+) -> None:
+    (tmp_path / "key.pem").write_text(public_key_pem(KEY))
+    (tmp_path / "release.json").write_text(json.dumps(signed((folder / "L2.json").read_text(), **cost)))
+    declaration = declare(ROWS, **more)
+    counts, price = read_release(tmp_path / "release.json", tmp_path / "key.pem", declaration)
+    found, page = public_page(declaration, folder / "L2", counts=counts, twin_seed=0, price=price)
+    # another declaration draws other rows
+    assert found.made_again is not bool(more)
+    assert words in html.unescape(page)
+    assert "verified against the certificate of job counts-one on the data set adult" in page
+    assert "not verified" not in page
+
+
+def test_a_typed_price_has_no_share_of_a_budget_that_is_no_sum(folder: Path) -> None:
+    declaration = declare(ROWS, accounting="zcdp", budget_delta="0.000001")
+    counts = read_counts(folder / "L2.json", declaration)
+    price = Price({"epsilon": "2"})
+    _, page = public_page(declaration, folder / "L2", counts=counts, twin_seed=0, price=price)
+    assert "cost epsilon 2 (pure_dp); this price is" in page
+
+
+def test_a_release_that_was_changed_is_refused(folder: Path, tmp_path: Path) -> None:
+    place, key = tmp_path / "release.json", tmp_path / "key.pem"
+    counts = (folder / "L2.json").read_text()
+    key.write_text(public_key_pem(KEY))
+    good = signed(counts, epsilon="2")
+    other = signed(counts.replace("twin counts, 1", "twin counts, 2"), epsilon="2")
+    for changed, words in (
+        ({**good, "cost": {"epsilon": "1"}}, "does not fit"),
+        ({**good, "files": other["files"]}, "does not fit"),
+        (other, "holds no counts"),
+    ):
+        place.write_text(json.dumps(changed))
+        with pytest.raises(DpgateError, match=words):
+            read_release(place, key, declare(ROWS))
+    place.write_text(json.dumps(good))
+    key.write_text(public_key_pem(Ed25519PrivateKey.from_private_bytes(bytes(32))))
+    with pytest.raises(DpgateError, match="is not its key"):
+        read_release(place, key, declare(ROWS))
+    with pytest.raises(DpgateError, match="neither counts nor epsilon"):
+        read_price(declare(ROWS), Given(folder / "first", folder / "L2", release=place))
 
 
 def test_pages_load_nothing_and_run_nothing(report: Report) -> None:
@@ -126,12 +219,12 @@ def test_the_private_page_holds_everything_that_was_asked(report: Report) -> Non
 def test_a_twin_that_can_be_made_again_says_so_and_another_does_not(folder: Path, report: Report) -> None:
     assert report.provenance.made_again
     assert report.provenance.level_of(PATH, "age") == 2
-    blank, page = public_page(declare(ROWS), folder / "L0", counts=None, twin_seed=0)
+    blank, page = public_page(declare(ROWS), folder / "L0", counts={}, twin_seed=0)
     assert blank.made_again
     assert "Blank form" in page
     assert "made without the data" in page
     for place, seed in (("second", 0), ("L0", 1)):
-        unknown, page = public_page(declare(ROWS), folder / place, counts=None, twin_seed=seed)
+        unknown, page = public_page(declare(ROWS), folder / place, counts={}, twin_seed=seed)
         assert unknown.made_again is False
         assert "treat this twin as personal data" in page
         # its values could be the original's: nothing is measured for researchers

@@ -1,8 +1,10 @@
 // A certified OpenID Connect provider on loopback, with the three clients of a platform. In memory, for tests.
+import { readFileSync } from 'node:fs';
 import Provider from 'oidc-provider';
 
 const port = Number(process.argv[2]);
-const MEMBER = 'urn:mace:example:group:heart:member';
+// what people are entitled to, by the word of a file that the test may change at any time
+const entitled = () => JSON.parse(readFileSync('entitlements.json', 'utf-8'));
 const AUDIENCE = 'https://dpgate.example';
 
 const provider = new Provider(`http://127.0.0.1:${port}`, {
@@ -47,7 +49,7 @@ const provider = new Provider(`http://127.0.0.1:${port}`, {
   },
   findAccount: async (_, id) => ({
     accountId: id,
-    claims: async () => ({ sub: id, preferred_username: id, eduperson_entitlement: [MEMBER] }),
+    claims: async () => ({ sub: id, preferred_username: id, eduperson_entitlement: entitled() }),
   }),
 });
 provider.listen(port, '127.0.0.1', () => console.log('ready'));

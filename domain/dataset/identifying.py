@@ -1,0 +1,45 @@
+"""What a rights holder decided about columns that identify people: on record, and part of the version.
+
+A decision says what was done before anybody else saw a value. It is public as the whole declaration is: it
+names kinds of columns and reasons, never a value.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints, model_validator
+
+from domain.model import Model
+from domain.pii.finding import Kind
+
+Classification = Literal["direct", "quasi", "sensitive"]
+OneLine = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\t\r\n\x00]*$")]
+KindOfIdentifier = Annotated[str, StringConstraints(pattern=r"^[A-Z][A-Z0-9_]{0,39}$")]
+Reason = Annotated[str, StringConstraints(min_length=1, max_length=2000)]
+
+
+class Identifying(Model):
+    """The decision about one column that stays: as it is, or changed at the import."""
+
+    kind: KindOfIdentifier
+    classification: Classification
+    decision: Literal["keep", "mask", "generalise", "pseudonymise"]
+    by: OneLine
+    why: Reason
+
+    @model_validator(mode="after")
+    def _has_a_mask(self) -> Identifying:
+        if self.decision == "mask" and self.kind not in set(Kind):
+            raise ValueError(f"there is no mask for kind {self.kind}; there are {', '.join(Kind)}")
+        return self
+
+
+class Dropped(Model):
+    """The decision about one column of the delivered file that neither the snapshot nor the twin has."""
+
+    name: Annotated[str, Field(min_length=1, max_length=200)]
+    kind: KindOfIdentifier
+    classification: Classification
+    by: OneLine
+    why: Reason

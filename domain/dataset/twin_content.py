@@ -1,0 +1,107 @@
+"""What files of a person hold in the twin, beside text: rows of a small table, and recordings of electrodes.
+
+Everything is stated by the rights holder; nothing here is ever looked up in the original.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints, model_validator
+
+from domain.dataset.column import Column
+from domain.model import Model, Number, Whole
+
+MAX_CELLS = 500_000
+MAX_SAMPLES = 16 * 2**20
+SAMPLE_BYTES = 2
+TABLES = (".tsv", ".tsv.gz")
+RECORDINGS = (".vhdr", ".edf")
+
+ChannelName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9 ()'*+/._-]{0,15}$")]
+ChannelType = Literal[
+    "EEG", "EOG", "HEOG", "VEOG", "ECG", "EMG", "EYEGAZE", "GSR", "RESP", "PPG", "TEMP", "TRIG", "REF", "MISC"
+]
+Units = Literal["uV", "mV", "V", "n/a"]
+Share = Annotated[Number, Field(ge=0, lt=1)]
+_CELL = 8
+_NUMBERS = ("number", "integer")
+
+
+def _is_nothing(value: object) -> bool:
+    return value == ()
+
+
+class TwinTable(Model):
+    """Rows for a small table of each person, such as events: columns as in a table of the data set.
+
+    A column `onset` rises from row to row, and then each person has up to a fifth more or fewer rows.
+    """
+
+    columns: Annotated[tuple[Column, ...], Field(min_length=1, max_length=500)]
+    rows: Annotated[Whole, Field(ge=1, le=100_000)] = 20
+
+    @model_validator(mode="after")
+    def _can_be_made(self) -> TwinTable:
+        names = [column.name for column in self.columns]
+        if len(set(names)) < len(names):
+            raise ValueError(f"column {next(name for name in names if names.count(name) > 1)} stands twice")
+        if any(column.kind == "person" for column in self.columns):
+            raise ValueError("the file is one person's by its path; remove the column of kind person")
+        if any(column.name == "onset" and column.kind not in _NUMBERS for column in self.columns):
+            raise ValueError("column onset rises, so it must be of kind number or integer")
+        if len(names) * self.rows > MAX_CELLS:
+            raise ValueError(
+                f"it has {len(names) * self.rows} cells, more than {MAX_CELLS}; state fewer rows"
+            )
+        return self
+
+    @property
+    def size(self) -> int:
+        """About so many bytes."""
+        return len(self.columns) * self.rows * _CELL
+
+
+class Channel(Model):
+    """One channel of a recording, as BIDS has it in channels.tsv."""
+
+    name: ChannelName
+    type: ChannelType = "EEG"
+    units: Units = "uV"
+
+
+class Marker(Model):
+    """A mark in a recording that comes back, at times drawn at random."""
+
+    name: ChannelName
+    per_minute: Annotated[Number, Field(gt=0, le=600)]
+
+
+class TwinRecording(Model):
+    """A recording of electrodes for the twin: channels, samples a second, whole seconds, and marks."""
+
+    channels: Annotated[tuple[Channel, ...], Field(min_length=1, max_length=512)]
+    rate: Annotated[Number, Field(ge=1, le=100_000)]
+    seconds: Annotated[Whole, Field(ge=1, le=86_400)]
+    markers: Annotated[tuple[Marker, ...], Field(max_length=100, exclude_if=_is_nothing)] = ()
+
+    @model_validator(mode="after")
+    def _can_be_made(self) -> TwinRecording:
+        names = [channel.name for channel in self.channels]
+        if len(set(names)) < len(names):
+            raise ValueError(f"channel {next(name for name in names if names.count(name) > 1)} stands twice")
+        if self.samples * len(names) > MAX_SAMPLES:
+            raise ValueError(
+                f"it has {self.samples * len(names)} samples, more than {MAX_SAMPLES}; state fewer seconds"
+            )
+        return self
+
+    @property
+    def samples(self) -> int:
+        """Of each channel."""
+        return round(self.rate * self.seconds)
+
+    @property
+    def size(self) -> int:
+        """Bytes of its samples."""
+        return self.samples * len(self.channels) * SAMPLE_BYTES

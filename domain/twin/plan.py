@@ -1,0 +1,240 @@
+"""What a twin would be worth and what it would cost, from the declaration alone: before anything is spent.
+
+No data is looked at, so a plan may be shown to anybody who may see the declaration, and made any number of
+times. What it predicts is an expectation over the noise, not a promise about one twin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from domain.budget import cost_on
+from domain.dataset import Column, Declaration, Table
+from domain.errors import InvalidRequest
+from domain.twin.cells import cell_count, most_cells
+from domain.twin.choice import Place, check_names, chosen_columns, wanted_level
+from domain.twin.levels import columns_looked_at, label
+from domain.twin.plan_warnings import warnings_of
+from privacy.concentrated import ceil_pico
+from privacy.cost import Cost, Currency
+from privacy.loss import MICRO
+from privacy.twin import ColumnCounts, Patterns, predicted_tv1, suggested_level
+from privacy.twin.level import COLUMNS_FROM, LARGEST_ERROR
+
+LARGEST_SHARE = Fraction(1, 5)
+"""Of a data set's budget that a twin takes unless its rights holder says otherwise."""
+MAX_CELLS = 2**20
+"""Of all columns together that a plan looks at: more would keep the gateway busy, and are never counted."""
+
+
+@dataclass(frozen=True)
+class ColumnPlan:
+    """`reason` is one sentence; `cells` is 0 for a column that is not counted."""
+
+    name: str
+    level: int
+    reason: str
+    cells: int
+
+
+@dataclass(frozen=True)
+class TablePlan:
+    """`predicted_tv1` is the expected total variation distance of a counted column, None at level 0; `why`
+    what the level rule says; `rows` the most rows of one person that are counted."""
+
+    path: str
+    level: int
+    label: str
+    columns: tuple[ColumnPlan, ...]
+    mechanism: ColumnCounts | Patterns | None
+    rows: int
+    predicted_tv1: float | None
+    suggested: int
+    why: str
+
+    @property
+    def counted(self) -> tuple[str, ...]:
+        return tuple(column.name for column in self.columns if column.level)
+
+    @property
+    def micro_epsilon(self) -> int:
+        return self.mechanism.micro_epsilon if self.mechanism else 0
+
+
+@dataclass(frozen=True)
+class TwinPlan:
+    """`cost` is on the data set's accounts, None where nothing is counted; `leaves` what they have left
+    after it and what was `spent`.
+
+    `share` is the largest part of any account that the twin takes; within_share whether that is no more than
+    a twin takes by default.
+    """
+
+    tables: tuple[TablePlan, ...]
+    cost: Cost | None
+    share: Fraction
+    leaves: Mapping[Currency, int]
+    warnings: tuple[str, ...]
+
+    @property
+    def micro_epsilon(self) -> int:
+        return sum(table.micro_epsilon for table in self.tables)
+
+    @property
+    def guarantee(self) -> str | None:
+        """The class of what is released; None where nothing is."""
+        return "pure_dp" if self.micro_epsilon else None
+
+    @property
+    def within_share(self) -> bool:
+        return self.share <= LARGEST_SHARE
+
+
+def plan_twin(
+    declaration: Declaration,
+    *,
+    micro_epsilon: int,
+    levels: Mapping[Place, int] | None = None,
+    wanted: Mapping[str, int] | None = None,
+    rows: int = 1,
+    spent: Mapping[Currency, int] | None = None,
+) -> TwinPlan:
+    """The plan for `micro_epsilon` over all counted tables, in equal shares.
+
+    `wanted` is the level of each table, by path; a table without gets what the level rule suggests. `levels`
+    decides for single columns, by table and name: 0 leaves one out. `rows` is the most rows of one person
+    that count in a table with many. Raises InvalidRequest for tables, columns or levels that cannot be.
+    """
+    levels, wanted = levels or {}, wanted or {}
+    check_names(declaration, levels, wanted)
+    chosen = [chosen_columns(table, declaration, levels) for table in declaration.tables]
+    # which tables are counted depends on the rule, and the rule on the share of each: those asked for first
+    asked = [wanted_level(table, levels, wanted) for table in declaration.tables]
+    takes_part = [bool(columns) and level != 0 for level, (columns, _) in zip(asked, chosen, strict=True)]
+    _check_cells([column for (columns, _), counted in zip(chosen, takes_part, strict=True) if counted
+                  for column in columns])  # fmt: skip
+    shares = iter(_divided(micro_epsilon, sum(takes_part)))
+    tables = tuple(
+        _table(declaration, table, columns, reasons, level, next(shares) if counted else 0, rows)
+        for table, (columns, reasons), level, counted in zip(
+            declaration.tables, chosen, asked, takes_part, strict=True
+        )
+    )
+    cost = _cost(declaration, tables)
+    amounts = dict(cost or ())
+    caps = declaration.caps
+    parts = [Fraction(amount, caps[currency]) for currency, amount in amounts.items()]
+    left = {
+        currency: cap - (spent or {}).get(currency, 0) - amounts.get(currency, 0)
+        for currency, cap in caps.items()
+    }
+    share = max(parts, default=Fraction(0))
+    return TwinPlan(tables, cost, share, left, warnings_of(declaration, tables, share, left))
+
+
+def _check_cells(columns: list[Column]) -> None:
+    """Before any of them is divided into cells."""
+    if (cells := sum(map(most_cells, columns))) > MAX_CELLS:
+        raise InvalidRequest(
+            "tables",
+            f"their columns have up to {cells:,} cells together, more than {MAX_CELLS:,}.",
+            "Take fewer tables or columns, or declare fewer bins.",
+        )
+
+
+def _table(
+    declaration: Declaration,
+    table: Table,
+    columns: list[Column],
+    reasons: Mapping[str, str],
+    asked: int | None,
+    micro_epsilon: int,
+    rows: int,
+) -> TablePlan:
+    many = table.rows_per_person == "many"
+    most = rows if many else 1
+    size = declaration.nominal_size * min(table.twin_rows, most)
+    looked_into = columns if micro_epsilon else []
+    cells = tuple(cell_count(column, declaration.nominal_size) for column in looked_into)
+    suggested, why = 0, "no column of it can be counted." if not columns else "nothing is spent on it."
+    if columns and micro_epsilon:
+        try:
+            suggested, why = suggested_level(cells, nominal_size=size, micro_epsilon=micro_epsilon, rows=most)
+        except ValueError as error:
+            raise InvalidRequest(f"tables.{table.path}", f"{error}") from None
+    if suggested == 0 and (some := _affordable(cells, size, micro_epsilon, most)):
+        why = f"{why} About {some} of its {len(cells)} columns could be counted at this epsilon."
+    level = (suggested if asked is None else asked) if columns and micro_epsilon else 0
+    mechanism = _mechanism(table, cells, level, micro_epsilon, most, size)
+    looked = [name for name in columns_looked_at(declaration) if name in {c.name for c in table.columns}]
+    counts = dict(zip((column.name for column in looked_into), cells, strict=True))
+    return TablePlan(
+        path=table.path,
+        level=level,
+        label=label(level, looked_at=looked),
+        columns=tuple(_column(column, level, reasons, counts) for column in table.columns),
+        mechanism=mechanism,
+        rows=most,
+        predicted_tv1=_predicted(mechanism, cells, size, most),
+        suggested=suggested,
+        why=why,
+    )
+
+
+def _affordable(cells: tuple[int, ...], size: int, micro_epsilon: int, rows: int) -> int:
+    """How many columns of average cells the level rule would take; 0 where it takes none."""
+    if not cells or size * micro_epsilon < COLUMNS_FROM * MICRO * rows:
+        return 0
+    noise_of_one = Fraction(rows * sum(cells) * MICRO, 2 * len(cells) * size * micro_epsilon)
+    return min(int(LARGEST_ERROR / noise_of_one), len(cells) - 1)
+
+
+def _column(column: Column, level: int, reasons: Mapping[str, str], counts: Mapping[str, int]) -> ColumnPlan:
+    if column.name in reasons:
+        return ColumnPlan(column.name, 0, reasons[column.name], 0)
+    if level == 0:
+        return ColumnPlan(column.name, 0, "The whole table stays blank.", 0)
+    what = "by itself" if level == 1 else "by itself and in its strongest pairs"
+    return ColumnPlan(column.name, level, f"It is counted {what}, in {counts[column.name]} cells.",
+                      counts[column.name])  # fmt: skip
+
+
+def _mechanism(
+    table: Table, cells: tuple[int, ...], level: int, micro_epsilon: int, rows: int, size: int
+) -> ColumnCounts | Patterns | None:
+    if not level:
+        return None
+    try:
+        if level == 1:
+            return ColumnCounts(cells, micro_epsilon, rows)
+        return Patterns(cells, micro_epsilon, rows, nominal_size=size)
+    except ValueError as error:
+        raise InvalidRequest(f"tables.{table.path}", f"{error}") from None
+
+
+def _predicted(
+    mechanism: ColumnCounts | Patterns | None, cells: tuple[int, ...], size: int, rows: int
+) -> float | None:
+    if mechanism is None:
+        return None
+    micro_epsilon = mechanism.micro_epsilon
+    if isinstance(mechanism, Patterns):
+        micro_epsilon = mechanism.shares[0]  # what single columns get of it
+    return predicted_tv1(cells, nominal_size=size, micro_epsilon=micro_epsilon, rows=rows)
+
+
+def _cost(declaration: Declaration, tables: tuple[TablePlan, ...]) -> Cost | None:
+    mechanisms = [table.mechanism for table in tables if table.mechanism]
+    if not mechanisms:
+        return None
+    epsilon = Cost.of({Currency.EPSILON: sum(each.micro_epsilon for each in mechanisms)})
+    rho = sum((each.rho for each in mechanisms), Fraction(0))
+    return cost_on(declaration.accounting, epsilon, pico_rho=ceil_pico(rho))
+
+
+def _divided(amount: int, parts: int) -> list[int]:
+    """Whole shares that add up to the amount."""
+    ends = [amount * number // parts for number in range(1, parts + 1)]
+    return [end - start for start, end in zip([0, *ends], ends, strict=False)]

@@ -1,0 +1,166 @@
+"""The proposal for a whole tree: person files, public files made anew, and what is left out by name.
+
+`dataset.yaml` becomes public, so only what places and contents let through is in it; what was left out is
+told to the rights holder alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from domain.dataset import PersonFile
+from domain.errors import InvalidRequest
+from domain.model import parse
+from domain.profile.draft import ASK
+from domain.twin import MAX_BYTES, files_sidecars
+from domain.yaml_text import write_yaml
+from dpgate.tree_spec.contents import propose
+from dpgate.tree_spec.places import FEW, Tree, find_tree
+
+LEFT_OUT = (
+    "README", "README.md", "README.rst", "README.txt", "CHANGES", "LICENSE", "CITATION.cff", ".bidsignore",
+    "participants.json", "phenotype", "code", "derivatives", "sourcedata", "stimuli", "genetic_info.json",
+)  # fmt: skip
+"""At the top of a tree: texts and folders that may hold anything, by the names that BIDS gives them."""
+
+_DESCRIPTION = "dataset_description.json"
+_SHARED_SIDECAR = re.compile(
+    r"(?:[a-z]+-[A-Za-z0-9+]{1,40}_)*(?:bold|eeg|T1w|T2w|dwi|physio|stim|events|beh)\.json"
+)
+_HEAD = """\
+# What the files of people look like, made by dpgate twin spec from their headers alone. It becomes public.
+# Lengths, shapes and settings of machines are those that most people's headers have. Answer every ASK from
+# the design of the experiment, not from the data.
+"""
+_SHARE = 20  # of the missing rate: in twentieths
+
+
+@dataclass
+class Spec:
+    """`content`: keys of dataset.yaml. `notes`: what was left out where, for the rights holder alone."""
+
+    content: dict[str, Any]
+    notes: list[tuple[str, str]] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        return _HEAD + write_yaml(self.content)
+
+
+def make_spec(root: Path) -> Spec:
+    """Headers only. Raises DpgateError for what is no BIDS tree."""
+    tree = find_tree(root)
+    spec = Spec({})
+    files = list(_person_files(tree, spec))
+    if tree.strange:
+        spec.notes.append(("files of people", f"{tree.strange} have names that BIDS does not know: left out"))
+    if tree.rare:
+        spec.notes.append(("files of people", f"{tree.rare} are of fewer than {FEW} people: left out"))
+    spec.content["person_files"] = _fitted(files, tree.people, spec)
+    public, excluded = _at_the_top(tree, spec)
+    spec.content |= {"public_files": public, "excluded": excluded}
+    return spec
+
+
+def _person_files(tree: Tree, spec: Spec) -> Iterator[dict[str, Any]]:
+    for group in tree.groups:
+        proposal = propose(group)
+        if proposal is None:
+            continue
+        spec.notes += [(group.path, note) for note in proposal.notes]
+        fields: dict[str, Any] = {"path": group.path, **_made(group.path, proposal.fields, spec)}
+        if lacking := round(_SHARE * (1 - len(group.of) / tree.people)) / _SHARE:
+            fields["missing_rate"] = min(lacking, 0.95)
+        yield fields
+
+
+def _made(path: str, fields: Mapping[str, Any], spec: Spec) -> Mapping[str, Any]:
+    """The fields, or those of a simpler file where these are more than a twin has."""
+    volume = fields.get("twin_volume")
+    if volume is None or _is_sound(path, fields):
+        return fields
+    if _is_sound(path, zeros := {"twin_volume": volume | {"fill": "zeros"}}):
+        spec.notes.append((path, "large: its voxels are all 0 in the twin"))
+        return zeros
+    size = "x".join(map(str, volume["shape"]))
+    spec.notes.append((path, f"{size} voxels of {volume['dtype']} are too many: declare a smaller volume"))
+    return {}
+
+
+def _is_sound(path: str, fields: Mapping[str, Any]) -> bool:
+    try:
+        parse(PersonFile, {"path": path, **fields})
+    except InvalidRequest:
+        return False
+    return True
+
+
+def _fitted(files: list[dict[str, Any]], people: int, spec: Spec) -> list[dict[str, Any]]:
+    """Small enough for a twin of as many people: shorter recordings, then volumes that pack to little."""
+    if _size(files) * people <= MAX_BYTES:
+        return files
+    recordings = [file["twin_recording"] for file in files if "twin_recording" in file]
+    room = MAX_BYTES // (2 * people * max(len(recordings), 1))
+    for recording in recordings:
+        most = max(1, int(room / (2 * recording["rate"] * len(recording["channels"]))))
+        if most < recording["seconds"]:
+            spec.notes.append(
+                ("recordings", f"{recording['seconds']} s are cut to {most} s, so that the twin fits")
+            )
+            recording["seconds"] = most
+    if _size(files) * people > MAX_BYTES:
+        for file in files:
+            if "twin_volume" in file:
+                file["twin_volume"]["fill"] = "zeros"
+        spec.notes.append(("volumes", "all voxels are 0, so that the twin of everybody fits"))
+    if _size(files) * people > MAX_BYTES:
+        spec.notes.append(("the twin", f"more than {MAX_BYTES >> 20} MiB: fetch it with fewer --people"))
+    return files
+
+
+def _size(files: list[dict[str, Any]]) -> int:
+    asked = [file for file in files if file.get("twin_table", {}).get("columns") != ASK and not _asks(file)]
+    return sum(parse(PersonFile, file).twin_bytes for file in asked)
+
+
+def _asks(file: Mapping[str, Any]) -> bool:
+    columns = file.get("twin_table", {}).get("columns", ())
+    return columns == ASK or any(column.get("categories") == ASK for column in columns)
+
+
+def _at_the_top(tree: Tree, spec: Spec) -> tuple[list[dict[str, str]], list[str]]:
+    """Shared sidecars with their technical keys, and what is left out. Names that BIDS does not give are
+    told, and neither declared nor excluded."""
+    public, excluded = [], []
+    for path in sorted(tree.root.iterdir()):
+        name = path.name
+        if path.is_symlink() or name == "participants.tsv" or name.startswith("sub-"):
+            continue
+        if name in LEFT_OUT:
+            excluded.append(name)
+        elif path.is_file() and (name == _DESCRIPTION or _SHARED_SIDECAR.fullmatch(name)):
+            if text := _anew(path, spec):
+                public.append({"path": name, "text": text})
+        else:
+            spec.notes.append((name, "neither declared nor excluded: do one of the two"))
+    return public, excluded
+
+
+def _anew(path: Path, spec: Spec) -> str:
+    with path.open("rb") as file:
+        text = file.read(files_sidecars.MAX_BYTES + 1)
+    try:
+        is_description = path.name == _DESCRIPTION
+        kept = (
+            files_sidecars.description(text) if is_description else files_sidecars.technical(path.name, text)
+        )
+    except ValueError as error:
+        spec.notes.append((path.name, f"{error}: left out"))
+        return ""
+    if kept.dropped:
+        spec.notes.append((path.name, f"keys left out: {', '.join(kept.dropped)}"))
+    return files_sidecars.written(kept.content)

@@ -1,0 +1,252 @@
+"""Files of each person in a twin: volumes, recordings and small tables from what is declared alone."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import random
+
+import nibabel
+import numpy as np
+import pytest
+from factories import column_fields, declaration_fields, make_declaration
+
+from domain import nifti
+from domain.dataset import Declaration, TwinVolume
+from domain.dataset.twin_content import TwinRecording
+from domain.errors import InvalidRequest, PipelineError
+from domain.model import parse
+from domain.twin import check_conformance, make_twin, size_of_twin
+from domain.twin.files_headers import read_edf, read_vhdr
+from domain.twin.files_recordings import make_files
+from domain.twin.files_volumes import make_file
+
+GRID = {"shape": [12, 10, 8], "dtype": "int16", "lower": 0, "upper": 1000, "zooms": [12, 14, 15.5]}
+SERIES = {**GRID, "shape": [12, 10, 8, 9], "repetition_time": 2.5}
+RECORDING = {
+    "channels": [{"name": "Cz"}, {"name": "TRIG", "type": "TRIG", "units": "n/a"}],
+    "rate": 250,
+    "seconds": 20,
+}
+EVENTS = [
+    {"name": "onset", "kind": "number", "lower": 0, "upper": 600, "decimals": 3},
+    {"name": "duration", "kind": "number", "lower": 0, "upper": 3},
+    column_fields(name="trial_type", kind="categorical", categories=["go", "stop"], lower=None, upper=None),
+]
+
+
+def bids(*person_files, **overrides):
+    return {"layout": "bids", "nominal_size": 12, "person_files": list(person_files), **overrides}
+
+
+def image(content):
+    return nibabel.Nifti1Image.from_bytes(gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content)
+
+
+@pytest.mark.parametrize("ending", [".nii", ".nii.gz"])
+@pytest.mark.parametrize("fill", ["zeros", "phantom", "noise"])
+@pytest.mark.parametrize("fields", [GRID, SERIES])
+def test_another_reader_finds_the_declared_grid(fields, fill, ending):
+    file = {"path": f"{{person}}/{{person}}_x{ending}", "twin_volume": {**fields, "fill": fill}}
+    twin = make_twin(make_declaration(**bids(file)))
+    found = image(twin[f"sub-twin01/sub-twin01_x{ending}"])
+    assert found.shape == tuple(fields["shape"])
+    assert found.get_data_dtype() == np.int16
+    assert found.header.get_zooms() == (*fields["zooms"], *([2.5] if "repetition_time" in fields else []))
+    assert found.header.get_xyzt_units() == ("mm", "sec" if "repetition_time" in fields else "unknown")
+    voxels = np.asarray(found.dataobj)
+    assert 0 <= voxels.min() <= voxels.max() <= 1000
+    assert bool(voxels.max() == 0) is (fill == "zeros")
+    grid = nifti.read_grid(f"x{ending}", twin[f"sub-twin01/sub-twin01_x{ending}"])
+    assert (grid.dims, grid.kind, grid.zooms) == (tuple(fields["shape"]), "i2", tuple(fields["zooms"]))
+    assert grid.seconds == fields.get("repetition_time")
+
+
+def test_a_phantom_has_a_brain_that_a_mask_finds_and_a_course_that_a_model_finds():
+    volume = parse(
+        TwinVolume, {**SERIES, "shape": [20, 20, 16, 40], "zooms": [10, 10, 10], "fill": "phantom"}
+    )
+    voxels = np.asarray(image(make_file(volume, random.Random(1), compressed=True)).dataobj)
+    mean = voxels.mean(axis=3)
+    assert 0.1 < (mean > 400).mean() < 0.5
+    assert mean[10, 10, 3] > 400 > mean[0, 0, 0]
+    # half of the inside follows blocks of 20 s, the other half does not
+    spread = voxels.std(axis=3)[mean > 700]
+    assert spread.max() > 1.5 * spread.min()
+
+
+def test_nothing_but_the_grid_is_in_a_header():
+    content = make_file(parse(TwinVolume, {**GRID, "fill": "phantom"}), random.Random(1), compressed=False)
+    assert content[4:40] == bytes(36)
+    assert content[148:252] == bytes(104)  # descrip and aux_file
+    assert content[348:352] == bytes(4)  # no extensions
+
+
+@pytest.mark.parametrize(("ending", "read"), [("vhdr", read_vhdr), ("edf", read_edf)])
+def test_a_recording_reads_as_declared(ending, read):
+    recording = parse(TwinRecording, RECORDING)
+    files = make_files(f"a/{'x'}_eeg.{ending}", recording, random.Random(1))
+    head = read(files[f"a/x_eeg.{ending}"])
+    assert [channel.name for channel in head.channels] == ["Cz", "TRIG"]
+    assert head.rate == 250
+    samples = files["a/x_eeg.eeg"] if ending == "vhdr" else files["a/x_eeg.edf"][256 * 3 :]
+    assert len(samples) == 250 * 20 * 2 * 2
+    shape = (-1, 2) if ending == "vhdr" else (20, 2, 250)
+    found = np.frombuffer(samples, "<i2").reshape(shape)
+    first, second = (found[:, 0], found[:, 1]) if ending == "vhdr" else (found[:, 0].ravel(), found[:, 1])
+    assert not second.any()
+    power = np.abs(np.fft.rfft(first.astype(float))) ** 2
+    hertz = np.fft.rfftfreq(len(first), 1 / 250)
+    assert abs(hertz[8:][power[8:].argmax()] - 10) < 0.1 or power[hertz == 10] > 50 * np.median(power)
+    assert power[(hertz > 0.5) & (hertz < 5)].mean() > 5 * power[hertz > 60].mean()
+
+
+def test_an_edf_names_nobody_and_no_day():
+    (content,) = make_files("x.edf", parse(TwinRecording, RECORDING), random.Random(1)).values()
+    assert content[8:168].split() == [b"X"] * 4 + [b"Startdate"] + [b"X"] * 4
+    assert content[168:184] == b"01.01.8500.00.00"
+
+
+def test_marks_come_as_often_as_declared_in_rising_order():
+    marked = {**RECORDING, "markers": [{"name": "S1", "per_minute": 30}, {"name": "R 1", "per_minute": 6}]}
+    twin = make_twin(
+        make_declaration(**bids({"path": "{person}/{person}_eeg.vhdr", "twin_recording": marked}))
+    )
+    text = twin["sub-twin03/sub-twin03_eeg.vmrk"].decode()
+    marks = [line.split("=")[1].split(",") for line in text.splitlines() if line.startswith("Mk")][1:]
+    assert sorted({mark[1] for mark in marks}) == ["R 1", "S1"]
+    assert len(marks) == 10 + 2
+    assert [int(mark[2]) for mark in marks] == sorted(int(mark[2]) for mark in marks)
+    assert "DataFile=sub-twin03_eeg.eeg" in twin["sub-twin03/sub-twin03_eeg.vhdr"].decode()
+
+
+def test_events_rise_and_keep_to_the_declared_levels():
+    file = {"path": "{person}/{person}_events.tsv", "twin_table": {"columns": EVENTS, "rows": 30}}
+    twin = make_twin(make_declaration(**bids(file)))
+    counts = set()
+    for person in range(1, 13):
+        header, *rows = twin[f"sub-twin{person:02d}/sub-twin{person:02d}_events.tsv"].decode().splitlines()
+        assert header.split("\t") == ["onset", "duration", "trial_type"]
+        onsets = [float(row.split("\t")[0]) for row in rows]
+        assert onsets == sorted(onsets)
+        assert {row.split("\t")[2] for row in rows} <= {"go", "stop"}
+        counts.add(len(rows))
+    assert 24 <= min(counts) < max(counts) <= 36
+
+
+def test_packed_signals_have_no_line_of_names():
+    column = {"name": "cardiac", "kind": "number", "lower": -1, "upper": 1}
+    file = {"path": "{person}/{person}_physio.tsv.gz", "twin_table": {"columns": [column], "rows": 50}}
+    twin = make_twin(make_declaration(**bids(file)))
+    lines = gzip.decompress(twin["sub-twin01/sub-twin01_physio.tsv.gz"]).decode().splitlines()
+    assert len(lines) == 50
+    assert all(-1 <= float(line) <= 1 for line in lines)
+
+
+def test_some_people_lack_a_file_as_declared_and_everybody_has_one():
+    volume = {
+        "path": "{person}/{person}_T1w.nii.gz",
+        "twin_volume": {**GRID, "fill": "zeros"},
+        "missing_rate": 0.5,
+    }
+    other = {"path": "{person}/{person}_T1w.json", "twin_text": "{}", "missing_rate": 0.2}
+    declaration = make_declaration(**bids(volume, other, nominal_size=200))
+    twin = make_twin(declaration)
+    held = [path.split("/")[0] for path in twin if path.startswith("sub-") and path.endswith(".gz")]
+    assert 60 < len(held) < 150
+    assert len({path.split("/")[0] for path in twin if path.startswith("sub-")}) == 200
+    assert make_twin(declaration) == twin
+    assert [each for each in check_conformance(declaration, twin, twin) if not each.on_purpose] == []
+
+
+def test_twins_differ_between_people_and_seeds_and_are_the_same_again():
+    file = {"path": "{person}/{person}_T1w.nii", "twin_volume": {**GRID, "fill": "phantom"}}
+    declaration = make_declaration(**bids(file))
+    twin, again, other = make_twin(declaration), make_twin(declaration), make_twin(declaration, seed=1)
+    assert twin == again
+    contents = {twin[f"sub-twin{at:02d}/sub-twin{at:02d}_T1w.nii"] for at in range(1, 13)}
+    contents.add(other["sub-twin01/sub-twin01_T1w.nii"])
+    assert len(contents) == 13
+
+
+def test_fields_that_say_nothing_new_stay_out_of_the_declaration():
+    """Its digest is what twins are drawn from."""
+    file = {"path": "{person}/{person}_x.nii", "twin_volume": GRID}
+    said = {**file, "missing_rate": 0, "twin_volume": {**GRID, "fill": "noise"}}
+    stored = make_declaration(**bids(said)).model_dump(mode="json")
+    assert stored == make_declaration(**bids(file)).model_dump(mode="json")
+    assert set(stored["person_files"][0]) == {"path", "twin_text", "twin_volume"}
+
+
+def test_volumes_of_zeros_are_counted_as_they_are_packed():
+    full = {
+        "path": "{person}/{person}_x.nii.gz",
+        "twin_volume": {**GRID, "shape": [256, 256, 176], "fill": "phantom"},
+    }
+    empty = {**full, "twin_volume": {**full["twin_volume"], "fill": "zeros"}}
+    assert size_of_twin(make_declaration(**bids(full))) > 200e6
+    assert size_of_twin(make_declaration(**bids(empty))) < 2.5e6
+
+
+@pytest.mark.parametrize(
+    ("file", "words"),
+    [
+        ({"path": "{person}/a.tsv", "twin_recording": RECORDING}, "ends in .vhdr or .edf"),
+        ({"path": "{person}/a.json", "twin_table": {"columns": EVENTS}}, "ends in .tsv"),
+        ({"path": "{person}/a.tsv", "twin_text": "x", "twin_table": {"columns": EVENTS}}, "not several"),
+        ({"path": "{person}/a.edf", "twin_recording": {**RECORDING, "rate": 250.5}}, "whole number"),
+        (
+            {
+                "path": "{person}/a.edf",
+                "twin_recording": {**RECORDING, "markers": [{"name": "S", "per_minute": 1}]},
+            },
+            ".vhdr",
+        ),
+        ({"path": "{person}/a.vhdr", "twin_recording": {**RECORDING, "seconds": 86_400}}, "fewer seconds"),
+        (
+            {"path": "{person}/a.vhdr", "twin_recording": {**RECORDING, "channels": [{"name": "a\nb"}]}},
+            "pattern",
+        ),
+        ({"path": "{person}/a.nii", "twin_volume": {**GRID, "repetition_time": 2}}, "four axes"),
+        (
+            {"path": "{person}/a.nii", "twin_volume": {**GRID, "shape": [1024] * 3, "fill": "zeros"}},
+            "bytes, more than",
+        ),
+        (
+            {"path": "{person}/a.tsv", "twin_table": {"columns": [{"name": "p", "kind": "person"}]}},
+            "kind person",
+        ),
+        (
+            {"path": "{person}/a.tsv", "twin_table": {"columns": [{**EVENTS[2], "name": "onset"}]}},
+            "onset rises",
+        ),
+    ],
+)
+def test_what_cannot_be_made_is_refused(file, words):
+    with pytest.raises(InvalidRequest, match=words):
+        parse(Declaration, declaration_fields(**bids(file)))
+
+
+def test_a_file_that_comes_along_cannot_be_declared_as_well():
+    twice = bids({"path": "{person}/a.vhdr", "twin_recording": RECORDING}, {"path": "{person}/a.eeg"})
+    with pytest.raises(InvalidRequest, match="declared twice"):
+        parse(Declaration, declaration_fields(**twice))
+
+
+@pytest.mark.parametrize(
+    "head", [b"", b"\x1f\x8b" + b"x" * 400, bytes(352), b"\0" * 344 + b"n+1\0" + bytes(4)]
+)
+def test_a_header_that_is_none_is_refused(head):
+    with pytest.raises(PipelineError, match=r"not a NIfTI|gzip"):
+        nifti.read_grid("x.nii.gz" if head[:1] == b"\x1f" else "x.nii", head)
+
+
+def test_a_packed_header_is_unpacked_no_further_than_needed():
+    bomb = io.BytesIO()
+    with gzip.GzipFile(fileobj=bomb, mode="wb") as packed:
+        packed.write(nifti.new_header((3, 3, 3), kind="u1", zooms=(1, 1, 1)) + bytes(50_000_000))
+    assert nifti.read_grid("x.nii.gz", bomb.getvalue()).dims == (3, 3, 3)
+
+
+def test_a_data_set_without_files_of_people_has_a_twin():
+    assert "participants.tsv" in make_twin(make_declaration())

@@ -1,0 +1,115 @@
+"""One table, one level: the exact counts of cells and of pairs of cells that its mechanism asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+from domain.dataset import Table
+from domain.scan_memory import passes
+from domain.twin.cells import CellGrid
+from domain.twin_request import COLUMNS_AT_ONCE
+from privacy.twin import TwinMechanism
+from privacy.twin.mechanism import starts
+from worker.scan.cells import Parameters, person
+from worker.scan.engine import Engine, opened
+from worker.scan.limit import chosen
+from worker.scan.rows import Pass
+from worker.scan.scan import Limits
+from worker.scan.source import Source
+from worker.twin.codes import cell_of, value_of
+
+
+@dataclass(frozen=True)
+class Counting:
+    """What is counted: the columns' cells in order, and which pairs."""
+
+    table: Table
+    grids: tuple[CellGrid, ...]
+    mechanism: TwinMechanism
+    nominal_size: int
+
+    @property
+    def is_of_many(self) -> bool:
+        return self.table.rows_per_person == "many"
+
+    def passes(self, limits: Limits) -> int:
+        """How often people are gone through, each time a part of them by a hash of the name, so that only
+        their rows need be in memory. Public: from the nominal size."""
+        if not self.is_of_many:
+            return 1
+        return passes(
+            nominal_size=self.nominal_size,
+            rows=self.mechanism.rows,
+            values=len(self.grids),
+            memory_mib=limits.memory_mib,
+        )
+
+
+def count(source: Source, counting: Counting, *, limits: Limits) -> tuple[int, ...]:
+    """The mechanism's `width` exact counts, a secret. Raises ScanFailed, whose text has seen no data."""
+    turns = counting.passes(limits)
+    totals = [0] * counting.mechanism.width
+    with opened(source, memory_mib=limits.memory_mib, threads=limits.threads) as engine:
+        for number in range(turns):
+            for part in _parts(counting):
+                for place, amount in _counted(engine, source, counting, part, Pass(number, turns)):
+                    totals[place] += amount
+    return tuple(totals)
+
+
+def _parts(counting: Counting) -> Iterator[range]:
+    """Columns that are counted in one go: all of them where pairs are, or else not so many that the statement
+    grows without end. Each part chooses a person's rows by itself, and no more of them than the limit."""
+    columns = len(counting.grids)
+    step = columns if counting.mechanism.pairs else COLUMNS_AT_ONCE
+    ends = [*range(0, columns, step), columns]
+    yield from (range(start, end) for start, end in pairwise(ends))
+
+
+def _counted(
+    engine: Engine, source: Source, counting: Counting, part: range, turn: Pass
+) -> Iterator[tuple[int, int]]:
+    """(place among the counts, rows)."""
+    parameters = Parameters()
+    names = [f"q{column}" for column in part]
+    taking_part = _taking_part(source, counting, part, parameters, turn)
+    kept = "SELECT * FROM taking_part"
+    if counting.is_of_many:
+        kept = chosen(counting.mechanism.rows, groups=(), units=names)
+    places = ", ".join(_places(counting, part))
+    # of our own names and numbers alone, like all below; what is declared is bound
+    placed = f"SELECT unnest([{places}]) AS place FROM contributed"  # noqa: S608
+    relations = {"taking_part": taking_part, "contributed": kept, "placed": placed}
+    # each is used once: what is not kept in memory needs no room there
+    chain = ", ".join(f"{name} AS NOT MATERIALIZED ({sql})" for name, sql in relations.items())
+    sql = f"WITH {chain} SELECT place, count(*) FROM placed GROUP BY place"  # noqa: S608
+    found = engine.rows(sql, {**parameters.values, "place": source.place})
+    yield from ((int(place), int(amount)) for place, amount in found)
+
+
+def _taking_part(source: Source, counting: Counting, part: range, parameters: Parameters, turn: Pass) -> str:
+    """Every row as the cells that it falls into, and whose it is where a person has many."""
+    values = [f"{value_of(counting.grids[column], source, parameters)} AS x{column}" for column in part]
+    cells = [f"{cell_of(counting.grids[column], f'x{column}', parameters)} AS q{column}" for column in part]
+    if not counting.is_of_many:
+        read = f"SELECT {', '.join(values)} FROM {source.relation()}"  # noqa: S608
+        return f"SELECT {', '.join(cells)} FROM ({read})"  # noqa: S608
+    name = counting.table.person_column.name
+    is_text = source.is_text(name)
+    who = person(source.column(name), parameters, is_text=is_text)
+    read = f"SELECT {', '.join(values)}, {who} AS person FROM {source.relation()}"  # noqa: S608
+    conditions = ["person <> ''" if is_text else "person IS NOT NULL"]
+    conditions += [f"hash(person) % {turn.of} = {turn.number}"] if turn.of > 1 else []
+    return f"SELECT {', '.join(cells)}, person FROM ({read}) WHERE {' AND '.join(conditions)}"  # noqa: S608
+
+
+def _places(counting: Counting, part: range) -> Iterator[str]:
+    """SQL for where a row counts: once in each column, once in each pair."""
+    cells, pairs = counting.mechanism.cells, counting.mechanism.pairs
+    own = starts(cells)
+    yield from (f"{own[column]} + q{column}" for column in part)
+    joint = starts([cells[a] * cells[b] for a, b in pairs])
+    for (a, b), start in zip(pairs, joint, strict=False):
+        yield f"{own[-1] + start} + q{a} * {cells[b]} + q{b}"
