@@ -11,7 +11,9 @@ every_page = pytest.mark.parametrize("shown", SHOWN, ids=lambda shown: f"{shown.
 
 
 @every_page
-@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
+@pytest.mark.parametrize(
+    ("width", "scheme"), [pytest.param(1280, "light", marks=pytest.mark.slow), (390, "dark")]
+)
 def test_a_page_fits_and_axe_finds_nothing_serious(
     shared_console: Console, browser: Browser, shown: Shown, width: int, scheme: Scheme
 ):

@@ -100,6 +100,7 @@ def check_nothing_left(platform: Platform) -> None:
     assert not list(platform.scratch.rglob("participants.tsv"))
 
 
+@pytest.mark.slow  # two minutes; the steps that decide are among the usual ones below
 def test_killed_at_every_step(sqlite_url: str, tmp_path: Path) -> None:
     with open_platform(sqlite_url, tmp_path) as platform:
         given_heights(platform.bench)

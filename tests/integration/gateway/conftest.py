@@ -9,6 +9,15 @@ from pathlib import Path
 import pytest
 from asking import Gateway, running_gateway
 
+# answered before any table is asked, so alike on both databases: the second is for the long run
+ON_EITHER = {"test_route_matrix.py", "test_scope_matrix.py", "test_openapi_document.py", "test_bad_bodies.py"}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.path.name in ON_EITHER and "[postgresql" in item.name:
+            item.add_marker(pytest.mark.slow)
+
 
 @pytest.fixture
 def gateway(database_url: str, redis_url: str) -> Iterator[Gateway]:
