@@ -53,6 +53,7 @@ EXPECTED = {
         "job.decide",
         "release.read",
         "release.decide",
+        "twin.make",
         "twin.decide",
         "job.comment",
         "image.read",
