@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 Argv = Sequence[str | Path]
 TAIL_LINES = 6
+STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class CannotBuild(Exception):
@@ -36,7 +38,8 @@ def run(argv: Argv, failure: str, environment: Mapping[str, str] | None = None) 
 
 
 def run_all(argvs: Sequence[Argv], failure: str, environment: Mapping[str, str] | None = None) -> list[str]:
-    """Standard output of each of these commands, side by side. None outlives the call, whatever ends it.
+    """Standard output of each of these commands, side by side. None outlives the call, whatever ends it, nor
+    does what it started: apt-get's own helpers would go on writing.
 
     Args:
         failure: the sentence to raise when one does not succeed; the end of its error text is added.
@@ -47,17 +50,28 @@ def run_all(argvs: Sequence[Argv], failure: str, environment: Mapping[str, str] 
     """
     started: list[subprocess.Popen[str]] = []
     try:
-        started += (_start(argv, environment or {}) for argv in argvs)
+        for argv in argvs:
+            _start(argv, environment or {}, started)
         return [_output(process, failure) for process in started]
     finally:
         for process in started:
-            process.kill()
-            process.wait()
+            _end(process)
 
 
-def _start(argv: Argv, environment: Mapping[str, str]) -> subprocess.Popen[str]:
+def _start(argv: Argv, environment: Mapping[str, str], started: list[subprocess.Popen[str]]) -> None:
+    """Start and list a command: a signal waits, so that none is started that nobody knows of."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, STOPS)
+    try:
+        started.append(_group(argv, environment, before))
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _group(argv: Argv, environment: Mapping[str, str], mask: set[int]) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [str(part) for part in argv],
+        start_new_session=True,
+        preexec_fn=lambda: signal.pthread_sigmask(signal.SIG_SETMASK, mask),  # it would inherit ours
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -65,6 +79,12 @@ def _start(argv: Argv, environment: Mapping[str, str]) -> subprocess.Popen[str]:
         errors="replace",
         env=os.environ | {"LC_ALL": "C"} | dict(environment),
     )
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    with process:  # closes its pipes, and waits
+        if process.returncode is None:  # not waited for yet, so that its number is still its own
+            os.killpg(process.pid, signal.SIGKILL)
 
 
 def _output(process: subprocess.Popen[str], failure: str) -> str:

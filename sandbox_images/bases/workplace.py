@@ -20,6 +20,7 @@ from types import FrameType
 PREFIX = "dpgate-base-"
 LOCK = "lock"
 STARTING_S = 60  # a younger folder may belong to a build that has not locked it yet
+DYING_S = 5  # for commands that were killed and have not ended yet
 
 
 @contextmanager
@@ -33,9 +34,18 @@ def workplace() -> Iterator[Path]:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield folder
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        _remove(folder)
         for number, handler in previous.items():
             signal.signal(number, handler)
+
+
+def _remove(folder: Path) -> None:
+    """A killed command may finish its last write while its folder is being emptied: look again."""
+    give_up = time.monotonic() + DYING_S
+    shutil.rmtree(folder, ignore_errors=True)
+    while folder.exists() and time.monotonic() < give_up:
+        time.sleep(0.01)
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def remove_orphans() -> int:

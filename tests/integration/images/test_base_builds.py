@@ -14,7 +14,7 @@ import pytest
 from base_images import ROOT, base_archive
 
 from sandbox_images.bases import workplace as workplaces
-from sandbox_images.bases.command import CannotBuild
+from sandbox_images.bases.command import CannotBuild, run_all
 from sandbox_images.bases.debian import PrivateApt
 from sandbox_images.bases.wheels import install
 
@@ -158,6 +158,21 @@ def test_a_stopped_build_leaves_nothing(tmp_path: Path, temporary: Path, number:
     assert process.wait(20) != 0
     assert not list(temporary.iterdir())
     assert [path.name for path in tmp_path.iterdir()] == ["temporary"]
+
+
+def test_what_a_stopped_command_started_is_stopped_too(tmp_path: Path) -> None:
+    """apt-get's helpers wrote on into the folder that was being removed."""
+    number = tmp_path / "number"
+    starts_another = f"sleep 1000 & echo $! >{number}; wait"
+    fails_then = f"until [ -s {number} ]; do sleep 0.01; done; exit 1"
+    with pytest.raises(CannotBuild, match="It failed"):
+        run_all([["sh", "-c", fails_then], ["sh", "-c", starts_another]], "It failed.")
+    until = time.monotonic() + 10
+    while (status := Path(f"/proc/{number.read_text().strip()}/status")).exists():
+        if "State:\tZ" in status.read_text():
+            break  # nobody may be there to bury it
+        assert time.monotonic() < until
+        time.sleep(0.01)
 
 
 def test_what_a_killed_build_leaves_goes_with_the_next(
