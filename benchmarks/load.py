@@ -65,11 +65,14 @@ def _measure(kind: str, arguments: argparse.Namespace) -> bool:
         told = folder / "people.json"
         told.write_text(json.dumps(people), encoding="utf-8")
         broker = stack.enter_context(redis_server())
-        address = stack.enter_context(_gateway(url, broker, folder, arguments.processes))
+        address, gateways = stack.enter_context(_gateway(url, broker, folder, arguments.processes))
+        before = _processor_s(gateways)
         rows = _locust(address, told, folder, arguments)
+        spent = _processor_s(gateways) - before
     processes = f"gateway processes: {arguments.processes}"
     print(f"\n{kind}, {arguments.people} people, {arguments.seconds} s, {processes}\n")
     print(_table(rows))
+    print(f"{1000 * spent / int(rows[-1]['Request Count']):.1f} ms of processor time for each request.")
     return any(int(row["Failure Count"]) for row in rows)
 
 
@@ -108,8 +111,8 @@ def _give_people(url: str, count: int) -> dict[str, Any]:
 
 
 @contextmanager
-def _gateway(url: str, broker: str, folder: Path, processes: int) -> Iterator[str]:
-    """The address of gateways that share one socket, as the embedded stack starts one."""
+def _gateway(url: str, broker: str, folder: Path, processes: int) -> Iterator[tuple[str, list[int]]]:
+    """The address and process ids of gateways that share one socket, as the embedded stack starts one."""
     settings = {"DPGATE_DATABASE_URL": url, "DPGATE_BROKER_URL": broker, "PYTHONPATH": str(ROOT)}
     with ExitStack() as stack:
         listener = stack.enter_context(socket.create_server(("127.0.0.1", 0), backlog=1024))
@@ -125,16 +128,26 @@ def _gateway(url: str, broker: str, folder: Path, processes: int) -> Iterator[st
         ]
         command += ["--fd", str(listener.fileno()), "--no-access-log", "--log-level", "warning"]
         command += ["--timeout-keep-alive", "75"]
+        pids = []
         for _ in range(processes):
             child = subprocess.Popen(
                 command, env=os.environ | settings, cwd=folder, stderr=log, pass_fds=(listener.fileno(),)
             )
+            pids.append(child.pid)
             stack.callback(child.wait, START_S)
             stack.callback(child.terminate)
         address = f"http://127.0.0.1:{listener.getsockname()[1]}"
         _wait_for(address)
-        yield address
+        yield address, pids
         sys.stdout.write((folder / "gateway.log").read_text(encoding="utf-8", errors="replace"))
+
+
+def _processor_s(pids: list[int]) -> float:
+    """What these processes used of the processors, in seconds."""
+    fields = (
+        Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split() for pid in pids
+    )
+    return sum(int(each[11]) + int(each[12]) for each in fields) / os.sysconf("SC_CLK_TCK")
 
 
 def _wait_for(address: str) -> None:

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from importlib.metadata import version
 from typing import Any
 
+from anyio.to_thread import current_default_thread_limiter
 from fastapi import FastAPI
 from fastapi.telemetry import TelemetryConfig
 
@@ -27,9 +28,11 @@ from gateway.api import (
     operation,
     platform,
     policies,
+    profiles,
     projects,
     rehearsals,
     reviews,
+    scrambles,
     spending,
     tokens,
     twins,
@@ -86,7 +89,8 @@ class Gateway(FastAPI):
 async def _running(app: FastAPI) -> AsyncIterator[None]:
     """What the application holds open while it serves."""
     settings: GatewaySettings = app.state.settings
-    app.state.database = Database(settings.database_url)
+    threads = int(current_default_thread_limiter().total_tokens)  # each serves one request
+    app.state.database = Database(settings.database_url, pool_size=threads)
     app.state.queue = Queue(settings.broker_url)
     app.state.looks = Looks(app.state.database, app.state.queue)
     sender = Sender.of(settings, app.state.database)
@@ -134,8 +138,10 @@ def create_app(settings: GatewaySettings | None = None) -> FastAPI:
         platform,
         datasets,
         twins,
+        scrambles,
         facts,
         spending,
+        profiles,
         policies,
         entitlements,
         projects,

@@ -21,12 +21,13 @@ class Database:
     """One engine. Make one per process: neither engine nor connection may cross a fork."""
 
     def __init__(self, url: str, *, pool_size: int = 5) -> None:
+        """`pool_size`: connections that are kept, one for each thread at best; ten more come and go."""
         self.url = url
         self.is_sqlite = url.startswith("sqlite")
         # an error's text goes to logs: it must not carry the values of a statement
-        options: dict[str, Any] = {"hide_parameters": True}
+        options: dict[str, Any] = {"hide_parameters": True, "pool_size": pool_size}
         if not self.is_sqlite:
-            options |= {"pool_size": pool_size, "pool_pre_ping": True}
+            options |= {"pool_pre_ping": True}
         try:
             self.engine = sa.create_engine(url, **options)
         except (sa.exc.ArgumentError, ModuleNotFoundError):
