@@ -66,9 +66,35 @@ class Wanted:
     before: int | None = None
 
 
+@dataclass(frozen=True)
+class Subjects:
+    """What somebody's events are about. Only ids and names that the platform itself keeps apart stand alone:
+    a data user chooses a job's id, a rights holder a cohort's name, and either may be what something else is
+    called. Of these, only the events of jobs and of cohorts count."""
+
+    own: frozenset[str]
+    jobs: frozenset[str] = frozenset()
+    cohorts: frozenset[str] = frozenset()
+
+    @property
+    def clause(self) -> sa.ColumnElement[bool]:
+        subject, action = audit_events.c.subject, audit_events.c.action
+        of_jobs = sa.or_(*(action.startswith(start) for start in _OF_JOBS))
+        return sa.or_(
+            subject.in_(sorted(self.own)),
+            sa.and_(subject.in_(sorted(self.jobs)), of_jobs),
+            sa.and_(subject.in_(sorted(self.cohorts)), action.startswith(_OF_COHORTS)),
+        )
+
+
+_OF_JOBS = ("job.", "review.vote", "twin.decide")
+_OF_COHORTS = "budget."
+
+
 def versions(connection: sa.Connection, name: str) -> list[Version]:
     """Every version of a data set, newest first."""
-    query = sa.select(datasets).where(datasets.c.name == name).order_by(datasets.c.version.desc())
+    wanted = (datasets.c.version, datasets.c.state, datasets.c.created_at)
+    query = sa.select(*wanted).where(datasets.c.name == name).order_by(datasets.c.version.desc())
     return [
         Version(row.version, DatasetState(row.state), row.created_at) for row in connection.execute(query)
     ]
@@ -120,12 +146,12 @@ def spent(connection: sa.Connection, *, cohort: str) -> dict[Currency, int]:
 
 
 def events(
-    connection: sa.Connection, wanted: Wanted, *, subjects: set[str] | None = None, limit: int = 100
+    connection: sa.Connection, wanted: Wanted, *, subjects: Subjects | None = None, limit: int = 100
 ) -> list[Event]:
-    """The newest events that fit, newest first; only about these subjects where a set is given."""
+    """The newest events that fit, newest first; only about these subjects where they are given."""
     query = sa.select(audit_events).order_by(audit_events.c.number.desc()).limit(limit)
     if subjects is not None:
-        query = query.where(audit_events.c.subject.in_(sorted(subjects)))
+        query = query.where(subjects.clause)
     if wanted.action:
         query = query.where(audit_events.c.action == wanted.action)
     if wanted.actor:
@@ -147,18 +173,25 @@ def actions(connection: sa.Connection) -> list[str]:
     return list(connection.execute(query).scalars())
 
 
-def subjects_of(connection: sa.Connection, user: User) -> set[str]:
+def subjects_of(connection: sa.Connection, user: User) -> Subjects:
     """What a rights holder's events are about: their data sets, cohorts, the jobs on them, and the projects
     that asked for them; of data sets that they review and do not own, the data set and the jobs on it."""
     owner = user.name
-    own = sa.select(datasets.c.id, datasets.c.cohort).where(datasets.c.owner == owner)
-    rows = connection.execute(own).all()
+    rows = connection.execute(
+        sa.select(datasets.c.id, datasets.c.cohort).where(datasets.c.owner == owner)
+    ).all()
     reviewed = sa.select(datasets.c.id).where(datasets.c.name.in_(reviewers.reviewed_by(connection, user)))
     ids = {row.id for row in rows} | set(connection.execute(reviewed).scalars())
-    on_them = sa.select(jobs.c.id).where(jobs.c.dataset_id.in_(sorted(ids)))
-    subjects = ids | {row.cohort for row in rows} | set(connection.execute(on_them).scalars())
+    on_them = connection.execute(sa.select(jobs.c.id).where(jobs.c.dataset_id.in_(sorted(ids))))
+    cohorts = frozenset(row.cohort for row in rows)
+    return Subjects(frozenset(ids | _projects_of(connection, owner)), frozenset(on_them.scalars()), cohorts)
+
+
+def _projects_of(connection: sa.Connection, owner: str) -> set[str]:
+    """Subjects of the projects and grants that are about this rights holder's data, or kept by them."""
     owned = sa.select(datasets.c.name).where(datasets.c.owner == owner)
     asked = sa.select(grants.c.number, grants.c.project).where(grants.c.dataset.in_(owned))
+    subjects = set()
     for row in connection.execute(asked):
         subjects |= {subject_of_grant(row.number), subject_of_project(row.project)}
     kept = sa.select(projects.c.name).where(projects.c.made_by == owner, projects.c.lead.is_(None))
@@ -184,7 +217,8 @@ def decisions(
 ) -> list[Event]:
     """What people decided about jobs, newest first: of one person, or about one job."""
     wanted = Wanted(action="job.decide", actor=actor or "")
-    return events(connection, wanted, subjects={job_id} if job_id is not None else None, limit=limit)
+    about = None if job_id is None else Subjects(frozenset({job_id}))
+    return events(connection, wanted, subjects=about, limit=limit)
 
 
 def reasons(connection: sa.Connection) -> list[tuple[Reason, int]]:
