@@ -1,63 +1,90 @@
 #!/bin/sh
-# Runs all tests but the slow ones: three parts beside each other, since most of them wait, and then those that look
-# at the whole host and so must be alone. The unit tests of privacy/ must reach every line and branch of it.
+# Runs all tests but the slow ones: in parts, each a process of its own, and three parts beside each other, since
+# most of them wait. Whoever is done takes the next part. Then those that look at the whole host and so must be alone.
+# The unit tests of privacy/ must reach every line and branch of it.
 # A folder in DPGATE_TEST_REPORTS gets a JUnit report of each.
 set -u
 python=${PYTHON:-.venv/bin/python}
 logs=$(mktemp -d)
 trap 'rm -rf "$logs"' EXIT
-trap 'kill $(jobs -p) 2>/dev/null; exit 1' HUP INT TERM
+# what runs in the background of this shell; each lane has its own
+started=
+trap 'kill $started 2>/dev/null; exit 1' HUP INT TERM
+
+# the longest first, so that all three end at about the same time; architecture by itself, since it keeps the trees
+# of all our files, and Python would go through them again and again during other tests
+parts="attacks functional gateway docs statistical pages worker store others journeys mathematics architecture"
+alone="tests/security/test_soak.py tests/security/test_time_grid.py"
+
+paths_of() {
+    case $1 in
+    attacks) # one after the other: both look at what sandboxes leave on the host
+        echo tests/security tests/integration/docker
+        for path in $alone; do echo "--ignore=$path"; done
+        ;;
+    gateway | store | worker) echo "tests/integration/$1" ;;
+    mathematics) echo tests/unit/privacy ;;
+    others) # whatever folder no other part has, so that a new one is not forgotten
+        others_of " $(for part in $parts; do [ "$part" = others ] || paths_of "$part"; done | tr '\n' ' ') "
+        echo --ignore=tests/unit/privacy
+        ;;
+    alone) echo "$alone" ;;
+    *) echo "tests/$1" ;;
+    esac
+}
+
+others_of() {
+    for folder in tests/*/ tests/integration/*/; do
+        folder=${folder%/}
+        case "$1 tests/integration " in
+        *" $folder "*) ;;
+        *) [ "${folder##*/}" = __pycache__ ] || echo "$folder" ;;
+        esac
+    done
+}
 
 hear='import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])'
 
 # shellcheck disable=SC2046 # the paths are meant to be split
 run() {
-    name=$1
-    shift
-    start=${coverage:+"-m coverage run --branch --source=privacy --data-file=$logs/coverage"}
+    measure=
+    [ "$1" != mathematics ] || measure="-m coverage run --branch --source=privacy --data-file=$logs/coverage"
     report=
-    [ -z "${DPGATE_TEST_REPORTS:-}" ] || report=--junitxml=$DPGATE_TEST_REPORTS/$name.xml
+    [ -z "${DPGATE_TEST_REPORTS:-}" ] || report=--junitxml=$DPGATE_TEST_REPORTS/$1.xml
     # a shell starts what it puts into the background deaf to Ctrl-C, and some tests press it
     # shellcheck disable=SC2086 # empty where it is not wanted
-    "$python" -c "$hear" "$python" $start -m pytest -m "not slow" $report "$@" >"$logs/$name" 2>&1 &
-    wait $!
+    "$python" -c "$hear" "$python" $measure -m pytest -m "not slow" $report $(paths_of "$1") >"$logs/$1" 2>&1 &
+    started=$!
+    wait $started || return 1
+    [ "$1" != mathematics ] || "$python" -m coverage report --data-file="$logs/coverage" --show-missing \
+        --skip-covered --fail-under=100 >>"$logs/$1" 2>&1
 }
 
-alone="tests/security/test_soak.py tests/security/test_time_grid.py"
-not_alone=$(for path in $alone; do printf -- '--ignore=%s ' "$path"; done)
-
-part_attacks() {
-    trap 'kill $(jobs -p) 2>/dev/null; exit 1' TERM
-    run attacks tests/security tests/integration/docker tests/statistical $not_alone || return 1
-    coverage=yes run mathematics tests/unit/privacy || return 1
-    "$python" -m coverage report --data-file="$logs/coverage" --show-missing --skip-covered --fail-under=100 \
-        >>"$logs/mathematics" 2>&1
+lane() {
+    started=
+    trap 'kill $started 2>/dev/null; exit 1' TERM
+    good=0
+    for name in $parts; do
+        # of two that ask at once, one makes the folder
+        mkdir "$logs/$name.taken" 2>/dev/null || continue
+        run "$name" || good=1
+    done
+    return $good
 }
 
-part_people() {
-    trap 'kill $(jobs -p) 2>/dev/null; exit 1' TERM
-    run people tests/functional tests/docs
-}
-
-part_others() {
-    trap 'kill $(jobs -p) 2>/dev/null; exit 1' TERM
-    rest=$(ls -d tests/*/ tests/integration/*/ |
-        grep -vE '^tests/(security|statistical|integration|functional|docs)/$|__pycache__|^tests/integration/docker/$')
-    run others $rest --ignore=tests/unit/privacy
-}
-
-part_attacks &
-attacks=$!
-part_people &
-people=$!
-part_others &
-others=$!
+lane &
+first=$!
+lane &
+second=$!
+lane &
+third=$!
+started="$first $second $third"
 failed=0
-wait $attacks || failed=1
-wait $people || failed=1
-wait $others || failed=1
-run alone $alone || failed=1
-for name in attacks mathematics people others alone; do
+wait $first || failed=1
+wait $second || failed=1
+wait $third || failed=1
+run alone || failed=1
+for name in $parts alone; do
     echo "== $name"
     [ -f "$logs/$name" ] || continue
     if [ $failed -eq 1 ]; then cat "$logs/$name"; else tail -n 1 "$logs/$name"; fi

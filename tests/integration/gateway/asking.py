@@ -14,9 +14,10 @@ import sqlalchemy as sa
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 from factories import given_user
 from fastapi import FastAPI
+from gateways import made_gateway
 
 from domain.permissions import Role
-from gateway.app import PREFIX, create_app
+from gateway.app import PREFIX
 from gateway.config import GatewaySettings
 from store import users
 from store.database import Database
@@ -78,7 +79,7 @@ class Gateway:
 @cache
 def _documented() -> list[tuple[re.Pattern[str], dict[str, Any]]]:
     """The paths of the document: they are made with the routes, whatever the settings, and take a second."""
-    document = create_app(GatewaySettings(database_url="sqlite://", broker_url="redis://")).openapi()
+    document = made_gateway(GatewaySettings(database_url="sqlite://", broker_url="redis://")).openapi()
     return [
         (re.compile(re.sub(r"\{\w+\}", "[^/]+", path) + r"(\?.*)?"), found)
         for path, found in document["paths"].items()
@@ -88,7 +89,7 @@ def _documented() -> list[tuple[re.Pattern[str], dict[str, Any]]]:
 @contextmanager
 def running_gateway(database_url: str, broker_url: str, **settings: Any) -> Iterator[Gateway]:
     """A gateway as its server would start it."""
-    app = create_app(GatewaySettings(database_url=database_url, broker_url=broker_url, **settings))
+    app = made_gateway(GatewaySettings(database_url=database_url, broker_url=broker_url, **settings))
     with (
         closing(Database(database_url)) as database,
         start_blocking_portal() as portal,

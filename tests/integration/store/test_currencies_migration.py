@@ -8,8 +8,6 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
-from alembic import command
-from alembic.config import Config
 from factories import IMAGE, NOW, job_request_fields, make_declaration, make_job_request
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
@@ -85,18 +83,13 @@ ROWS: tuple[tuple[str, dict[str, Any]], ...] = (
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def migrated(request: pytest.FixtureRequest, tmp_path: Any) -> Iterator[Database]:
+def migrated(request: pytest.FixtureRequest, brought: Any) -> Iterator[Database]:
     """A database as the version before left it, brought to this version's form."""
-    if request.param == "sqlite":
-        database = Database(f"sqlite:///{tmp_path / 'older.db'}")
-    else:
-        database = Database(request.getfixturevalue("postgresql").fresh(template="template0"))
-    with database.engine.connect() as connection:
-        config = Config()
-        config.set_main_option("script_location", "store:migrations")
-        config.set_main_option("path_separator", "os")
-        config.attributes["connection"] = connection
-        command.upgrade(config, "0002")
+    with brought(request.param, "0002", counted_before) as database:
+        yield database
+
+
+def counted_before(connection: sa.Connection) -> None:
     known = {
         "now": "2026-03-02 09:30:00+00:00",
         "image": IMAGE,
@@ -105,12 +98,8 @@ def migrated(request: pytest.FixtureRequest, tmp_path: Any) -> Iterator[Database
         "request": json.dumps(request_then()),
         "body": json.dumps(RELEASE),
     }
-    with database.transaction() as connection:
-        for statement, values in ROWS:
-            connection.execute(sa.text(statement), {**known, **values})
-    database.migrate()
-    yield database
-    database.close()
+    for statement, values in ROWS:
+        connection.execute(sa.text(statement), {**known, **values})
 
 
 def account(connection: sa.Connection, kind: Any = "cohort", holder: str = "heights") -> ledger.Account:

@@ -8,8 +8,6 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
-from alembic import command
-from alembic.config import Config
 from factories import IMAGE, make_declaration, make_job_request, policy_fields
 from sqlalchemy.exc import IntegrityError
 
@@ -48,23 +46,10 @@ PEOPLE = (
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def carried(request: pytest.FixtureRequest, tmp_path: Any) -> Iterator[Database]:
+def carried(request: pytest.FixtureRequest, brought: Any) -> Iterator[Database]:
     """A database as the version before left it, brought to this version's form."""
-    if request.param == "sqlite":
-        database = Database(f"sqlite:///{tmp_path / 'before.db'}")
-    else:
-        database = Database(request.getfixturevalue("postgresql").fresh(template="template0"))
-    with database.engine.connect() as connection:
-        config = Config()
-        config.set_main_option("script_location", "store:migrations")
-        config.set_main_option("path_separator", "os")
-        config.attributes["connection"] = connection
-        command.upgrade(config, "0005")
-    with database.transaction() as connection:
-        fill(connection)
-    database.migrate()
-    yield database
-    database.close()
+    with brought(request.param, "0005", fill) as database:
+        yield database
 
 
 def fill(connection: sa.Connection) -> None:

@@ -8,8 +8,6 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
-from alembic import command
-from alembic.config import Config
 from factories import NOW, make_declaration, make_policy, make_user
 
 from domain.permissions import Role
@@ -33,23 +31,10 @@ ACCOUNTS: tuple[tuple[str, str, str, str, tuple[str, ...]], ...] = (
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def migrated(request: pytest.FixtureRequest, tmp_path: Any) -> Iterator[Database]:
+def migrated(request: pytest.FixtureRequest, brought: Any) -> Iterator[Database]:
     """A database as the version before left it, brought to this version's form."""
-    if request.param == "sqlite":
-        database = Database(f"sqlite:///{tmp_path / 'older.db'}")
-    else:
-        database = Database(request.getfixturevalue("postgresql").fresh(template="template0"))
-    with database.engine.connect() as connection:
-        config = Config()
-        config.set_main_option("script_location", "store:migrations")
-        config.set_main_option("path_separator", "os")
-        config.attributes["connection"] = connection
-        command.upgrade(config, "0006")
-    with database.transaction() as connection:
-        _as_it_was(connection)
-    database.migrate()
-    yield database
-    database.close()
+    with brought(request.param, "0006", _as_it_was) as database:
+        yield database
 
 
 def _as_it_was(connection: sa.Connection) -> None:

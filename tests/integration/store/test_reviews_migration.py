@@ -8,8 +8,6 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
-from alembic import command
-from alembic.config import Config
 from factories import NOW
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
@@ -30,41 +28,32 @@ MOVES = (
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def migrated(request: pytest.FixtureRequest, tmp_path: Any) -> Iterator[Database]:
+def migrated(request: pytest.FixtureRequest, brought: Any) -> Iterator[Database]:
     """A database as the version before left it, brought to this version's form."""
-    if request.param == "sqlite":
-        database = Database(f"sqlite:///{tmp_path / 'older.db'}")
-    else:
-        database = Database(request.getfixturevalue("postgresql").fresh(template="template0"))
-    with database.engine.connect() as connection:
-        config = Config()
-        config.set_main_option("script_location", "store:migrations")
-        config.set_main_option("path_separator", "os")
-        config.attributes["connection"] = connection
-        command.upgrade(config, "0007")
-    with database.transaction() as connection:
-        # somebody who is called as the platform calls itself decided nothing of what it did
-        for name, role in (("holder", "rights_holder"), ("policy", "rights_holder"), ("ada", "data_user")):
-            connection.execute(
-                sa.text(
-                    "INSERT INTO users (name, role, token_id, token_hash, created_at) "
-                    "VALUES (:name, :role, :name, 'h', :now)"
-                ),
-                {"name": name, "role": role, "now": NOW},
-            )
-        for number, (job, actor, before, after, reason) in enumerate(MOVES):
-            at = NOW + timedelta(minutes=number)
+    with brought(request.param, "0007", decided_before) as database:
+        yield database
+
+
+def decided_before(connection: sa.Connection) -> None:
+    # somebody who is called as the platform calls itself decided nothing of what it did
+    for name, role in (("holder", "rights_holder"), ("policy", "rights_holder"), ("ada", "data_user")):
+        connection.execute(
+            sa.text(
+                "INSERT INTO users (name, role, token_id, token_hash, created_at) "
+                "VALUES (:name, :role, :name, 'h', :now)"
+            ),
+            {"name": name, "role": role, "now": NOW},
+        )
+    for number, (job, actor, before, after, reason) in enumerate(MOVES):
+        at = NOW + timedelta(minutes=number)
+        audit.append(
+            connection, at=at, actor=actor, action="job.move", subject=job, before=before, after=after
+        )
+        if reason:
             audit.append(
-                connection, at=at, actor=actor, action="job.move", subject=job, before=before, after=after
-            )
-            if reason:
-                audit.append(
-                    connection, at=at, actor=actor, action="job.decide", subject=job, decision=after,
-                    reason=reason,
-                )  # fmt: skip
-    database.migrate()
-    yield database
-    database.close()
+                connection, at=at, actor=actor, action="job.decide", subject=job, decision=after,
+                reason=reason,
+            )  # fmt: skip
 
 
 def tally(database: Database, job: str, stage: Stage) -> Tally:
