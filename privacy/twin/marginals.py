@@ -19,7 +19,12 @@ Table = NDArray[np.float64]
 _ROUNDS = 30
 _TINY = 1e-9
 _SURE = 4
-"""Standard deviations: of a hundred pairs of independent columns none should look dependent."""
+"""Standard deviations of the sum of many squares."""
+
+_ONE_LARGE = 3e-4
+"""How likely one square of m may be beyond what is taken for noise: the sum of few squares has a heavy tail,
+and one large draw would look like dependence. Of independent pairs one in 2,000 does, of two by two cells
+one in 500."""
 
 
 @dataclass(frozen=True)
@@ -116,8 +121,9 @@ def _signal(away: Table, independent: Table, *, scale: float) -> float:
     With its margins fixed a table has m = (rows - 1)(columns - 1) free noisy counts. The squares of m Laplace
     draws add up to 2 m scale^2 on average, with a standard deviation of sqrt(20 m) scale^2; those of chance,
     in counts of independent columns, to the sum of E (1 - p)(1 - q). What is within four standard deviations
-    of both counts as nothing, so that independent columns stay independent. Beyond that, this part is the
-    factor of James and Stein (1961), which is nearer to the truth on average.
+    of both, or no more than one large draw of m, P(|Z| > scale log(m/a)) = a/m, counts as nothing, so that
+    independent columns stay independent. Beyond that, this part is the factor of James and Stein (1961),
+    which is nearer to the truth on average.
     """
     free = (away.shape[0] - 1) * (away.shape[1] - 1)
     if not free:
@@ -129,6 +135,9 @@ def _signal(away: Table, independent: Table, *, scale: float) -> float:
         * (1 - (independent.sum(axis=0) ** 2).sum() / total**2)
     )
     noise = 2 * free * scale**2
-    margin = _SURE * math.sqrt(20 * free * scale**4 + 2 * by_chance**2 / free)
+    margin = max(
+        _SURE * math.sqrt(20 * free * scale**4 + 2 * by_chance**2 / free),
+        (scale * math.log(free / _ONE_LARGE)) ** 2,
+    )
     squared = float((away**2).sum())
     return 1 - noise / squared if squared > noise + by_chance + margin else 0.0
