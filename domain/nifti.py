@@ -16,6 +16,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from domain import nifti_axes
 from domain.errors import PipelineError
 
 MAX_CONTENT_BYTES = 32 * 1024 * 1024
@@ -27,7 +28,8 @@ HEAD_BYTES = 4096
 """As much of a file as is ever looked at for its grid alone."""
 
 Order = Literal["<", ">"]
-_SECONDS = {8: 1.0, 16: 1e-3, 24: 1e-6}  # xyzt_units: seconds, milliseconds, microseconds
+_SECONDS = {0: 1.0, 8: 1.0, 16: 1e-3, 24: 1e-6}
+"""xyzt_units: unknown, which BIDS and its validator read as seconds, seconds, milliseconds, microseconds."""
 _KINDS = {
     2: "u1", 4: "i2", 8: "i4", 16: "f4", 64: "f8", 256: "i1", 512: "u2", 768: "u4", 1024: "i8", 1280: "u8",
 }  # fmt: skip
@@ -74,12 +76,13 @@ _TWO = _Layout(
 @dataclass(frozen=True)
 class Grid:
     """What the first bytes of a file say of its voxels: numbers only, none of its words. `zooms` in mm;
-    `seconds` from one volume to the next, where the file says so."""
+    `seconds` from one volume to the next and `axes` such as RAS, where the file says so."""
 
     dims: tuple[int, ...]
     kind: str
     zooms: tuple[float, float, float]
     seconds: float | None
+    axes: str | None
 
 
 @dataclass(frozen=True)
@@ -149,7 +152,8 @@ def read_grid(file: str, head: bytes) -> Grid:
     scale = _SECONDS.get(units & 0x38)
     is_timed = rank > 3 and sides[3] > 1 and scale is not None and bool(steps[3])
     seconds = sizes[3] * scale if is_timed and scale else None
-    return Grid(_trimmed(sides[:rank]), _KINDS[datatype], (sizes[0], sizes[1], sizes[2]), seconds)
+    axes = nifti_axes.read_axes(head, order, is_second=layout is _TWO)
+    return Grid(_trimmed(sides[:rank]), _KINDS[datatype], (sizes[0], sizes[1], sizes[2]), seconds, axes)
 
 
 def blank_header(header: Header) -> bytes:
@@ -183,9 +187,14 @@ def write(file: str, raw: bytes, voxels: npt.NDArray[np.float64]) -> bytes:
 
 
 def new_header(
-    dims: tuple[int, ...], *, kind: str, zooms: tuple[float, ...], seconds: float | None = None
+    dims: tuple[int, ...],
+    *,
+    kind: str,
+    zooms: tuple[float, ...],
+    seconds: float | None = None,
+    orientation: str = "RAS",
 ) -> bytes:
-    """A NIfTI-1 header, little endian, with an affine that only scales. `zooms`: edge of a voxel in mm.
+    """A NIfTI-1 header, little endian; its affine scales, and turns axes. `zooms`: edge of a voxel in mm.
 
     With `seconds`, the time from one volume to the next along the fourth axis.
     """
@@ -200,8 +209,8 @@ def new_header(
         struct.pack_into("<f", made, 92, seconds)
         struct.pack_into("<B", made, 123, 2 + 8)  # millimetres and seconds
     struct.pack_into("<2h", made, 252, 0, 2)  # the affine of the rows below, aligned to some anatomy
-    for axis, zoom in enumerate((*zooms, 1, 1, 1)[:3]):
-        struct.pack_into("<f", made, 280 + 16 * axis + 4 * axis, zoom)
+    for way, row in enumerate(nifti_axes.affine_rows(orientation, (*zooms, 1, 1, 1)[:3])):
+        struct.pack_into("<3f", made, 280 + 16 * way, *row)
     made[344:348] = b"n+1\0"
     return bytes(made) + bytes(_END_OF_HEADER)
 

@@ -7,12 +7,14 @@ import binascii
 import math
 import re
 from functools import cached_property
+from pathlib import PurePosixPath
 from typing import Annotated, Literal
 
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import AfterValidator, Field, StringConstraints, WithJsonSchema, model_validator
 
-from domain.dataset.twin_content import RECORDINGS, TABLES, Share, TwinRecording, TwinTable
+from domain.dataset.twin_content import NOT_MADE, OTHER_RECORDINGS, TABLES, Share, TwinRecording, TwinTable
 from domain.model import InsidePath, Model, Number, Whole
+from domain.nifti_axes import PATTERN as ORIENTATION
 
 PERSON = "{person}"
 MAX_TEXT = 1_000_000
@@ -21,12 +23,22 @@ MAX_VOXELS = 16 * 2**20
 MAX_BYTES_IN_PIECES = 64 * 2**20
 VOLUMES = (".nii", ".nii.gz")
 
+
+def _one_of_each(letters: str) -> str:
+    if not re.fullmatch(ORIENTATION, letters):
+        raise ValueError("must have one letter of R and L, one of A and P and one of S and I, such as RAS")
+    return letters
+
+
 VoxelKind = Literal["u1", "i1", "u2", "i2", "u4", "i4", "f4", "f8"]
 _KINDS: dict[str, VoxelKind] = {
     "uint8": "u1", "int8": "i1", "uint16": "u2", "int16": "i2", "uint32": "u4", "int32": "i4",
     "float32": "f4", "float64": "f8",
 }  # fmt: skip
 VoxelType = Literal["uint8", "int8", "uint16", "int16", "uint32", "int32", "float32", "float64"]
+Orientation = Annotated[
+    str, AfterValidator(_one_of_each), WithJsonSchema({"type": "string", "pattern": ORIENTATION})
+]
 Axis = Annotated[Whole, Field(ge=1, le=1024)]
 Size = Annotated[Number, Field(gt=0, le=1e6)]
 
@@ -40,7 +52,7 @@ def _is_unset(value: object) -> bool:
 
 def _is_as_ever(value: object) -> bool:
     """Twins are drawn from the digest of the declaration: a field that says nothing new stays out of it."""
-    return value in (None, 0, "noise")
+    return value in (None, 0, "noise", "RAS")
 
 
 def covers(place: str, path: str) -> bool:
@@ -61,8 +73,9 @@ class TwinVolume(Model):
     """A NIfTI volume for the twin: this grid, and voxels between these bounds.
 
     `zooms` are the millimetres of a voxel along the first three axes, `repetition_time` the seconds from one
-    volume to the next. `fill`: `noise` is drawn at random, `phantom` an ellipsoid as large as a brain with
-    noise, whose voxels change with time where there are several volumes, `zeros` has nothing in it.
+    volume to the next, `orientation` where the first three axes lead, such as RAS or LPS. `fill`: `noise` is
+    drawn at random, `phantom` an ellipsoid as large as a brain with noise, whose voxels change with time
+    where there are several volumes, `zeros` has nothing in it.
     """
 
     shape: Annotated[tuple[Axis, ...], Field(min_length=3, max_length=4)]
@@ -71,6 +84,7 @@ class TwinVolume(Model):
     upper: Number
     zooms: Annotated[tuple[Size, ...], Field(min_length=3, max_length=3)] = (1, 1, 1)
     repetition_time: Annotated[Size | None, Field(exclude_if=_is_as_ever)] = None
+    orientation: Annotated[Orientation, Field(exclude_if=_is_as_ever)] = "RAS"
     fill: Annotated[Literal["noise", "phantom", "zeros"], Field(exclude_if=_is_as_ever)] = "noise"
 
     @model_validator(mode="after")
@@ -107,8 +121,8 @@ class TwinVolume(Model):
 class PersonFile(Model):
     """A file that each person has, by a path with `{person}`; the twin's is made of public text, or drawn.
 
-    A recording `.vhdr` has its `.eeg` and `.vmrk` with it. `missing_rate` is the share of people of the twin
-    who lack the file.
+    A recording `.vhdr` has its `.eeg` and `.vmrk` with it, a `.set` its `.fdt` if it says so. `missing_rate`
+    is the share of people of the twin who lack the file.
     """
 
     path: InsidePath
@@ -144,23 +158,23 @@ class PersonFile(Model):
         return self
 
     def _check_recording(self) -> None:
-        recording = self.twin_recording
+        recording, ending = self.twin_recording, PurePosixPath(self.path).suffix
         if recording is None:
             return
-        if not self.path.endswith(RECORDINGS):
-            raise ValueError("twin_recording is for a path that ends in .vhdr or .edf")
-        if self.path.endswith(".edf") and recording.markers:
-            raise ValueError("twin_recording.markers are for .vhdr; declare the events of an .edf as a table")
-        if self.path.endswith(".edf") and recording.rate != int(recording.rate):
-            raise ValueError("twin_recording.rate of an .edf must be a whole number")
+        if ending in OTHER_RECORDINGS:
+            raise ValueError(f"twin_recording of {ending}: {NOT_MADE}")
+        if misfit := recording.misfit(ending):
+            raise ValueError(misfit)
 
     @property
     def paths(self) -> tuple[str, ...]:
         """Of all files that come with it, itself first."""
-        if self.twin_recording is None or not self.path.endswith(".vhdr"):
-            return (self.path,)
-        stem = self.path.removesuffix(".vhdr")
-        return (self.path, f"{stem}.eeg", f"{stem}.vmrk")
+        stem, _, ending = self.path.rpartition(".")
+        if self.twin_recording is not None and ending == "vhdr":
+            return (self.path, f"{stem}.eeg", f"{stem}.vmrk")
+        if self.twin_recording is not None and self.twin_recording.fdt:
+            return (self.path, f"{stem}.fdt")
+        return (self.path,)
 
     @property
     def twin_bytes(self) -> int:
@@ -169,8 +183,10 @@ class PersonFile(Model):
         of_volume = volume.size if volume else 0
         if volume and volume.fill == "zeros" and self.path.endswith(".gz"):
             of_volume //= _ZEROS_ARE_PACKED
-        parts = (part.size for part in (self.twin_table, self.twin_recording) if part is not None)
-        return len(self.twin_text) + of_volume + sum(parts)
+        of_table = self.twin_table.size if self.twin_table else 0
+        recording = self.twin_recording
+        of_recording = recording.size(PurePosixPath(self.path).suffix) if recording else 0
+        return len(self.twin_text) + of_volume + of_table + of_recording
 
 
 class PublicFile(Model):

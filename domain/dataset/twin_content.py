@@ -14,22 +14,33 @@ from domain.model import Model, Number, Whole
 
 MAX_CELLS = 500_000
 MAX_SAMPLES = 16 * 2**20
-SAMPLE_BYTES = 2
 TABLES = (".tsv", ".tsv.gz")
-RECORDINGS = (".vhdr", ".edf")
+RECORDINGS = (".vhdr", ".edf", ".bdf", ".set", ".fif")
+SAMPLE_BYTES = {".vhdr": 2, ".edf": 2, ".bdf": 3, ".set": 4, ".fif": 2}
+OTHER_RECORDINGS = (
+    ".ds", ".sqd", ".con", ".kdf", ".raw", ".mhd", ".chn", ".meg4", ".res4", ".mefd", ".nwb", ".snirf",
+    ".eeg", ".vmrk", ".fdt", ".cnt",
+)  # fmt: skip
+"""Files and folders of recordings that no twin is made of, or that come along with another file."""
+NOT_MADE = (
+    "no twin is made of this format: convert it to .fif, .vhdr or .edf before it is delivered, or name it "
+    "under excluded"
+)
 
 ChannelName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9 ()'*+/._-]{0,15}$")]
 ChannelType = Literal[
-    "EEG", "EOG", "HEOG", "VEOG", "ECG", "EMG", "EYEGAZE", "GSR", "RESP", "PPG", "TEMP", "TRIG", "REF", "MISC"
-]
-Units = Literal["uV", "mV", "V", "n/a"]
+    "EEG", "EOG", "HEOG", "VEOG", "ECG", "EMG", "EYEGAZE", "GSR", "RESP", "PPG", "TEMP", "TRIG", "REF",
+    "MISC", "SEEG", "ECOG", "MEGMAG", "MEGGRADPLANAR",
+]  # fmt: skip
+Units = Literal["uV", "mV", "V", "T", "T/m", "n/a"]
+MAGNETIC: dict[str, Units] = {"MEGMAG": "T", "MEGGRADPLANAR": "T/m"}
 Share = Annotated[Number, Field(ge=0, lt=1)]
 _CELL = 8
 _NUMBERS = ("number", "integer")
 
 
 def _is_nothing(value: object) -> bool:
-    return value == ()
+    return value in ((), False)
 
 
 class TwinTable(Model):
@@ -78,12 +89,16 @@ class Marker(Model):
 
 
 class TwinRecording(Model):
-    """A recording of electrodes for the twin: channels, samples a second, whole seconds, and marks."""
+    """A recording for the twin: channels, samples a second, whole seconds, and marks.
+
+    `fdt`: the samples of a .set lie in a .fdt beside it.
+    """
 
     channels: Annotated[tuple[Channel, ...], Field(min_length=1, max_length=512)]
     rate: Annotated[Number, Field(ge=1, le=100_000)]
     seconds: Annotated[Whole, Field(ge=1, le=86_400)]
     markers: Annotated[tuple[Marker, ...], Field(max_length=100, exclude_if=_is_nothing)] = ()
+    fdt: Annotated[bool, Field(exclude_if=_is_nothing)] = False
 
     @model_validator(mode="after")
     def _can_be_made(self) -> TwinRecording:
@@ -94,14 +109,43 @@ class TwinRecording(Model):
             raise ValueError(
                 f"it has {self.samples * len(names)} samples, more than {MAX_SAMPLES}; state fewer seconds"
             )
+        for channel in self.channels:
+            if (unit := MAGNETIC.get(channel.type)) != (
+                channel.units if channel.units in ("T", "T/m") else None
+            ):
+                needed = unit or "uV, mV, V or n/a"
+                raise ValueError(
+                    f"channel {channel.name} of type {channel.type} has units {needed}; declare them"
+                )
         return self
+
+    def misfit(self, ending: str) -> str | None:
+        """What a file of this ending cannot hold of it, and what to do instead."""
+        if ending not in RECORDINGS:
+            return (
+                f"twin_recording is for a path that ends in {', '.join(RECORDINGS[:-1])} or {RECORDINGS[-1]}"
+            )
+        if self.markers and ending not in (".vhdr", ".set"):
+            return (
+                f"twin_recording.markers are for .vhdr and .set; declare the events of a {ending} as a table"
+            )
+        if ending in (".edf", ".bdf") and self.rate != int(self.rate):
+            return f"twin_recording.rate of a {ending} must be a whole number"
+        if self.fdt and ending != ".set":
+            return "twin_recording.fdt is for a .set; remove it"
+        if ending == ".set" and (
+            other := [each for each in self.channels if each.units not in ("uV", "n/a")]
+        ):
+            return f"channel {other[0].name} of a .set is in uV, as EEGLAB has it; declare units uV"
+        if ending != ".fif" and (other := [each for each in self.channels if each.type in MAGNETIC]):
+            return f"channel {other[0].name} is of type {other[0].type}, which only a .fif holds"
+        return None
 
     @property
     def samples(self) -> int:
         """Of each channel."""
         return round(self.rate * self.seconds)
 
-    @property
-    def size(self) -> int:
-        """Bytes of its samples."""
-        return self.samples * len(self.channels) * SAMPLE_BYTES
+    def size(self, ending: str) -> int:
+        """Bytes of its samples in a file of this ending."""
+        return self.samples * len(self.channels) * SAMPLE_BYTES[ending]

@@ -6,7 +6,7 @@ Nothing here has a way to the data.
 """
 
 from domain.twin.cells import CellGrid, cell_grid, has_cells
-from domain.twin.conformance import Difference, check_conformance
+from domain.twin.conformance import Difference, OpenFiles, check_conformance
 from domain.twin.counts import TableCounts
 from domain.twin.levels import LABEL, README
 from domain.twin.make import MAX_BYTES, make_twin, size_of_twin
@@ -17,6 +17,7 @@ __all__ = [
     "README",
     "CellGrid",
     "Difference",
+    "OpenFiles",
     "TableCounts",
     "cell_grid",
     "check_conformance",

@@ -7,22 +7,36 @@ numbers of cells, never a value. Findings about the original are for its rights 
 from __future__ import annotations
 
 import io
-import json
 import re
-import struct
+from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import BinaryIO
 
-from domain import nifti
-from domain.dataset import PERSON, Declaration, PersonFile, Table
-from domain.dataset.files import VOLUMES
-from domain.errors import PipelineError
+from domain.dataset import PERSON, Declaration, PersonFile, PublicFile, Table
+from domain.twin.agreement import disagreements
 from domain.twin.column_conformance import compare_column
+from domain.twin.event_conformance import compare_tables
+from domain.twin.file_conformance import compare_file
 from domain.twin.levels import README
+from domain.twin.recording_heads import Open
 from domain.twin.table_facts import TableFacts
 
 Files = Mapping[str, bytes]
+_MOST_MADE = 50  # people of the twin whose small tables are read
+
+
+class OpenFiles(Mapping[str, bytes]):
+    """Files that are opened as they are needed, such as those of a folder: of most only a header is read."""
+
+    @abstractmethod
+    def open(self, path: str) -> BinaryIO:
+        """Raises KeyError or OSError for what is not there."""
+
+
+def _opener(files: Files) -> Open:
+    return files.open if isinstance(files, OpenFiles) else lambda path: io.BytesIO(files[path])
 
 
 @dataclass(frozen=True)
@@ -48,32 +62,33 @@ def check_conformance(
     found: list[Difference] = []
     for table in declaration.tables:
         known = (facts or {}).get(table.path)
-        found += _compare_table(table, original.get(table.path), twin.get(table.path), known)
+        found += _compare_table(table, original, twin, known)
     for public in declaration.public_files:
-        found += _compare_public(public.path, original, twin)
-    people = len({who for file in declaration.person_files for who in _by_person(file, original)})
+        found += _compare_public(public, original, twin)
+    people = len({who for file in declaration.person_files for who in _by_person(file.path, original)})
     for file in declaration.person_files:
         found += _compare_person_file(file, original, twin, people)
+    found += [Difference(path, sentence) for path, sentence in disagreements(declaration)]
     found += _left_out(declaration, original)
     found += _check_folders(declaration, twin)
     return sorted(found, key=lambda difference: difference.on_purpose)
 
 
 def _compare_table(
-    table: Table, original: bytes | None, twin: bytes | None, known: TableFacts | None
+    table: Table, original: Files, twin: Files, known: TableFacts | None
 ) -> Iterator[Difference]:
-    if twin is None:
+    if table.path not in twin:
         yield Difference(table.path, "the twin lacks this table.")
         return
-    if original is None and known is None:
+    if table.path not in original and known is None:
         yield Difference(table.path, "the original lacks this table: the import will refuse it.")
         return
     if table.is_parquet and known is None:
         yield Difference(table.path, "Parquet is compared only where facts of it are given.", on_purpose=True)
         return
     try:
-        theirs = known or TableFacts.read(table, io.BytesIO(original or b""))
-        ours = theirs if table.is_parquet else TableFacts.read(table, io.BytesIO(twin))
+        theirs = known or _facts(table, original)
+        ours = theirs if table.is_parquet else _facts(table, twin)
     except ValueError as error:
         yield Difference(table.path, f"{error}.")
         return
@@ -82,6 +97,11 @@ def _compare_table(
         if name in ours.columns and not table.is_parquet:
             for sentence, on_purpose in compare_column(column_facts, ours.columns[name]):
                 yield Difference(f"{table.path}, column {name}", sentence, on_purpose)
+
+
+def _facts(table: Table, files: Files) -> TableFacts:
+    with _opener(files)(table.path) as file:
+        return TableFacts.read(table, file)
 
 
 def _compare_header(table: Table, theirs: TableFacts, ours: TableFacts) -> Iterator[Difference]:
@@ -111,25 +131,28 @@ def _compare_header(table: Table, theirs: TableFacts, ours: TableFacts) -> Itera
         )
 
 
-def _compare_public(path: str, original: Files, twin: Files) -> Iterator[Difference]:
+def _compare_public(public: PublicFile, original: Files, twin: Files) -> Iterator[Difference]:
+    path = public.path
     if path not in twin:
         yield Difference(path, "the twin lacks this file.")
-    elif path not in original:
+    elif path not in original and public.as_delivered:
         yield Difference(path, "the original lacks this file: the import will refuse it.")
+    elif path not in original:
+        yield Difference(path, "the original lacks this file: runs get the declared one, as the twin.", True)
     elif original[path] != twin[path]:
         yield Difference(path, "the twin has the declared content, the original another.", on_purpose=True)
 
 
-def _by_person(file: PersonFile, files: Files) -> dict[str, str]:
+def _by_person(declared: str, files: Files) -> dict[str, str]:
     """The path of this file for each person who has it."""
-    first, *rest = (re.escape(part) for part in file.path.split(PERSON))
+    first, *rest = (re.escape(part) for part in declared.split(PERSON))
     pattern = re.compile(first + r"(?P<who>[^/]+)" + "".join(f"(?P=who){part}" if n else part
                                                               for n, part in enumerate(rest)))  # fmt: skip
     return {match["who"]: path for path in files if (match := pattern.fullmatch(path))}
 
 
 def _compare_person_file(file: PersonFile, original: Files, twin: Files, people: int) -> Iterator[Difference]:
-    theirs, ours = _by_person(file, original), _by_person(file, twin)
+    theirs, ours = _by_person(file.path, original), _by_person(file.path, twin)
     if not ours:
         yield Difference(file.path, "the twin has this file for nobody.")
     if not theirs:
@@ -139,22 +162,29 @@ def _compare_person_file(file: PersonFile, original: Files, twin: Files, people:
             f"{people - len(theirs)} of {people} people of the original lack it, and nobody in the twin."
         )
         yield Difference(file.path, sentence, on_purpose=True)
-    if not ours:
+    if not ours or not theirs:
         return
-    made = twin[min(ours.values())]  # everybody's is made alike
+    both = _opener(original), _opener(twin)
+    if file.twin_table is not None:
+        for where, sentence, on_purpose in compare_tables(
+            file.twin_table, list(theirs.values()), list(ours.values())[:_MOST_MADE], *both
+        ):
+            yield Difference(f"{file.path}, column {where}" if where else file.path, sentence, on_purpose)
+        return
+    made = min(ours.values())  # everybody's is made alike
     found = Counter(
-        sentence
-        for path in theirs.values()
-        for sentence in _compare_contents(file.path, original[path], made)
+        finding for path in theirs.values() for finding in compare_file(file.path, path, made, *both)
     )
-    for sentence, times in found.items():
-        yield Difference(file.path, f"{sentence} ({times} of {len(theirs)} people)")
+    for (sentence, when), times in found.items():
+        is_purpose = when == "purpose" or (when == "most" and 2 * times <= len(theirs))
+        yield Difference(file.path, f"{sentence} ({times} of {len(theirs)} people)", is_purpose)
 
 
 def _left_out(declaration: Declaration, original: Files) -> Iterator[Difference]:
     declared = {table.path for table in declaration.tables} | {file.path for file in declaration.public_files}
     for file in declaration.person_files:
-        declared |= set(_by_person(file, original).values())
+        for path in file.paths:
+            declared |= set(_by_person(path, original).values())
     declared.add(README)  # where the original is a twin itself
     if others := sum(path not in declared for path in original):
         yield Difference(
@@ -168,49 +198,16 @@ def _check_folders(declaration: Declaration, twin: Files) -> Iterator[Difference
     table = next(table for table in declaration.tables if table.path == path)
     if declaration.layout != "bids" or path not in twin:
         return
-    facts = TableFacts.read(table, io.BytesIO(twin[path]))
+    facts = _facts(table, twin)
     people = facts.columns[table.person_column.name].people
     for file in declaration.person_files:
-        held = len(_by_person(file, twin))
+        held = len(_by_person(file.path, twin))
         if held != people and not file.missing_rate:
             yield Difference(
                 file.path, f"{held} people of the twin have this file, and its table has {people}."
             )
 
 
-def _compare_contents(path: str, original: bytes, twin: bytes) -> Iterator[str]:
-    """Of two files of one declared person file: the grid and type of a volume, the names of a JSON object."""
-    try:
-        if path.endswith(VOLUMES):
-            theirs, ours = _grid(path, original), _grid(path, twin)
-            for what, one, other in zip(("shape", "dtype", "zooms"), theirs, ours, strict=True):
-                if one != other:
-                    yield f"{what} is {one} in the original and {other} in the twin."
-        elif path.endswith(".json"):
-            names, made = _names(original), _names(twin)
-            if lacking := names - made:
-                yield f"the twin lacks {len(lacking)} names of the object."
-            if more := made - names:
-                yield f"the twin has {len(more)} names that the original lacks: {_some(more)}."
-    except (PipelineError, ValueError) as error:
-        yield f"it cannot be compared: {error}."
-
-
-def _grid(path: str, content: bytes) -> tuple[tuple[int, ...], str, tuple[float, ...]]:
-    header, _ = nifti.read(path, content)
-    start, form = header.layout.pixdim
-    zooms = struct.unpack_from(header.order + form, header.raw, start)[1:4]
-    return header.dims, header.kind, tuple(round(float(zoom), 3) for zoom in zooms)
-
-
-def _names(content: bytes) -> set[str]:
-    try:
-        found = json.loads(content)
-    except ValueError:  # its message would quote the text
-        raise ValueError("it is no JSON") from None
-    return set(found) if isinstance(found, dict) else set()
-
-
-def _some(names: list[str] | set[str]) -> str:
+def _some(names: list[str]) -> str:
     shown = sorted(names)[:3]
     return ", ".join(shown) + (", ..." if len(names) > len(shown) else "")

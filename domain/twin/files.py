@@ -58,8 +58,10 @@ def _lacking(files: Sequence[PersonFile], people: Sequence[str], seed: str) -> f
 def _is_as_ever(file: PersonFile) -> bool:
     is_new = file.twin_table is not None or file.twin_recording is not None
     volume = file.twin_volume
-    # a noise volume with a repetition time differs in its header alone, which its maker does not write
-    return not is_new and (volume is None or (volume.fill == "noise" and volume.repetition_time is None))
+    if is_new or volume is None:
+        return not is_new
+    # a repetition time and an orientation are in the header alone, which its maker does not write
+    return volume.fill == "noise" and volume.repetition_time is None and volume.orientation == "RAS"
 
 
 def _as_ever(file: PersonFile, person: str, draw: random.Random) -> bytes:

@@ -1,7 +1,7 @@
 """What of the header of a recording may go into a declaration: known names of channels, units and numbers.
 
-The first bytes only, all of them hostile. A channel whose name is in no list of electrode positions is called
-by its number; nothing else of the header's text is passed on.
+Headers only, all of them hostile. A channel whose name is in no list of electrode positions, and is no number
+that an instrument gives, is called by its number here; nothing else of the header's text is passed on.
 """
 
 from __future__ import annotations
@@ -24,12 +24,21 @@ _POSITION = re.compile(
 _OTHERS: Mapping[str, ChannelType] = {
     "EOG": "EOG", "VEOG": "VEOG", "HEOG": "HEOG", "EOG1": "EOG", "EOG2": "EOG", "ECG": "ECG", "EKG": "ECG",
     "EMG": "EMG", "EMG1": "EMG", "EMG2": "EMG", "GSR": "GSR", "RESP": "RESP", "TRIG": "TRIG", "STI": "TRIG",
-    "REF": "REF", "VEOU": "VEOG", "VEOL": "VEOG", "HEOL": "HEOG", "HEOR": "HEOG",
+    "REF": "REF", "VEOU": "VEOG", "VEOL": "VEOG", "HEOL": "HEOG", "HEOR": "HEOG", "Status": "TRIG",
 }  # fmt: skip
+_NUMBERED = re.compile(r"(EEG|EOG|ECG|EMG|STI|MISC) ?[0-9]{3}")
+_OF_NETS = re.compile(r"E[1-9][0-9]{0,2}|[A-H][1-9][0-9]?")  # EGI's nets, and BioSemi's caps
+_EXTERNAL = re.compile(r"EXG[1-8]")
+_PREFIXES: Mapping[str, ChannelType] = {
+    "EEG": "EEG", "EOG": "EOG", "ECG": "ECG", "EMG": "EMG", "STI": "TRIG", "MISC": "MISC",
+}  # fmt: skip
+_SENSOR = re.compile(r"MEG ?[0-9]{3,4}")
 _UNITS: Mapping[str, Units] = {"uv": "uV", "µv": "uV", "μv": "uV", "mv": "mV", "v": "V", "": "uV"}
 _LINE = re.compile(r"^Ch\d{1,4}=([^,\r\n]*),[^,\r\n]*,[^,\r\n]*(?:,([^,\r\n]*))?\s*$", re.MULTILINE)
 _BYTES = {"INT_16": 2, "INT_32": 4, "IEEE_FLOAT_32": 4}
 _EDF_HEAD, _EDF_CHANNEL = 256, 256
+_EDF_MAGIC = {b"0       ": 2, b"\xffBIOSEMI": 3}  # and bytes of a sample
+_NO_CHANNELS = ("EDF Annotations", "BDF Annotations")
 
 
 @dataclass(frozen=True)
@@ -44,12 +53,14 @@ class Electrode:
 
 @dataclass(frozen=True)
 class RecordingHead:
-    """`seconds` is None where only the file of the samples knows; `sample_bytes` are of one sample."""
+    """`seconds` is None where only the file of the samples knows; `sample_bytes` are of one sample; `beside`:
+    a .set whose samples are in a .fdt."""
 
     channels: tuple[Electrode, ...]
     rate: float
     seconds: float | None
     sample_bytes: int = 2
+    beside: bool = False
 
 
 def read_vhdr(head: bytes) -> RecordingHead:
@@ -70,8 +81,8 @@ def read_vhdr(head: bytes) -> RecordingHead:
 
 
 def read_edf(head: bytes) -> RecordingHead:
-    """Of an EDF header, of which the first MAX_BYTES are enough. Raises ValueError as above."""
-    if len(head) < _EDF_HEAD or head[:8] != b"0       ":
+    """Of a header of EDF or BDF, of which the first MAX_BYTES are enough. Raises ValueError as above."""
+    if len(head) < _EDF_HEAD or head[:8] not in _EDF_MAGIC:
         raise ValueError("it is no EDF header")
     records, length, count = (_whole(head[236:244]), _decimal(head[244:252]), _whole(head[252:256]))
     if not 1 <= count <= MOST_CHANNELS or len(head) < _EDF_HEAD + count * _EDF_CHANNEL or length <= 0:
@@ -79,12 +90,22 @@ def read_edf(head: bytes) -> RecordingHead:
     names = _texts(head, _EDF_HEAD, 16, count)
     units = _texts(head, _EDF_HEAD + count * 96, 8, count)
     samples = [_whole(text.encode()) for text in _texts(head, _EDF_HEAD + count * 216, 8, count)]
-    kept = [at for at, name in enumerate(names) if name.strip() != "EDF Annotations"]
+    kept = [at for at, name in enumerate(names) if name.strip() not in _NO_CHANNELS]
     rates = {samples[at] / length for at in kept}
     if len(rates) != 1 or not min(rates) > 0:
         raise ValueError("its channels have several sampling rates, or none")
     channels = electrodes([names[at] for at in kept], [units[at] for at in kept])
-    return RecordingHead(channels, min(rates), max(records, 0) * length or None)
+    return RecordingHead(channels, min(rates), max(records, 0) * length or None, _EDF_MAGIC[head[:8]])
+
+
+def is_position(name: str) -> bool:
+    """Whether it is the name of an electrode in one of those systems."""
+    return _POSITION.fullmatch(name) is not None
+
+
+def sensor(name: str, kind: ChannelType, units: Units) -> Electrode | None:
+    """A magnetic sensor by the number that its instrument gives it."""
+    return Electrode(name, kind, units, True) if _SENSOR.fullmatch(name) else None
 
 
 def electrodes(names: Sequence[str], units: Sequence[str]) -> tuple[Electrode, ...]:
@@ -105,6 +126,10 @@ def _named(name: str, unit: Units, number: int) -> Iterator[Electrode]:
         yield Electrode(name, "EEG", unit, True)
     elif name in _OTHERS:
         yield Electrode(name, _OTHERS[name], unit, True)
+    elif _OF_NETS.fullmatch(name) or _EXTERNAL.fullmatch(name):
+        yield Electrode(name, "MISC" if _EXTERNAL.fullmatch(name) else "EEG", unit, True)
+    elif match := _NUMBERED.fullmatch(name):
+        yield Electrode(name, _PREFIXES[match[1]], unit, True)
     yield Electrode(f"Ch{number}", "MISC", unit, False)
 
 

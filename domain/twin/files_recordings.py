@@ -1,43 +1,47 @@
-"""Recordings of electrodes for a twin, as BrainVision or EDF: noise whose strength falls with frequency, and
-a rhythm of ten a second. Written from what is declared alone: no name, no date, no place of anybody.
+"""Recordings for a twin: noise whose strength falls with frequency, and a rhythm of ten a second.
 
-Formats: BrainVision Core Data Format 1.0 (Brain Products); EDF (Kemp et al. 1992, and edfplus.info for the
-fields of a recording whose person is not named).
+Written from what is declared alone: no name, no date, no place of anybody.
+
+Here BrainVision Core Data Format 1.0 (Brain Products); the other formats have modules of their own.
 """
 
 from __future__ import annotations
 
 import math
 import random
+from pathlib import PurePosixPath
 
 import numpy as np
-from numpy.typing import NDArray
 
 from domain.dataset.twin_content import Channel, TwinRecording
-
-Samples = NDArray[np.int16]
-
-RESOLUTION = 0.1
-"""Units of a channel for a step of one."""
+from domain.twin.files_edf import make_edf
+from domain.twin.files_eeglab import make_set
+from domain.twin.files_fif import make_fif
+from domain.twin.signals import RESOLUTION, Mark, Samples
 
 _STILL = ("TRIG", "MISC", "REF", "TEMP")
 _ALPHA_HERTZ, _ALPHA = 10.0, 80.0
 _SLOWEST_SECONDS = 4
 _WANTED = 150.0  # steps of the noise's deviation
-_EDF_START = "01.01.8500.00.00"
 
 
 def make_files(path: str, recording: TwinRecording, draw: random.Random) -> dict[str, bytes]:
     """The recording at `path`, with the files that it needs beside it. Equal draws give equal bytes."""
-    if path.endswith(".edf"):
-        return {path: _edf(recording, draw)}
-    stem = path.removesuffix(".vhdr")
-    name = stem.rsplit("/", 1)[-1]
+    stem, ending = path.rsplit(".", 1)
+    name = PurePosixPath(stem).name
     samples = np.stack([_signal(channel, recording, draw) for channel in recording.channels])
+    if ending in ("edf", "bdf"):
+        return {path: make_edf(recording, samples, is_wide=ending == "bdf")}
+    if ending == "fif":
+        return {path: make_fif(recording, samples)}
+    marks = _marks(recording, draw)
+    if ending == "set":
+        made, beside = make_set(name, recording, samples, marks)
+        return {path: made} | ({f"{stem}.fdt": beside} if beside is not None else {})
     return {
         path: _header_text(name, recording).encode(),
         f"{stem}.eeg": samples.T.astype("<i2").tobytes(),
-        f"{stem}.vmrk": _marker_text(name, recording, draw).encode(),
+        f"{stem}.vmrk": _marker_text(name, recording, marks).encode(),
     }
 
 
@@ -73,45 +77,21 @@ def _header_text(name: str, recording: TwinRecording) -> str:
     )
 
 
-def _marker_text(name: str, recording: TwinRecording, draw: random.Random) -> str:
-    """Marks at times drawn at random, as often as declared."""
-    found = sorted(
+def _marks(recording: TwinRecording, draw: random.Random) -> list[Mark]:
+    """At times drawn at random, as often as declared, in their order."""
+    return sorted(
         (1 + draw.randrange(recording.samples), number)
         for number, marker in enumerate(recording.markers)
         for _ in range(round(marker.per_minute * recording.seconds / 60))
     )
-    marks = "".join(
+
+
+def _marker_text(name: str, recording: TwinRecording, marks: list[Mark]) -> str:
+    lines = "".join(
         f"Mk{number}=Stimulus,{recording.markers[which].name},{at},1,0\n"
-        for number, (at, which) in enumerate(found, start=2)
+        for number, (at, which) in enumerate(marks, start=2)
     )
     return (
         "Brain Vision Data Exchange Marker File, Version 1.0\n\n[Common Infos]\nCodepage=UTF-8\n"
-        f"DataFile={name}.eeg\n\n[Marker Infos]\nMk1=New Segment,,1,1,0\n{marks}"
+        f"DataFile={name}.eeg\n\n[Marker Infos]\nMk1=New Segment,,1,1,0\n{lines}"
     )
-
-
-def _edf(recording: TwinRecording, draw: random.Random) -> bytes:
-    """Records of one second, each channel after the other."""
-    channels, rate = recording.channels, int(recording.rate)
-    count = len(channels)
-    most = f"{32_767 * RESOLUTION:.1f}"
-    fields: list[tuple[int, list[str]]] = [
-        (16, [channel.name for channel in channels]),
-        (80, [""] * count),
-        (8, ["" if channel.units == "n/a" else channel.units for channel in channels]),
-        (8, [f"-{most}"] * count),
-        (8, [most] * count),
-        (8, ["-32767"] * count),
-        (8, ["32767"] * count),
-        (80, [""] * count),
-        (8, [str(rate)] * count),
-        (32, [""] * count),
-    ]
-    start = (
-        f"{'0':<8}{'X X X X':<80}{'Startdate X X X X':<80}{_EDF_START}{256 * (count + 1):<8}{'':<44}"
-        f"{recording.seconds:<8}{'1':<8}{count:<4}"
-    )
-    head = start + "".join(f"{text:<{width}}" for width, texts in fields for text in texts)
-    samples = np.stack([_signal(channel, recording, draw) for channel in channels])
-    records = samples.reshape(count, recording.seconds, rate).swapaxes(0, 1)
-    return head.encode("ascii") + records.astype("<i2").tobytes()

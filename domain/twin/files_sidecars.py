@@ -2,7 +2,7 @@
 
 A number is rounded and must lie in its key's range; a word must be one of its key's words; the name of a task
 is taken from the file's name. So no text of the sidecar itself is ever passed on, whatever it holds.
-Keys and units: BIDS specification 1.10, MRI and EEG sidecars.
+Keys and units: BIDS specification 1.10, sidecars of MRI, EEG, MEG and iEEG.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
+
+from domain.twin.files_headers import is_position
 
 MAX_BYTES = 1024 * 1024
 MOST_NUMBERS = 1024
@@ -30,7 +32,9 @@ _RANGES: Mapping[str, tuple[float, float]] = {
     "PowerLineFrequency": (50, 60),
     "EEGChannelCount": (0, 1024), "EOGChannelCount": (0, 64), "ECGChannelCount": (0, 64),
     "EMGChannelCount": (0, 64), "MiscChannelCount": (0, 1024), "TriggerChannelCount": (0, 64),
-    "RecordingDuration": (0, 86_400), "StartTime": (-3600, 3600),
+    "RecordingDuration": (0, 86_400), "StartTime": (-3600, 3600), "EpochLength": (0, 3600),
+    "MEGChannelCount": (0, 1024), "MEGREFChannelCount": (0, 1024), "ECOGChannelCount": (0, 1024),
+    "SEEGChannelCount": (0, 1024),
 }  # fmt: skip
 _LISTS: Mapping[str, tuple[float, float]] = {"SliceTiming": (0, 100), "FlipAngle": (0, 360)}
 _WORDS: Mapping[str, frozenset[str]] = {
@@ -40,11 +44,29 @@ _WORDS: Mapping[str, frozenset[str]] = {
     "RecordingType": frozenset({"continuous", "discontinuous", "epoched"}),
     "PowerLineFrequency": frozenset({"n/a"}),
     "SoftwareFilters": frozenset({"n/a"}),
-    "EEGReference": frozenset({"n/a", "average", "linked mastoids", "Cz", "FCz", "Fz"}),
+    "HardwareFilters": frozenset({"n/a"}),
+    "EEGReference": frozenset({"n/a", "average", "linked mastoids", "linked ears", "CMS/DRL", "REST"}),
+    "EEGGround": frozenset({"n/a", "DRL"}),
+    "iEEGReference": frozenset({"n/a", "average", "bipolar"}),
+    "EEGPlacementScheme": frozenset({"n/a", "10-20", "10-10", "10-5", "10 percent", "5 percent"}),
+    "DewarPosition": frozenset({"n/a", "upright", "supine"}),
+    "MEGCoordinateSystem": frozenset({"CTF", "ElektaNeuromag", "4DBti", "KitYokogawa", "ChietiItab"}),
+    "MEGCoordinateUnits": frozenset({"m", "cm", "mm"}),
+    "iEEGCoordinateSystem": frozenset({"Pixels", "ACPC", "ScanRAS", "MNI152NLin2009cAsym"}),
+    "iEEGCoordinateUnits": frozenset({"m", "cm", "mm", "pixels", "n/a"}),
 }
+_ELECTRODES = ("EEGReference", "EEGGround")
+"""Keys whose value may be the name of an electrode."""
+_REQUIRED = frozenset({"EEGReference", "iEEGReference", "SoftwareFilters"})
+"""Of a recording: what may not be passed on is said to be not available."""
+_ANEW: Mapping[str, str] = {"EEGCoordinateSystem": "CapTrak", "EEGCoordinateUnits": "mm"}
+"""Whatever the original says: positions of electrodes are computed from their names."""
 _SIGNALS = frozenset({"cardiac", "respiratory", "trigger"})
 """Names of columns of continuous recordings; others are called by their number."""
-_FLAGS = ("SkullStripped", "NonlinearGradientCorrection", "MTState")
+_FLAGS = (
+    "SkullStripped", "NonlinearGradientCorrection", "MTState", "ContinuousHeadLocalization",
+    "DigitizedLandmarks", "DigitizedHeadPoints",
+)  # fmt: skip
 _ROUNDED_UP = ("RecordingDuration",)
 _STEP = 10.0
 _TASK = re.compile(r"(?:^|[_/])task-([A-Za-z0-9+]+)_")
@@ -71,7 +93,8 @@ def technical(path: str, text: bytes) -> Kept:
         for allowed in _allowed(key, value):
             kept[key] = allowed
             break
-    return Kept(kept, tuple(key for key in found if key not in kept))
+    dropped = tuple(key for key in found if key not in kept)
+    return Kept(kept | {key: "n/a" for key in dropped if key in _REQUIRED}, dropped)
 
 
 def description(text: bytes) -> Kept:
@@ -111,7 +134,9 @@ def _allowed(key: str, value: Any) -> Iterator[Any]:
     if key in _FLAGS and isinstance(value, bool):
         yield value
     elif isinstance(value, str):
-        if value in _WORDS.get(key, frozenset()):
+        if key in _ANEW:
+            yield _ANEW[key]
+        elif value in _WORDS.get(key, ()) or (key in _ELECTRODES and is_position(value)):
             yield value
     elif key == "Columns":
         if isinstance(value, list) and 0 < len(value) <= MOST_NUMBERS:

@@ -21,7 +21,7 @@ Slice = NDArray[np.float64]
 
 _PIECE = bytes(2**20)
 _LEVEL = 1  # of gzip: larger by a tenth, and several times as fast
-_HALF_AXES = (68.0, 82.0, 62.0)
+_HALF_AXES = {"RL": 68.0, "AP": 82.0, "SI": 62.0}
 """Of a brain from its middle, in mm: to the sides, front and back, up and down."""
 _WIDEST = 0.45  # of the grid along an axis, where that is smaller
 _OUTSIDE, _RIM, _INSIDE, _HOLLOW = 0.04, 0.55, 0.8, 0.25
@@ -35,7 +35,13 @@ _DRIFT = 0.01
 def make_file(volume: TwinVolume, draw: random.Random, *, compressed: bool) -> bytes:
     """A NIfTI-1 file of this grid. Equal states of `draw` give equal bytes."""
     zooms = volume.zooms if volume.repetition_time is None else (*volume.zooms, volume.repetition_time)
-    header = nifti.new_header(volume.shape, kind=volume.kind, zooms=zooms, seconds=volume.repetition_time)
+    header = nifti.new_header(
+        volume.shape,
+        kind=volume.kind,
+        zooms=zooms,
+        seconds=volume.repetition_time,
+        orientation=volume.orientation,
+    )
     makers = {"zeros": _zeros, "noise": _plain_noise, "phantom": _phantom}
     pieces = makers[volume.fill](volume, draw)
     if not compressed:
@@ -72,8 +78,9 @@ def _phantom(volume: TwinVolume, draw: random.Random) -> Iterator[bytes]:
 
 def _slices(volume: TwinVolume) -> Iterator[tuple[Slice, Slice]]:
     """Of one volume: the tissue of each slice, and where its time course follows the blocks."""
-    away = [_distances(side, zoom, half) for side, zoom, half in zip(volume.shape, volume.zooms, _HALF_AXES,
-                                                                    strict=False)]  # fmt: skip
+    halves = [half for letter in volume.orientation for ways, half in _HALF_AXES.items() if letter in ways]
+    grid = zip(volume.shape[:3], volume.zooms, halves, strict=True)
+    away = [_distances(side, zoom, half) for side, zoom, half in grid]
     right = np.arange(volume.shape[0])[None, :] * 2 > volume.shape[0]
     for height in away[2]:
         square = away[0][None, :] + away[1][:, None] + height

@@ -6,6 +6,8 @@ told to the rights holder alone.
 
 from __future__ import annotations
 
+import json
+import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -13,10 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from domain.dataset import PersonFile
+from domain.dataset.twin_content import NOT_MADE
 from domain.errors import InvalidRequest
 from domain.model import parse
 from domain.profile.draft import ASK
 from domain.twin import MAX_BYTES, files_sidecars
+from domain.twin import README as TWIN_README
 from domain.yaml_text import write_yaml
 from dpgate.tree_spec.contents import propose
 from dpgate.tree_spec.places import FEW, Tree, find_tree
@@ -28,8 +32,17 @@ LEFT_OUT = (
 """At the top of a tree: texts and folders that may hold anything, by the names that BIDS gives them."""
 
 _DESCRIPTION = "dataset_description.json"
+_READMES = ("README", "README.md", "README.rst", "README.txt")
+_README_TEXT = """\
+# Twin
+
+The files of this tree were made by dpgate from a declaration, without the original's. TWIN-README.md says
+what the twin was made from and what it shows. Names of people are made up, and no text of the original, its
+authors or its licence is repeated here.
+"""
 _SHARED_SIDECAR = re.compile(
-    r"(?:[a-z]+-[A-Za-z0-9+]{1,40}_)*(?:bold|eeg|T1w|T2w|dwi|physio|stim|events|beh)\.json"
+    r"(?:[a-z]+-[A-Za-z0-9+]{1,40}_)*"
+    r"(?:bold|eeg|ieeg|meg|channels|electrodes|coordsystem|T1w|T2w|dwi|physio|stim|events|beh)\.json"
 )
 _HEAD = """\
 # What the files of people look like, made by dpgate twin spec from their headers alone. It becomes public.
@@ -56,11 +69,13 @@ def make_spec(root: Path) -> Spec:
     tree = find_tree(root)
     spec = Spec({})
     files = list(_person_files(tree, spec))
+    for place, people in tree.refused:
+        spec.notes.append((place, f"{people} people have it: {NOT_MADE}"))
     if tree.strange:
         spec.notes.append(("files of people", f"{tree.strange} have names that BIDS does not know: left out"))
     if tree.rare:
         spec.notes.append(("files of people", f"{tree.rare} are of fewer than {FEW} people: left out"))
-    spec.content["person_files"] = _fitted(files, tree.people, spec)
+    spec.content["person_files"] = _agreeing(_fitted(files, tree.people, spec))
     public, excluded = _at_the_top(tree, spec)
     spec.content |= {"public_files": public, "excluded": excluded}
     return spec
@@ -122,6 +137,34 @@ def _fitted(files: list[dict[str, Any]], people: int, spec: Spec) -> list[dict[s
     return files
 
 
+def _agreeing(files: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Sidecars say of a recording what it became, and its events lie inside it."""
+    by_path = {file["path"]: file for file in files}
+    for file in files:
+        stem = file["path"].removesuffix(".gz").rpartition(".")[0]
+        recording, sidecar = file.get("twin_recording"), by_path.get(f"{stem}.json")
+        if recording is not None and sidecar is not None:
+            content = json.loads(sidecar["twin_text"])
+            held = {"SamplingFrequency": recording["rate"], "RecordingDuration": recording["seconds"]}
+            content |= {key: value for key, value in held.items() if key in content}
+            sidecar["twin_text"] = files_sidecars.written(content)
+        events = by_path.get(f"{stem.rpartition('_')[0]}_events.tsv", {}).get("twin_table", {})
+        seconds = _seconds(file)
+        if seconds is None or events.get("columns", ASK) == ASK:
+            continue
+        for column in events["columns"]:
+            if column["name"] == "onset":
+                column["upper"] = min(column["upper"], seconds)
+    return files
+
+
+def _seconds(file: Mapping[str, Any]) -> float | None:
+    volume = file.get("twin_volume", {})
+    if "repetition_time" in volume:
+        return math.floor(volume["shape"][3] * volume["repetition_time"])
+    return file["twin_recording"]["seconds"] if "twin_recording" in file else None
+
+
 def _size(files: list[dict[str, Any]]) -> int:
     asked = [file for file in files if file.get("twin_table", {}).get("columns") != ASK and not _asks(file)]
     return sum(parse(PersonFile, file).twin_bytes for file in asked)
@@ -133,11 +176,16 @@ def _asks(file: Mapping[str, Any]) -> bool:
 
 
 def _at_the_top(tree: Tree, spec: Spec) -> tuple[list[dict[str, str]], list[str]]:
-    """Shared sidecars with their technical keys, and what is left out. Names that BIDS does not give are
-    told, and neither declared nor excluded."""
-    public, excluded = [], []
+    """A README and shared sidecars made anew, and what is left out. Names that BIDS does not give are told,
+    and neither declared nor excluded."""
+    readme = next((name for name in _READMES if (tree.root / name).is_file()), _READMES[0])
+    # without a README, and with a file that BIDS does not know, a validator would complain of the twin alone
+    own = {readme: _README_TEXT, ".bidsignore": f"{TWIN_README}\n"}
+    public, excluded = [{"path": name, "text": text} for name, text in own.items()], []
     for path in sorted(tree.root.iterdir()):
         name = path.name
+        if name in own:
+            continue
         if path.is_symlink() or name == "participants.tsv" or name.startswith("sub-"):
             continue
         if name in LEFT_OUT:

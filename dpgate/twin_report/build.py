@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from domain.dataset import Declaration
-from domain.twin import Difference, TableCounts, check_conformance
+from domain.twin import TableCounts
 from dpgate.errors import DpgateError
 from dpgate.twin_report.both import run_both
 from dpgate.twin_report.page import render
@@ -16,8 +16,7 @@ from dpgate.twin_report.private import Step, TableFindings, Wishes, find, privat
 from dpgate.twin_report.provenance import Provenance, find_provenance
 from dpgate.twin_report.public import public_document
 from dpgate.twin_report.reading import read_counts, read_tables
-
-MAX_COMPARED_BYTES = 256 * 1024 * 1024
+from dpgate.twin_report.same_shape import compare_folders
 
 
 @dataclass(frozen=True)
@@ -71,7 +70,7 @@ def build(
         provenance,
         both=both,
         price=price,
-        differences=_differences(declaration, given),
+        differences=compare_folders(declaration, given.original, given.twin),
         seed=wishes.seed,
     )
     return Report(findings, provenance, render(document), public)
@@ -109,17 +108,3 @@ def _check(wishes: Wishes, names: Sequence[str]) -> None:
             raise DpgateError(
                 f"no table has a column {name} that can be compared; there are: {', '.join(names)}"
             )
-
-
-def _differences(declaration: Declaration, given: Given) -> list[Difference]:
-    """Of tables as text that fit into memory twice."""
-    paths = [table.path for table in declaration.tables if not table.is_parquet]
-    places = [folder / path for folder in (given.original, given.twin) for path in paths]
-    if sum(place.stat().st_size for place in places) > MAX_COMPARED_BYTES:
-        return []
-    original, twin = (
-        {path: (folder / path).read_bytes() for path in paths} for folder in (given.original, given.twin)
-    )
-    found = check_conformance(declaration, original, twin)
-    # other files were not read, so nothing can be said about them
-    return [one for one in found if one.place.split(", column ")[0] in paths]

@@ -175,14 +175,17 @@ def test_technical_settings_are_kept_and_the_rest_is_told(tree):
     recording = files["{person}/eeg/{person}_task-rest_eeg.vhdr"]["twin_recording"]
     assert recording["seconds"] == 40  # 33, rounded up
     assert [channel["name"] for channel in recording["channels"]] == ["Cz", "Ch2"]
-    public = {file["path"]: json.loads(file["text"]) for file in spec.content["public_files"]}
+    texts = {file["path"]: file["text"] for file in spec.content["public_files"]}
+    assert texts[".bidsignore"] == "TWIN-README.md\n"
+    assert "TWIN-README.md" in texts["README"]
+    public = {path: json.loads(text) for path, text in texts.items() if path.endswith(".json")}
     assert public["task-rest_bold.json"] == {"RepetitionTime": 2.5, "TaskName": "rest"}
     assert public["dataset_description.json"] == {
         "Name": "Twin",
         "BIDSVersion": "1.8.0",
         "DatasetType": "raw",
     }
-    assert spec.content["excluded"] == ["CHANGES", "README", "code", "phenotype"]
+    assert spec.content["excluded"] == ["CHANGES", "code", "phenotype"]
     told = " ".join(sentence for _, sentence in spec.notes)
     assert "Manufacturer" in told
     assert "8 have names that BIDS does not know" in told
@@ -228,6 +231,22 @@ def test_what_is_too_large_becomes_smaller_and_is_told(tree):
     volumes = [file["twin_volume"] for file in spec.content["person_files"] if "twin_volume" in file]
     assert {volume["fill"] for volume in volumes} == {"zeros"}
     assert ("volumes", "all voxels are 0, so that the twin of everybody fits") in spec.notes
+
+
+def test_what_bids_requires_of_a_recording_is_there_without_its_words():
+    kept = technical(
+        "sub-1_task-rest_eeg.json", json.dumps({"EEGReference": SAID, "CapManufacturer": SAID}).encode()
+    )
+    assert kept.content == {"EEGReference": "n/a"}
+    assert kept.dropped == ("EEGReference", "CapManufacturer")
+
+
+def test_time_between_volumes_without_a_unit_is_read_as_seconds():
+    """As BIDS and its validator do; the twin's header would else disagree with the sidecar."""
+    header = bytearray(nifti.new_header((6, 5, 4, 3), kind="i2", zooms=(3, 3, 3, 2), seconds=2))
+    assert header[123] == 2 + 8
+    header[123] = 2
+    assert nifti.read_grid("a.nii", bytes(header)).seconds == 2
 
 
 @pytest.mark.parametrize(

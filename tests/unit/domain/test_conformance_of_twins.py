@@ -153,7 +153,12 @@ def test_other_grids_types_and_names_are_found():
     assert "dtype is f4" in compared(original_of(kind="f4"))[0]
     more = original_of()
     more["sub-0/sub-0_T1w.json"] = b'{"EchoTime": 2, "PatientName": "KURU"}'
-    assert "lacks 1 names of the object. (1 of 3 people)" in compared(more)[0]
+    assert compared(more) == []
+    declaration = make_declaration(**BIDS)
+    said = [each.sentence for each in check_conformance(declaration, more, make_twin(declaration))]
+    assert "the twin lacks 1 names of the object that are not technical. (1 of 3 people)" in said
+    more["sub-0/sub-0_T1w.json"] = b'{"EchoTime": 1, "FlipAngle": 9}'
+    assert "lacks FlipAngle. (1 of 3 people)" in compared(more)[0]
     broken = original_of()
     broken["sub-0/sub-0_T1w.json"] = b"KURU"
     assert "cannot be compared: it is no JSON" in compared(broken)[0]
@@ -164,10 +169,15 @@ def test_files_that_are_not_there():
     del lacking["participants.tsv"], lacking["dataset_description.json"]
     lacking = {path: content for path, content in lacking.items() if not path.endswith(".json")}
     found = compared(lacking)
-    assert sum("the original lacks this" in each for each in found) == 2
+    assert sum("the original lacks this" in each for each in found) == 1
+    delivered = [{"path": "stimuli.bin", "as_delivered": True}]
+    refused = "stimuli.bin: the original lacks this file: the import will refuse it."
+    assert refused in compared(lacking, public_files=delivered)
     assert any("the original has this file for nobody" in each for each in found)
     declaration = make_declaration(**BIDS)
     twin = make_twin(declaration)
+    found = check_conformance(declaration, lacking, twin)
+    assert [each.on_purpose for each in found if each.place == "dataset_description.json"] == [True]
     del twin["sub-twin1/sub-twin1_T1w.json"], twin["dataset_description.json"]
     found = [each.sentence for each in check_conformance(declaration, original_of(), twin)]
     assert "the twin lacks this file." in found

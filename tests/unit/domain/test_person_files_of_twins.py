@@ -191,7 +191,7 @@ def test_volumes_of_zeros_are_counted_as_they_are_packed():
 @pytest.mark.parametrize(
     ("file", "words"),
     [
-        ({"path": "{person}/a.tsv", "twin_recording": RECORDING}, "ends in .vhdr or .edf"),
+        ({"path": "{person}/a.tsv", "twin_recording": RECORDING}, "ends in .vhdr, .edf, .bdf, .set or .fif"),
         ({"path": "{person}/a.json", "twin_table": {"columns": EVENTS}}, "ends in .tsv"),
         ({"path": "{person}/a.tsv", "twin_text": "x", "twin_table": {"columns": EVENTS}}, "not several"),
         ({"path": "{person}/a.edf", "twin_recording": {**RECORDING, "rate": 250.5}}, "whole number"),
