@@ -115,7 +115,7 @@ def ds004148() -> Case:
     columns, texts = [], []
     for place in range(1, PARTICIPANTS + 1):
         values = tuple(row[place].strip() for row in rows)
-        numbers = [float(value) for value in values if _is_number(value)]
+        numbers = [float(value) for value in values if is_number(value)]
         if len(numbers) > len(values) / 2:
             top = 10 * -(-max(numbers) // 10)
             columns.append(_ranged(header[place], 0, top, missing="n/a"))
@@ -146,7 +146,7 @@ def _adult_rows(name: str) -> list[list[str]]:
     return [line.split(", ") for line in lines if line and not line.startswith("|")]
 
 
-def _is_number(text: str) -> bool:
+def is_number(text: str) -> bool:
     try:
         float(text)
     except ValueError:

@@ -8,6 +8,8 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
+
 from privacy.loss import MICRO
 from privacy.twin import ColumnCounts, Patterns, draw_rows
 
@@ -25,8 +27,17 @@ def main() -> None:
         "release_cpu_s": between - started,
         "rows_cpu_s": time.process_time() - between,
         "peak_mib": peak_mib(),
+        "sort_wall_s": yardstick(),
     }
     json.dump(figures, sys.stdout)
+
+
+def yardstick() -> float:
+    """Seconds in which numpy sorts eight million random numbers: how fast and how crowded the machine is."""
+    numbers = np.random.default_rng(0).random(8_000_000)
+    began = time.perf_counter()
+    numbers.sort()
+    return time.perf_counter() - began
 
 
 def peak_mib() -> float:

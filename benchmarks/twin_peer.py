@@ -19,12 +19,13 @@ def main() -> None:
         codes, cells = file["codes"], file["cells"]
     names = [f"c{column}" for column in range(len(cells))]
     table = pd.DataFrame(codes, columns=names)
-    started = time.perf_counter()
+    began, started = time.perf_counter(), time.process_time()
     twin = fitted(kind, table, dict(zip(names, map(int, cells), strict=True)), epsilon=epsilon)
-    seconds = time.perf_counter() - started
+    figures = {"wall_s": time.perf_counter() - began, "cpu_s": time.process_time() - started}
     status = Path("/proc/self/status").read_text(encoding="ascii")
     (peak,) = (line.split()[1] for line in status.splitlines() if line.startswith("VmHWM"))
-    np.savez(made, codes=twin[names].to_numpy().astype(np.int64), seconds=seconds, peak_mib=int(peak) / 1024)
+    figures["peak_mib"] = int(peak) / 1024
+    np.savez(made, codes=twin[names].to_numpy().astype(np.int64), **figures)
 
 
 def fitted(kind: str, table: pd.DataFrame, cells: dict[str, int], *, epsilon: float) -> pd.DataFrame:

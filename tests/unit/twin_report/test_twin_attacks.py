@@ -151,8 +151,9 @@ def findings(adult: Adult, twin: str, **wishes: int) -> TableFindings:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3600)
 def test_all_of_adult(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """About six minutes. The raw table and a permuted copy show people, levels 0 to 2 do not."""
+    """About six minutes of one core. The raw table and a permuted copy show people, levels 0 to 2 do not."""
     adult = Adult(tmp_path_factory.mktemp("whole"), None)
     for twin in ("raw", "permuted"):
         assert findings(adult, twin).finds_people
