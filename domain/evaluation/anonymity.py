@@ -1,60 +1,46 @@
-"""k-anonymity and l-diversity of a table's quasi-identifiers: how many share what somebody could know.
+"""k-anonymity and l-diversity of coded tables: how many share what somebody could know.
 
-k is the size of the smallest group of rows that agree in all quasi-identifiers (L. Sweeney, "k-Anonymity",
-2002), l the fewest different secret values within one group (A. Machanavajjhala et al., "l-Diversity", 2007,
-distinct l-diversity). Both are weaker than differential privacy: they bound nothing about what is learnt.
+The counts of one table are those of `domain.anonymity`, in the words of that page: weaker than differential
+privacy, since they bound nothing about what is learnt. Here stands what compares two tables.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from domain.anonymity.classes import classes
+from domain.anonymity.release import Standing, standing
 from domain.evaluation.sheet import Codes
 
 
-@dataclass(frozen=True)
-class Anonymity:
-    """Of one table; 0 for a table without rows."""
-
-    k: int
-    groups: int
-    unique: int
-    """Rows that nobody shares their quasi-identifiers with."""
-    rows: int
-
-
-def anonymity(codes: Codes, quasi: Sequence[int]) -> Anonymity:
+def anonymity(codes: Codes, quasi: Sequence[int]) -> Standing:
     """Over these columns. Without any, everybody is one group."""
-    sizes = np.bincount(groups(codes, quasi)) if len(codes) else np.zeros(0, np.int64)
-    smallest = int(sizes.min()) if len(sizes) else 0
-    return Anonymity(smallest, len(sizes), int((sizes == 1).sum()), len(codes))
+    return standing(_columns(codes, quasi), (), len(codes))
 
 
 def diversity(codes: Codes, quasi: Sequence[int], secret: int) -> int:
-    """l of one column of secrets; 0 for a table without rows."""
+    """l of one column of secrets (distinct l-diversity); 0 for a table without rows."""
     if not len(codes):
         return 0
-    pairs = np.unique(np.stack([groups(codes, quasi), codes[:, secret]], axis=1), axis=0)
-    return int(np.bincount(pairs[:, 0]).min())
-
-
-def groups(codes: Codes, quasi: Sequence[int]) -> Codes:
-    """The number of each row's group, from 0."""
-    if not quasi:
-        return np.zeros(len(codes), np.int64)
-    found: Codes = np.unique(codes[:, list(quasi)], axis=0, return_inverse=True)[1].reshape(-1)
-    return found
+    found = classes(_columns(codes, quasi), len(codes))
+    # pairs, not a table of all values by all groups: both may be as many as there are rows
+    pairs = np.unique(classes([found, codes[:, secret]], len(codes)), return_index=True)[1]
+    return int(np.bincount(found[pairs]).min())
 
 
 def unique_in_both(original: Codes, twin: Codes, quasi: Sequence[int]) -> int:
     """Combinations that exactly one row of the original has, and that exactly one row of the twin has too."""
     if not quasi or not len(original) or not len(twin):
         return 0
-    both = groups(np.concatenate([original, twin]), quasi)
+    together = np.concatenate([original, twin])
+    both = classes(_columns(together, quasi), len(together))
     size = int(both.max()) + 1
     first = np.bincount(both[: len(original)], minlength=size)
     second = np.bincount(both[len(original) :], minlength=size)
     return int(((first == 1) & (second == 1)).sum())
+
+
+def _columns(codes: Codes, quasi: Sequence[int]) -> list[Codes]:
+    return [codes[:, place] for place in quasi]

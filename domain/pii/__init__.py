@@ -11,10 +11,6 @@ from domain.pii.column import ColumnScan
 from domain.pii.finding import Action, Class, Finding, Kind
 from domain.pii.mask import masks
 from domain.pii.model import Model
-from domain.pii.quasi import QuasiReport, quasi_report
 from domain.pii.table import scan_table
 
-__all__ = [
-    "Action", "Class", "ColumnScan", "Finding", "Kind", "Model", "QuasiReport", "masks", "quasi_report",
-    "scan_table",
-]  # fmt: skip
+__all__ = ["Action", "Class", "ColumnScan", "Finding", "Kind", "Model", "masks", "scan_table"]

@@ -143,7 +143,7 @@ def groups_section(slug: str, title: str, found: Leaks) -> Section:
     words = f"Quasi-identifiers ({chosen}): {', '.join(found.quasi) or 'none'}."
     rows = [
         ("k: smallest group", str(original.k), str(twin.k)),
-        ("groups", str(original.groups), str(twin.groups)),
+        ("groups", str(original.classes), str(twin.classes)),
         (
             "people alone in their group",
             f"{original.unique} of {original.rows}",

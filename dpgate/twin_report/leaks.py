@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from domain.anonymity.release import Standing
 from domain.evaluation import datleak
-from domain.evaluation.anonymity import Anonymity, anonymity, diversity, unique_in_both
+from domain.evaluation.anonymity import anonymity, diversity, unique_in_both
 from domain.evaluation.draws import some_of
 from domain.evaluation.matches import equal_rows, near_rows
 from domain.evaluation.nearest import nearer_share, nearest, points_of
@@ -60,7 +61,7 @@ class Leaks:
     cells: datleak.CellMatches | None
     quasi: tuple[str, ...]
     quasi_is_marked: bool
-    groups: tuple[Anonymity, Anonymity]
+    groups: tuple[Standing, Standing]
     unique_again: int
     secrets: tuple[tuple[str, int, int], ...]
 

@@ -81,7 +81,7 @@ def test_nearest_rows_by_gower() -> None:
 def test_small_groups() -> None:
     codes = np.array([[0, 0, 1], [0, 0, 2], [1, 0, 1], [1, 1, 1]])
     found = anonymity(codes, [0])
-    assert (found.k, found.groups, found.unique) == (2, 2, 0)
+    assert (found.k, found.classes, found.unique) == (2, 2, 0)
     assert (anonymity(codes, [0, 1]).k, anonymity(codes, [0, 1]).unique) == (1, 2)
     assert diversity(codes, [0], 2) == 1
     assert diversity(codes[:2], [0], 2) == 2
