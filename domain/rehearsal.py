@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -26,11 +26,19 @@ KEPT = 50
 """Of one user; older ones are forgotten."""
 MAX_BLOCKS_RUN = 100
 """More blocks of the twin say hardly more about how blocks differ."""
+MAX_LEFT_OUT = 500
+"""People who are left out in turn; more take a worker too long."""
 LONGEST_S = 600.0
 """A rehearsal that takes longer is ended between two runs."""
 MAX_TAIL = 8000
 MAX_TEXT = 20_000
 """Characters of one output file that are shown."""
+
+
+Sampled = Literal["pac", "stability_calibrated"]
+"""Mechanisms whose error is forecast from runs of their own plan, beside the blocks."""
+Numbers = tuple[float | None, ...] | None
+"""What one run gave: None for a number that is missing, and for a run that failed."""
 
 
 class RehearsalState(StrEnum):
@@ -46,12 +54,14 @@ class RehearsalState(StrEnum):
 
 class RehearsalRequest(Model):
     """What a data user wants to see on the twin. `runs_of` names an earlier rehearsal of the same code and
-    block size, whose runs are taken over: only bounds and names have changed since."""
+    block size, whose runs are taken over: only bounds and names have changed since. `mechanism` asks for the
+    runs that the forecast of this one needs, too."""
 
     dataset: Slug
     pipeline: Pipeline
     block_size: Annotated[Whole, Field(ge=MIN_BLOCK_SIZE, le=100_000)] = 10
     runs_of: str | None = None
+    mechanism: Sampled | None = None
 
 
 class OutputText(Model):
@@ -64,17 +74,24 @@ class OutputText(Model):
 
 
 class TwinRuns(Model):
-    """What the runs gave: the locked shape, the numbers of the whole twin, and those of each block, None for
-    a block that failed and for a number that is missing. `seconds` is the slowest run's."""
+    """What the runs gave: the locked shape, the numbers of the whole twin, and those of each block. `seconds`
+    is the slowest run's. `half_samples` are those of 64 half-samples, `leave_one_out` those of everybody and
+    then of everybody but one; empty where nobody asked for them."""
 
     shape: Shape
     numbers: tuple[float, ...]
-    blocks: tuple[tuple[float | None, ...] | None, ...]
+    blocks: tuple[Numbers, ...]
+    half_samples: tuple[Numbers, ...] = ()
+    leave_one_out: tuple[Numbers, ...] = ()
     seconds: float
     outputs: tuple[OutputText, ...] = ()
     said: str = ""
     failed_block_said: str = ""
     dropped: tuple[str, ...] = ()
+
+    def of_plan(self, mechanism: Sampled) -> tuple[Numbers, ...]:
+        """What the runs of this mechanism's own plan gave."""
+        return self.half_samples if mechanism == "pac" else self.leave_one_out
 
     @property
     def failed(self) -> int:
@@ -109,16 +126,42 @@ class Draws(Model):
     values: tuple[float, ...]
 
 
+class QuietMean(Model):
+    """The mean of one output over blocks before any noise, among people like the twin's: quantiles, evenly
+    apart, of its distance from the whole twin's number."""
+
+    output: int
+    block_size: int
+    offsets: tuple[float, ...]
+
+
+class UnitNoise(Model):
+    """Independent draws of scale 1: for simulated releases at whatever scale a reader chooses."""
+
+    normal: tuple[float, ...] = ()
+    laplace: tuple[float, ...] = ()
+
+
 class Preview(Model):
-    """The error ladder, with Laplace noise, and simulated releases. `unable` says why there is none."""
+    """The error ladder, with Laplace noise, and simulated releases; what is needed to say the same for
+    Gaussian noise and other mechanisms. `unable` says why there is no ladder, `unable_sampled` why the runs
+    that another mechanism asked for are not there."""
 
     rungs: tuple[Rung, ...] = ()
     draws: tuple[Draws, ...] = ()
+    means: tuple[QuietMean, ...] = ()
+    noise: UnitNoise = UnitNoise()
     unable: str = ""
+    unable_sampled: str = ""
 
     @property
     def block_sizes(self) -> tuple[int, ...]:
-        return tuple(sorted({rung.block_size for rung in self.rungs}))
+        sizes = {rung.block_size for rung in self.rungs} | {mean.block_size for mean in self.means}
+        return tuple(sorted(sizes))
+
+    def mean(self, *, output: int, block_size: int) -> QuietMean | None:
+        wanted = (output, block_size)
+        return next((mean for mean in self.means if (mean.output, mean.block_size) == wanted), None)
 
     def ladder(self, *, output: int, block_size: int, aggregator: str) -> tuple[Rung, ...]:
         """The rungs of one curve by increasing epsilon."""

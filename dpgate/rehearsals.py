@@ -66,11 +66,15 @@ class Rehearsals:
         *,
         block_size: int = 10,
         runs_of: str | None = None,
+        mechanism: str | None = None,
         rehearsal_id: str | None = None,
     ) -> Rehearsal:
         """Have a pipeline (manifest and sources) run on the twin; costs nothing. `runs_of` takes over the
-        runs of an earlier rehearsal of the same code, where only bounds or names have changed."""
+        runs of an earlier rehearsal of the same code, where only bounds or names have changed. `mechanism`
+        (pac or stability_calibrated) asks for the runs that its forecast needs, too."""
         body = {"dataset": dataset, "pipeline": pipeline, "block_size": block_size, "runs_of": runs_of}
+        if mechanism is not None:
+            body["mechanism"] = mechanism
         place = quote(rehearsal_id or str(uuid.uuid4()), safe="")
         return Rehearsal.of(self._ask("PUT", f"/rehearsals/{place}", json=body))
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -21,8 +22,6 @@ from domain.rehearsal import (
     LONGEST_S,
     MAX_BLOCKS_RUN,
     MAX_TAIL,
-    MAX_TEXT,
-    OutputText,
     Rehearsal,
     RehearsalState,
     TwinRuns,
@@ -37,7 +36,9 @@ from worker.rehearsal.ladder import preview
 from worker.rehearsal.levels import GroupRuns, Progress, open_groups
 from worker.rehearsal.passing_outputs import PassingOutputs
 from worker.rehearsal.runs import numbers_of, run_blocks, run_whole
+from worker.rehearsal.sampled import plan_of, run_sampled, with_sampled
 from worker.rehearsal.slots import TwinSlots
+from worker.rehearsal.texts import clean, shown
 from worker.rehearsal.twin_source import TwinSource
 from worker.sandbox.choice import counts_all_memory
 from worker.sandbox.protocol import Audience, SandboxUnavailable, SlotOrder
@@ -72,11 +73,12 @@ def rehearse(zone: WorkerZone, rehearsal_id: str) -> None:
 def run_claimed(zone: WorkerZone, found: Rehearsal) -> None:
     """Take a rehearsal of ours to its end, or back into the line."""
     try:
-        runs = found.runs or run(zone, found)
+        runs, unable = sample(zone, found, found.runs or run(zone, found))
         values = values_of(found.request.pipeline.manifest, runs.shape)
         ladder = preview(runs, values, dataset=_dataset(zone, found), block_size=found.request.block_size)
+        ladder = ladder.model_copy(update={"unable_sampled": unable})
     except (PipelineError, ValueError) as failed:
-        _fail(zone, found, _clean(str(failed), MAX_TAIL))
+        _fail(zone, found, clean(str(failed), MAX_TAIL))
         return
     except (CannotNow, SandboxUnavailable) as missing:
         log.error("rehearsal %s: %s", found.id, missing)
@@ -105,15 +107,37 @@ def claim(zone: WorkerZone, rehearsal_id: str) -> Rehearsal | None:
 
 def run(zone: WorkerZone, rehearsal: Rehearsal) -> TwinRuns:
     """The runs on the whole twin and on its blocks. Raises PipelineError with the pipeline's own words."""
-    pipeline, declaration = rehearsal.request.pipeline, _dataset(zone, rehearsal).declaration
-    blocks = block_count(declaration.nominal_size, rehearsal.request.block_size)
+    nominal = _dataset(zone, rehearsal).declaration.nominal_size
+    blocks = block_count(nominal, rehearsal.request.block_size)
     first = min(blocks, MAX_BLOCKS_RUN)
+    with _opened(zone, rehearsal, total=1 + first) as (runs, step):
+        return _found(rehearsal.request.pipeline, runs, blocks, first, step)
+
+
+def sample(zone: WorkerZone, rehearsal: Rehearsal, runs: TwinRuns) -> tuple[TwinRuns, str]:
+    """The same with the runs of the mechanism that was asked for, or why there are none: what was there
+    before stays, and so does its forecast."""
+    mechanism = rehearsal.request.mechanism
+    if mechanism is None or runs.of_plan(mechanism):
+        return runs, ""
+    try:
+        plan = plan_of(mechanism, _dataset(zone, rehearsal).declaration.nominal_size)
+        with _opened(zone, rehearsal, total=plan.runs) as (groups, step):
+            return with_sampled(runs, mechanism, run_sampled(groups, plan, runs.shape, step)), ""
+    except PipelineError as failed:
+        return runs, clean(str(failed), MAX_TAIL)
+
+
+@contextmanager
+def _opened(zone: WorkerZone, rehearsal: Rehearsal, *, total: int) -> Iterator[tuple[GroupRuns, Progress]]:
+    """Group runs after the participant level of everybody; `total` of them, each of which is told."""
+    pipeline, declaration = rehearsal.request.pipeline, _dataset(zone, rehearsal).declaration
     slots = TwinSlots(zone.sandbox, order_of(zone, rehearsal), slot=zone.slot)
     people = open_people(declaration, twin_of(zone, rehearsal, declaration))
     turns = len(people.names) if "participant" in pipeline.manifest.levels else 0
-    beat = Beat(zone, rehearsal, total=turns + 1 + first, started=time.monotonic())
+    beat = Beat(zone, rehearsal, total=turns + total, started=time.monotonic())
     with open_groups(slots, pipeline, people, PassingOutputs(), beat.after(0)) as runs:
-        return _found(pipeline, runs, blocks, first, beat.after(turns))
+        yield runs, beat.after(turns)
 
 
 def twin_of(zone: WorkerZone, rehearsal: Rehearsal, declaration: Declaration) -> TwinSource:
@@ -229,28 +253,9 @@ def _found(
         blocks=tuple(numbers_of(outputs, whole.shape) for outputs in found.outputs),
         seconds=max(whole.seconds, found.seconds),
         outputs=tuple(shown(path, content) for path, content in whole.outputs.items()),
-        said=_clean(whole.said, MAX_TAIL),
-        failed_block_said=_clean(found.failed_said, MAX_TAIL),
+        said=clean(whole.said, MAX_TAIL),
+        failed_block_said=clean(found.failed_said, MAX_TAIL),
         dropped=runs.participants.dropped[:MAX_BLOCKS_RUN],
-    )
-
-
-def shown(path: str, content: bytes) -> OutputText:
-    """As much of an output as a page can show."""
-    try:
-        text = content.decode("utf-8")
-    except UnicodeDecodeError:
-        return OutputText(path=path, size=len(content))
-    return OutputText(
-        path=path, size=len(content), text=_clean(text[:MAX_TEXT], MAX_TEXT), is_cut=len(text) > MAX_TEXT
-    )
-
-
-def _clean(text: str, most: int) -> str:
-    """The end of a hostile text, without what a database or a terminal would stumble over."""
-    return "".join(
-        letter if letter.isprintable() or letter in "\n\t" else "\N{REPLACEMENT CHARACTER}"
-        for letter in text[-most:]
     )
 
 

@@ -1,4 +1,5 @@
-"""The error to expect against epsilon, with what the budget still allows and the point that was chosen."""
+"""The error to expect against epsilon or another amount, with what the budget still allows and the point that
+was chosen."""
 
 from __future__ import annotations
 
@@ -34,8 +35,9 @@ class Curve:
 
 @dataclass(frozen=True)
 class ErrorCurve:
-    """Everything that the drawing shows. `floor` is the error that no epsilon removes, `range_width` that of
-    the declared bounds: an error beyond it says nothing. What is None is not drawn."""
+    """Everything that the drawing shows. `unit` names the amounts below the curves, `floor` is the error that
+    no amount removes, `range_width` that of the declared bounds: an error beyond it says nothing. What is
+    None is not drawn."""
 
     output: str
     curves: tuple[Curve, ...]
@@ -44,12 +46,13 @@ class ErrorCurve:
     cap: float | None = None
     floor: float | None = None
     range_width: float | None = None
+    unit: str = "epsilon"
 
 
 def draw_error_curve(shown: ErrorCurve) -> str:
     """SVG. Raises ValueError where there is no curve with a point."""
     field = field_of(shown)
-    parts = [field.grid_lines(), field.floor_line(), field.numbers_below(), _caption(field)]
+    parts = [field.grid_lines(), field.floor_line(), field.numbers_below(), _caption(field, shown.unit)]
     parts += [
         _limit(field, "cap", shown.cap, "most per job"),
         _limit(field, "left", shown.left, "budget left"),
@@ -64,7 +67,7 @@ def draw_error_curve(shown: ErrorCurve) -> str:
     return framed(
         "".join(parts),
         kind="error-curve",
-        name=f"Expected error of {shown.output} against epsilon",
+        name=f"Expected error of {shown.output} against {shown.unit}",
         sentence=sentence(shown),
         height=TOP + HEIGHT + BOTTOM + 14,
     )
@@ -88,11 +91,11 @@ def field_of(shown: ErrorCurve) -> Field:
 
 def sentence(shown: ErrorCurve) -> str:
     """What the drawing shows, for those who do not see it."""
-    parts = [f"{curve.name}: {_ends(curve.points)}" for curve in shown.curves]
+    parts = [f"{curve.name}: {_ends(curve.points, shown.unit)}" for curve in shown.curves]
     chosen = chosen_curve(shown)
     if shown.chosen and chosen:
         parts.append(
-            f"at the chosen epsilon {figure_text(shown.chosen)} the error stays within "
+            f"at the chosen {shown.unit} {figure_text(shown.chosen)} the error stays within "
             f"{figure_text(chosen.at(shown.chosen))} 95 times in 100"
         )
     if shown.left is not None:
@@ -106,9 +109,9 @@ def chosen_curve(shown: ErrorCurve) -> Curve | None:
     return next((curve for curve in shown.curves if curve.is_chosen), None)
 
 
-def _ends(points: Sequence[tuple[float, float]]) -> str:
+def _ends(points: Sequence[tuple[float, float]], unit: str) -> str:
     (low, first), (high, last) = points[0], points[-1]
-    start = f"error {figure_text(first)} at epsilon {figure_text(low)}"
+    start = f"error {figure_text(first)} at {unit} {figure_text(low)}"
     return f"{start}, {figure_text(last)} at {figure_text(high)}"
 
 
@@ -133,8 +136,8 @@ def _point(field: Field, shown: ErrorCurve) -> str:
     )
 
 
-def _caption(field: Field) -> str:
-    return f'<text class="caption" x="100%" y="{field.floor + 38:.1f}" text-anchor="end">epsilon →</text>'
+def _caption(field: Field, unit: str) -> str:
+    return f'<text class="caption" x="100%" y="{field.floor + 38:.1f}" text-anchor="end">{unit} →</text>'
 
 
 def _is_inside(axis: Logarithmic | object, value: float) -> bool:

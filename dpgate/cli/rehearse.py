@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, get_args
 
 import typer
 
+from domain.forecast import in_units
 from domain.loss import micro
 from domain.mechanism import grids_of
 from domain.model import parse
 from domain.outputs import values_of
 from domain.pipeline import Pipeline
-from domain.rehearsal import TwinRuns
+from domain.rehearsal import Numbers, Sampled, TwinRuns
 from dpgate.cli.develop import DEFAULT_BLOCK_SIZE, BlockSize
 from dpgate.cli.output import Json, Profile, err, out, plain, print_json, print_table, progress
 from dpgate.client import connect
 from dpgate.errors import DpgateError, PipelineFailed
 from dpgate.models import Dataset
-from dpgate.pipeline_folder import Lock, load_pipeline, save_lock
+from dpgate.pipeline_folder import Lock, PlanName, load_pipeline, save_lock
 from dpgate.pipeline_folder import TwinRuns as LockedRuns
 from dpgate.rehearsals import Rehearsal
+from privacy.grid import OutputGrid
 
 
 def rehearse(
@@ -29,6 +32,10 @@ def rehearse(
     ] = None,
     dataset: Annotated[str | None, typer.Option(help="The data set on whose twin it runs.")] = None,
     block_size: BlockSize = None,
+    mechanism: Annotated[
+        str | None,
+        typer.Option(help="pac or stability_calibrated: make the runs that its preview needs, too."),
+    ] = None,
     as_json: Json = False,
     profile: Profile = "default",
 ) -> None:
@@ -38,10 +45,15 @@ def rehearse(
         return
     if dataset is None:
         raise DpgateError("say on whose twin: --dataset NAME, as `dpgate datasets` lists them")
+    if mechanism not in (None, *get_args(Sampled)):
+        raise DpgateError(f"--mechanism is {' or '.join(get_args(Sampled))}; leave it out for blocks alone")
     pipeline = parse(Pipeline, load_pipeline(folder).body, within="pipeline")
     with connect(profile=profile) as client, progress("rehearsing on the twin", shown=not as_json) as step:
         asked = client.rehearsals.request(
-            dataset, pipeline.model_dump(mode="json"), block_size=block_size or DEFAULT_BLOCK_SIZE
+            dataset,
+            pipeline.model_dump(mode="json"),
+            block_size=block_size or DEFAULT_BLOCK_SIZE,
+            mechanism=mechanism,
         )
         found = client.rehearsals.wait(asked, progress=step)
         described = client.dataset(dataset)
@@ -57,11 +69,9 @@ def rehearse(
 
 def lock_of(found: Rehearsal, pipeline: Pipeline, dataset: Dataset) -> Lock:
     """What `dpgate run` would have written, from the platform's runs."""
-    from worker.rehearsal.ladder import in_units
-
     runs = parse(TwinRuns, found.runs, within="rehearsal")
     declared = dataset.declaration
-    outputs = in_units(runs, grids_of(values_of(pipeline.manifest, runs.shape)))
+    grids = grids_of(values_of(pipeline.manifest, runs.shape))
     return Lock(
         dataset=dataset.name,
         pipeline=pipeline.digest,
@@ -70,7 +80,19 @@ def lock_of(found: Rehearsal, pipeline: Pipeline, dataset: Dataset) -> Lock:
         max_micro_epsilon=micro(declared["policy"]["max_epsilon_per_job"]),
         shape=runs.shape,
         twin_numbers=runs.numbers,
-        twin_runs=(LockedRuns(plan="blocks", block_size=found.block_size, outputs=outputs),),
+        twin_runs=_locked_runs(found, runs, grids),
+    )
+
+
+def _locked_runs(found: Rehearsal, runs: TwinRuns, grids: Sequence[OutputGrid]) -> tuple[LockedRuns, ...]:
+    blocks = LockedRuns(plan="blocks", block_size=found.block_size, outputs=in_units(runs.blocks, grids))
+    others: dict[PlanName, tuple[Numbers, ...]] = {
+        "half_samples": runs.half_samples,
+        "leave_one_out": runs.leave_one_out,
+    }
+    return (
+        blocks,
+        *(LockedRuns(plan=name, outputs=in_units(each, grids)) for name, each in others.items() if each),
     )
 
 
@@ -80,6 +102,8 @@ def print_rehearsal(pipeline: Pipeline, found: Rehearsal) -> None:
     rows = [(name, f"{value:g}") for name, value in zip(names, runs.numbers, strict=True)]
     print_table("On the twin (nobody's data)", ("output", "value"), rows)
     out.print(f"Longest run {runs.seconds:.2f} s. The output's shape is locked; go on with dpgate preview.")
+    if unable := (found.raw.get("preview") or {}).get("unable_sampled"):
+        err.print(f"[yellow]{plain(unable)}[/]")
     if runs.failed:
         err.print(f"[yellow]{runs.failed} of {len(runs.blocks)} blocks failed; try larger blocks.[/]")
     if runs.said.strip():

@@ -1,49 +1,23 @@
-"""What a rehearsal's preview says about one choice: the curve, its numbers, and a few simulated releases."""
+"""What a rehearsal's preview says about one choice of blocks with Laplace noise."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 
 from markupsafe import Markup
 
 from domain.chart import Curve, ErrorCurve, draw_error_curve
 from domain.loss import format_epsilon, micro
+from domain.mechanism import SampleAggregateRequest
 from domain.rehearsal import Preview, Rehearsal, Rung
 from gateway.api.datasets import BudgetView
+from gateway.pages.dataset_facts import promise_of
+from gateway.pages.error_shown import ExpectedError, Row, output_index, said_of, short, some_draws
 from gateway.pages.layout import number
-from gateway.pages.pictures import rounded
 
+_PURE = SampleAggregateRequest(name="sample_aggregate", epsilon="1")
 AGGREGATORS = {"clipped_mean": "mean of the blocks", "median": "median of the blocks"}
-SHOWN_DRAWS = 5
-
-
-@dataclass(frozen=True)
-class Row:
-    """One line of the table beneath the curve."""
-
-    epsilon: str
-    typical: str
-    within_95: str
-    noise_95: str
-    is_chosen: bool
-
-
-@dataclass(frozen=True)
-class ExpectedError:
-    """One output at one choice. `said` is the sentence for the chosen point; empty texts are not shown."""
-
-    output: str
-    drawing: Markup
-    rows: list[Row]
-    said: str
-    floor: str
-    draws: list[str]
-    draws_epsilon: str
-    whole: str
-    bounds: str
-    estimated_from: int | None
 
 
 def expected_error(
@@ -51,8 +25,8 @@ def expected_error(
 ) -> ExpectedError | None:
     """None where there is no preview, or none for this block size."""
     preview, values = rehearsal.preview, rehearsal.values
-    index = _index(typed.get("output", ""), len(values))
-    size, aggregator = _block_size(preview, typed, rehearsal), _aggregator(typed)
+    index = output_index(typed.get("output", ""), len(values))
+    size, aggregator = block_size(typed, rehearsal), _aggregator(typed)
     if preview is None or size is None or not preview.rungs:
         return None
     rungs = preview.ladder(output=index, block_size=size, aggregator=aggregator)
@@ -67,19 +41,20 @@ def expected_error(
         cap=float(cap),
         floor=rungs[0].without_noise_95,
     )
-    width = values[index].upper - values[index].lower
+    value = values[index]
     draws = _draws(preview, typed, index, aggregator)
     return ExpectedError(
-        output=values[index].name,
+        output=value.name,
+        unit="epsilon",
+        promise=promise_of(_PURE.guarantee, _PURE.guarantee.sentence),
         drawing=Markup(draw_error_curve(shown)),  # noqa: S704 - of our own making
         rows=[_row(rung, epsilon) for rung in rungs],
-        said=_said(shown, epsilon, width),
-        floor=number(float(f"{rungs[0].without_noise_95:.3g}")),
+        caption=_caption(rungs[0], rehearsal.request.block_size),
+        said=_said(shown, epsilon, value.upper - value.lower),
         draws=draws[0],
-        draws_epsilon=draws[1],
+        draws_at=draws[1],
         whole=number(rehearsal.runs.numbers[index]) if rehearsal.runs else "",
-        bounds=f"{number(values[index].lower)} to {number(values[index].upper)}",
-        estimated_from=None if size == rehearsal.request.block_size else rehearsal.request.block_size,
+        bounds=f"{number(value.lower)} to {number(value.upper)}",
     )
 
 
@@ -105,13 +80,25 @@ def _curve(preview: Preview, index: int, size: int, aggregator: str, *, is_chose
     return Curve(name=AGGREGATORS[aggregator], points=points, is_chosen=is_chosen)
 
 
+def _caption(rung: Rung, ran: int) -> str:
+    guessed = "" if rung.block_size == ran else estimated_from(ran)
+    return (
+        "The other line is the other aggregator. More epsilon does not help below "
+        f"{short(rung.without_noise_95)}: that much comes from who is in the data.{guessed}"
+    )
+
+
+def estimated_from(ran: int) -> str:
+    return f" Blocks of this size did not run: estimated from blocks of {ran}."
+
+
 def _row(rung: Rung, epsilon: float | None) -> Row:
     at = format_epsilon(rung.micro_epsilon)
     return Row(
-        epsilon=at,
-        typical=_short(rung.typical),
-        within_95=_short(rung.within_95),
-        noise_95="" if rung.noise_95 is None else _short(rung.noise_95),
+        amount=at,
+        typical=short(rung.typical),
+        within_95=short(rung.within_95),
+        noise_95="" if rung.noise_95 is None else short(rung.noise_95),
         is_chosen=epsilon is not None and abs(float(Fraction(at)) - epsilon) < 1e-9,
     )
 
@@ -120,17 +107,7 @@ def _said(shown: ErrorCurve, epsilon: float | None, width: float) -> str:
     curve = next(curve for curve in shown.curves if curve.is_chosen)
     if epsilon is None:
         return ""
-    error = curve.at(epsilon)
-    share = error / width
-    judged = (
-        "that says next to nothing: choose more epsilon, larger or smaller blocks, or narrower bounds"
-        if share > 0.5
-        else f"that is {100 * share:.2g} % of the declared range"
-    )
-    return (
-        f"At epsilon {number(epsilon)}, expect the release of {shown.output} within {_short(error)} of the "
-        f"whole twin's number 95 times in 100; {judged}."
-    )
+    return said_of(shown.output, f"epsilon {number(epsilon)}", curve.at(epsilon), width)
 
 
 def _draws(preview: Preview, typed: Mapping[str, str], index: int, aggregator: str) -> tuple[list[str], str]:
@@ -140,26 +117,18 @@ def _draws(preview: Preview, typed: Mapping[str, str], index: int, aggregator: s
     found = preview.simulated(output=index, aggregator=aggregator, epsilon=epsilon)
     if found is None or not found.values:
         return [], ""
-    again = typed.get("again", "0")
-    start = int(again) * SHOWN_DRAWS if again.isascii() and again.isdigit() and len(again) < 6 else 0
     rung = [
         r
         for r in preview.rungs
         if (r.output, r.aggregator, r.micro_epsilon) == (index, aggregator, found.micro_epsilon)
     ]
     half = rung[0].within_95 if rung else None
-    values = [
-        found.values[(start + at) % len(found.values)] for at in range(min(SHOWN_DRAWS, len(found.values)))
-    ]
-    return [rounded(value, half) for value in values], format_epsilon(found.micro_epsilon)
+    return some_draws(found.values, typed, half), f"epsilon {format_epsilon(found.micro_epsilon)}"
 
 
-def _index(text: str, many: int) -> int:
-    return min(int(text), many - 1) if text.isascii() and text.isdigit() and len(text) < 6 else 0
-
-
-def _block_size(preview: Preview | None, typed: Mapping[str, str], rehearsal: Rehearsal) -> int | None:
-    wanted = typed.get("block_size", "")
+def block_size(typed: Mapping[str, str], rehearsal: Rehearsal) -> int | None:
+    """What was typed, if the preview knows it; else the size that ran, if it knows that."""
+    wanted, preview = typed.get("block_size", ""), rehearsal.preview
     known = preview.block_sizes if preview else ()
     if wanted.isascii() and wanted.isdigit() and int(wanted[:9]) in known:
         return int(wanted)
@@ -176,7 +145,3 @@ def _epsilon(text: str) -> float | None:
         return micro(text) / 1_000_000
     except (ValueError, TypeError):
         return None
-
-
-def _short(value: float) -> str:
-    return number(float(f"{value:.3g}"))

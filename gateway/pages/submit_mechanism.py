@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import uuid
+from collections.abc import Mapping
+
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from starlette.datastructures import FormData
 
 from domain.draft_steps import pipeline_of
-from domain.errors import RequestError
+from domain.errors import InvalidRequest, RequestError
 from domain.job_draft import Step
+from domain.model import parse
 from domain.permissions import User
-from gateway.access import TheDatabase
-from gateway.api.datasets import get_budget
+from domain.rehearsal import Rehearsal, RehearsalRequest
+from gateway.access import TheDatabase, TheQueue
+from gateway.api.datasets import BudgetView, get_budget
+from gateway.api.rehearsals import ask
 from gateway.pages import expected_error as errors
 from gateway.pages.budget_bar import bars, binding
+from gateway.pages.error_shown import ExpectedError, NoForecast
 from gateway.pages.mechanism_form import cards, mechanism_of, typed_of
+from gateway.pages.other_errors import other_error
 from gateway.pages.session import CheckedForm
 from gateway.pages.submit_frame import (
     START,
@@ -39,19 +47,46 @@ def show_mechanism(request: Request, drafted: TheDraft, user: Author, database: 
 
 @router.post(START + "/{draft_id}/mechanism")
 def keep_mechanism(
-    request: Request, form: CheckedForm, drafted: TheDraft, user: Author, database: TheDatabase
+    request: Request,
+    form: CheckedForm,
+    drafted: TheDraft,
+    user: Author,
+    database: TheDatabase,
+    queue: TheQueue,
 ) -> Response:
-    """Draw the choice, or keep it and go on."""
+    """Draw the choice, have more runs made for it, or keep it and go on."""
     if not drafted.may_see(Step.MECHANISM):
         return go(drafted.draft, drafted.furthest)
     if form.get("action") in ("redraw", "again"):
         return _page(request, drafted, user, database, typed=form)
     try:
         mechanism = mechanism_of(form, drafted.dataset)
+        if form.get("action") == "run":
+            rehearsal_id = _run_more(drafted, mechanism["name"], user, database, queue)
+            save(database, drafted, mechanism=mechanism, rehearsal=rehearsal_id)
+            return go(drafted.draft, Step.MECHANISM)
     except RequestError as error:
         return _page(request, drafted, user, database, typed=form, error=error)
     save(database, drafted, mechanism=mechanism)
     return go(drafted.draft, Step.CHECK)
+
+
+def _run_more(drafted: Drafted, mechanism: str, user: User, database: TheDatabase, queue: TheQueue) -> str:
+    """The id of a rehearsal that takes over the runs that there are, and makes those of this mechanism."""
+    before = drafted.rehearsal
+    assert before is not None
+    if mechanism == "sample_aggregate":
+        raise InvalidRequest("mechanism", "needs no other runs.", "Keep it, or choose another one.")
+    fields = {
+        "dataset": drafted.content.dataset,
+        "pipeline": drafted.content.pipeline,
+        "block_size": before.request.block_size,
+        "runs_of": before.id,
+        "mechanism": mechanism,
+    }
+    asked = parse(RehearsalRequest, fields)
+    rehearsal, _ = ask(database, queue, user, asked, rehearsal_id=str(uuid.uuid4()))
+    return rehearsal.id
 
 
 def _page(
@@ -74,6 +109,7 @@ def _page(
     if str(shown.get("action", "")) == "again":
         shown["again"] = str(int(shown["again"]) + 1) if shown["again"].isdigit() else "1"
     budget = binding(get_budget(drafted.dataset.name, user, database), project=drafted.content.project)
+    expected = _expected(rehearsal, shown, drafted, budget)
     return step_page(
         request,
         user,
@@ -89,7 +125,21 @@ def _page(
         sizes=errors.block_sizes(rehearsal),
         aggregators=errors.AGGREGATORS,
         is_waiting=rehearsal.state.is_open,
-        expected=errors.expected_error(
-            rehearsal, shown, left=errors.left_of(budget), cap=policy.max_epsilon_per_job
-        ),
+        expected=expected if isinstance(expected, ExpectedError) else None,
+        no_forecast=expected if isinstance(expected, NoForecast) else None,
+    )
+
+
+def _expected(
+    rehearsal: Rehearsal, shown: Mapping[str, str], drafted: Drafted, budget: BudgetView
+) -> ExpectedError | NoForecast | None:
+    declaration = drafted.dataset.declaration
+    policy = declaration.policy
+    other = other_error(
+        rehearsal, shown, nominal_size=declaration.nominal_size, cap=policy.max_micro_epsilon_per_job
+    )
+    if other is not None or shown.get("mechanism") != "sample_aggregate":
+        return other
+    return errors.expected_error(
+        rehearsal, shown, left=errors.left_of(budget), cap=policy.max_epsilon_per_job
     )

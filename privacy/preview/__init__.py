@@ -2,7 +2,7 @@
 
 Must never be given original data. Floats are fine here: nothing in this package is a release. Reading
 order: twin, bootstrap, ranks, replay, formulas, forecast, inverse, interval, together, recommendation;
-worlds and stability for the two other mechanisms.
+mixture, worlds and stability for the other mechanisms, unit_noise for simulated releases.
 """
 
 from privacy.preview.forecast import (
@@ -18,10 +18,12 @@ from privacy.preview.forecast import (
 from privacy.preview.formulas import NoiseError, epsilon_for_noise, noise_error, spread_ratio
 from privacy.preview.interval import IntervalForecast, forecast_interval
 from privacy.preview.inverse import epsilon_for_error
+from privacy.preview.mixture import mixture_quantile
 from privacy.preview.recommendation import Recommendation, recommend
 from privacy.preview.stability import StabilityForecast, forecast_stability
 from privacy.preview.together import Together, together
 from privacy.preview.twin import BlockAnswers, TwinAnswers
+from privacy.preview.unit_noise import unit_laplace, unit_normal
 from privacy.preview.worlds import PacForecast, forecast_pac
 
 __all__ = [
@@ -45,9 +47,12 @@ __all__ = [
     "forecast_interval",
     "forecast_pac",
     "forecast_stability",
+    "mixture_quantile",
     "noise_error",
     "recommend",
     "spread_ratio",
     "standard_ladder",
     "together",
+    "unit_laplace",
+    "unit_normal",
 ]

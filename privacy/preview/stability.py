@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from statistics import fmean
 
+from privacy.discrete_laplace import quantile
 from privacy.grid import OutputGrid
-from privacy.keystream import Keystream
 from privacy.loss import MICRO
-from privacy.mechanism import NoisedOutput, RunOutput
+from privacy.mechanism import RunOutput
 from privacy.stability import StabilityCalibrated, next_power_of_two
 
 
@@ -20,39 +20,41 @@ class StabilityForecast:
     """One output at one noise dial, in the output's own units.
 
     `scale` is the noise scale that the twin's people would get, `floor` the smallest that anybody's data get,
-    known before any run. `within_95` covers the noise. `sampling` is the jackknife's standard error of the
-    number itself, None where a run failed.
+    known before any run. `typical` and `within_95` are the 50 % and the 95 % quantile of the noise.
+    `sampling` is the jackknife's standard error of the number itself, None where a run failed.
     """
 
     micro_epsilon_prime: int
     output: int
     floor: float
     scale: float
+    typical: float
     within_95: float
     sampling: float | None
 
 
 def forecast_stability(
-    asked: StabilityCalibrated, runs: Sequence[RunOutput], *, keystream: Keystream | None = None
+    asked: StabilityCalibrated, runs: Sequence[RunOutput]
 ) -> tuple[StabilityForecast, ...]:
     """Every output. The scale is asked of the mechanism itself: what it would state with such a release.
 
     Another register's scale may differ by a factor of 2 or more: it is a power of two, and it follows the
     person who moves the result most.
     """
-    released = asked.release(runs, keystream=keystream)
-    return tuple(_row(asked, index, output, runs) for index, output in enumerate(released))
+    return tuple(_row(asked, index, scale, runs) for index, scale in enumerate(asked.scales(runs)))
 
 
 def _row(
-    asked: StabilityCalibrated, index: int, output: NoisedOutput, runs: Sequence[RunOutput]
+    asked: StabilityCalibrated, index: int, scale: Fraction, runs: Sequence[RunOutput]
 ) -> StabilityForecast:
+    step = asked.grids[index].step
     return StabilityForecast(
         micro_epsilon_prime=asked.micro_epsilon_prime,
         output=index,
         floor=float(_floor(asked, asked.grids[index])),
-        scale=float(output.noise_scale or 0),
-        within_95=float(output.half_width_95 or 0),
+        scale=float(scale * step),
+        typical=float(quantile(Fraction(1, 2), scale) * step),
+        within_95=float(quantile(Fraction(1, 20), scale) * step),
         sampling=_jackknife(runs, index, asked.grids[index]),
     )
 

@@ -9,10 +9,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from privacy.keystream import Keystream
+from privacy.half_samples import WORLDS
 from privacy.mechanism import RunOutput
 from privacy.pac import Pac
 from privacy.pac_state import PacState
+from privacy.preview.mixture import mixture_quantile
 
 
 @dataclass(frozen=True)
@@ -32,11 +33,7 @@ class PacForecast:
 
 
 def forecast_pac(
-    asked: Pac,
-    worlds: Sequence[RunOutput],
-    *,
-    numbers: Sequence[float],
-    keystream: Keystream | None = None,
+    asked: Pac, worlds: Sequence[RunOutput], *, numbers: Sequence[float]
 ) -> tuple[PacForecast, ...]:
     """Every output of a cohort's first release. Later ones have less noise: the worlds are told apart then.
 
@@ -45,7 +42,7 @@ def forecast_pac(
     grid step).
     """
     # any secret will do: under the uniform posterior of a first release the noise does not depend on it
-    variances = asked.noise_variances(worlds, state=PacState.draw(keystream=keystream))
+    variances = asked.noise_variances(worlds, state=PacState(secret=0, logs=(0,) * WORLDS))
     return tuple(
         _row(asked, index, worlds, number, deviation=math.sqrt(variance))
         for index, (number, variance) in enumerate(zip(numbers, variances, strict=True))
@@ -66,25 +63,6 @@ def _row(
         output=index,
         noise=noise,
         half_sample=step * math.sqrt(sum((unit - centre) ** 2 for unit in units) / len(units)),
-        typical=_quantile(0.5, offsets, noise),
-        within_95=_quantile(0.95, offsets, noise),
+        typical=mixture_quantile(0.5, offsets, noise),
+        within_95=mixture_quantile(0.95, offsets, noise),
     )
-
-
-def _quantile(share: float, offsets: Sequence[float], deviation: float) -> float:
-    """The x with P(|offset + Z| <= x) = share, Z normal and the offset one of these at random."""
-
-    def inside(x: float) -> float:
-        return sum(
-            _normal((x - offset) / deviation) - _normal((-x - offset) / deviation) for offset in offsets
-        ) / len(offsets)
-
-    low, high = 0.0, max(map(abs, offsets)) + 10 * deviation
-    for _ in range(60):
-        between = (low + high) / 2
-        low, high = (between, high) if inside(between) < share else (low, between)
-    return high
-
-
-def _normal(x: float) -> float:
-    return math.erfc(-x / math.sqrt(2)) / 2

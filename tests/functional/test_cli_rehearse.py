@@ -28,6 +28,18 @@ def test_a_rehearsal_writes_the_lock_that_dpgate_run_would_write(one_platform: P
     assert listed[0]["id"] in ada.ok("rehearse").out
 
 
+def test_the_runs_of_another_mechanism_are_locked_as_well(one_platform: Platform) -> None:
+    """So that its error can be looked at without a twin on this machine."""
+    ada = one_platform.ada
+    folder = ready_pipeline(one_platform, "ages", "halves")
+    (ada.folder / folder / LOCK).unlink()
+    ada.ok("rehearse", folder, "--dataset", "ages", "--block-size", "3", "--mechanism", "pac")
+    lock = json.loads((ada.folder / folder / LOCK).read_text(encoding="utf-8"))
+    assert [(runs["plan"], len(runs["outputs"])) for runs in lock["twin_runs"]][1] == ("half_samples", 64)
+    shown = ada.ok("preview", folder, "--mechanism", "pac", "--twin", "nothing-here").out
+    assert "nats" in shown.lower()
+
+
 def test_a_pipeline_that_fails_says_so_in_its_own_words(one_platform: Platform) -> None:
     ada = one_platform.ada
     folder = ready_pipeline(one_platform, "ages", "fails")
@@ -42,6 +54,8 @@ def test_mistakes_are_named(one_platform: Platform) -> None:
     ada = one_platform.ada
     folder = ready_pipeline(one_platform, "ages", "mistakes")
     assert "--dataset NAME" in ada("rehearse", folder).err
+    wrong = ada("rehearse", folder, "--dataset", "ages", "--mechanism", "laplace")
+    assert "--mechanism is pac or stability_calibrated" in wrong.err
     assert ada("rehearse", folder, "--dataset", "nothing").code == ExitCode.NOT_FOUND
     refused = ada("rehearse", folder, "--dataset", "ages", "--block-size", "5000")
     assert refused.code == ExitCode.USAGE

@@ -90,6 +90,43 @@ def test_a_redrawn_choice_and_five_other_draws_keep_what_was_typed(told: Wizard)
     assert 'value="0.5"' in told.look("mechanism").text, "nothing was kept"
 
 
+def test_gaussian_noise_has_its_own_forecast(told: Wizard):
+    fields = {"mechanism": "sample_aggregate", "epsilon": "0.5", "block_size": "10", "noise": "gaussian"}
+    missing = words(told.send("mechanism", action="redraw", **fields))
+    assert "There is no forecast for this choice: " in missing
+    assert "noise gaussian needs a delta" in missing
+    first = told.send("mechanism", action="redraw", output="1", delta="0.000001", **fields)
+    assert "At epsilon 0.5, expect the release of mean_height within" in words(first)
+    assert "Mean over blocks with Gaussian noise" in words(first)
+    assert "Approximate differential privacy" in words(first)
+    second = told.send("mechanism", action="again", output="1", delta="0.000001", again="0", **fields)
+    assert draws(first.text) != draws(second.text)
+    assert len(draws(first.text)) == 5
+    median = told.send("mechanism", action="redraw", delta="0.000001", aggregator="median", **fields)
+    assert "goes with aggregator clipped_mean only" in words(median)
+
+
+def test_pac_is_forecast_from_halves_of_the_twin(told: Wizard):
+    shown = told.send("mechanism", action="redraw", mechanism="pac", nats="0.2")
+    assert "At nats 0.2, expect the release of mean_age within" in words(shown)
+    assert len(draws(shown.text)) == 5
+    assert "Expected error of mean_age against nats" in shown.text
+    refused = words(told.send("mechanism", action="redraw", mechanism="pac", nats="many"))
+    assert "There is no forecast for this choice: nats" in refused
+
+
+def test_a_forecast_that_needs_other_runs_offers_to_make_them(console: Console, own: Wizard, tmp_path: Path):
+    fields = {"mechanism": "stability_calibrated", "noise_multiplier": "2"}
+    assert "which the rehearsal has not made" in words(own.send("mechanism", action="redraw", **fields))
+    assert own.send("mechanism", action="run", **fields).headers["location"].endswith("/mechanism")
+    assert "from more runs on the twin" in words(own.look("mechanism"))
+    with worker_of(console, tmp_path) as bench:
+        work(bench)
+    assert "leaving out each of 600 people in turn takes 601 runs" in words(own.look("mechanism"))
+    nothing = own.send("mechanism", action="run", mechanism="sample_aggregate", epsilon="1")
+    assert "needs no other runs" in words(nothing)
+
+
 def draws(text: str) -> list[str]:
     return re.findall(r"<li>([^<]+)</li>", text.partition('class="draws"')[2].partition("</ol>")[0])
 

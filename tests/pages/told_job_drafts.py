@@ -75,12 +75,13 @@ def _rehearsed(connection: sa.Connection, name: str, body: dict[str, Any], *, sa
 
 
 def _runs(said: str) -> TwinRuns:
-    """Sixty blocks whose numbers are spread as those of people would be; one of them failed."""
+    """Sixty blocks and 64 halves whose numbers are spread as those of people would be; a block failed."""
     blocks = [(45.0 + (7 * number) % 18, 1.62 + 0.01 * ((5 * number) % 13)) for number in range(59)]
     return TwinRuns(
         shape=parse(Shape, SHAPE),
         numbers=(53.2, 1.685),
         blocks=(*blocks, None),
+        half_samples=tuple((53.0 + 0.1 * (at % 5), 1.68 + 0.002 * (at % 6)) for at in range(64)),
         seconds=0.21,
         outputs=(OutputText(path="result.tsv", size=40, text=f"mean_age\tmean_height\n53.2\t{said}\n"),),
         said=said,

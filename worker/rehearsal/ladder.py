@@ -4,19 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from domain.dataset import Dataset
+from domain.forecast import in_units
 from domain.loss import format_epsilon
 from domain.mechanism import SampleAggregateRequest, grids_of
 from domain.pipeline import OutputValue
-from domain.rehearsal import Draws, Preview, Rung, TwinRuns
+from domain.rehearsal import Draws, Preview, QuietMean, Rung, TwinRuns, UnitNoise
 from privacy.grid import OutputGrid
-from privacy.keystream import process_keystream
-from privacy.mechanism import RunOutput
-from privacy.partition import MIN_BLOCKS
-from privacy.preview import AGGREGATORS, Choice, Forecast, TwinAnswers, forecast
+from privacy.keystream import Keystream, process_keystream
+from privacy.mechanism import MAX_OUTPUTS
+from privacy.partition import MIN_BLOCKS, block_count
+from privacy.preview import (
+    AGGREGATORS,
+    Choice,
+    Forecast,
+    TwinAnswers,
+    forecast,
+    unit_laplace,
+    unit_normal,
+)
 from privacy.preview.bootstrap import draw
 from privacy.preview.replay import Resamples, replay
-from privacy.run_outputs import middle
 from privacy.sample_aggregate import SampleAggregate
 from privacy.sample_parameters import MAX_BLOCKS
 
@@ -26,51 +36,67 @@ REPLAYS = 400
 """A 95 % quantile of so many is uncertain by about 8 %: enough for a choice."""
 DRAWS = 40
 MOST_SIZES = 5
+QUANTILES = 51
+"""Of a mean before noise: their mixture with noise is what the whole law gives, to a few percent."""
 
 
 def preview(runs: TwinRuns, values: Sequence[OutputValue], *, dataset: Dataset, block_size: int) -> Preview:
-    """Rungs for a few block sizes around the one that ran, both aggregators and Laplace noise.
+    """Rungs for a few block sizes around the one that ran, both aggregators and Laplace noise; and the means
+    before noise, for other noise.
 
-    Nothing here is a release: all numbers come from the twin. Where no preview is possible the answer says
+    Nothing here is a release: all numbers come from the twin. Where no ladder is possible the answer says
     why.
     """
     declaration = dataset.declaration
     grids, size = grids_of(values), declaration.nominal_size
     highest = declaration.policy.max_micro_epsilon_per_job
+    sizes = block_sizes(block_size, least=declaration.policy.min_block_size, nominal_size=size)
+    stream = process_keystream()
+    found = Preview(noise=unit_noise(stream))
     try:
+        twin = TwinAnswers(numbers=runs.numbers, blocks={block_size: in_units(runs.blocks, grids)})
+        found = found.model_copy(update={"means": quiet_means(twin, grids, sizes, size, stream)})
         request = SampleAggregateRequest(
             name="sample_aggregate", epsilon=format_epsilon(highest), block_size=block_size
         )
         request.check_outputs([value.name for value in values])
         asked = request.build(values, nominal_size=size)
-        twin = TwinAnswers(numbers=runs.numbers, blocks={block_size: in_units(runs, grids)})
         rows = forecast(
             asked,
             twin=twin,
             nominal_size=size,
-            block_sizes=block_sizes(block_size, least=declaration.policy.min_block_size, nominal_size=size),
+            block_sizes=sizes,
             epsilons=epsilons(highest),
             aggregators=AGGREGATORS,
             replays=REPLAYS,
         )
         draws = simulate(asked, twin, block_size=block_size, epsilons=epsilons(highest))
     except ValueError as error:
-        return Preview(unable=str(error))
-    return Preview(rungs=tuple(map(_rung, rows)), draws=draws)
+        return found.model_copy(update={"unable": str(error)})
+    return found.model_copy(update={"rungs": tuple(map(_rung, rows)), "draws": draws})
 
 
-def in_units(runs: TwinRuns, grids: Sequence[OutputGrid]) -> tuple[RunOutput, ...]:
-    """The blocks' numbers on the grids of the declared bounds, as a job would read them."""
-    default = middle(grids)
-    return tuple(
-        None
-        if block is None
-        else tuple(
-            units if number is None else grid.snap(number)
-            for grid, units, number in zip(grids, default, block, strict=True)
-        )
-        for block in runs.blocks
-    )
+def unit_noise(stream: Keystream) -> UnitNoise:
+    normal, laplace = unit_normal(DRAWS, keystream=stream), unit_laplace(DRAWS, keystream=stream)
+    return UnitNoise(normal=tuple(map(_short, normal)), laplace=tuple(map(_short, laplace)))
+
+
+def quiet_means(
+    twin: TwinAnswers, grids: Sequence[OutputGrid], sizes: Sequence[int], nominal_size: int, stream: Keystream
+) -> tuple[QuietMean, ...]:
+    """For the first outputs, as many as a ladder shows, at every block size."""
+    found = []
+    shares = (np.arange(QUANTILES) + 0.5) / QUANTILES
+    for size in sizes:
+        answers = twin.at(size, grids)
+        blocks = block_count(nominal_size, size)
+        sample = draw(answers.outputs, blocks=blocks, replays=REPLAYS, keystream=stream)
+        for index, grid in enumerate(grids[:MAX_OUTPUTS]):
+            resamples = Resamples(sample, index, grid)
+            away = resamples.own_units(resamples.sums / blocks) - twin.numbers[index]
+            offsets = tuple(_short(float(at)) for at in np.quantile(away, shares))
+            found.append(QuietMean(output=index, block_size=size, offsets=offsets))
+    return tuple(found)
 
 
 def epsilons(highest: int) -> tuple[int, ...]:

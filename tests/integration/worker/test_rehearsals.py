@@ -32,10 +32,17 @@ def bench(sqlite_url: str, tmp_path: Path) -> Iterator[Bench]:
 
 
 def ask(
-    bench: Bench, source: str = MEAN, *, block_size: int = 3, runs_of: str | None = None, **fields: Any
+    bench: Bench,
+    source: str = MEAN,
+    *,
+    block_size: int = 3,
+    runs_of: str | None = None,
+    mechanism: str | None = None,
+    **fields: Any,
 ) -> str:
     pipeline = request_fields(source, **fields)["pipeline"]
     asked = {"dataset": "heights", "pipeline": pipeline, "block_size": block_size, "runs_of": runs_of}
+    asked |= {"mechanism": mechanism} if mechanism else {}
     rehearsal_id = f"rehearsal-{next(_numbers):04d}"
     with bench.database.transaction() as connection:
         dataset = datasets.newest(connection, "heights", given_user(connection, "ada"))
@@ -129,6 +136,52 @@ def test_other_bounds_take_the_runs_over_and_run_nothing(bench: Bench, monkeypat
         return found.preview.ladder(output=0, block_size=3, aggregator="clipped_mean")[-1].noise_95 or 0
 
     assert noise(second) == pytest.approx(noise(first) / 2, rel=0.01), "half the range, half the noise"
+
+
+def test_the_halves_that_a_forecast_needs_are_run_beside_the_blocks(bench: Bench):
+    given_heights(bench)
+    first = rehearsed(bench)
+    again = read(bench, ask(bench, mechanism="pac", runs_of=first.id))
+    bench.drive()
+    found = read(bench, again.id)
+    assert found.state is RehearsalState.DONE, found.problem
+    assert first.runs is not None
+    assert found.runs is not None
+    assert found.runs.blocks == first.runs.blocks
+    assert (found.done, found.total) == (64, 64)
+    halves = [half[0] for half in found.runs.half_samples if half is not None]
+    assert len(halves) == 64
+    assert len(set(halves)) > 60, "64 different halves"
+    assert found.runs.leave_one_out == ()
+    assert found.preview is not None
+    assert found.preview.unable_sampled == ""
+    bounds = read(bench, ask(bench, runs_of=found.id))
+    assert bounds.runs is not None
+    assert bounds.runs.half_samples == found.runs.half_samples, "other bounds take these over as well"
+
+
+def test_a_mechanism_that_cannot_be_run_says_why_and_keeps_the_rest(bench: Bench):
+    """Twelve people are too few to leave one out."""
+    given_heights(bench)
+    found = rehearsed(bench, mechanism="stability_calibrated")
+    assert found.state is RehearsalState.DONE, found.problem
+    assert found.preview is not None
+    assert "needs 20 people at least" in found.preview.unable_sampled
+    assert found.preview.rungs, "the forecast for blocks is there all the same"
+
+
+def test_means_before_noise_are_kept_for_other_noise(bench: Bench):
+    given_heights(bench)
+    found = rehearsed(bench)
+    assert found.preview is not None
+    assert found.runs is not None
+    mean = found.preview.mean(output=0, block_size=3)
+    assert mean is not None
+    assert list(mean.offsets) == sorted(mean.offsets)
+    blocks = found.runs.of_output(0)
+    assert min(blocks) - found.runs.numbers[0] - 0.01 <= mean.offsets[0]
+    assert mean.offsets[-1] <= max(blocks) - found.runs.numbers[0] + 0.01
+    assert len(set(found.preview.noise.normal)) == len(set(found.preview.noise.laplace)) == 40
 
 
 FAILING = {
