@@ -40,10 +40,12 @@ def mode(request: pytest.FixtureRequest) -> Mode:
 
 
 @pytest.fixture
-def walks(chromium: Browser, town: Town, mode: Mode, tmp_path: Path) -> Iterator[Walks]:
+def walks(chromium: Browser, town: Town, mode: Mode) -> Iterator[Walks]:
     """Where people come in; their windows are closed at the end."""
-    shots = Path(os.environ.get("DPGATE_TEST_SHOTS", tmp_path / "shots"))
-    shots.mkdir(parents=True, exist_ok=True)
+    wanted = os.environ.get("DPGATE_TEST_SHOTS")
+    shots = Path(wanted) if wanted else None
+    if shots:
+        shots.mkdir(parents=True, exist_ok=True)
     opened = Walks(chromium, town.stack.url, mode, shots)
     yield opened
     opened.close()

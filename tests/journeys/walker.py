@@ -49,7 +49,7 @@ class Walks:
     browser: Browser
     url: str
     mode: Mode
-    shots: Path
+    shots: Path | None
     contexts: list[BrowserContext] = field(default_factory=list)
 
     def begin(self, role: str, name: str) -> Walker:
@@ -64,7 +64,8 @@ class Walks:
         )
         context.set_default_timeout(PATIENCE_S * 1000)
         self.contexts.append(context)
-        return Walker(context.new_page(), self.mode, self.shots / f"{role}-{self.mode.name}", name)
+        shots = self.shots and self.shots / f"{role}-{self.mode.name}"
+        return Walker(context.new_page(), self.mode, shots, name)
 
     def close(self) -> None:
         for context in self.contexts:
@@ -73,11 +74,12 @@ class Walks:
 
 @dataclass
 class Walker:
-    """One person's window. `seen` numbers the pictures."""
+    """One person's window. `seen` numbers the pictures; `shots` is how their names begin, None for no
+    pictures: each takes a quarter of a second."""
 
     page: Page
     mode: Mode
-    shots: Path
+    shots: Path | None
     name: str
     seen: int = 0
     complaints: list[str] = field(default_factory=list)
@@ -161,14 +163,15 @@ class Walker:
             self.page.reload(wait_until="load")
 
     def look(self, page: str, *, axe: bool = False) -> None:
-        """A picture of the page; nothing reaches beyond its edge, and the browser has nothing to say.
+        """A picture, if wanted; nothing reaches beyond the page's edge, and the browser has nothing to say.
 
         `axe`: for what no test of single pages looks at.
         """
         self.seen += 1
         self._asked("window.scrollTo(0, 0)")
-        picture = self.shots.with_name(f"{self.shots.name}-{self.seen:02d}-{page}.png")
-        self.page.screenshot(path=picture, full_page=True)
+        if self.shots:
+            picture = self.shots.with_name(f"{self.shots.name}-{self.seen:02d}-{page}.png")
+            self.page.screenshot(path=picture, full_page=True)
         assert self._asked(OVERFLOW % self.mode.width) == [], f"{page} is too wide"
         assert [said for said in self.complaints if not said.startswith(EXPECTED)] == []
         if axe and self.mode.scripts:

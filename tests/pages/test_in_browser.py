@@ -55,6 +55,23 @@ def test_the_checks_find_what_is_wrong(shared_console: Console, browser: Browser
     assert browser.driver.title != "run"
 
 
+@pytest.mark.parametrize("person", ["ada", "holder", "olga"])
+def test_every_place_of_the_menu_is_in_sight_on_a_telephone(
+    shared_console: Console, browser: Browser, person: str
+):
+    browser.enter(shared_console, person)
+    browser.look(f"{shared_console.url}/account", width=390)
+    hidden = """
+        const menu = document.querySelector('.menu'), edge = menu.getBoundingClientRect().right;
+        return [...menu.querySelectorAll('a')].filter(link => link.getBoundingClientRect().right > edge + 1)
+            .map(link => link.textContent)"""
+    assert browser.driver.execute_script(hidden) == []
+    # in one line that scrolls they would not fit: the check is not blind
+    one_line = "const style = document.querySelector('.menu').style"
+    browser.driver.execute_script(f"{one_line}; style.flexWrap = 'nowrap'; style.overflowX = 'auto'")
+    assert browser.driver.execute_script(hidden) or person != "holder"
+
+
 def test_the_catalogue_filters_while_somebody_types(shared_console: Console, browser: Browser):
     browser.enter(shared_console, "ada")
     browser.look(shared_console.url)

@@ -1,0 +1,74 @@
+"""Every command names the field that is missing or wrong as it is typed, and says how it is mended."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from dpgate.cli import app
+from dpgate.cli.exit_codes import ExitCode
+
+
+def commands(group: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from commands(command, (*path, name))
+        else:
+            yield (*path, name), command
+
+
+ALL = dict(commands(app._command()))
+
+
+def required(command: Any) -> list[Any]:
+    # what the environment may fill is not missing
+    return [field for field in command.params if field.required and not field.envvar]
+
+
+def test_there_are_commands_to_look_at():
+    assert len(ALL) > 90
+    assert sum(bool(required(command)) for command in ALL.values()) > 70
+
+
+@pytest.mark.parametrize("path", [path for path in ALL if required(ALL[path])], ids=" ".join)
+def test_what_is_missing_is_named_as_it_is_typed(path: tuple[str, ...], capsys: pytest.CaptureFixture[str]):
+    assert app.run(list(path)) == ExitCode.USAGE
+    said = capsys.readouterr().err
+    first = required(ALL[path])[0]
+    names = [name for name in first.opts if name.startswith("-")] or [first.metavar or first.name.upper()]
+    assert said.startswith(f"{names[0]}"), said
+    assert "is missing" in said
+    assert "Example: dpgate " in said
+    assert f"Try: dpgate {' '.join(path)} --help" in said
+
+
+MISTAKES = {
+    "an option after an argument": (
+        ("dataset", "add", "data"),
+        "--declaration or -d is missing: The dataset.yaml. Example: dpgate dataset add data -d dataset.yaml",
+    ),
+    "an option without a value": (("user", "add", "ada", "--role"), "'--role' requires an argument"),
+    "an unknown option": (("submit", "folder", "--bogus"), "No such option: --bogus"),
+    "no number": (("run", "folder", "--block-size", "ten"), "Invalid value for '--block-size'"),
+    "no choice": (("user", "add", "ada", "--role", "king"), "'--role': 'king' is not one of 'data_user'"),
+    "too much": (("dataset", "add", "a", "b", "-d", "c"), "unexpected extra argument(s) (b)"),
+    "no command": (("sbmit",), "No such command 'sbmit'. Did you mean 'submit'"),
+    "no subcommand": (("dataset", "adding"), "No such command 'adding'"),
+}
+
+
+@pytest.mark.parametrize("case", MISTAKES)
+def test_what_is_wrong_is_named(case: str, capsys: pytest.CaptureFixture[str]):
+    arguments, words = MISTAKES[case]
+    assert app.run(list(arguments)) == ExitCode.USAGE
+    said = capsys.readouterr().err
+    assert words in said
+    assert "Value error" not in said
+    assert "\nTry: dpgate " in said
+
+
+def test_a_program_gets_the_same_words(capsys: pytest.CaptureFixture[str]):
+    assert app.run(["budget", "--json"]) == ExitCode.USAGE
+    assert '"error": "DATASET is missing' in capsys.readouterr().out
