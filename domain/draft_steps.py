@@ -69,14 +69,15 @@ def pipeline_of(content: DraftContent) -> Pipeline:
     return parse(Pipeline, content.pipeline, within="pipeline")
 
 
-def is_rehearsed(content: DraftContent, rehearsal: Rehearsal | None) -> bool:
-    """Whether there are runs of this code on this data set's twin; bounds and names may have changed since,
-    and the forecast may still be on its way."""
+def is_rehearsed(content: DraftContent, rehearsal: Rehearsal | None, *, dataset_id: str) -> bool:
+    """Whether there are runs of this code on the twin of this version of the data set; bounds and names may
+    have changed since, and the forecast may still be on its way. On a later version, where columns differ,
+    runs could fail unseen and be paid for."""
     if rehearsal is None or rehearsal.runs is None or rehearsal.state is RehearsalState.FAILED:
         return False
-    return rehearsal.request.dataset == content.dataset and code_digest(
-        rehearsal.request.pipeline
-    ) == code_digest(pipeline_of(content))
+    return rehearsal.dataset_id == dataset_id and code_digest(rehearsal.request.pipeline) == code_digest(
+        pipeline_of(content)
+    )
 
 
 def has_untyped_bounds(manifest: Manifest) -> bool:

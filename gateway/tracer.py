@@ -1,5 +1,8 @@
 """Spans over OpenTelemetry, sent to a collector. The only OpenTelemetry import of the gateway; imported where
-the operator has named a collector, since the packages are an extra."""
+the operator has named a collector, since the packages are an extra.
+
+`worker/tracer.py` begins alike, and the two stay apart: what gateway and worker may both import is `domain`,
+which does no I/O, and `store`, which knows SQL and files alone."""
 
 from __future__ import annotations
 

@@ -34,7 +34,11 @@ _HASHER = PasswordHasher(time_cost=3, memory_cost=64 * 1024, parallelism=1)
 # so many at once: a flood of guesses waits in line instead of filling the memory
 _AT_ONCE = threading.BoundedSemaphore(2)
 _PATIENCE_S = 10
+# and the line is short: whoever waits keeps a thread of the gateway from everybody else
+MOST_IN_LINE = 16
+_LINE = threading.BoundedSemaphore(MOST_IN_LINE)
 _UNKNOWN = "unknown"
+_CROWD = ("login", "many people log in right now.", "Try again soon.")
 _WRONG = ("password", "name and password do not belong together.", "Check both, then try again.")
 # what is verified for a name without a password, at the same cost; whatever comes out is not looked at
 _NOBODY = f"$argon2id$v=19$m=65536,t=3,p=1${'A' * 22}${'A' * 43}"
@@ -43,7 +47,17 @@ _LETTERS = "abcdefghijkmnpqrstuvwxyz23456789"
 
 
 def check_password(database: Database, name: str, password: str, now: datetime) -> User:
-    """The user, if this is their password. Raises Unauthenticated, or TooMany after a few failures."""
+    """The user, if this is their password. Raises Unauthenticated, or TooMany after a few failures and where
+    too many log in at once; the latter is no attempt."""
+    if not _LINE.acquire(blocking=False):
+        raise TooMany(*_CROWD, retry_after_s=30)
+    try:
+        return _checked(database, name, password, now)
+    finally:
+        _LINE.release()
+
+
+def _checked(database: Database, name: str, password: str, now: datetime) -> User:
     key = hashlib.sha256(name.encode(errors="replace")).hexdigest()
     with database.transaction() as connection:
         _count_attempt(connection, key, now)
@@ -132,7 +146,7 @@ def _has_ended(initial_until: datetime | None, now: datetime) -> bool:
 
 def _is_right(expected: str, password: str) -> bool:
     if not _AT_ONCE.acquire(timeout=_PATIENCE_S):
-        raise TooMany("login", "many people log in right now.", "Try again soon.", retry_after_s=30)
+        raise TooMany(*_CROWD, retry_after_s=30)
     try:
         # cut before hashing: a guess of megabytes costs no more than another
         return _HASHER.verify(expected, password[: LONGEST + 1].encode(errors="replace"))

@@ -209,7 +209,9 @@ def _own(name: str, webhook_id: str) -> sa.ColumnElement[bool]:
 
 
 def _forget_waiting(connection: sa.Connection, *which: sa.ColumnElement[bool]) -> None:
-    connection.execute(sa.delete(notices).where(notices.c.state == NoticeState.WAITING, *which))
+    """Not what is being sent right now: it counts towards the limit of a day, and finds no channel later."""
+    is_idle = (notices.c.state == NoticeState.WAITING, notices.c.claim.is_(None))
+    connection.execute(sa.delete(notices).where(*is_idle, *which))
 
 
 def _change_one(changed: sa.CursorResult[tuple[object, ...]]) -> None:

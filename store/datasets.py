@@ -24,6 +24,17 @@ _WITH_POLICY = sa.select(datasets, policy_rows.c.number, policy_rows.c.body).joi
     policy_rows, policy_rows.c.name == datasets.c.name
 )
 _IN_EFFECT = _WITH_POLICY.where(policy_rows.c.number == policies.newest_number(datasets.c.name))
+# who may see the newest version that is ready, or else the newest. Without the declaration: a wide one takes
+# long to read, and how long a refusal takes would tell that there is a data set of this name
+_SEEN_BY = (
+    sa.select(datasets.c.id, datasets.c.name, datasets.c.owner, datasets.c.state)
+    .add_columns(policy_rows.c.body["data_users"].label("data_users"))
+    .join(policy_rows, policy_rows.c.name == datasets.c.name)
+    .where(policy_rows.c.number == policies.newest_number(datasets.c.name))
+    .where(datasets.c.name == sa.bindparam("name", type_=sa.String))
+    .order_by((datasets.c.state == DatasetState.READY).desc(), datasets.c.version.desc())
+    .limit(1)
+)
 
 
 def register(
@@ -141,11 +152,11 @@ def settled_deliveries(connection: sa.Connection, names: Iterable[str]) -> set[s
 
 def newest(connection: sa.Connection, name: str, user: User) -> Dataset:
     """The newest version that is ready, or else the newest; NotFound unless this user may see it."""
-    ready = _latest(connection, name, state=DatasetState.READY) or _latest(connection, name)
-    if ready is None or not _visible(ready, user, _opened_to(connection, user)):
+    dataset_id = _visible_id(connection, name, user, _opened_to(connection, user))
+    if dataset_id is None:
         # the same words for absent and forbidden: a name is not confirmed to those who may not see it
         raise NotFound("dataset", f"there is no data set {name} that you may use.", "See `dpgate datasets`.")
-    return ready
+    return get(connection, dataset_id)
 
 
 def owned(connection: sa.Connection, name: str, user: User) -> Dataset:
@@ -158,8 +169,8 @@ def owned(connection: sa.Connection, name: str, user: User) -> Dataset:
 
 def newest_registration(connection: sa.Connection, name: str, user: User) -> Dataset:
     """The newest version in whatever state, for its rights holder."""
-    latest = _latest(connection, name)
-    if latest is None or latest.owner != user.name:
+    latest = _latest(connection, name) if grants.owner_of(connection, name) == user.name else None
+    if latest is None:
         raise NotFound("dataset", f"there is no data set {name} of yours.", "See `dpgate datasets`.")
     return latest
 
@@ -167,11 +178,9 @@ def newest_registration(connection: sa.Connection, name: str, user: User) -> Dat
 def visible_to(connection: sa.Connection, user: User) -> list[Dataset]:
     """The newest version of every data set that this user may see, by name."""
     names = connection.execute(sa.select(datasets.c.name).distinct().order_by(datasets.c.name)).scalars()
-    found = [
-        _latest(connection, name, state=DatasetState.READY) or _latest(connection, name) for name in names
-    ]
     opened = _opened_to(connection, user)
-    return [dataset for dataset in found if dataset is not None and _visible(dataset, user, opened)]
+    found = [_visible_id(connection, name, user, opened) for name in list(names)]
+    return [get(connection, dataset_id) for dataset_id in found if dataset_id is not None]
 
 
 def importing(connection: sa.Connection, *, older_than_s: float, now: datetime) -> list[str]:
@@ -237,12 +246,9 @@ def _latest(
     connection: sa.Connection,
     name: str,
     *,
-    state: DatasetState | None = None,
     but_not: DatasetState | None = None,
 ) -> Dataset | None:
     query = _IN_EFFECT.where(datasets.c.name == name).order_by(datasets.c.version.desc()).limit(1)
-    if state is not None:
-        query = query.where(datasets.c.state == state)
     if but_not is not None:
         query = query.where(datasets.c.state != but_not)
     row = connection.execute(query).one_or_none()
@@ -255,12 +261,17 @@ def _opened_to(connection: sa.Connection, user: User) -> frozenset[str]:
     return granted | reviewers.reviewed_by(connection, user)
 
 
-def _visible(dataset: Dataset, user: User, opened: frozenset[str]) -> bool:
-    named, is_open = dataset.declaration.policy.data_users, dataset.name in opened
+def _visible_id(connection: sa.Connection, name: str, user: User, opened: frozenset[str]) -> str | None:
+    """Of the version that this user may see; None for an absent name and a forbidden one alike."""
+    row = connection.execute(_SEEN_BY, {"name": name}).one_or_none()
+    if row is None:
+        return None
+    named, is_open = tuple(row.data_users), row.name in opened
     # what others than the owner decide about is there for them to see
-    return may_see_dataset(
-        user, owner=dataset.owner, data_users=named, is_granted=is_open, reviews=is_open
-    ) and (dataset.state is DatasetState.READY or user.name == dataset.owner)
+    may = may_see_dataset(user, owner=row.owner, data_users=named, is_granted=is_open, reviews=is_open)
+    is_there = row.state == DatasetState.READY or row.owner == user.name
+    found: str = row.id
+    return found if may and is_there else None
 
 
 def _dataset(row: sa.Row[tuple[object, ...]]) -> Dataset:

@@ -25,6 +25,12 @@ from store.entitlement_tables import entitlement_rules as rules
 from store.tables import datasets, users
 
 _RULE = tuple(EntitlementRule.model_fields)
+_NEEDED = {
+    Right.REVIEWER: Role.RIGHTS_HOLDER,
+    Right.MEMBER: Role.DATA_USER,
+    Right.LEAD: Role.DATA_USER,
+}
+"""The role that somebody has to have for a rule to give them anything."""
 
 
 @dataclass(frozen=True)
@@ -79,13 +85,20 @@ def remove(
 
 
 def listed(connection: sa.Connection, gives: Iterable[Right], about: str | None = None) -> list[Standing]:
-    """The rules about one thing, or of all roles, in the order in which they were made."""
+    """The rules about one thing, or of all roles, in the order in which they were made. Holders are those to
+    whom they give something: who else is in a group is not for whoever names it in a rule."""
     query = sa.select(rules).where(rules.c.gives.in_(list(gives))).order_by(rules.c.number)
     found = connection.execute(query if about is None else query.where(rules.c.about == about)).all()
-    holders = sa.select(entitled).where(entitled.c.rule.in_([row.number for row in found]))
+    holders = (
+        sa.select(entitled, users.c.role)
+        .join(users, users.c.name == entitled.c.name)
+        .where(entitled.c.rule.in_([row.number for row in found]))
+    )
+    needed = {row.number: _NEEDED.get(row.gives) for row in found}
     names: dict[int, list[str]] = {row.number: [] for row in found}
     for row in connection.execute(holders.order_by(entitled.c.name)):
-        names[row.rule].append(row.name)
+        if needed[row.rule] in (None, row.role):
+            names[row.rule].append(row.name)
     return [Standing(_rule(row), tuple(names[row.number])) for row in found]
 
 

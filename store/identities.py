@@ -21,7 +21,7 @@ from store.account_tables import identities
 from store.database import insert_once
 from store.tables import users as users_table
 
-# who acts in the audit trail without being a user
+# who acts in the audit trail without being a user; the operator of an embedded platform is one
 RESERVED = {"gateway", "host", "operator", "policy", "sweep", "unknown", "worker"}
 MOST_OF_A_NAME = 99
 # how much of its time the word may lose before that is written down again: not with every request
@@ -97,6 +97,12 @@ def admit(connection: sa.Connection, word: Word, now: datetime) -> User | None:
     return User(name=row.name, role=role)
 
 
+def has_one(connection: sa.Connection, name: str) -> bool:
+    """Whether this user comes from an identity provider."""
+    query = sa.select(identities.c.name).where(identities.c.name == name)
+    return connection.execute(query).first() is not None
+
+
 def slug(called: str) -> str:
     """A user name from what somebody is called elsewhere; not from the part behind an @."""
     letters = unicodedata.normalize("NFKD", called.partition("@")[0]).encode("ascii", "ignore").decode()
@@ -163,8 +169,10 @@ def _free_user(connection: sa.Connection, *, called: str, role: Role, now: datet
         if name in RESERVED:
             continue
         try:
-            # the token that comes with it is shown to nobody
-            return users.add(connection, name=name, role=role, now=now)[0]
+            user, token = users.add(connection, name=name, role=role, now=now)
         except Conflict:
             continue
+        # the token that comes with it is shown to nobody
+        users.end_full_token(connection, name=name, token_id=users.parts_of(token)[0])
+        return user
     raise Conflict("authorization", f"too many users are called {wanted}.", "Ask the operator.")

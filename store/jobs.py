@@ -91,7 +91,9 @@ def on_record(connection: sa.Connection, job_id: str, *, author: str, request: A
     """The job that this very request made before. Raises Conflict when the id stands for another request."""
     present = _find(connection, job_id)
     if present is not None and (present.author != author or present.request != request):
-        raise Conflict("job_id", "this id stands for another request.", "Choose a new id.")
+        raise _other_request()
+    if present is None:
+        _check_own_id(connection, job_id)
     return present
 
 
@@ -238,6 +240,17 @@ def _released_once(request: AnyRequest) -> Conflict:
         f"{request.mechanism_name} releases once from one pipeline and data set; another job does that.",
         "Ask the identical question when it is RELEASED: the same release answers it, free.",
     )
+
+
+def _check_own_id(connection: sa.Connection, job_id: str) -> None:
+    """Votes and events go by the id of what they are about. Raises Conflict for the id of a data set's
+    version: votes on its twin would count for the job, and the other way round."""
+    if connection.execute(sa.select(datasets.c.id).where(datasets.c.id == job_id)).first() is not None:
+        raise _other_request()
+
+
+def _other_request() -> Conflict:
+    return Conflict("job_id", "this id stands for another request.", "Choose a new id.")
 
 
 def _answered(connection: sa.Connection, question: str) -> str | None:

@@ -122,11 +122,14 @@ def of_user(connection: sa.Connection, name: str, now: datetime) -> list[Token]:
 
 
 def revoke(connection: sa.Connection, *, name: str, token_id: str, now: datetime) -> None:
-    """It stops working at once. Raises NotFound, also for a token of somebody else."""
+    """It stops working at once, also the one that came with the account. Raises NotFound, also for a token of
+    somebody else."""
     query = sa.update(api_tokens).where(
         api_tokens.c.id == token_id, api_tokens.c.name == name, api_tokens.c.revoked_at.is_(None)
     )
-    if connection.execute(query.values(revoked_at=now)).rowcount != 1:
+    if connection.execute(query.values(revoked_at=now)).rowcount == 1:
+        return
+    if not users.end_full_token(connection, name=name, token_id=token_id):
         raise NotFound("token", f"{name} has no token {token_id}.", "`dpgate token list` shows your own.")
 
 

@@ -17,6 +17,8 @@ from store.tables import users
 
 PREFIX = "dpgate"
 _TOKEN = re.compile(rf"{PREFIX}\.([0-9a-f]{{16}})\.([A-Za-z0-9_-]{{43}})", re.ASCII)
+REVOKED = "revoked"
+"""In the place of a hash: no secret has it."""
 WRONG_TOKEN = ("authorization", "the token is not valid.", "Log in with `dpgate login`.")
 
 
@@ -61,6 +63,20 @@ def renew_token(connection: sa.Connection, *, name: str) -> str:
     if changed.rowcount != 1:
         raise NotFound("name", f"there is no user {name}.")
     return f"{PREFIX}.{token_id}.{secret}"
+
+
+def full_token(connection: sa.Connection, name: str) -> str | None:
+    """The id of the token that came with the account; None when it was ended."""
+    query = sa.select(users.c.token_id).where(users.c.name == name, users.c.token_hash != REVOKED)
+    found: str | None = connection.execute(query).scalar()
+    return found
+
+
+def end_full_token(connection: sa.Connection, *, name: str, token_id: str) -> bool:
+    """Whoever added the user has seen it: nobody comes in with it any more. False when it is not theirs, or
+    was ended before."""
+    its = (users.c.name == name, users.c.token_id == token_id, users.c.token_hash != REVOKED)
+    return connection.execute(sa.update(users).where(*its).values(token_hash=REVOKED)).rowcount == 1
 
 
 def parts_of(token: str) -> tuple[str, str]:

@@ -22,7 +22,7 @@ from gateway.access import TheDatabase, requires
 from gateway.api.grants import GrantView, Shares
 from gateway.problems import RESPONSES
 from store import grants, history, projects
-from store.history import Wanted
+from store.history import Subjects, Wanted
 
 router = APIRouter(prefix="/projects", tags=["projects"], responses=RESPONSES)
 MAX_EVENTS = 100
@@ -116,7 +116,8 @@ def get_history(project: Slug, user: Reader, database: TheDatabase) -> list[Proj
     with database.reading() as connection:
         projects.get_visible(connection, project, user)
         visible = grants.of_project(connection, project, user)
-        subjects = {subject_of_project(project), *(subject_of_grant(grant.number) for grant in visible)}
+        about = {subject_of_project(project), *(subject_of_grant(grant.number) for grant in visible)}
+        subjects = Subjects(frozenset(about))
         found = history.events(connection, Wanted(), subjects=subjects, limit=MAX_EVENTS)
     return [_event(event) for event in found]
 

@@ -8,7 +8,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Request
 from pydantic import BaseModel
 
-from domain.errors import NotAllowed
+from domain.errors import Conflict, NotAllowed
 from domain.model import Model, Slug
 from domain.permissions import Permission, Role, User
 from gateway.access import TheDatabase, requires
@@ -17,7 +17,7 @@ from gateway.config import GatewaySettings
 from gateway.logins import check_passwords_are_used
 from gateway.problems import RESPONSES
 from gateway.routes import OurId
-from store import accounts, audit, sessions, tokens, users
+from store import accounts, audit, identities, sessions, tokens, users
 
 router = APIRouter(prefix="/users", tags=["users"], responses=RESPONSES)
 
@@ -71,6 +71,10 @@ def add_user(
     request: Request,
     database: TheDatabase,
 ) -> UserWithToken:
+    if new.name in identities.RESERVED:
+        raise Conflict(
+            "name", "is what the platform calls itself in the audit trail.", "Choose another name."
+        )
     now = datetime.now(UTC)
     settings: GatewaySettings = request.app.state.settings
     with database.transaction() as connection:

@@ -24,6 +24,11 @@ _LOOPBACK_NAMES = {"localhost", "127.0.0.1", "::1"}
 _WRAPPING = tuple(
     ipaddress.ip_network(net) for net in ("64:ff9b::/96", "64:ff9b:1::/48", "2002::/16", "2001::/32")
 )
+# not of the open internet either, though the standard library of Python 3.11 takes them for it: site-local
+# (RFC 3879), protocol assignments (RFC 6890), 6to4 relays (RFC 7526), documentation (RFC 9637)
+_INSIDE = tuple(
+    ipaddress.ip_network(net) for net in ("fec0::/10", "192.0.0.0/24", "192.88.99.0/24", "3fff::/20")
+)
 IP = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
@@ -128,6 +133,8 @@ def is_open(address: IP) -> bool:
             return is_open(address.ipv4_mapped)
         if any(address in net for net in _WRAPPING):
             return False
+    if any(address in net for net in _INSIDE):
+        return False
     return address.is_global and not (
         address.is_multicast or address.is_reserved or address.is_unspecified or address.is_link_local
     )

@@ -21,7 +21,7 @@ from gateway.pages import layout
 from gateway.pages.session import ACCOUNT, COOKIE, NEW_PASSWORD, CheckedForm, cookie_name, page_requires
 from gateway.problems import STATUS
 from gateway.routes import OurId
-from store import accounts, audit, sessions, tokens
+from store import accounts, audit, identities, sessions, tokens, users
 from store.database import Database
 from store.tokens import Caller
 
@@ -103,6 +103,7 @@ def _page(
         initial = accounts.has_initial_password(connection, user.name)
         owned = tokens.of_user(connection, user.name, now)
         open_sessions = sessions.count(connection, user.name, now)
+        full = None if identities.has_one(connection, user.name) else users.full_token(connection, user.name)
     return layout.page(
         request,
         "account.html",
@@ -116,6 +117,7 @@ def _page(
         chosen=typed.getlist("scopes") if typed else [Scope.READ],
         made=made,
         tokens=owned,
+        full_token=full,
         scopes={scope: MEANING[scope] for scope in useful_scopes(user)},
         other_sessions=open_sessions - 1,
         has_password=has_password and request.app.state.settings.has_passwords,

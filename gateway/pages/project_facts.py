@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date, datetime
 
-from domain.errors import FieldProblem
 from domain.loss import Currency
 from domain.project import GrantState, ProjectState
 from gateway.api.grants import GrantView
@@ -58,13 +57,6 @@ def granted(view: GrantView) -> Granted:
     is_dormant = view.state is GrantState.GRANTED and not view.is_living
     words = _DORMANT if is_dormant else GRANT_STATES[view.state]
     return Granted(view, words, [Bar.of(account) for account in view.accounts])
-
-
-def plainly(problem: FieldProblem) -> FieldProblem:
-    """The problem of a field, without the pattern that a short name must match: the fix says it in words."""
-    if "should match pattern" in problem.problem:
-        return FieldProblem(problem.field, "is no short name.", problem.fix)
-    return problem
 
 
 def until(ends_on: date | None) -> str:

@@ -195,4 +195,4 @@ def _reach(project: ProjectView) -> list[str]:
 
 
 def _by_field(error: RequestError | None) -> dict[str, FieldProblem]:
-    return {problem.field: project_facts.plainly(problem) for problem in error.problems} if error else {}
+    return {problem.field: problem for problem in error.problems} if error else {}

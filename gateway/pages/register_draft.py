@@ -121,7 +121,7 @@ def keep(
     seen = int(revision) if revision.isascii() and revision.isdigit() and len(revision) < 9 else -1
     try:
         with database.transaction() as connection:
-            content = {"declaration": declaration, "done": steps}
+            content = {**draft.content, "declaration": declaration, "done": steps}
             kept = drafts.change(connection, draft, content, revision=seen, now=datetime.now(UTC))
             return kept, None
     except Conflict as error:
@@ -138,7 +138,8 @@ def _counted(parts: list[str]) -> Iterator[str]:
 
 
 def _in_words(problem: FieldProblem) -> FieldProblem:
-    """Nobody who fills in a form reads regular expressions."""
+    """Without the patterns of paths and of names in one line, which domain/model spells out: nobody who fills
+    in a form reads regular expressions."""
     if "match pattern" not in problem.problem:
         return problem
     return FieldProblem(problem.field, "has characters that it cannot have.", problem.fix)

@@ -55,7 +55,7 @@ class Drafted:
             pipeline = pipeline_of(self.content)
         except RequestError:
             return Step.PIPELINE
-        if not is_rehearsed(self.content, self.rehearsal):
+        if not is_rehearsed(self.content, self.rehearsal, dataset_id=self.dataset.id):
             return Step.REHEARSAL
         if has_untyped_bounds(pipeline.manifest):
             return Step.BOUNDS

@@ -79,10 +79,8 @@ def _page(
         error=error,
         typed=typed,
         pipeline=pipeline,
-        is_current=is_current
-        and rehearsal is not None
-        and rehearsal.request.dataset == drafted.content.dataset,
-        is_done=is_rehearsed(drafted.content, rehearsal),
+        is_current=is_current and rehearsal is not None and rehearsal.dataset_id == drafted.dataset.id,
+        is_done=is_rehearsed(drafted.content, rehearsal, dataset_id=drafted.dataset.id),
         block_size=rehearsal.request.block_size if rehearsal else max(DEFAULT_BLOCK_SIZE, least),
         least=least,
         percent=_percent(drafted),

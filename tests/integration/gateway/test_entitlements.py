@@ -183,6 +183,20 @@ def test_a_board_reviews_a_data_set_while_its_members_are_rights_holders(either:
     assert ask(either, off_board, "/datasets/heights").status_code == 404
 
 
+def test_a_rule_does_not_tell_who_else_is_in_a_group(gateway: Gateway, issuer: Issuer):
+    """A lead could otherwise name any group, and read who of all users is in it."""
+    rule(gateway, "bob", "/projects/sleep/entitlements", BOARD)
+    rule(gateway, "holder", "/datasets/heights/entitlements", BOARD)
+    on_board = issuer.token(eduperson_entitlement=[STEWARD, BOARD])
+    assert ask(gateway, on_board, "/me").json()["name"] == NAME
+    of_project = gateway.ask("GET", "/projects/sleep/entitlements", by="bob").json()
+    of_dataset = gateway.ask("GET", "/datasets/heights/entitlements", by="holder").json()
+    assert ([one["holds_for"] for one in of_project], [one["holds_for"] for one in of_dataset]) == (
+        [[]],
+        [[NAME]],
+    )
+
+
 def test_a_role_that_came_by_a_group_ends_with_it_in_every_session_and_token(either: Gateway, issuer: Issuer):
     made = rule(either, "olga", "/entitlements/roles", OPERATORS, role="operator")
     issuer.id_claims = {"eduperson_entitlement": [OPERATORS]}

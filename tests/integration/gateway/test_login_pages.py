@@ -135,6 +135,15 @@ def test_the_first_password_only_opens_the_page_for_another(gateway: Gateway, br
     assert "A new token" in browser.get("/account").text
 
 
+def test_the_token_that_came_with_the_account_is_listed_until_it_is_ended(gateway: Gateway, browser: Browser):
+    browser.log_in("ada", PASSWORD)
+    token_id = gateway.tokens["ada"].split(".")[1]
+    assert token_id in browser.get("/account").text
+    browser.send("/account", f"/account/tokens/{token_id}/revocation")
+    assert token_id not in browser.get("/account").text
+    assert gateway.ask("GET", "/me", by="ada").status_code == 401
+
+
 def test_the_first_password_ends_after_a_week(gateway: Gateway, browser: Browser):
     with gateway.database.transaction() as connection:
         first = accounts.set_initial_password(connection, "bob", datetime.now(UTC) - timedelta(days=8))

@@ -110,3 +110,25 @@ def test_an_operator_renews_a_password_and_ends_an_account(gateway: Gateway):
     problem(gateway.ask("GET", "/me", by="ada"), status=401)
     problem(gateway.ask("DELETE", "/users/olga", by="olga"), status=403)
     problem(gateway.ask("DELETE", "/users/nobody", by="olga"), status=404)
+
+
+def test_the_token_that_an_operator_has_seen_can_be_ended(gateway: Gateway):
+    """Whoever added somebody could otherwise vote in their name for ever."""
+    added = gateway.ask("POST", "/users", by="olga", json={"name": "zoe", "role": "rights_holder"}).json()
+    seen = bearer(added["token"])
+    login = {"name": "zoe", "password": added["initial_password"], "new_password": PASSWORD}
+    own = bearer(gateway.ask("POST", "/login", json=login).json()["token"])
+    token_id = added["token"].split(".")[1]
+    assert gateway.ask("DELETE", f"/tokens/{token_id}", by="bob").status_code == 404
+    assert gateway.ask("GET", "/me", headers=seen).status_code == 200
+    assert gateway.ask("DELETE", f"/tokens/{token_id}", headers=own).status_code == 200
+    problem(gateway.ask("GET", "/me", headers=seen), status=401)
+    assert gateway.ask("GET", "/me", headers=own).status_code == 200
+    problem(gateway.ask("DELETE", f"/tokens/{token_id}", headers=own), status=404)
+
+
+@pytest.mark.parametrize("name", ["gateway", "policy", "sweep", "worker"])
+def test_nobody_is_called_as_the_platform_is(gateway: Gateway, name: str):
+    """What they did would read in the audit trail as if nobody had done it."""
+    refused = gateway.ask("POST", "/users", by="olga", json={"name": name, "role": "operator"})
+    assert problem(refused, status=409)["field"] == "name"

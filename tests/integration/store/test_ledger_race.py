@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from typing import Any
 
 import ledger_checks as checks
 import pytest
 from factories import NOW, given_dataset, given_image, given_job, given_user
 
-from domain.errors import BudgetExceeded
+from domain.errors import BudgetExceeded, Conflict
+from domain.model import parse
 from domain.states import Actor, JobState
+from domain.twin_request import TwinRequest
 from privacy.cost import Currency
-from store import jobs, ledger
+from store import jobs, ledger, twins
 from store.database import Database
 
 
@@ -71,6 +74,38 @@ def test_whole_jobs_compete_for_one_budget(wide):
     with ThreadPoolExecutor(24) as threads:
         assert sum(threads.map(client, range(24))) == 6
     assert checks.check_sums(wide) == {Currency.EPSILON: (3_000_000, 0)}
+
+
+def test_counts_for_a_twin_and_jobs_compete_for_the_last_of_the_budget(wide):
+    """They are asked for by another route and by another person, and there is enough for one of them."""
+    with wide.transaction() as connection:
+        dataset = given_dataset(connection, budget_epsilon="5")
+        given_image(connection)
+        given_user(connection)
+        given_job(connection, job_id="job-before", epsilon="4")
+
+    def client(number: int) -> bool:
+        try:
+            with wide.transaction() as connection:
+                if number % 2:
+                    given_job(connection, job_id=f"job-{number:05d}", block_size=3 + number, epsilon="1")
+                else:
+                    twins.submit(
+                        connection, job_id=f"counts-{number:05d}", request=counts(again=bool(number)),
+                        dataset=dataset, by="holder", now=NOW,
+                    )  # fmt: skip
+        except (BudgetExceeded, Conflict):
+            return False
+        return True
+
+    with ThreadPoolExecutor(8) as threads:
+        assert sum(threads.map(client, range(8))) == 1
+    assert checks.check_sums(wide) == {Currency.EPSILON: (5_000_000, 0)}
+
+
+def counts(**fields: Any) -> TwinRequest:
+    order = {"dataset": "heights", "tables": [{"path": "participants.tsv", "level": 1}], "epsilon": "1"}
+    return parse(TwinRequest, {**order, **fields})
 
 
 def test_a_charge_and_a_cancellation_at_once_settle_once(wide):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+import itertools
+import threading
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from datetime import timedelta
 
 import pytest
@@ -17,6 +19,12 @@ from store.tables import audit_events
 
 PASSWORD = "four words that differ"
 WRONG = "four other words here"
+
+
+@pytest.fixture
+def swift(monkeypatch):
+    """Hashes that cost next to nothing, where a test is about counting; ask for it before `ada`."""
+    monkeypatch.setattr(accounts, "_HASHER", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
 
 
 @pytest.fixture
@@ -66,7 +74,7 @@ def test_every_failure_costs_one_hash_and_has_the_same_words(ada, name, monkeypa
     assert refusals(ada) == 1
 
 
-def test_waiting_grows_and_is_forgotten(ada):
+def test_waiting_grows_and_is_forgotten(swift, ada):
     moment = NOW
     waits = []
     for number in range(10):
@@ -83,7 +91,7 @@ def test_waiting_grows_and_is_forgotten(ada):
         accounts.check_password(ada, "ada", WRONG, moment)
 
 
-def test_a_day_without_a_try_forgets_the_failures(ada):
+def test_a_day_without_a_try_forgets_the_failures(swift, ada):
     for _ in range(5):
         with pytest.raises(Unauthenticated):
             accounts.check_password(ada, "ada", WRONG, NOW)
@@ -148,3 +156,28 @@ def test_a_weak_password(ada, weak):
 def test_a_password_for_nobody(ada):
     with ada.transaction() as connection, pytest.raises(NotFound, match="no user zoe"):
         accounts.set_password(connection, "zoe", PASSWORD, NOW)
+
+
+def test_a_flood_of_guesses_leaves_threads_to_everybody_else(ada, monkeypatch):
+    """Each guess that waits for its hash keeps one of the gateway's threads; those over the line keep none,
+    and are no attempts."""
+
+    def guess(number: int) -> type[Exception]:
+        with pytest.raises((TooMany, Unauthenticated)) as refused:
+            accounts.check_password(ada, f"nobody-{number}", WRONG, NOW)
+        return refused.type
+
+    hashing = threading.BoundedSemaphore(2)
+    monkeypatch.setattr(accounts, "_AT_ONCE", hashing)
+    monkeypatch.setattr(accounts, "_PATIENCE_S", 60)
+    monkeypatch.setattr(accounts, "_LINE", threading.BoundedSemaphore(4))
+    with hashing, hashing, ThreadPoolExecutor(8) as threads:
+        asked = [threads.submit(guess, number) for number in range(8)]
+        over = list(itertools.islice(as_completed(asked, timeout=50), 4))
+        assert [each.result() for each in over] == [TooMany] * 4
+        with ada.reading() as connection:
+            kept = connection.execute(sa.select(sa.func.count()).select_from(login_failures)).scalar_one()
+        hashing.release()
+        assert [each.result() for each in asked if each not in over] == [Unauthenticated] * 4
+        hashing.acquire()
+    assert kept <= 4

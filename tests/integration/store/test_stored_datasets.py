@@ -5,13 +5,16 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+import sqlalchemy as sa
 from factories import NOW, given_dataset, given_user, make_user, policy_fields
+from pydantic import ValidationError
 
 from domain.dataset import DatasetState, ImportProblem
 from domain.errors import Conflict, InvalidRequest, NotFound
 from domain.permissions import Role
 from privacy.cost import Cost, Currency
 from store import datasets, ledger
+from store.tables import datasets as dataset_rows
 
 HOLDER = make_user("holder", Role.RIGHTS_HOLDER)
 ADA, EVE = make_user("ada"), make_user("eve")
@@ -167,6 +170,20 @@ def test_absent_and_forbidden_read_the_same(connection):
     assert len(texts) == 1
     assert datasets.visible_to(connection, EVE) == []
     assert [dataset.name for dataset in datasets.visible_to(connection, ADA)] == ["heights"]
+
+
+def test_a_refusal_reads_no_declaration(connection):
+    """A wide one takes a hundred times as long as an absent name, which tells that there is one."""
+    given_dataset(connection)
+    connection.execute(sa.update(dataset_rows).values(declaration={"no": "declaration"}))
+    for name, role in (("bob", Role.DATA_USER), ("rival", Role.RIGHTS_HOLDER)):
+        with pytest.raises(NotFound):
+            datasets.newest(connection, "heights", make_user(name, role))
+        with pytest.raises(NotFound):
+            datasets.newest_registration(connection, "heights", make_user(name, role))
+        assert datasets.visible_to(connection, make_user(name, role)) == []
+    with pytest.raises(ValidationError):
+        datasets.newest(connection, "heights", make_user("ada"))
 
 
 def test_a_policy_for_everyone_means_every_data_user(connection):

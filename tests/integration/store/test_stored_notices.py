@@ -270,3 +270,27 @@ def test_secrets_are_long_and_never_shown_by_accident(database: Database, now: d
 def _epsilon(state: JobState) -> dict[str, str]:
     """Another question for each."""
     return {"name": "sample_aggregate", "epsilon": f"0.{1 + list(JobState).index(state)}"}
+
+
+def test_mails_that_are_on_their_way_count_though_their_address_is_removed(database: Database, now: datetime):
+    """Else whoever removes it in time sends as many codes as they like to somebody else's address."""
+    with database.transaction() as connection:
+        given_user(connection, "ada")
+
+    def bother() -> None:
+        with database.transaction() as connection:
+            channels.set_address(connection, "ada", "victim@example.org", now)
+            notices.tell_channel(
+                connection, kind=NoticeKind.CONFIRMATION, name="ada", channel=Channel.EMAIL, now=now
+            )
+        with database.transaction() as connection:
+            (claimed,) = outbox.claim(connection, now, limit=1)
+        with database.transaction() as connection:
+            channels.remove_address(connection, "ada")
+        with database.transaction() as connection:
+            outbox.finish(connection, claimed, None, now)
+
+    for _ in range(notices.MOST_A_DAY[NoticeKind.CONFIRMATION]):
+        bother()
+    with pytest.raises(TooMany, match="within a day"):
+        bother()

@@ -79,7 +79,7 @@ def test_a_change_holds_for_all_versions_and_is_on_record(heights: Database) -> 
         assert datasets.newest(connection, "heights", BOB).policy_number == 2
         (event,) = history.events(connection, history.Wanted(action="policy.change"))
         assert audit.verify(connection).intact
-        assert event.subject in history.subjects_of(connection, make_user("holder", Role.RIGHTS_HOLDER))
+        assert event.subject in history.subjects_of(connection, make_user("holder", Role.RIGHTS_HOLDER)).own
     assert (event.actor, event.details) == (
         "holder",
         {"name": "heights", "number": 2, "fields": ["data_users"], "reason": "bob joins"},
