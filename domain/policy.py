@@ -96,6 +96,8 @@ class Policy(Model):
     # how many of them must agree
     votes: Annotated[Literal[1, 2], Field(exclude_if=_is_one)] = 1
     review_twin: Annotated[bool, Field(exclude_if=_is_nothing)] = False
+    # real values in mixed order, of no guarantee class, once reviewers have signed for them
+    scrambled_twin: Annotated[bool, Field(exclude_if=_is_nothing)] = False
     timing: Timing = Timing()
 
     @field_validator("approve_jobs_above", "review_releases_above")

@@ -11,7 +11,7 @@ from domain.dataset import Dataset
 from domain.job import Job
 from domain.permissions import User
 from domain.review import Stage, Tally, stage_of
-from store import datasets, grants, jobs, reviewers, reviews, twin_reviews, twins
+from store import datasets, grants, jobs, reviewers, reviews, scrambled, twin_reviews, twins
 from store.tables import datasets as dataset_rows
 from store.tables import jobs as job_rows
 
@@ -47,6 +47,7 @@ def of(connection: sa.Connection, user: User) -> list[Waiting]:
     found = [_job(connection, job, user) for job in jobs.waiting(connection, user)]
     found += [_twin(connection, dataset, user) for dataset in twin_reviews.waiting(connection, user)]
     found += [_counts(connection, counts, user) for counts in twins.waiting(connection, user)]
+    found += _scrambles(connection, user)
     return sorted(found, key=lambda each: each.since)
 
 
@@ -111,6 +112,27 @@ def _counts(connection: sa.Connection, counts: twins.Counts, user: User) -> Wait
         tally=counts.tally,
         has_voted=reviews.has_voted(connection, user, subject=counts.job.id, stage=Stage.TWIN),
     )
+
+
+def _scrambles(connection: sa.Connection, user: User) -> list[Waiting]:
+    """Scrambled twins that wait for signatures: who signed is no secret, unlike a vote."""
+    mine = reviewers.reviewed_by(connection, user)
+    found = [(datasets.get(connection, one.dataset_id), one) for one in scrambled.all_waiting(connection)]
+    return [
+        Waiting(
+            stage=Stage.TWIN,
+            subject=dataset.name,
+            dataset=dataset.name,
+            version=dataset.version,
+            title=f"{dataset.declaration.title}: scrambled original data, not anonymous",
+            author=None,
+            since=one.offered_at,
+            tally=Tally(dataset.declaration.policy.votes, len(one.signatures)),
+            has_voted=user.name in one.signers,
+        )
+        for dataset, one in found
+        if dataset.name in mine
+    ]
 
 
 def _twin(connection: sa.Connection, dataset: Dataset, user: User) -> Waiting:

@@ -1,4 +1,4 @@
-"""`dpgate twin scramble`: level 3, real values in mixed order, signed for. Here; nothing is sent anywhere."""
+"""`dpgate twin scramble make | verify`: level 3, real values in mixed order. Nothing is sent anywhere."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def scramble_make(
     from dpgate.scramble.methods import Wishes
     from dpgate.scramble.run import Order, scramble
 
-    today = _today()
+    today = today_here()
     groups = tuple(tuple(name.strip() for name in group.split(",")) for group in together or ())
     order = Order(
         source,
@@ -98,7 +98,7 @@ def scramble_verify(
     """Say whether a scrambled folder has expired, and whether it is as it was handed over."""
     from dpgate.scramble.verify import verify
 
-    found = verify(folder, today=_today())
+    found = verify(folder, today=today_here())
     record = found.record
     if as_json:
         print_json(
@@ -154,5 +154,5 @@ def _print(found: Outcome, *, as_json: bool) -> None:
     err.print(f"For you alone: {plain(found.report)}", soft_wrap=True)
 
 
-def _today() -> date:
+def today_here() -> date:
     return datetime.now(UTC).date()

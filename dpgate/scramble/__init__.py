@@ -1,14 +1,11 @@
 """The reviewed scramble, level 3 of a twin: real values in mixed order, outside every guarantee.
 
-It is made on the rights holder's machine, for somebody who has signed for it, until a date, and is never
-called anonymous. The platform neither takes such a folder nor hands one out.
+It is made on the rights holder's machine, under an agreement that somebody has signed, until a date, and is
+never called anonymous. The platform takes such a folder only after reviewers have signed for it.
 
-Reading order: agreement (who signed, until when), pseudonyms, methods, tables, leaks, run; verify.
+Reading order: agreement (who signed, until when), pseudonyms, methods, tables, leaks, run; verify, folder.
 """
 
-OUTSIDE = (
-    "NOT anonymous: real values in mixed order. Treat as personal data. Outside the guarantee: class none."
-)
-"""The label, wherever such a folder is spoken of."""
+from domain.scrambled import LABEL as OUTSIDE
 
 __all__ = ["OUTSIDE"]

@@ -16,6 +16,7 @@ from pathlib import Path
 from domain.delimited import read_rows
 from domain.people_in_paths import id_columns, is_text, mentions
 from dpgate.errors import DpgateError
+from dpgate.scramble.blank import blank
 from dpgate.scramble.leaks import TableLeaks, leaks_of
 from dpgate.scramble.tables import SUFFIXES, read_columns
 from dpgate.siesta.people import everybody
@@ -37,13 +38,10 @@ def run_bidscramble(tree: Tree, made: Path) -> tuple[tuple[TableLeaks, ...], int
         place = Path(work)
         mixed, home = place / "mixed", place / "home"
         home.mkdir()
-        for arguments in (
-            (str(tree.root), str(mixed), "stub", "-a", "no"),
-            (str(tree.root), str(mixed), "tsv", "permute"),
-            (str(mixed), str(made), "pseudo", "random"),
-        ):
-            _run(program, arguments, home)
-    _fill_json(made)
+        _run(program, (str(tree.root), str(mixed), "stub", "-a", "no"), home)
+        _empty(mixed)
+        _run(program, (str(tree.root), str(mixed), "tsv", "permute"), home)
+        _run(program, (str(mixed), str(made), "pseudo", "random"), home)
     check_nothing_stayed(tree, made)
     try:
         return _leaks(tree, made), len(people)
@@ -103,11 +101,12 @@ def _run(program: str, arguments: tuple[str, ...], home: Path) -> None:
         )
 
 
-def _fill_json(made: Path) -> None:
-    """Its skeleton has empty files: a JSON file without content is none."""
-    for path in made.rglob("*.json"):
-        if not path.stat().st_size:
-            path.write_bytes(b"{}\n")
+def _empty(skeleton: Path) -> None:
+    """Its stub is meant to be of empty files; version 1.0.2 does not hear `-a no`, and copies what is at the
+    top of the tree, code and phenotype."""
+    for path in skeleton.rglob("*"):
+        if path.is_file():
+            path.write_bytes(blank(path.relative_to(skeleton).as_posix()))
 
 
 def _leaks(tree: Tree, made: Path) -> tuple[TableLeaks, ...]:

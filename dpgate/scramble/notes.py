@@ -30,26 +30,31 @@ what somebody already knows of them. New names for people change none of that.
 - Agreement: {agreement.agreement}
 - May be used until: {agreement.expires.isoformat()}. Then delete it, with every copy.
 
-No epsilon, no delta and no other promise stands behind this folder; it is no release of the platform, was
+No epsilon, no delta and no other promise stands behind this folder: its guarantee class is none. It was
 charged to no budget, and adds to what releases tell. `dpgate twin scramble verify FOLDER` says whether it has
 expired, and whether it is still as it was handed over.
 """
 
 
-def leak_report(tables: Sequence[TableLeaks], *, people: int, empty: Sequence[str], is_key_kept: bool) -> str:
-    """Markdown, for the rights holder alone: it was computed from the original without noise."""
+def leak_report(
+    tables: Sequence[TableLeaks], *, people: int, empty: Sequence[str], is_key_kept: bool, lot: str
+) -> str:
+    """Markdown, for the rights holder alone: it was computed from the original without noise. `lot` is a
+    number drawn by lot, so that the report's digest tells nothing of what it says."""
     key = "in the key file: keep it secret" if is_key_kept else "by a key that was forgotten"
     lines = [
         "# What the scrambled folder shows of people",
         "",
         "For you alone. These counts come from the original without noise and are as sensitive as it is.",
         f"Guarantee class: none. {OUTSIDE}",
+        "Whoever signs for the folder on the platform confirms by this file's SHA-256 to have read it.",
         "",
         f"- People, all still counted by the folder: {people}. Their names were replaced {key}.",
         f"- Files that are there by name only, without content: {len(empty)}.",
     ]
     for one in tables:
         lines += ["", f"## {one.path}", "", *_table(one)]
+    lines += ["", f"Number of this report, drawn by lot: {lot}"]
     return "\n".join(lines) + "\n"
 
 

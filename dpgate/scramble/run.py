@@ -7,8 +7,7 @@ content: what a header, a sidecar or a README says of people is not looked for, 
 from __future__ import annotations
 
 import hashlib
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -16,8 +15,9 @@ from pathlib import Path
 from domain.delimited import stream_rows
 from dpgate.errors import DpgateError
 from dpgate.scramble import OUTSIDE
-from dpgate.scramble.agreement import NOTE, RECORD, Agreement, Record, Written
+from dpgate.scramble.agreement import NOTE, RECORD, Agreement, Record, Written, check
 from dpgate.scramble.bidscramble import run_bidscramble
+from dpgate.scramble.blank import blank
 from dpgate.scramble.leaks import TableLeaks, leaks_of
 from dpgate.scramble.methods import Wishes
 from dpgate.scramble.notes import leak_report, note
@@ -25,8 +25,6 @@ from dpgate.scramble.pseudonyms import Pseudonyms, fresh_key, key_of
 from dpgate.scramble.tables import SUFFIXES, scramble_table
 from dpgate.siesta.new_folder import check_apart, new_folder, write_secret
 from dpgate.siesta.tree import Tree, read_tree
-
-DESCRIPTION = "dataset_description.json"
 
 
 @dataclass(frozen=True)
@@ -56,7 +54,7 @@ class Outcome:
 
 def scramble(order: Order, *, today: date) -> Outcome:
     """Raises DpgateError for anything that cannot be done as it was ordered; then nothing is written."""
-    order.agreement.check(today)
+    check(order.agreement, today)
     order.wishes.check()
     tree = _tree(order)
     report = order.out.absolute().parent / f"{order.out.name}.leaks.md"
@@ -70,8 +68,8 @@ def scramble(order: Order, *, today: date) -> Outcome:
         else:
             tables, empty = _own(order, tree, made, names)
             people = names.people
-        _finish(made, order, today)
-    text = leak_report(tables, people=people, empty=empty, is_key_kept=order.key is not None)
+        text = leak_report(tables, people=people, empty=empty, is_key_kept=order.key is not None, lot=_lot())
+        _finish(made, order, today, hashlib.sha256(text.encode()).hexdigest())
     write_secret(report, text)
     return Outcome(order.out, report, tables, people, empty)
 
@@ -116,7 +114,7 @@ def _own(
             leaks.append(leaks_of(found.original, found.columns))
             _write(made / new, found.content)
         else:
-            _write(made / new, _blank(path))
+            _write(made / new, blank(path))
             empty.append(path)
     _check_columns(order, tree, leaks)
     return tuple(leaks), tuple(empty)
@@ -144,22 +142,25 @@ def _header(file: Path) -> tuple[str, ...]:
         return next(stream_rows(file.name, content)).cells
 
 
-def _blank(path: str) -> bytes:
-    """A file's place without its content; JSON stays JSON, and a BIDS data set one."""
-    if path == DESCRIPTION:
-        told: Mapping[str, str] = {"Name": "Scrambled, not anonymous", "BIDSVersion": "1.9.0"}
-        return json.dumps(told, indent=2).encode() + b"\n"
-    return b"{}\n" if path.endswith(".json") else b""
+def _lot() -> str:
+    """A number drawn by lot: with it in a text, nobody who guesses the text finds it by its digest."""
+    return fresh_key().hex()[:32]
 
 
-def _finish(made: Path, order: Order, today: date) -> None:
+def _finish(made: Path, order: Order, today: date, leak_report_digest: str) -> None:
     (made / NOTE).write_text(note(order.agreement, order.wishes.method), encoding="utf-8")
     files = tuple(
         Written(path=path, sha256=hashlib.sha256((made / path).read_bytes()).hexdigest())
         for path in _names(made)
     )
     record = Record(
-        label=OUTSIDE, method=order.wishes.method, made=today, agreement=order.agreement, files=files
+        label=OUTSIDE,
+        method=order.wishes.method,
+        made=today,
+        agreement=order.agreement,
+        files=files,
+        leak_report=leak_report_digest,
+        lot=_lot(),
     )
     (made / RECORD).write_text(record.model_dump_json(indent=2) + "\n", encoding="utf-8")
 

@@ -133,6 +133,9 @@ _PEOPLE = Group(
         Field("review_twin", "Review each version's twin before anybody may fetch it", "tick",
               "The twin is made from the declaration alone; a review finds what should not stand in there.",
               "Tick it where declarations name rare categories."),
+        Field("scrambled_twin", "Scrambled original data may be handed out", "tick",
+              "Real values in mixed order: not anonymous, no formal guarantee. Reviewers sign for each one.",
+              "No, unless somebody needs real values and has signed an agreement with you."),
     ),
 )  # fmt: skip
 _TIME = Group(

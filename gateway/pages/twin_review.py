@@ -26,7 +26,7 @@ from gateway.pages.dataset_facts import ColumnFact
 from gateway.pages.layout import page
 from gateway.pages.reviews import parsed
 from gateway.pages.session import CheckedForm, page_requires
-from store import datasets, reviewers, reviews, twin_reviews, twins
+from store import datasets, reviewers, reviews, scrambled, twin_reviews, twins
 from store.database import Database
 
 router = APIRouter(include_in_schema=False)
@@ -107,6 +107,7 @@ def _page(
         has_voted = reviews.has_voted(connection, user, subject=dataset.id, stage=Stage.TWIN)
         others = reviewers.of(connection, name)
         counts_wait = any(counts.job.dataset_id == dataset.id for counts in twins.waiting(connection, user))
+        scramble_waits = scrambled.waiting(connection, dataset) is not None
     declaration = dataset.declaration
     content, problem = _twin(dataset, user)
     return page(
@@ -118,6 +119,7 @@ def _page(
         review=review,
         has_voted=has_voted,
         counts_wait=counts_wait,
+        scramble_waits=scramble_waits,
         reviewers=others,
         ready=dataset.state is DatasetState.READY,
         label=LABEL,

@@ -33,9 +33,10 @@ for path in sorted(old.rglob("*")):
     place = new / name
     place.parent.mkdir(parents=True, exist_ok=True)
     if action == "stub":
-        place.touch()
-        if flaw == "copies" and path.name == "README":
-            shutil.copy(path, place)
+        # 1.0.2 copies what is at the top, though it is told not to
+        shutil.copy(path, place) if path.parent == old else place.touch()
+    elif flaw == "copies" and path.name == "README" and action == "tsv":
+        shutil.copy(path, place)
     elif action == "tsv" and path.suffix == ".tsv":
         header, *rows = path.read_text().splitlines()
         columns = [list(column) for column in zip(*[row.split("\\t") for row in rows])]
