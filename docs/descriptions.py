@@ -20,6 +20,8 @@ PERMISSIONS = {
     "release.decide": "read a release in review; release or withhold it",
     "twin.make": "plan better twins of an own data set, have their counts made, withdraw them",
     "twin.decide": "approve or refuse a twin before data users may fetch it",
+    "twin.withdraw": "withdraw a scrambled twin at once",
+    "twin.take": "agree to the terms of a scrambled twin and download it",
     "job.comment": "read and write comments on a job",
     "image.read": "list images",
     "image.approve": "approve an image by digest, withdraw the approval, retire the image",
@@ -57,6 +59,8 @@ SETTINGS: dict[str, dict[str, str]] = {
         "smtp_password_file": "The file with that user's password; needs `starttls://` or `smtps://`.",
         "mail_from": "The address in whose name notices come.",
         "git_hosts": "JSON: hosts, or HOST:PORT, that pipelines may be fetched from. None: uploads alone.",
+        "scrambled_twins": "Whether scrambled originals, of no guarantee class, may be attached and handed "
+        "out at all. Policies must allow it, too.",
         "webhook_hosts": "JSON: the hosts, or HOST:PORT, that webhooks may go to. None: no webhooks.",
         "webhook_loopback": "For tests: webhooks by http, and to addresses of this machine.",
         "send_notices": "Send notices from this gateway.",
@@ -257,7 +261,8 @@ FIELDS: dict[str, dict[str, str]] = {
         "twin_text": "Public text for the twin; `{person}` is replaced.",
         "twin_volume": "For `.nii` and `.nii.gz`: a volume for the twin.",
         "twin_table": "For `.tsv` and `.tsv.gz`: rows drawn for each person of the twin, such as events.",
-        "twin_recording": "For `.vhdr` (`.eeg` and `.vmrk` come along) and `.edf`: signals for the twin.",
+        "twin_recording": "For `.vhdr` (`.eeg` and `.vmrk` come along), `.edf`, `.bdf`, `.set` and `.fif`: "
+        "signals for the twin.",
         "missing_rate": "The share of people of the twin who lack the file.",
     },
     "TwinTable": {
@@ -270,7 +275,8 @@ FIELDS: dict[str, dict[str, str]] = {
         "channels": "In their order.",
         "rate": "Samples a second.",
         "seconds": "How long it is.",
-        "markers": "Marks of a `.vhdr`, at times drawn at random.",
+        "markers": "Marks of a `.vhdr` or `.set`, at times drawn at random.",
+        "fdt": "Of a `.set`: its samples lie in a `.fdt` beside it.",
     },
     "Channel": {
         "": "Channel",
@@ -292,6 +298,7 @@ FIELDS: dict[str, dict[str, str]] = {
         "upper": "The largest voxel.",
         "zooms": "Millimetres of a voxel along the first three axes.",
         "repetition_time": "With four axes: seconds from one volume to the next.",
+        "orientation": "Where the first three axes lead: one letter of `R`/`L`, `A`/`P` and `S`/`I` each.",
         "fill": "`noise`: at random between the bounds. `phantom`: an ellipsoid as large as a brain, whose "
         "voxels change with time. `zeros`: nothing; packs to little.",
     },
@@ -326,6 +333,8 @@ FIELDS: dict[str, dict[str, str]] = {
         "reviewers": "Further rights holders who may decide beside you.",
         "votes": "How many of them must agree: with 2, votes are hidden until both are in.",
         "review_twin": "Nobody may fetch a version's twin before it is reviewed.",
+        "scrambled_twin": "A [scrambled original](../how-to/reviewed-scramble.md), not anonymous and of no "
+        "guarantee class, may be handed out once reviewers have signed for it.",
         "timing": "When a release becomes visible.",
     },
     "Timing": {

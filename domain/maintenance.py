@@ -20,6 +20,7 @@ GOES_ON = frozenset(
         Permission.SELF_READ,
         Permission.TOKENS_OWN,
         Permission.JOB_CANCEL,
+        Permission.TWIN_WITHDRAW,
         Permission.IMAGE_APPROVE,
         Permission.USER_ADD,
         Permission.USER_DISABLE,

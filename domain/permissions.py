@@ -35,6 +35,8 @@ class Permission(StrEnum):
     RELEASE_DECIDE = "release.decide"
     TWIN_MAKE = "twin.make"
     TWIN_DECIDE = "twin.decide"
+    TWIN_WITHDRAW = "twin.withdraw"
+    TWIN_TAKE = "twin.take"
     JOB_COMMENT = "job.comment"
     IMAGE_READ = "image.read"
     IMAGE_APPROVE = "image.approve"
@@ -69,6 +71,8 @@ GRANTS: dict[Permission, frozenset[Role]] = {
     P.RELEASE_DECIDE: frozenset({R.RIGHTS_HOLDER}),
     P.TWIN_MAKE: frozenset({R.RIGHTS_HOLDER}),
     P.TWIN_DECIDE: frozenset({R.RIGHTS_HOLDER}),
+    P.TWIN_WITHDRAW: frozenset({R.RIGHTS_HOLDER}),
+    P.TWIN_TAKE: frozenset({R.DATA_USER, R.RIGHTS_HOLDER}),
     P.JOB_COMMENT: frozenset({R.DATA_USER, R.RIGHTS_HOLDER}),
     P.IMAGE_READ: frozenset(R),
     P.IMAGE_APPROVE: frozenset({R.OPERATOR}),

@@ -44,6 +44,9 @@ SCOPE: dict[Permission, Scope] = {
     # as an allotment does, it decides what the budget is spent on
     P.TWIN_MAKE: S.REGISTER,
     P.TWIN_DECIDE: S.REVIEW,
+    P.TWIN_WITHDRAW: S.REVIEW,
+    # whoever takes one agrees to terms in their own name: no matter for a token that looks
+    P.TWIN_TAKE: S.SUBMIT,
     P.JOB_COMMENT: S.SUBMIT,
     P.IMAGE_READ: S.READ,
     P.IMAGE_APPROVE: S.ADMINISTER,
@@ -62,7 +65,7 @@ SCOPE: dict[Permission, Scope] = {
 ALL = frozenset(Scope)
 MEANING: dict[Scope, str] = {
     S.READ: "look at data sets, budgets, projects, jobs and releases",
-    S.SUBMIT: "submit and cancel jobs, comment on them",
+    S.SUBMIT: "submit and cancel jobs, comment on them, agree to the terms of a scrambled twin",
     S.REVIEW: "decide on jobs, releases and twins",
     S.REGISTER: "register data sets, grant them, set their policy, allot their budget and have twins made",
     S.PROJECTS: "lead projects: members, and asking for data sets",

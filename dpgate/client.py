@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -17,9 +17,11 @@ from dpgate.models import Account, Budget, Dataset, Job, Release
 from dpgate.notices import Notices
 from dpgate.operation import Operation
 from dpgate.policies import Policies
+from dpgate.profiles import Profiles
 from dpgate.projects import Projects
 from dpgate.rehearsals import Rehearsals
 from dpgate.reviews import Reviews
+from dpgate.scrambles import Scrambles
 from dpgate.twins import Twins
 from dpgate.unpacking import MAX_BYTES, unpack
 
@@ -57,9 +59,11 @@ class Client:
         self.policies = Policies(self._json)
         self.notices = Notices(self._json)
         self.operation = Operation(self._json)
+        self.profiles = Profiles(self._json, self._download)
         self.projects = Projects(self._json)
         self.rehearsals = Rehearsals(self._json)
         self.reviews = Reviews(self._json)
+        self.scrambles = Scrambles(self._json, self._download)
         self.twins = Twins(self._json)
 
     def __enter__(self) -> Client:
@@ -250,13 +254,13 @@ class Client:
             raise refusal(answer)
         return answer
 
-    def _download(self, path: str, *, params: Mapping[str, str | int]) -> bytes:
+    def _download(self, path: str, *, method: str = "GET", **request: Any) -> bytes:
         """A large answer, given up as soon as it is larger than it may be."""
         import httpx
 
         content = bytearray()
         try:
-            with self._http.stream("GET", path, params=params) as answer:
+            with self._http.stream(method, path, **request) as answer:
                 if not answer.is_success:
                     answer.read()
                     raise refusal(answer)
@@ -266,6 +270,8 @@ class Client:
                         raise DpgateError("the platform sent more than 1 GiB; nothing was written")
         except httpx.RequestError as error:
             raise self._unreachable(error) from error
+        if not content:
+            raise PlatformUnreachable("an empty answer from something that is not dpgate")
         return bytes(content)
 
     def _unreachable(self, error: Exception) -> PlatformUnreachable:

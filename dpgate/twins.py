@@ -69,6 +69,18 @@ class Twins:
         body = {"decision": decision, "reason": reason}
         return dict(self._ask("POST", _of(dataset, "counts", job_id, "decision"), json=body))
 
+    def report(self, dataset: str) -> dict[str, Any]:
+        """The public report about the twin: `page` (HTML, untrusted), digest, who handed it in and when."""
+        return dict(self._ask("GET", _of(dataset, "report")))
+
+    def put_report(self, dataset: str, page: str) -> dict[str, Any]:
+        """Hand in `public.html` of `dpgate twin report`, in place of an earlier one."""
+        return dict(self._ask("PUT", _of(dataset, "report"), json={"page": page}))
+
+    def remove_report(self, dataset: str) -> None:
+        """Researchers do not get it any more."""
+        self._ask("DELETE", _of(dataset, "report"))
+
 
 def _order(tables: Sequence[Mapping[str, Any]], epsilon: str | float, rows: int) -> dict[str, Any]:
     return {"tables": list(tables), "epsilon": epsilon, "rows": rows}

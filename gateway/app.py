@@ -35,6 +35,7 @@ from gateway.api import (
     scrambles,
     spending,
     tokens,
+    twin_reports,
     twins,
     users,
 )
@@ -138,6 +139,7 @@ def create_app(settings: GatewaySettings | None = None) -> FastAPI:
         platform,
         datasets,
         twins,
+        twin_reports,
         scrambles,
         facts,
         spending,

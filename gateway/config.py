@@ -100,6 +100,9 @@ class GatewaySettings(BaseSettings):
     # hosts (or HOST:PORT) that pipelines may be fetched from with git over https; none: uploads alone
     git_hosts: tuple[str, ...] = ()
 
+    # whether scrambled originals, of no guarantee class, may be attached and handed out at all
+    scrambled_twins: bool = False
+
     @property
     def has_passwords(self) -> bool:
         return self.oidc_issuer is None if self.local_accounts is None else self.local_accounts

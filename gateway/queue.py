@@ -56,6 +56,9 @@ class Queue:
         # a queue of their own, which workers look at after that of jobs
         self._send("dpgate.rehearse", rehearsal_id, queue="dpgate-rehearsals")
 
+    def profile(self, profile_id: str) -> None:
+        self._send("dpgate.profile", profile_id, queue="dpgate-rehearsals")
+
     def _send(self, task: str, *row_ids: str, queue: str = "dpgate") -> None:
         try:
             self._app.send_task(task, args=row_ids, queue=queue, retry=False, headers=traces.carried())

@@ -33,6 +33,7 @@ from store.tables import releases as release_rows
 from worker.config import WorkerSettings
 from worker.execute import execute, execute_chunk
 from worker.importing import import_dataset
+from worker.profile.route import profile
 from worker.publish import publish
 from worker.rehearse import rehearse
 from worker.sandbox.host_image import HostImage, describe
@@ -67,6 +68,9 @@ class Kept:
 
     def rehearse(self, rehearsal_id: str) -> None:
         self.queue.append(("rehearse", rehearsal_id))
+
+    def profile(self, profile_id: str) -> None:
+        self.queue.append(("profile", profile_id))
 
     def take(self) -> list[tuple[Any, ...]]:
         taken = list(self.queue)
@@ -137,6 +141,7 @@ class Bench:
             "publish": publish,
             "import": import_dataset,
             "rehearse": rehearse,
+            "profile": profile,
         }[kind]
         for _ in range(times):
             step(self.zone, *arguments)

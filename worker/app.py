@@ -51,7 +51,7 @@ app.conf.update(
     task_queues=tuple(
         Queue(name, Exchange(name), routing_key=name) for name in ("dpgate", "dpgate-rehearsals")
     ),
-    task_routes={"dpgate.rehearse": {"queue": "dpgate-rehearsals"}},
+    task_routes={name: {"queue": "dpgate-rehearsals"} for name in ("dpgate.rehearse", "dpgate.profile")},
     # a result backend would put what tasks return into Redis
     result_backend=None,
     task_ignore_result=True,
@@ -109,6 +109,9 @@ class CeleryMessages:
 
     def rehearse(self, rehearsal_id: str) -> None:
         app.send_task("dpgate.rehearse", args=[rehearsal_id])
+
+    def profile(self, profile_id: str) -> None:
+        app.send_task("dpgate.profile", args=[profile_id])
 
 
 @functools.lru_cache(maxsize=1)

@@ -31,7 +31,7 @@ def import_dataset(zone: WorkerZone, dataset_id: str) -> None:
     if dataset.state is not DatasetState.IMPORTING or drains:
         return
     folder = zone.settings.deliveries_folder / delivery
-    with _held(folder) as is_ours:
+    with held(folder) as is_ours:
         if is_ours:
             take_in(zone, dataset, folder)
             remove(folder)
@@ -112,8 +112,8 @@ def remove_settled_deliveries(zone: WorkerZone) -> None:
 
 
 @contextmanager
-def _held(folder: Path) -> Iterator[bool]:
-    """Whether this process alone imports from the folder; the kernel lets go when a process dies."""
+def held(folder: Path) -> Iterator[bool]:
+    """Whether this process alone reads the folder; the kernel lets go when a process dies."""
     try:
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError:

@@ -10,10 +10,11 @@ import sqlalchemy as sa
 
 from domain.job import Reason
 from domain.states import Actor, JobState
-from store import datasets, jobs, runs
+from store import datasets, jobs, runs, scrambled_files
 from worker.announce import announce_images
 from worker.failure import without_its_text
 from worker.importing import remove_settled_deliveries
+from worker.profile.route import forget_profiles, mend_profiles
 from worker.publish import arrange_release
 from worker.rehearse import mend_rehearsals
 from worker.storage import note_storage
@@ -32,8 +33,11 @@ def sweep(zone: WorkerZone) -> None:
         mend_running,
         mend_aggregating,
         mend_rehearsals,
+        mend_profiles,
+        forget_profiles,
         remove_leftovers,
         remove_unused_outcomes,
+        end_scrambles,
         announce_new_images,
         note_storage,
     ):
@@ -111,6 +115,16 @@ def remove_unused_outcomes(zone: WorkerZone) -> None:
     """What participant levels wrote and no job has asked for in a long time."""
     kept_for = timedelta(days=zone.settings.participant_outputs_days)
     zone.participants.remove_unused(since=zone.now() - kept_for)
+
+
+def end_scrambles(zone: WorkerZone) -> None:
+    """Scrambled folders whose last day is over, and those of older versions: their files go."""
+    with zone.database.reading() as connection:
+        old = scrambled_files.old(connection, now=zone.now())
+    for scramble_id, is_over in old:
+        with zone.database.transaction() as connection:
+            scrambled_files.end(connection, scramble_id, is_over=is_over, now=zone.now())
+        log.info("scrambled folder %s: ended, its files are removed", scramble_id)
 
 
 def announce_new_images(zone: WorkerZone) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from worker.app import app, this_zone, without_data
 from worker.execute import execute, execute_chunk
 from worker.importing import import_dataset
+from worker.profile.route import profile
 from worker.publish import publish
 from worker.rehearse import rehearse
 from worker.sweep import sweep
@@ -38,6 +39,12 @@ def import_dataset_task(dataset_id: str) -> None:
 @without_data
 def rehearse_task(rehearsal_id: str) -> None:
     rehearse(this_zone(), rehearsal_id)
+
+
+@app.task(name="dpgate.profile")
+@without_data
+def profile_task(profile_id: str) -> None:
+    profile(this_zone(), profile_id)
 
 
 @app.task(name="dpgate.sweep")

@@ -38,14 +38,16 @@ from dpgate.cli import (
     siesta,
     tokens,
     twin,
+    twin_attach,
+    twin_compare,
     twin_profile,
     twin_report,
-    twin_scramble,
     twin_spec,
 )
 from dpgate.cli.exit_codes import ExitCode, exit_code
 from dpgate.cli.output import err, plain, print_json
 from dpgate.cli.route_order import InRouteOrder
+from dpgate.cli.usage import fault_place, usage_place, usage_words
 from dpgate.errors import DpgateError
 from worker.sandbox.protocol import SandboxUnavailable
 
@@ -121,9 +123,8 @@ for group, name, subcommand, example in (
     (twins, "make", twin.twin_make, "dpgate twin make heights --level 2 --epsilon 1 --wait"),
     (twins, "approve", twin.twin_approve, "dpgate twin approve heights"),
     (twins, "cancel", twin.twin_cancel, "dpgate twin cancel heights JOB"),
-    (twins, "profile", twin_profile.twin_profile, "dpgate twin profile data --out profile"),
     (twins, "spec", twin_spec.twin_spec, "dpgate twin spec data -o person-files.yaml"),
-    (twins, "decide", twin_profile.twin_decide, long_examples.DECIDE),
+    (twins, "compare", twin_compare.twin_compare, long_examples.COMPARE),
     (twins, "report", twin_report.twin_report, long_examples.REPORT),
     (policies, "show", policy.policy_show, "dpgate policy show heights --yaml > policy.yaml"),
     (policies, "set", policy.policy_set, "dpgate policy set heights policy.yaml --reason 'bob has left'"),
@@ -210,7 +211,8 @@ for group, name, panel in (
     (perturbing, "perturb", HOLDER),
 ):
     app.add_typer(group, name=name, rich_help_panel=panel)
-twins.add_typer(twin_scramble.scrambling, name="scramble")
+twins.add_typer(twin_attach.scrambling, name="scramble")
+twin_profile.add_to(twins, dataset)
 app.add_typer(anonymity.commands, name="anonymity", rich_help_panel=HOLDER)
 app.add_typer(entitlements.commands, name="entitlement", rich_help_panel=OPERATOR)
 app.add_typer(siesta.tools, name="siesta", help=siesta.WHAT_THEY_ARE, rich_help_panel=HOLDER)
@@ -243,7 +245,7 @@ def run(arguments: list[str]) -> int:
         result = _command().main(arguments, prog_name="dpgate", standalone_mode=False)
         return int(result or 0)
     except typer.TyperException as error:
-        return _say_usage(str(error).removeprefix("Value error, "), as_json=as_json)
+        return _say_usage(usage_words(error), place=usage_place(error), as_json=as_json)
     except (typer.Abort, KeyboardInterrupt):
         return _say("interrupted", ExitCode.INTERRUPTED, as_json=as_json)
     except SandboxUnavailable as error:
@@ -259,7 +261,7 @@ def run(arguments: list[str]) -> int:
         place = f"{error.filename}: " if error.filename else ""
         return _say(f"{place}{error.strerror or error}", exit_code(error), as_json=as_json)
     except Exception as error:  # the outermost frame: a fault is one message as well
-        where = _place(error)
+        where = fault_place(error)
         return _say(
             f"a fault in dpgate ({type(error).__name__} at {where}); please report it", 1, as_json=as_json
         )
@@ -285,16 +287,9 @@ _REFUSALS = {
 }
 
 
-def _say_usage(text: str, *, as_json: bool) -> int:
+def _say_usage(text: str, *, place: str, as_json: bool) -> int:
     if as_json:
         return _say(text or "a command is missing", ExitCode.USAGE, as_json=True)
     if text:
-        typer.echo(f"{text}\nTry: dpgate --help", err=True)
+        typer.echo(f"{text}\nTry: {place} --help", err=True)
     return ExitCode.USAGE
-
-
-def _place(error: BaseException) -> str:
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    return "unknown" if trace is None else f"{trace.tb_frame.f_globals.get('__name__')}:{trace.tb_lineno}"

@@ -3,25 +3,35 @@
 from __future__ import annotations
 
 import getpass
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from domain.profile.decide import Decision, Verb, decide
 from domain.profile.draft import open_questions
-from dpgate.cli.output import Json, err, out, plain, print_json, print_table, progress
+from dpgate.cli import twin_at_gateway, twin_report
+from dpgate.cli.long_examples import DECIDE
+from dpgate.cli.output import Json, Profile, err, out, plain, print_json, print_table, progress
+from dpgate.cli.twin_at_gateway import Asked, DeliveriesFolder, profile_at_gateway
 from dpgate.errors import DpgateError
 from dpgate.pipeline_folder import parse_yaml, read_text
 
-Data = Annotated[Path, typer.Argument(metavar="DATA", help="A folder, a BIDS tree, or one table.")]
+if TYPE_CHECKING:
+    from domain.profile.document import ProfileDocument
+
+Data = Annotated[Path | None, typer.Argument(metavar="[DATA]", help="A folder, a BIDS tree, or one table.")]
+To = Annotated[Path, typer.Option("--out", "-o", help="A folder for report, profile and draft.")]
+AtGateway = Annotated[
+    str | None,
+    typer.Option(help="Have the platform's worker zone do it: under which name the data are registered."),
+]
 
 
 def twin_profile(
-    data: Data,
-    to: Annotated[Path, typer.Option("--out", "-o", help="A folder for report, profile and draft.")] = Path(
-        "profile"
-    ),
+    data: Data = None,
+    to: To = Path("profile"),
     declaration: Annotated[
         Path | None, typer.Option("--declaration", "-d", help="The draft to write (default: in the folder).")
     ] = None,
@@ -31,24 +41,64 @@ def twin_profile(
     without_sandbox: Annotated[
         bool, typer.Option("--without-sandbox", help="Read the tables in this process. Trust them first.")
     ] = False,
+    at_gateway: AtGateway = None,
+    delivery: Annotated[
+        str | None, typer.Option(help="With --at-gateway: the number of what was delivered.")
+    ] = None,
+    deliveries: DeliveriesFolder = None,
+    key: Annotated[
+        Path | None, typer.Option(help="The platform's certificate key (PEM) that the profile must fit.")
+    ] = None,
     as_json: Json = False,
+    profile: Profile = "default",
 ) -> None:
-    """Look through tables here, where they are; write a report for you alone and a draft declaration."""
-    from dpgate.profile.places import find_tables
-    from dpgate.profile.results import write_results
-    from dpgate.profile.run import WARNING, Options, profile_all
-
+    """Look through tables, here or in the worker zone; write a report for you alone and a draft."""
     draft = declaration or to / "dataset.yaml"
     if draft.exists():
         raise DpgateError(f"{draft} is there already, with answers perhaps; name another with --declaration")
+    people = dict(map(_person, person or ()))
+    if at_gateway is not None:
+        if without_sandbox:
+            raise DpgateError("the worker zone reads tables in its sandbox; leave --without-sandbox out")
+        asked = Asked(at_gateway, data, delivery, deliveries, people, key, profile)
+        profile_at_gateway(asked, to, draft, as_json=as_json)
+        return
+    if data is None:
+        raise DpgateError("name the data, or a data set with --at-gateway")
+    _profile_here(data, to, draft, people, without_sandbox=without_sandbox, as_json=as_json)
+
+
+def _profile_here(
+    data: Path, to: Path, draft: Path, people: dict[str, str], *, without_sandbox: bool, as_json: bool
+) -> None:
+    from dpgate.profile.places import dictionaries_of, find_tables, name_of
+    from dpgate.profile.results import write_results
+    from dpgate.profile.run import Options, profile_all
+
     found = find_tables(data)
-    options = Options(without_sandbox, dict(map(_person, person or ())))
     total = max(sum(source.bytes for source in found.sources), 1)
     with progress("profiling", shown=not as_json) as step:
         document = profile_all(
-            found, to, options, lambda name, done, size: step(done, size, f"{name}, of {total / 1e6:.1f} MB")
+            found,
+            to,
+            Options(without_sandbox, people),
+            lambda name, done, size: step(done, size, f"{name}, of {total / 1e6:.1f} MB"),
         )
-    digest = write_results(document, found, to, draft)
+    digest = write_results(document, dictionaries_of(found), to, draft, name=name_of(found))
+    say_results(document, to, draft, digest=digest, as_json=as_json, then="dpgate dataset check")
+
+
+def say_results(
+    document: ProfileDocument,
+    to: Path,
+    draft: Path,
+    *,
+    digest: str,
+    as_json: bool,
+    then: str,
+    more: Mapping[str, object] | None = None,
+) -> None:
+    """Where everything is, and in a few words what was found."""
     if as_json:
         print_json(
             {
@@ -56,8 +106,9 @@ def twin_profile(
                 "profile": str(to / "profile.json"),
                 "draft": str(draft) if draft.exists() else None,
                 "digest": digest,
-                "warning": WARNING,
+                "warning": document.warning,
                 "refused": {table.name: table.refused for table in document.tables if table.refused},
+                **(more or {}),
             }
         )
         return
@@ -71,11 +122,13 @@ def twin_profile(
     for table in document.tables:
         if table.refused:
             out.print(f"[bold red]{plain(table.name)}:[/] {plain(table.refused)}", soft_wrap=True)
+    for note in document.notes:
+        out.print(plain(note), soft_wrap=True)
     out.print(f"Report: [bold]{plain(to / 'report.html')}[/]", soft_wrap=True)
     if draft.exists():
-        out.print(f"Draft: [bold]{plain(draft)}[/]; answer every ASK in it, then: dpgate dataset check",
+        out.print(f"Draft: [bold]{plain(draft)}[/]; answer every ASK in it, then: {plain(then)}",
                   soft_wrap=True)  # fmt: skip
-    err.print(f"[yellow]{plain(WARNING)}[/]")
+    err.print(f"[yellow]{plain(document.warning)}[/]")
 
 
 def _person(text: str) -> tuple[str, str]:
@@ -117,3 +170,21 @@ def twin_decide(
     out.print(f"{plain(column)}: [bold]{plain(decision)}[/]. {len(left)} questions are open.")
     for question in left[:10]:
         out.print(f"  {plain(question.place)}: {plain(question.sentence)}", soft_wrap=True)
+
+
+def add_to(twins: typer.Typer, dataset: typer.Typer) -> None:
+    """The commands about profiles, each with an example."""
+    for group, name, command, example in (
+        (twins, "profile", twin_profile, "dpgate twin profile data --out profile"),
+        (twins, "deliver", twin_at_gateway.twin_deliver, "dpgate twin deliver data --name clinic --key KEY"),
+        (twins, "profiles", twin_at_gateway.twin_profiles, "dpgate twin profiles"),
+        (twins, "decide", twin_decide, DECIDE),
+        (twins, "publish", twin_report.twin_publish, "dpgate twin publish heights report/public.html"),
+        (
+            dataset,
+            "register",
+            twin_at_gateway.dataset_register,
+            "dpgate dataset register -d dataset.yaml --delivery NUMBER",
+        ),
+    ):
+        group.command(name, epilog=f"Example: {example}")(command)

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from domain.loss import format_epsilon, micro
-from dpgate.cli.output import Json, err, out, plain, print_json, print_table, progress
+from domain.public_report import check_report
+from dpgate.cli.output import Json, Profile, err, out, plain, print_json, print_table, progress
 from dpgate.cli.registration import load_declaration
+from dpgate.client import connect
 from dpgate.errors import DpgateError
 
 if TYPE_CHECKING:
@@ -89,6 +91,30 @@ def twin_report(
     _write(folder / PRIVATE, report.private, mode=0o600)
     _write(folder / PUBLIC, report.public, mode=0o644)
     _print(report, folder, as_json=as_json)
+
+
+def twin_publish(
+    dataset: Annotated[str, typer.Argument(metavar="DATASET", help="The data set whose twin it is about.")],
+    page: Annotated[
+        Path | None, typer.Argument(metavar="[PUBLIC.HTML]", help="As twin report wrote it.")
+    ] = None,
+    remove: Annotated[bool, typer.Option("--remove", help="Take the report away instead.")] = False,
+    as_json: Json = False,
+    profile: Profile = "default",
+) -> None:
+    """Hand in the public part of a report, so that researchers can open it; the private part is refused."""
+    if remove == (page is not None):
+        raise DpgateError("name public.html, or give --remove")
+    with connect(profile=profile) as client:
+        if page is None:
+            client.twins.remove_report(dataset)
+            digest = None
+        else:
+            digest = client.twins.put_report(dataset, check_report(page.read_bytes()))["digest"]
+    if as_json:
+        print_json({"dataset": dataset, "digest": digest})
+    else:
+        out.print(f"{plain(dataset)}: " + (f"handed in, {plain(digest)}" if digest else "taken away"))
 
 
 def _price(epsilon: str | None) -> str | None:

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from domain.profile import FoundTable
+from domain.profile.document import ProfileDocument, ProfiledTable
 from domain.profile.proposals import Proposal
-from dpgate.profile.document import ProfileDocument, ProfiledTable
 from dpgate.profile.pieces import (
     badge,
     cell,

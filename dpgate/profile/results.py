@@ -8,23 +8,28 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from domain.model import canonical
+from domain.profile.document import ProfileDocument, ProfiledTable
 from domain.profile.draft import DraftTable, write_draft
-from domain.profile.proposals import Proposal, propose
-from dpgate.profile.document import ProfileDocument, ProfiledTable
-from dpgate.profile.places import Found, read_dictionary
+from domain.profile.proposals import DictionaryEntry, Proposal, propose
 from dpgate.profile.report import render
 from dpgate.profile.run import write_private
 
+Dictionaries = Mapping[str, Mapping[str, DictionaryEntry]]
+"""What sidecars say of columns, by table and column."""
 
-def write_results(document: ProfileDocument, found: Found, folder: Path, draft: Path) -> str:
-    """The digest of the profile, which the draft carries. No draft where nothing can be declared."""
+
+def write_results(
+    document: ProfileDocument, dictionaries: Dictionaries, folder: Path, draft: Path, *, name: str
+) -> str:
+    """The digest of the profile, which the draft carries; `name` is a beginning for the data set's. No draft
+    where nothing can be declared."""
     content = _without_hashes(document)
     written = canonical(content.model_dump(mode="json"))
     digest = "sha256:" + hashlib.sha256(written).hexdigest()
-    proposals = _proposals(document, found)
+    proposals = _proposals(document, dictionaries)
     write_private(folder / "profile.json", written)
     write_private(folder / "report.html", render(content, proposals, digest=digest).encode())
-    if text := _draft(document, found, proposals, digest=digest, file=draft.name):
+    if text := _draft(document, proposals, digest=digest, file=draft.name, name=_slug(name)):
         write_private(draft, text.encode())
     return digest
 
@@ -40,14 +45,13 @@ def _without_hashes(document: ProfileDocument) -> ProfileDocument:
     return document.model_copy(update={"tables": tuple(tables)})
 
 
-def _proposals(document: ProfileDocument, found: Found) -> Mapping[str, Sequence[Proposal]]:
-    sources = {source.name: source for source in found.sources}
+def _proposals(document: ProfileDocument, dictionaries: Dictionaries) -> Mapping[str, Sequence[Proposal]]:
     return {
         table.name: propose(
             table.found,
             person=table.person,
-            dictionary=read_dictionary(sources[table.name]),
-            is_bids=found.is_bids,
+            dictionary=dictionaries.get(table.name, {}),
+            is_bids=document.layout == "bids",
         )
         for table in document.tables
         if table.found is not None
@@ -56,11 +60,11 @@ def _proposals(document: ProfileDocument, found: Found) -> Mapping[str, Sequence
 
 def _draft(
     document: ProfileDocument,
-    found: Found,
     proposals: Mapping[str, Sequence[Proposal]],
     *,
     digest: str,
     file: str,
+    name: str,
 ) -> str:
     left_out: dict[str, str] = {}
     tables: list[DraftTable] = []
@@ -81,7 +85,7 @@ def _draft(
         return ""
     return write_draft(
         tables,
-        name=_slug(found.root.resolve().name if len(found.sources) > 1 or found.is_bids else tables[0].path),
+        name=name,
         layout=document.layout,
         unit=document.unit or tables[0].path,
         digest=digest,

@@ -4,29 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import tempfile
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from domain.errors import InvalidRequest
 from domain.model import canonical, parse
-from domain.profile import NoTable
+from domain.profile.document import WARNING, ProfileDocument, ProfiledTable
 from domain.profile.unit import find_unit
 from dpgate.errors import DpgateError
-from dpgate.profile.document import ProfileDocument, ProfiledTable
 from dpgate.profile.places import Found, Source
 from worker.pii_model import model_bytes
-from worker.profile.confined import profile_file, profile_here
-from worker.profile.frames import write_frames
+from worker.profile.tables import profile_source, profile_source_here
 from worker.sandbox.protocol import SandboxUnavailable
 
-WARNING = (
-    "For the rights holder only. Everything here was read from the original data without any protection. "
-    "Do not send or publish it."
-)
 _RULES = 1
 """Raised when a table would be profiled otherwise: what was kept is then made anew."""
 
@@ -107,48 +98,17 @@ def _fingerprint(source: Source, options: Options, person: str | None) -> dict[s
 
 
 def _profiled(source: Source, options: Options, person: str | None, step: Step) -> ProfiledTable:
-    about = {
-        "name": source.name, "files": len(source.paths), "bytes": source.bytes, "is_many": source.is_many,
-    }  # fmt: skip
     try:
-        with _opened(source) as descriptor:
-            size = os.fstat(descriptor).st_size
-            if options.without_sandbox:
-                table = profile_here(
-                    descriptor, source.reads_as, model=model_bytes(), is_many=source.is_many, person=person
-                )
-            else:
-                table = profile_file(
-                    descriptor,
-                    source.reads_as,
-                    model=model_bytes(),
-                    is_many=source.is_many,
-                    person=person,
-                    progress=lambda position: step(source.name, position, size),
-                )
-    except NoTable as error:
-        return ProfiledTable(**about, refused=str(error)[:4000])
+        if options.without_sandbox:
+            return profile_source_here(source, person=person)
+        return profile_source(
+            source, person=person, progress=lambda position, size: step(source.name, position, size)
+        )
     except SandboxUnavailable as error:
         raise DpgateError(
             f"tables are read in a sandbox, and there is none here: {error}. With --without-sandbox they "
             "are read in this process: only for files that you trust"
         ) from None
-    return ProfiledTable(**about, found=table)
-
-
-@contextmanager
-def _opened(source: Source) -> Iterator[int]:
-    """The one file; or a nameless one with all of them in frames."""
-    if not source.is_many:
-        descriptor = os.open(source.paths[0], os.O_RDONLY | os.O_CLOEXEC)
-        try:
-            yield descriptor
-        finally:
-            os.close(descriptor)
-        return
-    with tempfile.TemporaryFile() as joined:
-        write_frames(source.paths, joined)
-        yield joined.fileno()
 
 
 def write_private(path: Path, content: bytes) -> None:

@@ -19,7 +19,7 @@ from domain.twin_basis import BLANK, TwinBasis
 from gateway.access import TheDatabase, TheQueue, requires
 from gateway.drawn_twins import Drawing, zipped_twin
 from gateway.problems import DOCUMENTED, RESPONSES
-from store import allotments, audit, datasets, granting, ledger, projects, twins, users
+from store import allotments, audit, datasets, granting, ledger, profiles, projects, twins, users
 
 router = APIRouter(prefix="/datasets", tags=["data sets"], responses=RESPONSES)
 TAKEN = {"new"}
@@ -146,6 +146,7 @@ def register_dataset(
             delivery=registration.delivery,
             now=datetime.now(UTC),
         )
+        profiles.check_delivery(connection, registration.delivery, user.name)
     queue.import_dataset(dataset.id)
     return DatasetView.of(dataset)
 

@@ -20,7 +20,7 @@ from gateway.pages.budget_bar import Bar, whole
 from gateway.pages.downloads import attached
 from gateway.pages.layout import page
 from gateway.pages.session import page_requires
-from store import datasets, history, reviewers, twin_reviews, twins, waiting
+from store import datasets, history, reviewers, twin_reports, twin_reviews, twins, waiting
 
 router = APIRouter(include_in_schema=False)
 MAX_SEARCH = 200
@@ -82,6 +82,7 @@ def show_dataset(
         twin_state = twin_reviews.of(connection, dataset).state
         basis = twins.basis(connection, dataset.id)
         is_reviewer = reviewers.is_reviewer(connection, user, name)
+        has_report = twin_reports.has(connection, dataset)
     is_owner = user.name == dataset.owner
     budget = get_budget(name, user, database)
     declaration = dataset.declaration
@@ -108,6 +109,7 @@ def show_dataset(
         basis=basis,
         twin_held=twin_state if is_held else None,
         is_reviewer=is_reviewer,
+        has_report=has_report,
         may_have_twin=is_reviewer or not is_held,
     )
 

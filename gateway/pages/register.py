@@ -11,7 +11,7 @@ from fastapi.responses import RedirectResponse, Response
 from starlette.datastructures import FormData
 
 from domain import registration_draft
-from domain.errors import InvalidRequest, NotFound, RequestError
+from domain.errors import Conflict, InvalidRequest, NotFound, RequestError
 from domain.permissions import User
 from domain.yaml_text import read_yaml
 from gateway.access import TheDatabase, TheQueue
@@ -23,8 +23,9 @@ from gateway.pages.register_steps import Holder
 from gateway.pages.session import CheckedForm
 from gateway.problems import STATUS
 from gateway.routes import OurId
-from store import datasets, drafts
+from store import datasets, drafts, grants, policies, profiles
 from store.database import Database
+from store.drafts import Draft
 
 router = APIRouter(include_in_schema=False)
 
@@ -39,17 +40,12 @@ def start_draft(request: Request, form: CheckedForm, user: Holder, database: The
     """A draft from nothing, from a pasted dataset.yaml, or from a data set that gets a new version."""
     pasted = str(form.get("yaml", ""))
     try:
-        declaration, done = _beginning(form, user, database)
+        content = _beginning(form, user, database)
         with database.transaction() as connection:
-            draft = drafts.create(
-                connection,
-                owner=user.name,
-                content={"declaration": declaration, "done": done},
-                now=datetime.now(UTC),
-            )
+            draft = drafts.create(connection, owner=user.name, content=content, now=datetime.now(UTC))
     except RequestError as error:
         return _start(request, user, database, pasted=pasted, error=error)
-    return RedirectResponse(f"{PLACE}/{draft.id}/{'check' if done else 'about'}", status_code=303)
+    return RedirectResponse(f"{PLACE}/{draft.id}/{'check' if content['done'] else 'about'}", status_code=303)
 
 
 @router.post(f"{PLACE}/{{draft_id}}/removal")
@@ -89,6 +85,7 @@ def register(
     try:
         if not re.fullmatch(DELIVERY, delivery):
             raise InvalidRequest("delivery", "is no delivery number.", "Copy it from dpgate dataset deliver.")
+        _check_policy(draft, declaration, database)
         asked = Registration(declaration=registration_draft.declared(declaration), delivery=delivery)
         registered = register_dataset(asked, user, database, queue)
     except RequestError as error:
@@ -101,17 +98,39 @@ def register(
     return RedirectResponse(f"/datasets/{registered.name}", status_code=303)
 
 
-def _beginning(form: FormData, user: User, database: Database) -> tuple[dict[str, Any], list[str]]:
-    """The first content, and the steps that need no first look. Raises RequestError."""
+def _check_policy(draft: Draft, declaration: dict[str, Any], database: Database) -> None:
+    """Raises Conflict where a draft that began with one policy would bring it back over a newer one."""
+    name = str(declaration.get("name", ""))
+    with database.reading() as connection:
+        # of a name that is somebody else's nothing is said here
+        is_own = grants.owner_of(connection, name) == draft.owner
+        present = policies.in_effect(connection, name) if is_own else None
+    begun_with = draft.content.get("policy")
+    if present is None or begun_with is None or begun_with == present.number:
+        return
+    if registration_draft.declared(declaration).policy != present.policy:
+        raise Conflict(
+            "policy",
+            f"of {name} was changed after this draft began: number {present.number} is in effect, and the "
+            "draft would bring another one back.",
+            "Begin another draft from the data set, or set the policy here to the one in effect.",
+        )
+
+
+def _beginning(form: FormData, user: User, database: Database) -> dict[str, Any]:
+    """The first content: the declaration, the steps that need no first look, and where it comes from a data
+    set the number of its policy. Raises RequestError."""
     origin, pasted, name = (str(form.get(field, "")) for field in ("from", "yaml", "name"))
     every_step = [step.key for step in registration_draft.STEPS]
     if origin == "yaml":
-        return registration_draft.taken_up(read_yaml(pasted, field="yaml")), every_step
+        taken = registration_draft.taken_up(read_yaml(pasted, field="yaml"))
+        return {"declaration": taken, "done": every_step}
     if origin == "version":
         with database.reading() as connection:
             dataset = datasets.newest_registration(connection, name, user)
-        return dataset.declaration.model_dump(mode="json", exclude_defaults=True), every_step
-    return registration_draft.new_draft(), []
+        declared = dataset.declaration.model_dump(mode="json", exclude_defaults=True)
+        return {"declaration": declared, "done": every_step, "policy": dataset.policy_number}
+    return {"declaration": registration_draft.new_draft(), "done": []}
 
 
 def _start(
@@ -124,6 +143,7 @@ def _start(
 ) -> Response:
     with database.reading() as connection:
         own = drafts.of_owner(connection, user.name)
+        profiled = len(profiles.of_owner(connection, user.name))
         registered = [
             dataset for dataset in datasets.visible_to(connection, user) if dataset.owner == user.name
         ]
@@ -135,5 +155,6 @@ def _start(
         problems=error.problems if error else (),
         drafts=[register_draft.typed(draft, register_draft.declaration_of(draft)) for draft in own],
         registered=registered,
+        profiles=profiled,
         pasted=pasted,
     )

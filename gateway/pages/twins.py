@@ -33,7 +33,7 @@ from gateway.pages.session import CheckedForm, page_requires
 from gateway.pages.submit_frame import by_field, text_of, typed_texts
 from gateway.pages.twin_form import order_of, planned_bars, ticked_columns
 from gateway.problems import STATUS
-from store import datasets, twins
+from store import datasets, twin_reports, twins
 
 router = APIRouter(include_in_schema=False)
 Reviewer = Annotated[User, Depends(page_requires(Permission.TWIN_DECIDE))]
@@ -101,6 +101,7 @@ def _page(
     with database.reading() as connection:
         dataset = datasets.newest(connection, name, user)
         basis = twins.basis(connection, dataset.id)
+        has_report = twin_reports.has(connection, dataset)
         found = [
             CountsView.of(counts, dataset, user, in_use=basis.job_id)
             for counts in twins.of_version(connection, dataset)
@@ -114,6 +115,7 @@ def _page(
         status=STATUS[type(error)] if error else 200,
         dataset=dataset,
         basis=basis,
+        has_report=has_report,
         levels=[(level, SHORT[level], CUSTODIAN_LABELS[level], SHOWS[level]) for level in SHORT],
         counts=found,
         states=steps.WORDS,

@@ -11,9 +11,11 @@ from store import (
     notice_tables,
     operation_tables,
     policy_tables,
+    profile_tables,
     project_tables,
     rehearsal_tables,
     review_tables,
+    scrambled_tables,
     twin_tables,
 )
 from store.tables import metadata
@@ -26,9 +28,11 @@ OTHER_TABLES = (
     notice_tables,
     operation_tables,
     policy_tables,
+    profile_tables,
     project_tables,
     rehearsal_tables,
     review_tables,
+    scrambled_tables,
     twin_tables,
 )
 

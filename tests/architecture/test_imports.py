@@ -18,7 +18,7 @@ MAY_IMPORT = {
 SDK = (
     "__init__", "client", "models", "errors", "credentials", "device_login", "queries", "unpacking",
     "policies", "projects", "rehearsals", "notices", "reviews", "facts", "operation", "answers",
-    "previews", "twins", "entitlements",
+    "previews", "twins", "entitlements", "scrambles", "profiles",
 )  # fmt: skip
 # loaded when a notebook displays something: drawings and words of the pages, of the standard library alone
 SHOWN = {f"dpgate.notebook.{name}" for name in ("frame", "budget", "dataset", "job", "preview", "release")}

@@ -115,7 +115,7 @@ def _some(kind: str) -> Any:
     if kind.startswith(("dict", "Policy", "Amounts", "Mapping")):
         return {}
     if kind.startswith(("Iterable", "Sequence")):
-        return ["a"]
+        return [b"a"] if "bytes" in kind else ["a"]
     return 1 if kind == "int" else "word"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import ssl
 import threading
 import time
 from collections.abc import Iterator
@@ -13,18 +14,20 @@ from typing import Any
 
 import httpx
 import uvicorn
+from gateways import made_gateway
 from story import PEOPLE
 from told_notices import MAIL_AND_HOOKS
 
 from domain.permissions import User
 from domain.states import Actor, JobState
-from gateway.app import create_app
 from gateway.config import GatewaySettings
 from gateway.pages.session import COOKIE
 from store import jobs, sessions
 from store.database import Database
 
 START_S = 20
+# nothing here speaks TLS; every client of its own would read the certificates of the host, for 40 ms
+CERTIFICATES = ssl.create_default_context()
 
 
 @dataclass(frozen=True)
@@ -63,7 +66,7 @@ class Console:
     def visit(self, name: str | None = None) -> Iterator[Visitor]:
         """A person without JavaScript, logged in where a name is given."""
         cookies = {COOKIE: self.session(name)} if name else {}
-        with httpx.Client(base_url=self.url, cookies=cookies, timeout=30) as client:
+        with httpx.Client(base_url=self.url, cookies=cookies, timeout=30, verify=CERTIFICATES) as client:
             yield Visitor(client)
 
 
@@ -87,8 +90,9 @@ class Visitor:
 
 
 @contextmanager
-def running_console(database_url: str, broker_url: str) -> Iterator[Console]:
-    app = create_app(GatewaySettings(database_url=database_url, broker_url=broker_url, **MAIL_AND_HOOKS))
+def running_console(database_url: str, broker_url: str, **settings: Any) -> Iterator[Console]:
+    told = MAIL_AND_HOOKS | settings
+    app = made_gateway(GatewaySettings(database_url=database_url, broker_url=broker_url, **told))
     server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="warning"))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()

@@ -18,6 +18,7 @@ from told_drafts import give_drafts
 from told_entitlements import give_entitlements
 from told_job_drafts import give_job_drafts
 from told_notices import tell_notices
+from told_profiles import give_profiles
 from told_projects import give_projects
 from told_releases import give_many_values
 from told_reviews import give_reviews
@@ -74,6 +75,7 @@ def tell(connection: sa.Connection) -> None:
     give_workers(connection, now)
     give_many_values(connection, now)
     give_drafts(connection, now, SCRIPT + BREAKOUT)
+    give_profiles(connection, now)
     tell_notices(connection, now, released=RELEASED, waiting=WAITING)
     images.announce(
         connection, digest="sha256:" + "2b" * 32, name="r-base", description="R 4.5 with lme4", now=now

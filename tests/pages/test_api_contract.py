@@ -21,6 +21,7 @@ from schemathesis.specs.openapi.checks import (
 )
 from serving import Console, running_console
 from story import IN_REVIEW, PEOPLE, RELEASED, RUNNING, WAITING
+from told_profiles import PROFILE, SEALED
 from told_reviews import HALF_DECIDED, NAME, TWO_IN_REVIEW
 from told_workers import LIVE
 
@@ -54,6 +55,7 @@ KNOWN = {
     "member": ("ada", "bob"),
     "rehearsal_id": ("rehearsal-told", "rehearsal-of-bob"),
     "worker": (LIVE,),
+    "profile_id": (PROFILE, SEALED),
 }
 
 

@@ -20,6 +20,7 @@ from serving import Console, running_console
 from story import PASSWORD, WAITING
 from told_drafts import DRAFT
 from told_job_drafts import JOB_DRAFT
+from told_profiles import PROFILE
 from told_workers import LIVE
 
 from gateway.app import PREFIX, create_app
@@ -31,6 +32,7 @@ PLACES = {
     "name": "heights", "job_id": WAITING, "project": "sleep", "dataset": "heights", "worker": LIVE,
     "digest": IMAGE, "token_id": "0123456789abcdef", "webhook_id": "0123456789abcdef", "number": "0",
     "notice_id": "msg_0123", "step": "about", "rule_id": "0123456789abcdef",
+    "profile_id": PROFILE, "scramble_id": "0123456789abcdef",
 }  # fmt: skip
 SENT_BY = {"/operation": "olga", "/reviews": "holder", "/datasets": "holder", "/projects": "ada"}
 

@@ -21,9 +21,10 @@ from domain.entitlement import Right
 from domain.model import parse
 from domain.notice import NoticeKind
 from domain.permissions import GRANTS, Permission, User
+from domain.profile_request import ProfileRequest
 from domain.rehearsal import RehearsalRequest
 from domain.states import JobState
-from store import channels, entitlements, notices, rehearsals, tokens
+from store import channels, entitlements, notices, profiles, rehearsals, tokens
 from store.tokens import Caller
 
 P = Permission
@@ -35,10 +36,11 @@ OF_THE_PLATFORM = {
 # operators see every job, and may cancel it
 FOR_OPERATORS = {P.JOB_READ, P.JOB_CANCEL}
 # the part of an address that names what is another's; the others stay as they are
-OWNED = ("job_id", "rehearsal_id", "token_id", "notice_id", "webhook_id", "project", "name")
+OWNED = ("job_id", "rehearsal_id", "profile_id", "token_id", "notice_id", "webhook_id", "project", "name")
 ABSENT = {
     "job_id": "job-absent-00",
     "rehearsal_id": "rehearsal-absent",
+    "profile_id": "profile-absent",
     "token_id": "0123456789abcdef",
     "notice_id": "msg_00000000000000000000000000000000",
     "webhook_id": "0123456789abcdef",
@@ -46,7 +48,7 @@ ABSENT = {
     "name": "absent",
 }
 # an id of one's own choice can be taken: that it is, and nothing else, is told
-CHOSEN = {"PUT /jobs/{job_id}", "PUT /rehearsals/{rehearsal_id}"}
+CHOSEN = {"PUT /jobs/{job_id}", "PUT /rehearsals/{rehearsal_id}", "PUT /profiles/{profile_id}"}
 NAMING = [
     route
     for route in GUARDED
@@ -69,6 +71,7 @@ def adas(shared_gateway: Gateway) -> dict[str, str]:
         given_job(connection, job_id="job-of-ada", now=now)
         given_job(connection, job_id="job-in-review", state=JobState.IN_REVIEW, epsilon="0.2", now=now)
         _given_rehearsal(connection, dataset)
+        _given_profile(connection)
         token, _ = tokens.create(
             connection, Caller(ada), label="hers", scopes=Caller(ada).scopes, lasts=timedelta(days=1), now=now
         )
@@ -86,7 +89,10 @@ def adas(shared_gateway: Gateway) -> dict[str, str]:
         "rule of name": reviewing.id,
         "rule of project": sleeping.id,
         "job_id": "job-of-ada",
+        "scramble_id": "scramble-of-holder",
+        "number": "1",
         "rehearsal_id": "rehearsal-of-ada",
+        "profile_id": "profile-of-holder",
         "token_id": token.id,
         "notice_id": notice.notice.id,
         "webhook_id": hook.id,
@@ -108,6 +114,17 @@ def _given_rehearsal(connection: Any, dataset: Dataset) -> None:
         dataset=dataset,
         request=parse(RehearsalRequest, asked),
         image_digest="sha256:" + "1a" * 32,
+        now=NOW,
+    )
+
+
+def _given_profile(connection: Any) -> None:
+    asked = BODIES["PUT /profiles/{profile_id}"]
+    profiles.request(
+        connection,
+        profile_id="profile-of-holder",
+        owner="holder",
+        request=parse(ProfileRequest, asked),
         now=NOW,
     )
 
@@ -158,7 +175,8 @@ def test_an_id_that_is_taken_says_nothing_of_what_it_stands_for(
 ):
     (route,) = [route for route in GUARDED if route.name == name]
     before = shared_gateway.rows()
-    answer = shared_gateway.ask("PUT", _path(route, adas), by="bob", json=BODIES[name])
+    person = "rival" if name == "PUT /profiles/{profile_id}" else "bob"
+    answer = shared_gateway.ask("PUT", _path(route, adas), by=person, json=BODIES[name])
     refused = problem(answer, status=409, kind="Conflict")
     assert refused["problem"].startswith("this id stands for another")
     assert not [word for word in ("ada", "heights", "QUEUED", "SUBMITTED") if word in answer.text]
@@ -174,6 +192,7 @@ def test_those_whom_it_concerns_find_all_of_it(shared_gateway: Gateway, adas: di
         ("ada", "/datasets/{name}"),
         ("holder", "/projects/{project}/grants/{dataset}"),
         ("holder", "/jobs/{job_id}/request"),
+        ("holder", "/profiles/{profile_id}"),
     ):
         assert shared_gateway.ask("GET", path.format(**adas), by=person).is_success
     for path, key in (("/tokens", "token_id"), ("/notices", "notice_id")):

@@ -16,6 +16,7 @@ from factories import IMAGE, declaration_fields, given_job, job_request_fields, 
 from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute, iter_route_contexts
 from given_projects import project_fields
+from made_scrambles import given_offer
 
 from domain.permissions import GRANTS, Permission
 from gateway.access import OPEN_ROUTES
@@ -25,7 +26,10 @@ from gateway.config import GatewaySettings
 JOB = "job-matrix"
 PLACES = {
     "job_id": JOB,
+    "scramble_id": "scramble-matrix",
+    "number": "1",
     "rehearsal_id": "rehearsal-matrix",
+    "profile_id": "profile-matrix",
     "name": "heights",
     "digest": IMAGE,
     "kind": "user",
@@ -40,12 +44,15 @@ PLACES = {
     "rule_id": "0123456789abcdef",
 }
 DELIVERY = "00000000-0000-4000-8000-000000000000"
+KEY = "A" * 42 + "E="
+PAGE = '<!DOCTYPE html>\n<html lang="en"><body><p class="banner open">For all.</p></body></html>'
 BODIES: dict[str, Any] = {
     "PUT /jobs/{job_id}": job_request_fields(),
     "PUT /rehearsals/{rehearsal_id}": {
         "dataset": "heights",
         "pipeline": job_request_fields()["pipeline"],
     },
+    "PUT /profiles/{profile_id}": {"name": "clinic", "delivery": DELIVERY, "key": KEY},
     "POST /datasets": {"declaration": declaration_fields(name="other"), "delivery": DELIVERY},
     "PUT /datasets/{name}/allocations/{kind}/{holder}": {"amount": "1"},
     "PUT /datasets/{name}/policy": {
@@ -55,9 +62,15 @@ BODIES: dict[str, Any] = {
     },
     "POST /datasets/{name}/policy/simulation": {"policy": policy_fields()},
     "POST /datasets/{name}/twin/review": {"version": 1, "decision": "approve"},
+    "PUT /datasets/{name}/twin/report": {"page": PAGE},
     "POST /datasets/{name}/twin/plan": {"epsilon": "1"},
     "PUT /datasets/{name}/twin/counts/{job_id}": {"tables": [{"path": "participants.tsv"}]},
     "POST /datasets/{name}/twin/counts/{job_id}/decision": {"decision": "approve"},
+    "PUT /datasets/{name}/twin/scrambles/{scramble_id}": given_offer().model_dump(mode="json"),
+    "POST /datasets/{name}/twin/scrambles/{scramble_id}/signature": {"decision": "refuse", "reason": "so"},
+    "PUT /datasets/{name}/twin/scrambles/{scramble_id}/parts/{number}": {"content": "UEsFBg=="},
+    "POST /datasets/{name}/twin/scrambles/{scramble_id}/withdrawal": {},
+    "POST /datasets/{name}/twin/scrambles/{scramble_id}/download": {"terms": "1" * 64},
     "POST /jobs/{job_id}/comments": {"text": "Why?"},
     "POST /jobs/{job_id}/review/comments": {"text": "Why?"},
     "POST /users": {"name": "newcomer", "role": "data_user"},

@@ -30,6 +30,7 @@ NOT_FOR_IT = {
     "store.keys",
     "store.sealing",
     "store.sealed_file",
+    "store.profile_box",
     "store.snapshots",
     "store.people",
     "privacy.reference",
