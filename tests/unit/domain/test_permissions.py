@@ -35,6 +35,7 @@ EXPECTED = {
         "job.cancel",
         "job.comment",
         "release.read",
+        "twin.take",
         "image.read",
     },
     Role.RIGHTS_HOLDER: {
@@ -55,6 +56,8 @@ EXPECTED = {
         "release.decide",
         "twin.make",
         "twin.decide",
+        "twin.withdraw",
+        "twin.take",
         "job.comment",
         "image.read",
         "audit.verify",

@@ -25,7 +25,7 @@ NEVER = (
     "nacl",
 )
 # mechanisms check a request's parameters here; noise needs integers that only the worker zone has, and the
-# keystream's key is made where it is used
+# keystream's key is made where it is used. Previews are of twins alone: pages use their closed forms
 NOT_FOR_IT = {
     "store.keys",
     "store.sealing",
@@ -35,7 +35,6 @@ NOT_FOR_IT = {
     "store.people",
     "privacy.reference",
     "privacy.tight_epsilon",
-    "privacy.preview",
     "privacy.perturbation",
     "privacy.fast_laplace",
 }
@@ -50,7 +49,7 @@ def test_its_settings_are_addresses_and_limits_and_who_people_are():
     }  # fmt: skip
     assert others - about_notices == {
         "database_url", "broker_url", "max_body_bytes", "public_url", "local_accounts",
-        "log_format", "traces_endpoint", "git_hosts",
+        "log_format", "traces_endpoint", "git_hosts", "scrambled_twins",
     }  # fmt: skip
     places = [
         name
