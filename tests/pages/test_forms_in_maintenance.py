@@ -17,6 +17,7 @@ from serving import Console, words
 from story import WAITING
 from told_drafts import DRAFT
 from told_job_drafts import JOB_DRAFT
+from told_profiles import PROFILE
 
 from domain.maintenance import GOES_ON, PlannedMaintenance
 from domain.permissions import GRANTS, Permission, Role
@@ -31,6 +32,7 @@ IDS = {
     "name": "heights", "dataset": "heights", "project": "sleep", "job_id": WAITING, "digest": IMAGE,
     "rule_id": "0123456789abcdef", "token_id": "0123456789abcdef", "webhook_id": "0123456789abcdef",
     "step": "about", "number": "0", "worker": "worker-one", "notice_id": "msg_0123",
+    "profile_id": PROFILE, "scramble_id": "0123456789abcdef",
 }  # fmt: skip
 
 
