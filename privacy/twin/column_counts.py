@@ -51,10 +51,7 @@ class ColumnCounts:
         check_micro_epsilon(self.micro_epsilon)
         check_rows(self.rows)
         check_cells(self.cells, most=MAX_COLUMNS, what="a twin of column counts")
-        if self.width > MAX_COUNTS:
-            raise ValueError(
-                f"the columns have {self.width} cells together, more than {MAX_COUNTS}; declare wider bins."
-            )
+        check_width(self.width)
 
     @property
     def width(self) -> int:
@@ -92,3 +89,11 @@ def noisy_columns(
     noise = sample(scale, sum(cells), keystream=keystream).tolist()
     noised = [total + drawn for total, drawn in zip(totals, noise, strict=True)]
     return tuple(tuple(noised[start:end]) for start, end in pairwise(starts(cells)))
+
+
+def check_width(width: int) -> None:
+    """Raises ValueError for columns with too many cells together."""
+    if width > MAX_COUNTS:
+        raise ValueError(
+            f"the columns have {width} cells together, more than {MAX_COUNTS}; declare wider bins."
+        )

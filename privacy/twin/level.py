@@ -39,15 +39,28 @@ def predicted_tv1(cells: Sequence[int], *, nominal_size: int, micro_epsilon: int
     return float(min(_predicted(cells, nominal_size, micro_epsilon, rows), Fraction(1)))
 
 
+def predicted_tv1_of(cells: Sequence[int], *, nominal_size: int, deviation: Fraction) -> float:
+    """The same for Gaussian noise of this standard deviation on every count of a column."""
+    return float(min(_of_gaussian(cells, nominal_size, deviation), Fraction(1)))
+
+
 def suggested_level(
-    cells: Sequence[int], *, nominal_size: int, micro_epsilon: int, rows: int = 1
+    cells: Sequence[int],
+    *,
+    nominal_size: int,
+    micro_epsilon: int,
+    rows: int = 1,
+    deviation: Fraction | None = None,
 ) -> Suggestion:
     """The level that these columns are worth at this price, from people times epsilon and predicted_tv1.
 
-    Raises ValueError for columns, a size or an epsilon that no twin of counts can have.
+    `deviation` is that of a count at level 1 if the noise is Gaussian. Raises ValueError for columns, a size
+    or an epsilon that no twin of counts can have.
     """
     ColumnCounts(tuple(cells), micro_epsilon, rows)
     error = _predicted(cells, nominal_size, micro_epsilon, rows)
+    if deviation is not None:
+        error = _of_gaussian(cells, nominal_size, deviation)
     strength = nominal_size * Fraction(micro_epsilon, MICRO * rows)
     size = f"{nominal_size} rows at epsilon {format_epsilon(micro_epsilon)}"
     if strength < COLUMNS_FROM:
@@ -66,6 +79,11 @@ def suggested_level(
     if len(cells) > MAX_COLUMNS:
         return Suggestion(1, f"patterns take up to {MAX_COLUMNS} columns, and these are {len(cells)}.")
     return Suggestion(2, f"{size} carry the counts of columns and of their strongest pairs.")
+
+
+def _of_gaussian(cells: Sequence[int], nominal_size: int, deviation: Fraction) -> Fraction:
+    # the mean magnitude of such noise is sqrt(2/pi) of its standard deviation
+    return Fraction(sum(cells), len(cells)) * deviation * Fraction(4, 5) / (2 * nominal_size)
 
 
 def _predicted(cells: Sequence[int], nominal_size: int, micro_epsilon: int, rows: int) -> Fraction:

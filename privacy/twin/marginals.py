@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from privacy.twin.noisy_counts import NoisyCounts
+from privacy.twin.noisy_counts import VARIANCE, NoiseName, NoisyCounts
 
 Table = NDArray[np.float64]
 
@@ -65,7 +65,7 @@ def fit(counts: NoisyCounts) -> Marginals:
         for index in range(len(counts.cells))
     )
     pairs = {
-        (a, b): _agreeing(table, ones[a], ones[b], scale=float(counts.pair_scale or 0))
+        (a, b): _agreeing(table, ones[a], ones[b], scale=float(counts.pair_scale or 0), noise=counts.noise)
         for (a, b), table in tables.items()
     }
     return Marginals(people, ones, {pair: table for pair, table in pairs.items() if table is not None})
@@ -76,7 +76,8 @@ def _column(
 ) -> Table:
     """The counts of merged cells of one column: its own and the margins of its pairs, weighed.
 
-    Discrete Laplace noise has a variance of about 2 scale^2; a sum of m noisy counts has m times as much.
+    Noise has a variance of about 2 scale^2, or scale^2 if it is Gaussian; for the weights the factor is all
+    the same. A sum of m noisy counts has m times as much.
     """
     own = np.bincount(merge, weights=np.array(counts.ones[index], np.float64))
     inverse = 1 / (np.bincount(merge) * float(counts.one_scale) ** 2)
@@ -90,7 +91,7 @@ def _column(
     return np.asarray(summed / weight)
 
 
-def _agreeing(table: Table, first: Table, second: Table, *, scale: float) -> Table | None:
+def _agreeing(table: Table, first: Table, second: Table, *, scale: float, noise: NoiseName) -> Table | None:
     """A table without negative numbers whose margins are `first` and `second`, near the noisy one; None where
     noise and chance explain all that the noisy one says against independence.
 
@@ -104,7 +105,7 @@ def _agreeing(table: Table, first: Table, second: Table, *, scale: float) -> Tab
         table = table + ((first - table.sum(axis=1)) / table.shape[1])[:, None]
         table = table + ((second - table.sum(axis=0)) / table.shape[0])[None, :]
     away = table - independent
-    signal = _signal(away, independent, scale=scale)
+    signal = _signal(away, independent, scale=scale, noise=noise)
     if signal == 0:
         return None
     near = onto_simplex((independent + signal * away).ravel(), total).reshape(table.shape)
@@ -115,13 +116,12 @@ def _agreeing(table: Table, first: Table, second: Table, *, scale: float) -> Tab
     return near
 
 
-def _signal(away: Table, independent: Table, *, scale: float) -> float:
+def _signal(away: Table, independent: Table, *, scale: float, noise: NoiseName = "laplace") -> float:
     """The part of the squared distance from independence that noise does not explain, 0 to 1.
 
-    With its margins fixed a table has m = (rows - 1)(columns - 1) free noisy counts. The squares of m Laplace
-    draws add up to 2 m scale^2 on average, with a standard deviation of sqrt(20 m) scale^2; those of chance,
-    in counts of independent columns, to the sum of E (1 - p)(1 - q). What is within four standard deviations
-    of both, or no more than one large draw of m, P(|Z| > scale log(m/a)) = a/m, counts as nothing, so that
+    With its margins fixed a table has m = (rows - 1)(columns - 1) free noisy counts. Their squares add up to
+    2 m scale^2 on average, to m scale^2 if noise is Gaussian; those of chance, in counts of independent
+    columns, to the sum of E (1 - p)(1 - q). What is within `_margin` of both counts as nothing, so that
     independent columns stay independent. Beyond that, this part is the factor of James and Stein (1961),
     which is nearer to the truth on average.
     """
@@ -134,10 +134,24 @@ def _signal(away: Table, independent: Table, *, scale: float) -> float:
         * (1 - (independent.sum(axis=1) ** 2).sum() / total**2)
         * (1 - (independent.sum(axis=0) ** 2).sum() / total**2)
     )
-    noise = 2 * free * scale**2
-    margin = max(
+    explained = VARIANCE[noise] * free * scale**2
+    squared = float((away**2).sum())
+    beyond = squared > explained + by_chance + _margin(free, by_chance, scale=scale, noise=noise)
+    return 1 - explained / squared if beyond else 0.0
+
+
+def _margin(free: int, by_chance: float, *, scale: float, noise: NoiseName) -> float:
+    """How far the squares of m = `free` draws of noise and of chance may lie above their mean.
+
+    Laplace: four standard deviations, of which noise has sqrt(20 m) scale^2; and no more than one large draw
+    of m, P(|Z| > scale log(m/a)) = a/m. Gaussian: noise and chance are normal together, with variance w, and
+    their squares above m w by 2 w (sqrt(m t) + t) with probability e^-t at most (Laurent, Massart 2000,
+    Lemma 1).
+    """
+    if noise == "gaussian":
+        rare = -math.log(_ONE_LARGE)
+        return 2 * (scale**2 + by_chance / free) * (math.sqrt(free * rare) + rare)
+    return max(
         _SURE * math.sqrt(20 * free * scale**4 + 2 * by_chance**2 / free),
         (scale * math.log(free / _ONE_LARGE)) ** 2,
     )
-    squared = float((away**2).sum())
-    return 1 - noise / squared if squared > noise + by_chance + margin else 0.0

@@ -45,11 +45,11 @@ class TwinMechanism(Protocol):
 
     @property
     def micro_epsilon(self) -> int:
-        """Loss of the whole release."""
+        """Loss of the whole release; with Gaussian noise, and beside a delta, of all tables of the job."""
 
     @property
     def rho(self) -> Fraction:
-        """Its zero-concentrated loss, for accounts that count rho; at most epsilon^2/2."""
+        """Its zero-concentrated loss, for accounts that count rho."""
 
     @property
     def guarantee(self) -> GuaranteeClass:

@@ -11,18 +11,20 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from privacy.twin.noisy_counts import VARIANCE, NoiseName
+
 RARE_BELOW = 2
 """In standard deviations of the noise."""
 
 
-def merge_rare(counts: Sequence[int], *, scale: Fraction) -> tuple[int, ...]:
+def merge_rare(counts: Sequence[int], *, scale: Fraction, noise: NoiseName = "laplace") -> tuple[int, ...]:
     """For each cell the number of its merged cell: those below two standard deviations share the last one.
 
-    A single rare cell stays what it is. `counts` are noisy, with discrete Laplace noise of `scale`, whose
-    standard deviation is at most sqrt(2) times as much.
+    A single rare cell stays what it is. `counts` are noisy, with noise of this `scale`: that of discrete
+    Laplace noise, whose standard deviation is at most sqrt(2) times as much, or a standard deviation.
     """
     # count < 2 sqrt(2) scale, exactly and without a root
-    rare = [count < 0 or count * count < 2 * (RARE_BELOW * scale) ** 2 for count in counts]
+    rare = [count < 0 or count * count < VARIANCE[noise] * (RARE_BELOW * scale) ** 2 for count in counts]
     if sum(rare) <= 1:
         return tuple(range(len(counts)))
     kept = len(counts) - sum(rare)

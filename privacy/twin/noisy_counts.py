@@ -6,7 +6,11 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Self, TypeVar
+from typing import Literal, Self, TypeVar, get_args
+
+NoiseName = Literal["laplace", "gaussian"]
+VARIANCE: Mapping[NoiseName, int] = {"laplace": 2, "gaussian": 1}
+"""About that of the noise, in squares of what is called its scale."""
 
 MAX_CELLS = 1000
 """Most cells of one column."""
@@ -15,7 +19,7 @@ _MOST = 2**41
 """Noisy counts lie within this of zero, so that floats hold the sum of a column exactly."""
 
 _FRACTION = re.compile(r"[1-9]\d{0,29}(/[1-9]\d{0,29})?", re.ASCII)
-_KEYS = frozenset({"cells", "ones", "one_scale", "merges", "pairs", "pair_scale"})
+_KEYS = frozenset({"cells", "ones", "one_scale", "merges", "pairs", "pair_scale", "noise"})
 _PAIR_KEYS = frozenset({"columns", "counts"})
 
 _Item = TypeVar("_Item")
@@ -34,11 +38,12 @@ class NoisyCounts:
     """Whole numbers of rows with their noise; some are below zero. Public once released.
 
     `ones`      for each column a noisy count of each of its `cells`
-    `one_scale` the scale of their discrete Laplace noise, in rows
+    `one_scale` the scale of their discrete Laplace noise, or the standard deviation of Gaussian, in rows
     `merges`    for each column and cell the number of its merged cell: cells that are rare by their noisy
                 counts share one. Numbered from 0 without gaps. Empty where there are no pairs
     `pairs`     the chosen pairs, in the order in which they were chosen: the first ones form a tree
-    `pair_scale` the scale of the noise of their counts; None where there are no pairs
+    `pair_scale` the same of the noise of their counts; None where there are no pairs
+    `noise`     of all counts: "laplace" or "gaussian"
 
     Raises ValueError for what no release can be.
     """
@@ -49,6 +54,7 @@ class NoisyCounts:
     merges: tuple[tuple[int, ...], ...] = ()
     pairs: tuple[PairCounts, ...] = ()
     pair_scale: Fraction | None = None
+    noise: NoiseName = "laplace"
 
     def __post_init__(self) -> None:
         if not self.cells or not all(1 <= count <= MAX_CELLS for count in self.cells):
@@ -107,6 +113,8 @@ class NoisyCounts:
                 {"columns": list(pair.columns), "counts": list(pair.counts)} for pair in self.pairs
             ]
             document["pair_scale"] = str(self.pair_scale)
+        if self.noise != "laplace":
+            document["noise"] = self.noise
         return document
 
     @classmethod
@@ -121,6 +129,7 @@ class NoisyCounts:
             merges=_list(fields.get("merges", []), _integers),
             pairs=_list(fields.get("pairs", []), _pair),
             pair_scale=None if scale is None else _scale(scale),
+            noise=_noise(fields.get("noise", "laplace")),
         )
 
 
@@ -161,3 +170,11 @@ def _scale(value: object) -> Fraction:
     if not isinstance(value, str) or not _FRACTION.fullmatch(value):
         raise ValueError("a noise scale is an exact fraction above zero, such as 3 or 300/7.")
     return Fraction(value)
+
+
+def _noise(value: object) -> NoiseName:
+    for known in get_args(NoiseName):
+        if value == known:
+            name: NoiseName = known
+            return name
+    raise ValueError("the noise of counts is laplace or gaussian.")

@@ -18,11 +18,11 @@ from privacy.keystream import Keystream
 from privacy.loss import MICRO, GuaranteeClass, check_micro_epsilon
 from privacy.trusted.query import check_rows
 from privacy.twin.column_counts import noisy_columns
-from privacy.twin.marginals import onto_simplex
-from privacy.twin.mechanism import MAX_COUNTS, RELATION, check_cells, check_counts, starts
-from privacy.twin.merging import merge_rare, merged
+from privacy.twin.joint import Joint, joint_counts, scores_of
+from privacy.twin.mechanism import MAX_COUNTS, RELATION, check_cells, check_counts
+from privacy.twin.merging import merge_rare
 from privacy.twin.noisy_counts import NoisyCounts, PairCounts
-from privacy.twin.selection import Pair, choose_pairs, dependence
+from privacy.twin.selection import Pair, choose_pairs
 
 MAX_COLUMNS = 60
 TREE_ALONE_BELOW = 20_000
@@ -83,13 +83,7 @@ class Patterns:
         check_micro_epsilon(self.micro_epsilon)
         check_rows(self.rows)
         check_cells(self.cells, most=MAX_COLUMNS, what="a twin of patterns")
-        if self.nominal_size < 1:
-            raise ValueError("nominal_size, the declared number of rows, must be at least 1.")
-        if self.width > MAX_COUNTS:
-            raise ValueError(
-                f"the pairs of columns have {self.width} cells together, more than {MAX_COUNTS}; declare "
-                "wider bins, coarser categories, or leave columns at level 1."
-            )
+        check_patterns(self.nominal_size, self.width)
 
     @cached_property
     def pairs(self) -> tuple[Pair, ...]:
@@ -116,7 +110,7 @@ class Patterns:
 
     @property
     def width(self) -> int:
-        return sum(self.cells) + sum(self.cells[first] * self.cells[second] for first, second in self.pairs)
+        return width_of(self.cells, self.pairs)
 
     @property
     def one_scale(self) -> Fraction:
@@ -170,33 +164,28 @@ class Patterns:
         return replace(columns, merges=merges, pairs=pairs, pair_scale=self.pair_scale)
 
     def _joint(self, totals: Sequence[int], merges: Sequence[Sequence[int]]) -> dict[Pair, NDArray[np.int64]]:
-        """Exact counts of every pair's merged cells."""
-        places = [np.array(merge, np.intp) for merge in merges]
-        begins = starts([sum(self.cells), *(self.cells[a] * self.cells[b] for a, b in self.pairs)])
-        joint = {}
-        for position, (a, b) in enumerate(self.pairs, 1):
-            exact = np.array(totals[begins[position] : begins[position + 1]], np.int64)
-            joint[a, b] = merged(exact.reshape(self.cells[a], self.cells[b]), places[a], places[b])
-        return joint
+        return joint_counts(totals, self.cells, self.pairs, merges)
 
-    def _scores(
-        self,
-        joint: Mapping[Pair, NDArray[np.int64]],
-        columns: NoisyCounts,
-        merges: Sequence[Sequence[int]],
-    ) -> dict[Pair, int]:
-        """Of every pair, not noised. The total is the noisy one, so that a row moves one count alone."""
-        total = float(max(columns.people, 1))
-        expected = [
-            onto_simplex(np.array(np.bincount(merge, weights=column), np.float64), total)
-            for merge, column in zip(merges, columns.ones, strict=True)
-        ]
+    def _scores(self, joint: Joint, columns: NoisyCounts, merges: Sequence[Sequence[int]]) -> dict[Pair, int]:
         # the mean magnitude of Laplace noise is its scale
-        return {
-            (a, b): dependence(counts, expected[a], expected[b], noise=self.pair_scale * counts.size)
-            for (a, b), counts in joint.items()
-        }
+        return scores_of(joint, columns, merges, noise_of_count=self.pair_scale)
 
     def _noised(self, pair: Pair, counts: NDArray[np.int64], *, keystream: Keystream | None) -> PairCounts:
         noise = sample(self.pair_scale, counts.size, keystream=keystream)
         return PairCounts(pair, tuple((counts.ravel() + noise).tolist()))
+
+
+def check_patterns(nominal_size: int, width: int) -> None:
+    """Raises ValueError for no rows, or for pairs with too many cells together."""
+    if nominal_size < 1:
+        raise ValueError("nominal_size, the declared number of rows, must be at least 1.")
+    if width > MAX_COUNTS:
+        raise ValueError(
+            f"the pairs of columns have {width} cells together, more than {MAX_COUNTS}; declare "
+            "wider bins, coarser categories, or leave columns at level 1."
+        )
+
+
+def width_of(cells: Sequence[int], pairs: Sequence[Pair]) -> int:
+    """How many counts columns and pairs have together."""
+    return sum(cells) + sum(cells[first] * cells[second] for first, second in pairs)
