@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from domain.dataset import Dataset
+from domain.delta import check_delta
 from domain.errors import BudgetExceeded, InvalidRequest, NotAllowed
 from domain.job import AnyRequest, JobRequest
-from domain.loss import Epsilon, format_epsilon, micro, units
+from domain.loss import Epsilon, format_epsilon, micro
 from domain.mechanism import SampleAggregateRequest, StabilityRequest
 from domain.pipeline import DEFAULT_OUTPUT_MIB, Pipeline, Resources
 from domain.policy import Policy
 from domain.query import QueryRequest, check_query
 from domain.request import Request
 from domain.twin_request import TwinRequest, check_twin
-from privacy.cost import ATTO, Currency, format_amount
 from privacy.partition import MIN_BLOCKS
 from privacy.sample_parameters import MAX_BLOCKS
-
-LEAST_PEOPLE_PER_DELTA = 10
-"""A delta is at most one in so many times the nominal size: one in the size would allow to publish a row."""
 
 
 def check_policy(request: AnyRequest, dataset: Dataset) -> None:
@@ -130,7 +127,8 @@ def _check_pipeline(request: JobRequest, dataset: Dataset) -> None:
     if isinstance(request.mechanism, SampleAggregateRequest):
         check_loss(dataset, field="mechanism.epsilon", micro_epsilon=request.mechanism.micro_epsilon)
         _check_blocks(request.mechanism, dataset)
-        _check_delta(request.mechanism, dataset)
+        size = dataset.declaration.nominal_size
+        check_delta(request.mechanism.delta, field="mechanism.delta", nominal_size=size)
     elif isinstance(request.mechanism, StabilityRequest):
         _check_reviewed(request, dataset)
     _check_built(request, dataset)
@@ -200,19 +198,6 @@ def _check_blocks(asked: SampleAggregateRequest, dataset: Dataset) -> None:
             field,
             f"{blocks} blocks, {asked.repeats} times, are more than {MAX_BLOCKS} runs.",
             f"Use {-(-size * asked.repeats // MAX_BLOCKS)} or more, or fewer repeats.",
-        )
-
-
-def _check_delta(asked: SampleAggregateRequest, dataset: Dataset) -> None:
-    if asked.delta is None:
-        return
-    most = ATTO // (LEAST_PEOPLE_PER_DELTA * dataset.declaration.nominal_size)
-    if units(Currency.DELTA, asked.delta) > most:
-        limit = format_amount(Currency.DELTA, most)
-        raise InvalidRequest(
-            "mechanism.delta",
-            f"{asked.delta} is over {limit}, a tenth of one in the nominal size of {dataset.name}.",
-            f"Use {limit} or less.",
         )
 
 

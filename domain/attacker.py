@@ -28,9 +28,9 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal
 from enum import StrEnum
 
-from domain.admission import LEAST_PEOPLE_PER_DELTA
 from domain.budget import Accounting
 from domain.dataset import Declaration
+from domain.delta import LEAST_PEOPLE_PER_DELTA
 from domain.loss import Currency, format_amount, micro, units
 from privacy.accounting import rho_as_epsilon
 from privacy.cost import ATTO

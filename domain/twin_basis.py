@@ -56,7 +56,7 @@ class TwinBasis:
             return LABEL
         return (
             f"{SHORT[self.level].upper()}: {self.label}. Drawn at random from counts with noise, released as "
-            f"{self.request.guarantee} with epsilon {self.request.epsilon}. Each set of counts is released "
+            f"{self.request.guarantee} with {self.request.price}. Each set of counts is released "
             "and charged once. No row was copied from anybody."
         )
 
@@ -110,7 +110,7 @@ def readme(declaration: Declaration, basis: TwinBasis, *, seed: int = 0, people:
         "",
         basis.sentence,
         "",
-        f"- guarantee class: {basis.guarantee}, epsilon {basis.request.epsilon if basis.request else 0}",
+        f"- guarantee class: {basis.guarantee}, {basis.request.price if basis.request else 'epsilon 0'}",
         f"- neighbours: add or remove one {declaration.privacy_unit.name}",
         f"- counts: released by job {basis.job_id}; drawn with seed {seed}",
         f"- people: {people or declaration.nominal_size}, a number declared or asked for, never counted",

@@ -14,8 +14,9 @@ from pydantic import Field, model_validator
 
 from domain.dataset import ColumnName, Declaration, Table
 from domain.dataset.table import repeated
+from domain.delta import check_delta
 from domain.errors import InvalidRequest
-from domain.loss import Epsilon, format_amount, micro
+from domain.loss import Delta, Epsilon, format_amount, micro, units
 from domain.model import InsidePath, Model, Slug, Whole, digest, parse
 from domain.scan_memory import passes
 from domain.schedule import Schedule
@@ -29,7 +30,6 @@ from privacy.twin.mechanism import MECHANISM
 MAX_WIDTH = 2**20
 """Most counts that a scan keeps of all tables together, so that what is sealed stays below 16 MiB."""
 MAX_TABLES = 20
-GUARANTEE = GuaranteeClass.PURE_DP
 MAX_ROWS = 1000
 FILE = "twin-counts.json"
 FORM = "dpgate twin counts, 1"
@@ -41,6 +41,10 @@ SCAN_S_PER_COLUMN = 1 / 50
 SCAN_S_PER_ROW = 1 / 100_000
 SCAN_S_PER_VALUE = 1 / 5_000_000
 COLUMNS_AT_ONCE = 60
+
+
+def _is_none(value: object) -> bool:
+    return value is None
 
 
 class AskedTable(Model):
@@ -57,6 +61,8 @@ class PlanOrder(Model):
 
     tables: Annotated[tuple[AskedTable, ...], Field(max_length=MAX_TABLES)] = ()
     epsilon: Epsilon = "1"
+    # brings Gaussian noise; without it noise is Laplace, and orders read and digest as before there was one
+    delta: Annotated[Delta | None, Field(exclude_if=_is_none)] = None
     rows: Annotated[Whole, Field(ge=1, le=MAX_ROWS)] = 1
     # more than a fifth of the budget
     beyond_share: bool = False
@@ -76,8 +82,18 @@ class PlanOrder(Model):
     def micro_epsilon(self) -> int:
         return micro(self.epsilon)
 
+    @property
+    def guarantee(self) -> GuaranteeClass:
+        """The class of the counts."""
+        return GuaranteeClass.PURE_DP if self.delta is None else GuaranteeClass.APPROX_DP
+
+    @property
+    def price(self) -> str:
+        """Such as `epsilon 1, delta 0.000000001`."""
+        return f"epsilon {self.epsilon}" + ("" if self.delta is None else f", delta {self.delta}")
+
     def plan(self, declaration: Declaration, *, spent: dict[Currency, int] | None = None) -> TwinPlan:
-        """What it comes to, in equal shares of epsilon over the tables. Raises InvalidRequest. Kept for a
+        """What it comes to, in equal shares over the tables. Raises InvalidRequest. Kept for a
         while: whoever looks at a job asks for its cost and its schedule again."""
         return _planned(declaration, self, tuple(sorted((spent or {}).items())))
 
@@ -97,6 +113,7 @@ class PlanOrder(Model):
         return plan_twin(
             declaration,
             micro_epsilon=self.micro_epsilon,
+            atto_delta=None if self.delta is None else units(Currency.DELTA, self.delta),
             levels=levels,
             wanted=wanted,
             rows=self.rows,
@@ -135,24 +152,23 @@ class TwinRequest(TwinOrder):
     def mechanism_name(self) -> str:
         return MECHANISM
 
-    @property
-    def guarantee(self) -> GuaranteeClass:
-        return GUARANTEE
-
     def choices(self) -> dict[str, Any]:
         tables = [table.model_dump(mode="json", exclude_defaults=True) for table in self.tables]
         levels = [{**dumped, "level": table.level} for dumped, table in zip(tables, self.tables, strict=True)]
         rows = {"rows": self.rows} if self.rows > 1 else {}
-        return {"epsilon": self.epsilon, "tables": levels, **rows}
+        delta = {} if self.delta is None else {"delta": self.delta}
+        return {"epsilon": self.epsilon, **delta, "tables": levels, **rows}
 
     def question(self, *, dataset_id: str, image_digest: str | None = None) -> str:
         """Equal for requests that ask the same counts of the same snapshot at the same loss."""
         del image_digest
+        delta = {} if self.delta is None else {"delta": self.delta}
         return digest(
             {
                 "dataset": dataset_id,
                 "mechanism": MECHANISM,
                 "micro_epsilon": self.micro_epsilon,
+                **delta,
                 "rows": self.rows,
                 "tables": [table.model_dump(mode="json") for table in self.tables],
             }
@@ -183,7 +199,7 @@ class TwinRequest(TwinOrder):
         return Schedule(runs=1, wall_s=wall_s, slots=slots, nominal_size=declaration.nominal_size)
 
     def counted(self, declaration: Declaration) -> list[tuple[TablePlan, TwinMechanism]]:
-        """The tables that are counted, in declared order; their losses add up to epsilon exactly."""
+        """The tables that are counted, in declared order; their losses add up to the cost."""
         tables = self.plan(declaration).tables
         return [(table, table.mechanism) for table in tables if table.mechanism is not None]
 
@@ -212,6 +228,7 @@ def find_table(declaration: Declaration, path: str) -> Table:
 
 def check_twin(request: TwinRequest, declaration: Declaration) -> None:
     """Raises InvalidRequest when the declaration or the budget does not fit: before anything is reserved."""
+    check_delta(request.delta, field="delta", nominal_size=declaration.nominal_size)
     plan = request.plan(declaration)
     asked = {table.path for table in request.tables}
     if blank := [table for table in plan.tables if table.path in asked and table.mechanism is None]:
@@ -235,7 +252,7 @@ def _too_large_a_share(request: TwinRequest, declaration: Declaration) -> Invali
     caps = declaration.caps
     currency, amount = max(request.cost(declaration), key=lambda each: each[1] / caps[each[0]])
     return InvalidRequest(
-        "epsilon",
+        "delta" if currency is Currency.DELTA else "epsilon",
         f"{format_amount(currency, amount)} of {currency} is over a fifth of the budget of "
         f"{format_amount(currency, caps[currency])}.",
         "Ask for less, or say beyond_share: true.",

@@ -30,10 +30,11 @@ class Twins:
         tables: Sequence[Mapping[str, Any]] = (),
         *,
         epsilon: str | float = "1",
+        delta: str | float | None = None,
         rows: int = 1,
     ) -> dict[str, Any]:
         """What twins would be worth and cost. `tables` as for `make`; nothing is spent."""
-        return dict(self._ask("POST", _of(dataset, "plan"), json=_order(tables, epsilon, rows)))
+        return dict(self._ask("POST", _of(dataset, "plan"), json=_order(tables, epsilon, delta, rows)))
 
     def make(
         self,
@@ -41,18 +42,20 @@ class Twins:
         tables: Sequence[Mapping[str, Any]],
         *,
         epsilon: str | float = "1",
+        delta: str | float | None = None,
         rows: int = 1,
         beyond_share: bool = False,
         again: bool = False,
         job_id: str | None = None,
     ) -> dict[str, Any]:
         """Have counts made; the answer is the job. `tables`: path and level (1 or 2) of each, and `columns`
-        where not all are meant. `rows`: the most of one person that count, in tables with many of each.
+        where not all are meant. `delta` brings Gaussian noise, and the class approx_dp. `rows`: the most of
+        one person that count, in tables with many of each.
 
         `beyond_share`: more than a fifth of the budget. `again`: a second set of the same data, which costs
         again. Repeating a request with its id is harmless.
         """
-        order = _order(tables, epsilon, rows) | {"beyond_share": beyond_share, "again": again}
+        order = _order(tables, epsilon, delta, rows) | {"beyond_share": beyond_share, "again": again}
         place = _of(dataset, "counts", job_id or str(uuid.uuid4()))
         return dict(self._ask("PUT", place, json=order))
 
@@ -82,8 +85,11 @@ class Twins:
         self._ask("DELETE", _of(dataset, "report"))
 
 
-def _order(tables: Sequence[Mapping[str, Any]], epsilon: str | float, rows: int) -> dict[str, Any]:
-    return {"tables": list(tables), "epsilon": epsilon, "rows": rows}
+def _order(
+    tables: Sequence[Mapping[str, Any]], epsilon: str | float, delta: str | float | None, rows: int
+) -> dict[str, Any]:
+    more = {} if delta is None else {"delta": delta}
+    return {"tables": list(tables), "epsilon": epsilon, **more, "rows": rows}
 
 
 def _of(dataset: str, *parts: str) -> str:

@@ -9,20 +9,29 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Literal
 
-from domain.budget import cost_on
 from domain.dataset import Column, Declaration, Table
 from domain.errors import InvalidRequest
 from domain.twin.cells import cell_count, most_cells
 from domain.twin.choice import Place, check_names, chosen_columns, wanted_level
 from domain.twin.levels import columns_looked_at, label
+from domain.twin.plan_losses import (
+    Loss,
+    Mechanism,
+    cost_of,
+    losses_of,
+    mechanism_of,
+    micro_share,
+    predicted_by,
+)
 from domain.twin.plan_warnings import warnings_of
-from privacy.concentrated import ceil_pico
 from privacy.cost import Cost, Currency
 from privacy.loss import MICRO
-from privacy.twin import ColumnCounts, Patterns, predicted_tv1, suggested_level
+from privacy.twin import GaussianColumns, GaussianLoss, suggested_level
 from privacy.twin.level import COLUMNS_FROM, LARGEST_ERROR
 
+Level = Literal[0, 1, 2]
 LARGEST_SHARE = Fraction(1, 5)
 """Of a data set's budget that a twin takes unless its rights holder says otherwise."""
 MAX_CELLS = 2**20
@@ -48,7 +57,7 @@ class TablePlan:
     level: int
     label: str
     columns: tuple[ColumnPlan, ...]
-    mechanism: ColumnCounts | Patterns | None
+    mechanism: Mechanism | None
     rows: int
     predicted_tv1: float | None
     suggested: int
@@ -58,15 +67,11 @@ class TablePlan:
     def counted(self) -> tuple[str, ...]:
         return tuple(column.name for column in self.columns if column.level)
 
-    @property
-    def micro_epsilon(self) -> int:
-        return self.mechanism.micro_epsilon if self.mechanism else 0
-
 
 @dataclass(frozen=True)
 class TwinPlan:
     """`cost` is on the data set's accounts, None where nothing is counted; `leaves` what they have left
-    after it and what was `spent`.
+    after it and what was `spent`. `guarantee` is the class of what is released; None where nothing is.
 
     `share` is the largest part of any account that the twin takes; within_share whether that is no more than
     a twin takes by default.
@@ -79,13 +84,8 @@ class TwinPlan:
     warnings: tuple[str, ...]
 
     @property
-    def micro_epsilon(self) -> int:
-        return sum(table.micro_epsilon for table in self.tables)
-
-    @property
     def guarantee(self) -> str | None:
-        """The class of what is released; None where nothing is."""
-        return "pure_dp" if self.micro_epsilon else None
+        return next((str(table.mechanism.guarantee) for table in self.tables if table.mechanism), None)
 
     @property
     def within_share(self) -> bool:
@@ -96,12 +96,14 @@ def plan_twin(
     declaration: Declaration,
     *,
     micro_epsilon: int,
+    atto_delta: int | None = None,
     levels: Mapping[Place, int] | None = None,
     wanted: Mapping[str, int] | None = None,
     rows: int = 1,
     spent: Mapping[Currency, int] | None = None,
 ) -> TwinPlan:
-    """The plan for `micro_epsilon` over all counted tables, in equal shares.
+    """The plan for `micro_epsilon` over all counted tables, in equal shares; with a delta, which brings
+    Gaussian noise, in equal shares of the rho that both imply.
 
     `wanted` is the level of each table, by path; a table without gets what the level rule suggests. `levels`
     decides for single columns, by table and name: 0 leaves one out. `rows` is the most rows of one person
@@ -115,14 +117,14 @@ def plan_twin(
     takes_part = [bool(columns) and level != 0 for level, (columns, _) in zip(asked, chosen, strict=True)]
     _check_cells([column for (columns, _), counted in zip(chosen, takes_part, strict=True) if counted
                   for column in columns])  # fmt: skip
-    shares = iter(_divided(micro_epsilon, sum(takes_part)))
+    shares = iter(losses_of(micro_epsilon, atto_delta, sum(takes_part)))
     tables = tuple(
-        _table(declaration, table, columns, reasons, level, next(shares) if counted else 0, rows)
+        _table(declaration, table, columns, reasons, level, next(shares) if counted else None, rows)
         for table, (columns, reasons), level, counted in zip(
             declaration.tables, chosen, asked, takes_part, strict=True
         )
     )
-    cost = _cost(declaration, tables)
+    cost = cost_of(declaration, [table.mechanism for table in tables if table.mechanism])
     amounts = dict(cost or ())
     caps = declaration.caps
     parts = [Fraction(amount, caps[currency]) for currency, amount in amounts.items()]
@@ -150,24 +152,23 @@ def _table(
     columns: list[Column],
     reasons: Mapping[str, str],
     asked: int | None,
-    micro_epsilon: int,
+    loss: Loss | None,
     rows: int,
 ) -> TablePlan:
     many = table.rows_per_person == "many"
     most = rows if many else 1
     size = declaration.nominal_size * min(table.twin_rows, most)
-    looked_into = columns if micro_epsilon else []
+    looked_into = columns if loss else []
     cells = tuple(cell_count(column, declaration.nominal_size) for column in looked_into)
     suggested, why = 0, "no column of it can be counted." if not columns else "nothing is spent on it."
-    if columns and micro_epsilon:
+    level, mechanism = 0, None
+    if columns and loss:
         try:
-            suggested, why = suggested_level(cells, nominal_size=size, micro_epsilon=micro_epsilon, rows=most)
+            suggested, why = _suggested(cells, loss, size, most)
+            level = suggested if asked is None else asked
+            mechanism = mechanism_of(cells, level, loss, most, size) if level else None
         except ValueError as error:
             raise InvalidRequest(f"tables.{table.path}", f"{error}") from None
-    if suggested == 0 and (some := _affordable(cells, size, micro_epsilon, most)):
-        why = f"{why} About {some} of its {len(cells)} columns could be counted at this epsilon."
-    level = (suggested if asked is None else asked) if columns and micro_epsilon else 0
-    mechanism = _mechanism(table, cells, level, micro_epsilon, most, size)
     looked = [name for name in columns_looked_at(declaration) if name in {c.name for c in table.columns}]
     counts = dict(zip((column.name for column in looked_into), cells, strict=True))
     return TablePlan(
@@ -177,10 +178,23 @@ def _table(
         columns=tuple(_column(column, level, reasons, counts) for column in table.columns),
         mechanism=mechanism,
         rows=most,
-        predicted_tv1=_predicted(mechanism, cells, size, most),
+        predicted_tv1=predicted_by(mechanism, size=size),
         suggested=suggested,
         why=why,
     )
+
+
+def _suggested(cells: tuple[int, ...], loss: Loss, size: int, rows: int) -> tuple[Level, str]:
+    """By the level rule, and why. Raises ValueError."""
+    micro_epsilon = micro_share(loss)
+    deviation = GaussianColumns(cells, loss, rows).one_scale if isinstance(loss, GaussianLoss) else None
+    level, why = suggested_level(
+        cells, nominal_size=size, micro_epsilon=micro_epsilon, rows=rows, deviation=deviation
+    )
+    # how many more is known for noise that grows with the number of columns
+    if level == 0 and deviation is None and (some := _affordable(cells, size, micro_epsilon, rows)):
+        why = f"{why} About {some} of its {len(cells)} columns could be counted at this epsilon."
+    return level, why
 
 
 def _affordable(cells: tuple[int, ...], size: int, micro_epsilon: int, rows: int) -> int:
@@ -199,42 +213,3 @@ def _column(column: Column, level: int, reasons: Mapping[str, str], counts: Mapp
     what = "by itself" if level == 1 else "by itself and in its strongest pairs"
     return ColumnPlan(column.name, level, f"It is counted {what}, in {counts[column.name]} cells.",
                       counts[column.name])  # fmt: skip
-
-
-def _mechanism(
-    table: Table, cells: tuple[int, ...], level: int, micro_epsilon: int, rows: int, size: int
-) -> ColumnCounts | Patterns | None:
-    if not level:
-        return None
-    try:
-        if level == 1:
-            return ColumnCounts(cells, micro_epsilon, rows)
-        return Patterns(cells, micro_epsilon, rows, nominal_size=size)
-    except ValueError as error:
-        raise InvalidRequest(f"tables.{table.path}", f"{error}") from None
-
-
-def _predicted(
-    mechanism: ColumnCounts | Patterns | None, cells: tuple[int, ...], size: int, rows: int
-) -> float | None:
-    if mechanism is None:
-        return None
-    micro_epsilon = mechanism.micro_epsilon
-    if isinstance(mechanism, Patterns):
-        micro_epsilon = mechanism.shares[0]  # what single columns get of it
-    return predicted_tv1(cells, nominal_size=size, micro_epsilon=micro_epsilon, rows=rows)
-
-
-def _cost(declaration: Declaration, tables: tuple[TablePlan, ...]) -> Cost | None:
-    mechanisms = [table.mechanism for table in tables if table.mechanism]
-    if not mechanisms:
-        return None
-    epsilon = Cost.of({Currency.EPSILON: sum(each.micro_epsilon for each in mechanisms)})
-    rho = sum((each.rho for each in mechanisms), Fraction(0))
-    return cost_on(declaration.accounting, epsilon, pico_rho=ceil_pico(rho))
-
-
-def _divided(amount: int, parts: int) -> list[int]:
-    """Whole shares that add up to the amount."""
-    ends = [amount * number // parts for number in range(1, parts + 1)]
-    return [end - start for start, end in zip([0, *ends], ends, strict=False)]

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 from domain.dataset import Declaration
 from domain.twin.levels import LOOKED_AT, columns_looked_at
+from domain.twin.plan_losses import is_wider_than_pure
 from privacy.cost import Currency
+from privacy.loss import GuaranteeClass
 
 if TYPE_CHECKING:
     from domain.twin.plan import TablePlan
@@ -27,7 +29,8 @@ def warnings_of(
     return (
         *_about_budget(share, left),
         *(sentence for table in tables for sentence in _about_table(table)),
-        *_about_declaration(declaration, is_counted=any(table.level for table in tables)),
+        *_about_declaration(declaration),
+        *_about_price({table.mechanism.guarantee for table in tables if table.mechanism}),
     )
 
 
@@ -52,6 +55,8 @@ def _about_table(table: TablePlan) -> Iterator[str]:
     large = [column.name for column in table.columns if "declare coarsen" in column.reason]
     if large:
         yield f"{table.path}: {', '.join(large[:5])}: too many categories to be counted without coarsen."
+    if is_wider_than_pure(table.mechanism):
+        yield f"{table.path}: so few columns at level 1 have less noise without a delta; leave it out."
     if table.level and table.rows > 1:
         yield (
             f"{table.path}: up to {table.rows} rows of each person count, and each costs: the noise is "
@@ -59,7 +64,7 @@ def _about_table(table: TablePlan) -> Iterator[str]:
         )
 
 
-def _about_declaration(declaration: Declaration, *, is_counted: bool) -> Iterator[str]:
+def _about_declaration(declaration: Declaration) -> Iterator[str]:
     if looked := columns_looked_at(declaration):
         yield f"{', '.join(looked[:5])}: {LOOKED_AT}. No level of the twin takes that back."
     if declaration.layout == "bids":
@@ -67,9 +72,14 @@ def _about_declaration(declaration: Declaration, *, is_counted: bool) -> Iterato
             f"The twin has {declaration.nominal_size} people, and as many folders: the declared number, "
             "never the counted one. State a round number, unless how many people there are is public."
         )
-    if is_counted:
+
+
+def _about_price(guarantees: set[GuaranteeClass]) -> Iterator[str]:
+    if guarantees:
+        with_delta = GuaranteeClass.APPROX_DP in guarantees
+        more = " and (1 + e^epsilon) delta" if with_delta else ""
         yield (
             "The price is for one person more or less. If the exact number of people is public, the promise "
             "is for one person in another's place, and the same release costs twice as much: "
-            "epsilon for the first, 2 epsilon for the second."
+            f"epsilon{' and delta' if with_delta else ''} for the first, 2 epsilon{more} for the second."
         )

@@ -39,6 +39,10 @@ Columns = Annotated[
     list[str] | None, typer.Option("--column", help="Of one table: only these columns, once for each.")
 ]
 Epsilon = Annotated[str, typer.Option(help="What all tables together may cost.")]
+Delta = Annotated[
+    str | None,
+    typer.Option(help="Brings Gaussian noise, less of it for many columns, and the class approx_dp: 1e-9."),
+]
 RowsPerPerson = Annotated[
     int, typer.Option("--rows-per-person", min=1, help="The most rows of one person that count.")
 ]
@@ -85,6 +89,7 @@ def twin_plan(
         int | None, typer.Option(min=1, max=2, help="Of the tables named (default: what is worth it).")
     ] = None,
     epsilon: Epsilon = "1",
+    delta: Delta = None,
     rows: RowsPerPerson = 1,
     as_json: Json = False,
     profile: Profile = "default",
@@ -93,7 +98,7 @@ def twin_plan(
     with connect(profile=profile) as client:
         rule = level is None and not tables and not columns
         asked = [] if rule else _tables(client, dataset, tables, columns, level or 1)
-        plan = client.twins.plan(dataset, asked, epsilon=epsilon, rows=rows)
+        plan = client.twins.plan(dataset, asked, epsilon=epsilon, delta=delta, rows=rows)
     if as_json:
         print_json(plan)
         return
@@ -101,7 +106,7 @@ def twin_plan(
         (t["path"], t["level"], t["label"], _error(t), t["suggested"], t["why"]) for t in plan["tables"]
     ]
     names = ("table", "level", "what it means", "predicted error", "by the rule", "why")
-    print_table(f"A twin of {dataset} at epsilon {epsilon}, {plan['guarantee']}", names, levels)
+    print_table(f"A twin of {dataset} at {_price(plan)}, {plan['guarantee']}", names, levels)
     counted = [(c["table"], c["column"], c["level"], c["cells"], c["why"]) for c in plan["columns"]]
     print_table("Columns", ("table", "column", "level", "cells", "why"), counted)
     accounts = [
@@ -123,6 +128,7 @@ def twin_make(
         int, typer.Option(min=1, max=2, help="1: each column looks right. 2: strong pairs of columns too.")
     ] = 1,
     epsilon: Epsilon = "1",
+    delta: Delta = None,
     rows: RowsPerPerson = 1,
     beyond_share: Annotated[
         bool, typer.Option("--beyond-share", help="Take more than a fifth of the budget.")
@@ -139,7 +145,14 @@ def twin_make(
     with connect(profile=profile) as client:
         asked = _tables(client, dataset, tables, columns, level)
         job = client.twins.make(
-            dataset, asked, epsilon=epsilon, rows=rows, beyond_share=beyond_share, again=again, job_id=job_id
+            dataset,
+            asked,
+            epsilon=epsilon,
+            delta=delta,
+            rows=rows,
+            beyond_share=beyond_share,
+            again=again,
+            job_id=job_id,
         )
         if wait:
             job = client.job(job_id).wait().raw
@@ -165,11 +178,11 @@ def twin_status(dataset: Name, as_json: Json = False, profile: Profile = "defaul
         return
     out.print(f"[bold]Level {basis['level']}[/]: {plain(basis['sentence'])}")
     if basis["guarantee"]:
-        out.print(f"Guarantee class {plain(basis['guarantee'])}, epsilon {plain(basis['epsilon'])}.")
+        out.print(f"Guarantee class {plain(basis['guarantee'])}, {plain(_price(basis))}.")
     for sentence in basis["unprotected"]:
         out.print(f"[yellow]Not protected:[/] {plain(sentence)}")
     if holds:
-        names = ("job", "state", "tables", "epsilon", "approval", "in use")
+        names = ("job", "state", "tables", "price", "approval", "in use")
         print_table(f"Counts of {dataset}", names, [_counts_row(one) for one in counts])
 
 
@@ -251,4 +264,10 @@ def _counts_row(counts: dict[str, Any]) -> tuple[object, ...]:
     job, order = counts["job"], counts["order"]
     tables = ", ".join(f"{table['path']} level {table['level']}" for table in order["tables"])
     state = counts["state"] if job["state"] == "RELEASED" else "-"
-    return job["id"], job["state"], tables, order["epsilon"], state, "yes" if counts["is_in_use"] else ""
+    price = f"{_price(order)}, {job['guarantee']}"
+    return job["id"], job["state"], tables, price, state, "yes" if counts["is_in_use"] else ""
+
+
+def _price(stated: dict[str, Any]) -> str:
+    delta = stated.get("delta")
+    return f"epsilon {stated['epsilon']}" + (f", delta {delta}" if delta else "")

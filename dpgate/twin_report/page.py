@@ -15,6 +15,8 @@ _MARKS = {
     Origin.ORIGINAL: "original",
     Origin.COUNTS: "counts",
     Origin.HANDED: "counts",
+    Origin.APPROX_COUNTS: "counts",
+    Origin.APPROX_HANDED: "counts",
     Origin.DECLARED: "declared",
     Origin.TWIN: "alone",
 }

@@ -14,6 +14,8 @@ class Origin(StrEnum):
     ORIGINAL = "from the original without noise: not to be passed on"
     COUNTS = "from the noisy counts: released (pure_dp)"
     HANDED = "from noisy counts (pure_dp) as handed to this report: not verified"
+    APPROX_COUNTS = "from the noisy counts: released (approx_dp)"
+    APPROX_HANDED = "from noisy counts (approx_dp) as handed to this report: not verified"
     DECLARED = "from the declaration: public"
     TWIN = "from the twin alone: as public as the twin is"
 

@@ -17,6 +17,7 @@ from dpgate.twin_report.reading import MAX_COUNTS_BYTES, parse_counts
 from dpgate.verification import check_release, key_id
 from privacy.loss import GuaranteeClass
 
+_CLASSES = (GuaranteeClass.PURE_DP, GuaranteeClass.APPROX_DP)
 MAX_RELEASE_BYTES = 2 * MAX_COUNTS_BYTES
 
 
@@ -28,9 +29,10 @@ class Price:
     cost: Mapping[str, str] = field(default_factory=dict)
     certificate: str = ""
 
-    @property
-    def origin(self) -> Origin:
-        """Of every number that rests on the counts."""
+    def origin(self, promised: GuaranteeClass) -> Origin:
+        """Of every number that rests on the counts, which are of this class."""
+        if promised is GuaranteeClass.APPROX_DP:
+            return Origin.APPROX_COUNTS if self.certificate else Origin.APPROX_HANDED
         return Origin.COUNTS if self.certificate else Origin.HANDED
 
     @property
@@ -44,6 +46,12 @@ class Price:
         return self.certificate or "as handed to this report, not verified against the platform's certificate"
 
 
+def class_of(counts: Mapping[str, TableCounts]) -> GuaranteeClass:
+    """By their noise: Gaussian noise needs a delta."""
+    gaussian = any(table.counts.noise == "gaussian" for table in counts.values())
+    return GuaranteeClass.APPROX_DP if gaussian else GuaranteeClass.PURE_DP
+
+
 def read_release(path: Path, key: Path, declaration: Declaration) -> tuple[Mapping[str, TableCounts], Price]:
     """The counts of a release, and their price by its certificate. Raises DpgateError unless that fits."""
     try:
@@ -54,9 +62,12 @@ def read_release(path: Path, key: Path, declaration: Declaration) -> tuple[Mappi
     statement = check_release(release, pem)
     if statement is None:
         raise DpgateError(f"the certificate of {path} does not fit the release, or {key} is not its key")
-    if FILE not in release["files"] or release["guarantee"] != GuaranteeClass.PURE_DP:
-        raise DpgateError(f"{path} is no release of counts for twins: it holds no {FILE} of class pure_dp")
+    if FILE not in release["files"] or release["guarantee"] not in _CLASSES:
+        classes = " or ".join(_CLASSES)
+        raise DpgateError(f"{path} is no release of counts for twins: it holds no {FILE} of class {classes}")
     counts = parse_counts(path, release["files"][FILE], declaration)
+    if release["guarantee"] != class_of(counts):
+        raise DpgateError(f"the noise of the counts of {path} is not that of class {release['guarantee']}")
     certificate = (
         f"verified against the certificate of job {release['job_id']} on the data set {release['dataset']}, "
         f"signed with the key {key_id(pem)}"

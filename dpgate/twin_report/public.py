@@ -32,33 +32,43 @@ from dpgate.twin_report.parts import (
     percent,
     three,
 )
-from dpgate.twin_report.price import Price
+from dpgate.twin_report.price import Price, class_of
 from dpgate.twin_report.provenance import Provenance
 from dpgate.twin_report.reading import read_sheet
+from privacy.loss import GuaranteeClass
 
 BANNER = (
     "For researchers. Every number here comes from the declaration, from the twin, or from counts with noise "
-    "(pure_dp). This page computed nothing from the original."
+    "({}). This page computed nothing from the original."
 )
-BAND = 2.995732273553991
-"""Noise of the discrete Laplace law stays within ln 20 times its scale 95 times in 100."""
+BANDS = {"laplace": 2.995732273553991, "gaussian": 1.959963984540054}
+"""Noise of the discrete Laplace law stays within ln 20 times its scale 95 times in 100, that of the Gaussian
+within 1.96 standard deviations."""
+MEAN_MAGNITUDES = {"laplace": 1.0, "gaussian": 0.7978845608028654}
+"""In scales, or in standard deviations: sqrt(2/pi)."""
+LAWS = {
+    GuaranteeClass.PURE_DP: "the scale of the discrete Laplace law",
+    GuaranteeClass.APPROX_DP: "the standard deviation of the Gaussian law",
+}
 MOST_FIGURES = 60
 
 
 def public_document(declaration: Declaration, twin: Path, provenance: Provenance, price: Price) -> Document:
     """`price` says of every number that rests on the counts who vouches for it. Raises DpgateError for a twin
     that lacks a table or a column."""
+    promised = class_of(provenance.counts)
+    banner = BANNER.format(promised)
     sections = [what_it_is(declaration, provenance), spent(declaration, provenance, price)]
     # of a twin of unknown origin nothing is measured: its values could be the original's
     for table in declaration.tables if provenance.made_again else ():
         sheet = read_sheet(twin, table)
         counts = provenance.counts.get(table.path)
         if sheet.columns:
-            sections.append(_table_section(declaration, table, sheet, counts, price.origin))
+            sections.append(_table_section(declaration, table, sheet, counts, price.origin(promised)))
     sections.append(not_protected(declaration, provenance))
     return Document(
         title=f"Twin of {declaration.title}: what it shows and what it cost",
-        banner=f"{BANNER} The counts are {price.source}." if provenance.counts else BANNER,
+        banner=f"{banner} The counts are {price.source}." if provenance.counts else banner,
         about=f"Written by dpgate {version('dpgate')}.",
         sections=tuple(sections),
         is_public=True,
@@ -120,36 +130,39 @@ def spent(declaration: Declaration, provenance: Provenance, price: Price) -> Sec
         )
     names = ("table", "level", "columns counted", "pairs counted", "rows (noisy)", "noise of a count",
              "noise of a pair's count", "predicted error of a column")  # fmt: skip
+    promised = class_of(provenance.counts)
     words = (
-        "Noise is the scale of the discrete Laplace law, in rows. The predicted error is the expected total "
+        f"Noise is {LAWS[promised]}, in rows. The predicted error is the expected total "
         "variation of a column that this noise makes: 0 is equal, 1 has nothing in common. What the counts "
-        "cost stands in their certificate, with the class pure_dp. Twins drawn from them cost nothing more. "
-        f"The counts are {price.source}."
+        f"cost stands in their certificate, with the class {promised}. Twins drawn from them cost nothing "
+        f"more. The counts are {price.source}."
     )
-    parts: list[Part] = [NumberTable("Counts with noise", names, rows, price.origin, words)]
+    parts: list[Part] = [NumberTable("Counts with noise", names, rows, price.origin(promised), words)]
     if price.cost:
-        parts.insert(0, Text(_cost(declaration, price), price.origin))
+        parts.insert(0, Text(_cost(declaration, price, promised), price.origin(promised)))
     question = "What did the twin cost, and what is it worth?"
     return Section("budget", "Budget and predicted error", question, tuple(parts))
 
 
-def _cost(declaration: Declaration, price: Price) -> str:
+def _cost(declaration: Declaration, price: Price, promised: GuaranteeClass) -> str:
     """What the counts cost. Under zCDP the budget is no sum of epsilons, so that no share of it is named."""
     share = ""
     if declaration.accounting is Accounting.PURE_SUM and "epsilon" in price.cost:
         part = percent(float(Decimal(price.cost["epsilon"]) / Decimal(declaration.budget_epsilon)))
         share = f", {part} of the data set's budget of epsilon {declaration.budget_epsilon}"
     return (
-        f"The counts cost {price.amount} (pure_dp){share}; this price is {price.source}. Whatever is "
+        f"The counts cost {price.amount} ({promised}){share}; this price is {price.source}. Whatever is "
         "asked of the same people adds to it."
     )
 
 
 def predicted_error(counts: TableCounts) -> float:
-    """Mean over columns of cells times scale over twice the rows: what noise alone does to one-way counts."""
+    """Mean over columns of cells times the noise's mean magnitude over twice the rows: what noise alone does
+    to one-way counts."""
     noisy = counts.counts
+    magnitude = MEAN_MAGNITUDES[noisy.noise] * float(noisy.one_scale)
     mean_cells = sum(noisy.cells) / len(noisy.cells)
-    return min(1.0, mean_cells * float(noisy.one_scale) / (2 * max(1, noisy.people)))
+    return min(1.0, mean_cells * magnitude / (2 * max(1, noisy.people)))
 
 
 def _table_section(
@@ -185,7 +198,7 @@ def noisy_shares(counts: TableCounts, name: str) -> tuple[Floats, float]:
     place = counts.columns.index(name)
     found = np.maximum(np.array(noisy.ones[place], np.float64), 0.0)
     total = max(1.0, float(found.sum()))
-    return found / total, BAND * float(noisy.one_scale) / max(1, noisy.people)
+    return found / total, BANDS[noisy.noise] * float(noisy.one_scale) / max(1, noisy.people)
 
 
 def _against_counts(
@@ -227,8 +240,8 @@ def not_protected(declaration: Declaration, provenance: Provenance) -> Section:
     ]
     if provenance.counts:
         sentences += [
-            f"The promise (pure_dp) is about adding or removing one {unit}. It adds up with every other "
-            "release on the same people; the budget counts them together.",
+            f"The promise ({class_of(provenance.counts)}) is about adding or removing one {unit}. It adds up "
+            "with every other release on the same people; the budget counts them together.",
             "A drawn row can equal somebody's by chance, as a guess can. It says nothing about them.",
             "Results on the twin are not results: they carry the noise, and patterns that were not counted "
             "are absent.",

@@ -7,10 +7,11 @@ from fractions import Fraction
 
 from pydantic import BaseModel, Field
 
+from domain.admission import check_policy
 from domain.dataset import Dataset
-from domain.errors import InvalidRequest
+from domain.errors import RequestError
 from domain.loss import Currency, format_amount
-from domain.twin_request import GUARANTEE, PlanOrder, TwinRequest, check_twin
+from domain.twin_request import PlanOrder, TwinRequest
 from store.ledger import Account
 
 
@@ -50,6 +51,7 @@ class PlanView(BaseModel):
     dataset: str
     version: int
     epsilon: str
+    delta: str | None = Field(description="None for Laplace noise")
     guarantee: str
     tables: list[PlannedTable]
     columns: list[PlannedColumn]
@@ -68,7 +70,8 @@ class PlanView(BaseModel):
             dataset=dataset.name,
             version=dataset.version,
             epsilon=order.epsilon,
-            guarantee=str(GUARANTEE),
+            delta=order.delta,
+            guarantee=str(order.guarantee),
             tables=[
                 PlannedTable(
                     path=table.path,
@@ -114,7 +117,7 @@ def _problem(dataset: Dataset, order: PlanOrder) -> str | None:
     if not order.tables:
         return None
     try:
-        check_twin(TwinRequest(dataset=dataset.name, **order.model_dump()), dataset.declaration)
-    except InvalidRequest as error:
+        check_policy(TwinRequest(dataset=dataset.name, **order.model_dump()), dataset)
+    except RequestError as error:
         return str(error)
     return None

@@ -33,6 +33,7 @@ class TwinView(BaseModel):
     sentence: str
     guarantee: str | None = Field(description="The class of the counts; none for the blank form")
     epsilon: str | None = Field(description="Each set of counts is charged once, for any number of twins")
+    delta: str | None = Field(description="Beside epsilon, where the class is approx_dp")
     counts: str | None = Field(description="The job whose release it is drawn from")
     tables: list[TwinTableView]
     unprotected: list[str] = Field(description="What the promise does not cover")
@@ -48,6 +49,7 @@ class TwinView(BaseModel):
             sentence=basis.sentence,
             guarantee=None if basis.guarantee is None else str(basis.guarantee),
             epsilon=None if basis.request is None else basis.request.epsilon,
+            delta=None if basis.request is None else basis.request.delta,
             counts=basis.job_id,
             tables=[
                 TwinTableView(path=path, level=level, label=CUSTODIAN_LABELS[level]) for path, level in levels

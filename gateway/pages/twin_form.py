@@ -33,6 +33,7 @@ def order_of(form: FormData, declaration: Declaration) -> PlanOrder:
     body = {
         "tables": tables,
         "epsilon": text_of(form, "epsilon"),
+        **({"delta": delta} if (delta := text_of(form, "delta")) else {}),
         "rows": int(rows),
         "beyond_share": "beyond_share" in form,
         "again": "again" in form,

@@ -14,11 +14,11 @@ from domain.errors import FieldProblem, RequestError
 from domain.job import check_job_id
 from domain.model import Slug
 from domain.permissions import Permission, User
+from domain.policy import ALL_GUARANTEES
 from domain.states import is_terminal
 from domain.twin import has_cells
 from domain.twin.levels import CUSTODIAN_LABELS, SHOWS
 from domain.twin_basis import SHORT
-from domain.twin_request import GUARANTEE
 from gateway.access import TheDatabase, TheQueue
 from gateway.api import twins as routes
 from gateway.api.datasets import get_budget
@@ -108,6 +108,7 @@ def _page(
         ]
     problems: tuple[FieldProblem, ...] = error.problems if error else ()
     bars = whole(get_budget(name, user, database))
+    promised = next(one for one in ALL_GUARANTEES if one == (plan.guarantee if plan else "pure_dp"))
     return page(
         request,
         "twins.html",
@@ -133,7 +134,8 @@ def _page(
         said=problems if about else (),
         plan=plan,
         bars=planned_bars(bars, plan) if plan else bars,
-        promise=promise_of(GUARANTEE, GUARANTEE.sentence),
+        promise=promise_of(promised, promised.sentence),
+        takes_delta="approx_dp" in dataset.declaration.policy.guarantees,
     )
 
 

@@ -69,3 +69,20 @@ def test_approved_and_fetched(console: Console, ask: Ask, tmp_path: Path) -> Non
     assert "BLANK FORM" in (blank / README).read_text()
     assert len((two / "participants.tsv").read_text().splitlines()) == 51
     assert (one / "participants.tsv").read_bytes() != (blank / "participants.tsv").read_bytes()
+
+
+def test_a_delta_is_refused_where_the_policy_does_not_name_its_class(ask: Ask) -> None:
+    told = ("--table", "participants.tsv", "--level", "2", "--delta", "1e-9")
+    code, problem = ask("holder", "plan", "heights", *told)
+    assert (code, "budget_delta" in str(problem)) == (ExitCode.USAGE, True)
+    assert ask("holder", "make", "heights", "--delta", "1e-9")[0] == ExitCode.NOT_ALLOWED
+    assert ask("holder", "make", "heights", "--delta", "-1")[0] == ExitCode.USAGE
+
+
+def test_a_delta_where_it_may_be(ask: Ask) -> None:
+    code, plan = ask("holder", "plan", "commuters", "--level", "2", "--epsilon", "0.1", "--delta", "1e-9")
+    assert (code, plan["guarantee"], plan["delta"], plan["problem"]) == (0, "approx_dp", "0.000000001", None)
+    assert [account["currency"] for account in plan["accounts"]] == ["rho"]
+    code, job = ask("holder", "make", "commuters", "--level", "2", "--epsilon", "0.1", "--delta", "1e-9")
+    assert (code, job["state"], job["guarantee"], set(job["cost"])) == (0, "QUEUED", "approx_dp", {"rho"})
+    assert job["choices"]["delta"] == "0.000000001"

@@ -164,3 +164,23 @@ def test_a_job_of_counts_and_its_release_have_pages(console: Console):
         assert "twin counts of participants.tsv" in decided
         assert "from released counts" not in decided
         assert "Counts for a twin" in words(holder.client.get(f"/jobs/{job_id}"))
+
+
+def test_a_delta_is_asked_for_where_the_policy_allows_its_class(console: Console):
+    place, form = "/datasets/commuters/twins", {"level-0": "2", "epsilon": "0.1", "action": "plan"}
+    with console.visit("holder") as holder:
+        assert "Delta, if noise shall be Gaussian" not in words(holder.client.get(PLACE))
+        assert "Delta, if noise shall be Gaussian" in words(holder.client.get(place))
+        planned = send(holder, place, delta="1e-9", **form)
+        shown = words(planned)
+        assert planned.status_code == 200
+        assert "Approximate differential privacy" in shown
+        assert "2 epsilon and (1 + e^epsilon) delta" in shown
+        make = {**form, "action": "make", "job_id": "counts-with-delta"}
+        for wrong in ("-1", "nan", "0.5"):
+            refused = send(holder, place, **make, delta=wrong)
+            assert refused.status_code == 422
+            assert 'aria-invalid="true"' in refused.text
+            assert f'value="{wrong}"' in refused.text
+        assert send(holder, place, **make, delta="1e-9").status_code == 303
+        assert "approx_dp, epsilon 0.1, delta 0.000000001" in words(holder.client.get(place))

@@ -7,7 +7,10 @@ from domain.errors import PlatformError
 from domain.model import canonical
 from domain.twin.counts import TableCounts
 from domain.twin_request import FILE, FORM, TwinRequest
+from privacy.concentrated import ceil_pico
+from privacy.cost import Currency, format_amount
 from privacy.loss import GuaranteeClass
+from privacy.twin import TwinMechanism
 from privacy.twin.mechanism import MECHANISM, RELATION
 from worker.drawn import Drawn
 from worker.scan.chunk import unpack_sums
@@ -30,16 +33,23 @@ def draw_counts(request: TwinRequest, declaration: Declaration, packed: bytes) -
         tables[planned.path] = counts.document()
         parameters[planned.path] = {
             "level": planned.level,
-            "micro_epsilon": mechanism.micro_epsilon,
+            **_share_of(mechanism),
             **mechanism.parameters(),
         }
     content = canonical({"form": FORM, "tables": tables})
     return Drawn(
         mechanism=MECHANISM,
-        guarantee=GuaranteeClass.PURE_DP,
+        guarantee=request.guarantee,
         relation=RELATION,
         parameters={"tables": parameters, "rows_per_person": request.rows},
         # thousands of counts that nobody reads one by one: the file holds them
         values=(),
         files={FILE: content + b"\n"},
     )
+
+
+def _share_of(mechanism: TwinMechanism) -> dict[str, object]:
+    """Of one table: of epsilon where they add up, of rho where epsilon and delta are those of all tables."""
+    if mechanism.guarantee is GuaranteeClass.PURE_DP:
+        return {"micro_epsilon": mechanism.micro_epsilon}
+    return {"rho": format_amount(Currency.RHO, ceil_pico(mechanism.rho))}

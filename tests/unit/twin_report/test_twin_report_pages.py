@@ -103,19 +103,19 @@ def test_every_number_says_where_it_comes_from(report: Report) -> None:
     assert "epsilon 2 (pure_dp), 20.0 % of the data set" in report.public
 
 
-def signed(counts: str, **cost: str) -> dict[str, Any]:
+def signed(counts: str, promised: str = "pure_dp", **cost: str) -> dict[str, Any]:
     """A release of these counts, as the platform would print it."""
     said = {
         "job": "counts-one",
         "dataset": {"name": "adult"},
         "outputs": [],
-        "guarantee": {"class": "pure_dp", "cost": cost},
+        "guarantee": {"class": promised, "cost": cost},
     }
     digest = hashlib.sha256(counts.encode()).hexdigest()
     return {
         "job_id": "counts-one",
         "dataset": "adult",
-        "guarantee": "pure_dp",
+        "guarantee": promised,
         "cost": cost,
         "values": [],
         "files": {FILE: counts},
@@ -158,6 +158,25 @@ def test_a_typed_price_has_no_share_of_a_budget_that_is_no_sum(folder: Path) -> 
     price = Price({"epsilon": "2"})
     _, page = public_page(declaration, folder / "L2", counts=counts, twin_seed=0, price=price)
     assert "cost epsilon 2 (pure_dp); this price is" in page
+
+
+def test_counts_with_gaussian_noise_are_called_approx_dp(folder: Path, tmp_path: Path) -> None:
+    declaration, document = declare(ROWS), json.loads((folder / "L2.json").read_text())
+    for table in document["tables"].values():
+        table["counts"]["noise"] = "gaussian"
+    text, place, key = json.dumps(document), tmp_path / "release.json", tmp_path / "key.pem"
+    key.write_text(public_key_pem(KEY))
+    place.write_text(json.dumps(signed(text, epsilon="5")))
+    with pytest.raises(DpgateError, match="is not that of class pure_dp"):
+        read_release(place, key, declaration)
+    place.write_text(json.dumps(signed(text, promised="approx_dp", epsilon="5", delta="0.000000001")))
+    counts, price = read_release(place, key, declaration)
+    _, page = public_page(declaration, folder / "L2", counts=counts, twin_seed=0, price=price)
+    shown = html.unescape(page)
+    assert "cost epsilon 5, delta 0.000000001 (approx_dp), 50.0 % of the data set's budget" in shown
+    assert "the standard deviation of the Gaussian law" in shown
+    assert Origin.APPROX_COUNTS.value in shown
+    assert "pure_dp" not in shown
 
 
 def test_a_release_that_was_changed_is_refused(folder: Path, tmp_path: Path) -> None:
