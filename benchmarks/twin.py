@@ -1,11 +1,11 @@
-"""Twins of counts: how near they are to the data, what they cost, and what an attacker gets out of them.
+"""Twins of counts: how near they are to the data, and what they cost. What an attacker gets: twin_attacks.py.
 
     DPGATE_DATA=FOLDER python benchmarks/twin.py [--dpmm ENVIRONMENT] [--limit 1500] [--adult COLUMN ...]
 
 Adult, Synthea's patients and the participants of ds004148 on one public grid; every figure is a mean over
 rounds, each with a release and a drawing of its own. With --dpmm the folder of an environment that has dpmm:
 its mechanisms are fitted to the same cells at delta 1e-9, once each, on one thread as ours are, and ended
-after the limit in seconds (`twin_peer.py`). Class `pure_dp`; dpmm's is `approx_dp`.
+after the limit in seconds (`twin_peer.py`). Class `pure_dp`; with a delta, and for dpmm, `approx_dp`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import random
 import subprocess
 import sys
 import tempfile
@@ -24,14 +23,13 @@ from pathlib import Path
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
+from twin_attacks import ATTO_DELTA, mechanism
 from twin_cases import Case, Codes, adult, ds004148, synthea, totals_of
 
 from domain.evaluation.association import cramers_v
 from domain.evaluation.marginals import total_variation
-from domain.evaluation.sheet import Sheet, Values
-from domain.evaluation.singling_out import about_one_column, singled_out
 from privacy.loss import MICRO
-from privacy.twin import ColumnCounts, Patterns, TwinMechanism, draw_rows, predicted_tv1
+from privacy.twin import GaussianLoss, GaussianPatterns, Patterns, TwinMechanism, draw_rows, predicted_tv1
 
 Figures = Mapping[str, float]
 TRIPLES = 60
@@ -62,10 +60,12 @@ def main() -> None:
         for epsilon in (1, 10):
             for level in (1, 2):
                 show_level(case, level, epsilon, held_out, rounds=asked.rounds)
+                show_level(case, level, epsilon, held_out, rounds=asked.rounds, with_delta=True)
     print()
     costs(whole)
     print()
-    attacks(whole, rounds=asked.rounds)
+    for with_delta in (False, True):
+        invented(rounds=asked.rounds, with_delta=with_delta)
     if asked.dpmm is not None:
         print()
         for epsilon, (case, held_out), kind in product((1, 10), cases, asked.kinds):
@@ -89,14 +89,10 @@ def side_by_side(case: Case, held_out: Codes, asked: argparse.Namespace) -> None
         show_peer(case, kind, 1, held_out, environment=asked.dpmm, limit=asked.limit)
 
 
-def mechanism(case: Case, level: int, epsilon: int) -> TwinMechanism:
-    if level == 1:
-        return ColumnCounts(case.cells, epsilon * MICRO)
-    return Patterns(case.cells, epsilon * MICRO, nominal_size=case.size)
-
-
-def show_level(case: Case, level: int, epsilon: int, held_out: Codes | None, *, rounds: int) -> None:
-    described = mechanism(case, level, epsilon)
+def show_level(
+    case: Case, level: int, epsilon: int, held_out: Codes | None, *, rounds: int, with_delta: bool = False
+) -> None:
+    described = mechanism(case, level, epsilon, with_delta=with_delta)
     totals = totals_of(case.codes, case.cells, described.pairs)
     found = []
     for seed in range(rounds):
@@ -104,8 +100,8 @@ def show_level(case: Case, level: int, epsilon: int, held_out: Codes | None, *, 
         found.append(nearness(case, twin, held_out))
     mean = {name: float(np.mean([each[name] for each in found])) for name in found[0]}
     predicted = predicted_tv1(case.cells, nominal_size=case.size, micro_epsilon=epsilon * MICRO)
-    more = f"  predicted tv1 {predicted:.4f}" if level == 1 else ""
-    show(f"level {level}, epsilon {epsilon}", mean, more=more)
+    more = f"  predicted tv1 {predicted:.4f}" if level == 1 and not with_delta else ""
+    show(f"level {level}, epsilon {epsilon}{', delta 1e-9' if with_delta else ''}", mean, more=more)
 
 
 def nearness(case: Case, twin: Codes, held_out: Codes | None) -> Figures:
@@ -212,54 +208,21 @@ def costs(case: Case) -> None:
         print(f"{f'level {level}, epsilon 1':<34}" + "".join(f"{figure:>16.3f}" for figure in best.values()))
 
 
-def attacks(case: Case, *, rounds: int) -> None:
-    """Sentences about one column that are true of one row of a twin: of how many people they are true."""
-    original = sheet(case, case.texts)
-    rng = np.random.default_rng(1)
-    permuted = tuple(tuple(np.array(column)[rng.permutation(case.size)]) for column in case.texts)
-    singled("permuted columns (not private)", [sheet(case, permuted)], original)
-    for level in (1, 2):
-        described = mechanism(case, level, 1)
-        totals = totals_of(case.codes, case.cells, described.pairs)
-        twins = []
-        for seed in range(rounds):
-            codes, draw = draw_rows(described.release(totals), case.size, seed=seed), random.Random(seed)
-            texts = tuple(tuple(grid.texts(codes[:, j], draw)) for j, grid in enumerate(case.grids))
-            twins.append(sheet(case, texts))
-        singled(f"level {level}, epsilon 1", twins, original)
-    invented(rounds=rounds)
-
-
-def sheet(case: Case, texts: Sequence[Sequence[str]]) -> Sheet:
-    columns = zip(case.columns, texts, strict=True)
-    people = tuple(str(row) for row in range(case.size))
-    return Sheet(tuple(Values(column, tuple(map(str, cells))) for column, cells in columns), people)
-
-
-def singled(name: str, twins: Sequence[Sheet], original: Sheet) -> None:
-    rng = np.random.default_rng(0)
-    hits = tries = 0
-    for twin in twins:
-        found = singled_out(about_one_column(twin, most=1000, draws=rng), original)
-        hits, tries = hits + found.hits, tries + found.tries
-    low, high = type(found)(hits, tries).interval()
-    share = hits / tries if tries else 0
-    print(f"{name:<34}singled out {hits} of {tries}: {share:.3f} [{low:.3f}, {high:.3f}]")
-
-
-def invented(*, rounds: int) -> None:
+def invented(*, rounds: int, with_delta: bool) -> None:
     """The largest V of columns that are independent in the source, at epsilon 1 and 30,000 rows."""
     rng, cells = np.random.default_rng(5), (20, 20, 9, 7, 2, 5, 20, 12, 20, 20)
     found = []
     for seed in range(6 * rounds):
         codes = np.stack([rng.choice(c, 30_000, p=rng.dirichlet(np.full(c, 2.0))) for c in cells], axis=1)
-        described = Patterns(cells, MICRO, nominal_size=30_000)
+        described: TwinMechanism = Patterns(cells, MICRO, nominal_size=30_000)
+        if with_delta:
+            described = GaussianPatterns(cells, GaussianLoss(MICRO, ATTO_DELTA), nominal_size=30_000)
         counts = described.release(totals_of(codes, cells, described.pairs))
         twin = draw_rows(counts, 30_000, seed=seed).astype(np.int64)
         found.append(max(cramers_v(twin, cells, a, b) for a, b in combinations(range(len(cells)), 2)))
     above = sum(largest > 0.05 for largest in found)
     print(
-        f"{'planted independent columns':<34}largest V of a twin {np.median(found):.3f} in the median, "
+        f"{f'planted, {described.guarantee}':<34}largest V of a twin {np.median(found):.3f} in the median, "
         f"{max(found):.3f} at most, above .05 in {above} of {len(found)} rounds"
     )
 
