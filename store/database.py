@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import sqlalchemy as sa
@@ -85,7 +86,9 @@ def _foreign_keys_off(connection: sa.Connection) -> Iterator[None]:
     try:
         yield
     finally:
-        raw.execute("PRAGMA foreign_keys=ON")
+        # an interrupted connection is closed already, and the pool makes a new one
+        with suppress(sqlite3.ProgrammingError):
+            raw.execute("PRAGMA foreign_keys=ON")
 
 
 def insert_once(connection: sa.Connection, table: sa.Table, values: dict[str, Any]) -> bool:

@@ -37,9 +37,13 @@ OTHER_TABLES = (
 )
 
 with context.config.attributes["connection"] as connection:
-    context.configure(connection=connection, target_metadata=metadata, render_as_batch=True)
+    # Alembic takes SQLite for a database that commits each change of a table by itself, and would let go of
+    # the write lock after every migration: of two who migrate together, both would do the same one
+    context.configure(
+        connection=connection, target_metadata=metadata, render_as_batch=True, transactional_ddl=True
+    )
     with context.begin_transaction():
         if connection.dialect.name == "postgresql":
-            # gateway and worker may start at the same moment; SQLite locks by itself
+            # gateway and worker may start at the same moment; SQLite's transaction has the only write lock
             connection.exec_driver_sql("SELECT pg_advisory_xact_lock(110433933554790)")
         context.run_migrations()

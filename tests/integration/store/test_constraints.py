@@ -73,6 +73,26 @@ def test_gateway_and_worker_may_migrate_at_the_same_moment(bare):
         given_job(connection)
 
 
+def test_migrating_is_one_transaction(bare):
+    """Whoever waits for its end finds nothing left to do; an interrupted one left nothing behind."""
+    commits = []
+    sa.event.listen(bare.engine, "commit", lambda _connection: commits.append(1))
+
+    @sa.event.listens_for(bare.engine, "before_cursor_execute")
+    def power_cut(_connection, _cursor, statement, *_rest):
+        if "disabled_at" in statement:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        bare.migrate()
+    with bare.reading() as connection:
+        assert sa.inspect(connection).get_table_names() == []
+    sa.event.remove(bare.engine, "before_cursor_execute", power_cut)
+    commits.clear()
+    bare.migrate()
+    assert len(commits) == 1
+
+
 @pytest.mark.parametrize("table", APPEND_ONLY)
 def test_append_only_rows_stay_as_they_are(used, table):
     column = sa.inspect(used.engine).get_columns(table)[0]["name"]
