@@ -32,12 +32,13 @@ _STEPS = (19, 23, 1)
 class Expected:
     """The error of one output at one amount, in its own units, measured from the whole twin's number.
 
-    `amount` is epsilon, nats or a noise multiplier, as a text; `noise_95` what the noise alone adds."""
+    `amount` is epsilon, nats or a noise multiplier, as a text; `noise_95` what the noise alone adds, None
+    where that cannot be told apart (medians)."""
 
     amount: str
     typical: float
     within_95: float
-    noise_95: float
+    noise_95: float | None
 
 
 @dataclass(frozen=True)

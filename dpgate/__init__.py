@@ -16,6 +16,7 @@ Importing this package needs httpx only.
 from dpgate import queries
 from dpgate.client import Client, connect
 from dpgate.errors import DpgateError, NotLoggedIn, PlatformUnreachable, RequestRefused
+from dpgate.forecasts import Forecast
 from dpgate.models import Account, Budget, Dataset, Job, Release, Value
 from dpgate.previews import Preview
 
@@ -25,6 +26,7 @@ __all__ = [
     "Client",
     "Dataset",
     "DpgateError",
+    "Forecast",
     "Job",
     "NotLoggedIn",
     "PlatformUnreachable",

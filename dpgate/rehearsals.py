@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import quote
 
 from dpgate.errors import NotFinished, PlatformUnreachable
+from dpgate.forecasts import Forecast
 from dpgate.previews import Preview
 
 Ask = Callable[..., Any]
@@ -49,7 +50,8 @@ class Rehearsal:
 
     @property
     def preview(self) -> Preview | None:
-        """The error to expect of a release at each epsilon, block size and aggregator."""
+        """The error to expect of a release with Laplace noise at each epsilon, block size and aggregator;
+        `client.rehearsals.forecast` has the other mechanisms."""
         return Preview.of_rehearsal(self.raw)
 
 
@@ -80,6 +82,13 @@ class Rehearsals:
 
     def get(self, rehearsal_id: str) -> Rehearsal:
         return Rehearsal.of(self._ask("GET", f"/rehearsals/{quote(rehearsal_id, safe='')}"))
+
+    def forecast(self, rehearsal: Rehearsal | str, mechanism: dict[str, Any]) -> Forecast:
+        """The error to expect of every output at one choice of a mechanism, written as in a job's request.
+        Costs nothing. PAC and stability-calibrated noise need a rehearsal that was asked for with them."""
+        rehearsal_id = rehearsal if isinstance(rehearsal, str) else rehearsal.id
+        path = f"/rehearsals/{quote(rehearsal_id, safe='')}/forecast"
+        return Forecast.of(self._ask("POST", path, json={"mechanism": mechanism}))
 
     def all(self) -> list[Rehearsal]:
         """Yours, newest first, without what they gave."""

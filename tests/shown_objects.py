@@ -8,6 +8,7 @@ from typing import Any
 
 from dpgate.client import Client
 from dpgate.credentials import Login
+from dpgate.forecasts import Forecast
 from dpgate.models import Budget, Dataset, Job, Release
 from dpgate.previews import Preview
 
@@ -77,6 +78,17 @@ def dataset_of(**changed: Any) -> Dataset:
     declaration = {"title": "Heights", "description": "Height and age.", "nominal_size": 120}
     raw = {"name": "heights", "version": 1, "owner": "holder", "state": "READY", "problem": None}
     return Dataset.of(raw | {"declaration": declaration, "twin": "drawn anew"} | changed)
+
+
+def forecast_of(output: Any = "mean_height", **changed: Any) -> Forecast:
+    """As the platform answers for noise matched to stability."""
+    rungs = [
+        {"amount": amount, "typical": float(amount), "within_95": 4 * float(amount), "noise_95": noise}
+        for amount, noise in (("0.5", None), ("1", 3.5), ("2", 7.0))
+    ]
+    outputs = [{"output": output, "amount": "1", "rungs": rungs, "simulated": [170.0, 168.5]}]
+    fields = {"mechanism": "stability_calibrated", "guarantee": "empirical", "unit": "noise multiplier"}
+    return Forecast.of(fields | {"guarantee_sentence": "None.", "outputs": outputs} | changed)
 
 
 def preview_of(output: Any = "mean_height", **changed: Any) -> Preview:

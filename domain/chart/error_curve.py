@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from html import escape
 from itertools import pairwise
 
 from domain.chart.axis import BOTTOM, TOP, Field, Logarithmic, figure_text, framed
@@ -137,7 +138,8 @@ def _point(field: Field, shown: ErrorCurve) -> str:
 
 
 def _caption(field: Field, unit: str) -> str:
-    return f'<text class="caption" x="100%" y="{field.floor + 38:.1f}" text-anchor="end">{unit} →</text>'
+    at = f'x="100%" y="{field.floor + 38:.1f}"'
+    return f'<text class="caption" {at} text-anchor="end">{escape(unit)} →</text>'
 
 
 def _is_inside(axis: Logarithmic | object, value: float) -> bool:

@@ -9,8 +9,9 @@ Reading order: frame, then one file for each noun.
 
 from dpgate.notebook.budget import budget_html
 from dpgate.notebook.dataset import dataset_html
+from dpgate.notebook.forecast import forecast_html
 from dpgate.notebook.job import job_html
 from dpgate.notebook.preview import preview_html
 from dpgate.notebook.release import release_html
 
-__all__ = ["budget_html", "dataset_html", "job_html", "preview_html", "release_html"]
+__all__ = ["budget_html", "dataset_html", "forecast_html", "job_html", "preview_html", "release_html"]

@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
 from markupsafe import Markup
 
 from domain.chart import Curve, ErrorCurve, draw_error_curve
+from domain.choice_forecast import NOT_KNOWN, Asked, Forecast, forecast_of
+from domain.choice_forecast import NoForecast as Unforeseen
 from domain.errors import InvalidRequest
-from domain.forecast import (
-    Expected,
-    Simulated,
-    gaussian_deviation,
-    gaussian_ladder,
-    pac_ladder,
-    simulate_gaussian,
-    simulate_pac,
-    simulate_stability,
-    stability_ladder,
-)
+from domain.forecast import Expected
 from domain.mechanism import PacRequest, SampleAggregateRequest, StabilityRequest
 from domain.model import parse
 from domain.pipeline import OutputValue
-from domain.rehearsal import Preview, Rehearsal, TwinRuns
+from domain.rehearsal import Rehearsal
 from gateway.pages.dataset_facts import promise_of
 from gateway.pages.error_shown import (
     ExpectedError,
@@ -39,10 +30,8 @@ from gateway.pages.expected_error import block_size, estimated_from
 from gateway.pages.layout import number
 from gateway.pages.manifest_form import read_number
 
-_ABOUT = {
-    "pac": "64 runs on halves of its people",
-    "stability_calibrated": "a run without each of its people in turn",
-}
+LEAST_ERROR = 1e-12
+"""A drawing of powers knows no zero."""
 _PAC_WORDS = (
     "For a first release of this cohort; later ones have less noise, as the halves are told apart by then. "
     "The noise that the original data get follows their own halves and is shown to nobody."
@@ -56,41 +45,21 @@ _GAUSSIAN_WORDS = (
 )
 
 
-@dataclass(frozen=True)
-class _Twin:
-    """What every forecast looks at."""
-
-    rehearsal: Rehearsal
-    runs: TwinRuns
-    preview: Preview
-    values: Sequence[OutputValue]
-    index: int
-    nominal_size: int
-    typed: Mapping[str, str]
-
-    @property
-    def value(self) -> OutputValue:
-        return self.values[self.index]
-
-
 def other_error(
     rehearsal: Rehearsal, typed: Mapping[str, str], *, nominal_size: int, cap: int
 ) -> ExpectedError | NoForecast | None:
     """None while the preview is not there yet, or where the ladder has the answer; `cap` is the most
     micro-epsilon of one job."""
-    name = typed.get("mechanism", "")
-    is_gaussian = name == "sample_aggregate" and typed.get("noise") == "gaussian"
-    if rehearsal.preview is None or rehearsal.runs is None or not (is_gaussian or name in _ABOUT):
+    is_gaussian = typed.get("mechanism") == "sample_aggregate" and typed.get("noise") == "gaussian"
+    is_other = is_gaussian or typed.get("mechanism") in ("pac", "stability_calibrated")
+    if rehearsal.preview is None or rehearsal.runs is None or not is_other:
         return None
-    values = rehearsal.values
-    index = output_index(typed.get("output", ""), len(values))
-    twin = _Twin(rehearsal, rehearsal.runs, rehearsal.preview, values, index, nominal_size, typed)
+    index = output_index(typed.get("output", ""), len(rehearsal.values))
     try:
-        if is_gaussian:
-            return _gaussian(twin, cap)
-        if name == "pac":
-            return _sampled(twin, "pac") or _pac(twin)
-        return _sampled(twin, "stability_calibrated") or _stability(twin)
+        asked = _asked(typed, rehearsal)
+        found = forecast_of(asked, rehearsal, index=index, nominal_size=nominal_size, most=cap)
+    except Unforeseen as error:
+        return NoForecast(str(error), is_to_run=error.is_to_run)
     except InvalidRequest as error:
         first = error.problems[0]
         # of two fields that do not fit, the words name both
@@ -100,111 +69,68 @@ def other_error(
         )
     except ValueError as error:
         return NoForecast(f"There is no forecast for this choice: {error}")
+    return _shown(found, asked, rehearsal, typed, rehearsal.values[index], rehearsal.runs.numbers[index])
 
 
-def _sampled(twin: _Twin, mechanism: Any) -> NoForecast | None:
-    """Without its own runs a mechanism has no honest forecast: blocks say nothing about halves."""
-    if twin.runs.of_plan(mechanism):
-        return None
-    if twin.preview.unable_sampled:
-        return NoForecast(f"There is no forecast: {twin.preview.unable_sampled}")
-    return NoForecast(
-        f"The error of this mechanism follows from {_ABOUT[mechanism]}, which the rehearsal has not made. "
-        "On the twin they cost nothing.",
-        is_to_run=True,
+def curve_of(found: Forecast, asked: Asked, *, left: float | None = None, cap: float | None = None) -> Markup:
+    """The drawing of one output's ladder, with the point of what is asked."""
+    points = tuple((float(rung.amount), max(rung.within_95, LEAST_ERROR)) for rung in found.rungs)
+    curve = ErrorCurve(
+        output=found.output,
+        curves=(Curve(name=asked.name.replace("_", " "), points=points, is_chosen=True),),
+        chosen=float(found.amount),
+        unit=found.unit,
+        left=left,
+        cap=cap,
     )
+    return Markup(draw_error_curve(curve))  # noqa: S704 - of our own making
 
 
-def _gaussian(twin: _Twin, cap: int) -> ExpectedError | NoForecast:
-    size = block_size(twin.typed, twin.rehearsal)
-    mean = twin.preview.mean(output=twin.index, block_size=size) if size else None
-    if size is None or mean is None:
-        return NoForecast(
-            "There is no forecast for this output at this block size: a rehearsal makes one for the first 20 "
-            "outputs, and anew when it runs again."
-        )
-    asked = parse(SampleAggregateRequest, _chosen(twin, "epsilon", "aggregator", "delta") | {
-        "name": "sample_aggregate", "noise": "gaussian", "block_size": size,
-    }, within="mechanism")  # fmt: skip
-    facts: dict[str, Any] = {"values": twin.values, "nominal_size": twin.nominal_size}
-    rungs = gaussian_ladder(asked, **facts, mean=mean, most=cap)
-    ran = twin.rehearsal.request.block_size
-    return _shown(
-        twin,
-        asked,
-        rungs,
-        asked.epsilon,
-        unit="epsilon",
-        caption=_GAUSSIAN_WORDS + ("" if size == ran else estimated_from(ran)),
-        simulated=simulate_gaussian(
-            mean,
-            twin.preview,
-            whole=twin.runs.numbers[twin.index],
-            deviation=gaussian_deviation(asked, **facts, index=twin.index),
-        ),
-    )
-
-
-def _pac(twin: _Twin) -> ExpectedError:
-    asked = parse(PacRequest, _chosen(twin, "nats") | {"name": "pac"}, within="mechanism")
-    rungs = pac_ladder(asked, twin.values, twin.runs, index=twin.index)
-    simulated = simulate_pac(asked, twin.values, twin.runs, twin.preview, index=twin.index)
-    return _shown(twin, asked, rungs, asked.nats, unit="nats", caption=_PAC_WORDS, simulated=simulated)
-
-
-def _stability(twin: _Twin) -> ExpectedError:
-    asked = parse(
-        StabilityRequest,
-        _chosen(twin, "noise_multiplier") | {"name": "stability_calibrated"},
-        within="mechanism",
-    )
-    rungs = stability_ladder(asked, twin.values, twin.runs, nominal_size=twin.nominal_size, index=twin.index)
-    amount = f"{asked.noise_multiplier:g}"
-    chosen = next(rung for rung in rungs if rung.amount == amount)
-    return _shown(
-        twin,
-        asked,
-        rungs,
-        amount,
-        unit="noise multiplier",
-        caption=_STABILITY_WORDS,
-        simulated=simulate_stability(chosen, twin.runs, twin.preview, index=twin.index),
-    )
+def _asked(typed: Mapping[str, str], rehearsal: Rehearsal) -> Asked:
+    if typed["mechanism"] == "pac":
+        return parse(PacRequest, _chosen(typed, "nats") | {"name": "pac"}, within="mechanism")
+    if typed["mechanism"] == "stability_calibrated":
+        chosen = _chosen(typed, "noise_multiplier") | {"name": "stability_calibrated"}
+        return parse(StabilityRequest, chosen, within="mechanism")
+    size = block_size(typed, rehearsal)
+    if size is None:
+        raise Unforeseen(NOT_KNOWN)
+    chosen = _chosen(typed, "epsilon", "aggregator", "delta")
+    fixed = {"name": "sample_aggregate", "noise": "gaussian", "block_size": size}
+    return parse(SampleAggregateRequest, chosen | fixed, within="mechanism")
 
 
 def _shown(
-    twin: _Twin,
-    asked: SampleAggregateRequest | PacRequest | StabilityRequest,
-    rungs: Sequence[Expected],
-    amount: str,
-    *,
-    unit: str,
-    caption: str,
-    simulated: Simulated,
+    found: Forecast,
+    asked: Asked,
+    rehearsal: Rehearsal,
+    typed: Mapping[str, str],
+    value: OutputValue,
+    whole: float,
 ) -> ExpectedError:
-    chosen = next(rung for rung in rungs if float(rung.amount) == float(amount))
-    points = tuple((float(rung.amount), max(rung.within_95, 1e-12)) for rung in rungs)
-    curve = ErrorCurve(
-        output=twin.value.name,
-        curves=(Curve(name=asked.name.replace("_", " "), points=points, is_chosen=True),),
-        chosen=float(amount),
-        unit=unit,
-    )
+    at = f"{found.unit} {found.amount}"
+    simulated = found.simulated
     return ExpectedError(
-        output=twin.value.name,
-        unit=unit,
+        output=found.output,
+        unit=found.unit,
         promise=promise_of(asked.guarantee, asked.guarantee.sentence),
-        drawing=Markup(draw_error_curve(curve)),  # noqa: S704 - of our own making
-        caption=caption,
-        rows=[_row(rung, is_chosen=rung is chosen) for rung in rungs],
-        said=said_of(
-            twin.value.name, f"{unit} {chosen.amount}", chosen.within_95, twin.value.upper - twin.value.lower
-        ),
-        draws=some_draws(simulated.values, twin.typed, simulated.within_95) if simulated.values else [],
-        draws_at=f"{unit} {chosen.amount}",
-        whole=number(twin.runs.numbers[twin.index]),
-        bounds=f"{number(twin.value.lower)} to {number(twin.value.upper)}",
+        drawing=curve_of(found, asked),
+        caption=_caption(asked, rehearsal.request.block_size),
+        rows=[_row(rung, is_chosen=rung is found.chosen) for rung in found.rungs],
+        said=said_of(found.output, at, found.chosen.within_95, value.upper - value.lower),
+        draws=some_draws(simulated.values, typed, simulated.within_95) if simulated.values else [],
+        draws_at=at,
+        whole=number(whole),
+        bounds=f"{number(value.lower)} to {number(value.upper)}",
     )
+
+
+def _caption(asked: Asked, ran: int) -> str:
+    if isinstance(asked, PacRequest):
+        return _PAC_WORDS
+    if isinstance(asked, StabilityRequest):
+        return _STABILITY_WORDS
+    return _GAUSSIAN_WORDS + ("" if asked.block_size == ran else estimated_from(ran))
 
 
 def _row(rung: Expected, *, is_chosen: bool) -> Row:
@@ -212,15 +138,15 @@ def _row(rung: Expected, *, is_chosen: bool) -> Row:
         amount=rung.amount,
         typical=short(rung.typical),
         within_95=short(rung.within_95),
-        noise_95=short(rung.noise_95),
+        noise_95="" if rung.noise_95 is None else short(rung.noise_95),
         is_chosen=is_chosen,
     )
 
 
-def _chosen(twin: _Twin, *fields: str) -> dict[str, Any]:
+def _chosen(typed: Mapping[str, str], *fields: str) -> dict[str, Any]:
     """What was typed, numbers where the request has them."""
-    typed = {name: text.strip() for name in fields if (text := twin.typed.get(name, "")).strip()}
-    return {name: _number(text) if name == "noise_multiplier" else text for name, text in typed.items()}
+    given = {name: text.strip() for name in fields if (text := typed.get(name, "")).strip()}
+    return {name: _number(text) if name == "noise_multiplier" else text for name, text in given.items()}
 
 
 def _number(text: str) -> float | str:

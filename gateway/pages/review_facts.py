@@ -10,16 +10,18 @@ from markupsafe import Markup
 
 from domain.chart.distribution import Distribution, draw_distribution
 from domain.chart.error_curve import Curve, ErrorCurve, draw_error_curve
+from domain.choice_forecast import NOT_KNOWN, NoForecast, check_replayed, forecast_of
 from domain.dataset import Dataset
 from domain.image import ImageState
 from domain.job import Job, JobRequest
 from domain.loss import Currency, format_epsilon, texts
 from domain.mechanism import SampleAggregateRequest
-from domain.rehearsal import OutputText, Rehearsal
+from domain.rehearsal import OutputText, Preview, Rehearsal
 from gateway.api.datasets import BudgetView
 from gateway.pages import request_facts, source_code
 from gateway.pages.dataset_facts import promise_of
 from gateway.pages.layout import day
+from gateway.pages.other_errors import curve_of
 from store.images import Image
 
 MAX_PICTURES = 6
@@ -48,11 +50,14 @@ class Price:
 
 @dataclass(frozen=True)
 class Picture:
-    """One output on the twin: how its blocks are spread, and the error to expect against epsilon."""
+    """One output on the twin: how its blocks are spread, and the error to expect against epsilon, nats or
+    noise multiplier. `without` says why there is no curve."""
 
     name: str
     distribution: Markup
+    unit: str
     curve: Markup | None
+    without: str
 
 
 @dataclass(frozen=True)
@@ -136,23 +141,50 @@ def _picture(found: Rehearsal, index: int, job: Job, dataset: Dataset, budget: B
     spread = Distribution(
         value.name, found.runs.of_output(index), value.lower, value.upper, found.runs.numbers[index]
     )
-    curve = _curve(found, index, job, dataset, budget)
+    unit, curve, without = _curve(found, index, job, dataset, budget)
     # drawn by our own code, which escapes the names of outputs
-    return Picture(
-        name=value.name,
-        distribution=Markup(draw_distribution(spread)),  # noqa: S704
-        curve=Markup(draw_error_curve(curve)) if curve else None,  # noqa: S704
-    )
+    distribution = Markup(draw_distribution(spread))  # noqa: S704
+    return Picture(name=value.name, distribution=distribution, unit=unit, curve=curve, without=without)
 
 
-def _curve(found: Rehearsal, index: int, job: Job, dataset: Dataset, budget: BudgetView) -> ErrorCurve | None:
-    """The error at the job's own block size, one curve for each aggregator; its epsilon is the point."""
+def _curve(
+    found: Rehearsal, index: int, job: Job, dataset: Dataset, budget: BudgetView
+) -> tuple[str, Markup | None, str]:
+    """The unit of the amounts, and the error at the job's own choice, or why it is not known."""
     mechanism = job.request.mechanism if isinstance(job.request, JobRequest) else None
-    if not isinstance(mechanism, SampleAggregateRequest) or found.preview is None:
-        return None
+    if mechanism is None or found.preview is None:
+        return "", None, ""
+    declaration = dataset.declaration
+    try:
+        if isinstance(mechanism, SampleAggregateRequest) and mechanism.noise == "laplace":
+            if found.preview.unable:
+                return "", None, ""  # said once, beneath all pictures
+            return "epsilon", _ladder(found, found.preview, index, mechanism, dataset, budget), ""
+        forecast = forecast_of(
+            mechanism,
+            found,
+            index=index,
+            nominal_size=declaration.nominal_size,
+            most=declaration.policy.max_micro_epsilon_per_job,
+        )
+    except ValueError as error:
+        return "", None, str(error)
+    return forecast.unit, curve_of(forecast, mechanism), ""
+
+
+def _ladder(
+    found: Rehearsal,
+    preview: Preview,
+    index: int,
+    mechanism: SampleAggregateRequest,
+    dataset: Dataset,
+    budget: BudgetView,
+) -> Markup:
+    """The error at the job's own block size, one curve for each aggregator; its epsilon is the point."""
+    check_replayed(mechanism)
     ladders = {
-        name: found.preview.ladder(output=index, block_size=mechanism.block_size, aggregator=name)
-        for name in sorted({rung.aggregator for rung in found.preview.rungs})
+        name: preview.ladder(output=index, block_size=mechanism.block_size, aggregator=name)
+        for name in sorted({rung.aggregator for rung in preview.rungs})
     }
     curves = tuple(
         Curve(
@@ -164,15 +196,16 @@ def _curve(found: Rehearsal, index: int, job: Job, dataset: Dataset, budget: Bud
         if rungs
     )
     if not curves:
-        return None
+        raise NoForecast(NOT_KNOWN)
     left = [a.left for a in budget.accounts if (a.kind, a.currency) == ("cohort", Currency.EPSILON)]
-    return ErrorCurve(
+    shown = ErrorCurve(
         output=found.values[index].name,
         curves=curves,
         chosen=_epsilon(mechanism.micro_epsilon),
         left=float(left[0]) if left else None,
         cap=float(dataset.declaration.policy.max_epsilon_per_job),
     )
+    return Markup(draw_error_curve(shown))  # noqa: S704 - of our own making
 
 
 def _epsilon(micro_epsilon: int) -> float:

@@ -18,10 +18,13 @@ MAY_IMPORT = {
 SDK = (
     "__init__", "client", "models", "errors", "credentials", "device_login", "queries", "unpacking",
     "policies", "projects", "rehearsals", "notices", "reviews", "facts", "operation", "answers",
-    "previews", "twins", "entitlements", "scrambles", "profiles",
+    "previews", "twins", "entitlements", "scrambles", "profiles", "forecasts",
 )  # fmt: skip
 # loaded when a notebook displays something: drawings and words of the pages, of the standard library alone
-SHOWN = {f"dpgate.notebook.{name}" for name in ("frame", "budget", "dataset", "job", "preview", "release")}
+SHOWN = {
+    f"dpgate.notebook.{name}"
+    for name in ("frame", "budget", "dataset", "forecast", "job", "preview", "release")
+}
 SHOWN_KNOWS = {"domain.chart", "domain.job_steps", "domain.states", "privacy.loss"}
 
 # outside parts, and the only places that may import them
@@ -137,7 +140,8 @@ def test_what_a_notebook_shows_needs_the_standard_library_only() -> None:
         if module.place.startswith("dpgate/notebook/")
         for name in module.imports()
         if name.split(".")[0] in {*PACKAGES, "httpx", *CONFINED}
-        and ".".join(name.split(".")[:2]) not in SHOWN_KNOWS | {"dpgate.models", "dpgate.previews"}
+        and ".".join(name.split(".")[:2])
+        not in SHOWN_KNOWS | {"dpgate.models", "dpgate.previews", "dpgate.forecasts"}
         and ".".join(name.split(".")[:3]) not in SHOWN
     ]
     assert not wrong

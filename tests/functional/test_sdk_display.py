@@ -11,7 +11,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from shown_objects import SENTENCE, budget_of, dataset_of, job_of, preview_of, release_of, value_of
+from shown_objects import (
+    SENTENCE,
+    budget_of,
+    dataset_of,
+    forecast_of,
+    job_of,
+    preview_of,
+    release_of,
+    value_of,
+)
 
 from domain.rehearsal import Preview as Stored
 from domain.rehearsal import Rung
@@ -41,6 +50,10 @@ MAKERS: dict[str, Callable[[Any], object]] = {
     "dataset name": lambda bad: dataset_of(name=bad, owner=bad, twin=bad, problem=bad),
     "preview output": lambda bad: preview_of(output=bad),
     "preview guarantee": lambda bad: preview_of(guarantee=bad),
+    "forecast output": lambda bad: forecast_of(bad),
+    "forecast mechanism": lambda bad: forecast_of(mechanism=bad),
+    "forecast guarantee": lambda bad: forecast_of(guarantee=bad),
+    "forecast unit": lambda bad: forecast_of(unit=bad),
 }
 WRONG = (EVIL, None, -1, 10**400, float("nan"), float("inf"), [], {EVIL: [EVIL]}, "1e999999999", True)
 
@@ -105,7 +118,9 @@ def test_a_job_says_where_it_is(state: JobState) -> None:
 
 
 def test_every_part_of_a_drawing_has_a_colour() -> None:
-    html = "".join(shown(thing) for thing in (release_of(), release_of(20), budget_of(), preview_of()))
+    html = "".join(
+        shown(thing) for thing in (release_of(), release_of(20), budget_of(), preview_of(), forecast_of())
+    )
     found = re.findall(r'<(?:line|rect|circle|text) class="([^"]+)"', html)
     parts = {name for names in found for name in names.split()}
     styled = set(re.findall(r"\.([a-z-]+)(?=[ ,.])", STYLE))
@@ -139,7 +154,7 @@ def test_a_rehearsal_gives_a_preview() -> None:
 
 
 def test_the_plain_text_stays_beside() -> None:
-    for thing in (release_of(), job_of(), budget_of(), dataset_of(), preview_of()):
+    for thing in (release_of(), job_of(), budget_of(), dataset_of(), preview_of(), forecast_of()):
         assert repr(thing).startswith(f"{type(thing).__name__}(")
         assert "<" not in repr(thing)
 
@@ -147,7 +162,8 @@ def test_the_plain_text_stays_beside() -> None:
 def test_displaying_loads_nothing_heavy() -> None:
     code = (
         "import sys, shown_objects as s\n"
-        "for thing in (s.release_of(), s.job_of(), s.budget_of(), s.dataset_of(), s.preview_of()):\n"
+        "for thing in (s.release_of(), s.job_of(), s.budget_of(), s.dataset_of(), s.preview_of(),\n"
+        "              s.forecast_of()):\n"
         "    assert 'dpgate-view' in thing._repr_html_()\n"
         "print(*{name.split('.')[0] for name in sys.modules})"
     )

@@ -8,13 +8,14 @@ import pytest
 from asking import Gateway, problem
 from factories import NOW, given_dataset, given_image, job_request_fields, make_shape, manifest_fields
 
-from domain.rehearsal import MAX_WAITING, Preview, TwinRuns
+from domain.rehearsal import MAX_WAITING, Preview, QuietMean, TwinRuns
 from store import rehearsals
 
 PLACE = "/rehearsals/rehearsal-0001"
 RUNS = TwinRuns(
     shape=make_shape(), numbers=(41.0,), blocks=((40.0,), (42.5,), None), seconds=0.1, said="hello"
 )
+UNABLE = Preview(unable="few")
 
 
 def body(**overrides: Any) -> dict[str, Any]:
@@ -29,12 +30,12 @@ def ready(gateway: Gateway) -> Gateway:
     return gateway
 
 
-def finish(gateway: Gateway) -> None:
+def finish(gateway: Gateway, *, preview: Preview = UNABLE) -> None:
     """What a worker writes down."""
     with gateway.database.transaction() as connection:
         found = rehearsals.claim(connection, "rehearsal-0001", now=NOW, due_at=NOW, most_running=1)
         assert found is not None
-        assert rehearsals.finish(connection, found, runs=RUNS, preview=Preview(unable="few"), now=NOW)
+        assert rehearsals.finish(connection, found, runs=RUNS, preview=preview, now=NOW)
 
 
 def test_a_rehearsal_is_asked_for_once_and_read(ready: Gateway):
@@ -120,3 +121,48 @@ def test_only_so_many_wait(ready: Gateway):
         place = f"/rehearsals/rehearsal-a{number:03d}"
         assert ready.ask("PUT", place, by="ada", json=body()).status_code == 201
     problem(ready.ask("PUT", PLACE, by="ada", json=body()), status=409, kind="Conflict")
+
+
+def ask_forecast(gateway: Gateway, **mechanism: Any) -> Any:
+    return gateway.ask("POST", f"{PLACE}/forecast", by="ada", json={"mechanism": mechanism})
+
+
+def test_a_forecast_of_any_mechanism_comes_with_its_class(ready: Gateway):
+    ready.ask("PUT", PLACE, by="ada", json=body())
+    problem(ask_forecast(ready, name="pac", nats="0.1"), status=409, kind="Conflict")
+    finish(ready, preview=Preview(means=(QuietMean(output=0, block_size=10, offsets=(-0.5, 0.0, 0.5)),)))
+    found = ask_forecast(
+        ready, name="sample_aggregate", epsilon="0.7", noise="gaussian", delta="0.000001"
+    ).json()
+    assert (found["mechanism"], found["guarantee"]) == ("sample_aggregate", "approx_dp")
+    assert found["guarantee_sentence"].startswith("Approximate differential privacy")
+    (output,) = found["outputs"]
+    assert (output["output"], output["amount"], found["unit"]) == ("mean_age", "0.7", "epsilon")
+    chosen = next(rung for rung in output["rungs"] if rung["amount"] == "0.7")
+    assert chosen["within_95"] > chosen["noise_95"] > 0
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "fix"),
+    [
+        (
+            {"name": "pac", "nats": "0.1"},
+            "Ask for a rehearsal with runs_of rehearsal-0001 and mechanism pac.",
+        ),
+        ({"name": "sample_aggregate", "epsilon": "1", "repeats": 3}, "Ask for another choice."),
+        ({"name": "sample_aggregate", "epsilon": "1", "weights": {"nobody": 2}}, "Ask for another choice."),
+    ],
+)
+def test_a_forecast_that_there_is_not_says_what_to_do(ready: Gateway, mechanism: dict[str, Any], fix: str):
+    ready.ask("PUT", PLACE, by="ada", json=body())
+    finish(ready)
+    refused = problem(ask_forecast(ready, **mechanism), status=422, kind="InvalidRequest")
+    assert (refused["field"], refused["fix"]) == ("mechanism", fix)
+
+
+@pytest.mark.parametrize("other", ["holder", "rival", "bob"])
+def test_nobody_else_has_a_forecast_of_it(ready: Gateway, other: str):
+    ready.ask("PUT", PLACE, by="ada", json=body())
+    finish(ready)
+    asked = {"mechanism": {"name": "pac", "nats": "0.1"}}
+    problem(ready.ask("POST", f"{PLACE}/forecast", by=other, json=asked), status=404, kind="NotFound")

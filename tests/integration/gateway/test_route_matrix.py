@@ -52,6 +52,7 @@ BODIES: dict[str, Any] = {
         "dataset": "heights",
         "pipeline": job_request_fields()["pipeline"],
     },
+    "POST /rehearsals/{rehearsal_id}/forecast": {"mechanism": {"name": "sample_aggregate", "epsilon": "1"}},
     "PUT /profiles/{profile_id}": {"name": "clinic", "delivery": DELIVERY, "key": KEY},
     "POST /datasets": {"declaration": declaration_fields(name="other"), "delivery": DELIVERY},
     "PUT /datasets/{name}/allocations/{kind}/{holder}": {"amount": "1"},

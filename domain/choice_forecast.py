@@ -1,0 +1,171 @@
+"""The error to expect of one output at one choice of a mechanism, whichever it is, from a rehearsal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from domain.forecast import (
+    Expected,
+    Simulated,
+    gaussian_deviation,
+    gaussian_ladder,
+    pac_ladder,
+    simulate_gaussian,
+    simulate_pac,
+    simulate_stability,
+    stability_ladder,
+)
+from domain.loss import format_epsilon
+from domain.mechanism import PacRequest, SampleAggregateRequest, StabilityRequest
+from domain.pipeline import OutputValue
+from domain.rehearsal import Preview, Rehearsal, TwinRuns
+from privacy.mechanism import MAX_OUTPUTS
+
+Asked = SampleAggregateRequest | PacRequest | StabilityRequest
+MOST_FORECAST = MAX_OUTPUTS
+"""Outputs of one rehearsal that have a forecast: the first ones."""
+ABOUT = {
+    "pac": "64 runs on halves of its people",
+    "stability_calibrated": "a run without each of its people in turn",
+}
+NOT_KNOWN = (
+    "There is no forecast for this output at this block size: a rehearsal makes one for the first "
+    f"{MOST_FORECAST} outputs, and anew when it runs again."
+)
+# what a rehearsal replays: one partition, equal shares of the loss, nothing but the values
+_LEFT_OUT = ("repeats", "weights", "count_failures", "interval")
+
+
+class NoForecast(ValueError):
+    """The rehearsal cannot say it; `is_to_run` where more runs on the twin would let it."""
+
+    def __init__(self, said: str, *, is_to_run: bool = False) -> None:
+        super().__init__(said)
+        self.is_to_run = is_to_run
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """One output, in its own units. `amount` is what was asked for, as one of the rungs has it, of `unit`:
+    epsilon, nats or noise multiplier; `simulated` are releases at it."""
+
+    output: str
+    unit: str
+    amount: str
+    rungs: tuple[Expected, ...]
+    simulated: Simulated
+
+    @property
+    def chosen(self) -> Expected:
+        return next(rung for rung in self.rungs if rung.amount == self.amount)
+
+
+@dataclass(frozen=True)
+class _Twin:
+    values: Sequence[OutputValue]
+    runs: TwinRuns
+    preview: Preview
+    index: int
+    nominal_size: int
+
+
+def forecast_of(asked: Asked, rehearsal: Rehearsal, *, index: int, nominal_size: int, most: int) -> Forecast:
+    """For the output at this index; `most` is the largest micro-epsilon of a rung. Raises NoForecast where
+    the rehearsal has not run what it takes, ValueError for a choice that cannot be built."""
+    if rehearsal.runs is None or rehearsal.preview is None:
+        raise NoForecast("The rehearsal is not done.")
+    twin = _Twin(rehearsal.values, rehearsal.runs, rehearsal.preview, index, nominal_size)
+    asked.check_outputs([value.name for value in twin.values])
+    if isinstance(asked, SampleAggregateRequest):
+        check_replayed(asked)
+        return _gaussian(asked, twin, most) if asked.noise == "gaussian" else _laplace(asked, twin)
+    _check_sampled(asked, twin)
+    return _pac(asked, twin) if isinstance(asked, PacRequest) else _stability(asked, twin)
+
+
+def check_replayed(asked: SampleAggregateRequest) -> None:
+    """Raises NoForecast for a choice that no rehearsal replays."""
+    plain = SampleAggregateRequest(name="sample_aggregate", epsilon=asked.epsilon)
+    if left_out := [name for name in _LEFT_OUT if getattr(asked, name) != getattr(plain, name)]:
+        raise NoForecast(
+            f"There is no forecast with {' and '.join(left_out)}, which a rehearsal does not replay; "
+            "dpgate preview does."
+        )
+
+
+def _check_sampled(asked: PacRequest | StabilityRequest, twin: _Twin) -> None:
+    """Without its own runs a mechanism has no honest forecast: blocks say nothing about halves."""
+    if twin.runs.of_plan(asked.name):
+        return
+    if twin.preview.unable_sampled:
+        raise NoForecast(f"There is no forecast: {twin.preview.unable_sampled}")
+    raise NoForecast(
+        f"The error of this mechanism follows from {ABOUT[asked.name]}, which the rehearsal has not made. "
+        "On the twin they cost nothing.",
+        is_to_run=True,
+    )
+
+
+def _laplace(asked: SampleAggregateRequest, twin: _Twin) -> Forecast:
+    """What a worker has replayed: its own rungs, without one for every epsilon."""
+    aggregator = asked.aggregator
+    if aggregator == "auto":
+        raise NoForecast("Aggregator auto is one of two: ask for clipped_mean, and for median.")
+    rungs = twin.preview.ladder(output=twin.index, block_size=asked.block_size, aggregator=aggregator)
+    if not rungs:
+        raise NoForecast(twin.preview.unable or NOT_KNOWN)
+    within = [rung for rung in rungs if rung.micro_epsilon <= asked.micro_epsilon] or [rungs[0]]
+    draws = twin.preview.simulated(output=twin.index, aggregator=aggregator, epsilon=asked.epsilon)
+    return Forecast(
+        output=twin.values[twin.index].name,
+        unit="epsilon",
+        amount=format_epsilon(within[-1].micro_epsilon),
+        rungs=tuple(
+            Expected(format_epsilon(rung.micro_epsilon), rung.typical, rung.within_95, rung.noise_95)
+            for rung in rungs
+        ),
+        simulated=Simulated(draws.values if draws else (), within[-1].within_95),
+    )
+
+
+def _gaussian(asked: SampleAggregateRequest, twin: _Twin, most: int) -> Forecast:
+    mean = twin.preview.mean(output=twin.index, block_size=asked.block_size)
+    if mean is None:
+        raise NoForecast(NOT_KNOWN)
+    size = twin.nominal_size
+    return Forecast(
+        output=twin.values[twin.index].name,
+        unit="epsilon",
+        amount=asked.epsilon,
+        rungs=tuple(gaussian_ladder(asked, twin.values, nominal_size=size, mean=mean, most=most)),
+        simulated=simulate_gaussian(
+            mean,
+            twin.preview,
+            whole=twin.runs.numbers[twin.index],
+            deviation=gaussian_deviation(asked, twin.values, nominal_size=size, index=twin.index),
+        ),
+    )
+
+
+def _pac(asked: PacRequest, twin: _Twin) -> Forecast:
+    return Forecast(
+        output=twin.values[twin.index].name,
+        unit="nats",
+        amount=asked.nats,
+        rungs=tuple(pac_ladder(asked, twin.values, twin.runs, index=twin.index)),
+        simulated=simulate_pac(asked, twin.values, twin.runs, twin.preview, index=twin.index),
+    )
+
+
+def _stability(asked: StabilityRequest, twin: _Twin) -> Forecast:
+    rungs = stability_ladder(asked, twin.values, twin.runs, nominal_size=twin.nominal_size, index=twin.index)
+    amount = f"{asked.noise_multiplier:g}"
+    chosen = next(rung for rung in rungs if rung.amount == amount)
+    return Forecast(
+        output=twin.values[twin.index].name,
+        unit="noise multiplier",
+        amount=amount,
+        rungs=tuple(rungs),
+        simulated=simulate_stability(chosen, twin.runs, twin.preview, index=twin.index),
+    )
