@@ -1,11 +1,14 @@
 """Twins of counts: how near they are to the data, and what they cost. What an attacker gets: twin_attacks.py.
 
-    DPGATE_DATA=FOLDER python benchmarks/twin.py [--dpmm ENVIRONMENT] [--limit 1500] [--adult COLUMN ...]
+    DPGATE_DATA=FOLDER python benchmarks/twin.py [--dpmm ENVIRONMENT] [--limit 1500]
+    DPGATE_DATA=FOLDER python benchmarks/twin.py --adult [COLUMN ...] [--epsilon 1 10] [--dpmm ENVIRONMENT]
+    python benchmarks/twin.py --planted 2000        # invented links alone
 
 Adult, Synthea's patients and the participants of ds004148 on one public grid; every figure is a mean over
 rounds, each with a release and a drawing of its own. With --dpmm the folder of an environment that has dpmm:
 its mechanisms are fitted to the same cells at delta 1e-9, once each, on one thread as ours are, and ended
-after the limit in seconds (`twin_peer.py`). Class `pure_dp`; with a delta, and for dpmm, `approx_dp`.
+after the limit in seconds (`twin_peer.py`). With --adult only level 2 and they, side by side, on some columns
+of Adult or on all. Class `pure_dp`; with a delta, and for dpmm, `approx_dp`.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -30,6 +34,7 @@ from domain.evaluation.association import cramers_v
 from domain.evaluation.marginals import total_variation
 from privacy.loss import MICRO
 from privacy.twin import GaussianLoss, GaussianPatterns, Patterns, TwinMechanism, draw_rows, predicted_tv1
+from privacy.twin.marginals import fit
 
 Figures = Mapping[str, float]
 TRIPLES = 60
@@ -40,14 +45,20 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--dpmm", type=Path)
     parser.add_argument(
-        "--kinds", nargs="+", choices=("mst", "privbayes", "aim"), default=["mst", "privbayes"]
+        "--kinds", nargs="+", choices=("mst", "privbayes", "aim", "aim-2mb"), default=["mst", "privbayes"]
     )
     parser.add_argument("--limit", type=float, default=1500)
-    parser.add_argument("--adult", nargs="+", metavar="COLUMN", help="these columns of Adult alone")
+    parser.add_argument("--adult", nargs="*", metavar="COLUMN", help="side by side on these columns of Adult")
+    parser.add_argument("--epsilon", nargs="+", type=int, default=[1, 10])
+    parser.add_argument("--planted", type=int, metavar="ROUNDS", help="look for invented links alone")
     asked = parser.parse_args()
+    if asked.planted is not None:
+        for with_delta in (False, True):
+            invented(rounds=asked.planted, with_delta=with_delta)
+        return
     whole, test = adult()
     if asked.adult is not None:
-        side_by_side(*part(whole, test, asked.adult), asked)
+        side_by_side(*(part(whole, test, asked.adult) if asked.adult else (whole, test)), asked)
         return
     cases = ((whole, test), (synthea(), None), (ds004148(), None))
     for case, held_out in cases:
@@ -57,7 +68,7 @@ def main() -> None:
         show("resampled rows (not private)", nearness(case, resampled, held_out))
         permuted = np.stack([rng.permutation(column) for column in case.codes.T], axis=1)
         show("permuted columns (not private)", nearness(case, permuted, held_out))
-        for epsilon in (1, 10):
+        for epsilon in asked.epsilon:
             for level in (1, 2):
                 show_level(case, level, epsilon, held_out, rounds=asked.rounds)
                 show_level(case, level, epsilon, held_out, rounds=asked.rounds, with_delta=True)
@@ -65,10 +76,10 @@ def main() -> None:
     costs(whole)
     print()
     for with_delta in (False, True):
-        invented(rounds=asked.rounds, with_delta=with_delta)
+        invented(rounds=6 * asked.rounds, with_delta=with_delta)
     if asked.dpmm is not None:
         print()
-        for epsilon, (case, held_out), kind in product((1, 10), cases, asked.kinds):
+        for epsilon, (case, held_out), kind in product(asked.epsilon, cases, asked.kinds):
             show_peer(case, kind, epsilon, held_out, environment=asked.dpmm, limit=asked.limit)
         costs(whole)
 
@@ -81,12 +92,13 @@ def part(case: Case, held_out: Codes, names: Sequence[str]) -> tuple[Case, Codes
 
 
 def side_by_side(case: Case, held_out: Codes, asked: argparse.Namespace) -> None:
-    """Level 2 and its peers at epsilon 1, where a peer takes too long for more columns."""
+    """Level 2 and its peers; fewer columns where a peer takes too long for all."""
     print(f"{case.name}: {case.size} rows, {len(case.cells)} columns, {sum(case.cells)} cells")
-    show_level(case, 2, 1, held_out, rounds=asked.rounds)
+    for epsilon, with_delta in product(asked.epsilon, (False, True)):
+        show_level(case, 2, epsilon, held_out, rounds=asked.rounds, with_delta=with_delta)
     costs(case)
-    for kind in asked.kinds if asked.dpmm is not None else ():
-        show_peer(case, kind, 1, held_out, environment=asked.dpmm, limit=asked.limit)
+    for epsilon, kind in product(asked.epsilon, asked.kinds if asked.dpmm is not None else ()):
+        show_peer(case, kind, epsilon, held_out, environment=asked.dpmm, limit=asked.limit)
 
 
 def show_level(
@@ -145,6 +157,7 @@ def show_peer(
         script = Path(__file__).with_name("twin_peer.py")
         command = [environment / "bin" / "python", script, kind, str(epsilon), given, made]
         threads = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+        before = cpu_of_children()
         try:
             ended = subprocess.run(
                 list(map(str, command)),
@@ -154,10 +167,12 @@ def show_peer(
                 timeout=limit,
             )
         except subprocess.TimeoutExpired:
-            print(f"{name:<34}not done after {limit:.0f} s", flush=True)
+            used = cpu_of_children() - before
+            print(f"{name:<34}not done after {limit:.0f} s, {used:.0f} s of CPU", flush=True)
             return
         if ended.returncode:
-            print(f"{name:<34}failed: {ended.stderr.strip().splitlines()[-1]}", flush=True)
+            said = ended.stderr.strip().splitlines() or [f"status {ended.returncode}"]
+            print(f"{name:<34}failed: {said[-1]}", flush=True)
             return
         with np.load(made) as result:
             twin, figures = (
@@ -166,6 +181,12 @@ def show_peer(
             )
     more = f"  {figures['wall_s']:.1f} s, {figures['cpu_s']:.1f} s of CPU, {figures['peak_mib']:.0f} MiB"
     show(name, nearness(case, twin, held_out), more=more)
+
+
+def cpu_of_children() -> float:
+    """Seconds of CPU of child processes that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def show(name: str, figures: Figures, *, more: str = "") -> None:
@@ -209,21 +230,26 @@ def costs(case: Case) -> None:
 
 
 def invented(*, rounds: int, with_delta: bool) -> None:
-    """The largest V of columns that are independent in the source, at epsilon 1 and 30,000 rows."""
+    """The largest V of columns that are independent in the source, at epsilon 1 and 30,000 rows: in twins of
+    the first thirty rounds, and in all in which a pair counts as dependent."""
     rng, cells = np.random.default_rng(5), (20, 20, 9, 7, 2, 5, 20, 12, 20, 20)
-    found = []
-    for seed in range(6 * rounds):
+    found, pairs, kept = [], 0, 0
+    for seed in range(rounds):
         codes = np.stack([rng.choice(c, 30_000, p=rng.dirichlet(np.full(c, 2.0))) for c in cells], axis=1)
         described: TwinMechanism = Patterns(cells, MICRO, nominal_size=30_000)
         if with_delta:
             described = GaussianPatterns(cells, GaussianLoss(MICRO, ATTO_DELTA), nominal_size=30_000)
         counts = described.release(totals_of(codes, cells, described.pairs))
-        twin = draw_rows(counts, 30_000, seed=seed).astype(np.int64)
-        found.append(max(cramers_v(twin, cells, a, b) for a, b in combinations(range(len(cells)), 2)))
+        dependent = len(fit(counts).pairs)
+        pairs, kept = pairs + len(counts.pairs), kept + dependent
+        if dependent or seed < 30:
+            twin = draw_rows(counts, 30_000, seed=seed).astype(np.int64)
+            found.append(max(cramers_v(twin, cells, a, b) for a, b in combinations(range(len(cells)), 2)))
     above = sum(largest > 0.05 for largest in found)
     print(
         f"{f'planted, {described.guarantee}':<34}largest V of a twin {np.median(found):.3f} in the median, "
-        f"{max(found):.3f} at most, above .05 in {above} of {len(found)} rounds"
+        f"{max(found):.3f} at most, above .05 in {above} of {rounds} rounds; {kept} of {pairs} pairs kept",
+        flush=True,
     )
 
 

@@ -57,8 +57,9 @@ def test_a_word_that_nobody_declared_is_in_none_of_a_hundred_twins(level):
 
 
 def test_categories_taken_from_the_data_would_show_it():
-    """What is defended against: the word of one person becomes a cell, and noise lifts it into twins."""
-    assert shown(sorted(set(rows_of_people()[1])), 1, times=20) > 5
+    """What is defended against: the word of one person becomes a cell, and noise lifts it into twins, 44 of
+    100. In none of 20 it is once in 100,000 runs."""
+    assert shown(sorted(set(rows_of_people()[1])), 1, times=20) > 0
 
 
 def test_no_link_is_invented_and_a_planted_one_is_kept():

@@ -2,6 +2,7 @@
 
 import inspect
 import json
+import math
 import subprocess
 import sys
 from fractions import Fraction
@@ -158,6 +159,19 @@ def test_noise_alone_hardly_ever_looks_like_a_pattern():
         away -= away.mean(axis=1)[:, None]
         fooled += _signal(away, expected, scale=40) > 0
     assert fooled <= 4
+
+
+def test_one_large_draw_is_no_pattern():
+    """Of five by twenty cells: with one chance in 3,000 for a large draw 16 of 12,000 tables of noise and
+    chance would be taken for dependent."""
+    rng = np.random.default_rng(4)
+    expected = np.full((5, 20), 300.0)
+    away = rng.laplace(scale=33, size=(12_000, 5, 20)) + rng.normal(
+        scale=math.sqrt(300), size=(12_000, 5, 20)
+    )
+    away -= away.mean(axis=1, keepdims=True)
+    away -= away.mean(axis=2, keepdims=True)
+    assert sum(_signal(table, expected, scale=33) > 0 for table in away) <= 2
 
 
 def test_a_pair_of_one_cell_says_nothing():
