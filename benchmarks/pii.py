@@ -21,7 +21,9 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "unit" / "domain")]
 
 from pii_columns import Case, cases  # noqa: E402
 
-from domain.pii import Class, ColumnScan, Finding, Model  # noqa: E402
+from domain.pii import Class, Finding  # noqa: E402
+from domain.pii.column import ColumnScan  # noqa: E402
+from domain.pii.model import Model  # noqa: E402
 from worker.pii_model import model_bytes  # noqa: E402
 
 CELLS = 1_000_000

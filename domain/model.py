@@ -28,7 +28,18 @@ ModelT = TypeVar("ModelT", bound=BaseModel)
 class Model(BaseModel):
     """Frozen, and refuses keys that it does not know: a typing error must not become a default."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    # built at first use: a command that reads one kind of document does not wait for validators of all others
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+
+def build_models() -> None:
+    """Build the validators of all models now, and of later ones where they are declared: for processes that
+    serve, so that a wrong declaration ends their start and nobody waits for it later."""
+    found: list[type[BaseModel]] = [Model]
+    for model in found:  # it grows: in the order of their declaration, so that what others hold comes first
+        found += model.__subclasses__()
+        model.model_config["defer_build"] = False
+        model.model_rebuild()
 
 
 def _only_a_number(value: Any) -> Any:

@@ -150,7 +150,7 @@ class Manifest(Model):
     command: Annotated[tuple[Argument, ...], Field(min_length=1, max_length=64)]
     levels: Annotated[tuple[Literal["participant", "group"], ...], Field(min_length=1)] = ("group",)
     outputs: Annotated[tuple[OutputFile, ...], Field(min_length=1, max_length=MAX_VALUES)]
-    resources: Resources = Resources()
+    resources: Resources = Resources.model_construct()  # its defaults, without a validator at the import
     environment: Environment = Field(default_factory=dict)
 
     @model_validator(mode="after")

@@ -98,7 +98,7 @@ class Policy(Model):
     review_twin: Annotated[bool, Field(exclude_if=_is_nothing)] = False
     # real values in mixed order, of no guarantee class, once reviewers have signed for them
     scrambled_twin: Annotated[bool, Field(exclude_if=_is_nothing)] = False
-    timing: Timing = Timing()
+    timing: Timing = Timing.model_construct()  # its defaults, without a validator at the import
 
     @field_validator("approve_jobs_above", "review_releases_above")
     @classmethod

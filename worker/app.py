@@ -22,6 +22,7 @@ from celery.signals import (
 from kombu import Exchange, Queue
 
 from domain.errors import PlatformError
+from domain.model import build_models
 from domain.schedule import LONGEST_CHUNK_S
 from domain.setting_names import check_settings
 from worker.config import WorkerSettings
@@ -168,6 +169,7 @@ def check_before_work(**_: Any) -> None:
         # Celery logs what a signal handler raises and goes on; this ends the worker
         sys.exit(f"dpgate worker: {error}")
     app.dpgate_heartbeat = Heartbeat(settings, {feature.name: feature.present for feature in features})
+    build_models()  # before slots are forked: none of them builds its own
 
 
 @worker_process_shutdown.connect

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from importlib import resources
 
-from domain.pii import Model
+from domain.pii.model import Model
 
 
 def model_bytes() -> bytes:

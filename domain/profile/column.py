@@ -9,7 +9,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from domain.pii import ColumnScan, Finding, Model
+from domain.pii import Finding
+from domain.pii.column import ColumnScan
+from domain.pii.model import Model
 from domain.profile import power
 from domain.profile.cells import CellKind, day_of, decimals_of, is_missing, kind_of, number_of
 from domain.profile.found import MOST_FREQUENT, Days, FoundColumn, Identifying, Numbers

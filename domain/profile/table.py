@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Protocol
 
-from domain.pii import Model
+from domain.pii.model import Model
 from domain.profile.column import ColumnTally
 from domain.profile.found import MOST_COLUMNS, FoundColumn, FoundTable
 from domain.profile.keys import Keys, Wanted, choose

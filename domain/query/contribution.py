@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 from domain.dataset import Table
 from domain.errors import InvalidRequest
 from domain.model import Model, Whole
-from privacy.trusted.query import MAX_ROWS
+from privacy.rows_of_a_person import MAX_ROWS
 
 
 class Contribution(Model):

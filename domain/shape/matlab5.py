@@ -9,17 +9,36 @@ from dataclasses import dataclass
 
 from domain.byte_cursor import ByteCursor
 from domain.errors import PipelineError
+from domain.matlab5_numbers import (
+    CELL,
+    CHAR,
+    CLASSES,
+    COMPLEX,
+    COMPRESSED,
+    DOUBLE,
+    INT8,
+    INT16,
+    INT32,
+    INT64,
+    LOGICAL,
+    MATRIX,
+    OBJECT,
+    SINGLE,
+    SPARSE,
+    STRUCT,
+    UINT8,
+    UINT16,
+    UINT32,
+    UINT64,
+    UTF8,
+    UTF16,
+    UTF32,
+    VERSION,
+)
 from domain.shape.matlab_reading import Parsed, Reading, array, flags_of, text_of
 from domain.shape.matlab_tree import Cell, Node, Struct, Variable
 
 HEADER_BYTES = 128
-VERSION = 0x0100
-INT8, UINT8, INT16, UINT16, INT32, UINT32 = 1, 2, 3, 4, 5, 6
-SINGLE, DOUBLE, INT64, UINT64, MATRIX, COMPRESSED, UTF8, UTF16, UTF32 = 7, 9, 12, 13, 14, 15, 16, 17, 18
-CELL, STRUCT, OBJECT, CHAR, SPARSE = 1, 2, 3, 4, 5
-CLASSES = {6: "double", 7: "single", 8: "int8", 9: "uint8", 10: "int16", 11: "uint16", 12: "int32",
-           13: "uint32", 14: "int64", 15: "uint64"}  # fmt: skip
-LOGICAL, COMPLEX = 0x0200, 0x0800
 # as long as the most elements, arrays and names that are read of any file, written as wastefully as can be
 MOST_INFLATED = 8 * 1024 * 1024
 _CODES = {INT8: "b", UINT8: "B", INT16: "h", UINT16: "H", INT32: "i", UINT32: "I", SINGLE: "f", DOUBLE: "d",

@@ -7,7 +7,7 @@ import struct
 import zlib
 from collections.abc import Iterator, Sequence
 
-from domain.shape.matlab5 import (
+from domain.matlab5_numbers import (
     CELL,
     CHAR,
     CLASSES,

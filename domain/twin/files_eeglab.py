@@ -10,7 +10,7 @@ import struct
 from collections.abc import Mapping, Sequence
 
 from domain.dataset.twin_content import Channel, TwinRecording
-from domain.shape.matlab5 import (
+from domain.matlab5_numbers import (
     CHAR,
     CLASSES,
     DOUBLE,

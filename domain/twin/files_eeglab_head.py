@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import BinaryIO, Literal
 
-from domain.shape import matlab5 as mat
+from domain import matlab5_numbers as mat
 from domain.twin.files_headers import MOST_CHANNELS, RecordingHead, electrodes
 
 MOST_BYTES = 512 * 2**20

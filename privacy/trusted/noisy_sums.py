@@ -10,7 +10,8 @@ from privacy.concentrated import rho_of_pure
 from privacy.discrete_laplace import MAX_SCALE, quantile, sample
 from privacy.keystream import Keystream
 from privacy.loss import MICRO, check_micro_epsilon
-from privacy.trusted.query import check_rows, check_totals
+from privacy.rows_of_a_person import check_rows
+from privacy.trusted.query import check_totals
 
 
 @dataclass(frozen=True)

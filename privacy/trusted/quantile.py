@@ -14,7 +14,8 @@ from privacy.keystream import Keystream
 from privacy.loss import MICRO, check_micro_epsilon
 from privacy.mechanism import NoisedOutput
 from privacy.median import rank_segments
-from privacy.trusted.query import check_rows, check_totals
+from privacy.rows_of_a_person import check_rows
+from privacy.trusted.query import check_totals
 
 MAX_PROBABILITIES = 20
 CELL_BITS = 5

@@ -12,8 +12,6 @@ from privacy.mechanism import NoisedOutput
 
 MECHANISM = "trusted_query"
 RELATION = "add or remove one privacy unit"
-MAX_ROWS = 1000
-"""Most rows that one person may contribute; noise grows in proportion."""
 
 
 class TrustedQuery(Protocol):
@@ -65,13 +63,8 @@ class TrustedQuery(Protocol):
         """Draw the noise, once. `totals` are the `width` exact sums; they do not leave this function."""
 
 
-def check_rows(rows: int) -> None:
-    if isinstance(rows, bool) or not isinstance(rows, int) or not 1 <= rows <= MAX_ROWS:
-        raise ValueError(f"rows, the most that one person contributes, must be from 1 to {MAX_ROWS}.")
-
-
 def check_totals(totals: Sequence[int], *, width: int) -> None:
     """Raises ValueError for what the scan cannot have meant. Never says which number it was."""
     # type() rather than isinstance: a bool, or a numpy integer that wraps around, must not be noised
-    if len(totals) != width or not all(type(total) is int for total in totals):
+    if len(totals) != width or set(map(type, totals)) != {int}:
         raise ValueError("platform bug: the exact sums are not the whole numbers that the query needs.")

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from privacy.keystream import Keystream
 from privacy.loss import GuaranteeClass
-from privacy.trusted.query import check_rows
+from privacy.rows_of_a_person import check_rows
 from privacy.twin.column_counts import MAX_COLUMNS, check_width
 from privacy.twin.gaussian import GaussianLoss, deviation, draw, variance_of
 from privacy.twin.mechanism import RELATION, check_cells, check_counts, starts

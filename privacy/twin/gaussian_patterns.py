@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from privacy.cost import PICO, Currency, format_amount
 from privacy.keystream import Keystream
 from privacy.loss import MICRO, GuaranteeClass
-from privacy.trusted.query import check_rows
+from privacy.rows_of_a_person import check_rows
 from privacy.twin.gaussian import GaussianLoss, deviation, draw, epsilon_of_choice, variance_of
 from privacy.twin.gaussian_columns import gaussian_columns
 from privacy.twin.joint import Joint, joint_counts, scores_of

@@ -16,7 +16,7 @@ from privacy.concentrated import rho_of_pure
 from privacy.discrete_laplace import sample
 from privacy.keystream import Keystream
 from privacy.loss import MICRO, GuaranteeClass, check_micro_epsilon
-from privacy.trusted.query import check_rows
+from privacy.rows_of_a_person import check_rows
 from privacy.twin.column_counts import noisy_columns
 from privacy.twin.joint import Joint, joint_counts, scores_of
 from privacy.twin.mechanism import MAX_COUNTS, RELATION, check_cells, check_counts

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from domain.pii import Model
+from domain.pii.model import Model
 from domain.profile import NoTable, profile_table
 from domain.profile.keys import Wanted
 from domain.profile.table import Reader

@@ -15,7 +15,9 @@ import pytest
 from lent_data import lent
 from pii_columns import Case, cases
 
-from domain.pii import Action, Class, ColumnScan, Finding, scan_table
+from domain.pii import Action, Class, Finding
+from domain.pii.column import ColumnScan
+from domain.pii.table import scan_table
 from worker.pii_model import load
 
 Judged = list[tuple[Case, Finding]]

@@ -7,8 +7,7 @@ import io
 import numpy as np
 import pytest
 
-from domain.pii import Model
-from domain.pii.model import compressed, expanded, features
+from domain.pii.model import Model, compressed, expanded, features
 from worker.pii_model import load, model_bytes
 
 

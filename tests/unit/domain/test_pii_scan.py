@@ -6,8 +6,8 @@ import random
 
 import pytest
 
-from domain.pii import Action, Class, ColumnScan, Finding, Kind
-from domain.pii.column import REMEMBERED
+from domain.pii import Action, Class, Finding, Kind
+from domain.pii.column import REMEMBERED, ColumnScan
 from domain.pii.header import kind_of_header
 from domain.pii.tally import MOST_SHAPES, SKETCH
 from worker.pii_model import load
