@@ -34,13 +34,14 @@ MAX_ROWS = 1000
 FILE = "twin-counts.json"
 FORM = "dpgate twin counts, 1"
 
-# what a scan may take at any size, for each column, and for each row: of reading it, and of each count that
-# it is part of. A statement is about so many columns at most; more are read again
+# what a scan may take at any size, for each column and pair of columns, and for each row: of reading it, and
+# of each count that it is part of. A statement is about so many columns at most, for longer ones take much
+# longer to prepare; more columns are read again
 SCAN_S = 2.0
-SCAN_S_PER_COLUMN = 1 / 50
+SCAN_S_PER_COLUMN = 1 / 100
 SCAN_S_PER_ROW = 1 / 100_000
 SCAN_S_PER_VALUE = 1 / 5_000_000
-COLUMNS_AT_ONCE = 60
+COLUMNS_AT_ONCE = 120
 
 
 def _is_none(value: object) -> bool:
@@ -193,7 +194,7 @@ class TwinRequest(TwinOrder):
             times = 1 if mechanism.pairs else math.ceil(columns / COLUMNS_AT_ONCE)
             values = times * len(declared.columns) + columns + len(mechanism.pairs)
             rows = declaration.nominal_size * max(declared.twin_rows, mechanism.rows)
-            wall_s += columns * SCAN_S_PER_COLUMN
+            wall_s += (columns + len(mechanism.pairs)) * SCAN_S_PER_COLUMN
             rows *= _turns(declared, mechanism, declaration)
             wall_s += rows * (times * SCAN_S_PER_ROW + values * SCAN_S_PER_VALUE)
         return Schedule(runs=1, wall_s=wall_s, slots=slots, nominal_size=declaration.nominal_size)

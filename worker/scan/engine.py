@@ -37,8 +37,10 @@ class Engine:
 
 
 @contextmanager
-def opened(source: Source, *, memory_mib: int, threads: int) -> Iterator[Engine]:
+def opened(source: Source, *, memory_mib: int, threads: int, without: str = "") -> Iterator[Engine]:
     """An engine that can read this source and nothing else, and that writes nothing.
+
+    `without` names optimizers that it leaves out.
 
     It does not spill to disk, for its temporary files would be plain text: queries are cut into passes
     instead. Extensions, which it would otherwise fetch, and changes of all these settings are switched off.
@@ -47,7 +49,8 @@ def opened(source: Source, *, memory_mib: int, threads: int) -> Iterator[Engine]
     try:
         if source.filesystem is not None:
             connection.register_filesystem(source.filesystem)
-        for name, value in _settings(source, memory_mib=memory_mib, threads=threads).items():
+        chosen = {"disabled_optimizers": without} if without else {}
+        for name, value in (chosen | _settings(source, memory_mib=memory_mib, threads=threads)).items():
             # names and values are ours but for the place, whose quotes are doubled
             connection.execute(f"SET {name} = {_literal(value)}")
         yield Engine(connection)

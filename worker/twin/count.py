@@ -20,6 +20,9 @@ from worker.scan.scan import Limits
 from worker.scan.source import Source
 from worker.twin.codes import cell_of, value_of
 
+# it gains nothing here, and takes time with the square of the columns of a statement
+_SLOW_WITH_MANY_COLUMNS = "statistics_propagation"
+
 
 @dataclass(frozen=True)
 class Counting:
@@ -51,7 +54,9 @@ def count(source: Source, counting: Counting, *, limits: Limits) -> tuple[int, .
     """The mechanism's `width` exact counts, a secret. Raises ScanFailed, whose text has seen no data."""
     turns = counting.passes(limits)
     totals = [0] * counting.mechanism.width
-    with opened(source, memory_mib=limits.memory_mib, threads=limits.threads) as engine:
+    with opened(
+        source, memory_mib=limits.memory_mib, threads=limits.threads, without=_SLOW_WITH_MANY_COLUMNS
+    ) as engine:
         for number in range(turns):
             for part in _parts(counting):
                 for place, amount in _counted(engine, source, counting, part, Pass(number, turns)):
