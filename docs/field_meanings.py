@@ -1,0 +1,93 @@
+"""What the fields of dpgate.yaml and of jobs mean, and with dataset_meanings all fields of generated pages.
+
+A missing name stops generate.py. Under the empty name stands the title of the model's own table.
+"""
+
+from __future__ import annotations
+
+from dataset_meanings import DATASET
+
+PIPELINE: dict[str, dict[str, str]] = {
+    "Manifest": {
+        "": "Manifest",
+        "name": "Small letters, digits, hyphens.",
+        "image": "The name of an approved image: no tag, no address, no path.",
+        "command": "What runs; `/in /out LEVEL` is appended.",
+        "levels": "`[group]`, or `[participant, group]`: each person alone first, then groups.",
+        "outputs": "The files that are read after the run. Nothing else is.",
+        "resources": "What one run may use.",
+        "environment": "Variables for every run, the same for each. At most 32, of 4 KiB; names in capitals. "
+        "Not what the sandbox sets (`PATH`, `HOME`, `LANG`, `TZ`, `*_NUM_THREADS`, `DPGATE_*`), nor what "
+        "steers the loader, the interpreter or a proxy (`LD_*`, `PYTHON*`, `GCONV*`, `GLIBC_*`, `*_PROXY`).",
+    },
+    "OutputFile": {
+        "": "Output",
+        "file": "Below `/out`; ends in `.tsv`, `.csv`, `.txt` (space separated), `.json`, `.npy`, `.mat`, "
+        "`.nii` or `.nii.gz`.",
+        "values": "The numbers of the file in reading order. At most 20 in all, with Gaussian noise 100.",
+        "bounds": "Instead of `values`: bounds by place. Each number takes the first entry that fits.",
+        "volume": "Instead of `values`, for `.nii` and `.nii.gz`: averages over a volume.",
+    },
+    "SelectedBounds": {
+        "": "Bounds by place",
+        "select": "`*` is every number that no earlier entry took; `column:NAME` a column of a text file "
+        "whose first row holds labels; `/model/beta` a part of a JSON file; `stats.beta` a variable or field "
+        "of a `.mat` file; `[1]` a row of an array.",
+        "name": "How the release calls the number; of several: `name-1`, `name-2` and so on.",
+        "lower": "Smaller numbers are clamped to this. Type it without looking at the data.",
+        "upper": "Larger numbers are clamped to this.",
+    },
+    "VolumeBounds": {
+        "": "Volume",
+        "name": "How the release calls the averages: `name-LABEL`, or `name-X-Y-Z` for cubes.",
+        "lower": "Smaller averages are clamped to this. Type it without looking at the data.",
+        "upper": "Larger averages are clamped to this.",
+        "mask": "A volume in the pipeline's folder with the output's dimensions: one average for each label.",
+        "average": "Edge of the cubes that are averaged, in voxels; with a mask, inside it only.",
+    },
+    "OutputValue": {
+        "": "Value",
+        "name": "How the release calls it.",
+        "lower": "Smaller numbers are clamped to this. Type it without looking at the data.",
+        "upper": "Larger numbers are clamped to this.",
+    },
+    "Resources": {
+        "": "Resources",
+        "wall_seconds": "Time of one run of a level. Every turn of a padded job takes this long.",
+        "memory_mib": "Resident memory of all processes together.",
+        "processes": "Processes and threads.",
+        "scratch_mib": "Size of `/tmp`, and again of `/dev/shm`.",
+        "output_mib": "Size of `/out`. At the group level it also holds what the participant level wrote.",
+    },
+    "JobRequest": {
+        "dataset": "The data set's name; its newest version that is ready.",
+        "mechanism": "How outputs of runs become a release, and at what cost.",
+        "project": "Spend from this project's allocation as well.",
+    },
+    "SampleAggregateRequest": {
+        "": "Sample and aggregate",
+        "name": "Class `pure_dp`, with Gaussian noise `approx_dp`.",
+        "epsilon": "What the job spends, over all its values. At most six decimals.",
+        "block_size": "People per block, as planned from the nominal size.",
+        "repeats": "Partitions into blocks. More even out the luck of the draw; the noise stays the same.",
+        "aggregator": "Of the blocks' outputs. `auto` takes the median where enough blocks allow it.",
+        "spread_ratio": "For `auto`: the declared range over the spread of a block's output, from the twin.",
+        "noise": "`gaussian` is narrower for more than some thirty values; it needs a delta.",
+        "delta": "For `gaussian`. At most a tenth of one in the nominal size.",
+        "weights": "Shares of epsilon by value; a value that is not named has 1.",
+        "count_failures": "Also release how many runs failed, with noise, for 5 % of epsilon.",
+        "interval": "`sampling`: also an interval for the population, for 30 % of each value's epsilon.",
+    },
+    "StabilityRequest": {
+        "": "Stability calibrated",
+        "name": "Class `empirical`: no formal guarantee. For reviewed pipelines, once for each data set.",
+        "noise_multiplier": "Noise over the largest change that leaving one person out makes.",
+    },
+    "PacRequest": {
+        "": "PAC",
+        "name": "Class `pac`: what can be learned about which half of the people was analysed.",
+        "nats": "Mutual information that the job spends. At most 0.5, at most six decimals.",
+    },
+}
+
+FIELDS = DATASET | PIPELINE

@@ -1,0 +1,118 @@
+"""Tables of the fields of models: name, type, default, and the meaning that field_meanings gives."""
+
+from __future__ import annotations
+
+import json
+import types
+import typing
+from collections.abc import Iterator
+from enum import Enum
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from field_meanings import FIELDS
+from page_parts import code, table
+from pydantic import BaseModel, WithJsonSchema
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
+
+from domain.permissions import Role
+
+# what a table of names holds
+_VALUES: dict[object, str] = {str: "texts", float: "numbers", Role: "roles"}
+
+
+def models(model: type[BaseModel]) -> Iterator[str]:
+    """The model's own table, then one for each model that a field holds."""
+    pending, seen = [model], {model}
+    while pending:
+        current = pending.pop(0)
+        yield f"## {FIELDS[current.__name__]['']}\n\n{table_of(current)}\n"
+        for field in current.model_fields.values():
+            for inner in _inner_models(field.annotation):
+                if inner not in seen:
+                    seen.add(inner)
+                    pending.append(inner)
+
+
+def table_of(model: type[BaseModel], *, only: list[str] | None = None) -> str:
+    rows = [
+        (code(name), type_of(field), default_of(field), FIELDS[model.__name__][name])
+        for name, field in model.model_fields.items()
+        if only is None or name in only
+    ]
+    return table(("field", "type", "default", "meaning"), rows)
+
+
+def _inner_models(annotation: Any) -> Iterator[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for part in typing.get_args(annotation):
+        yield from _inner_models(part)
+
+
+def type_of(field: FieldInfo) -> str:
+    limits = {}
+    for item in field.metadata:
+        for name in ("ge", "gt", "le", "lt", "min_length", "max_length"):
+            value = getattr(item, name, None)
+            if value is not None:
+                limits[name] = value
+    for schema in _own_schemas(field):
+        return f"{schema['title']}, a decimal"  # only amounts of loss have a schema of their own
+    signs = {"ge": "≥", "gt": ">", "le": "≤", "lt": "<"}
+    bounds = [f"{signs[name]} {value}" for name, value in limits.items() if name in signs]
+    return ", ".join([_kind(field.annotation), *bounds])
+
+
+def _own_schemas(field: FieldInfo) -> Iterator[dict[str, Any]]:
+    """Of the field itself, or of what it holds when it may also be missing."""
+    inside = [
+        item for part in typing.get_args(field.annotation) for item in getattr(part, "__metadata__", ())
+    ]
+    for item in (*field.metadata, *inside):
+        if isinstance(item, WithJsonSchema) and "title" in (item.json_schema or {}):
+            yield item.json_schema or {}
+
+
+def _kind(annotation: Any) -> str:
+    origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
+    if origin is Annotated:
+        return _kind(arguments[0])
+    if origin is Literal:
+        return " or ".join(code(value) for value in arguments)
+    if origin in (typing.Union, types.UnionType):
+        return " or ".join(dict.fromkeys(_kind(part) for part in arguments if part is not type(None)))
+    if origin is dict:
+        held = arguments[1].__origin__ if typing.get_origin(arguments[1]) is Annotated else arguments[1]
+        return f"names and {_VALUES.get(held, 'whole numbers')}"
+    if origin is tuple:
+        return f"list of {_kind(arguments[0])}"
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return f"[{FIELDS[annotation.__name__]['']}](#{_anchor(FIELDS[annotation.__name__][''])})"
+    if isinstance(annotation, type) and issubclass(annotation, Enum):
+        return " or ".join(code(member.value) for member in annotation)
+    return {str: "text", int: "whole number", float: "number", bool: "yes or no", Path: "path"}[annotation]
+
+
+def _anchor(title: str) -> str:
+    return title.lower().replace(" ", "-").replace("'", "")
+
+
+def default_of(field: FieldInfo) -> str:
+    if field.is_required():
+        return "required"
+    if field.default_factory is not None:
+        return "none" if field.default_factory is dict else "all cores"
+    value = field.default
+    if value is PydanticUndefined or value is None or value in ("", ()):
+        return ""
+    if isinstance(value, BaseModel):
+        return "its defaults"
+    if isinstance(value, Enum):
+        return code(value.value)
+    if isinstance(value, bool):
+        return code("true" if value else "false")
+    if isinstance(value, tuple):
+        return code(json.dumps([str(item) for item in value]))
+    return code(f"{value:g}" if isinstance(value, float) else value)

@@ -1,0 +1,48 @@
+"""The page of settings and the sample of an environment, from the models that read them."""
+
+from __future__ import annotations
+
+from descriptions import ENV_SAMPLE, SETTINGS
+from field_tables import default_of, type_of
+from page_parts import code, table
+
+from gateway.config import GatewaySettings
+from worker.config import WorkerSettings
+
+
+def configuration() -> str:
+    text = (
+        "# Settings\n\nThe gateway and the workers read their settings from the environment, once, at start. "
+    )
+    text += "`dpgate up` sets the worker's and hands the gateway's on. "
+    text += "For a deployment of your own start from `deploy/env.sample`.\n\n"
+    text += '!!! note "A misspelt name is refused"\n\n    Gateway, worker and `dpgate up` do not start '
+    text += "with a `DPGATE_` variable that no setting has, and name the one that was meant.\n\n"
+    for title, model in (("Gateway", GatewaySettings), ("Worker", WorkerSettings)):
+        rows = [
+            (code(_variable(name)), type_of(field), default_of(field), SETTINGS[model.__name__][name])
+            for name, field in model.model_fields.items()
+        ]
+        text += f"## {title}\n\n" + table(("variable", "type", "default", "meaning"), rows) + "\n"
+    rows = [(code(name), meaning) for name, meaning in SETTINGS["commands"].items()]
+    return text + "## Commands and SDK\n\n" + table(("variable", "meaning"), rows)
+
+
+def env_sample() -> str:
+    text = "# Settings of dpgate by process. Written by docs/generate.py; copy it, then change the copy.\n"
+    text += "# Lines that start with # show the default. Give each process only its own part.\n"
+    for title, model in (("gateway", GatewaySettings), ("worker", WorkerSettings)):
+        text += f"\n# --- {title} ---\n"
+        for name, field in model.model_fields.items():
+            meaning = SETTINGS[model.__name__][name].replace("`", "")
+            text += f"\n# {meaning}\n"
+            value = ENV_SAMPLE.get(name, "" if field.is_required() else default_of(field).strip("`"))
+            text += f"{'' if field.is_required() else '#'}{_variable(name)}={value}\n"
+    text += "\n# --- commands and SDK ---\n"
+    for name, meaning in SETTINGS["commands"].items():
+        text += f"\n# {meaning.replace('`', '')}\n#{name}=\n"
+    return text
+
+
+def _variable(name: str) -> str:
+    return f"DPGATE_{name.upper()}"
