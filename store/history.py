@@ -69,12 +69,14 @@ class Wanted:
 @dataclass(frozen=True)
 class Subjects:
     """What somebody's events are about. Only ids and names that the platform itself keeps apart stand alone:
-    a data user chooses a job's id, a rights holder a cohort's name, and either may be what something else is
-    called. Of these, only the events of jobs and of cohorts count."""
+    a data user chooses a job's id, a rights holder a cohort's name and a profile's id, and each may be what
+    something else is called. Of jobs and cohorts, only their own events count; of profiles, those that name
+    `holder` as who asked."""
 
     own: frozenset[str]
     jobs: frozenset[str] = frozenset()
     cohorts: frozenset[str] = frozenset()
+    holder: str = ""
 
     @property
     def clause(self) -> sa.ColumnElement[bool]:
@@ -84,11 +86,16 @@ class Subjects:
             subject.in_(sorted(self.own)),
             sa.and_(subject.in_(sorted(self.jobs)), of_jobs),
             sa.and_(subject.in_(sorted(self.cohorts)), action.startswith(_OF_COHORTS)),
+            sa.and_(audit_events.c.actor == self.holder, action.in_(_BY_HOLDERS)),
+            sa.and_(audit_events.c.details["owner"].as_string() == self.holder, action == _BY_WORKERS),
         )
 
 
 _OF_JOBS = ("job.", "review.vote", "twin.decide")
 _OF_COHORTS = "budget."
+# a profile may be gone long before its events are, and its id be somebody else's by then
+_BY_HOLDERS = ("profile.request", "profile.fetch", "profile.remove")
+_BY_WORKERS = "profile.end"
 
 
 def versions(connection: sa.Connection, name: str) -> list[Version]:
@@ -174,8 +181,9 @@ def actions(connection: sa.Connection) -> list[str]:
 
 
 def subjects_of(connection: sa.Connection, user: User) -> Subjects:
-    """What a rights holder's events are about: their data sets, cohorts, the jobs on them, and the projects
-    that asked for them; of data sets that they review and do not own, the data set and the jobs on it."""
+    """What a rights holder's events are about: their data sets, cohorts, the jobs on them, the projects that
+    asked for them, and the profiles of their deliveries; of data sets that they review and do not own, the
+    data set and the jobs on it."""
     owner = user.name
     rows = connection.execute(
         sa.select(datasets.c.id, datasets.c.cohort).where(datasets.c.owner == owner)
@@ -184,7 +192,8 @@ def subjects_of(connection: sa.Connection, user: User) -> Subjects:
     ids = {row.id for row in rows} | set(connection.execute(reviewed).scalars())
     on_them = connection.execute(sa.select(jobs.c.id).where(jobs.c.dataset_id.in_(sorted(ids))))
     cohorts = frozenset(row.cohort for row in rows)
-    return Subjects(frozenset(ids | _projects_of(connection, owner)), frozenset(on_them.scalars()), cohorts)
+    own = frozenset(ids | _projects_of(connection, owner))
+    return Subjects(own, frozenset(on_them.scalars()), cohorts, holder=owner)
 
 
 def _projects_of(connection: sa.Connection, owner: str) -> set[str]:

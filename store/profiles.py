@@ -184,7 +184,7 @@ def _end(
     told = {"problem": values["problem"]} if "problem" in values else {}
     audit.append(
         connection, at=now, actor="worker", action="profile.end", subject=profile.id, name=profile.name,
-        state=state, **told,
+        owner=profile.owner, state=state, **told,
     )  # fmt: skip
     return True
 

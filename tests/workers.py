@@ -117,6 +117,12 @@ class Platform:
         assert ready.exists(), self.log.read_text()[-2000:]
         return marker
 
+    def kill_worker(self) -> None:
+        """The main process and all that it started and that has no session of its own."""
+        assert self.process is not None
+        os.killpg(self.process.pid, signal.SIGKILL)
+        self.wait_for_death()
+
     def wait_for_death(self, *, timeout_s: float = 30) -> None:
         """Of the worker's main process and of all that it started."""
         assert self.process is not None
@@ -173,14 +179,14 @@ def alive(group: int) -> list[int]:
     return found
 
 
-def named(word: str) -> list[str]:
-    """Command lines that hold a word: bwrap's and the payload's hold the pipeline's arguments."""
-    found = []
+def named(word: str) -> dict[int, str]:
+    """Command lines that hold a word, by process: bwrap's and the payload's hold the pipeline's arguments."""
+    found = {}
     for name in filter(str.isdigit, os.listdir("/proc")):
         with suppress(OSError):
             line = Path("/proc", name, "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
             if word in line:
-                found.append(line)
+                found[int(name)] = line
     return found
 
 

@@ -43,6 +43,7 @@ from worker.rehearsal.twin_source import TwinSource
 from worker.sandbox.choice import counts_all_memory
 from worker.sandbox.protocol import Audience, SandboxUnavailable, SlotOrder
 from worker.stage import open_people
+from worker.tries import Tries
 from worker.zone import WorkerZone
 
 log = logging.getLogger(__name__)
@@ -52,6 +53,12 @@ LOST = "the platform's workers failed repeatedly; ask the operator, or run on yo
 NOT_ISOLATED = "the worker cannot isolate runs on its host; ask the operator to run dpgate doctor"
 IMAGE_GONE = (
     "the image is not on the worker as it was approved, or its approval was withdrawn; ask the operator"
+)
+TRIES = Tries(
+    rehearsals,
+    RehearsalState.RUNNING,
+    LOST,
+    send=lambda zone, rehearsal_id: zone.messages.rehearse(rehearsal_id),
 )
 
 
@@ -78,11 +85,11 @@ def run_claimed(zone: WorkerZone, found: Rehearsal) -> None:
         ladder = preview(runs, values, dataset=_dataset(zone, found), block_size=found.request.block_size)
         ladder = ladder.model_copy(update={"unable_sampled": unable})
     except (PipelineError, ValueError) as failed:
-        _fail(zone, found, clean(str(failed), MAX_TAIL))
+        TRIES.fail(zone, found, clean(str(failed), MAX_TAIL))
         return
     except (CannotNow, SandboxUnavailable) as missing:
         log.error("rehearsal %s: %s", found.id, missing)
-        put_back(zone, found, str(missing) if isinstance(missing, CannotNow) else NOT_ISOLATED)
+        TRIES.put_back(zone, found, str(missing) if isinstance(missing, CannotNow) else NOT_ISOLATED)
         return
     with zone.database.transaction() as connection:
         rehearsals.finish(connection, found, runs=runs, preview=ladder, now=zone.now())
@@ -184,27 +191,8 @@ def order_of(zone: WorkerZone, rehearsal: Rehearsal) -> SlotOrder:
     )
 
 
-def put_back(zone: WorkerZone, rehearsal: Rehearsal, missing: str) -> None:
-    """RUNNING -> QUEUED for another try, or FAILED once there were enough."""
-    if rehearsal.attempts >= zone.settings.max_attempts:
-        _fail(zone, rehearsal, missing)
-        return
-    with zone.database.transaction() as connection:
-        rehearsals.put_back(connection, rehearsal, now=zone.now())
-
-
 def mend_rehearsals(zone: WorkerZone) -> None:
-    """For the sweep: messages that were lost are sent again, and so is what a dead worker left."""
-    with zone.database.reading() as connection:
-        overdue = rehearsals.overdue(connection, now=zone.now())
-    for rehearsal in overdue:
-        if rehearsal.state is RehearsalState.RUNNING:
-            put_back(zone, rehearsal, LOST)
-            continue
-        with zone.database.transaction() as connection:
-            is_ours = rehearsals.nudge(connection, rehearsal, now=zone.now())
-        if is_ours:
-            zone.messages.rehearse(rehearsal.id)
+    TRIES.mend(zone)
 
 
 @dataclass
@@ -257,11 +245,6 @@ def _found(
         failed_block_said=clean(found.failed_said, MAX_TAIL),
         dropped=runs.participants.dropped[:MAX_BLOCKS_RUN],
     )
-
-
-def _fail(zone: WorkerZone, rehearsal: Rehearsal, problem: str) -> None:
-    with zone.database.transaction() as connection:
-        rehearsals.fail(connection, rehearsal, problem=problem, now=zone.now())
 
 
 def _dataset(zone: WorkerZone, rehearsal: Rehearsal) -> Dataset:

@@ -59,7 +59,7 @@ def list_events(
     user: Annotated[User, Depends(requires(Permission.AUDIT_VERIFY))],
     database: TheDatabase,
 ) -> list[EventView]:
-    """Operators read every event, rights holders those about what they own or review, and jobs on it."""
+    """Operators read every event; rights holders those on data they own or review, and on their profiles."""
     return visible_events(user, database, wanted)
 
 

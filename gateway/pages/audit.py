@@ -93,7 +93,7 @@ def show_trail(
     user: Annotated[User, Depends(page_requires(Permission.AUDIT_VERIFY))],
     database: TheDatabase,
 ) -> Response:
-    """Operators see every event, rights holders those about what they own or review, and jobs on it."""
+    """Operators see every event; rights holders those on data they own or review, and on their profiles."""
     typed = {name: _plain(request.query_params.get(name, "")) for name in FIELDS}
     wanted, wrong = _wanted(typed)
     with database.reading() as connection:

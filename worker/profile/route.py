@@ -23,6 +23,7 @@ from worker.importing import held
 from worker.profile.delivered import NoProfile, check_delivered, remove_keys_left_behind
 from worker.profile.sealing import profile_delivery, sealed_for
 from worker.sandbox.protocol import SandboxUnavailable
+from worker.tries import Tries
 from worker.zone import WorkerZone
 
 log = logging.getLogger(__name__)
@@ -30,6 +31,12 @@ BEAT_S = 10.0
 LOST_AFTER = timedelta(seconds=60)
 _MARGIN_S = 5.0
 _NAP_S = 0.2
+TRIES = Tries(
+    profiles,
+    ProfileState.READING,
+    ProfileProblem.LOST,
+    send=lambda zone, profile_id: zone.messages.profile(profile_id),
+)
 
 
 @dataclass
@@ -51,13 +58,13 @@ def profile(zone: WorkerZone, profile_id: str) -> None:
             if sealed is not None:
                 _wait_for_a_step(zone, found, alive)
     except NoProfile as refused:
-        _fail(zone, found, refused.problem)
+        TRIES.fail(zone, found, refused.problem)
     except SandboxUnavailable as missing:
         log.error("profile %s: %s", found.id, missing)
-        put_back(zone, found, ProfileProblem.NOT_ISOLATED)
+        TRIES.put_back(zone, found, ProfileProblem.NOT_ISOLATED)
     else:
         if sealed is None:
-            put_back(zone, found, ProfileProblem.NOT_DELIVERED)
+            TRIES.put_back(zone, found, ProfileProblem.NOT_DELIVERED)
             return
         with zone.database.transaction() as connection:
             profiles.finish(connection, found, sealed=sealed, now=zone.now())
@@ -72,27 +79,8 @@ def claim(zone: WorkerZone, profile_id: str) -> ProfileOnRecord | None:
         return profiles.claim(connection, profile_id, now=now, due_at=now + LOST_AFTER)
 
 
-def put_back(zone: WorkerZone, found: ProfileOnRecord, problem: ProfileProblem) -> None:
-    """READING -> WAITING for another try, or FAILED once there were enough."""
-    if found.attempts >= zone.settings.max_attempts:
-        _fail(zone, found, problem)
-        return
-    with zone.database.transaction() as connection:
-        profiles.put_back(connection, found, now=zone.now())
-
-
 def mend_profiles(zone: WorkerZone) -> None:
-    """For the sweep: messages that were lost are sent again, and so is what a dead worker left."""
-    with zone.database.reading() as connection:
-        overdue = profiles.overdue(connection, now=zone.now())
-    for found in overdue:
-        if found.state is ProfileState.READING:
-            put_back(zone, found, ProfileProblem.LOST)
-            continue
-        with zone.database.transaction() as connection:
-            is_ours = profiles.nudge(connection, found, now=zone.now())
-        if is_ours:
-            zone.messages.profile(found.id)
+    TRIES.mend(zone)
 
 
 def forget_profiles(zone: WorkerZone) -> None:
@@ -143,8 +131,3 @@ def _beat(zone: WorkerZone, found: ProfileOnRecord, alive: _Alive) -> None:
         except Exception as error:
             # the database is away: the next beat may find it
             log.error("profile %s: %s", found.id, without_its_text(error))
-
-
-def _fail(zone: WorkerZone, found: ProfileOnRecord, problem: ProfileProblem) -> None:
-    with zone.database.transaction() as connection:
-        profiles.fail(connection, found, problem=problem, now=zone.now())

@@ -42,3 +42,24 @@ def test_the_sealed_bytes_go_to_who_asked_and_the_delivery_is_theirs(shared_gate
     assert problem(asked, status=409)["problem"] == refused["problem"]
     assert shared_gateway.rows() == before
     assert shared_gateway.ask("DELETE", PLACE, by="holder").json() == []
+
+
+def test_each_step_is_in_the_trail_of_who_asked(shared_gateway: Gateway):
+    def trail(person: str) -> list[tuple[str, str]]:
+        events = shared_gateway.ask("GET", "/audit/events?limit=1000", by=person).json()
+        return [(one["action"], one["details"].get("name", "")) for one in reversed(events)]
+
+    before, place = trail("holder"), "/profiles/profile-in-trail"
+    asked = {**ASKED, "delivery": "00000000-0000-4000-8000-00000000beef"}
+    shared_gateway.ask("PUT", place, by="holder", json=asked)
+    now = datetime.now(UTC)
+    with shared_gateway.database.transaction() as connection:
+        found = profiles.claim(connection, "profile-in-trail", now=now, due_at=now + timedelta(minutes=1))
+        assert found is not None
+        profiles.finish(connection, found, sealed=b"sealed", now=now)
+    assert shared_gateway.ask("GET", f"{place}/sealed", by="holder").status_code == 200
+    shared_gateway.ask("DELETE", place, by="holder")
+    told = [("profile." + step, found.name) for step in ("request", "end", "fetch", "remove")]
+    assert trail("holder") == [*before, *told]
+    assert trail("olga")[-4:] == told
+    assert not [step for step in trail("rival") if step[0].startswith("profile.")]

@@ -103,7 +103,7 @@ def test_reviewers_see_the_events_of_what_they_review_and_nothing_of_its_budget(
     assert (seen.own - alone.own, seen.jobs - alone.jobs) == ({named.id}, {"job-on-ages"})
     assert {"dataset.register", "job.submit"} <= actions
     assert "budget.allot" not in actions
-    assert stranger == history.Subjects(frozenset())
+    assert stranger == history.Subjects(frozenset(), holder="other")
 
 
 def test_counts_reasons_and_waits(told: Database):

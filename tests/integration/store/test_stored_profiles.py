@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
-from factories import given_dataset, given_user
+from factories import given_dataset, given_user, make_user
 
 from domain.errors import Conflict, NotFound
 from domain.permissions import Role
 from domain.profile_request import KEPT, MOST_OPEN, ProfileProblem, ProfileRequest, ProfileState
-from store import profiles
+from store import history, profiles
 from store.database import Database
 from store.profile_box import new_key
 from store.tables import audit_events
@@ -92,6 +92,32 @@ def test_a_profile_goes_its_way_once(people: Database, now: datetime) -> None:
         assert profiles.sealed_of(connection, first.id, owner="holder", now=now) == b"\0sealed"
         told = [row.action for row in connection.execute(sa.select(audit_events)) if row.subject == first.id]
         assert told == ["profile.request", "profile.end", "profile.fetch"]
+
+
+def test_its_events_are_in_the_trail_of_who_asked_and_stay_there(people: Database, now: datetime) -> None:
+    """An id that was given back may be another rights holder's: each sees what is about their own."""
+    seen: dict[str, list[str]] = {}
+    with people.transaction() as connection:
+        for number, owner in enumerate(("holder", "rival"), start=1):
+            asked, _ = profiles.request(
+                connection,
+                profile_id="profile-reused",
+                owner=owner,
+                request=request(number, name=owner),
+                now=now,
+            )
+            claimed = profiles.claim(connection, asked.id, now=now, due_at=now)
+            assert claimed is not None
+            assert profiles.finish(connection, claimed, sealed=owner.encode(), now=now)
+            profiles.sealed_of(connection, asked.id, owner=owner, now=now)
+            profiles.remove(connection, asked.id, owner=owner, now=now)
+        for owner in ("holder", "rival", "worker", "owner"):
+            own = history.subjects_of(connection, make_user(owner, Role.RIGHTS_HOLDER))
+            found = history.events(connection, history.Wanted(), subjects=own)
+            assert {event.details["name"] for event in found} <= {owner}
+            seen[owner] = [event.action for event in reversed(found)]
+    all_steps = ["profile.request", "profile.end", "profile.fetch", "profile.remove"]
+    assert seen == {"holder": all_steps, "rival": all_steps, "worker": [], "owner": []}
 
 
 def test_the_database_itself_keeps_states_and_bytes_together(people: Database, now: datetime) -> None:

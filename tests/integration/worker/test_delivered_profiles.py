@@ -9,10 +9,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
-from uuid import uuid4
 
 import pytest
+from made_profiles import ask, delivered, opened, read, sealed
 from zones import Bench, open_bench
 
 from domain.errors import Conflict, NotFound
@@ -25,7 +24,6 @@ from domain.profile_request import (
     DeliveredKey,
     ProfileOnRecord,
     ProfileProblem,
-    ProfileRequest,
     ProfileState,
     context_of,
 )
@@ -64,46 +62,9 @@ class Leaping:
         return self.at
 
 
-def delivered(bench: Bench, files: dict[str, str] | None = None, *, name: str = "clinic") -> tuple[Any, str]:
-    """A delivery with its key; the request for its profile, and the private key."""
-    private, public = new_key()
-    number = str(uuid4())
-    folder = bench.zone.settings.deliveries_folder / number
-    folder.mkdir(mode=0o700)
-    for path, content in (FILES if files is None else files).items():
-        (folder / path).write_text(content)
-    write_key(folder, DeliveredKey(name=name, key=public))
-    return parse(ProfileRequest, {"name": name, "delivery": number, "key": public}), private
-
-
-def ask(bench: Bench, request: ProfileRequest) -> str:
-    profile_id = f"profile-{uuid4()}"
-    with bench.database.transaction() as connection:
-        profiles.request(
-            connection, profile_id=profile_id, owner="holder", request=request, now=bench.clock()
-        )
-    return profile_id
-
-
-def read(bench: Bench, profile_id: str) -> ProfileOnRecord:
-    with bench.database.reading() as connection:
-        return profiles.get(connection, profile_id)
-
-
 def work(bench: Bench, profile_id: str, *, step_s: float = 4) -> ProfileOnRecord:
     route.profile(replace(bench.zone, now=Leaping(bench.clock(), step_s)), profile_id)
     return read(bench, profile_id)
-
-
-def sealed(bench: Bench, profile_id: str) -> bytes:
-    with bench.database.transaction() as connection:
-        return profiles.sealed_of(connection, profile_id, owner="holder", now=bench.clock())
-
-
-def opened(bench: Bench, found: ProfileOnRecord, private: str) -> DeliveredProfile:
-    context = context_of(found.id, found.name, found.delivery)
-    content = open_profile(sealed(bench, found.id), private=private, context=context)
-    return parse(DeliveredProfile, json.loads(content))
 
 
 def test_a_profile_is_sealed_for_who_asked(bench: Bench) -> None:
@@ -155,7 +116,7 @@ def test_what_cannot_be_read_looks_like_any_other_profile(bench: Bench, files: d
 
 def test_another_key_than_the_delivered_one_gets_nothing(bench: Bench) -> None:
     """The attack of a gateway: it puts its own key, or name, into the request."""
-    request, _ = delivered(bench)
+    request, _ = delivered(bench, FILES)
     private, public = new_key()
     for swapped in ({"key": public}, {"name": "elsewhere"}):
         asked = request.model_copy(update=swapped)
@@ -183,7 +144,7 @@ def test_another_key_than_the_delivered_one_gets_nothing(bench: Bench) -> None:
     ],
 )
 def test_why_there_is_none(bench: Bench, spoil: str, problem: ProfileProblem) -> None:
-    request, _ = delivered(bench)
+    request, _ = delivered(bench, FILES)
     folder = bench.zone.settings.deliveries_folder / request.delivery
     if spoil == "unfinished":
         (folder / JOURNAL).touch()
@@ -198,7 +159,7 @@ def test_why_there_is_none(bench: Bench, spoil: str, problem: ProfileProblem) ->
 
 
 def test_of_several_messages_one_reads_and_one_profile_at_a_time(bench: Bench) -> None:
-    first, second = (ask(bench, delivered(bench)[0]) for _ in range(2))
+    first, second = (ask(bench, delivered(bench, FILES)[0]) for _ in range(2))
     with bench.database.transaction() as connection:
         due = bench.clock() + route.LOST_AFTER
         assert profiles.claim(connection, first, now=bench.clock(), due_at=due)
@@ -208,7 +169,7 @@ def test_of_several_messages_one_reads_and_one_profile_at_a_time(bench: Bench) -
 
 
 def test_a_dead_workers_profile_is_made_anew_and_its_late_result_is_not_kept(bench: Bench) -> None:
-    request, private = delivered(bench)
+    request, private = delivered(bench, FILES)
     profile_id = ask(bench, request)
     dead = route.claim(bench.zone, profile_id)
     assert dead is not None
@@ -226,7 +187,7 @@ def test_a_dead_workers_profile_is_made_anew_and_its_late_result_is_not_kept(ben
 
 
 def test_workers_that_fail_again_and_again_end_it(bench: Bench) -> None:
-    profile_id = ask(bench, delivered(bench)[0])
+    profile_id = ask(bench, delivered(bench, FILES)[0])
     for _ in range(bench.zone.settings.max_attempts):
         assert route.claim(bench.zone, profile_id)
         bench.clock.forward(100)
@@ -235,7 +196,7 @@ def test_workers_that_fail_again_and_again_end_it(bench: Bench) -> None:
 
 
 def test_a_profile_that_was_removed_meanwhile_is_not_kept(bench: Bench) -> None:
-    profile_id = ask(bench, delivered(bench)[0])
+    profile_id = ask(bench, delivered(bench, FILES)[0])
     found = route.claim(bench.zone, profile_id)
     assert found is not None
     with bench.database.transaction() as connection:
@@ -245,7 +206,7 @@ def test_a_profile_that_was_removed_meanwhile_is_not_kept(bench: Bench) -> None:
 
 
 def test_an_import_that_holds_the_delivery_goes_first(bench: Bench) -> None:
-    request, _ = delivered(bench)
+    request, _ = delivered(bench, FILES)
     folder = bench.zone.settings.deliveries_folder / request.delivery
     with route.held(folder) as is_ours:
         assert is_ours
@@ -253,7 +214,7 @@ def test_an_import_that_holds_the_delivery_goes_first(bench: Bench) -> None:
 
 
 def test_keys_and_profiles_that_nobody_needs_go(bench: Bench) -> None:
-    request, _ = delivered(bench)
+    request, _ = delivered(bench, FILES)
     profile_id = ask(bench, request)
     found = route.claim(bench.zone, profile_id)
     assert found is not None
