@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ssl
 import uuid
 from collections.abc import Sequence
 from pathlib import Path
@@ -53,6 +54,8 @@ class Client:
             transport=transport,
             # an answer never sends the token elsewhere
             follow_redirects=False,
+            # to read all authorities takes longer than a request; where none is known, TLS is refused
+            verify=login.url.startswith("https://") or ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
         )
         self.entitlements = Entitlements(self._json)
         self.facts = Facts(self._json)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from copy import copy
 from functools import cache
 from importlib.metadata import version
 from typing import Annotated, Any
@@ -228,21 +229,24 @@ def root(
 
 
 @cache
-def _command() -> Any:
-    """Made once for a process: with all its options it takes as long as a short command."""
-    return typer.main.get_command(app)
+def _command(first: str = "") -> Any:
+    """All commands, or those that begin with this word: to make all takes as long as a short command."""
+    only = copy(app)
+    only.registered_commands = [one for one in app.registered_commands if _name(one) == first]
+    only.registered_groups = [one for one in app.registered_groups if one.name == first]
+    is_known = bool(only.registered_commands or only.registered_groups)
+    return typer.main.get_command(only if is_known else app)
 
 
-def main() -> None:
-    """The `dpgate` command."""
-    sys.exit(run(sys.argv[1:]))
+def _name(command: Any) -> str:
+    return command.name or typer.main.get_command_name(command.callback.__name__)
 
 
 def run(arguments: list[str]) -> int:
     """Run one command line; the exit code. Errors that a person can act on are one message, never a trace."""
     as_json = "--json" in arguments
     try:
-        result = _command().main(arguments, prog_name="dpgate", standalone_mode=False)
+        result = _command(*arguments[:1]).main(arguments, prog_name="dpgate", standalone_mode=False)
         return int(result or 0)
     except typer.TyperException as error:
         return _say_usage(usage_words(error), place=usage_place(error), as_json=as_json)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from dpgate.embedded import keeper
+from dpgate.embedded import keeper, starter
 
 _POLITE = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 # what a child needs from our environment; nothing else of it is passed on
@@ -126,9 +126,10 @@ def _signals_later() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def python(*arguments: str) -> list[str]:
+def python(module: str, program: str, *arguments: str) -> list[str]:
+    """The command that runs this program, which is to run what the module holds."""
     # -P: a celery.py in the current folder is not Celery
-    return [sys.executable, "-P", "-m", *arguments]
+    return [sys.executable, "-P", starter.__file__, module, program, *arguments]
 
 
 def _environment() -> dict[str, str]:

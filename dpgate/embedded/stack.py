@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import ssl
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -27,10 +28,12 @@ from store.database import Database
 from store.keys import create_keys
 from worker.sandbox.scratch import default_scratch_root
 
-START_TIMEOUT_S = 60
+START_TIMEOUT_S = 120
 # a run in padded mode lasts as long as it may; a job that is cut off here goes on after the next start
 END_PATIENCE_S = 3
 Say = Callable[[str], None]
+# a part, and how one sees that it is ready
+Started = tuple[Child, Callable[[], bool]]
 
 
 class Stack:
@@ -80,9 +83,9 @@ class Stack:
         try:
             self._claim()
             self._prepare()
-            self._start_redis()
-            self._start_gateway()
-            self._start_worker()
+            self._wait(self._start_redis())
+            # beside each other: both spend most of it on their imports
+            self._wait(self._start_gateway(), self._start_worker())
             self._approve_image()
         except BaseException:
             self.stop()
@@ -134,7 +137,7 @@ class Stack:
             finally:
                 database.close()
 
-    def _start_redis(self) -> None:
+    def _start_redis(self) -> Started:
         self._say("starting Redis (messages carry ids only)")
         self._redis_socket = self.home.redis_socket()
         if self._keeper and self._redis_socket.parent != self.home.run:
@@ -142,31 +145,30 @@ class Stack:
         self._redis_socket.unlink(missing_ok=True)
         arguments = ["--port", "0", "--unixsocket", str(self._redis_socket), "--unixsocketperm", "700"]
         arguments += ["--save", "", "--appendonly", "no", "--dir", str(self.home.run), "--daemonize", "no"]
-        child = self._child("redis", [str(find_redis_server()), *arguments])
-        self._wait(child, self._redis_answers)
+        return self._child("redis", [str(find_redis_server()), *arguments]), self._redis_answers
 
-    def _start_gateway(self) -> None:
+    def _start_gateway(self) -> Started:
         self._say("starting the gateway")
         listener = _listen(self._port)
         try:
             self.url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-            arguments = python("uvicorn", "gateway.app:create_app", "--factory", "--no-server-header")
-            arguments += ["--fd", str(listener.fileno()), "--no-access-log", "--log-level", "warning"]
+            arguments = python("gateway.app", "uvicorn", "gateway.app:create_app", "--factory")
+            arguments += ["--fd", str(listener.fileno()), "--no-server-header", "--no-access-log"]
             # longer than a reader thinks, or a proxy keeps a connection: closing first loses a request
-            arguments += ["--timeout-keep-alive", "75"]
+            arguments += ["--timeout-keep-alive", "75", "--log-level", "warning"]
             settings = self._gateway_settings | self._common()
             child = self._child("gateway", arguments, settings, pass_fds=(listener.fileno(),))
         finally:
             listener.close()
-        self._wait(child, self._gateway_answers)
+        return child, self._gateway_answers
 
-    def _start_worker(self) -> None:
+    def _start_worker(self) -> Started:
         self._say(f"starting {self.slots} worker slots (checking isolation)")
         ready = self.home.run / "worker.ready"
         ready.unlink(missing_ok=True)
-        schedule = str(self.home.run / "beat")
-        arguments = python("celery", "-A", "worker.app", "worker", "--beat", "--schedule", schedule)
-        arguments += ["--loglevel", "warning", "--without-gossip", "--without-mingle", "--pool", "prefork"]
+        arguments = python("worker.app", "celery", "-A", "worker.app", "worker", "--pool", "prefork")
+        arguments += ["--beat", "--schedule", str(self.home.run / "beat"), "--loglevel", "warning"]
+        arguments += ["--without-gossip", "--without-mingle"]
         settings = self._common() | {
             "DPGATE_ZONE_FOLDER": str(self.home.worker_zone),
             "DPGATE_IMAGES_FOLDER": str(self.home.images),
@@ -176,8 +178,7 @@ class Stack:
         }
         if self._python_env:
             settings["DPGATE_PYTHON_ENV"] = str(self._python_env.absolute())
-        child = self._child("worker", arguments, settings | self._settings)
-        self._wait(child, ready.exists)
+        return self._child("worker", arguments, settings | self._settings), ready.exists
 
     def _approve_image(self) -> None:
         # on one machine the person who starts the platform is its operator
@@ -211,12 +212,15 @@ class Stack:
         self._children.append(child)
         return child
 
-    def _wait(self, child: Child, is_ready: Callable[[], bool]) -> None:
+    def _wait(self, *started: Started) -> None:
         deadline = time.monotonic() + START_TIMEOUT_S
-        while not is_ready():
-            if not child.is_running():
-                raise PlatformStopped(f"the {child.name} did not start:\n{child.last_words()}")
+        pending = list(started)
+        while pending := [(child, is_ready) for child, is_ready in pending if not is_ready()]:
+            for child, _ in pending:
+                if not child.is_running():
+                    raise PlatformStopped(f"the {child.name} did not start:\n{child.last_words()}")
             if time.monotonic() > deadline:
+                child = pending[0][0]
                 raise PlatformStopped(
                     f"the {child.name} did not answer within {START_TIMEOUT_S} s; see {child.log}"
                 )
@@ -233,7 +237,9 @@ class Stack:
 
     def _gateway_answers(self) -> bool:
         try:
-            return httpx.get(f"{self.url}/api/v1/health", timeout=2).is_success
+            # no TLS there, and to read the host's authorities takes longer than the request
+            none = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+            return httpx.get(f"{self.url}/api/v1/health", timeout=2, verify=none).is_success
         except httpx.TransportError:
             return False
 
