@@ -5,6 +5,8 @@
 # A folder in DPGATE_TEST_REPORTS gets a JUnit report of each.
 set -u
 python=${PYTHON:-.venv/bin/python}
+# each part would compile all tests again
+unset PYTHONDONTWRITEBYTECODE
 logs=$(mktemp -d)
 trap 'rm -rf "$logs"' EXIT
 # what runs in the background of this shell; each lane has its own

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
+from argon2 import PasswordHasher
+from base_images import base_archive
+from docker_daemon import DockerDaemon, running_daemon
 from hypothesis import settings
 from services import PostgreSQL, empty_redis, postgresql_server, redis_server
 from sqlalchemy import event
 from sqlalchemy.pool import Pool
 
+from store import accounts
 from store.database import Database
 
 # no test is a race against the clock
@@ -41,6 +46,24 @@ def postgresql() -> Iterator[PostgreSQL]:
 def redis_socket() -> Iterator[str]:
     with redis_server() as url:
         yield url
+
+
+@pytest.fixture(scope="session")
+def docker_daemon() -> Iterator[DockerDaemon]:
+    """One for all tests of a session: what a test makes on it, that test removes."""
+    with running_daemon() as daemon:
+        yield daemon
+
+
+@pytest.fixture(scope="session")
+def docker_image(docker_daemon: DockerDaemon) -> Callable[[str], str]:
+    """The digest of a base image by its name, on that daemon. To load a large one takes many seconds."""
+
+    @cache
+    def digest(name: str) -> str:
+        return docker_daemon.load(base_archive(name))
+
+    return digest
 
 
 @pytest.fixture(scope="session")
@@ -84,6 +107,16 @@ def redis_url(redis_socket: str) -> str:
     """An empty Redis."""
     empty_redis(redis_socket)
     return redis_socket
+
+
+@pytest.fixture(scope="module")
+def swift_passwords() -> Iterator[None]:
+    """Hashes that cost next to nothing, for files with many logins; their price is asked about elsewhere."""
+    hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(accounts, "_HASHER", hasher)
+        patch.setattr(accounts, "_NOBODY", accounts._NOBODY.replace("m=65536,t=3", "m=8,t=1"))
+        yield
 
 
 @pytest.fixture

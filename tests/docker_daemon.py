@@ -9,6 +9,7 @@ no bridge and no firewall rule, so no container of it ever has a network. Needs 
 from __future__ import annotations
 
 import http.client
+import json
 import os
 import shutil
 import signal
@@ -19,6 +20,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 _READY_S = 60
 _END_S = 40
@@ -58,7 +60,7 @@ class DockerDaemon:
             *("--bridge=none", "--iptables=false", "--ip6tables=false", "--ip-forward=false"),
             *self._options,
         )
-        self._wait_for(self._answers, self._dockerd)
+        self._wait_for(self.answers, self._dockerd)
 
     def stop(self) -> None:
         """As a service manager does: containers are stopped, mounts undone."""
@@ -102,6 +104,23 @@ class DockerDaemon:
     def digest(self, name: str) -> str:
         return self.docker("image", "inspect", "--format", "{{.Id}}", name).strip()
 
+    def containers(self, *, running: bool = False) -> list[str]:
+        """Their ids: of all, or of those that run."""
+        return [each["Id"] for each in self._ask("GET", f"/containers/json?all={int(not running)}")]
+
+    def volumes(self) -> list[str]:
+        """Their names."""
+        return [each["Name"] for each in self._ask("GET", "/volumes")["Volumes"] or ()]
+
+    def clear(self, *, kept: Sequence[str] = ()) -> None:
+        """Remove all containers, whatever runs in them, and all volumes, but not the kept ones' own."""
+        for container in set(self.containers()) - set(kept):
+            self._ask("DELETE", f"/containers/{container}?force=1&v=1")
+        found = [self._ask("GET", f"/containers/{container}/json")["Mounts"] for container in kept]
+        theirs = {mount.get("Name") for mounts in found for mount in mounts}
+        for volume in set(self.volumes()) - theirs:
+            self._ask("DELETE", f"/volumes/{volume}")
+
     def docker(
         self, *arguments: str, stdin=subprocess.DEVNULL, environment: Mapping[str, str] | None = None
     ) -> str:
@@ -118,6 +137,21 @@ class DockerDaemon:
             raise RuntimeError(f"docker {' '.join(arguments)}: {done.stderr.strip()}")
         return done.stdout
 
+    def _ask(self, method: str, target: str) -> Any:
+        """Without the command-line client, whose start costs more than most answers."""
+        connection = UnixConnection(self.socket)
+        try:
+            connection.request(method, f"/v1.41{target}")
+            answer = connection.getresponse()
+            content = answer.read()
+        finally:
+            connection.close()
+        if answer.status >= http.client.BAD_REQUEST:
+            raise RuntimeError(
+                f"docker {method} {target}: {answer.status} {content.decode(errors='replace')}"
+            )
+        return json.loads(content) if content else None
+
     def log(self) -> str:
         return (self.folder / "dockerd.log").read_text(errors="replace")
 
@@ -127,7 +161,7 @@ class DockerDaemon:
                 [program, *arguments], stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd="/"
             )
 
-    def _answers(self) -> bool:
+    def answers(self) -> bool:
         connection = UnixConnection(self.socket)
         try:
             connection.request("GET", "/_ping")

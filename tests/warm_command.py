@@ -7,6 +7,7 @@ A call is a process all the same, with its own arguments, folder, environment an
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import socket
@@ -52,9 +53,9 @@ def warm_command(folder: Path) -> Iterator[Path]:
 
 def serve(address: str) -> None:
     """Until it is killed, a child for each call."""
-    from dpgate.cli.app import _command
+    import dpgate.cli.app  # noqa: F401 - its imports are what calls share
 
-    _command()
+    gc.freeze()  # what all calls share stays shared
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(f"{address}.new")
         listening.listen()

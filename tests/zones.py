@@ -17,6 +17,7 @@ from uuid import uuid4
 import sqlalchemy as sa
 from factories import given_user
 from heights import MEAN, PEOPLE, heights_fields, request_fields, table_text
+from known_host import KnownHost
 
 from domain.dataset import Dataset, Declaration
 from domain.job import Job, JobRequest
@@ -107,7 +108,8 @@ class Bench:
         sent = Kept()
         own = self.zone.settings.model_copy(update=settings)
         opened = open_zone(own, image=self.zone.image, messages=sent, slot=slot)
-        return Bench(replace(opened, now=self.clock), sent, self.clock)
+        known = KnownHost(opened.sandbox, own)
+        return Bench(replace(opened, now=self.clock, sandbox=known), sent, self.clock)
 
     def close(self) -> None:
         self.zone.close()
@@ -167,7 +169,8 @@ def open_bench(database_url: str, folder: Path, **settings: Any) -> Iterator[Ben
     create_keys(read.key_file)
     read.deliveries_folder.mkdir(mode=0o700)
     sent, clock = Kept(), Clock()
-    bench = Bench(replace(open_zone(read, image=host_image(), messages=sent, slot=0), now=clock), sent, clock)
+    opened = open_zone(read, image=host_image(), messages=sent, slot=0)
+    bench = Bench(replace(opened, now=clock, sandbox=KnownHost(opened.sandbox, read)), sent, clock)
     with bench.database.transaction() as connection:
         given_user(connection, "ada")
         given_user(connection, "holder", Role.RIGHTS_HOLDER)

@@ -21,12 +21,12 @@ LONGEST_S = 150
 def shell(script: str, folder: Path, **settings: str) -> subprocess.CompletedProcess[str]:
     """A real bash that stops at the first error, without settings of the host that would reach dpgate.
 
-    A page's `dpgate` has made its imports already; the tutorial's, which has a path of its own, has not.
+    A page's `dpgate` has made its imports already.
     """
     environment = {
         name: value for name, value in os.environ.items() if not name.startswith(("DPGATE_", "XDG_"))
     }
-    places = [_commands(), Path(sys.executable).parent, os.environ["PATH"]]
+    places = [warm_commands(), Path(sys.executable).parent, os.environ["PATH"]]
     environment |= {"COLUMNS": "110", "PATH": ":".join(map(str, places))}
     return subprocess.run(
         ["bash", "-euo", "pipefail", "-c", script],
@@ -40,7 +40,7 @@ def shell(script: str, folder: Path, **settings: str) -> subprocess.CompletedPro
 
 
 @cache
-def _commands() -> Path:
+def warm_commands() -> Path:
     """Where `dpgate` is, until this process ends."""
     kept = ExitStack()
     atexit.register(kept.close)

@@ -5,22 +5,19 @@ from __future__ import annotations
 import shutil
 import socket
 import sys
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 import yaml
 from fenced import ROOT, commands, fences, find_missing, stated_lines
 from image_archives import save_small_image
-from page_shell import quick_pipeline, shell
+from page_platform import Rewound
+from page_shell import quick_pipeline, shell, warm_commands
 
 from domain.dataset import Declaration
 from domain.pipeline import Manifest
 from dpgate.cli.registration import add_dataset, load_declaration
-from dpgate.embedded.home import Home
-from dpgate.embedded.stack import Stack
 
 PORT = "8750"
 
@@ -42,19 +39,18 @@ def test_tutorial(tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def researcher(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+def researcher(running: Rewound, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """A platform with a data set; the environment of a researcher who has logged in."""
-    folder = tmp_path_factory.mktemp("docs")
-    with Stack(Home(folder / "home"), settings={"DPGATE_LATE_TICK_S": "5"}) as stack:
-        with stack.client() as operator:
-            holder = operator.add_user("holder", "rights_holder")["token"]
-            token = operator.add_user("researcher", "data_user")["token"]
-        data = ROOT / "examples" / "heights" / "data"
-        with stack.client(holder) as client:
-            declared = load_declaration(data.parent / "dataset.yaml", data)
-            found = add_dataset(client, data, declared, deliveries=stack.home.deliveries)
-        assert found.state == "READY"
-        yield {"HOME": str(folder), "DPGATE_URL": stack.url, "DPGATE_TOKEN": token}
+    stack = running.rewind()
+    with stack.client() as operator:
+        holder = operator.add_user("holder", "rights_holder")["token"]
+        token = operator.add_user("researcher", "data_user")["token"]
+    data = ROOT / "examples" / "heights" / "data"
+    with stack.client(holder) as client:
+        declared = load_declaration(data.parent / "dataset.yaml", data)
+        found = add_dataset(client, data, declared, deliveries=stack.home.deliveries)
+    assert found.state == "READY"
+    return {"HOME": str(tmp_path_factory.mktemp("docs")), "DPGATE_URL": stack.url, "DPGATE_TOKEN": token}
 
 
 def test_sdk_page(researcher: dict[str, str], tmp_path: Path) -> None:
@@ -121,15 +117,14 @@ def test_trusted_queries_page(researcher: dict[str, str], tmp_path: Path) -> Non
     assert [line.split()[:2] for line in done.stdout.splitlines()] == [["f:", "count"], ["m:", "count"]]
 
 
-def test_images_page(tmp_path: Path) -> None:
-    page = "how-to/images.md"
-    with open_folder() as folder, Stack(Home(folder / "home"), slots=1) as stack:
-        save_small_image(tmp_path / "python.tar")
-        operator = {"DPGATE_URL": stack.url, "DPGATE_TOKEN": stack.operator_token}
-        login = "dpgate login --profile operator > /dev/null\n"
-        script = login + "\n".join(fence.text for fence in commands(page))
-        places = {"HOME": str(tmp_path), "DPGATE_HOME": str(stack.home.root)}
-        done = shell(script, tmp_path, **places, **operator)
+def test_images_page(running: Rewound, tmp_path: Path) -> None:
+    page, stack = "how-to/images.md", running.stack
+    save_small_image(tmp_path / "python.tar")
+    operator = {"DPGATE_URL": stack.url, "DPGATE_TOKEN": stack.operator_token}
+    login = "dpgate login --profile operator > /dev/null\n"
+    script = login + "\n".join(fence.text for fence in commands(page))
+    places = {"HOME": str(tmp_path), "DPGATE_HOME": str(stack.home.root)}
+    done = shell(script, tmp_path, **places, **operator)
     assert done.returncode == 0, done.stdout + done.stderr
     assert find_missing(stated_lines(page), done.stdout) == [], done.stdout
 
@@ -148,26 +143,15 @@ def test_manifests_and_declarations_on_the_pages_are_valid() -> None:
         model.model_validate(yaml.safe_load(text))
 
 
-@contextmanager
-def open_folder() -> Iterator[Path]:
-    """One that users of slots can pass: pytest's own is closed to them."""
-    folder = Path(tempfile.mkdtemp(prefix="dpgate-docs-"))
-    folder.chmod(0o711)
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder)
-
-
 def checkout(folder: Path) -> Path:
     """What the tutorial's commands need of a checkout."""
     work = folder / "checkout"
     shutil.copytree(ROOT / "examples", work / "examples")
     (work / ".venv" / "bin").mkdir(parents=True)
-    for name in ("dpgate", "python3"):
+    for program in (warm_commands() / "dpgate", Path(sys.executable).parent / "python3"):
         # not links: a virtual environment's interpreter finds itself by the path it was started with
-        command = work / ".venv" / "bin" / name
-        command.write_text(f'#!/bin/sh\nexec "{Path(sys.executable).parent / name}" "$@"\n')
+        command = work / ".venv" / "bin" / program.name
+        command.write_text(f'#!/bin/sh\nexec "{program}" "$@"\n')
         command.chmod(0o755)
     return work
 

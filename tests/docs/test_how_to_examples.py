@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,6 @@ from page_shell import quick_pipeline, shell
 from domain.model import parse
 from domain.pipeline import Pipeline
 from dpgate.cli.registration import add_dataset, load_declaration
-from dpgate.embedded.home import Home
 from dpgate.embedded.stack import Stack
 from dpgate.pipeline_folder import LOCK, load_pipeline
 from privacy.loss import GuaranteeClass
@@ -33,18 +31,17 @@ def work(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def platform(tmp_path: Path, work: Path) -> Iterator[dict[str, str]]:
+def platform(tmp_path: Path, work: Path, stack: Stack) -> dict[str, str]:
     """A platform whose rights holder declared what the page says and has read the pipeline."""
     declaration = declare(tmp_path, reviewed=digest_of(work / "my-pipeline"))
-    with Stack(Home(tmp_path / "home")) as stack:
-        with stack.client() as operator:
-            holder = operator.add_user("holder", "rights_holder")["token"]
-            token = operator.add_user("researcher", "data_user")["token"]
-        with stack.client(holder) as client:
-            declared = load_declaration(declaration, DATA)
-            found = add_dataset(client, DATA, declared, deliveries=stack.home.deliveries)
-        assert found.state == "READY"
-        yield {"HOME": str(tmp_path), "DPGATE_URL": stack.url, "DPGATE_TOKEN": token}
+    with stack.client() as operator:
+        holder = operator.add_user("holder", "rights_holder")["token"]
+        token = operator.add_user("researcher", "data_user")["token"]
+    with stack.client(holder) as client:
+        declared = load_declaration(declaration, DATA)
+        found = add_dataset(client, DATA, declared, deliveries=stack.home.deliveries)
+    assert found.state == "READY"
+    return {"HOME": str(tmp_path), "DPGATE_URL": stack.url, "DPGATE_TOKEN": token}
 
 
 def test_every_mechanism_is_admitted_by_what_the_page_declares(platform: dict[str, str], work: Path) -> None:

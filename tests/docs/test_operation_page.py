@@ -12,24 +12,21 @@ from page_shell import shell
 
 from domain.operation import STUCK_AFTER, StuckKind, WorkerState
 from dpgate.credentials import Login, keep_login
-from dpgate.embedded.home import Home
 from dpgate.embedded.stack import Stack
 
 PAGE = "how-to/operate.md"
 
 
 def test_every_command_of_the_page_works_and_every_metric_is_explained(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, stack: Stack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     credentials = tmp_path / "credentials.json"
     monkeypatch.setenv("DPGATE_CREDENTIALS", str(credentials))
-    settings = {"DPGATE_WORKER_NAME": "analysis-1"}
-    with Stack(Home(tmp_path / "home"), slots=1, settings=settings) as stack:
-        keep_login(Login(stack.url, stack.operator_token), profile="operator")
-        script = "\n".join(fence.text for fence in commands(PAGE))
-        done = shell(script, tmp_path, DPGATE_CREDENTIALS=str(credentials), HOME=str(tmp_path))
-        bearer = {"Authorization": f"Bearer {stack.operator_token}"}
-        figures = httpx.get(f"{stack.url}/metrics", headers=bearer).text
+    keep_login(Login(stack.url, stack.operator_token), profile="operator")
+    script = "\n".join(fence.text for fence in commands(PAGE))
+    done = shell(script, tmp_path, DPGATE_CREDENTIALS=str(credentials), HOME=str(tmp_path))
+    bearer = {"Authorization": f"Bearer {stack.operator_token}"}
+    figures = httpx.get(f"{stack.url}/metrics", headers=bearer).text
     assert done.returncode == 0, done.stdout + done.stderr
     for said in ("analysis-1 is draining", "analysis-1 is live", "maintenance is on: The disks", "nothing"):
         assert said in done.stdout

@@ -8,21 +8,19 @@ from fenced import ROOT, commands, find_missing, stated_lines
 from page_shell import shell
 
 from dpgate.cli.registration import add_dataset, load_declaration
-from dpgate.embedded.home import Home
 from dpgate.embedded.stack import Stack
 
 PAGE = "how-to/policy.md"
 
 
-def test_every_command_of_the_page(tmp_path: Path) -> None:
+def test_every_command_of_the_page(tmp_path: Path, stack: Stack) -> None:
     data = ROOT / "examples" / "heights" / "data"
-    with Stack(Home(tmp_path / "home")) as stack:
-        with stack.client() as operator:
-            token = operator.add_user("holder", "rights_holder")["token"]
-        with stack.client(token) as client:
-            declared = load_declaration(data.parent / "dataset.yaml", data)
-            add_dataset(client, data, declared, deliveries=stack.home.deliveries)
-        script = "\n".join(fence.text for fence in commands(PAGE))
-        done = shell(script, tmp_path, HOME=str(tmp_path), DPGATE_URL=stack.url, DPGATE_TOKEN=token)
+    with stack.client() as operator:
+        token = operator.add_user("holder", "rights_holder")["token"]
+    with stack.client(token) as client:
+        declared = load_declaration(data.parent / "dataset.yaml", data)
+        add_dataset(client, data, declared, deliveries=stack.home.deliveries)
+    script = "\n".join(fence.text for fence in commands(PAGE))
+    done = shell(script, tmp_path, HOME=str(tmp_path), DPGATE_URL=stack.url, DPGATE_TOKEN=token)
     assert done.returncode == 0, done.stdout + done.stderr
     assert find_missing(stated_lines(PAGE), done.stdout) == [], done.stdout

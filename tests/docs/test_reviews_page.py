@@ -9,7 +9,6 @@ from fenced import ROOT, commands, find_missing, stated_lines
 from page_shell import shell
 
 from dpgate.cli.registration import add_dataset, load_declaration
-from dpgate.embedded.home import Home
 from dpgate.embedded.stack import Stack
 
 PAGE = "how-to/reviews.md"
@@ -19,27 +18,26 @@ ASKED = f"{QUERY} --job-id count-of-people > /dev/null\n"
 DRAWN = "until dpgate status count-of-people | grep -q IN_REVIEW; do sleep 0.2; done\n"
 
 
-def test_from_what_waits_to_what_was_decided(tmp_path: Path) -> None:
-    with Stack(Home(tmp_path / "home"), slots=1) as stack:
-        with stack.client() as operator:
-            tokens = {
-                profile: operator.add_user(name, role)["token"]
-                for profile, name, role in (
-                    ("holder", "holder", "rights_holder"),
-                    ("rosa", "rosa", "rights_holder"),
-                    ("default", "maria", "data_user"),
-                )
-            }
-        with stack.client(tokens["holder"]) as client:
-            declared = load_declaration(declaration(tmp_path), DATA)
-            add_dataset(client, DATA, declared, deliveries=stack.home.deliveries)
-        script = "".join(
-            f"DPGATE_URL={stack.url} DPGATE_TOKEN={token} dpgate login --profile {profile} > /dev/null\n"
-            for profile, token in tokens.items()
-        )
-        looked, read, decided, released, twin = (fence.text + "\n" for fence in commands(PAGE))
-        script += ASKED + looked + read + decided + DRAWN + released + twin
-        done = shell(script, tmp_path, HOME=str(tmp_path))
+def test_from_what_waits_to_what_was_decided(tmp_path: Path, stack: Stack) -> None:
+    with stack.client() as operator:
+        tokens = {
+            profile: operator.add_user(name, role)["token"]
+            for profile, name, role in (
+                ("holder", "holder", "rights_holder"),
+                ("rosa", "rosa", "rights_holder"),
+                ("default", "maria", "data_user"),
+            )
+        }
+    with stack.client(tokens["holder"]) as client:
+        declared = load_declaration(declaration(tmp_path), DATA)
+        add_dataset(client, DATA, declared, deliveries=stack.home.deliveries)
+    script = "".join(
+        f"DPGATE_URL={stack.url} DPGATE_TOKEN={token} dpgate login --profile {profile} > /dev/null\n"
+        for profile, token in tokens.items()
+    )
+    looked, read, decided, released, twin = (fence.text + "\n" for fence in commands(PAGE))
+    script += ASKED + looked + read + decided + DRAWN + released + twin
+    done = shell(script, tmp_path, HOME=str(tmp_path))
     assert done.returncode == 0, done.stdout + done.stderr
     assert find_missing(stated_lines(PAGE), done.stdout) == [], done.stdout
     shown = " ".join(done.stdout.split())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -26,9 +28,17 @@ def platform(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
 
 
 @pytest.fixture(scope="session")
-def one_platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Platform]:
-    """A platform for tests to which the database does not matter."""
-    yield from _running(tmp_path_factory.mktemp("one"), database_url=None)
+def one_platform() -> Iterator[Platform]:
+    """A platform for tests to which the database does not matter.
+
+    It can run images: users of slots can pass its folder, while pytest's own is closed to them.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="dpgate-one-"))
+    folder.chmod(0o711)
+    try:
+        yield from _running(folder, database_url=None, DPGATE_IMAGES_FOLDER=str(Home(folder / "home").images))
+    finally:
+        shutil.rmtree(folder)
 
 
 @pytest.fixture
@@ -44,13 +54,13 @@ def other_server() -> Iterator[str]:
         yield url
 
 
-def _running(folder: Path, *, database_url: str | None) -> Iterator[Platform]:
+def _running(folder: Path, *, database_url: str | None, **places: str) -> Iterator[Platform]:
     with Stack(Home(folder / "home"), slots=2, database_url=database_url) as stack:
-        operator = terminal(folder / "operator", Login(stack.url, stack.operator_token))
+        operator = terminal(folder / "operator", Login(stack.url, stack.operator_token), **places)
         people = {}
         for name, role in (("holder", "rights_holder"), ("ada", "data_user")):
             added = operator.ok("user", "add", name, "--role", role, "--json").json
-            people[name] = terminal(folder / name, Login(stack.url, added["token"]))
+            people[name] = terminal(folder / name, Login(stack.url, added["token"]), **places)
         platform = Platform(stack, folder, operator, **people)
         platform.dataset("ages")
         yield platform

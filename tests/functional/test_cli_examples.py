@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +10,8 @@ import pytest
 import yaml
 from base_images import base_archive
 from lent_data import lent
-from terminal import EXAMPLES, Platform, Terminal, example_folder, terminal
+from terminal import EXAMPLES, Platform, Terminal, example_folder
 from zones import wait_until
-
-from dpgate.credentials import Login
-from dpgate.embedded.home import Home
-from dpgate.embedded.stack import Stack
 
 # so much that the noise is far below what is compared; the examples' own declarations allow little
 PLENTY = {"budget_epsilon": 1000, "new_people": True}
@@ -31,24 +25,11 @@ POLICY = {
 
 
 @pytest.fixture(scope="module")
-def platform() -> Iterator[Platform]:
-    """With the images of R and of Octave, in a folder that users of slots can pass."""
-    folder = Path(tempfile.mkdtemp(prefix="dpgate-languages-"))
-    folder.chmod(0o711)
-    try:
-        with Stack(Home(folder / "home"), slots=2) as stack:
-            # the researcher takes images from the same store
-            home = {"DPGATE_IMAGES_FOLDER": str(stack.home.images)}
-            operator = terminal(folder / "operator", Login(stack.url, stack.operator_token), **home)
-            people = {}
-            for name, role in (("holder", "rights_holder"), ("ada", "data_user")):
-                added = operator.ok("user", "add", name, "--role", role, "--json").json
-                people[name] = terminal(folder / name, Login(stack.url, added["token"]), **home)
-            for name in ("r", "octave"):
-                bring_in(operator, name)
-            yield Platform(stack, folder, operator, **people)
-    finally:
-        shutil.rmtree(folder)
+def platform(one_platform: Platform) -> Platform:
+    """With the images of R and of Octave."""
+    for name in ("r", "octave"):
+        bring_in(one_platform.operator, name)
+    return one_platform
 
 
 def bring_in(operator: Terminal, name: str) -> None:

@@ -7,39 +7,22 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from image_archives import digest_of, save_small_image
-from terminal import Answer, Platform, Terminal, data_folder, ready_pipeline, terminal
+from terminal import Answer, Platform, Terminal, data_folder, ready_pipeline
 from zones import wait_until
 
 from dpgate.cli.exit_codes import ExitCode
-from dpgate.credentials import Login
-from dpgate.embedded.home import Home
-from dpgate.embedded.stack import Stack
 
 PROJECT = Path(__file__).parents[2]
 NO_DIGEST = "a name or tag can come to stand for another image"
 
 
-@pytest.fixture(scope="module")
-def platform() -> Iterator[Platform]:
-    """In a folder that users of slots can pass: pytest's own is closed to them."""
-    folder = Path(tempfile.mkdtemp(prefix="dpgate-images-"))
-    folder.chmod(0o711)
-    try:
-        with Stack(Home(folder / "home"), slots=2) as stack:
-            operator = terminal(folder / "operator", Login(stack.url, stack.operator_token))
-            operator.environment["DPGATE_IMAGES_FOLDER"] = str(stack.home.images)
-            people = {}
-            for name, role in (("holder", "rights_holder"), ("ada", "data_user")):
-                added = operator.ok("user", "add", name, "--role", role, "--json").json
-                people[name] = terminal(folder / name, Login(stack.url, added["token"]))
-            yield Platform(stack, folder, operator, **people)
-    finally:
-        shutil.rmtree(folder)
+@pytest.fixture
+def platform(one_platform: Platform) -> Platform:
+    return one_platform
 
 
 @pytest.fixture
@@ -52,8 +35,14 @@ def state_of(platform: Platform, digest: str) -> str | None:
     return next((image["state"] for image in found if image["digest"] == digest), None)
 
 
+def held(platform: Platform) -> set[Path]:
+    """Images that lie unpacked in the store."""
+    return set(platform.stack.home.images.glob("images/sha256/*/rootfs"))
+
+
 def test_the_way_of_an_archive(platform: Platform, archive: Path) -> None:
     digest, operator = digest_of(archive), platform.operator
+    others = held(platform)
     shown = operator.ok("image", "add", archive, "--name", "small")
     assert f"dpgate image approve {digest}" in shown.out
     wait_until(lambda: state_of(platform, digest) == "waiting for approval", timeout_s=30)
@@ -64,13 +53,14 @@ def test_the_way_of_an_archive(platform: Platform, archive: Path) -> None:
     assert "approved by operator for the standard system calls" in " ".join(approved.out.split())
     assert "Runs with the standard table can notice more of each other" in " ".join(approved.err.split())
     assert state_of(platform, digest) == "approved"
+    assert len(held(platform)) == len(others) + 1
     assert "small is withdrawn by operator" in operator.ok("image", "withdraw", digest).out
     assert operator("image", "withdraw", digest).code == ExitCode.CONFLICT
     assert operator.ok("image", "approve", digest, "--json").json["syscalls"] == "strict"
 
     assert "its files are deleted" in operator.ok("image", "remove", digest).out
     assert state_of(platform, digest) == "withdrawn"
-    assert list(platform.stack.home.images.rglob("rootfs")) == []
+    assert held(platform) == others
     again = operator("image", "remove", digest)
     assert again.code == ExitCode.USAGE
     assert "holds no image" in again.err

@@ -27,9 +27,9 @@ PROJECT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
-def here(tmp_path_factory: pytest.TempPathFactory) -> Answer:
-    """The doctor's whole report on the host of these tests."""
-    return in_conditions(":", tmp_path_factory.mktemp("here"), battery=True)
+def here(one_platform: Platform) -> Answer:
+    """The doctor's whole report on the host of these tests, and of a platform."""
+    return one_platform.operator("doctor", "--home", one_platform.stack.home.root, "--json")
 
 
 def in_conditions(setup: str, folder: Path, *, inside: Sequence[str] = (), battery: bool = False) -> Answer:
@@ -174,20 +174,18 @@ def test_what_is_missing_depends_on_the_profile(profile: Profile) -> None:
         assert lacking(needed_from, profile).is_isolated is (profile.rank < needed_from.rank)
 
 
-def test_the_report_is_in_the_audit_trail(one_platform: Platform) -> None:
+def test_the_report_is_in_the_audit_trail(one_platform: Platform, here: Answer) -> None:
     home = one_platform.stack.home
-    answer = one_platform.operator("doctor", "--home", home.root, "--json")
-    assert answer.code == 0, answer
-    assert answer.json["report"] == f"The report is in the audit trail of the platform in {home.root}."
+    assert here.json["report"] == f"The report is in the audit trail of the platform in {home.root}."
     with Database(home.database_url).reading() as connection:
         query = sa.select(audit_events).where(audit_events.c.action == "doctor.report")
         event = connection.execute(query.order_by(audit_events.c.number.desc())).first()
     assert event is not None
     assert (event.actor, event.subject) == ("operator", "host")
     assert event.details["isolation"] == "standard"
-    assert event.details["features"] == len(answer.json["features"])
+    assert event.details["features"] == len(here.json["features"])
     assert event.details["missing"] == event.details["failed"] == []
-    assert event.details["battery"] == answer.json["battery"]["counts"]
+    assert event.details["battery"] == here.json["battery"]["counts"]
     assert one_platform.operator.ok("audit", "verify", "--json").json["intact"]
 
 

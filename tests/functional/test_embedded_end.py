@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import signal
@@ -38,10 +37,11 @@ def quick_examples(folder: Path) -> Path:
 
 
 MOMENTS = [
-    (signal.SIGINT, "worker slots"),
-    (signal.SIGTERM, "2. The rights holder"),
+    (signal.SIGTERM, "worker slots"),
     (signal.SIGKILL, "Waiting for job"),
-    # the same at other moments takes half a minute more
+    # the same at other moments, and Ctrl-C, takes a minute more
+    pytest.param(signal.SIGINT, "worker slots", marks=pytest.mark.slow),
+    pytest.param(signal.SIGTERM, "2. The rights holder", marks=pytest.mark.slow),
     pytest.param(signal.SIGINT, "starting Redis", marks=pytest.mark.slow),
     pytest.param(signal.SIGINT, "starting the gateway", marks=pytest.mark.slow),
     pytest.param(signal.SIGINT, "Waiting for job", marks=pytest.mark.slow),
@@ -76,32 +76,10 @@ def test_a_demo_that_is_ended_leaves_nothing(
     wait_until(lambda: not list(temporary.iterdir()), timeout_s=20)
 
 
-def facts_of(home: Path) -> dict[str, object]:
-    path = home / "run" / "up.json"
-    return dict(json.loads(path.read_text(encoding="utf-8"))) if path.exists() else {}
-
-
-def test_a_platform_that_is_killed_frees_its_home(shell: Terminal) -> None:
-    home = shell.folder / "home"
-    up = shell.start("up", "--home", home, "--port", 0, "--json")
-    wait_until((home / "run" / "up.json").exists)
-    started = descendants(up.pid)
-    up.kill()
-    up.communicate()
-    again = shell.start("up", "--home", home, "--port", 0)
-    wait_until(lambda: facts_of(home).get("pid") == again.pid)
-    left = alive(started)
-    os.kill(again.pid, signal.SIGTERM)
-    out, _ = again.communicate(timeout=30)
-    assert not left
-    assert again.returncode == 0
-    assert "dpgate is up" in out
-
-
 def test_a_part_that_ends_by_itself_ends_the_platform_with_its_last_words(shell: Terminal) -> None:
     home = shell.folder / "home"
     up = shell.start("up", "--home", home, "--port", 0, "--json")
-    wait_until((home / "run" / "up.json").exists)
+    wait_until((home / "run" / "up.json").exists, timeout_s=120)
     started = descendants(up.pid)
     redis = next(pid for pid in started if "redis-server" in command_of(pid))
     os.kill(redis, signal.SIGTERM)
@@ -120,7 +98,8 @@ def test_the_demo_works_for_an_ordinary_user(temporary: Path) -> None:
     checkout.mkdir()
     root = Path(__file__).parents[2]
     for package in ("dpgate", "domain", "privacy", "store", "gateway", "worker", "sandbox_images"):
-        shutil.copytree(root / package, checkout / package, ignore=shutil.ignore_patterns("__pycache__"))
+        # with what is compiled: this user can write nothing there
+        shutil.copytree(root / package, checkout / package)
     examples = quick_examples(checkout / "examples")
     home = temporary / "user"
     home.mkdir()
@@ -147,7 +126,7 @@ def test_the_demo_works_for_an_ordinary_user(temporary: Path) -> None:
         },
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=240,
         **user,
     )
     assert done.returncode == 0, done.stdout + done.stderr

@@ -40,7 +40,7 @@ def home(shell: Terminal) -> Iterator[Path]:
         shell.ok("down", "--home", place)
 
 
-def test_up_in_the_background_and_down(shell: Terminal, home: Path) -> None:
+def test_up_in_the_background_then_killed_then_up_and_down(shell: Terminal, home: Path) -> None:
     facts = shell.process("up", "--home", home, "--port", 0, "--detach", "--json").json
     operator = ["--profile", "operator"]
     token = shell.ok("user", "add", "ada", *operator, "--json").json["token"]
@@ -53,18 +53,24 @@ def test_up_in_the_background_and_down(shell: Terminal, home: Path) -> None:
     check_modes(home)
     check_gateway(facts["pid"], home)
 
-    assert shell.ok("down", "--home", home, "--json").json == {"ended": facts["pid"]}
-    wait_until(lambda: not alive(started))
-    assert "no dpgate is up" in shell("down", "--home", home).err
-
-    shown = shell.process("up", "--home", home, "--port", 0, "--detach")
-    assert "dpgate is up at http://127.0.0.1:" in shown.out
+    os.kill(facts["pid"], signal.SIGKILL)
+    up = shell.start("up", "--home", home, "--port", 0)
+    assert up.stdout is not None
+    shown = up.stdout.readline()
+    assert not alive(started), "a home is free when everything has ended"
+    assert shown.startswith("dpgate is up at http://127.0.0.1:")
+    started = descendants(up.pid)
     assert {"name": "ada", "role": "data_user", "disabled": False} in shell.ok(
         "user", "list", *operator, "--json"
     ).json
-    ada = terminal(shell.folder / "ada", Login(shown.out.split()[4].rstrip(","), token))
+    ada = terminal(shell.folder / "ada", Login(shown.split()[4].rstrip(","), token))
     assert ada.ok("login").out.startswith("Logged in as ada")
-    assert shell.ok("down", "--home", home).out == "ended\n"
+
+    assert shell.ok("down", "--home", home, "--json").json == {"ended": up.pid}
+    up.communicate(timeout=30)
+    assert up.returncode == 0
+    assert not alive(started)
+    assert "no dpgate is up" in shell("down", "--home", home).err
 
 
 def check_modes(home: Path) -> None:
@@ -94,7 +100,7 @@ def check_gateway(up: int, home: Path) -> None:
 
 
 def test_a_job_that_was_running_when_all_was_killed_is_released_after_a_restart(tmp_path: Path) -> None:
-    home = Home(tmp_path / "home")
+    home = Home(tmp_path / ("long-" * 20) / "home")
     code = f"""
 import sys, time
 from pathlib import Path
@@ -128,6 +134,10 @@ with Stack(Home(Path({str(home.root)!r})), slots=2, settings={QUICK!r}) as stack
         assert done.state == "RELEASED"
         assert done.release()["mean_age"].noise_scale > 0
         assert ada.budget("ages").accounts[0].spent == "1"
+        place = Path(stack.broker_url.removeprefix("redis+socket://")).parent
+        assert place != home.run, "a socket with such a long path cannot be opened"
+        assert stat.S_IMODE(place.stat().st_mode) == 0o700
+    assert not place.exists()
 
 
 def test_a_port_that_is_taken(shell: Terminal) -> None:
@@ -166,17 +176,6 @@ def test_a_database_that_cannot_be_used(shell: Terminal) -> None:
         assert answer.code == 7
         assert words in answer.err
         assert "secret-word" not in answer.err
-
-
-def test_a_home_with_a_long_path_has_its_socket_elsewhere(tmp_path: Path) -> None:
-    home = Home(tmp_path / ("long-" * 20) / "home")
-    with Stack(home, slots=1) as stack:
-        socket_folder = Path(stack.broker_url.removeprefix("redis+socket://")).parent
-        assert socket_folder != home.run
-        assert stat.S_IMODE(socket_folder.stat().st_mode) == 0o700
-        with stack.client() as operator:
-            assert operator.me()["name"] == "operator"
-    assert not socket_folder.exists()
 
 
 def test_redis_comes_from_the_path_or_the_wheel(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -43,7 +43,8 @@ CHECKS = [
     response_schema_conformance,
 ]
 CALLERS = ("ada", "holder", "olga")
-EXAMPLES = 8
+# of each operation; the long run looks longer
+EXAMPLES = [5, pytest.param(40, marks=pytest.mark.slow)]
 KNOWN = {
     # no caller: whoever is disabled on the way asks nothing more
     "name": ("heights", NAME, "bob"),
@@ -82,8 +83,11 @@ def served(
         yield console, made
 
 
+@pytest.mark.parametrize("examples", EXAMPLES)
 @pytest.mark.parametrize("label", sorted(OPERATIONS))
-def test_every_answer_is_documented(served: tuple[Console, dict[str, str]], label: str) -> None:
+def test_every_answer_is_documented(
+    served: tuple[Console, dict[str, str]], label: str, examples: int
+) -> None:
     console, made = served
     cases = [
         OPERATIONS[label].as_strategy(generation_mode=mode)
@@ -92,7 +96,7 @@ def test_every_answer_is_documented(served: tuple[Console, dict[str, str]], labe
 
     @given(case=st.one_of(cases), name=st.sampled_from(CALLERS), known=st.data(), is_known=st.booleans())
     @settings(
-        max_examples=EXAMPLES,
+        max_examples=examples,
         deadline=None,
         suppress_health_check=list(HealthCheck),
         phases=[Phase.explicit, Phase.generate],

@@ -61,8 +61,13 @@ def look(path, **at):
             found.add(path)
     except OSError:
         pass
+walked = set()
 def walk(start):
     for parent, folders, names in os.walk(start):
+        if parent in walked:
+            folders.clear()
+            continue
+        walked.add(parent)
         for name in names:
             if name in ("secret.txt", "file"):
                 look(os.path.join(parent, name))

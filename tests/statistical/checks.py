@@ -123,7 +123,7 @@ def _discrete_laplace_bins(scale: Fraction, *, size: int) -> tuple[np.ndarray, n
 # --- T5: is noise ever used twice -----------------------------------------------------------------------
 
 
-def check_fresh_noise(noise: Draw, *, pairs: int = 10_000) -> None:
+def check_fresh_noise(noise: Draw, *, pairs: int = 5_000) -> None:
     """T5: two releases of the same data never agree, and differ by the difference of two Laplace draws.
 
     `noise` is in units of its scale, which must be at least 10^9 grid steps: an honest pair then agrees
@@ -208,6 +208,6 @@ def share_of_fine_bits(values: np.ndarray) -> float:
     return float(np.mean(scaled != np.floor(scaled)))
 
 
-def check_no_fine_bits(releases: Releases, *, size: int = 10_000) -> None:
+def check_no_fine_bits(releases: Releases, *, size: int = 2_500) -> None:
     share = share_of_fine_bits(releases(size))
     assert share == 0, f"fine bits identify the data in {share:.0%} of releases"

@@ -1,6 +1,5 @@
 """T2 of the privacy design: how much epsilon an attacker can prove from the releases of two neighbours."""
 
-import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
@@ -10,6 +9,12 @@ from checks import ALPHA, Releases
 from release_paths import MICRO, release_values
 from scipy import stats
 
+SIZE = 10_000
+"""Releases of each of two neighbours, enough where one number proves a loss of 1."""
+
+LARGE = 20_000
+"""Where two numbers have to prove it together, or a law of which tails alone do."""
+
 
 def audit_epsilon(
     first: Releases,
@@ -17,7 +22,7 @@ def audit_epsilon(
     *,
     truths: tuple[np.ndarray, np.ndarray],
     delta: float = 0.0,
-    size: int = 20_000,
+    size: int = SIZE,
 ) -> float:
     """T2: lower confidence bound on epsilon from `size` releases of each of two neighbouring data sets.
 
@@ -31,15 +36,18 @@ def audit_epsilon(
     one, other = first(size), second(size)
     half = size // 2
     selection = one[:half], other[:half]
-    event = max(
+    most, telling = -1.0, None
+    for number, cuts in _events(*selection, truths=truths):
         # chosen by the bound that certifies: a looser one favours rare events that cannot be certified
-        _events(*selection, truths=truths),
-        key=lambda event: _log_ratio_bound(event, *selection, delta=delta),
-    )
-    return _log_ratio_bound(event, one[half:], other[half:], delta=delta)
+        bounds = _log_ratio_bounds(number, cuts, *selection, delta=delta)
+        best = int(bounds.argmax())
+        if bounds[best] > most:
+            most, telling = bounds[best], (number, cuts[best : best + 1])
+    assert telling is not None
+    return float(_log_ratio_bounds(*telling, one[half:], other[half:], delta=delta)[0])
 
 
-def check_audit(aggregate: Any, neighbours: tuple[Sequence, Sequence], *, size: int = 20_000) -> float:
+def check_audit(aggregate: Any, neighbours: tuple[Sequence, Sequence], *, size: int = SIZE) -> float:
     """An attacker cannot prove more than the epsilon that the aggregate claims, from either run outputs.
 
     Returns the bound, to show that the audit has power.
@@ -57,7 +65,8 @@ def check_audit(aggregate: Any, neighbours: tuple[Sequence, Sequence], *, size: 
     return bound
 
 
-Event = Callable[[np.ndarray], np.ndarray]
+Number = Callable[[np.ndarray], np.ndarray]
+"""One number of each release. An event is that it lies above a cut."""
 
 
 def _truth(aggregate: Any, runs: Sequence) -> np.ndarray:
@@ -80,26 +89,27 @@ def _middle(column: Sequence[int]) -> int:
     return sorted(column)[len(column) // 2]
 
 
-def _events(one: np.ndarray, other: np.ndarray, *, truths: tuple[np.ndarray, np.ndarray]) -> list[Event]:
-    """Candidates over arrays of shape (n, numbers); the bound tries each one's complement too."""
+def _events(
+    one: np.ndarray, other: np.ndarray, *, truths: tuple[np.ndarray, np.ndarray]
+) -> list[tuple[Number, np.ndarray]]:
+    """Candidates over arrays of shape (n, numbers): cuts of one number each, whose complements count too."""
     both = np.concatenate([one, other])
-    events: list[Event] = []
-    reduces = [lambda x, f=reduce: f(x, axis=1) for reduce in (np.sum, np.min, np.max)]
+    numbers: list[Number] = [lambda x, f=reduce: f(x, axis=1) for reduce in (np.sum, np.min, np.max)]
     if both.shape[1] > 1:
-        reduces += [lambda x, k=column: x[:, k] for column in range(both.shape[1])]
+        numbers += [lambda x, k=column: x[:, k] for column in range(both.shape[1])]
         # half the width of a sampling interval, or any other difference of two released numbers
-        reduces.append(lambda x: x[:, -1] - x[:, 0])
-        reduces.append(_likelier(one, other, truths))
-    for reduce in reduces:
-        cuts = np.quantile(reduce(both), np.arange(1, 100) / 100)
-        events += [lambda x, f=reduce, c=c: f(x) > c for c in cuts]
+        numbers.append(lambda x: x[:, -1] - x[:, 0])
+        numbers.append(_likelier(one, other, truths))
+    else:
+        del numbers[1:]
+    events = [(number, np.quantile(number(both), np.arange(1, 100) / 100)) for number in numbers]
     for truth in truths:
-        widths = np.quantile(_distance(both, truth), [0.02, 0.05, 0.1, 0.2, 0.3, 0.5])
-        events += [lambda x, m=truth, w=w: _distance(x, m) < w for w in widths]
+        nearness: Number = lambda x, m=truth: -_distance(x, m)  # noqa: E731  above -w: nearer than w
+        events.append((nearness, np.quantile(nearness(both), 1 - np.array([0.02, 0.05, 0.1, 0.2, 0.3, 0.5]))))
     return events
 
 
-def _likelier(one: np.ndarray, other: np.ndarray, truths: tuple[np.ndarray, np.ndarray]) -> Event:
+def _likelier(one: np.ndarray, other: np.ndarray, truths: tuple[np.ndarray, np.ndarray]) -> Number:
     """How much nearer to the second truth than to the first, each number in units of its own spread."""
     spread = np.maximum(np.abs(one - truths[0]).mean(axis=0), np.abs(other - truths[1]).mean(axis=0))
     spread[spread == 0] = 1
@@ -110,23 +120,26 @@ def _distance(values: np.ndarray, truth: np.ndarray) -> np.ndarray:
     return np.abs(values - truth).max(axis=1)
 
 
-def _log_ratio_bound(event: Event, one: np.ndarray, other: np.ndarray, *, delta: float) -> float:
-    """Largest certain log ratio of the probability of the event or its complement, either way round.
+def _log_ratio_bounds(
+    number: Number, cuts: np.ndarray, one: np.ndarray, other: np.ndarray, *, delta: float
+) -> np.ndarray:
+    """Largest certain log ratio of the probability of each event or its complement, either way round.
 
     Four ratios of two Clopper-Pearson bounds each share ALPHA.
     """
-    hits = int(event(one).sum()), int(event(other).sum())
-    misses = len(one) - hits[0], len(other) - hits[1]
-    bounds = [
-        _certain_log_ratio(counts[i], counts[1 - i], n=len(one), delta=delta)
-        for counts in (hits, misses)
+    n = len(one)
+    hits = [n - np.searchsorted(np.sort(number(x)), cuts, side="right") for x in (one, other)]
+    ratios = [
+        _certain_log_ratios(counts[i], counts[1 - i], n=n, delta=delta)
+        for counts in (hits, [n - hit for hit in hits])
         for i in (0, 1)
     ]
-    return max(bounds)
+    return np.max(ratios, axis=0)
 
 
-def _certain_log_ratio(more: int, fewer: int, *, n: int, delta: float) -> float:
+def _certain_log_ratios(more: np.ndarray, fewer: np.ndarray, *, n: int, delta: float) -> np.ndarray:
     level = ALPHA / 8
-    low = (stats.beta.ppf(level, more, n - more + 1) if more else 0.0) - delta
-    high = stats.beta.ppf(1 - level, fewer + 1, n - fewer) if fewer < n else 1.0
-    return max(0.0, math.log(low / high)) if low > 0 else 0.0
+    # of no hits nothing is certain, and of n misses neither
+    low = np.where(more > 0, stats.beta.ppf(level, np.maximum(more, 1), n - more + 1), 0.0) - delta
+    high = np.where(fewer < n, stats.beta.ppf(1 - level, fewer + 1, np.maximum(n - fewer, 1)), 1.0)
+    return np.log(np.maximum(low / high, 1.0))

@@ -115,14 +115,13 @@ def attack_first_releases(
     pac: Any, worlds: Sequence, draw_state: Callable[[], Any], *, size: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """The attacker's posterior after each of `size` first releases, and the secret worlds."""
-    variances = pac.noise_variances(worlds, state=draw_state())
-    posteriors, secrets = [], []
-    for _ in range(size):
-        state, attacker = draw_state(), Attacker()
-        attacker.see(released_units(pac, worlds, state=state)[0], worlds, variances)
-        posteriors.append(attacker.posterior)
-        secrets.append(state.secret)
-    return np.array(posteriors), np.array(secrets)
+    deviations = np.sqrt([float(v) for v in pac.noise_variances(worlds, state=draw_state())])
+    states = [draw_state() for _ in range(size)]
+    released = np.array([released_units(pac, worlds, state=state)[0] for state in states])
+    # Bayes' rule as in Attacker, for all releases at once
+    logs = -(((released[:, None] - columns(worlds)) / deviations) ** 2).sum(axis=2) / 2
+    weights = np.exp(logs - logs.max(axis=1, keepdims=True))
+    return weights / weights.sum(axis=1, keepdims=True), np.array([state.secret for state in states])
 
 
 def check_information(nats: Sequence[float], *, claimed: float, errors: float = STANDARD_ERRORS) -> float:
@@ -174,19 +173,21 @@ def most_underrated_worlds(posterior: np.ndarray, *, top: int) -> list[tuple[int
     Of all answers that set the likeliest m worlds apart, from each other in two groups of about equal weight
     or from the rest, the one whose variance under the posterior is largest beside that under the uniform law.
     """
-    order = np.argsort(-posterior)
+    signs, lead = np.zeros(64), 0.0
     answers = []
-    for m in range(1, 33):
-        signs = np.zeros(64)
-        for world in order[:m]:
-            signs[world] = 1 if posterior @ signs <= 0 else -1
-        answers += [signs, np.abs(signs)]
-    best = max(answers, key=lambda answer: _variance(answer, posterior) / _variance(answer, UNIFORM))
+    for world in np.argsort(-posterior)[:32]:
+        # each next likeliest world goes to the lighter group; those of m are those of m - 1, and one more
+        signs[world] = 1 if lead <= 0 else -1
+        lead += signs[world] * posterior[world]
+        answers += [signs.copy(), np.abs(signs)]
+    tried = np.array(answers)
+    best = tried[np.argmax(_variances(tried, posterior) / _variances(tried, UNIFORM))]
     return [(round(top * (1 + sign) / 2),) for sign in best]
 
 
-def _variance(values: np.ndarray, weights: np.ndarray) -> float:
-    return float(weights @ (values - weights @ values) ** 2)
+def _variances(answers: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Of each row under these weights of its columns."""
+    return ((answers - (answers @ weights)[:, None]) ** 2) @ weights
 
 
 def exact_attack(worlds: Sequence, members: np.ndarray, *, nats: float) -> tuple[float, float]:

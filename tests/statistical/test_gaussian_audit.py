@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from checks import ALPHA, check_discrete_gaussian, check_standard_normal
-from epsilon_audit import check_audit
+from epsilon_audit import LARGE, check_audit
 from release_paths import drawn_in_batches, release_noise
 from scipy import stats
 
@@ -95,7 +95,7 @@ def test_one_block_flips_between_the_bounds():
         (GRID,), blocks=2, micro_epsilon=1_000_000, noise="gaussian", atto_delta=10**16
     )
     with drawn_in_batches(discrete_gaussian):
-        bound = check_audit(aggregate, ([(TOP,), (BOTTOM,)], [(BOTTOM,), (BOTTOM,)]))
+        bound = check_audit(aggregate, ([(TOP,), (BOTTOM,)], [(BOTTOM,), (BOTTOM,)]), size=LARGE)
     # a Gaussian of this width proves its epsilon only in tails that 20,000 releases do not reach
     assert bound > 0.1, "the audit lost its power"  # 0.34 to 0.42, deviation 0.04
 

@@ -21,10 +21,10 @@ from checks import (
     check_standard_laplace,
     check_unseedable,
 )
-from epsilon_audit import check_audit
+from epsilon_audit import LARGE, check_audit
 from mutation import load_mutant
 from person_checks import check_partition, check_repeats_are_unrelated
-from release_paths import release_noise, release_values
+from release_paths import drawn_in_batches, release_noise, release_values
 
 import privacy.grid
 import privacy.sample_aggregate
@@ -53,7 +53,8 @@ def make_aggregate(
 def audit_one_flip(mutant: SimpleNamespace, *, outputs=1):
     aggregate = make_aggregate(mutant, outputs=outputs)
     top, bottom = (aggregate.grids[0].cells,) * outputs, (0,) * outputs
-    check_audit(aggregate, ([top, bottom], [bottom, bottom]))
+    with drawn_in_batches(mutant.discrete_laplace):
+        check_audit(aggregate, ([top, bottom], [bottom, bottom]))
 
 
 def noise_of(mutant: SimpleNamespace, **parameters):
@@ -144,8 +145,11 @@ def test_divided_by_the_blocks_that_answered():
     )
     aggregate = make_aggregate(mutant)
     top, bottom = (aggregate.grids[0].cells,), (0,)
-    with pytest.raises(AssertionError, match="an attacker proves epsilon"):
-        check_audit(aggregate, ([top, None], [top, bottom]))
+    with (
+        pytest.raises(AssertionError, match="an attacker proves epsilon"),
+        drawn_in_batches(mutant.discrete_laplace),
+    ):
+        check_audit(aggregate, ([top, None], [top, bottom]), size=LARGE)
 
 
 def test_default_for_failed_blocks_beyond_the_bounds():

@@ -54,7 +54,7 @@ def test_two_jobs_on_the_same_data_differ_by_two_independent_draws():
 
 
 def test_draws_within_one_sample_are_independent():
-    drawn = sample(Fraction(10**9), 20_000) / 1e9
+    drawn = sample(Fraction(10**9), 10_000) / 1e9
     parts = iter([drawn[::2], drawn[1::2]])
     check_fresh_noise(lambda n: next(parts))
 

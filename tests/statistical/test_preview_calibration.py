@@ -9,8 +9,10 @@ from statistics import fmean, stdev
 import numpy as np
 import pytest
 from checks import ALPHA, check_same_distribution
+from release_paths import drawn_in_batches
 from scipy import stats
 
+from privacy import discrete_gaussian, discrete_laplace
 from privacy.grid import OutputGrid
 from privacy.keystream import Keystream
 from privacy.partition import assign_blocks
@@ -41,7 +43,8 @@ def as_they_are(answers) -> Resamples:
 
 def releases(mechanism, answers) -> np.ndarray:
     outputs = [*answers] * mechanism.repeats
-    return np.array([float(mechanism.release(outputs)[0].value) for _ in range(RELEASES)])
+    with drawn_in_batches(discrete_laplace, discrete_gaussian):
+        return np.array([float(mechanism.release(outputs)[0].value) for _ in range(RELEASES)])
 
 
 @pytest.mark.parametrize("answers", [ANSWERS, TIES, BOUNDS])
@@ -67,7 +70,8 @@ def test_replayed_sampling_intervals_follow_the_law_of_the_release(aggregator):
         (GRID,), blocks=20, micro_epsilon=8_000_000, aggregator=aggregator, interval="sampling"
     )
     replayed = half_widths(mechanism, as_they_are(ANSWERS), keystream=STREAM)
-    released = [mechanism.release(ANSWERS)[0].sampling_95 for _ in range(RELEASES)]
+    with drawn_in_batches(discrete_laplace):
+        released = [mechanism.release(ANSWERS)[0].sampling_95 for _ in range(RELEASES)]
     check_same_distribution(replayed, np.array([float(high - low) / 2 for low, high in released]))
 
 
@@ -120,7 +124,7 @@ def mean(people):
 
 
 def deviation(people):
-    return stdev(people) if len(people) > 1 else None
+    return float(np.std(people, ddof=1)) if len(people) > 1 else None
 
 
 def on_blocks(pipeline, people, blocks):
@@ -146,7 +150,7 @@ def on_blocks(pipeline, people, blocks):
 def test_releases_err_no_more_than_was_foreseen(pipeline, truth, micro_epsilon, aggregator):
     """The twin is the data itself, 300 people drawn anew each time: the distance from the whole population's
     number stays within the foreseen 95 % quantile about 95 times in 100, noise, luck and bias together."""
-    people, blocks, trials = 300, 30, 1_000
+    people, blocks, trials = 300, 30, 600
     crowd = random.Random()
     asked = SampleAggregate((GRID,), blocks=blocks, micro_epsilon=micro_epsilon, aggregator=aggregator)
     inside = 0
@@ -164,8 +168,8 @@ def test_releases_err_no_more_than_was_foreseen(pipeline, truth, micro_epsilon, 
         )
         released = asked.release(on_blocks(pipeline, data, blocks))[0].value
         inside += abs(float(released) - truth) <= row.error.within_95
-    # measured 94.4 % to 95.1 %, with a standard error of 0.7 % for these trials; half the noise gives 78 %
-    assert 0.9 < inside / trials < 0.985, f"{inside} of {trials} releases were within what was foreseen"
+    # measured 94.4 % to 95.1 %, with a standard error of 0.9 % for these trials; half the noise gives 78 %
+    assert 0.88 < inside / trials < 0.99, f"{inside} of {trials} releases were within what was foreseen"
 
 
 def test_a_preview_that_leaves_out_half_the_noise_would_be_seen():

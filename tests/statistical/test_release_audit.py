@@ -1,7 +1,7 @@
 """T2 of the privacy design: nobody can prove more than the claimed epsilon from the whole release path."""
 
 import pytest
-from epsilon_audit import check_audit
+from epsilon_audit import LARGE, SIZE, check_audit
 from release_paths import drawn_in_batches
 
 from privacy import discrete_laplace
@@ -12,7 +12,7 @@ GRID = OutputGrid.build(0, 1)
 TOP, BOTTOM = GRID.cells, 0
 
 
-def audit(neighbours, *, outputs=1, size=20_000, **parameters):
+def audit(neighbours, *, outputs=1, size=SIZE, **parameters):
     blocks = len(neighbours[0]) // parameters.get("repeats", 1)
     aggregate = SampleAggregate((GRID,) * outputs, blocks=blocks, micro_epsilon=1_000_000, **parameters)
     with drawn_in_batches(discrete_laplace):
@@ -26,7 +26,8 @@ def test_one_block_flips_between_the_bounds():
 
 def test_one_block_flips_all_of_its_outputs():
     # each output proves half of epsilon; only both together prove more
-    bound = audit(([(TOP, TOP), (BOTTOM, BOTTOM)], [(BOTTOM, BOTTOM), (BOTTOM, BOTTOM)]), outputs=2)
+    flip = ([(TOP, TOP), (BOTTOM, BOTTOM)], [(BOTTOM, BOTTOM), (BOTTOM, BOTTOM)])
+    bound = audit(flip, outputs=2, size=LARGE)
     assert bound > 0.5, "the audit lost its power"
 
 

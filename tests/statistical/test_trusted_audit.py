@@ -14,9 +14,11 @@ from checks import (
     check_uncorrelated,
     check_unseedable,
 )
-from epsilon_audit import audit_epsilon
+from epsilon_audit import LARGE, audit_epsilon
+from release_paths import drawn_in_batches
 from trusted_paths import NoisedSums, check_query_audit, release_many, sums_of, totals_of
 
+import privacy.trusted.noisy_sums
 from privacy.grid import OutputGrid
 from privacy.trusted import (
     Count,
@@ -49,12 +51,6 @@ def test_sum_proves_its_epsilon():
     assert check_query_audit(Sum(GRID, ONE), [], [[TOP]]) > 0.5
 
 
-@pytest.mark.parametrize("units", [TOP, BOTTOM])
-def test_mean(units):
-    others = [[MIDDLE]] * 20
-    assert check_query_audit(Mean(GRID, ONE), others, [[units]]) > 0.5
-
-
 @pytest.mark.parametrize("edges", [1, 4])
 def test_histogram_whatever_the_number_of_bins(edges):
     inner = tuple(GRID.cells * (edge + 1) // (edges + 1) for edge in range(edges))
@@ -65,14 +61,21 @@ def test_histogram_whatever_the_number_of_bins(edges):
 def test_two_rows_of_one_person_in_one_group_or_in_two(groups):
     """Rows in two groups cost what two rows in one do: their loss adds up."""
     query = Groups(Count(ONE, rows=2), groups=2)
-    assert check_query_audit(query, [], [[group] for group in groups]) > 0.5
+    assert check_query_audit(query, [], [[group] for group in groups], size=LARGE) > 0.5
 
 
 def test_all_rows_that_a_person_may_have():
     assert check_query_audit(Sum(GRID, ONE, rows=5), [], [[TOP]] * 5) > 0.5
 
 
-# These are slow to work out: the audit of 20,000 sees what they are worked out from, which says even more.
+# These are slow to work out: the audit sees what they are worked out from, which says even more.
+
+
+@pytest.mark.parametrize("units", [TOP, BOTTOM])
+def test_mean(units):
+    others = [[MIDDLE]] * 20
+    assert check_query_audit(NoisedSums(Mean(GRID, ONE)), others, [[units]], size=LARGE) > 0.5
+
 
 # at epsilon 3, as one of five sums alone proves little of it
 OF_SUMS = [
@@ -85,15 +88,18 @@ OF_SUMS = [
 
 @pytest.mark.parametrize(("query", "others", "person"), OF_SUMS)
 def test_noised_sums_prove_no_more_than_epsilon(query, others, person):
-    assert check_query_audit(NoisedSums(query), others, person) > 0.8
+    assert check_query_audit(NoisedSums(query), others, person, size=LARGE) > 0.8
 
 
+@pytest.mark.slow  # says less than the two tests beside it, which together say it of every release
 @pytest.mark.parametrize(("query", "others", "person"), OF_SUMS)
 def test_what_is_worked_out_from_noised_sums(query, others, person):
     check_query_audit(query, others, person, size=2_000)
 
 
-@pytest.mark.parametrize("query", [query for query, *_ in OF_SUMS[1:]], ids=lambda query: query.kind)
+@pytest.mark.parametrize(
+    "query", [Mean(GRID, ONE), *(query for query, *_ in OF_SUMS[1:])], ids=lambda query: query.kind
+)
 def test_a_release_is_worked_out_from_noised_sums_alone(query, monkeypatch):
     """Whatever the exact sums were: with the same noised ones, the same release."""
     noised = tuple(1_000 * bound + 17 for bound in sums_of(query).bounds)
@@ -117,7 +123,7 @@ def test_the_cell_of_a_quantile():
         )
 
     low = np.array([LOW >> CELL_BITS])
-    assert 0.3 < audit_epsilon(cells(LOW, TOP), cells(LOW), truths=(low, low)) <= 1
+    assert 0.3 < audit_epsilon(cells(LOW, TOP), cells(LOW), truths=(low, low), size=LARGE) <= 1
 
 
 def test_quantile():
@@ -149,20 +155,23 @@ def noise_of_squares(n):
 
 @pytest.mark.parametrize("noise", [noise_of_sums, noise_of_means])
 def test_noise_is_laplace_of_the_claimed_scale(noise):
-    check_standard_laplace(noise)
-    check_small_noise(noise, scale=1.0)
+    with drawn_in_batches(privacy.trusted.noisy_sums):
+        check_standard_laplace(noise)
+        check_small_noise(noise, scale=1.0)
 
 
 def test_noise_of_the_variance():
     # two sums and a square of a third: about Laplace, by its mean magnitude and its small draws
-    drawn = noise_of_squares(5_000)
+    with drawn_in_batches(privacy.trusted.noisy_sums):
+        drawn = noise_of_squares(5_000)
     assert 0.9 < np.abs(drawn).mean() < 1.15
-    check_small_noise(noise_of_squares, scale=1.0)
+    check_small_noise(lambda n: drawn[:n], scale=1.0)
 
 
 def test_noise_of_every_bin():
     edges = (MIDDLE,)
-    drawn = release_many(Histogram(GRID, edges, 1_000), [], 10_000)[:, :2] / 1_000
+    with drawn_in_batches(privacy.trusted.noisy_sums):
+        drawn = release_many(Histogram(GRID, edges, 1_000), [], 10_000)[:, :2] / 1_000
     for column in drawn.T:
         check_standard_laplace(lambda _, column=column: column)
 

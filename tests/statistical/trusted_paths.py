@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from epsilon_audit import audit_epsilon
+from epsilon_audit import SIZE, audit_epsilon
 from release_paths import MICRO, drawn_in_batches
 
 import privacy.trusted.noisy_sums
@@ -29,9 +29,7 @@ def release_many(query: Any, rows: Sequence[Row], n: int) -> np.ndarray:
     return np.array([_numbers(query.release(totals)) for _ in range(n)])
 
 
-def check_query_audit(
-    query: Any, others: Sequence[Row], person: Sequence[Row], *, size: int = 20_000
-) -> float:
+def check_query_audit(query: Any, others: Sequence[Row], person: Sequence[Row], *, size: int = SIZE) -> float:
     """T2: whoever sees the release of `others` with and without the rows of one person proves no more than
     the epsilon that the query claims. Returns what they prove, to show that the audit has power."""
     everybody = [*others, *person]

@@ -1,17 +1,18 @@
-"""One daemon and one image for all tests of this folder; a sandbox is straight on it or behind the proxy."""
+"""One image for all tests of this folder; a sandbox is straight on the daemon or behind the proxy."""
 
 from __future__ import annotations
 
 import gc
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache, partial
 from pathlib import Path
 
 import pytest
 from base_images import base_archive
-from docker_daemon import DockerDaemon, running_daemon
-from docker_orders import order_for, running_proxy, settings_for, traces
+from docker_daemon import DockerDaemon
+from docker_orders import GIVEN_SCRIPT, order_for, running_proxy, settings_for, traces
 
 from worker.images.store import ImageStore
 from worker.sandbox.bubblewrap import BubblewrapSandbox
@@ -23,15 +24,9 @@ from worker.sandbox.supervised import SupervisedSandbox
 
 
 @pytest.fixture(scope="session")
-def docker_daemon() -> Iterator[DockerDaemon]:
-    with running_daemon() as daemon:
-        yield daemon
-
-
-@pytest.fixture(scope="session")
-def digest(docker_daemon: DockerDaemon) -> str:
+def digest(docker_image: Callable[[str], str]) -> str:
     """Of the Python base image: the keeper's, and that of pipelines."""
-    return docker_daemon.load(base_archive("python"))
+    return docker_image("python")
 
 
 @pytest.fixture
@@ -85,6 +80,12 @@ def run_straight(sandbox_straight, digest):
 
 
 @pytest.fixture
+def run_many(sandbox_straight, digest):
+    """One slot for many runs: opened with changes of the order, called with a script and more of a block."""
+    return partial(_many, sandbox_straight, digest)
+
+
+@pytest.fixture
 def order(digest):
     return partial(order_for, digest)
 
@@ -102,6 +103,12 @@ def _once(
         return slot.run(block or {}, before=before)
 
 
+@contextmanager
+def _many(sandbox: DockerSandbox, digest: str, **changes: object) -> Iterator[Callable[..., RunResult]]:
+    with sandbox.open_slot(order_for(digest, GIVEN_SCRIPT, **changes), slot=0) as slot:
+        yield lambda script, **block: slot.run({"script.py": script.encode(), **block})
+
+
 @pytest.fixture
 def proxy(docker_daemon, digest, sockets_folder) -> Iterator[Path]:
     settings = settings_for(docker_daemon.socket, digest)
@@ -109,21 +116,30 @@ def proxy(docker_daemon, digest, sockets_folder) -> Iterator[Path]:
         yield listen
 
 
+@pytest.fixture(scope="module")
+def living(docker_daemon) -> Iterator[list[str]]:
+    """Victims that no test has ended yet: one at most."""
+    victims: list[str] = []
+    yield victims
+    docker_daemon.clear()
+
+
 @pytest.fixture
-def nothing_left(docker_daemon) -> Iterator[None]:
+def nothing_left(docker_daemon, living) -> Iterator[None]:
+    """Nothing but a victim for the next test."""
     yield
-    for container in docker_daemon.docker("ps", "--all", "--quiet").split():
-        docker_daemon.docker("rm", "--force", "--volumes", container)
-    for volume in docker_daemon.docker("volume", "ls", "--quiet").split():
-        docker_daemon.docker("volume", "rm", volume)
+    living[:] = set(living) & set(docker_daemon.containers(running=True))
+    docker_daemon.clear(kept=living)
 
 
 @pytest.fixture
-def victim(docker_daemon, digest) -> str:
-    """Somebody else's container."""
-    script = "print('said', flush=True); import time; time.sleep(600)"
-    options = ("--detach", "--network=none", "--volume=/precious")
-    return docker_daemon.docker("run", *options, digest, "python3", "-c", script).strip()
+def victim(docker_daemon, digest, living) -> str:
+    """Somebody else's container, which runs. The next test gets the same if it runs on."""
+    if not living:
+        script = "print('said', flush=True); import time; time.sleep(600)"
+        options = ("--detach", "--network=none", "--volume=/precious")
+        living.append(docker_daemon.docker("run", *options, digest, "python3", "-c", script).strip())
+    return living[0]
 
 
 # --- every way to run a pipeline, on the same images
@@ -138,14 +154,14 @@ def open_room() -> Iterator[Path]:
 
 
 @pytest.fixture(scope="session")
-def stored(open_room: Path, docker_daemon: DockerDaemon) -> Callable[[str], StoredImage]:
+def stored(open_room: Path, docker_image: Callable[[str], str]) -> Callable[[str], StoredImage]:
     """A base image by name: the same archive in our store and in the engine, under the same digest."""
     store = ImageStore(open_room / "store")
 
     @cache
     def image(name: str) -> StoredImage:
         found = store.add(base_archive(name), name=name)
-        assert docker_daemon.load(base_archive(name)) == found.digest
+        assert docker_image(name) == found.digest
         return found
 
     return image

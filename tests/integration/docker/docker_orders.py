@@ -28,6 +28,8 @@ TIGHT = Limits(
     processes=32,
 )
 PRELUDE = "import json, os, sys, time\ngiven, out, level = sys.argv[1:]\n"
+# a pipeline that takes its script from its block, so that one slot can run many: a slot costs more than a run
+GIVEN_SCRIPT = 'exec(open(given + "/script.py").read())'
 
 
 # The SDK does not close a socket that it could not connect; the collector does, some time after the failure.
@@ -103,8 +105,8 @@ class Traces:
 def traces(daemon: DockerDaemon) -> Traces:
     kept = {str(daemon.folder / "data/overlay2"), str(daemon.folder / "data")}
     return Traces(
-        containers=frozenset(daemon.docker("ps", "--all", "--quiet", "--no-trunc").split()),
-        volumes=frozenset(daemon.docker("volume", "ls", "--quiet").split()),
+        containers=frozenset(daemon.containers()),
+        volumes=frozenset(daemon.volumes()),
         mounts=frozenset(daemon.mounts()) - kept,
         processes=frozenset(_processes()),
     )

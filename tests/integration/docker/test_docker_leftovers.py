@@ -7,12 +7,11 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from base_images import base_archive
-from docker_daemon import DockerDaemon, running_daemon
+from docker_daemon import DockerDaemon
 from docker_orders import may_forget_sockets, order_for, settings_for, traces
 
 from worker.sandbox.docker_engine import DockerSandbox
@@ -75,7 +74,7 @@ def wait_until(condition, seconds: float = 20) -> None:
 
 
 def running(daemon: DockerDaemon) -> int:
-    return len(daemon.docker("ps", "--quiet").split())
+    return len(daemon.containers(running=True))
 
 
 def test_a_slot_leaves_nothing(sandbox, docker_daemon, digest):
@@ -90,7 +89,7 @@ def test_a_slot_leaves_nothing(sandbox, docker_daemon, digest):
     assert not traces(docker_daemon)
 
 
-def test_memory_is_given_back_before_the_batch_ends(sandbox, docker_daemon, digest):
+def test_memory_is_given_back_before_the_batch_ends(sandbox_straight, docker_daemon, digest):
     """What a run wrote, however deep and locked, and its block: gone with the run, not with the volume."""
     script = """
 path = out
@@ -102,22 +101,33 @@ os.chmod(out + "/d/d", 0)
 os.chmod(out + "/d", 0)
 os.chmod(out, 0)
 """
-    with sandbox.open_slot(order_for(digest, script), slot=0) as slot:
+    with sandbox_straight.open_slot(order_for(digest, script), slot=0) as slot:
         slot.run({"big": bytes(4 << 20)})
         volumes = [Path(mount) for mount in traces(docker_daemon).mounts if "/volumes/" in mount]
         left = {file.name for volume in volumes for file in volume.rglob("*")}
         assert left == {"main.py"}
 
 
-def test_cancel_ends_a_run_at_once(sandbox, digest):
+def when_it_runs(daemon: DockerDaemon, act: Callable[[], None]) -> threading.Thread:
+    """Acts as soon as a payload runs beside its keeper."""
+
+    def watch() -> None:
+        wait_until(lambda: running(daemon) == 2)
+        act()
+
+    thread = threading.Thread(target=watch)
+    thread.start()
+    return thread
+
+
+def test_cancel_ends_a_run_at_once(sandbox, docker_daemon, digest):
     with sandbox.open_slot(order_for(digest, SLEEP), slot=0) as slot:
-        timer = threading.Timer(1, slot.cancel)
-        timer.start()
+        watching = when_it_runs(docker_daemon, slot.cancel)
         started = time.monotonic()
         with pytest.raises(SlotCancelled):
             slot.run({})
         assert time.monotonic() - started < 15
-        timer.join()
+        watching.join()
         with pytest.raises(SlotCancelled):
             slot.run({})
 
@@ -174,38 +184,43 @@ def test_labels_decide_who_is_dead(sockets_folder):
         ours.close()
 
 
+@pytest.fixture
+def mortal_daemon(docker_daemon) -> Iterator[DockerDaemon]:
+    """The daemon of all tests: whatever this one does with it, the next finds it running and empty."""
+    yield docker_daemon
+    if not docker_daemon.answers():
+        docker_daemon.start()
+    docker_daemon.clear()
+
+
 @may_forget_sockets
 @pytest.mark.parametrize("how", ["stop", "kill"])
-def test_a_restarted_daemon_is_the_platforms_failure(sockets_folder, how):
-    """On a daemon of its own. The slot goes on when the daemon is back."""
-    with running_daemon() as daemon:
-        digest = daemon.load(base_archive("python"))
-        settings = settings_for(daemon.socket, digest)
-        with DockerSandbox(settings, lock_root=sockets_folder / "locks") as sandbox:
-            script = 'time.sleep(float(open(given + "/s").read())); open(out + "/verdict", "w")'
-            with sandbox.open_slot(order_for(digest, script), slot=0) as slot:
-                timer = threading.Timer(2, getattr(daemon, how))
-                timer.start()
-                with pytest.raises(SandboxUnavailable, match=r"Docker daemon|container"):
-                    slot.run({"s": b"15"})
-                timer.join()
-                with pytest.raises(SandboxUnavailable, match="daemon could not"):
-                    slot.run({"s": b"0"})
-                daemon.start()
-                assert slot.run({"s": b"0"}).outputs == {"verdict": b""}
-                getattr(daemon, how)()
-            daemon.start()  # the slot was closed without one, which is no failure
-            assert sandbox.reap() == 1
-            assert not traces(daemon)
-        with DockerSandbox(settings, lock_root=sockets_folder / "locks") as sandbox:
-            sandbox.reap()
-            assert not traces(daemon)
+def test_a_restarted_daemon_is_the_platforms_failure(mortal_daemon, digest, sockets_folder, how):
+    """The slot goes on when the daemon is back."""
+    end, settings = getattr(mortal_daemon, how), settings_for(mortal_daemon.socket, digest)
+    with DockerSandbox(settings, lock_root=sockets_folder / "locks") as sandbox:
+        script = 'time.sleep(float(open(given + "/s").read())); open(out + "/verdict", "w")'
+        with sandbox.open_slot(order_for(digest, script), slot=0) as slot:
+            watching = when_it_runs(mortal_daemon, end)
+            with pytest.raises(SandboxUnavailable, match=r"Docker daemon|container"):
+                slot.run({"s": b"15"})
+            watching.join()
+            with pytest.raises(SandboxUnavailable, match="daemon could not"):
+                slot.run({"s": b"0"})
+            mortal_daemon.start()
+            assert slot.run({"s": b"0"}).outputs == {"verdict": b""}
+            end()
+        mortal_daemon.start()  # the slot was closed without one, which is no failure
+        assert sandbox.reap() == 1
+        assert not traces(mortal_daemon)
+    with DockerSandbox(settings, lock_root=sockets_folder / "locks") as sandbox:
+        sandbox.reap()
+        assert not traces(mortal_daemon)
 
 
-def test_a_keeper_that_is_killed_is_the_platforms_failure(sandbox, docker_daemon, digest):
-    with sandbox.open_slot(order_for(digest, 'open(out + "/verdict", "w")'), slot=0) as slot:
-        keeper = docker_daemon.docker("ps", "--quiet").split()
-        docker_daemon.docker("kill", *keeper)
+def test_a_keeper_that_is_killed_is_the_platforms_failure(sandbox_straight, docker_daemon, digest):
+    with sandbox_straight.open_slot(order_for(digest, 'open(out + "/verdict", "w")'), slot=0) as slot:
+        docker_daemon.docker("kill", *docker_daemon.containers(running=True))
         with pytest.raises(SandboxUnavailable):
             slot.run({})
         assert slot.run({}).outputs == {"verdict": b""}
@@ -217,7 +232,7 @@ def test_a_closed_slots_leftovers_are_reaped_by_the_living(docker_daemon, digest
         settings_for(docker_daemon.socket, digest), lock_root=sockets_folder / "locks"
     ) as sandbox:
         with sandbox.open_slot(order_for(digest, ""), slot=0):
-            keeper = docker_daemon.docker("ps", "--quiet").strip()
+            (keeper,) = docker_daemon.containers(running=True)
             labels = json.loads(docker_daemon.docker("inspect", keeper))[0]["Config"]["Labels"]
             assert sandbox.reap() == 0
         options = [f"--label={name}={value}" for name, value in labels.items()]

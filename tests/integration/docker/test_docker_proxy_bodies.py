@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import re
 from contextlib import suppress
 
 import pytest
@@ -115,7 +116,7 @@ def test_volumes_from_somebody_else(docker_daemon, proxy, payload, victim):
 
 
 def test_somebody_elses_volume(docker_daemon, proxy, payload, victim):
-    theirs = docker_daemon.docker("volume", "ls", "--quiet").split()[0]
+    theirs = docker_daemon.volumes()[0]
     body = changed(payload, HostConfig__Mounts=[{"Type": "volume", "Source": theirs, "Target": "/in"}])
     assert ask(docker_daemon.socket, "POST", "/v1.41/containers/create", body)[0] == 201
     assert ask(proxy, "POST", "/v1.41/containers/create", body)[0] == 403
@@ -160,7 +161,7 @@ def _chunked(body: bytes) -> bytes:
 def test_bodies_in_chunks(docker_daemon, proxy, payload):
     body = json.dumps(changed(payload, HostConfig__Privileged=True)).encode()
     head = b"POST /v1.41/containers/create HTTP/1.1\r\nHost: d\r\nContent-Type: application/json\r\n"
-    message = head + b"Transfer-Encoding: chunked\r\n\r\n" + _chunked(body)
+    message = head + b"Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n" + _chunked(body)
     assert b" 201 " in talk(docker_daemon.socket, message).partition(b"\r\n")[0]
     assert b" 501 " in talk(proxy, message).partition(b"\r\n")[0]
 
@@ -192,9 +193,10 @@ def test_a_request_in_a_body_is_a_body(proxy):
     """The whole of it is read before the answer, and what comes after it meets the same table."""
     hidden = b"DELETE /v1.41/volumes/x HTTP/1.1\r\nHost: d\r\n\r\n"
     message = b"GET /_ping HTTP/1.1\r\nHost: d\r\nContent-Length: %d\r\n\r\n" % len(hidden)
-    assert talk(proxy, message + hidden).count(b"HTTP/1.1 ") == 1
-    answer = talk(proxy, message + hidden + hidden)
-    assert answer.count(b"HTTP/1.1 403") == 2
+    last = b"GET /_ping HTTP/1.1\r\nHost: d\r\nConnection: close\r\n\r\n"
+    answers = [talk(proxy, message + follows + last) for follows in (hidden, hidden + hidden)]
+    codes = [re.findall(rb"HTTP/1\.1 (\d+)", answer) for answer in answers]
+    assert codes == [[b"403", b"200"], [b"403", b"403", b"200"]]
 
 
 def test_a_huge_body_is_not_read(proxy, payload):

@@ -1,4 +1,8 @@
-"""What a pipeline finds around it in a container, and where its limits are."""
+"""What a pipeline finds around it in a container, and where its limits are.
+
+The proxy lets a container through exactly as it was asked for, or not at all (test_docker_body.py): one test
+goes through it too, the others straight to the daemon.
+"""
 
 import json
 
@@ -31,8 +35,8 @@ open(out + "/verdict", "w").write(json.dumps(facts))
     }  # fmt: skip
 
 
-def test_limits_hold_in_every_writable_place(run):
-    result = run(
+def test_limits_hold_in_every_writable_place(run_straight):
+    result = run_straight(
         """
 def fill(folder):
     try:
@@ -64,7 +68,7 @@ open(out + "/verdict", "w").write(json.dumps(facts))
         assert count < 200
 
 
-def test_nowhere_else_can_be_written(run):
+def test_nowhere_else_can_be_written(run_straight):
     script = """
 found = []
 for folder, folders, _ in os.walk("/", topdown=True):
@@ -77,10 +81,10 @@ for folder, folders, _ in os.walk("/", topdown=True):
         pass
 open(out + "/verdict", "w").write(json.dumps(found))
 """
-    assert json.loads(run(script, {"d/f": b"1"}).outputs["verdict"]) == []
+    assert json.loads(run_straight(script, {"d/f": b"1"}).outputs["verdict"]) == []
 
 
-def test_too_many_processes_fail_to_start(run):
+def test_too_many_processes_fail_to_start(run_straight):
     script = """
 made = 0
 try:
@@ -92,10 +96,10 @@ except OSError:
     pass
 open(out + "/verdict", "w").write(str(made))
 """
-    assert 0 < int(run(script).outputs["verdict"]) < TIGHT.processes
+    assert 0 < int(run_straight(script).outputs["verdict"]) < TIGHT.processes
 
 
-def test_the_filter_is_the_one_that_was_ordered(run):
+def test_the_filter_is_the_one_that_was_ordered(run_straight):
     """socketpair is refused by the strict table and allowed by the standard one."""
     script = """
 import socket
@@ -106,5 +110,5 @@ except OSError:
     verdict = "refused"
 open(out + "/verdict", "w").write(verdict)
 """
-    assert run(script).outputs == {"verdict": b"refused"}
-    assert run(script, syscalls=Syscalls.STANDARD).outputs == {"verdict": b"made"}
+    assert run_straight(script).outputs == {"verdict": b"refused"}
+    assert run_straight(script, syscalls=Syscalls.STANDARD).outputs == {"verdict": b"made"}

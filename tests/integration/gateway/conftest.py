@@ -9,13 +9,19 @@ from pathlib import Path
 import pytest
 from asking import Gateway, running_gateway
 
-# answered before any table is asked, so alike on both databases: the second is for the long run
-ON_EITHER = {"test_route_matrix.py", "test_scope_matrix.py", "test_openapi_document.py", "test_bad_bodies.py"}
+HERE = Path(__file__).parent
+
+# What is stored, and how it is found again, is tested on both databases with the store, and all pages run on
+# SQLite. So most of this runs on one database, and the other is for the long run: on SQLite what is answered
+# before any table is asked, on both where requests meet or jobs come in and go out, on PostgreSQL the rest.
+ON_SQLITE = {"test_route_matrix.py", "test_scope_matrix.py", "test_openapi_document.py", "test_bad_bodies.py"}
+ON_BOTH = {"test_at_once.py", "test_releases.py", "test_submit.py"}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if item.path.name in ON_EITHER and "[postgresql" in item.name:
+        left_out = "[postgresql" if item.path.name in ON_SQLITE else "[sqlite"
+        if item.path.parent == HERE and item.path.name not in ON_BOTH and left_out in item.name:
             item.add_marker(pytest.mark.slow)
 
 

@@ -14,6 +14,7 @@ from gateway.pages.session import CSRF_FIELD, safe_next
 from store import accounts
 
 PASSWORD = "four words that differ"
+pytestmark = pytest.mark.usefixtures("swift_passwords")
 FORM = {"label": "laptop", "scopes": "read", "days": "7"}
 
 

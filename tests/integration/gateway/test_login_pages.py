@@ -16,6 +16,7 @@ from store.account_tables import sessions
 from store.tables import audit_events
 
 PASSWORD = "four words that differ"
+pytestmark = pytest.mark.usefixtures("swift_passwords")
 TOKEN = re.compile(r"dpgate\.[0-9a-f]{16}\.[\w-]{43}")
 
 

@@ -25,6 +25,7 @@ from gateway.tracer import Tracer
 from store import accounts
 
 PASSWORD = "four words that differ"
+pytestmark = pytest.mark.usefixtures("swift_passwords")
 TYPED = "what-somebody-typed"
 
 

@@ -12,6 +12,7 @@ from factories import job_request_fields
 from store import accounts
 
 PASSWORD = "four words that differ"
+pytestmark = pytest.mark.usefixtures("swift_passwords")
 
 
 @pytest.fixture

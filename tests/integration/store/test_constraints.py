@@ -67,7 +67,8 @@ def migrate(url):
 
 
 def test_gateway_and_worker_may_migrate_at_the_same_moment(bare):
-    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as pool:
+    bare.close()  # no connection may cross the fork
+    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("fork")) as pool:
         list(pool.map(migrate, [bare.url] * 2))
     with bare.transaction() as connection:
         given_job(connection)

@@ -79,12 +79,20 @@ def wide(database_url) -> Iterator[Database]:
     database.close()
 
 
+@pytest.fixture
+def wide_postgresql(postgresql_url) -> Iterator[Database]:
+    """What is tested with mutants are the checks: one database is enough for that."""
+    database = Database(postgresql_url, pool_size=checks.CLIENTS + 1)
+    yield database
+    database.close()
+
+
 @pytest.mark.parametrize("name", LEDGER_MUTANTS)
-def test_a_mutant_of_the_ledger_is_caught(wide, name):
+def test_a_mutant_of_the_ledger_is_caught(wide_postgresql, name):
     check, old, new = LEDGER_MUTANTS[name]
     broken = mutant(ledger, old, new)
     with pytest.raises(CAUGHT):
-        check(wide, broken)
+        check(wide_postgresql, broken)
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,7 @@ def test_a_job_that_was_cancelled_in_the_middle_may_still_be_dying(bench: Bench)
 
 def test_of_two_claims_at_once_one_wins(bench: Bench):
     for number in range(8):
-        waiting = ask(bench)
+        waiting = ask(bench, "raise SystemExit(1)")  # over after one run
         with ThreadPoolExecutor(2) as pool:
             a_rehearsal = pool.submit(rehearse.claim, bench.zone, waiting)
             job_id = submit(bench, epsilon=f"{number + 1}")

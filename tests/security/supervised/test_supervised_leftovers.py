@@ -75,7 +75,7 @@ ENDINGS = {
 
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_a_run_leaves_nothing(ending, supervised, ask):
-    asked = ask(ENDINGS[ending], limits=replace(TIGHT, wall_s=0.5))
+    asked = ask(ENDINGS[ending], limits=replace(TIGHT, wall_s=0.5) if ending == "killed" else TIGHT)
     before = state_of(supervised)
     with supervised.open_slot(asked, slot=SLOT) as slot:
         while_open, inside = state_of(supervised), processes_of(slot)

@@ -218,7 +218,7 @@ def test_killed_at_random_moments_it_loses_one_cell_at_most(place):
     lines = ["file: a.npy", "lower: 0", "upper: 1", "delta: [1e-9]", "epsilon: [0.1, 0.2, 0.3, 0.4]"]
     (place / "sweep.yaml").write_text("\n".join(lines))
     kept: dict[str, str] = {}
-    for _ in range(3):
+    for _ in range(2):
         process = start(place)
         wait_for_another_cell(process, place, than=len(kept))
         time.sleep(random.uniform(0, 0.1))

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from scan_reference import COLUMNS, ask, declaration_of
 
@@ -39,7 +39,9 @@ QUERIES = [
     {"kind": "regression", "features": ["age"], "target": "height", "by": ["sex"]},
 ]
 RULES = [{"rows": 1}, {"rows": 4}, {"reduce": "mean"}, {"reduce": "greatest"}]
-often = settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+TALL = {"age": "1e9", "height": "7", "sex": "f", "site": "north"}
+SMALL = {"age": "-1e9", "height": "1", "sex": "f", "site": "north"}
+often = settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def write(folder: Path, rows, *, path: str = "people.csv"):
@@ -68,6 +70,8 @@ def moved(query: TrustedQuery, before: Sequence[int], after: Sequence[int]) -> f
 @pytest.mark.parametrize("query", QUERIES, ids=str)
 @pytest.mark.parametrize("rule", RULES, ids=str)
 @often
+@example(others=[("s1", SMALL), ("s2", SMALL)], newcomer=[TALL] * 12)  # as far as a person can reach
+@example(others=[("s1", TALL), ("s2", TALL)], newcomer=[SMALL] * 12)
 @given(others=others, newcomer=newcomers)
 def test_a_person_with_many_rows(tmp_path, query, rule, others, newcomer):
     declaration, request = declaration_of(rows="many"), ask({**query, "contribution": rule})
@@ -80,6 +84,8 @@ def test_a_person_with_many_rows(tmp_path, query, rule, others, newcomer):
 
 @pytest.mark.parametrize("query", QUERIES, ids=str)
 @often
+@example(newcomer=TALL)
+@example(newcomer=SMALL)
 @given(newcomer=cells)
 def test_a_person_with_one_row(tmp_path, query, newcomer):
     declaration, request = declaration_of(), ask(query)

@@ -46,17 +46,18 @@ def _run_control(bench: Bench) -> ProbeResult:
 
 def _run_attacks(bench: Bench) -> Iterator[ProbeResult]:
     quick = [probe for probe in CATALOGUE if probe.quick]
-    together = [probe for probe in quick if _fits_beside_others(probe)]
+    together = [probe for probe in quick if fits_beside_others(probe)]
     for _, probes in groupby(together, key=lambda probe: probe.category):
         several = list(probes)
         for start in range(0, len(several), _AT_ONCE):
             yield from _judge_together(bench, several[start : start + _AT_ONCE])
     for probe in quick:
-        if not _fits_beside_others(probe):
+        if not fits_beside_others(probe):
             yield judge(bench, probe)
 
 
-def _fits_beside_others(probe: Probe) -> bool:
+def fits_beside_others(probe: Probe) -> bool:
+    """Whether `run_quick` makes it in one run with others, if it is among the quick ones."""
     return probe.mode is Mode.SINGLE and probe.expect is Expect.BLOCKED and probe.category != "output"
 
 

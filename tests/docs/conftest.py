@@ -1,0 +1,35 @@
+"""One platform for all pages."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from page_platform import Rewound, copy
+
+from dpgate.embedded.home import Home
+from dpgate.embedded.stack import Stack
+
+# the worker is called as on the page for operators; a busy host must not turn a late release into a long wait
+SETTINGS = {"DPGATE_WORKER_NAME": "analysis-1", "DPGATE_LATE_TICK_S": "5"}
+
+
+@pytest.fixture(scope="session")
+def running() -> Iterator[Rewound]:
+    """In a folder that users of slots can pass, for the page on images: pytest's own is closed to them."""
+    folder = Path(tempfile.mkdtemp(prefix="dpgate-docs-"))
+    folder.chmod(0o711)
+    try:
+        with Stack(Home(folder / "home"), slots=2, settings=SETTINGS) as stack:
+            copy(stack.home.database, folder / "begun.db")
+            yield Rewound(stack, folder / "begun.db")
+    finally:
+        shutil.rmtree(folder)
+
+
+@pytest.fixture
+def stack(running: Rewound) -> Stack:
+    return running.rewind()
