@@ -5,11 +5,13 @@ root), with what an import needs besides: a quota on the folder, and resource li
 program begins, because it may be the image's own.
 """
 
+import functools
 import os
 import platform
 import subprocess
 from collections.abc import Mapping
 from contextlib import ExitStack
+from pathlib import Path
 
 from sandbox_images.seccomp.bpf import ARCHITECTURES, compile_policy
 from sandbox_images.seccomp.policy import STRICT
@@ -27,15 +29,22 @@ def run_confined(program: Confined) -> Ended:
     bwrap = str(find_bwrap().path)
     with ExitStack() as ours, ExitStack() as theirs:
         status, go = _pipe(ours, theirs), _pipe(theirs, ours)
+        life, alive = os.pipe()  # ends when we do, however that happens
+        theirs.callback(os.close, life)
         answer, complaint = _pipe(ours, theirs), _pipe(ours, theirs)
         files = {path: _memory_file(theirs, content) for path, content in program.files.items()}
         seccomp = _memory_file(theirs, _filter())
         flags = _flags(program, files, seccomp=seccomp, status=status[1], block=go[0])
-        passed = (*files.values(), seccomp, status[1], go[0])
-        argv = [bwrap, *flags, "--", *program.command]
-        process = _start(argv, passed, stdin=program.stdin, answer=answer[1], complaint=complaint[1])
+        passed = (*files.values(), seccomp, status[1], *go, life)
+        starter = [str(program.python), "-I", "-S", "-B", "-c", _starter(), str(life), str(go[1])]
+        argv = [*starter, bwrap, *flags, "--", *program.command]
+        try:
+            process = _start(argv, passed, stdin=program.stdin, answer=answer[1], complaint=complaint[1])
+        except SandboxUnavailable:
+            os.close(alive)
+            raise
         theirs.close()
-        guard = Guard(process, program, answer=answer[0], complaint=complaint[0])
+        guard = Guard(process, program, alive=alive, answer=answer[0], complaint=complaint[0])
         try:
             guard.limit_and_release(status[0], go[1])
             return guard.to_its_end()
@@ -76,10 +85,17 @@ def _start(
             stdout=answer,
             stderr=complaint,
             pass_fds=passed,
+            start_new_session=True,  # a signal for us alone, such as Ctrl-C, is not for it
             **other_user(),
         )
     except OSError as failure:
         raise SandboxUnavailable(f"{argv[0]} could not be started: {failure.strerror}") from failure
+
+
+@functools.cache
+def _starter() -> str:
+    """As text: the import's user may not read where it lies."""
+    return Path(__file__).with_name("starter.py").read_text(encoding="utf-8")
 
 
 def _pipe(reader: ExitStack, writer: ExitStack) -> tuple[int, int]:

@@ -28,9 +28,17 @@ _SET_LIMITS = (
 
 class Guard:
     def __init__(
-        self, process: "subprocess.Popen[bytes]", program: Confined, *, answer: int, complaint: int
+        self,
+        process: "subprocess.Popen[bytes]",
+        program: Confined,
+        *,
+        alive: int,
+        answer: int,
+        complaint: int,
     ) -> None:
+        """`alive` is closed by `end`, or by the kernel when this process dies: the starter waits for it."""
         self._process, self._program = process, program
+        self._alive = alive
         self._init = -1
         self._answer, self._complaint = bytearray(), bytearray()
         self._open = {answer: self._answer, complaint: self._complaint}
@@ -135,8 +143,9 @@ class Guard:
             self._init = -1
             if not gone:
                 raise SandboxUnavailable("a program of an import could not be ended")
-        elif self._process.poll() is None:
-            self._process.kill()
+        if self._alive >= 0:
+            os.close(self._alive)  # for the starter, if anything is left to be ended
+            self._alive = -1
         self._process.wait(_DEATH_S)
 
     def _said(self) -> str:

@@ -95,11 +95,11 @@ class Zone:
 
 def reader() -> int | None:
     """The program that reads the table, once it runs: bwrap has become it."""
-    return next((pid for pid, line in named(WORD).items() if not line.startswith("/usr/bin/bwrap")), None)
+    return next((pid for pid, line in named(WORD).items() if "bwrap" not in line), None)
 
 
 def kill_maker() -> None:
-    """The process of the worker that started the sandbox, bwrap's parent, unless it has just ended."""
+    """The process of the worker that started the sandbox, unless it has just ended."""
     with suppress(OSError, StopIteration):
         parents = {pid: _parent(pid) for pid in named(WORD)}
         os.kill(next(parent for parent in parents.values() if parent not in parents), signal.SIGKILL)

@@ -228,7 +228,7 @@ def readers_of(name: str, *, started: bool = False) -> list[int]:
     for place in Path("/proc").glob("[0-9]*/cmdline"):
         with suppress(OSError):
             words = place.read_bytes().split(b"\0")
-            if started and words[0].endswith(b"bwrap"):
+            if started and any(word.endswith(b"bwrap") for word in words):
                 continue
             if name.encode() in words and any(b"worker.profile.inside" in word for word in words):
                 found.append(int(place.parent.name))

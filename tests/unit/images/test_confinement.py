@@ -2,9 +2,12 @@
 
 import json
 import os
+import select
+import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -135,3 +138,43 @@ def test_memory_and_processes_are_limited(program):
         program("f = open('/room/x', 'wb', 0); f.write(bytes(2000)); f.write(b'x')", file_bytes=1000)
     )
     assert "File too large" in ended.complaint
+
+
+# a worker that is stuck with a program that it has not let go, or has
+WORKER = """
+import sys, time
+from pathlib import Path
+from worker.images import guard
+from worker.images.confinement import run_confined
+from worker.images.program import Confined
+
+def stuck(self, pid):
+    print(pid, flush=True)
+    if sys.argv[1] == "blocked":
+        time.sleep(600)
+
+guard.Guard._set_limits = stuck
+host, *mounts = sys.argv[2:]
+run_confined(Confined((host, "-I", "-S", "-c", "import time; time.sleep(600)"), tuple(mounts), Path(host)))
+"""
+
+
+@pytest.mark.parametrize("moment", ["blocked", "running"])
+def test_a_killed_worker_leaves_no_program_behind(host, moment):
+    command = [sys.executable, "-c", WORKER, moment, str(host.interpreter), *_host_mounts(host)]
+    worker = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True)
+    try:
+        program = os.pidfd_open(int(worker.stdout.readline()))
+        if moment == "running":
+            time.sleep(1)
+    finally:
+        worker.kill()
+        worker.communicate()
+    try:
+        gone = select.poll()
+        gone.register(program, select.POLLIN)
+        assert gone.poll(60_000)
+    finally:
+        with suppress(ProcessLookupError):
+            signal.pidfd_send_signal(program, signal.SIGKILL)
+        os.close(program)
