@@ -15,7 +15,7 @@ trap 'kill $started 2>/dev/null; exit 1' HUP INT TERM
 
 # the longest first, so that all three end at about the same time; architecture by itself, since it keeps the trees
 # of all our files, and Python would go through them again and again during other tests
-parts="attacks functional gateway docs statistical pages worker store others journeys mathematics architecture"
+parts="attacks functional others pages statistical worker gateway docs store journeys mathematics architecture"
 alone="tests/security/test_soak.py tests/security/test_time_grid.py"
 
 paths_of() {
