@@ -173,6 +173,7 @@ def test_more_than_the_output_folder_holds_is_a_failed_run(bench: Bench) -> None
     )
     released(bench, large)
     groups = sandbox.take("group")
-    assert [run.failed for run in groups] == [len(run.people) > 2 for run in groups]
+    # the keyed division may leave a block without anybody: it has no mean
+    assert [run.failed for run in groups] == [len(run.people) not in (1, 2) for run in groups]
     # a block of six people or more has failed before it starts
     assert len(groups) < 4 or any(run.failed for run in groups)
