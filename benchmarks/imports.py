@@ -23,7 +23,7 @@ STATEMENTS = (
     "import domain.twin",
     "import gateway.app",
     "import worker.execute",
-    "from dpgate.cli.app import main; main()",
+    "from dpgate.cli import main; main()",
 )
 AIMS = {"import domain.twin": 0.5}
 
