@@ -142,11 +142,19 @@ class Guard:
             os.close(self._init)
             self._init = -1
             if not gone:
+                self._give_up()
                 raise SandboxUnavailable("a program of an import could not be ended")
-        if self._alive >= 0:
-            os.close(self._alive)  # for the starter, if anything is left to be ended
-            self._alive = -1
+        else:
+            self._give_up()
+        # who has not given up has an exit code to wait for: bwrap tells it after its program is gone
         self._process.wait(_DEATH_S)
+        self._give_up()
+
+    def _give_up(self) -> None:
+        """Have the starter end whatever is left."""
+        if self._alive >= 0:
+            os.close(self._alive)
+            self._alive = -1
 
     def _said(self) -> str:
         return self._complaint.decode(errors="replace").strip()

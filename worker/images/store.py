@@ -199,8 +199,9 @@ class ImageStore:
 def _own(place: Path) -> None:
     """Create it if need be. Refuses a folder that somebody else could have prepared."""
     with suppress(FileExistsError):
-        place.mkdir(mode=0o700, parents=True)
-        place.chmod(_PASSABLE)  # not by mode: a strict umask would close it to slot users
+        # passable at once, for somebody who comes at the same moment; again, as a strict umask closes it
+        place.mkdir(mode=_PASSABLE, parents=True)
+        place.chmod(_PASSABLE)
     found = place.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o022:
         raise SandboxUnavailable(f"{place} must be a folder that only the user who runs this can write")

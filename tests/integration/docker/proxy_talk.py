@@ -7,6 +7,7 @@ import io
 import json
 import socket
 import tarfile
+from contextlib import suppress
 from pathlib import Path
 
 from docker_daemon import UnixConnection
@@ -18,7 +19,9 @@ def ask(path: Path, method: str, target: str, body: object = None, **headers: st
     connection = UnixConnection(path)
     try:
         sent = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
-        connection.request(method, target, sent, {"Content-Type": "application/json", **headers})
+        # who refuses may hang up before all of a body is there
+        with suppress(BrokenPipeError, ConnectionResetError):
+            connection.request(method, target, sent, {"Content-Type": "application/json", **headers})
         answer = connection.getresponse()
         return answer.status, answer.read()
     finally:
