@@ -72,7 +72,7 @@ def other_error(
     return _shown(found, asked, rehearsal, typed, rehearsal.values[index], rehearsal.runs.numbers[index])
 
 
-def curve_of(found: Forecast, asked: Asked, *, left: float | None = None, cap: float | None = None) -> Markup:
+def curve_of(found: Forecast, asked: Asked) -> Markup:
     """The drawing of one output's ladder, with the point of what is asked."""
     points = tuple((float(rung.amount), max(rung.within_95, LEAST_ERROR)) for rung in found.rungs)
     curve = ErrorCurve(
@@ -80,8 +80,6 @@ def curve_of(found: Forecast, asked: Asked, *, left: float | None = None, cap: f
         curves=(Curve(name=asked.name.replace("_", " "), points=points, is_chosen=True),),
         chosen=float(found.amount),
         unit=found.unit,
-        left=left,
-        cap=cap,
     )
     return Markup(draw_error_curve(curve))  # noqa: S704 - of our own making
 
