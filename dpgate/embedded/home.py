@@ -16,6 +16,8 @@ from dpgate.errors import DpgateError
 LONGEST_SOCKET_PATH = 100
 # after a kill, this is how long the rest of the former platform may take to end
 LONGEST_END_S = 20.0
+# and this is how long the killed process itself may take: the kernel takes its memory away first
+_LONGEST_DEATH_S = 2.0
 _PASSABLE = 0o711
 _HOME_OF_ROOT = Path("/var/lib/dpgate")
 
@@ -81,9 +83,10 @@ class Home:
     def claim(self) -> int:
         """The lock that one platform holds on its home, as an open descriptor. Raises DpgateError."""
         descriptor = os.open(self._lock, os.O_RDWR | os.O_CREAT, 0o600)
-        deadline = time.monotonic() + LONGEST_END_S
+        began = time.monotonic()
         while not _try_lock(descriptor):
-            if self.owner() is not None or time.monotonic() > deadline:
+            waited = time.monotonic() - began
+            if waited > LONGEST_END_S or (waited > _LONGEST_DEATH_S and self.owner() is not None):
                 os.close(descriptor)
                 raise DpgateError(f"a dpgate is up already in {self.root}; end it with: dpgate down")
             time.sleep(0.1)
@@ -98,8 +101,7 @@ class Home:
             return None
         with suppress(ValueError, OSError):
             pid = int(self._lock.read_text())
-            os.kill(pid, 0)
-            return pid
+            return pid if _is_alive(pid) else None
         return None
 
     def is_claimed(self) -> bool:
@@ -151,6 +153,12 @@ def image_store() -> Path:
     if named := os.environ.get("DPGATE_IMAGES_FOLDER"):
         return Path(named)
     return default_home().images
+
+
+def _is_alive(pid: int) -> bool:
+    """Raises OSError if there is none. One that has ended stays listed until its parent asks about it."""
+    state = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()[0]
+    return state not in {"Z", "X"}
 
 
 def _try_lock(descriptor: int) -> bool:

@@ -57,8 +57,8 @@ def test_up_in_the_background_then_killed_then_up_and_down(shell: Terminal, home
     up = shell.start("up", "--home", home, "--port", 0)
     assert up.stdout is not None
     shown = up.stdout.readline()
+    assert shown.startswith("dpgate is up at http://127.0.0.1:"), up.stderr and up.stderr.read()
     assert not alive(started), "a home is free when everything has ended"
-    assert shown.startswith("dpgate is up at http://127.0.0.1:")
     started = descendants(up.pid)
     assert {"name": "ada", "role": "data_user", "disabled": False} in shell.ok(
         "user", "list", *operator, "--json"
@@ -195,3 +195,28 @@ def test_a_home_that_another_process_holds(tmp_path: Path) -> None:
     assert home.owner() == os.getpid()
     os.close(lock)
     assert home.owner() is None
+
+
+def test_a_home_whose_platform_was_killed_is_waited_for(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    home.make()
+    code = f"""
+import subprocess, time
+from pathlib import Path
+from dpgate.embedded.home import Home
+lock = Home(Path({str(home.root)!r})).claim()
+subprocess.Popen(["sleep", "3"], pass_fds=[lock])
+print("claimed", flush=True)
+time.sleep(600)
+"""
+    holder = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
+    assert holder.stdout is not None
+    assert holder.stdout.readline() == b"claimed\n"
+    holder.kill()
+    os.waitid(os.P_PID, holder.pid, os.WEXITED | os.WNOWAIT)  # it has ended, and nobody has asked about it
+    began = time.monotonic()
+    lock = home.claim()  # its keeper, here a `sleep`, ends a moment later
+    assert time.monotonic() - began > 1
+    assert home.owner() == os.getpid()
+    os.close(lock)
+    holder.communicate()
