@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
 AXE = (Path(__file__).parents[1] / "pages" / "axe" / "axe.min.js").read_text(encoding="utf-8")
 PASSWORD = "correct horse battery staple"
-PATIENCE_S = 30.0
+PATIENCE_S = 60.0
 TELEPHONE = 600
 SERIOUS = {"serious", "critical"}
 # what the browser says of a form that was refused, or of anything in maintenance
