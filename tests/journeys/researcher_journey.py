@@ -127,15 +127,15 @@ def asks_a_trusted_query(ada: Walker, dataset: str) -> None:
 
 def is_refused(ada: Walker, dataset: str) -> None:
     """By the policy, and for want of budget; what was typed is still there."""
-    for epsilon, said, picture in (
-        ("2.1", "2.1 is over the 2 that the policy", "refused-by-policy"),
-        ("0.5", "0.3", "refused-by-budget"),
+    for epsilon, priced, said, picture in (
+        ("2.1", False, "2.1 is over the 2 that the policy", "refused-by-policy"),
+        ("0.5", True, "0.3", "refused-by-budget"),
     ):
         ada.go(f"/datasets/{dataset}/ask")
         ada.choose("Column", "sleep, 0 to 14")
         ada.write({"Epsilon": epsilon})
         ada.press("See what it costs")
-        if ada.page.get_by_role("button", name="Submit it").count():
+        if priced:
             ada.press("Submit it")
         ada.sees("Nothing was submitted and nothing is charged.", said)
         assert ada.field("Epsilon").input_value() == epsilon

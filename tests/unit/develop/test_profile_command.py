@@ -191,11 +191,15 @@ def test_a_profile_that_was_killed_goes_on_and_leaves_no_reader_behind(tmp_path:
     (folder / "patients.csv").write_text(PATIENTS)
     (folder / "z-large.csv").write_text("id,large\n" + "".join(f"i{n},{n}\n" for n in range(200_000)))
     command = [sys.executable, "-m", "dpgate", "twin", "profile", str(folder), "-o", str(to)]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    said = tmp_path / "said"
+    with said.open("wb") as output:
+        process = subprocess.Popen(command, stdout=output, stderr=output)
     try:
         waited_for(
-            lambda: len(list(to.glob("parts/*.json"))) == 1 and readers_of("z-large.csv", started=True)
+            lambda: process.poll() is not None
+            or (len(list(to.glob("parts/*.json"))) == 1 and readers_of("z-large.csv", started=True))
         )
+        assert process.poll() is None, said.read_text()
         for reader in readers_of("z-large.csv", started=True):
             os.kill(reader, signal.SIGSTOP)  # it cannot come to its end by itself
     finally:
