@@ -16,6 +16,15 @@ from dpgate.credentials import Login
 from dpgate.embedded.home import Home
 from dpgate.embedded.stack import Stack
 
+# of what a researcher does by command; the tests of the store and of the worker have all of it on both
+ON_BOTH = {"test_a_researcher_gets_a_release", "test_from_the_twin_to_a_release"}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if "[postgresql" in item.name and item.name.partition("[")[0] not in ON_BOTH:
+            item.add_marker(pytest.mark.slow)
+
 
 @pytest.fixture(scope="session", params=["sqlite", "postgresql"])
 def platform(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Platform]:

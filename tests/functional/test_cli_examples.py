@@ -75,7 +75,8 @@ def heights(platform: Platform, tmp_path_factory: pytest.TempPathFactory) -> Pat
     return register(platform, "heights", data, nominal_size=12)
 
 
-@pytest.mark.parametrize("language", ["python", "r", "octave"])
+# all three give the same numbers in tests/integration/images and take the whole route in integration/docker
+@pytest.mark.parametrize("language", ["python", "r", pytest.param("octave", marks=pytest.mark.slow)])
 def test_means_in_every_language(platform: Platform, heights: Path, language: str) -> None:
     """Each person's own numbers, then four blocks; one without people counts as the middle of the bounds."""
     found = released(platform, f"bids-means-{language}", heights, block_size=3)

@@ -56,7 +56,7 @@ def membership(names) -> np.ndarray:
 # --- the noise ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("micro_nats", [BETAS[0], BETAS[-1]])
+@pytest.mark.parametrize("micro_nats", [BETAS[0], pytest.param(BETAS[-1], marks=pytest.mark.slow)])
 def test_noise_of_the_mean_height_is_the_claimed_normal(micro_nats):
     pac = Pac((GRID,), micro_nats)
     worlds = half_sample_means(clean_heights())
@@ -174,6 +174,7 @@ def test_a_pipeline_that_asks_for_one_person_only():
 # --- many releases ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_sixty_four_adaptive_questions_about_one_person():
     """Each of 64 releases at 1/512 nat asks the same; together they stay below the bound of 1/8 nat."""
     target = membership(["sub-42"])[0]

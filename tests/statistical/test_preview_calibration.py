@@ -142,7 +142,7 @@ def on_blocks(pipeline, people, blocks):
     ("pipeline", "truth", "micro_epsilon", "aggregator"),
     [
         (mean, 0.0, 1_000_000, "clipped_mean"),
-        (mean, 0.0, 8_000_000, "clipped_mean"),
+        pytest.param(mean, 0.0, 8_000_000, "clipped_mean", marks=pytest.mark.slow),
         (mean, 0.0, 4_000_000, "median"),
         (deviation, 1.0, 4_000_000, "clipped_mean"),
     ],

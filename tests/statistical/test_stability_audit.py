@@ -46,7 +46,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 # --- the noise ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("micro_epsilon_prime", [100_000, 1_000_000])
+@pytest.mark.parametrize("micro_epsilon_prime", [100_000, pytest.param(1_000_000, marks=pytest.mark.slow)])
 def test_noise_of_the_mean_height_has_the_claimed_scale(micro_epsilon_prime):
     outputs = leave_one_out_means(clean_heights())
     mechanism = StabilityCalibrated((GRID,), people=58, micro_epsilon_prime=micro_epsilon_prime)

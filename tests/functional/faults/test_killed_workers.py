@@ -110,6 +110,7 @@ def test_killed_at_every_step(sqlite_url: str, tmp_path: Path) -> None:
         check_nothing_left(platform)
 
 
+@pytest.mark.slow  # SQLite has the same steps each time
 def test_killed_at_the_decisive_steps_on_postgresql(postgresql_url: str, tmp_path: Path) -> None:
     with open_platform(postgresql_url, tmp_path) as platform:
         given_heights(platform.bench)

@@ -103,7 +103,9 @@ REFUSALS = {
 }
 
 
-@pytest.mark.parametrize("condition", REFUSALS)
+@pytest.mark.parametrize(
+    "condition", [pytest.param("no bwrap", marks=pytest.mark.slow), "no user namespaces"]
+)
 def test_a_worker_that_cannot_isolate_does_not_start(
     condition: str, platform: Platform, unfit: Callable[[str], None]
 ) -> None:

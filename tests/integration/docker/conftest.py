@@ -22,6 +22,18 @@ from worker.sandbox.protocol import NOTHING, RunResult, Sandbox
 from worker.sandbox.stored_image import StoredImage
 from worker.sandbox.supervised import SupervisedSandbox
 
+# what a run finds and leaves is looked at behind the proxy; straight on the daemon it is the same calls
+MOSTLY_BEHIND_PROXY = {"test_docker_runs.py", "test_docker_trees.py"}
+BOTH_WAYS = {"test_outputs_come_back_and_nothing_else", "test_endings", "test_every_plain_file_comes_back"}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        test, _, way = item.name.partition("[")
+        few = item.path.name in MOSTLY_BEHIND_PROXY and test not in BOTH_WAYS
+        if (few and way.startswith("straight")) or way in {"straight-cpu]", "straight-memory]"}:
+            item.add_marker(pytest.mark.slow)
+
 
 @pytest.fixture(scope="session")
 def digest(docker_image: Callable[[str], str]) -> str:

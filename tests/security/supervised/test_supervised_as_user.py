@@ -16,7 +16,10 @@ ORDINARY = 1500
 # without test_supervisor_hygiene.py: what a supervisor finds in itself, as whom it runs has no part in
 CORE = ("test_supervised_runs.py", "test_supervised_surroundings.py", "test_views.py")
 DEATHS = ("test_supervisor_deaths.py", "test_supervised_leftovers.py")
-SAME_FOR_ALL = "not refused and not bad_order and not nobody_hears and not while_open"
+SAME_FOR_ALL = (
+    "not refused and not bad_order and not nobody_hears and not while_open "
+    "and not hangs and not fifty_runs and not could_be_found"
+)
 
 
 def copy_for_everybody(folder: Path) -> None:

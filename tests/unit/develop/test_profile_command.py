@@ -196,8 +196,10 @@ def test_a_profile_that_was_killed_goes_on_and_leaves_no_reader_behind(tmp_path:
         process = subprocess.Popen(command, stdout=output, stderr=output)
     try:
         waited_for(
-            lambda: process.poll() is not None
-            or (len(list(to.glob("parts/*.json"))) == 1 and readers_of("z-large.csv", started=True))
+            lambda: (
+                process.poll() is not None
+                or (len(list(to.glob("parts/*.json"))) == 1 and readers_of("z-large.csv", started=True))
+            )
         )
         assert process.poll() is None, said.read_text()
         for reader in readers_of("z-large.csv", started=True):

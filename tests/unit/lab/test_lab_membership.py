@@ -39,7 +39,7 @@ def test_bounds_in_closed_form():
     assert all(0.5 < laplace_best(epsilon) < pure_dp_bound(epsilon) for epsilon in (0.01, 0.1, 1.0, 10.0))
 
 
-@pytest.mark.parametrize("epsilon", [0.5, 2.0])
+@pytest.mark.parametrize("epsilon", [pytest.param(0.5, marks=pytest.mark.slow), 2.0])
 @pytest.mark.parametrize(
     "series", [one for one in SERIES if one.claims is Claim.PROVEN], ids=lambda one: one.name
 )

@@ -41,7 +41,7 @@ QUERIES = [
 RULES = [{"rows": 1}, {"rows": 4}, {"reduce": "mean"}, {"reduce": "greatest"}]
 TALL = {"age": "1e9", "height": "7", "sex": "f", "site": "north"}
 SMALL = {"age": "-1e9", "height": "1", "sex": "f", "site": "north"}
-often = settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+often = settings(max_examples=3, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def write(folder: Path, rows, *, path: str = "people.csv"):

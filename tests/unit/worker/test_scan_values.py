@@ -49,7 +49,7 @@ QUERIES = [
     {"kind": "count", "where": [{"column": "sex", "operator": "in", "value": ["f", "m", "d"]}]},
 ]
 RULES = [{"rows": 1}, {"rows": 3}, {"reduce": "mean"}, {"reduce": "least"}, {"reduce": "greatest"}, None]
-often = settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+often = settings(max_examples=3, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def write(folder: Path, rows, *, path: str = "people.csv"):
