@@ -58,9 +58,9 @@ def expected_error(
     )
 
 
-def left_of(budget: BudgetView) -> Fraction | None:
-    """The least that is left of epsilon on any account that binds this user; None where there is none."""
-    left = [Fraction(account.left) for account in budget.accounts if account.currency == "epsilon"]
+def left_of(budget: BudgetView, currency: str = "epsilon") -> Fraction | None:
+    """The least that is left on any account of this currency that binds this user; None without one."""
+    left = [Fraction(account.left) for account in budget.accounts if account.currency == currency]
     return min(left) if left else None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any
 
 from markupsafe import Markup
@@ -10,12 +11,14 @@ from markupsafe import Markup
 from domain.chart import Curve, ErrorCurve, draw_error_curve
 from domain.choice_forecast import NOT_KNOWN, Asked, Forecast, forecast_of
 from domain.choice_forecast import NoForecast as Unforeseen
+from domain.dataset import Declaration
 from domain.errors import InvalidRequest
 from domain.forecast import Expected
 from domain.mechanism import PacRequest, SampleAggregateRequest, StabilityRequest
 from domain.model import parse
 from domain.pipeline import OutputValue
 from domain.rehearsal import Rehearsal
+from gateway.api.datasets import BudgetView
 from gateway.pages.dataset_facts import promise_of
 from gateway.pages.error_shown import (
     ExpectedError,
@@ -26,7 +29,7 @@ from gateway.pages.error_shown import (
     short,
     some_draws,
 )
-from gateway.pages.expected_error import block_size, estimated_from
+from gateway.pages.expected_error import block_size, estimated_from, left_of
 from gateway.pages.layout import number
 from gateway.pages.manifest_form import read_number
 
@@ -46,10 +49,9 @@ _GAUSSIAN_WORDS = (
 
 
 def other_error(
-    rehearsal: Rehearsal, typed: Mapping[str, str], *, nominal_size: int, cap: int
+    rehearsal: Rehearsal, typed: Mapping[str, str], *, declaration: Declaration, budget: BudgetView
 ) -> ExpectedError | NoForecast | None:
-    """None while the preview is not there yet, or where the ladder has the answer; `cap` is the most
-    micro-epsilon of one job."""
+    """None while the preview is not there yet, or where the ladder has the answer."""
     is_gaussian = typed.get("mechanism") == "sample_aggregate" and typed.get("noise") == "gaussian"
     is_other = is_gaussian or typed.get("mechanism") in ("pac", "stability_calibrated")
     if rehearsal.preview is None or rehearsal.runs is None or not is_other:
@@ -57,7 +59,13 @@ def other_error(
     index = output_index(typed.get("output", ""), len(rehearsal.values))
     try:
         asked = _asked(typed, rehearsal)
-        found = forecast_of(asked, rehearsal, index=index, nominal_size=nominal_size, most=cap)
+        found = forecast_of(
+            asked,
+            rehearsal,
+            index=index,
+            nominal_size=declaration.nominal_size,
+            most=declaration.policy.max_micro_epsilon_per_job,
+        )
     except Unforeseen as error:
         return NoForecast(str(error), is_to_run=error.is_to_run)
     except InvalidRequest as error:
@@ -69,16 +77,23 @@ def other_error(
         )
     except ValueError as error:
         return NoForecast(f"There is no forecast for this choice: {error}")
-    return _shown(found, asked, rehearsal, typed, rehearsal.values[index], rehearsal.runs.numbers[index])
+    drawing = curve_of(found, asked, declaration, left=left_of(budget, found.unit))
+    return _shown(
+        found, asked, rehearsal, typed, drawing, rehearsal.values[index], rehearsal.runs.numbers[index]
+    )
 
 
-def curve_of(found: Forecast, asked: Asked) -> Markup:
-    """The drawing of one output's ladder, with the point of what is asked."""
+def curve_of(found: Forecast, asked: Asked, declaration: Declaration, *, left: Fraction | None) -> Markup:
+    """The drawing of one output's ladder, with the point of what is asked; `left` is what the budget has in
+    the unit of the ladder, None where no account counts it."""
     points = tuple((float(rung.amount), max(rung.within_95, LEAST_ERROR)) for rung in found.rungs)
     curve = ErrorCurve(
         output=found.output,
         curves=(Curve(name=asked.name.replace("_", " "), points=points, is_chosen=True),),
         chosen=float(found.amount),
+        left=None if left is None else float(left),
+        # the policy has no cap of other amounts
+        cap=float(declaration.policy.max_epsilon_per_job) if found.unit == "epsilon" else None,
         unit=found.unit,
     )
     return Markup(draw_error_curve(curve))  # noqa: S704 - of our own making
@@ -103,6 +118,7 @@ def _shown(
     asked: Asked,
     rehearsal: Rehearsal,
     typed: Mapping[str, str],
+    drawing: Markup,
     value: OutputValue,
     whole: float,
 ) -> ExpectedError:
@@ -112,7 +128,7 @@ def _shown(
         output=found.output,
         unit=found.unit,
         promise=promise_of(asked.guarantee, asked.guarantee.sentence),
-        drawing=curve_of(found, asked),
+        drawing=drawing,
         caption=_caption(asked, rehearsal.request.block_size),
         rows=[_row(rung, is_chosen=rung is found.chosen) for rung in found.rungs],
         said=said_of(found.output, at, found.chosen.within_95, value.upper - value.lower),

@@ -4,6 +4,7 @@ did on the twin."""
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from markupsafe import Markup
@@ -169,7 +170,8 @@ def _curve(
         )
     except ValueError as error:
         return "", None, str(error)
-    return forecast.unit, curve_of(forecast, mechanism), ""
+    left = _cohort_left(budget, forecast.unit)
+    return forecast.unit, curve_of(forecast, mechanism, declaration, left=left), ""
 
 
 def _ladder(
@@ -197,15 +199,21 @@ def _ladder(
     )
     if not curves:
         raise NoForecast(NOT_KNOWN)
-    left = [a.left for a in budget.accounts if (a.kind, a.currency) == ("cohort", Currency.EPSILON)]
+    left = _cohort_left(budget, Currency.EPSILON)
     shown = ErrorCurve(
         output=found.values[index].name,
         curves=curves,
         chosen=_epsilon(mechanism.micro_epsilon),
-        left=float(left[0]) if left else None,
+        left=None if left is None else float(left),
         cap=float(dataset.declaration.policy.max_epsilon_per_job),
     )
     return Markup(draw_error_curve(shown))  # noqa: S704 - of our own making
+
+
+def _cohort_left(budget: BudgetView, currency: str) -> Fraction | None:
+    """What is left for everybody together; None where no account counts it."""
+    left = [a.left for a in budget.accounts if (a.kind, a.currency) == ("cohort", currency)]
+    return Fraction(left[0]) if left else None
 
 
 def _epsilon(micro_epsilon: int) -> float:

@@ -134,12 +134,9 @@ def _expected(
     rehearsal: Rehearsal, shown: Mapping[str, str], drafted: Drafted, budget: BudgetView
 ) -> ExpectedError | NoForecast | None:
     declaration = drafted.dataset.declaration
-    policy = declaration.policy
-    other = other_error(
-        rehearsal, shown, nominal_size=declaration.nominal_size, cap=policy.max_micro_epsilon_per_job
-    )
+    other = other_error(rehearsal, shown, declaration=declaration, budget=budget)
     if other is not None or shown.get("mechanism") != "sample_aggregate":
         return other
     return errors.expected_error(
-        rehearsal, shown, left=errors.left_of(budget), cap=policy.max_epsilon_per_job
+        rehearsal, shown, left=errors.left_of(budget), cap=declaration.policy.max_epsilon_per_job
     )

@@ -72,5 +72,7 @@ def test_a_reviewer_sees_the_error_against_the_unit_of_the_mechanism(console: Co
     for name, unit in (("gaussian", "epsilon"), ("pac", "nats")):
         assert f"Expected error of mean_age against {unit}" in pages[name].text
         assert f"95 times in 100, against {unit}; the point is what the job asks" in words(pages[name])
+    assert "budget left 9; at most 1 for one job." in pages["gaussian"].text
+    assert "budget left 0.25." in pages["pac"].text, "of nats; the policy has no cap of them for one job"
     assert "Expected error of" not in pages["repeats"].text
     assert "no forecast with repeats, which a rehearsal does not replay" in words(pages["repeats"])

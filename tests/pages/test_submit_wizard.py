@@ -99,6 +99,7 @@ def test_gaussian_noise_has_its_own_forecast(told: Wizard):
     assert "At epsilon 0.5, expect the release of mean_height within" in words(first)
     assert "Mean over blocks with Gaussian noise" in words(first)
     assert "Approximate differential privacy" in words(first)
+    assert re.search(r"budget left [0-9.]+; at most [0-9.]+ for one job\.", first.text)
     second = told.send("mechanism", action="again", output="1", delta="0.000001", again="0", **fields)
     assert draws(first.text) != draws(second.text)
     assert len(draws(first.text)) == 5
@@ -111,6 +112,7 @@ def test_pac_is_forecast_from_halves_of_the_twin(told: Wizard):
     assert "At nats 0.2, expect the release of mean_age within" in words(shown)
     assert len(draws(shown.text)) == 5
     assert "Expected error of mean_age against nats" in shown.text
+    assert "budget left 0.2188." in shown.text, "of nats; the policy has no cap of them for one job"
     refused = words(told.send("mechanism", action="redraw", mechanism="pac", nats="many"))
     assert "There is no forecast for this choice: nats" in refused
 
