@@ -58,7 +58,7 @@ def gaussian_ladder(
     most: int,
 ) -> list[Expected]:
     """Rungs up to `most` micro-epsilon, with the epsilon that was asked for among them."""
-    ladder = sorted({micro for micro in GAUSSIAN_LADDER if micro < most} | {asked.micro_epsilon})
+    ladder = sorted({micro for micro in GAUSSIAN_LADDER if micro <= most} | {asked.micro_epsilon})
     found = []
     for micro in ladder:
         request = asked.model_copy(update={"epsilon": format_epsilon(micro)})

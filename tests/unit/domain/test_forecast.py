@@ -54,9 +54,9 @@ def test_the_gaussian_ladder_has_the_chosen_epsilon_and_falls():
     asked = GAUSSIAN.model_copy(update={"epsilon": "0.7"})
     mean = QuietMean(output=0, block_size=10, offsets=(-0.2, 0.0, 0.4))
     ladder = gaussian_ladder(asked, VALUES, nominal_size=600, mean=mean, most=1_000_000)
-    assert [rung.amount for rung in ladder] == ["0.1", "0.25", "0.5", "0.7"]
+    assert [rung.amount for rung in ladder] == ["0.1", "0.25", "0.5", "0.7", "1"]
     assert all(first.within_95 > second.within_95 for first, second in pairwise(ladder))
-    chosen = ladder[-1]
+    chosen = ladder[-2]
     deviation = gaussian_deviation(asked, VALUES, nominal_size=600, index=0)
     laws = [NormalDist(offset, deviation) for offset in mean.offsets]
     inside = sum(law.cdf(chosen.within_95) - law.cdf(-chosen.within_95) for law in laws) / 3
