@@ -34,6 +34,10 @@ if [ ! -x .venv/bin/python ]; then
     "$python" -m venv .venv
 fi
 echo "installing what $(basename "$lock") names (once)"
-.venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement "$lock"
-.venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+pip_install() { .venv/bin/python -m pip install --quiet --disable-pip-version-check "$@"; }
+# a lock names everything: there is nothing to resolve; and all cores compile, not pip's one
+pip_install --require-hashes --no-deps --no-compile --requirement "$lock"
+# as with pip itself, a file of another Python's grammar is left uncompiled
+.venv/bin/python -m compileall -q -j 0 -x '/tests?/' .venv/lib >/dev/null || :
+pip_install --no-deps --no-build-isolation --editable .
 cp "$lock" "$stamp"
