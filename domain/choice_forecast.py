@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from domain.dataset import Declaration
 from domain.forecast import (
     Expected,
     Simulated,
@@ -70,15 +71,16 @@ class _Twin:
     nominal_size: int
 
 
-def forecast_of(asked: Asked, rehearsal: Rehearsal, *, index: int, nominal_size: int, most: int) -> Forecast:
-    """For the output at this index; `most` is the largest micro-epsilon of a rung. Raises NoForecast where
-    the rehearsal has not run what it takes, ValueError for a choice that cannot be built."""
+def forecast_of(asked: Asked, rehearsal: Rehearsal, declaration: Declaration, *, index: int) -> Forecast:
+    """For the output at this index; the policy's cap ends the ladder. Raises NoForecast where the rehearsal
+    has not run what it takes, ValueError for a choice that cannot be built."""
     if rehearsal.runs is None or rehearsal.preview is None:
         raise NoForecast("The rehearsal is not done.")
-    twin = _Twin(rehearsal.values, rehearsal.runs, rehearsal.preview, index, nominal_size)
+    twin = _Twin(rehearsal.values, rehearsal.runs, rehearsal.preview, index, declaration.nominal_size)
     asked.check_outputs([value.name for value in twin.values])
     if isinstance(asked, SampleAggregateRequest):
         check_replayed(asked)
+        most = declaration.policy.max_micro_epsilon_per_job
         return _gaussian(asked, twin, most) if asked.noise == "gaussian" else _laplace(asked, twin)
     _check_sampled(asked, twin)
     return _pac(asked, twin) if isinstance(asked, PacRequest) else _stability(asked, twin)

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Depends
 from pydantic import BaseModel, Field
 
 from domain.choice_forecast import MOST_FORECAST, Asked, Forecast, NoForecast, forecast_of
+from domain.dataset import Declaration
 from domain.errors import Conflict, InvalidRequest
 from domain.mechanism import MechanismRequest
 from domain.model import Model
@@ -70,9 +71,7 @@ def forecast(
     if found.runs is None or found.preview is None:
         raise Conflict("rehearsal", f"it is {found.state}.", "Wait until it is DONE.")
     asked = request.mechanism
-    forecasts = _forecasts(
-        asked, found, nominal_size=declaration.nominal_size, most=declaration.policy.max_micro_epsilon_per_job
-    )
+    forecasts = _forecasts(asked, found, declaration)
     return ForecastView(
         mechanism=asked.name,
         guarantee=asked.guarantee.value,
@@ -82,10 +81,10 @@ def forecast(
     )
 
 
-def _forecasts(asked: Asked, found: Rehearsal, *, nominal_size: int, most: int) -> list[Forecast]:
+def _forecasts(asked: Asked, found: Rehearsal, declaration: Declaration) -> list[Forecast]:
     try:
         return [
-            forecast_of(asked, found, index=index, nominal_size=nominal_size, most=most)
+            forecast_of(asked, found, declaration, index=index)
             for index in range(min(len(found.values), MOST_FORECAST))
         ]
     except NoForecast as error:

@@ -59,13 +59,7 @@ def other_error(
     index = output_index(typed.get("output", ""), len(rehearsal.values))
     try:
         asked = _asked(typed, rehearsal)
-        found = forecast_of(
-            asked,
-            rehearsal,
-            index=index,
-            nominal_size=declaration.nominal_size,
-            most=declaration.policy.max_micro_epsilon_per_job,
-        )
+        found = forecast_of(asked, rehearsal, declaration, index=index)
     except Unforeseen as error:
         return NoForecast(str(error), is_to_run=error.is_to_run)
     except InvalidRequest as error:

@@ -161,13 +161,7 @@ def _curve(
             if found.preview.unable:
                 return "", None, ""  # said once, beneath all pictures
             return "epsilon", _ladder(found, found.preview, index, mechanism, dataset, budget), ""
-        forecast = forecast_of(
-            mechanism,
-            found,
-            index=index,
-            nominal_size=declaration.nominal_size,
-            most=declaration.policy.max_micro_epsilon_per_job,
-        )
+        forecast = forecast_of(mechanism, found, declaration, index=index)
     except ValueError as error:
         return "", None, str(error)
     left = _cohort_left(budget, forecast.unit)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from factories import NOW, job_request_fields, make_shape
+from factories import NOW, job_request_fields, make_declaration, make_shape
 
 from domain.choice_forecast import NoForecast, forecast_of
 from domain.mechanism import PacRequest, SampleAggregateRequest, StabilityRequest
@@ -22,7 +22,10 @@ from domain.rehearsal import (
     UnitNoise,
 )
 
-FACTS = {"index": 0, "nominal_size": 600, "most": 2_000_000}
+FACTS = {
+    "declaration": make_declaration(nominal_size=600, policy={"max_epsilon_per_job": "2"}),
+    "index": 0,
+}
 PREVIEW = Preview(
     rungs=tuple(
         Rung(
