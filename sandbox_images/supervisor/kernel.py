@@ -59,6 +59,14 @@ def mount(source, target, kind, flags, options=None, *, step=None):
     _checked(result, step or f"mount on {target}")
 
 
+def make_read_only(target):
+    """A mount as it is, but read-only: flags that it has are kept, since some cannot be taken off in here."""
+    kept = os.statvfs(target).f_flag & (
+        MS_NOSUID | MS_NODEV | MS_NOEXEC
+    )  # as ST_*, these have the same values
+    mount(None, target, None, MS_BIND | MS_REMOUNT | MS_RDONLY | kept)
+
+
 def detach(target):
     _checked(_libc.umount2(target.encode(), MNT_DETACH), f"umount {target}")
 

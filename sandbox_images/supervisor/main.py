@@ -65,6 +65,8 @@ def serve(channel):
 def prepare():
     kernel.drop_bounding_set(_KEPT_CAPABILITIES)
     kernel.mount(None, "/", None, kernel.MS_REC | kernel.MS_PRIVATE)  # every run's copy of it is then private
+    for node in confine.DEVICE_NODES:
+        kernel.make_read_only(node)
     kernel.unshare(kernel.NEWNET)  # bubblewrap's has its loopback up; here nothing can be sent at all
     kernel.prctl(kernel.PR_SET_DUMPABLE, 0)  # whoever gets out of a run still cannot read this process
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # Python's own handler would be every script's

@@ -12,6 +12,7 @@ import sys
 import time
 
 from face import (  # type: ignore[import-not-found]
+    ABSENT,
     CALM,
     WRITTEN,
     Target,
@@ -42,12 +43,15 @@ def find_attack(script, name):
 
 
 def in_child(attack, target):
-    """0 or 1; 2 if it broke or took too long. A child that the kernel killed for a call was stopped: 0."""
+    """0, 1 or ABSENT; 2 if it broke or took too long. A child that the kernel killed for a call was
+    stopped: 0.
+    """
     pid = os.fork()
     if pid == 0:
         code = 2
         try:
-            code = min(int(value_of(attack, target)), 1)
+            value = int(value_of(attack, target))
+            code = value if value == ABSENT else min(value, 1)
         finally:
             os._exit(code)
     deadline = time.monotonic() + _LONGEST_S

@@ -100,11 +100,12 @@ def become_root_of_namespace(extra=0):
 
 def become_anybody(target):
     """Root is exempt from the quotas of users, so a bare attack on those gives it up. A sandbox has done
-    so.
+    so. It becomes a user whom nobody else is at this time.
     """
     if target["bare"] and os.getuid() == 0:
-        os.setgid(1500)
-        os.setuid(1500)
+        anybody = 300_000 + int(target["mark"][-4:], 16)
+        os.setgid(anybody)
+        os.setuid(anybody)
 
 
 def lacks(words):

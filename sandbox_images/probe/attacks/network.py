@@ -5,7 +5,7 @@ import os
 import socket
 import struct
 
-from face import any_of, check, libc  # type: ignore[import-not-found]
+from face import any_of, check, lacks, libc  # type: ignore[import-not-found]
 
 _FAR_AWAY = ("169.254.169.254", "192.0.2.1", "198.51.100.7", "8.8.8.8", "10.0.0.1")
 
@@ -16,6 +16,8 @@ def net_tcp4(target):
 
 
 def net_tcp6(target):
+    if target["bare"] and target["tcp6"] == 1:  # nothing of this host could listen there
+        raise lacks("a host with IPv6")
     socket.create_connection(("::1", target["tcp6"]), 2).close()
     return True
 

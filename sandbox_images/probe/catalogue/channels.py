@@ -18,9 +18,12 @@ _beside = partial(Probe, category="concurrent", script="beside", mode=Mode.PAIR,
 _quota = partial(_beside, script="user_quotas")
 
 _SEQUENCE = (
-    "the kernel numbers them in one sequence for the whole host; a run moves it by some twenty, others do too"
+    "the kernel numbers them in one sequence for the whole host: a hostile run can move it far, "
+    "and others can read that"
 )
 _ONE_USER = "all slots are one host user, whose quotas they share: run the worker as root, or one slot"
+_HOST_NODES = "the nodes are the host's, and bwrap cannot make a bind of one read-only: take a supervisor"
+_OWN_NODES = "each container has nodes of its own: they show when it was made, which is the clock"
 _RUNC = "threads of the engine's own runtime take a number or two inside; no run decides how many"
 
 VISIBLE = (
@@ -47,6 +50,12 @@ CROSS_RUN = (
     _next("x_keyring", tries="a key of the host user", kernel=True),
     _number("x_atime_mtime", tries="a time stamp on a shared file"),
     _number(
+        "x_device_times",
+        tries="the time of a device node, set to now",
+        quick=True,
+        residual_on={"bubblewrap": _HOST_NODES, "docker": _OWN_NODES},
+    ),
+    _number(
         "x_pid_numbers", tries="how far process numbers have got", quick=True, residual_on={"docker": _RUNC}
     ),
     _number(
@@ -71,7 +80,7 @@ CROSS_RUN = (
     _number(
         "x_wallclock",
         tries="when the run before ended",
-        residual="a run can read the clock; padded timing makes it say nothing",
+        residual="a run can read the clock; padded timing makes it say nothing as long as steps end in time",
     ),
     _number("x_pagecache", tries="which pages of a shared file an earlier run has read", kernel=True),
     _next("x_inherited_memory", tries="a needle in memory", control=Control.SERVER, quick=True),

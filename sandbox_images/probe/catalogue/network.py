@@ -8,7 +8,7 @@ _probe = partial(Probe, category="network", script="network")
 
 NETWORK = (
     _probe("net_tcp4", tries="connect to a listener on the host's loopback", quick=True),
-    _probe("net_tcp6", tries="the same over IPv6", quick=True),
+    _probe("net_tcp6", tries="the same over IPv6", quick=True, kernel=True),
     _probe("net_udp4", tries="send one datagram, as a name look-up would", quick=True),
     _probe("net_route", tries="find a route to metadata services, resolvers, anywhere", quick=True),
     _probe("net_ifaces", tries="list interfaces other than loopback", quick=True),

@@ -2,11 +2,12 @@
 
 import subprocess
 import sys
+from contextlib import nullcontext
 
 import pytest
-from sandbox_harness import SLOT
+from sandbox_harness import SLOT, host_nodes
 
-from worker.sandbox.protocol import Audience
+from worker.sandbox.protocol import Audience, SandboxUnavailable
 
 # (what a run does when its block says 1, what it sees); the control runs both in processes that share it
 FLAGS = """
@@ -55,6 +56,7 @@ def tried(step, *arguments):
 def leave():
     for path in ("/dev/null", "/dev/urandom", "/dev", "/pipeline/main.py", "/usr/bin/env", "/in", "/"):
         tried(os.utime, path, (1, 1)), tried(os.chmod, path, 0o600)
+        tried(os.utime, path)  # to now: for that, to be allowed to write is enough
         tried(os.setxattr, path, "user.trace", b"1")
 def look():
     paths = "/dev/null", "/dev/urandom", "/dev", "/pipeline/main.py", "/usr/bin/env"
@@ -91,12 +93,14 @@ open("/out/verdict", "w").write(seen)
 
 
 @pytest.mark.parametrize("audience", Audience)
-@pytest.mark.parametrize("name", ATTACKS)
-def test_a_run_finds_no_trace_of_the_one_before(name, audience, supervised, ask):
-    with supervised.open_slot(ask(ATTACKS[name] + ROUND, audience=audience), slot=SLOT) as slot:
-        results = [slot.run({"a": said}) for said in (b"0", b"1", b"0", b"1", b"0")]
-    assert all(result.outputs for result in results), results
-    assert len({result.outputs["verdict"] for result in results}) == 1, results
+def test_a_run_finds_no_trace_of_the_one_before(audience, run, subtests):
+    for name, attack in ATTACKS.items():
+        with subtests.test(msg=name), host_nodes() if attack is DEVICES else nullcontext():
+            results = [
+                run(attack + ROUND, {"a": said}, audience=audience) for said in (b"0", b"1", b"0", b"1", b"0")
+            ]
+            assert all(result.outputs for result in results), results
+            assert len({result.outputs["verdict"] for result in results}) == 1, results
 
 
 @pytest.mark.parametrize("name", ["flags of an open file", "modules", "limits"])
@@ -118,6 +122,24 @@ def test_files_of_a_run_would_be_found_if_its_file_system_were_kept(supervised, 
         assert [slot.run({}).detail.tail for _ in range(2)] == ["[]\n", "['trace']\n"]
 
 
+def test_the_time_of_a_device_would_be_found_if_the_nodes_could_be_written(supervised, ask, doctored):
+    """Leave to write is enough to set a time to now; the next run, of whatever job, reads it."""
+    doctored("main.py", lambda source: source.replace("kernel.make_read_only(node)", "pass"))
+    doctored("hygiene.py", lambda source: source.replace("if writable and", "if 0 and"))
+    script = "import os\nprint(os.stat('/dev/null').st_mtime_ns)\nos.utime('/dev/null')"
+    with supervised.open_slot(ask(script), slot=SLOT) as slot:
+        assert len({slot.run({}).detail.tail for _ in range(2)}) == 2
+
+
+def test_a_supervisor_with_a_writable_device_node_does_not_start(supervised, ask, doctored):
+    doctored("main.py", lambda source: source.replace("kernel.make_read_only(node)", "pass"))
+    with (
+        pytest.raises(SandboxUnavailable, match="/dev/null is writable"),
+        supervised.open_slot(ask("pass"), slot=SLOT) as slot,
+    ):
+        slot.run({})
+
+
 RANDOM = """
 import random, numpy, uuid, os, secrets, ssl, tempfile
 drawn = [ssl.RAND_bytes(8),
@@ -127,7 +149,13 @@ open("/out/verdict", "w").write(repr(drawn))
 """
 
 
-@pytest.mark.parametrize("warm", [("numpy", "scipy", "sklearn"), None], ids=["warm", "cold"])
+@pytest.mark.parametrize(
+    "warm",
+    [
+        pytest.param(("numpy", "scipy", "sklearn"), id="warm"),
+        pytest.param(None, id="cold", marks=pytest.mark.deep("an interpreter of its own seeds itself")),
+    ],
+)
 def test_no_two_runs_draw_the_same_numbers(warm, supervised, order, numpy_image):
     asked = order(RANDOM, image=numpy_image, warm=warm, command=("python3", "/pipeline/main.py"))
     with supervised.open_slot(asked, slot=SLOT) as slot:
