@@ -37,7 +37,8 @@ DATASET: dict[str, dict[str, str]] = {
     },
     "Profiled": {
         "": "Registration profile",
-        "digest": "Of `profile.json`, which stays with the rights holder.",
+        "digest": "Of `profile.json`, which stays with the rights holder. Everybody who may use the data set "
+        "sees the digest, and can test a guess about the data with it.",
         "flagged": "Columns that it takes for identifying. Each needs `pii`, or is in `dropped`.",
     },
     "FlaggedColumn": {
@@ -199,8 +200,8 @@ DATASET: dict[str, dict[str, str]] = {
     },
     "Timing": {
         "": "Timing",
-        "mode": "`padded`: computed from public values. `coarse`: rounded up, and runs are not on "
-        "a time grid.",
+        "mode": "`padded`: computed from public values; a release that misses it becomes visible whole ticks "
+        "later, which may depend on the data. `coarse`: rounded up, and runs are not on a time grid.",
         "step_seconds": "For `coarse`, and only there.",
         "staging_seconds": "For `padded`: room in every turn to bring large files to a run.",
     },

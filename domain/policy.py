@@ -36,7 +36,8 @@ def _is_one(value: object) -> bool:
 class Timing(Model):
     """When a release becomes visible.
 
-    `padded`: at a time computed from public values alone; how long the runs really took stays hidden.
+    `padded`: at a time computed from public values alone; how long the runs really took stays hidden as long
+    as they end in time. A release that misses its time becomes visible one or more whole ticks later.
     `coarse`: at the next multiple of `step_seconds` after the runs ended. Quicker, and it leaks: an observer
     learns in which step the last run ended, and runs without a grid can signal to later ones through the
     clock. For pipelines that somebody has read; every surface that shows the job says so.
@@ -58,7 +59,10 @@ class Timing(Model):
     @property
     def sentence(self) -> str:
         if self.mode == "padded":
-            return "The time of release is computed from public values; it says nothing about the runs."
+            return (
+                "The time of release is computed from public values. A release that misses it becomes "
+                "visible one or more whole ticks later, and that delay may depend on the data."
+            )
         return (
             f"The time of release is rounded up to {self.step_seconds:g} s and runs are not on a time grid: "
             "the time can reveal in which step the last run ended, and a hostile pipeline can pass what it "

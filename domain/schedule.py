@@ -118,7 +118,8 @@ class Schedule(Model):
 def padded_time(*, due: float, finished: float, late_tick_s: float) -> float:
     """The public time of a release: `due`, or the first tick after it that the platform could make.
 
-    A job misses `due` only when the platform was busy or broken, since runs cannot outlast their grid.
+    A job misses `due` where the platform was busy or broken, or where bringing the data to the runs took
+    longer than the schedule foresaw.
     """
     if finished <= due:
         return due

@@ -14,8 +14,9 @@ _VALUE = {"mean": "CAST(sum({0}) // count(*) AS BIGINT)", "least": "min({0})", "
 def chosen(limit: int, *, groups: Sequence[str], units: Sequence[str]) -> str:
     """At most `limit` rows of each person: those with the least hashes of what they contribute.
 
-    A hash is as good as chance and the same in every scan. Rows that tie contribute the same, so it makes no
-    difference to any sum which of them is taken.
+    The choice is the same in every scan and depends on nobody else. It is no fair choice: a hash of what a
+    row says takes the same values of everybody. Rows that tie contribute the same, so it makes no difference
+    to any sum which of them is taken.
     """
     names = [*groups, *units]
     if not names:
