@@ -27,12 +27,13 @@ _bearer = HTTPBearer(
 )
 
 
-def database(request: Request) -> Database:
+# these two wait for nothing: were they not `async`, each request would go to another thread for them
+async def database(request: Request) -> Database:
     found: Database = request.app.state.database
     return found
 
 
-def queue(request: Request) -> Queue:
+async def queue(request: Request) -> Queue:
     found: Queue = request.app.state.queue
     return found
 

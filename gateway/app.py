@@ -50,7 +50,7 @@ from gateway.oidc.provider import Provider
 from gateway.pages import console
 from gateway.queue import Queue
 from gateway.readiness import Looks
-from gateway.routes import PREFIX
+from gateway.routes import PREFIX, add_routes
 from gateway.traces import Traces, tracer_to
 from store.database import Database
 
@@ -78,12 +78,8 @@ class Gateway(FastAPI):
 
     def openapi(self) -> dict[str, Any]:
         document = super().openapi()
-        for route in (part for path in document["paths"].values() for part in path.values()):
-            for response in route["responses"].values():
-                content = response.get("content", {})
-                if problems.MEDIA_TYPE in content and "application/json" in content:
-                    # FastAPI puts every model under the media type of the route's success
-                    content[problems.MEDIA_TYPE] = content.pop("application/json")
+        components = document["components"]
+        components["schemas"] = dict(sorted((components["schemas"] | problems.schemas()).items()))
         return document
 
 
@@ -163,7 +159,7 @@ def create_app(settings: GatewaySettings | None = None) -> FastAPI:
         operation,
         leadless,
     ):
-        app.include_router(part.router, prefix=PREFIX)
+        add_routes(app, part.router)
     return app
 
 

@@ -9,6 +9,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse
 from pydantic import BaseModel
+from pydantic.json_schema import models_json_schema
 from starlette.exceptions import HTTPException
 
 from domain import errors
@@ -52,8 +53,10 @@ class Problem(BaseModel):
     problems: list[ProblemField]
 
 
+# by reference: for a model FastAPI would build an adapter for each status of each route
+_CONTENT = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
 DOCUMENTED: dict[int | str, dict[str, Any]] = {
-    status: {"model": Problem, "content": {MEDIA_TYPE: {}}, "description": title}
+    status: {"description": title, "content": _CONTENT}
     for status, title in {
         401: "No valid token",
         403: "Not allowed for this role or by this policy",
@@ -80,6 +83,13 @@ def install(app: FastAPI) -> None:
 def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """The documented errors of a route that has these only."""
     return {status: DOCUMENTED[status] for status in statuses}
+
+
+def schemas() -> dict[str, Any]:
+    """What the documented errors refer to."""
+    _, found = models_json_schema([(Problem, "serialization")], ref_template="#/components/schemas/{model}")
+    described: dict[str, Any] = found["$defs"]
+    return described
 
 
 def answer(error: RequestError) -> JSONResponse:

@@ -12,10 +12,11 @@ from domain.model import Model
 from domain.permissions import Permission, Role, User
 from gateway.access import TheDatabase, requires
 from gateway.problems import RESPONSES
+from gateway.routes import PREFIX
 from store import audit, history
 from store.database import Database
 
-router = APIRouter(prefix="/audit", tags=["audit"], responses=RESPONSES)
+router = APIRouter(prefix=f"{PREFIX}/audit", tags=["audit"], responses=RESPONSES)
 MOST_EVENTS = 10_000
 PLAIN = r"^[^\x00-\x1f]*$"
 """No control characters: PostgreSQL takes no NUL."""

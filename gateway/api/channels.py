@@ -17,10 +17,10 @@ from gateway.config import GatewaySettings, MailAddress
 from gateway.notices.addresses import check_url
 from gateway.notices.sender import rules_of
 from gateway.problems import RESPONSES, responses
-from gateway.routes import OurId
+from gateway.routes import PREFIX, OurId
 from store import audit, channels, notices
 
-router = APIRouter(prefix="/channels", tags=["notices"], responses=RESPONSES)
+router = APIRouter(prefix=f"{PREFIX}/channels", tags=["notices"], responses=RESPONSES)
 LIMITED = responses(429)
 
 

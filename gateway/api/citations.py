@@ -12,9 +12,10 @@ from domain.permissions import Permission, User
 from gateway.access import TheDatabase, requires
 from gateway.api.jobs import AnId
 from gateway.problems import RESPONSES
+from gateway.routes import PREFIX
 from store import datasets, jobs, releases
 
-router = APIRouter(prefix="/jobs", tags=["jobs"], responses=RESPONSES)
+router = APIRouter(prefix=f"{PREFIX}/jobs", tags=["jobs"], responses=RESPONSES)
 
 
 class CitationView(BaseModel):

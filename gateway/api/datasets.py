@@ -19,9 +19,10 @@ from domain.twin_basis import BLANK, TwinBasis
 from gateway.access import TheDatabase, TheQueue, requires
 from gateway.drawn_twins import Drawing, zipped_twin
 from gateway.problems import DOCUMENTED, RESPONSES
+from gateway.routes import PREFIX
 from store import allotments, audit, datasets, granting, ledger, profiles, projects, twins, users
 
-router = APIRouter(prefix="/datasets", tags=["data sets"], responses=RESPONSES)
+router = APIRouter(prefix=f"{PREFIX}/datasets", tags=["data sets"], responses=RESPONSES)
 TAKEN = {"new"}
 """Names that no data set can have: its page would be another one."""
 DELIVERY = r"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"

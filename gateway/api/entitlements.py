@@ -15,12 +15,12 @@ from domain.permissions import Permission, User
 from domain.project import check_leads
 from gateway.access import TheDatabase, requires
 from gateway.problems import RESPONSES
-from gateway.routes import OurId
+from gateway.routes import PREFIX, OurId
 from store import datasets, entitlements, projects
 from store.database import Database
 from store.entitlements import Standing
 
-router = APIRouter(tags=["entitlements"], responses=RESPONSES)
+router = APIRouter(prefix=PREFIX, tags=["entitlements"], responses=RESPONSES)
 Operator = Annotated[User, Depends(requires(Permission.USER_ADD))]
 Holder = Annotated[User, Depends(requires(Permission.POLICY_CHANGE))]
 Lead = Annotated[User, Depends(requires(Permission.PROJECT_LEAD))]

@@ -12,9 +12,10 @@ from domain.model import Slug
 from domain.permissions import Permission, User
 from gateway.access import TheDatabase, requires
 from gateway.problems import RESPONSES
+from gateway.routes import PREFIX
 from store import datasets, history
 
-router = APIRouter(prefix="/datasets", tags=["data sets"], responses=RESPONSES)
+router = APIRouter(prefix=f"{PREFIX}/datasets", tags=["data sets"], responses=RESPONSES)
 
 
 class ColumnView(BaseModel):

@@ -17,9 +17,10 @@ from domain.rehearsal import Rehearsal
 from gateway.access import TheDatabase, requires
 from gateway.api.rehearsals import AnId
 from gateway.problems import RESPONSES
+from gateway.routes import PREFIX
 from store import datasets, rehearsals
 
-router = APIRouter(prefix="/rehearsals", tags=["rehearsals"], responses=RESPONSES)
+router = APIRouter(prefix=f"{PREFIX}/rehearsals", tags=["rehearsals"], responses=RESPONSES)
 
 
 class ForecastRequest(Model):

@@ -15,11 +15,12 @@ from domain.project import Ask, Grant, GrantState, Project, Reason, Terms
 from gateway.access import TheDatabase, requires
 from gateway.api.datasets import AccountView
 from gateway.problems import RESPONSES
+from gateway.routes import PREFIX
 from store import granting, grants, projects
 from store.database import Database
 from store.ledger import Account
 
-router = APIRouter(tags=["projects"], responses=RESPONSES)
+router = APIRouter(prefix=PREFIX, tags=["projects"], responses=RESPONSES)
 GRANT = "/projects/{project}/grants/{dataset}"
 Lead = Annotated[User, Depends(requires(Permission.PROJECT_LEAD))]
 Holder = Annotated[User, Depends(requires(Permission.GRANT_DECIDE))]

@@ -13,9 +13,10 @@ from domain.model import Model
 from domain.permissions import Permission, User
 from gateway.access import TheDatabase, requires
 from gateway.problems import RESPONSES
+from gateway.routes import PREFIX
 from store import audit, images
 
-router = APIRouter(prefix="/images", tags=["images"], responses=RESPONSES)
+router = APIRouter(prefix=f"{PREFIX}/images", tags=["images"], responses=RESPONSES)
 Digest = Annotated[str, AfterValidator(check_digest), Path(description="sha256: and 64 hex digits")]
 Operator = Annotated[User, Depends(requires(Permission.IMAGE_APPROVE))]
 

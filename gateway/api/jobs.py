@@ -20,9 +20,10 @@ from domain.release import Release
 from domain.states import Actor, JobState, next_states
 from gateway.access import TheDatabase, TheQueue, requires
 from gateway.problems import RESPONSES
+from gateway.routes import PREFIX
 from store import datasets, grants, images, job_notices, jobs, ledger, releases
 
-router = APIRouter(prefix="/jobs", tags=["jobs"], responses=RESPONSES)
+router = APIRouter(prefix=f"{PREFIX}/jobs", tags=["jobs"], responses=RESPONSES)
 AnId = Annotated[str, AfterValidator(check_job_id), Path(description="8 to 64 letters, digits, - or _")]
 
 EXAMPLE = {

@@ -14,9 +14,10 @@ from domain.permissions import Permission, User
 from gateway.access import TheDatabase, requires
 from gateway.api.projects import NewLead
 from gateway.problems import RESPONSES
+from gateway.routes import PREFIX
 from store import leadless
 
-router = APIRouter(prefix="/operation/projects", tags=["operation"], responses=RESPONSES)
+router = APIRouter(prefix=f"{PREFIX}/operation/projects", tags=["operation"], responses=RESPONSES)
 
 
 class LeadlessView(BaseModel):

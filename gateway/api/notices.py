@@ -13,12 +13,12 @@ from domain.notice import Channel, NoticeKind, NoticeState, SendProblem
 from domain.permissions import Permission, User
 from gateway.access import TheDatabase, requires
 from gateway.problems import RESPONSES
-from gateway.routes import OurId
+from gateway.routes import PREFIX, OurId
 from store import audit, notices
 from store.database import Database
 from store.notices import Delivery
 
-router = APIRouter(tags=["notices"], responses=RESPONSES)
+router = APIRouter(prefix=PREFIX, tags=["notices"], responses=RESPONSES)
 Reader = Annotated[User, Depends(requires(Permission.NOTICES_READ))]
 Owner = Annotated[User, Depends(requires(Permission.CHANNELS_OWN))]
 

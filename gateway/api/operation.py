@@ -19,11 +19,12 @@ from gateway.api.audit import PLAIN
 from gateway.overview import Overview, overview
 from gateway.problems import RESPONSES
 from gateway.readiness import Looks
+from gateway.routes import PREFIX
 from store import maintenance, stuck, workers
 from store.clock import database_time
 from store.workers import Worker
 
-router = APIRouter(prefix="/operation", tags=["operation"], responses=RESPONSES)
+router = APIRouter(prefix=f"{PREFIX}/operation", tags=["operation"], responses=RESPONSES)
 Reader = Annotated[User, Depends(requires(Permission.OPERATION_READ))]
 Operator = Annotated[User, Depends(requires(Permission.OPERATION_CHANGE))]
 WorkerName = Annotated[Slug, Path(description="As the list of workers has it")]

@@ -12,9 +12,10 @@ from domain.permissions import Permission, User
 from gateway.access import TheDatabase, requires
 from gateway.problems import DOCUMENTED, responses
 from gateway.readiness import Looks
+from gateway.routes import PREFIX
 from store import releases
 
-router = APIRouter(tags=["platform"], responses=responses(413, 500))
+router = APIRouter(prefix=PREFIX, tags=["platform"], responses=responses(413, 500))
 
 
 class Health(BaseModel):

@@ -17,10 +17,11 @@ from domain.policy import Policy, changes
 from domain.simulation import Admission, Decision, Exit, Judged, Simulation, simulate
 from gateway.access import TheDatabase, requires
 from gateway.problems import RESPONSES
+from gateway.routes import PREFIX
 from store import datasets, past_jobs, policies
 from store.database import Database
 
-router = APIRouter(prefix="/datasets", tags=["policies"], responses=RESPONSES)
+router = APIRouter(prefix=f"{PREFIX}/datasets", tags=["policies"], responses=RESPONSES)
 MAX_SIMULATED = 1000
 MAX_REASON = 1000
 

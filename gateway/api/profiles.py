@@ -22,9 +22,10 @@ from domain.profile_request import (
 )
 from gateway.access import TheDatabase, TheQueue, requires
 from gateway.problems import RESPONSES
+from gateway.routes import PREFIX
 from store import profiles
 
-router = APIRouter(prefix="/profiles", tags=["profiles"], responses=RESPONSES)
+router = APIRouter(prefix=f"{PREFIX}/profiles", tags=["profiles"], responses=RESPONSES)
 AnId = Annotated[str, AfterValidator(check_profile_id), Path(description="8 to 64 letters, digits, - or _")]
 Holder = Annotated[User, Depends(requires(Permission.DATASET_REGISTER))]
 

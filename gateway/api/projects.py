@@ -21,10 +21,11 @@ from domain.project import (
 from gateway.access import TheDatabase, requires
 from gateway.api.grants import GrantView, Shares
 from gateway.problems import RESPONSES
+from gateway.routes import PREFIX
 from store import grants, history, projects
 from store.history import Subjects, Wanted
 
-router = APIRouter(prefix="/projects", tags=["projects"], responses=RESPONSES)
+router = APIRouter(prefix=f"{PREFIX}/projects", tags=["projects"], responses=RESPONSES)
 MAX_EVENTS = 100
 Reader = Annotated[User, Depends(requires(Permission.PROJECT_READ))]
 Lead = Annotated[User, Depends(requires(Permission.PROJECT_LEAD))]

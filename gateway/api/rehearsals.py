@@ -26,10 +26,11 @@ from domain.twin_basis import BLANK, TwinBasis
 from gateway.access import TheDatabase, TheQueue, requires
 from gateway.problems import RESPONSES
 from gateway.queue import Queue
+from gateway.routes import PREFIX
 from store import audit, datasets, images, rehearsals, twins
 from store.database import Database
 
-router = APIRouter(prefix="/rehearsals", tags=["rehearsals"], responses=RESPONSES)
+router = APIRouter(prefix=f"{PREFIX}/rehearsals", tags=["rehearsals"], responses=RESPONSES)
 AnId = Annotated[str, AfterValidator(check_job_id), Path(description="8 to 64 letters, digits, - or _")]
 
 

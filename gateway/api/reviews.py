@@ -22,10 +22,11 @@ from gateway.access import TheDatabase, TheQueue, requires
 from gateway.api.jobs import AnId, JobView
 from gateway.api.review_views import CommentView, DecidedView, TallyView, TwinReviewView, WaitingView
 from gateway.problems import RESPONSES
+from gateway.routes import PREFIX
 from store import comments, datasets, jobs, releases, reviews, twin_reviews, waiting
 from store.database import Database
 
-router = APIRouter(tags=["reviews"], responses=RESPONSES)
+router = APIRouter(prefix=PREFIX, tags=["reviews"], responses=RESPONSES)
 Approver = Annotated[User, Depends(requires(Permission.JOB_DECIDE))]
 Releaser = Annotated[User, Depends(requires(Permission.RELEASE_DECIDE))]
 Commenter = Annotated[User, Depends(requires(Permission.JOB_COMMENT))]

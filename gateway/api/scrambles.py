@@ -25,10 +25,11 @@ from gateway.api.jobs import AnId
 from gateway.api.scramble_views import ScrambleView
 from gateway.config import GatewaySettings
 from gateway.problems import RESPONSES
+from gateway.routes import PREFIX
 from store import datasets, scrambled, scrambled_files
 from store.database import Database
 
-router = APIRouter(prefix="/datasets/{name}/twin/scrambles", tags=["twins"], responses=RESPONSES)
+router = APIRouter(prefix=PREFIX + "/datasets/{name}/twin/scrambles", tags=["twins"], responses=RESPONSES)
 Maker = Annotated[User, Depends(requires(Permission.TWIN_MAKE))]
 _MOST_ENCODED = 4 * (PART_BYTES // 3 + 2)
 

@@ -17,10 +17,11 @@ from domain.states import LedgerAction
 from gateway.access import TheDatabase, requires
 from gateway.api.datasets import AccountView, get_budget
 from gateway.problems import RESPONSES
+from gateway.routes import PREFIX
 from store import datasets, history
 from store.history import Entry
 
-router = APIRouter(prefix="/datasets", tags=["data sets"], responses=RESPONSES)
+router = APIRouter(prefix=f"{PREFIX}/datasets", tags=["data sets"], responses=RESPONSES)
 
 
 class EntryView(BaseModel):

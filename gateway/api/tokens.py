@@ -16,12 +16,12 @@ from gateway.access import TheCaller, TheDatabase, requires
 from gateway.config import GatewaySettings
 from gateway.logins import change_password, check_passwords_are_used
 from gateway.problems import RESPONSES, responses
-from gateway.routes import OurId
+from gateway.routes import PREFIX, OurId
 from store import accounts, audit, tokens
 from store.database import Database
 from store.tokens import Caller
 
-router = APIRouter(tags=["tokens"])
+router = APIRouter(prefix=PREFIX, tags=["tokens"])
 Secret = Annotated[str, StringConstraints(max_length=1000)]
 Owner = Annotated[User, Depends(requires(Permission.TOKENS_OWN))]
 

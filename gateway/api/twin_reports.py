@@ -13,10 +13,11 @@ from domain.permissions import Permission, User
 from domain.public_report import check_report
 from gateway.access import TheDatabase, requires
 from gateway.problems import RESPONSES
+from gateway.routes import PREFIX
 from store import datasets, twin_reports
 from store.twin_reports import TwinReport
 
-router = APIRouter(prefix="/datasets/{name}/twin/report", tags=["twins"], responses=RESPONSES)
+router = APIRouter(prefix=PREFIX + "/datasets/{name}/twin/report", tags=["twins"], responses=RESPONSES)
 Maker = Annotated[User, Depends(requires(Permission.TWIN_MAKE))]
 
 

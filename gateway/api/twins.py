@@ -23,9 +23,10 @@ from gateway.api.jobs import AnId, JobView
 from gateway.api.twin_plans import PlanView
 from gateway.api.twin_views import CountsView, TwinView
 from gateway.problems import RESPONSES
+from gateway.routes import PREFIX
 from store import datasets, jobs, ledger, twins
 
-router = APIRouter(prefix="/datasets/{name}/twin", tags=["twins"], responses=RESPONSES)
+router = APIRouter(prefix=PREFIX + "/datasets/{name}/twin", tags=["twins"], responses=RESPONSES)
 Maker = Annotated[User, Depends(requires(Permission.TWIN_MAKE))]
 
 

@@ -16,10 +16,10 @@ from gateway.api.tokens import TokenShown
 from gateway.config import GatewaySettings
 from gateway.logins import check_passwords_are_used
 from gateway.problems import RESPONSES
-from gateway.routes import OurId
+from gateway.routes import PREFIX, OurId
 from store import accounts, audit, identities, sessions, tokens, users
 
-router = APIRouter(prefix="/users", tags=["users"], responses=RESPONSES)
+router = APIRouter(prefix=f"{PREFIX}/users", tags=["users"], responses=RESPONSES)
 
 
 class NewUser(Model):

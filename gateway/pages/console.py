@@ -46,6 +46,7 @@ from gateway.pages import (
     twin_review,
     twins,
 )
+from gateway.routes import add_routes
 
 PAGES = (
     static,
@@ -96,4 +97,4 @@ def install(app: FastAPI) -> None:
     errors.install(app)
     session.install(app)
     for part in PAGES:
-        app.include_router(part.router)
+        add_routes(app, part.router)
