@@ -6,6 +6,7 @@ Integers only: no draw passes through a float, and no draw depends on the value 
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import islice
 from math import isqrt
 
 import numpy as np
@@ -40,13 +41,12 @@ def sample(variance: Fraction, size: int, *, keystream: Keystream | None = None)
     exact = check_variance(variance)
     stream = keystream if keystream is not None else process_keystream()
     accepted: list[int] = []
-    while len(accepted) < size:
+    while wanted := size - len(accepted):
         # two candidates for each draw still wanted: nearly always the last round
-        candidates = discrete_laplace.sample(
-            Fraction(_laplace_scale(exact)), 2 * (size - len(accepted)), keystream=stream
-        )
-        accepted += [y for y in map(int, candidates) if _accept(y, exact, stream=stream)]
-    return np.array(accepted[:size], np.int64)
+        candidates = discrete_laplace.sample(Fraction(_laplace_scale(exact)), 2 * wanted, keystream=stream)
+        passing = (y for y in map(int, candidates) if _accept(y, exact, stream=stream))
+        accepted += islice(passing, wanted)
+    return np.array(accepted, np.int64)
 
 
 def half_width(variance: Fraction, *, alpha: Fraction) -> int:
