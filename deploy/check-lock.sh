@@ -1,7 +1,7 @@
 #!/bin/sh
 # The locks name every direct dependency, carry a hash for each, and no address of any registry.
 set -eu
-for lock in requirements.lock requirements-dev.lock sandbox_images/bases/python.lock; do
+for lock in requirements.lock requirements-dev.lock requirements-uv.lock sandbox_images/bases/python.lock; do
     if grep -nE '(https?|file)://|--(extra-)?index-url|--find-links' "$lock"; then
         echo "$lock names an address; write it with make lock" >&2
         exit 1

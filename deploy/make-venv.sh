@@ -34,10 +34,24 @@ if [ ! -x .venv/bin/python ]; then
     "$python" -m venv .venv
 fi
 echo "installing what $(basename "$lock") names (once)"
-pip_install() { .venv/bin/python -m pip install --quiet --disable-pip-version-check "$@"; }
-# a lock names everything: there is nothing to resolve; and all cores compile, not pip's one
-pip_install --require-hashes --no-deps --no-compile --requirement "$lock"
-# as with pip itself, a file of another Python's grammar is left uncompiled
-.venv/bin/python -m compileall -q -j 0 -x '/tests?/' .venv/lib >/dev/null || :
+pip() { .venv/bin/python -m pip --disable-pip-version-check "$@"; }
+pip_install() { pip install --quiet "$@"; }
+
+# seconds where pip takes minutes: it downloads, unpacks and compiles side by side. It looks where pip was told to.
+uv_install() {
+    pip_install --require-hashes --only-binary :all: --requirement requirements-uv.lock || return
+    index=${PIP_INDEX_URL:-$(pip config get global.index-url 2>/dev/null || true)}
+    [ -z "$index" ] || export UV_DEFAULT_INDEX="$index"
+    .venv/bin/uv pip install --quiet --no-config --python .venv/bin/python --link-mode copy --compile-bytecode \
+        --require-hashes --no-deps --requirement "$lock"
+}
+
+if ! log=$(uv_install 2>&1); then
+    echo "uv could not: $(echo "$log" | tail -n 1); pip does it"
+    # a lock names everything: there is nothing to resolve; and all cores compile, not pip's one
+    pip_install --require-hashes --no-deps --no-compile --requirement "$lock"
+    # as with pip itself, a file of another Python's grammar is left uncompiled
+    .venv/bin/python -m compileall -q -j 0 -x '/tests?/' .venv/lib >/dev/null || :
+fi
 pip_install --no-deps --no-build-isolation --editable .
 cp "$lock" "$stamp"
