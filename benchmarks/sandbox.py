@@ -25,7 +25,7 @@ from queue import Queue
 
 from sandbox_cases import CASES, Case, blocks, expected, image_of
 from sandbox_executors import ROOT, Executor, plain_docker, plain_fork, plain_process, sandboxed
-from sandbox_facts import print_endings, print_memory, print_starts
+from sandbox_facts import print_endings, print_flatness, print_memory, print_starts
 
 sys.path.append(str(ROOT / "tests"))
 from docker_daemon import running_daemon
@@ -160,7 +160,7 @@ def print_machine() -> None:
 
 def main(tree: Path, *, rounds: int, quick: bool) -> None:
     print_machine()
-    facts: tuple[Callable, ...] = (print_starts, print_memory, print_endings)
+    facts: tuple[Callable, ...] = (print_starts, print_flatness, print_memory, print_endings)
     with everything(tree) as (image, settings, sandboxes):
         for print_fact in facts:
             print_fact(sandboxes[1], image)

@@ -1,4 +1,6 @@
-"""What `sandbox.py` measures once: the start of a slot, the memory of a run, how fast a run can be ended."""
+"""What `sandbox.py` measures once: how a slot starts and whether it slows down, the memory of a run, how fast
+one can be ended.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +19,7 @@ from worker.sandbox.stored_image import StoredImage
 from worker.sandbox.supervised import SupervisedSandbox
 
 _TIMES = 7
+_LONG = 1000  # runs, and so two supervisors
 _PAUSE = "import time\ntime.sleep(60)\n"
 _LOOP = "while True: pass\n"
 
@@ -31,6 +34,19 @@ def print_starts(sandbox: SupervisedSandbox, image: StoredImage) -> None:
             with sandbox.open_slot(CASES[0].order(image, warm=warm), slot=0):
                 taken.append((time.perf_counter() - started) * 1000)
         print(f"  {title:<16}{statistics.median(taken):8.0f}{max(taken):8.0f}")
+
+
+def print_flatness(sandbox: SupervisedSandbox, image: StoredImage) -> None:
+    """One slot for many runs. That nothing of them stays is tests/security/test_soak.py's."""
+    print(f"\nfirst and last hundred of {_LONG} runs of a slot in pure Python, median and fastest, ms")
+    block, taken = {"block.csv": blocks(1)[0]}, []
+    with sandbox.open_slot(CASES[1].order(image, warm=()), slot=0) as slot:
+        for _ in range(_LONG):
+            started = time.perf_counter()
+            slot.run(block)
+            taken.append((time.perf_counter() - started) * 1000)
+    for title, part in (("first", taken[:100]), ("last", taken[-100:])):
+        print(f"  {title:<16}{statistics.median(part):8.1f}{min(part):8.1f}")
 
 
 def print_memory(sandbox: SupervisedSandbox, image: StoredImage) -> None:
