@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow check format docs lock up doctor bases clean
+.PHONY: help demo quick test deep check format docs lock up doctor bases clean
 
 help: ## Show these words
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -7,13 +7,16 @@ help: ## Show these words
 demo: runtime ## Run the main job end to end on real data, then end everything
 	@.venv/bin/dpgate demo
 
-test: development ## Set up and run all tests but the slow ones
-	@deploy/test-host.sh
-	@deploy/test.sh
+quick: development ## The inner loop: what is pure and in one process, within a minute
+	@.venv/bin/python -m pytest --ring quick -n 2 -q tests/unit tests/architecture
 
-test-slow: development ## The long audits and soak tests, by hand
+test: development ## Set up, then ask what every change must pass
 	@deploy/test-host.sh
-	@.venv/bin/python -m pytest -m slow --timeout 7200
+	@.venv/bin/python -m pytest -n auto -q $(PYTEST_OPTIONS)
+
+deep: development ## Ask the rest, before a release: all of it, or PART=... (tests/deep.py names them)
+	@deploy/test-host.sh
+	@.venv/bin/python tests/deep.py $(PART)
 
 check: development ## Format, lint and types; changes nothing
 	@.venv/bin/ruff format --check --quiet .

@@ -1,30 +1,179 @@
-"""Fixtures for every kind of test. Servers start when the first test asks for one."""
+"""Fixtures for every kind of test, and how a session chooses and orders its cases.
+
+Servers start when the first test asks for one.
+"""
 
 from __future__ import annotations
 
+import gc
+import os
 import shutil
+import signal
 import sqlite3
+import sys
 from collections.abc import Callable, Iterator
+from contextlib import closing, nullcontext
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
+import reach
+import rings
 from argon2 import PasswordHasher
 from base_images import base_archive
 from docker_daemon import DockerDaemon, running_daemon
 from hypothesis import settings
+from in_process import staying_in_process
+from mutant_table import note_loaded, record_mutants
+from mutants import LOADED
+from rooms import Rooms, longest_first, record_seconds
+from rows import Rows
 from services import PostgreSQL, empty_redis, postgresql_server, redis_server
+from shared_dialects import share_dialects
 from sqlalchemy import event
 from sqlalchemy.pool import Pool
 
 from store import accounts
 from store.database import Database
 
-# no test is a race against the clock
-settings.register_profile("dpgate", deadline=None)
+# where nothing compiled is kept, each process that a test starts would compile all of our files again
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+# no test is a race against the clock, and every change meets the same examples; deep makes more of them, new
+# ones each time
+settings.register_profile("dpgate", deadline=None, derandomize=True, max_examples=60)
+settings.register_profile("deep", deadline=None, max_examples=500)
 settings.load_profile("dpgate")
+
+share_dialects()
+
+
+REACH = pytest.StashKey[reach.Reach]()
+REACHED = pytest.StashKey[list[bytes]]()
+LEFT_OUT = pytest.StashKey[str]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("dpgate")
+    group.addoption("--ring", choices=rings.RINGS, default="test", help="which cases to run (tests/rings.py)")
+    group.addoption(
+        "--record-cases",
+        metavar="FILE",
+        nargs="?",
+        const="",
+        help="write how many cases there are (to tests/recorded), and run none",
+    )
+    group.addoption("--record-mutants", action="store_true", help="write which mutants were noticed")
+    group.addoption("--record-seconds", action="store_true", help="write how long each room took")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    for marker in rings.MARKERS:
+        config.addinivalue_line("markers", marker)
+    if config.getoption("--ring") == "deep":
+        settings.load_profile("deep")
+    # whoever starts us in the background starts us deaf to Ctrl-C, and some cases press it
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(
+    session: pytest.Session, config: pytest.Config, items: list[pytest.Item]
+) -> None:
+    """Counts all cases, keeps those of the ring, and orders them where several processes share them."""
+    config.stash[rings.FOUND] = rings.Found.of(items)
+    if (file := config.getoption("--record-cases")) is not None:
+        if not session.testsfailed:  # what could not be collected could not be counted
+            rings.record_cases(items, Path(file) if file else rings.CASES)
+        items.clear()
+    kept, left = rings.parted(items, config.getoption("--ring"))
+    config.hook.pytest_deselected(items=left)
+    items[:] = longest_first(kept) if hasattr(config, "workerinput") else kept
+
+
+def pytest_collection() -> None:
+    """Nearly nothing that is made while cases are collected is garbage."""
+    gc.disable()
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """What was collected stays to the end: nobody need go through it again to find garbage."""
+    if rings.runs_all_below(reach.TESTS, session):
+        session.config.stash[REACH] = reach.Reach()
+    gc.enable()
+    gc.collect()
+    gc.freeze()
+
+
+def pytest_unconfigure() -> None:
+    gc.unfreeze()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """Two on each processor, since cases wait nearly as long as they work, and one more for the end."""
+    return 2 * len(os.sched_getaffinity(0)) + 1
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Rooms:
+    return Rooms(config, log)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    here = item.config.stash.get(REACH, None)
+    with here.measured() if here and item.path.is_relative_to(reach.TESTS) else nullcontext():
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup(item: pytest.Item) -> Iterator[None]:
+    with staying_in_process() if rings.ring_of(item) == "quick" else nullcontext():
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    LOADED.clear()
+    with staying_in_process() if rings.ring_of(item) == "quick" else nullcontext():
+        result = yield
+    note_loaded(item, LOADED)
+    return result
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """A process of this session has ended."""
+    if reached := getattr(node, "workeroutput", {}).get(reach.OUTPUT):
+        node.config.stash.setdefault(REACHED, []).append(reached)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    config = session.config
+    if REACH in config.stash:
+        config.stash.setdefault(REACHED, []).append(config.stash[REACH].dumped())
+    if hasattr(config, "workerinput"):
+        config.workeroutput[reach.OUTPUT] = next(iter(config.stash.get(REACHED, [])), b"")
+    elif exitstatus == pytest.ExitCode.OK and REACHED in config.stash:
+        config.stash[LEFT_OUT] = reach.left_out(config.stash[REACHED])
+        if config.stash[LEFT_OUT]:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    if left_out := config.stash.get(LEFT_OUT, ""):
+        terminalreporter.section("the unit tests of privacy/ do not reach all of it", red=True)
+        terminalreporter.write(left_out)
+    if config.getoption("--record-seconds"):
+        record_seconds(terminalreporter.stats.values())
+    if config.getoption("--record-mutants"):
+        record_mutants(terminalreporter.stats.get("passed", ()))
 
 
 @event.listens_for(Pool, "checkout")
@@ -96,10 +245,12 @@ def database_url(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def database(database_url: str) -> Iterator[Database]:
-    opened = Database(database_url)
-    yield opened
-    opened.close()
+def database(request: pytest.FixtureRequest, database_url: str) -> Iterator[Database]:
+    if database_url.startswith("postgresql"):
+        yield request.getfixturevalue("postgresql").opened(database_url)
+        return
+    with closing(Database(database_url)) as opened:
+        yield opened
 
 
 @pytest.fixture
@@ -117,6 +268,12 @@ def swift_passwords() -> Iterator[None]:
         patch.setattr(accounts, "_HASHER", hasher)
         patch.setattr(accounts, "_NOBODY", accounts._NOBODY.replace("m=65536,t=3", "m=8,t=1"))
         yield
+
+
+@pytest.fixture
+def subtests(subtests: pytest.Subtests) -> Rows:
+    """pytest's, without a report of each row that holds."""
+    return Rows(subtests)
 
 
 @pytest.fixture

@@ -8,13 +8,27 @@ from __future__ import annotations
 import importlib.util
 import itertools
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
+ROOT = Path(__file__).parents[1]
 _numbers = itertools.count()
 
 
-def mutant(module: ModuleType, old: str, new: str) -> ModuleType:
+@dataclass(frozen=True)
+class Loaded:
+    """`mistake` is empty where it has the name of the test."""
+
+    file: str
+    mistake: str
+
+
+LOADED: list[Loaded] = []
+"""Mutants that the case that runs has met so far."""
+
+
+def mutant(module: ModuleType, old: str, new: str, *, mistake: str = "") -> ModuleType:
     """The module's own source with `old` replaced, run as a module of another name."""
     source = Path(str(module.__file__)).read_text("utf-8")
     if source.count(old) != 1:
@@ -25,5 +39,6 @@ def mutant(module: ModuleType, old: str, new: str) -> ModuleType:
     assert spec is not None
     copy = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = copy  # dataclasses look their module up
+    LOADED.append(Loaded(str(Path(str(module.__file__)).relative_to(ROOT)), mistake))
     exec(compile(source.replace(old, new), f"mutant of {module.__file__}", "exec"), vars(copy))
     return copy

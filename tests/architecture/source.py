@@ -27,12 +27,17 @@ class Module:
     def package(self) -> str:
         return self.place.split("/")[0]
 
+    @functools.cached_property
+    def nodes(self) -> tuple[ast.AST, ...]:
+        return tuple(ast.walk(self.tree))
+
+    @functools.cached_property
     def imports(self) -> frozenset[str]:
         """Dotted names of everything imported, also inside functions."""
-        return _imports(self)
+        return frozenset(self._each_import())
 
     def _each_import(self) -> Iterator[str]:
-        for node in ast.walk(self.tree):
+        for node in self.nodes:
             if isinstance(node, ast.Import):
                 yield from (alias.name for alias in node.names)
             elif isinstance(node, ast.ImportFrom):
@@ -46,23 +51,24 @@ class Module:
         folders = self.place.split("/")[: -node.level]
         return ".".join([*folders, node.module or ""]).rstrip(".")
 
-    def attributes(self) -> Iterator[str]:
+    @functools.cached_property
+    def attributes(self) -> frozenset[str]:
         """`a.b` for every attribute of a plain name."""
-        for node in ast.walk(self.tree):
-            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-                yield f"{node.value.id}.{node.attr}"
+        return frozenset(
+            f"{node.value.id}.{node.attr}"
+            for node in self.nodes
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
+        )
 
 
-@functools.cache
-def _imports(module: Module) -> frozenset[str]:
-    return frozenset(module._each_import())
-
-
-@functools.cache
 def modules(*packages: str) -> tuple[Module, ...]:
     """All modules of these packages (default: all)."""
-    found = []
-    for package in packages or PACKAGES:
-        for path in sorted((ROOT / package).rglob("*.py")):
-            found.append(Module(path, ast.parse(path.read_text(encoding="utf-8"))))
-    return tuple(found)
+    return tuple(module for package in packages or PACKAGES for module in _modules(package))
+
+
+@functools.cache
+def _modules(package: str) -> tuple[Module, ...]:
+    return tuple(
+        Module(path, ast.parse(path.read_text(encoding="utf-8")))
+        for path in sorted((ROOT / package).rglob("*.py"))
+    )

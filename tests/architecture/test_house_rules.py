@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
+from dulwich.repo import Repo
 from source import ROOT, modules
 
 LONGEST_FILE = 300
@@ -31,7 +31,7 @@ def test_functions_read_as_steps() -> None:
         f"{module.place}:{node.name}"
         for module in (*modules(), *modules("docs"))
         if "migrations" not in module.place
-        for node in ast.walk(module.tree)
+        for node in module.nodes
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         and (node.end_lineno or 0) - node.lineno > LONGEST_FUNCTION
     ]
@@ -49,7 +49,7 @@ def test_asserts_do_not_guard(package: str) -> None:
     guards = [
         f"{module.place}:{node.lineno}"
         for module in modules(package)
-        for node in ast.walk(module.tree)
+        for node in module.nodes
         if isinstance(node, ast.Assert) and not _narrows(node.test)
     ]
     assert not guards
@@ -77,22 +77,22 @@ def test_every_state_move_of_the_code_is_a_row_of_the_table() -> None:
         f"{module.place}:{node.lineno} {node.value}"
         for module in modules("domain", "store", "gateway", "worker")
         if module.place not in exempt and "migrations" not in module.place
-        for node in ast.walk(module.tree)
+        for node in module.nodes
         if isinstance(node, ast.Constant) and node.value in names
     ]
     assert not literal
 
 
 def test_text_names_no_machine_and_no_registry() -> None:
-    tracked = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout
+    tracked = [path.decode() for path in Repo(ROOT).open_index()]
     forbidden = re.compile(
         rb"(?<![\w.}])/(?:work|farm|root)/|pypi\.org|files\.pythonhosted|registry\.npmjs|deb\.debian\.org|docker\.io/|--(?:extra-)?index-url"
     )
     own = {"tests/architecture/test_house_rules.py", "deploy/check-lock.sh"}
     found = []
-    for name in tracked.decode().split("\0"):
+    for name in tracked:
         path = ROOT / name
-        if not name or name in own or name.startswith("examples/heights/data/") or not path.is_file():
+        if name in own or name.startswith("examples/heights/data/") or not path.is_file():
             continue
         found += [f"{name}: {match.group()!r}" for match in forbidden.finditer(path.read_bytes())]
     assert not found

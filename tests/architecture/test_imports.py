@@ -114,7 +114,7 @@ def test_arrows(package: str) -> None:
     wrong = [
         f"{module.place} imports {name}"
         for module in modules(package)
-        for name in module.imports()
+        for name in module.imports
         if name.split(".")[0] in set(PACKAGES) - {package} - MAY_IMPORT[package]
     ]
     assert not wrong
@@ -127,7 +127,7 @@ def test_the_sdk_imports_httpx_and_the_standard_library_only() -> None:
         f"{module.place} imports {name}"
         for module in modules("dpgate")
         if module.place in {f"dpgate/{name}.py" for name in SDK}
-        for name in module.imports()
+        for name in module.imports
         if name.split(".")[0] in PACKAGES and ".".join(name.split(".")[:2]) not in allowed
     ]
     assert not wrong
@@ -138,7 +138,7 @@ def test_what_a_notebook_shows_needs_the_standard_library_only() -> None:
         f"{module.place} imports {name}"
         for module in modules("dpgate")
         if module.place.startswith("dpgate/notebook/")
-        for name in module.imports()
+        for name in module.imports
         if name.split(".")[0] in {*PACKAGES, "httpx", *CONFINED}
         and ".".join(name.split(".")[:2])
         not in SHOWN_KNOWS | {"dpgate.models", "dpgate.previews", "dpgate.forecasts"}
@@ -152,7 +152,7 @@ def test_outside_parts_are_known_to_named_files_only(part: str) -> None:
     wrong = [
         module.place
         for module in modules()
-        if any(name == part or name.startswith(f"{part}.") for name in module.imports())
+        if any(name == part or name.startswith(f"{part}.") for name in module.imports)
         and not module.place.startswith(CONFINED[part] or ("none",))
     ]
     assert not wrong
@@ -163,7 +163,7 @@ def test_no_confinement_is_stale(part: str) -> None:
     users = [
         module.place
         for module in modules()
-        if any(name == part or name.startswith(f"{part}.") for name in module.imports())
+        if any(name == part or name.startswith(f"{part}.") for name in module.imports)
     ]
     for place in CONFINED[part]:
         assert any(user.startswith(place) for user in users), f"nobody in {place} imports {part}"
@@ -176,13 +176,13 @@ def test_pure_packages_do_no_input_or_output(package: str) -> None:
     wrong = [
         f"{module.place} imports {name}"
         for module in modules(package)
-        for name in module.imports()
+        for name in module.imports
         if module.place not in exempt and (name in NO_IO or name.split(".")[0] in NO_IO)
     ]
     calls = [
         f"{module.place} uses {name}"
         for module in modules(package)
-        for name in module.attributes()
+        for name in module.attributes
         if name in {"datetime.now", "datetime.utcnow", "date.today", "numpy.random", "np.random"}
     ]
     assert not wrong + calls
@@ -201,8 +201,8 @@ def test_numpy_random_is_used_nowhere() -> None:
         for module in modules()
         if module.place not in exempt
         and (
-            {"np.random", "numpy.random"} & set(module.attributes())
-            or any(name.startswith("numpy.random") for name in module.imports())
+            {"np.random", "numpy.random"} & module.attributes
+            or any(name.startswith("numpy.random") for name in module.imports)
         )
     ]
     assert not used

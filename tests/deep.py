@@ -1,0 +1,139 @@
+"""The deep ring, part by part: `python tests/deep.py [PART ...]`, `--changed`, `--within SECONDS`.
+
+Each part guards files of ours: it asks of them what is not asked of every change. A part that passes is put
+on record with the digest of its files, so that everybody can see for which state of them it was asked.
+`--changed` runs the parts whose files are no longer those of the record: what `.ci/run` does, as far as its
+time goes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+RECORD = Path(__file__).parent / "recorded" / "deep.json"
+NO_CASES = 5  # pytest's exit code
+UNKNOWN_S = 600
+"""How long a part may take that is not on record."""
+ROOM = 1.3
+"""Times as long as on record: what a busier machine may take."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """Files by pattern, relative to the project, and the folders or files of tests that ask about them."""
+
+    guards: tuple[str, ...]
+    asks: tuple[str, ...]
+
+    def files(self) -> list[Path]:
+        found = {path for pattern in self.guards for path in ROOT.glob(pattern)}
+        return sorted(path for path in found if path.is_file() and "__pycache__" not in path.parts)
+
+    def digest(self) -> str:
+        total = hashlib.sha256()
+        for path in self.files():
+            total.update(f"{path.relative_to(ROOT)}\0".encode() + path.read_bytes() + b"\0")
+        return total.hexdigest()[:16]
+
+
+PARTS = {
+    "noise": Part(("privacy/**/*.py",), ("tests/statistical", "tests/unit/privacy")),
+    "sandboxes": Part(
+        (
+            "sandbox_images/*.py",
+            "sandbox_images/supervisor/**/*.py",
+            "sandbox_images/seccomp/**/*.py",
+            "sandbox_images/probe/**/*.py",
+            "worker/sandbox/**/*.py",
+        ),
+        ("tests/security", "tests/unit/sandbox"),
+    ),
+    "docker": Part(
+        ("worker/sandbox/docker_engine/**/*.py", "sandbox_images/keeper/**/*.py"),
+        ("tests/integration/docker",),
+    ),
+    "store": Part(("store/**/*.py",), ("tests/integration/store",)),
+    "worker": Part(
+        ("worker/*.py", "worker/scan/**/*.py", "worker/profile/**/*.py", "worker/twin/**/*.py"),
+        ("tests/integration/worker", "tests/functional/faults", "tests/unit/worker"),
+    ),
+    "gateway": Part(
+        ("gateway/**/*",),
+        ("tests/integration/gateway", "tests/integration/notices", "tests/pages", "tests/journeys"),
+    ),
+    "images": Part(
+        ("sandbox_images/bases/**/*", "sandbox_images/unpack/**/*.py", "worker/images/**/*.py"),
+        ("tests/integration/images", "tests/unit/images"),
+    ),
+    "twins": Part(
+        ("domain/twin/**/*.py", "domain/pii/**/*.py", "domain/profile/**/*.py"), ("tests/unit/twin_report",)
+    ),
+    "readers": Part(("domain/**/*.py",), ("tests/fuzz", "tests/unit/domain")),
+    "commands": Part(
+        ("dpgate/**/*.py",), ("tests/functional", "tests/docs", "tests/unit/develop", "tests/unit/lab")
+    ),
+}
+
+
+def main(words: list[str]) -> int:
+    asked = _parser().parse_args(words)
+    ends_at = time.monotonic() + asked.within
+    wanted = asked.parts or [name for name in PARTS if not asked.changed or _has_changed(name)]
+    failed = []
+    for name in wanted:
+        left_s = ends_at - time.monotonic()
+        if left_s < ROOM * _recorded(name).get("seconds", UNKNOWN_S):
+            print(f"deep, {name}: left for `make deep`, {left_s:.0f} s are not enough", flush=True)
+        elif not _passes(name):
+            failed.append(name)
+    return len(failed)
+
+
+def _passes(name: str) -> bool:
+    digest, started = PARTS[name].digest(), time.monotonic()
+    print(f"deep, {name}:", flush=True)
+    command = [sys.executable, "-m", "pytest", "--ring", "deep", "-n", "auto", "-q", "--timeout", "7200"]
+    code = subprocess.run([*command, *PARTS[name].asks], cwd=ROOT, check=False).returncode
+    if code in (0, NO_CASES):
+        _put_on_record(name, files=digest, seconds=round(time.monotonic() - started))
+    return code in (0, NO_CASES)
+
+
+def _has_changed(name: str) -> bool:
+    return _recorded(name).get("files") != PARTS[name].digest()
+
+
+def _recorded(name: str) -> dict:
+    return json.loads(RECORD.read_text("utf-8")).get(name, {})
+
+
+def _put_on_record(name: str, **facts: object) -> None:
+    known = json.loads(RECORD.read_text("utf-8")) | {
+        name: {**facts, "day": datetime.now(UTC).date().isoformat()}
+    }
+    RECORD.write_text(json.dumps(dict(sorted(known.items())), indent=1) + "\n", "utf-8")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("parts", nargs="*", metavar="PART", choices=[*PARTS, []], help=", ".join(PARTS))
+    parser.add_argument(
+        "--changed", action="store_true", help="parts whose files are not those of the record"
+    )
+    parser.add_argument("--within", type=float, default=float("inf"), metavar="SECONDS")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
