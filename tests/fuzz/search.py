@@ -17,7 +17,7 @@ import resource
 import sys
 import time
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
@@ -63,9 +63,9 @@ class Search:
         for content in [*first, *kept_files(reader.name, corpus).values()]:
             self._try(content)
 
-    def go_on(self, until: float) -> None:
-        """Mutants until a moment of the monotonic clock."""
-        while time.monotonic() < until:
+    def go_on(self, is_over: Callable[[], object]) -> None:
+        """Mutants until this is so."""
+        while not is_over():
             batch = list(self._mutants(_IN_A_CHILD if self.reader.is_native else 1))
             if not self.reader.is_native or self._survives(batch):
                 for content in batch:
@@ -127,17 +127,21 @@ def search(
     """All readers in turn, with as much time as they have branches. Tallies are written down as it goes."""
     chance = random.Random(seed)
     first = seeds()
-    until = time.monotonic() + seconds
+    end = time.monotonic() + seconds
     searches = [
         Search(READERS[name], first[name], corpus=corpus, findings=findings, chance=chance) for name in names
     ]
-    while time.monotonic() < until:
+    while time.monotonic() < end:
         all_branches = sum(each.tally.branches for each in searches)
         for each in searches:
             share = min(seconds, _ROUND_S) * each.tally.branches / all_branches
-            each.go_on(min(until, time.monotonic() + share))
+            each.go_on(partial(_is_past, min(end, time.monotonic() + share)))
         _write_down(searches, findings)
     return {each.reader.name: each.tally for each in searches}
+
+
+def _is_past(moment: float) -> bool:
+    return time.monotonic() >= moment
 
 
 def minimise(name: str, corpus: Path = CORPUS) -> tuple[int, int]:

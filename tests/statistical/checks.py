@@ -14,6 +14,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from length import at_length
 from scipy import stats
 
 ALPHA = 1e-6
@@ -35,15 +36,15 @@ def check_distribution(draw: Draw, *, scale: Fraction, size: int = 10_000) -> No
     check_chi_square(counts, expected)
 
 
-def check_standard_laplace(draw: Draw, *, size: int = 10_000) -> None:
+def check_standard_laplace(draw: Draw, *, size: int = 4_000) -> None:
     """T1 for noise in units of its scale, when that is so many grid steps that the law is continuous."""
-    noise = draw(size)
+    noise = draw(at_length(size))
     check_uniform(np.where(noise < 0, np.exp(-np.abs(noise)) / 2, 1 - np.exp(-np.abs(noise)) / 2))
 
 
-def check_standard_normal(draw: Draw, *, size: int = 10_000) -> None:
+def check_standard_normal(draw: Draw, *, size: int = 4_000) -> None:
     """T1 for Gaussian noise in units of its standard deviation, wide enough to be continuous."""
-    check_uniform(stats.norm.cdf(draw(size)))
+    check_uniform(stats.norm.cdf(draw(at_length(size))))
 
 
 def check_discrete_gaussian(draw: Draw, *, variance: Fraction, size: int = 10_000) -> None:
@@ -123,13 +124,13 @@ def _discrete_laplace_bins(scale: Fraction, *, size: int) -> tuple[np.ndarray, n
 # --- T5: is noise ever used twice -----------------------------------------------------------------------
 
 
-def check_fresh_noise(noise: Draw, *, pairs: int = 5_000) -> None:
+def check_fresh_noise(noise: Draw, *, pairs: int = 2_000) -> None:
     """T5: two releases of the same data never agree, and differ by the difference of two Laplace draws.
 
     `noise` is in units of its scale, which must be at least 10^9 grid steps: an honest pair then agrees
     with probability 1 / (4 * 10^9), and 1,000 pairs are looked at.
     """
-    difference = noise(pairs) - noise(pairs)
+    difference = noise(at_length(pairs)) - noise(at_length(pairs))
     assert np.count_nonzero(difference[:1_000] == 0) == 0, "two releases carry the same noise"
     # X - Y of two standard Laplace draws has P(X - Y > x) = (2 + x) e^-x / 4 for x >= 0
     far = np.abs(difference)
@@ -190,9 +191,9 @@ def _in_child(draw: Callable[[], bytes]) -> bytes:
 # --- T6: do the low bits tell data sets apart -----------------------------------------------------------
 
 
-def check_on_grid(aggregate: Any, blocks: Sequence, *, size: int = 10_000) -> None:
+def check_on_grid(aggregate: Any, blocks: Sequence, *, size: int = 1_000) -> None:
     """T6: every released number is a whole number of grid steps, whatever the data."""
-    for _ in range(size):
+    for _ in range(at_length(size)):
         for output, grid in zip(aggregate.release(blocks), aggregate.grids, strict=True):
             for number in (output.value, *(output.sampling_95 or ())):
                 assert (number / grid.step).denominator == 1, "a released value is off the grid"
@@ -208,6 +209,6 @@ def share_of_fine_bits(values: np.ndarray) -> float:
     return float(np.mean(scaled != np.floor(scaled)))
 
 
-def check_no_fine_bits(releases: Releases, *, size: int = 2_500) -> None:
-    share = share_of_fine_bits(releases(size))
+def check_no_fine_bits(releases: Releases, *, size: int = 1_000) -> None:
+    share = share_of_fine_bits(releases(at_length(size)))
     assert share == 0, f"fine bits identify the data in {share:.0%} of releases"

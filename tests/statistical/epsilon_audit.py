@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 from checks import ALPHA, Releases
+from length import at_length
 from release_paths import MICRO, release_values
 from scipy import stats
 
-SIZE = 10_000
+SIZE = 4_000
 """Releases of each of two neighbours, enough where one number proves a loss of 1."""
 
-LARGE = 20_000
+LARGE = 8_000
 """Where two numbers have to prove it together, or a law of which tails alone do."""
 
 
@@ -33,8 +34,8 @@ def audit_epsilon(
     small, over all outputs at once, summed, or weighed as the likelihood ratio of Laplace noise weighs them;
     intervals around the truth, which a worst-case attacker knows, see that small noise is avoided.
     """
-    one, other = first(size), second(size)
-    half = size // 2
+    one, other = first(at_length(size)), second(at_length(size))
+    half = len(one) // 2
     selection = one[:half], other[:half]
     most, telling = -1.0, None
     for number, cuts in _events(*selection, truths=truths):

@@ -7,11 +7,16 @@ is hidden from him. His arithmetic is written out here in floats, apart from the
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 from checks import ALPHA, check_chi_square, check_uniform
+from length import at_length
+from release_paths import drawn_in_batches
 from scipy import stats
+
+import privacy.pac
 
 MICRO = 10**6
 STANDARD_ERRORS = 5
@@ -39,31 +44,37 @@ def claimed_deviations(pac: Any, worlds: Sequence) -> np.ndarray:
     return np.sqrt(roots * roots.sum() / (2 * pac.micro_nats / MICRO))
 
 
-def noise_of(pac: Any, worlds: Sequence, *, state: Any) -> Callable[[int], np.ndarray]:
-    """Noise of n first releases, one column per output, in claimed standard deviations."""
+def noise_of(
+    pac: Any, worlds: Sequence, *, state: Any, module: ModuleType = privacy.pac
+) -> Callable[[int], np.ndarray]:
+    """Noise of n first releases, one column per output, in claimed standard deviations.
+
+    `module` is that of `pac`: the real one, or a mutant's.
+    """
     secret = columns(worlds)[state.secret]
     deviations = claimed_deviations(pac, worlds)
 
     def draw(n: int) -> np.ndarray:
-        released = [released_units(pac, worlds, state=state)[0] for _ in range(n)]
+        with drawn_in_batches(module):
+            released = [released_units(pac, worlds, state=state)[0] for _ in range(n)]
         return (np.array(released) - secret) / deviations
 
     return draw
 
 
-def check_fresh_normal_noise(draw: Callable[[int], np.ndarray], *, pairs: int = 2_500) -> None:
+def check_fresh_normal_noise(draw: Callable[[int], np.ndarray], *, pairs: int = 1_000) -> None:
     """T5: two releases of the same data and state never agree, and differ by two independent draws.
 
     For noise of at least 3 * 10^8 steps: 1,000 honest pairs hold an equal one with probability 10^-6.
     """
-    difference = draw(pairs)[:, 0] - draw(pairs)[:, 0]
+    difference = draw(at_length(pairs))[:, 0] - draw(at_length(pairs))[:, 0]
     assert np.count_nonzero(difference[:1_000] == 0) == 0, "two releases carry the same noise"
     check_uniform(stats.norm.cdf(difference / math.sqrt(2)))
 
 
-def check_pac_on_grid(pac: Any, worlds: Sequence, *, state: Any, size: int = 10_000) -> None:
+def check_pac_on_grid(pac: Any, worlds: Sequence, *, state: Any, size: int = 400) -> None:
     """T6: every released value is a whole number of grid steps, whatever the data."""
-    for _ in range(size):
+    for _ in range(at_length(size)):
         for output, grid in zip(pac.release(worlds, state=state)[0], pac.grids, strict=True):
             assert (output.value / grid.step).denominator == 1, "a released value is off the grid"
 
@@ -112,12 +123,18 @@ class Attacker:
 
 
 def attack_first_releases(
-    pac: Any, worlds: Sequence, draw_state: Callable[[], Any], *, size: int
+    pac: Any,
+    worlds: Sequence,
+    draw_state: Callable[[], Any],
+    *,
+    size: int,
+    module: ModuleType = privacy.pac,
 ) -> tuple[np.ndarray, np.ndarray]:
     """The attacker's posterior after each of `size` first releases, and the secret worlds."""
     deviations = np.sqrt([float(v) for v in pac.noise_variances(worlds, state=draw_state())])
     states = [draw_state() for _ in range(size)]
-    released = np.array([released_units(pac, worlds, state=state)[0] for state in states])
+    with drawn_in_batches(module):
+        released = np.array([released_units(pac, worlds, state=state)[0] for state in states])
     # Bayes' rule as in Attacker, for all releases at once
     logs = -(((released[:, None] - columns(worlds)) / deviations) ** 2).sum(axis=2) / 2
     weights = np.exp(logs - logs.max(axis=1, keepdims=True))

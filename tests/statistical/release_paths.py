@@ -23,11 +23,13 @@ class Batches:
     def __init__(self, sample: Callable[..., np.ndarray]) -> None:
         self._sample = sample
         self._left: dict[Fraction, np.ndarray] = {}
+        self._next = 2**6
 
     def __call__(self, parameter: Fraction, size: int, *, keystream: object = None) -> np.ndarray:
         left = self._left.get(parameter)
         if left is None or left.size < size:
-            left = self._sample(parameter, 2**12 + size)
+            left = self._sample(parameter, self._next + size)
+            self._next = min(2 * self._next, 2**12)
         self._left[parameter] = left[size:]
         return left[:size]
 

@@ -3,9 +3,13 @@
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from types import ModuleType
 from typing import Any
 
 import numpy as np
+from release_paths import drawn_in_batches
+
+import privacy.stability
 
 MICRO = 10**6
 KEY = bytes(range(32))
@@ -31,22 +35,37 @@ def shown_scales(mechanism: Any, outputs: Sequence) -> list[Fraction]:
     return [out.noise_scale / grid.step for out, grid in zip(released, mechanism.grids, strict=True)]
 
 
-def noise_units(mechanism: Any, outputs: Sequence[tuple[int, ...]], n: int) -> np.ndarray:
-    """Noise of n releases in grid units, one column per output."""
+def noise_units(
+    mechanism: Any,
+    outputs: Sequence[tuple[int, ...]],
+    n: int,
+    *,
+    module: ModuleType = privacy.stability,
+) -> np.ndarray:
+    """Noise of n releases in grid units, one column per output. `module` is that of the mechanism: the real
+    one, or a mutant's."""
+    with drawn_in_batches(module):
+        released = [mechanism.release(outputs) for _ in range(n)]
     drawn = [
         [
             int((out.value - grid.lower) / grid.step) - units
-            for out, grid, units in zip(mechanism.release(outputs), mechanism.grids, outputs[0], strict=True)
+            for out, grid, units in zip(outs, mechanism.grids, outputs[0], strict=True)
         ]
-        for _ in range(n)
+        for outs in released
     ]
     return np.array(drawn)
 
 
-def noise_in_scales(mechanism: Any, outputs: Sequence[tuple[int, ...]], n: int) -> np.ndarray:
+def noise_in_scales(
+    mechanism: Any,
+    outputs: Sequence[tuple[int, ...]],
+    n: int,
+    *,
+    module: ModuleType = privacy.stability,
+) -> np.ndarray:
     """Noise of n releases in units of the claimed scales."""
     scales = [float(scale) for scale in claimed_scales(mechanism, outputs)]
-    return noise_units(mechanism, outputs, n) / np.array(scales)
+    return noise_units(mechanism, outputs, n, module=module) / np.array(scales)
 
 
 def check_scale_says_little(mechanism: Any) -> None:

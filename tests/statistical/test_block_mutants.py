@@ -18,38 +18,54 @@ from checks import (
     check_standard_normal,
 )
 from epsilon_audit import check_audit
-from mutation import load_mutant
+from mutation import Mutant, load_mutant
 from person_checks import check_sum_moves_by_one_range
-from release_paths import claimed_scales, release_noise
+from release_paths import claimed_scales, drawn_in_batches, release_noise
 
 import privacy.exponential
 import privacy.grid
 import privacy.sample_aggregate
 from privacy.partition import assign_blocks
 
-# what they show is that the audits can fail: run by hand, with `make test-slow`
-pytestmark = pytest.mark.slow
-
 GAUSSIAN = {"noise": "gaussian", "atto_delta": 10**16}
 RATE = "rate = Fraction(epsilon) / (2 * sensitivity)"
 COUNTED = "value=Fraction(count + int(noise.draw(1, keystream=keystream)[0])),"
 SHARES = "outputs = [(epsilon - failures) * weight / sum(weights) for weight in weights]"
 VARIANCE = "return GaussianNoise(sensitivity**2 / (2 * rho))"
-ACCEPTED = "accepted += [y for y in map(int, candidates) if _accept(y, exact, stream=stream)]"
+ACCEPTED = "(y for y in map(int, candidates) if _accept(y, exact, stream=stream))"
 
 REAL = SimpleNamespace(grid=privacy.grid, sample_aggregate=privacy.sample_aggregate)
 PROVEN = pytest.raises(AssertionError, match="an attacker proves epsilon")
 OTHER_LAW = pytest.raises(AssertionError, match="not the stated distribution")
 
 
-def aggregate_of(mutant: SimpleNamespace, *, outputs=1, blocks=2, micro_epsilon=1_000_000, **parameters):
+def aggregate_of(
+    mutant: Mutant | SimpleNamespace, *, outputs=1, blocks=2, micro_epsilon=1_000_000, **parameters
+):
     grid = mutant.grid.OutputGrid.build(0, 1)
     return mutant.sample_aggregate.SampleAggregate(
         (grid,) * outputs, blocks=blocks, micro_epsilon=micro_epsilon, **parameters
     )
 
 
-def audit_median(mutant: SimpleNamespace, *, repeats=1, size=20_000):
+def batches_of(mutant: Mutant):
+    return drawn_in_batches(mutant.discrete_laplace, mutant.discrete_gaussian)
+
+
+def check_release(mutant: Mutant, aggregate, *, output=0, size=4_000):
+    """T1: an output carries noise of the law and of the scale that are claimed."""
+    law = check_standard_normal if aggregate.noise == "gaussian" else check_standard_laplace
+    with batches_of(mutant):
+        law(lambda n: release_noise(aggregate, n)[:, output], size=size)
+
+
+def check_proven(mutant: Mutant, aggregate, neighbours, *, size=4_000):
+    """T2: what the claimed epsilon lets an attacker prove."""
+    with batches_of(mutant):
+        check_audit(aggregate, neighbours, size=size)
+
+
+def audit_median(mutant: Mutant, *, repeats=1, size=8_000):
     """The worst case of the proof: few points to the left of `low`, and one block that jumps over it."""
     aggregate = aggregate_of(mutant, aggregator="median", repeats=repeats)
     top = aggregate.grids[0].cells
@@ -112,10 +128,10 @@ def test_mean_forgets_the_repeats():
     )
     aggregate = aggregate_of(mutant, repeats=2)
     with OTHER_LAW:
-        check_standard_laplace(lambda n: release_noise(aggregate, n)[:, 0])
+        check_release(mutant, aggregate)
     top = aggregate.grids[0].cells
     with PROVEN:
-        check_audit(aggregate, ([(top,), (0,)] * 2, [(0,), (0,)] * 2), size=5_000)
+        check_proven(mutant, aggregate, ([(top,), (0,)] * 2, [(0,), (0,)] * 2))
 
 
 def test_noise_drawn_once_more_for_every_repeat():
@@ -123,14 +139,14 @@ def test_noise_drawn_once_more_for_every_repeat():
     mutant = load_mutant("clipped_mean", old="runs = len(units)", new="runs = len(units) // 2")
     aggregate = aggregate_of(mutant, repeats=2)
     with OTHER_LAW:
-        check_standard_laplace(lambda n: release_noise(aggregate, n)[:, 0])
+        check_release(mutant, aggregate)
 
 
 def test_weights_ignored():
     mutant = load_mutant("epsilon_shares", old=SHARES, new=SHARES.replace("weight / sum", "1 / len"))
     aggregate = aggregate_of(mutant, outputs=2, weights=(1, 3))
     with OTHER_LAW:
-        check_standard_laplace(lambda n: release_noise(aggregate, n)[:, 0])
+        check_release(mutant, aggregate)
 
 
 def test_weights_not_normalised():
@@ -138,13 +154,15 @@ def test_weights_not_normalised():
     aggregate = aggregate_of(mutant, outputs=2, weights=(2, 3))
     top = aggregate.grids[0].cells
     with PROVEN:
-        check_audit(aggregate, ([(top, top), (0, 0)], [(0, 0), (0, 0)]))
+        check_proven(mutant, aggregate, ([(top, top), (0, 0)], [(0, 0), (0, 0)]), size=10_000)
 
 
 def test_failures_counted_without_noise():
     mutant = load_mutant("sample_aggregate", old=COUNTED, new="value=Fraction(count),")
     with PROVEN:
-        check_audit(aggregate_of(mutant, count_failures=True), ([None, (0,)], [(0,), (0,)]), size=2_000)
+        check_proven(
+            mutant, aggregate_of(mutant, count_failures=True), ([None, (0,)], [(0,), (0,)]), size=1_000
+        )
 
 
 def test_failures_counted_on_top_of_epsilon():
@@ -166,8 +184,8 @@ def test_count_of_failures_forgets_the_repeats():
     def counts(n):
         return np.array([int(aggregate.release([(0,)] * 8)[1].value) for _ in range(n)])
 
-    with OTHER_LAW:
-        check_distribution(counts, scale=Fraction(4 * 20))
+    with OTHER_LAW, batches_of(mutant):
+        check_distribution(counts, scale=Fraction(4 * 20), size=1_000)
 
 
 def test_quartiles_without_noise():
@@ -179,39 +197,47 @@ def test_quartiles_without_noise():
     aggregate = aggregate_of(mutant, interval="sampling")
     top = aggregate.grids[0].cells
     with PROVEN:
-        check_audit(aggregate, ([(0,), (top,)], [(0,), (0,)]), size=2_000)
+        check_proven(mutant, aggregate, ([(0,), (top,)], [(0,), (0,)]), size=1_000)
 
 
 def test_interval_on_top_of_epsilon():
     mutant = load_mutant("epsilon_shares", old="share * (1 - interval)", new="share")
     aggregate = aggregate_of(mutant, interval="sampling")
     with OTHER_LAW:
-        check_standard_laplace(lambda n: release_noise(aggregate, n)[:, 0])
+        check_release(mutant, aggregate)
 
 
-@pytest.mark.parametrize(("numerator", "denominator"), [(64, 100), (9, 10)])
-def test_gaussian_too_narrow(numerator, denominator):
-    """0.8 of the standard deviation, and 0.95 of it."""
-    new = VARIANCE.replace("sensitivity**2", f"Fraction({numerator}, {denominator}) * sensitivity**2")
+def check_narrow(squared, *, size):
+    new = VARIANCE.replace("sensitivity**2", f"Fraction({squared}) * sensitivity**2")
     aggregate = aggregate_of(load_mutant("clipped_mean", old=VARIANCE, new=new), **GAUSSIAN)
+    scale = float(claimed_scales(aggregate)[0]) * aggregate.blocks / float(aggregate.grids[0].step)
+    check_standard_normal(lambda n: aggregate.draw_noise(0, n) / scale, size=size)
+
+
+def test_gaussian_of_four_fifths_of_the_deviation():
     with OTHER_LAW:
-        scale = float(claimed_scales(aggregate)[0]) * aggregate.blocks / float(aggregate.grids[0].step)
-        check_standard_normal(lambda n: aggregate.draw_noise(0, n) / scale, size=100_000)
+        check_narrow("64, 100", size=4_000)
+
+
+def test_gaussian_of_19_twentieths_of_the_deviation():
+    with OTHER_LAW:
+        check_narrow("9, 10", size=60_000)
 
 
 def test_gaussian_of_a_third_of_the_width():
     new = VARIANCE.replace("(2 * rho)", "(18 * rho)")
-    aggregate = aggregate_of(load_mutant("clipped_mean", old=VARIANCE, new=new), **GAUSSIAN)
+    mutant = load_mutant("clipped_mean", old=VARIANCE, new=new)
+    aggregate = aggregate_of(mutant, **GAUSSIAN)
     top = aggregate.grids[0].cells
     with PROVEN:
-        check_audit(aggregate, ([(top,), (0,)], [(0,), (0,)]), size=16_000)
+        check_proven(mutant, aggregate, ([(top,), (0,)], [(0,), (0,)]), size=16_000)
 
 
 def test_gaussian_outputs_each_get_the_whole_rho():
     mutant = load_mutant("sample_parameters", old="self._weights[index] / sum(self._weights)", new="1")
     aggregate = aggregate_of(mutant, outputs=3, **GAUSSIAN)
     with OTHER_LAW:
-        check_standard_normal(lambda n: release_noise(aggregate, n)[:, 0], size=5_000)
+        check_release(mutant, aggregate)
 
 
 def test_gaussian_spends_the_failures_too():
@@ -222,11 +248,11 @@ def test_gaussian_spends_the_failures_too():
     )
     aggregate = aggregate_of(mutant, interval="sampling", **GAUSSIAN)
     with OTHER_LAW:
-        check_standard_normal(lambda n: release_noise(aggregate, n)[:, 0], size=5_000)
+        check_release(mutant, aggregate)
 
 
 def test_every_laplace_draw_accepted():
-    mutant = load_mutant("discrete_gaussian", old=ACCEPTED, new="accepted += map(int, candidates)")
+    mutant = load_mutant("discrete_gaussian", old=ACCEPTED, new="map(int, candidates)")
     with pytest.raises(AssertionError):
         check_discrete_gaussian(
             lambda n: mutant.discrete_gaussian.sample(Fraction(4), n), variance=Fraction(4)
@@ -259,7 +285,7 @@ def test_gaussian_noise_shared_by_all_outputs():
     )
     mutant = load_mutant("noise", old=f"return {drawn}", new=shared)
     aggregate = aggregate_of(mutant, outputs=2, micro_epsilon=1_000, **GAUSSIAN)
-    with pytest.raises(AssertionError, match="outputs share their noise"):
+    with pytest.raises(AssertionError, match="outputs share their noise"), batches_of(mutant):
         check_independent_outputs(lambda n: release_noise(aggregate, n))
 
 

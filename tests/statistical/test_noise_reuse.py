@@ -15,9 +15,10 @@ from checks import (
     check_independent_outputs,
     check_unseedable,
 )
-from release_paths import release_noise
+from release_paths import drawn_in_batches, release_noise
 
 import privacy
+from privacy import discrete_gaussian, discrete_laplace
 from privacy.discrete_laplace import sample
 from privacy.grid import OutputGrid
 from privacy.sample_aggregate import SampleAggregate
@@ -50,7 +51,7 @@ def release_median() -> list[Fraction]:
 
 
 def test_two_jobs_on_the_same_data_differ_by_two_independent_draws():
-    check_fresh_noise(lambda n: release_noise(WIDE, n)[:, 0])
+    check_fresh_noise(lambda n: release_noise(WIDE, n)[:, 0], pairs=1_000)
 
 
 def test_draws_within_one_sample_are_independent():
@@ -61,7 +62,8 @@ def test_draws_within_one_sample_are_independent():
 
 @pytest.mark.parametrize("aggregate", [WIDE, GAUSSIAN], ids=["laplace", "gaussian"])
 def test_outputs_of_one_release_do_not_share_noise(aggregate):
-    check_independent_outputs(lambda n: release_noise(aggregate, n))
+    with drawn_in_batches(discrete_laplace, discrete_gaussian):
+        check_independent_outputs(lambda n: release_noise(aggregate, n))
 
 
 def test_medians_of_one_release_and_of_two_do_not_share_noise():
@@ -74,10 +76,13 @@ def test_medians_of_one_release_and_of_two_do_not_share_noise():
 def test_diagnostics_and_quartiles_carry_noise_of_their_own():
     full = replace(WIDE, count_failures=True, interval="sampling")
     drawn = []
-    for _ in range(2_000):
-        one, other, failed = full.release([None, None])
-        widths = [float(end) for output in (one, other) for end in output.sampling_95]
-        drawn.append([float(failed.value), float(one.value), widths[1] - widths[0], widths[3] - widths[2]])
+    with drawn_in_batches(discrete_laplace):
+        for _ in range(2_000):
+            one, other, failed = full.release([None, None])
+            widths = [float(end) for output in (one, other) for end in output.sampling_95]
+            drawn.append(
+                [float(failed.value), float(one.value), widths[1] - widths[0], widths[3] - widths[2]]
+            )
     correlations = np.abs(np.corrcoef(np.array(drawn), rowvar=False) - np.eye(4))
     assert correlations.max() < 5.5 / len(drawn) ** 0.5
 

@@ -1,6 +1,7 @@
 """PAC privacy on real releases: its noise law, and that no attacker gains more than it claims."""
 
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from checks import (
     check_standard_normal,
     check_unseedable,
 )
+from length import at_length
 from pac_checks import (
     attack_adaptively,
     attack_first_releases,
@@ -27,7 +29,9 @@ from pac_checks import (
     released_units,
 )
 from register import KEY, clean_heights, half_sample_means, heights_with_an_outlier
+from release_paths import drawn_in_batches
 
+import privacy.pac
 from privacy.grid import OutputGrid
 from privacy.half_samples import mask
 from privacy.pac import Pac
@@ -56,17 +60,20 @@ def membership(names) -> np.ndarray:
 # --- the noise ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("micro_nats", [BETAS[0], pytest.param(BETAS[-1], marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "micro_nats",
+    [BETAS[0], pytest.param(BETAS[-1], marks=pytest.mark.deep("the smallest beta asks the same"))],
+)
 def test_noise_of_the_mean_height_is_the_claimed_normal(micro_nats):
     pac = Pac((GRID,), micro_nats)
     worlds = half_sample_means(clean_heights())
-    check_standard_normal(lambda n: noise_of(pac, worlds, state=FRESH)(n)[:, 0], size=8_000)
+    check_standard_normal(lambda n: noise_of(pac, worlds, state=FRESH)(n)[:, 0], size=2_500)
 
 
 def test_noise_of_three_outputs_is_anisotropic():
     pac = Pac((UNIT, GRID, OutputGrid.build(-1, 1)), micro_nats=62_500)
     worlds = [(300 * (world % 16), 9_000 * world, 700_000) for world in range(64)]
-    noise = noise_of(pac, worlds, state=FRESH)(4_000)
+    noise = noise_of(pac, worlds, state=FRESH)(at_length(2_500))
     for output in range(3):
         check_standard_normal(lambda n, column=noise[:, output]: column)
 
@@ -100,15 +107,16 @@ def test_values_stay_on_the_grid(centre):
     grid = OutputGrid.build(centre - 1, centre + 1)
     pac = Pac((grid,), micro_nats=125_000)
     worlds = [(grid.middle + 999 * world,) for world in range(64)]
-    check_pac_on_grid(pac, worlds, state=FRESH, size=2_500)
+    check_pac_on_grid(pac, worlds, state=FRESH)
 
 
 def test_no_fine_bits():
     pac = Pac((OutputGrid.build(-1, 1),), micro_nats=125_000)
     worlds = [(pac.grids[0].middle,)] * 64
-    check_no_fine_bits(
-        lambda n: np.array([[float(pac.release(worlds, state=FRESH)[0][0].value)] for _ in range(n)])
-    )
+    with drawn_in_batches(privacy.pac):
+        check_no_fine_bits(
+            lambda n: np.array([[float(pac.release(worlds, state=FRESH)[0][0].value)] for _ in range(n)])
+        )
 
 
 def test_a_constant_output_is_noised_too():
@@ -127,15 +135,25 @@ def test_everybody_is_in_the_secret_world_with_probability_one_half():
 # --- one release, all people of a register ---------------------------------------------------------------
 
 
+PUBLISHED = {
+    clean_heights: [0.521, 0.542, 0.569, 0.616],
+    heights_with_an_outlier: [0.548, 0.592, 0.673, 0.805],
+}
+
+
 @pytest.mark.parametrize(
-    ("register", "published"),
+    ("register", "rung"),
     [
-        (clean_heights, [0.521, 0.542, 0.569, 0.616]),
-        (heights_with_an_outlier, [0.548, 0.592, 0.673, 0.805]),
+        pytest.param(
+            register,
+            rung,
+            # every rung, and each register with much and with little noise
+            marks=[pytest.mark.deep("another register at the same rung")] if rung % 2 != outlier else [],
+        )
+        for (outlier, register), rung in product(enumerate(PUBLISHED), range(4))
     ],
 )
-@pytest.mark.parametrize("rung", range(4))
-def test_worst_person_of_a_register(register, published, rung):
+def test_worst_person_of_a_register(register, rung):
     """The Bayes-optimal attacker against 58 heights, by integration and on real releases."""
     people, micro_nats = register(), BETAS[rung]
     pac = Pac((GRID,), micro_nats)
@@ -143,7 +161,7 @@ def test_worst_person_of_a_register(register, published, rung):
     exact, information = exact_attack(worlds, members, nats=micro_nats / 10**6)
     bound = float(posterior_bound(pac.nats))
     # the figures are of worlds drawn under another key
-    assert exact == pytest.approx(published[rung], abs=0.012)
+    assert exact == pytest.approx(PUBLISHED[register][rung], abs=0.012)
     assert exact < bound
     assert information < float(pac.nats)
 
@@ -174,7 +192,7 @@ def test_a_pipeline_that_asks_for_one_person_only():
 # --- many releases ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
+@pytest.mark.deep("the adaptive attack on the worlds gains more, and has to stay below its bound, too")
 def test_sixty_four_adaptive_questions_about_one_person():
     """Each of 64 releases at 1/512 nat asks the same; together they stay below the bound of 1/8 nat."""
     target = membership(["sub-42"])[0]

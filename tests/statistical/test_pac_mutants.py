@@ -18,12 +18,10 @@ from pac_checks import (
 )
 from register import KEY, clean_heights
 
-# what they show is that the audits can fail: run by hand, with `make test-slow`
-pytestmark = pytest.mark.slow
-
 DRAW = "int(sample(_variance(precision), 1, keystream=keystream)[0])"
 VARIANCE = "return Fraction(2 ** (LOG_BITS - 1), precision)"
 STAIRS = [(5_000 * world,) for world in range(64)]
+SIZE = 4_500
 
 
 def make_pac(mutant, *, outputs=1, micro_nats=125_000):
@@ -40,10 +38,17 @@ def apart(pac):
     return [(top * (world % 2), top * (world // 32))[: len(pac.grids)] for world in range(64)]
 
 
-def information_of_first_releases(mutant):
+def check_noise(mutant):
+    noise = noise_of(make_pac(mutant), STAIRS, state=fresh(mutant), module=mutant.pac)
+    check_standard_normal(lambda n: noise(n)[:, 0], size=2_500)
+
+
+def information_of_first_releases(mutant, *, size=SIZE):
     pac = make_pac(mutant)
-    posteriors, secrets = attack_first_releases(pac, STAIRS, mutant.pac_state.PacState.draw, size=7_000)
-    return check_information(np.log(64 * posteriors[np.arange(7_000), secrets]), claimed=float(pac.nats))
+    posteriors, secrets = attack_first_releases(
+        pac, STAIRS, mutant.pac_state.PacState.draw, size=size, module=mutant.pac
+    )
+    return check_information(np.log(64 * posteriors[np.arange(size), secrets]), claimed=float(pac.nats))
 
 
 def information_of_adaptive_releases(mutant, *, repeats=20):
@@ -61,9 +66,9 @@ def information_of_adaptive_releases(mutant, *, repeats=20):
 def test_half_the_variance():
     mutant = load_mutant("pac", old=VARIANCE, new=VARIANCE.replace("LOG_BITS - 1", "LOG_BITS - 2"))
     with pytest.raises(AssertionError, match="not the stated distribution"):
-        check_standard_normal(lambda n: noise_of(make_pac(mutant), STAIRS, state=fresh(mutant))(n)[:, 0])
+        check_noise(mutant)
     with pytest.raises(AssertionError, match="an attacker gains"):
-        information_of_first_releases(mutant)
+        information_of_first_releases(mutant, size=7_000)
 
 
 def test_deviation_in_place_of_the_root_of_both():
@@ -71,9 +76,11 @@ def test_deviation_in_place_of_the_root_of_both():
     mutant = load_mutant("pac", old="self.nats / (root * total))", new="self.nats / (root * root))")
     pac = make_pac(mutant, outputs=2)
     worlds = [(5_000 * world, 300_000 + 4_000 * (world % 8)) for world in range(64)]
-    posteriors, secrets = attack_first_releases(pac, worlds, mutant.pac_state.PacState.draw, size=7_000)
+    posteriors, secrets = attack_first_releases(
+        pac, worlds, mutant.pac_state.PacState.draw, size=SIZE, module=mutant.pac
+    )
     with pytest.raises(AssertionError, match="an attacker gains"):
-        check_information(np.log(64 * posteriors[np.arange(7_000), secrets]), claimed=0.125)
+        check_information(np.log(64 * posteriors[np.arange(SIZE), secrets]), claimed=0.125)
 
 
 def test_posterior_never_updated():
@@ -111,21 +118,21 @@ def test_noise_shared_by_all_outputs():
     mutant = load_mutant("pac", old=DRAW, new=shared)
     pac = make_pac(mutant, outputs=2, micro_nats=1)
     with pytest.raises(AssertionError, match="outputs share their noise"):
-        check_independent_outputs(noise_of(pac, apart(pac), state=fresh(mutant)))
+        check_independent_outputs(noise_of(pac, apart(pac), state=fresh(mutant), module=mutant.pac))
 
 
 def test_noise_kept_from_job_to_job():
     mutant = load_mutant("pac", old=DRAW, new=f"globals().setdefault('drawn', {DRAW})")
     pac = make_pac(mutant, micro_nats=1)
     with pytest.raises(AssertionError, match="two releases carry the same noise"):
-        check_fresh_normal_noise(noise_of(pac, apart(pac), state=fresh(mutant)))
+        check_fresh_normal_noise(noise_of(pac, apart(pac), state=fresh(mutant), module=mutant.pac))
 
 
 def test_small_noise_rejected():
     again = f"next(z for z in iter(lambda: {DRAW}, None) if 16 * z * z > _variance(precision))"
     mutant = load_mutant("pac", old=DRAW, new=again)
     with pytest.raises(AssertionError, match="not the stated distribution"):
-        check_standard_normal(lambda n: noise_of(make_pac(mutant), STAIRS, state=fresh(mutant))(n)[:, 0])
+        check_noise(mutant)
 
 
 def test_no_noise_where_the_worlds_agree():
@@ -134,7 +141,7 @@ def test_no_noise_where_the_worlds_agree():
     )
     pac = make_pac(mutant)
     with pytest.raises(AssertionError, match="two releases carry the same noise"):
-        check_fresh_normal_noise(noise_of(pac, [(7,)] * 64, state=fresh(mutant)))
+        check_fresh_normal_noise(noise_of(pac, [(7,)] * 64, state=fresh(mutant), module=mutant.pac))
 
 
 def test_float_noise():

@@ -21,25 +21,25 @@ def audit(neighbours, *, outputs=1, size=SIZE, **parameters):
 
 def test_one_block_flips_between_the_bounds():
     bound = audit(([(TOP,), (BOTTOM,)], [(BOTTOM,), (BOTTOM,)]))
-    assert bound > 0.5, "the audit lost its power"
+    assert bound > 0.4, "the audit lost its power"  # 0.67, deviation 0.04
 
 
 def test_one_block_flips_all_of_its_outputs():
     # each output proves half of epsilon; only both together prove more
     flip = ([(TOP, TOP), (BOTTOM, BOTTOM)], [(BOTTOM, BOTTOM), (BOTTOM, BOTTOM)])
     bound = audit(flip, outputs=2, size=LARGE)
-    assert bound > 0.5, "the audit lost its power"
+    assert bound > 0.35, "the audit lost its power"  # 0.64, deviation 0.05
 
 
 def test_outputs_of_unequal_weight():
-    # three quarters of epsilon stand behind the second output
+    # three quarters of epsilon stand behind the second output: 0.44, deviation 0.04
     flip = ([(BOTTOM, TOP), (BOTTOM, BOTTOM)], [(BOTTOM, BOTTOM), (BOTTOM, BOTTOM)])
-    assert 0.35 < audit(flip, outputs=2, weights=(1, 3)) < 0.75
+    assert 0.24 < audit(flip, outputs=2, weights=(1, 3)) < 0.75
 
 
 def test_one_person_flips_a_block_of_every_repeat():
     bound = audit(([(TOP,), (BOTTOM,)] * 2, [(BOTTOM,), (BOTTOM,)] * 2), repeats=2)
-    assert bound > 0.5, "the audit lost its power"
+    assert bound > 0.4, "the audit lost its power"  # 0.67, deviation 0.045
 
 
 @pytest.mark.parametrize("answer", [TOP, BOTTOM])

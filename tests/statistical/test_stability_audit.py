@@ -14,7 +14,9 @@ from checks import (
     check_small_noise,
     check_unseedable,
 )
+from length import at_length
 from register import clean_heights, heights, heights_with_an_outlier, leave_one_out_means
+from release_paths import drawn_in_batches
 from stability_checks import (
     check_failures_count_in_full,
     check_heights_stay_hidden,
@@ -27,6 +29,7 @@ from stability_checks import (
     shown_scales,
 )
 
+import privacy.stability
 from privacy.grid import OutputGrid
 from privacy.leave_one_out import leave_one_out
 from privacy.stability import StabilityCalibrated
@@ -46,21 +49,26 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 # --- the noise ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("micro_epsilon_prime", [100_000, pytest.param(1_000_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "micro_epsilon_prime",
+    [100_000, pytest.param(1_000_000, marks=pytest.mark.deep("a tenth of the dial asks the same"))],
+)
 def test_noise_of_the_mean_height_has_the_claimed_scale(micro_epsilon_prime):
     outputs = leave_one_out_means(clean_heights())
     mechanism = StabilityCalibrated((GRID,), people=58, micro_epsilon_prime=micro_epsilon_prime)
     (scale,) = claimed_scales(mechanism, outputs)
-    check_distribution(lambda n: noise_units(mechanism, outputs, n)[:, 0], scale=scale)
+    size = at_length(2_500)
+    check_distribution(lambda n: noise_units(mechanism, outputs, n)[:, 0], scale=scale, size=size)
 
 
 def test_every_output_has_noise_for_all_of_them():
     grids = (UNIT, GRID, OutputGrid.build(-1, 1))
     mechanism = StabilityCalibrated(grids, people=20, micro_epsilon_prime=500_000)
     outputs = [(0, 0, 0), (70_000, 3, 0), (0, 0, 300_000), *[(0, 0, 0)] * 18]
-    noise = noise_units(mechanism, outputs, 5_000)
+    size = at_length(2_500)
+    noise = noise_units(mechanism, outputs, size)
     for output, scale in enumerate(claimed_scales(mechanism, outputs)):
-        check_distribution(lambda n, k=output: noise[:, k], scale=scale, size=5_000)
+        check_distribution(lambda n, k=output: noise[:, k], scale=scale, size=size)
 
 
 def test_small_noise_is_not_avoided():
@@ -68,7 +76,7 @@ def test_small_noise_is_not_avoided():
 
 
 def test_noise_is_used_once():
-    check_fresh_noise(lambda n: noise_in_scales(WIDE, FLIPPING, n)[:, 0])
+    check_fresh_noise(lambda n: noise_in_scales(WIDE, FLIPPING, n)[:, 0], pairs=1_000)
     check_independent_outputs(lambda n: noise_in_scales(WIDE, FLIPPING, n))
 
 
@@ -84,14 +92,16 @@ def test_seeds_and_forks_do_not_repeat_noise():
 def test_values_stay_on_the_grid(centre):
     grid = OutputGrid.build(centre - 1, centre + 1)
     mechanism = StabilityCalibrated((grid,), people=20, micro_epsilon_prime=1_000_000)
-    check_on_grid(mechanism, [(grid.middle + 999 * run,) for run in range(21)], size=2_500)
+    with drawn_in_batches(privacy.stability):
+        check_on_grid(mechanism, [(grid.middle + 999 * run,) for run in range(21)], size=400)
 
 
 def test_no_fine_bits():
     grid = OutputGrid.build(-1, 1)
     mechanism = StabilityCalibrated((grid,), people=20, micro_epsilon_prime=1_000_000)
     zero = [(grid.middle,)] * 21
-    check_no_fine_bits(lambda n: np.array([[float(mechanism.release(zero)[0].value)] for _ in range(n)]))
+    with drawn_in_batches(privacy.stability):
+        check_no_fine_bits(lambda n: np.array([[float(mechanism.release(zero)[0].value)] for _ in range(n)]))
 
 
 # --- what leaves ----------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from checks import (
     check_on_grid,
     check_small_noise,
 )
+from length import at_length
 from mutation import load_mutant
 from register import KEY, clean_heights, leave_one_out_means
 from stability_checks import (
@@ -19,9 +20,6 @@ from stability_checks import (
     noise_in_scales,
     noise_units,
 )
-
-# what they show is that the audits can fail: run by hand, with `make test-slow`
-pytestmark = pytest.mark.slow
 
 NOISE = "noise = int(sample(scale, 1, keystream=keystream)[0])"
 OBSERVED = "observed = Fraction(len(self.grids) * change)"
@@ -40,27 +38,27 @@ def flipping(mechanism):
     return [zeros, top, *[zeros] * (mechanism.people - 1)]
 
 
-def check_claimed_noise(mechanism):
-    outputs = flipping(mechanism)
-    scale = claimed_scales(mechanism, outputs)[0]
-    check_distribution(lambda n: noise_units(mechanism, outputs, n)[:, 0], scale=scale, size=5_000)
+def check_claimed_noise(mutant, mechanism, outputs=None):
+    outputs = outputs or flipping(mechanism)
+    scale, size = claimed_scales(mechanism, outputs)[0], at_length(2_500)
+    noise = noise_units(mechanism, outputs, size, module=mutant.stability)[:, 0]
+    check_distribution(lambda _: noise, scale=scale, size=size)
 
 
-def check_reuse(mechanism):
-    outputs = flipping(mechanism)
-    check_fresh_noise(lambda n: noise_in_scales(mechanism, outputs, n)[:, 0], pairs=5_000)
+def in_scales(mutant, mechanism):
+    return lambda n: noise_in_scales(mechanism, flipping(mechanism), n, module=mutant.stability)
 
 
 def test_half_the_scale():
     mutant = load_mutant("stability", old=NOISE, new=NOISE.replace("(scale,", "(scale / 2,"))
     with pytest.raises(AssertionError, match="not the stated distribution"):
-        check_claimed_noise(make_mechanism(mutant))
+        check_claimed_noise(mutant, make_mechanism(mutant))
 
 
 def test_every_output_has_noise_for_itself_alone():
     mutant = load_mutant("stability", old=OBSERVED, new="observed = Fraction(change)")
     with pytest.raises(AssertionError, match="not the stated distribution"):
-        check_claimed_noise(make_mechanism(mutant, outputs=2))
+        check_claimed_noise(mutant, make_mechanism(mutant, outputs=2))
 
 
 def test_no_floor():
@@ -69,12 +67,8 @@ def test_no_floor():
         old="next_power_of_two(max(observed, floor) * self",
         new="next_power_of_two(max(observed, floor / 2**30, Fraction(1)) * self",
     )
-    mechanism = make_mechanism(mutant)
-    constant = [(1_000,)] * 21
     with pytest.raises(AssertionError, match="not the stated distribution"):
-        check_distribution(
-            lambda n: noise_units(mechanism, constant, n)[:, 0], scale=claimed_scales(mechanism, constant)[0]
-        )
+        check_claimed_noise(mutant, make_mechanism(mutant), [(1_000,)] * 21)
 
 
 def test_the_largest_change_shows_in_the_scale():
@@ -94,7 +88,7 @@ def test_small_noise_rejected():
     mutant = load_mutant("stability", old=NOISE, new=again)
     mechanism = make_mechanism(mutant)
     with pytest.raises(AssertionError, match="small noise is avoided"):
-        check_small_noise(lambda n: noise_in_scales(mechanism, flipping(mechanism), n)[:, 0], scale=1.0)
+        check_small_noise(lambda n: in_scales(mutant, mechanism)(n)[:, 0], scale=1.0)
 
 
 def test_noise_shared_by_all_outputs():
@@ -104,13 +98,14 @@ def test_noise_shared_by_all_outputs():
     mutant = load_mutant("stability", old=NOISE, new=f"{shared}        drawn.append(noise)")
     mechanism = make_mechanism(mutant, outputs=2, micro_epsilon_prime=1_000)
     with pytest.raises(AssertionError, match="outputs share their noise"):
-        check_independent_outputs(lambda n: noise_in_scales(mechanism, flipping(mechanism), n))
+        check_independent_outputs(in_scales(mutant, mechanism))
 
 
 def test_noise_kept_from_job_to_job():
     mutant = load_mutant("stability", old=NOISE, new=f"noise = globals().setdefault('drawn', {NOISE[8:]})")
+    mechanism = make_mechanism(mutant, micro_epsilon_prime=1_000)
     with pytest.raises(AssertionError, match="two releases carry the same noise"):
-        check_reuse(make_mechanism(mutant, micro_epsilon_prime=1_000))
+        check_fresh_noise(lambda n: in_scales(mutant, mechanism)(n)[:, 0], pairs=1_000)
 
 
 def test_float_noise():

@@ -64,7 +64,7 @@ def test_noise_follows_no_seed_and_no_fork():
 # --- T2, at length ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
+@pytest.mark.deep("more columns and epsilons of what the three audits at the top ask")
 @pytest.mark.parametrize("epsilon", [1, 4])
 @pytest.mark.parametrize("nominal_size", [200, 10**6])
 def test_three_thousand_twins_of_two_hundred_people(epsilon, nominal_size):
@@ -76,7 +76,7 @@ def test_three_thousand_twins_of_two_hundred_people(epsilon, nominal_size):
     check_twin_audit(ColumnCounts((3, 3, 3), epsilon * ONE), people, [(2, 2, 2)])
 
 
-@pytest.mark.slow
+@pytest.mark.deep("other people and their rows, of whom the audit of patterns at the top has one")
 @pytest.mark.parametrize(
     ("person", "others"),
     [
@@ -94,7 +94,7 @@ def test_one_person_of_patterns(person, others):
     assert bounds[1] > 0.2, "the audit lost its power"
 
 
-@pytest.mark.slow
+@pytest.mark.deep("test_twin_mutants asks the choice itself; this sees it through the release")
 def test_which_pair_is_chosen_proves_no_more_than_its_share():
     """The choice alone, with all of the attention on it: two pairs that one person puts in order."""
     mechanism = patterns((2, 2, 2), 40, nominal_size=10)

@@ -54,7 +54,7 @@ def test_sixty_people_of_twenty_columns():
     assert predicted_tv1(cells, nominal_size=60, micro_epsilon=10 * ONE) <= 2 * np.mean(apart)
 
 
-@pytest.mark.slow
+@pytest.mark.deep("says of a model what the tests above say of the columns and pairs that it learns from")
 @pytest.mark.parametrize(("epsilon", "least"), [(1, 0.885), (10, 0.90)])
 def test_a_classifier_trained_on_the_twin(epsilon, least):
     """Tried on the rows that nobody counted; .912 when trained on the data itself."""

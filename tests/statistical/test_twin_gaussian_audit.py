@@ -1,14 +1,13 @@
 """T1, T2 and T10 of the privacy design for twins with Gaussian noise: what is drawn, proven, and caught."""
 
 import math
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from checks import check_discrete_gaussian, check_fork, check_uncorrelated, check_unseedable
 from gaussian_twin_checks import check_spent
 from mutation import load_mutant
-from twin_paths import check_twin_audit, totals_of
+from twin_paths import REAL, check_twin_audit, totals_of
 
 import privacy.twin
 import privacy.twin.gaussian
@@ -22,13 +21,6 @@ DELTA = 10**9
 WIDE = 10**16
 """A delta of .01: the largest, whose noise is narrow enough for an audit to have power."""
 
-REAL = SimpleNamespace(
-    twin=privacy.twin,
-    twin_gaussian=privacy.twin.gaussian,
-    twin_gaussian_columns=privacy.twin.gaussian_columns,
-    twin_gaussian_patterns=privacy.twin.gaussian_patterns,
-    twin_selection=privacy.twin.selection,
-)
 ROWS = [(0, 0, 0), (1, 1, 1)] * 300
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
@@ -74,7 +66,6 @@ MUTANTS = [
 """Module, text, and the mistake that replaces it. The last one draws noise and does not add it."""
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("module", "old", "new"), MUTANTS[:-1])
 def test_a_mistake_in_what_is_spent(module, old, new):
     mutant = load_mutant(module, old=old, new=new)
@@ -83,7 +74,7 @@ def test_a_mistake_in_what_is_spent(module, old, new):
 
 
 def test_noise_of_twice_the_rho_is_noticed():
-    """One of the above with every run: what is spent can fail to be enough."""
+    """Of columns, too: what is spent can fail to be enough."""
     with pytest.MonkeyPatch.context() as patch:
         real = privacy.twin.gaussian_columns.variance_of
         patch.setattr(
@@ -105,7 +96,7 @@ def test_patterns_prove_no_more_than_epsilon():
     assert check_twin_audit(mechanism, [(0, 0)] * 40, [(1, 1)], size=800) > 0.4
 
 
-@pytest.mark.slow
+@pytest.mark.deep("more columns and epsilons of what one audit of patterns asks with every run")
 @pytest.mark.parametrize("epsilon", [1, 4])
 @pytest.mark.parametrize("nominal_size", [200, 10**6])
 def test_three_thousand_gaussian_twins_of_two_hundred_people(epsilon, nominal_size):
@@ -117,7 +108,6 @@ def test_three_thousand_gaussian_twins_of_two_hundred_people(epsilon, nominal_si
     check_twin_audit(GaussianColumns((3, 3, 3), loss), people, [(2, 2, 2)])
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("module", "old", "new"),
     [
@@ -142,7 +132,7 @@ def test_three_thousand_gaussian_twins_of_two_hundred_people(epsilon, nominal_si
 def test_counts_without_noise(module, old, new):
     mutant = load_mutant(module, old=old, new=new)
     with pytest.raises(AssertionError, match="an attacker proves epsilon"):
-        check_twin_audit(patterns(mutant, (2, 2)), [(0, 0)] * 200, [(1, 1)], size=3_000)
+        check_twin_audit(patterns(mutant, (2, 2)), [(0, 0)] * 200, [(1, 1)], size=500, modules=mutant)
 
 
 # --- T1, T5 -------------------------------------------------------------------------------------------------
@@ -192,7 +182,6 @@ def test_the_choice_keeps_its_epsilon():
     check_choice(privacy.twin.selection)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("old", "new"),
     [

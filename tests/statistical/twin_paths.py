@@ -1,11 +1,29 @@
 """Twins of counts as checks ask for them: exact counts of given rows, many releases as numbers, an audit."""
 
 from collections.abc import Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 from epsilon_audit import audit_epsilon
-from release_paths import MICRO
+from release_paths import MICRO, drawn_in_batches
+
+import privacy.twin.gaussian_columns
+import privacy.twin.gaussian_patterns
+from privacy import discrete_gaussian, gaussian_digits
+
+REAL = SimpleNamespace(
+    discrete_gaussian=discrete_gaussian,
+    gaussian_digits=gaussian_digits,
+    twin=privacy.twin,
+    twin_column_counts=privacy.twin.column_counts,
+    twin_gaussian=privacy.twin.gaussian,
+    twin_gaussian_columns=privacy.twin.gaussian_columns,
+    twin_gaussian_patterns=privacy.twin.gaussian_patterns,
+    twin_patterns=privacy.twin.patterns,
+    twin_selection=privacy.twin.selection,
+)
+"""Modules of the package by short name, as a mutant has them."""
 
 Row = Sequence[int]
 
@@ -41,17 +59,23 @@ def _numbers(mechanism: Any, counts: Any) -> list[float]:
 
 
 def check_twin_audit(
-    mechanism: Any, others: Sequence[Row], person: Sequence[Row], *, size: int = 3_000
+    mechanism: Any, others: Sequence[Row], person: Sequence[Row], *, size: int = 3_000, modules: Any = REAL
 ) -> float:
     """T2: whoever sees the noisy counts of `others` with and without the rows of one person proves no more
-    than the epsilon that the mechanism claims. Returns what they prove, to show that the audit has power."""
+    than the epsilon that the mechanism claims. Returns what they prove, to show that the audit has power.
+
+    `modules` holds the package's modules by short name: the real ones, or those of a mutant.
+    """
     one, other = (totals_of(mechanism, rows) for rows in ([*others, *person], others))
-    bound = audit_epsilon(
-        lambda n: release_many(mechanism, one, n),
-        lambda n: release_many(mechanism, other, n),
-        truths=tuple(np.median(release_many(mechanism, each, 51), axis=0) for each in (one, other)),
-        size=size,
-    )
+    with drawn_in_batches(
+        modules.twin_column_counts, modules.twin_patterns, modules.discrete_gaussian, modules.gaussian_digits
+    ):
+        bound = audit_epsilon(
+            lambda n: release_many(mechanism, one, n),
+            lambda n: release_many(mechanism, other, n),
+            truths=tuple(np.median(release_many(mechanism, each, 201), axis=0) for each in (one, other)),
+            size=size,
+        )
     claimed = mechanism.micro_epsilon / MICRO
     assert bound <= claimed, f"an attacker proves epsilon {bound:.2f}, claimed is {claimed}"
     return bound
