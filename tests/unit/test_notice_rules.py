@@ -52,27 +52,28 @@ def test_no_notice_carries_a_reason_or_a_number_of_a_release(name: str):
         check_facts({name: "4"})
 
 
-@pytest.mark.parametrize("value", [*HOSTILE, 0.5, True])
-def test_facts_are_plain_words_and_whole_numbers(value):
-    with pytest.raises(ValueError, match="plain word"):
-        check_facts({"dataset": value})
+def test_facts_are_plain_words_and_whole_numbers(subtests):
+    for value in (*HOSTILE, 0.5, True):
+        with subtests.test(value=value), pytest.raises(ValueError, match="plain word"):
+            check_facts({"dataset": value})
 
 
-@pytest.mark.parametrize("subject", [*HOSTILE, "a b", "a/b", "a?b", "../x"])
-def test_a_subject_is_an_id_or_a_name(subject: str):
-    with pytest.raises(ValueError, match="subject"):
-        check_subject(subject)
+def test_a_subject_is_an_id_or_a_name(subtests: pytest.Subtests):
+    for subject in (*HOSTILE, "a b", "a/b", "a?b", "../x"):
+        with subtests.test(subject=subject), pytest.raises(ValueError, match="subject"):
+            check_subject(subject)
 
 
-@pytest.mark.parametrize("kind", NoticeKind)
-def test_every_kind_says_something_with_and_without_facts(kind: NoticeKind):
-    full = make_notice(kind, **dict.fromkeys(FACTS, "heights"))
-    bare = make_notice(kind)
-    for notice in (full, bare):
-        assert notice.sentence.endswith(".")
-        assert "{" not in notice.sentence + notice.path
-        assert notice.path.startswith("/")
-    assert kind in MEANING
+def test_every_kind_says_something_with_and_without_facts(subtests: pytest.Subtests):
+    for kind in NoticeKind:
+        with subtests.test(kind=kind):
+            full = make_notice(kind, **dict.fromkeys(FACTS, "heights"))
+            bare = make_notice(kind)
+            for notice in (full, bare):
+                assert notice.sentence.endswith(".")
+                assert "{" not in notice.sentence + notice.path
+                assert notice.path.startswith("/")
+            assert kind in MEANING
 
 
 def test_every_kind_that_can_be_switched_off_is_somebody_s():
@@ -94,14 +95,24 @@ def test_no_address_can_end_a_header(hostile: str):
         message_of(make_notice(), to=hostile, sender="dpgate@e.org", public_url=None, code=None, now=NOW)
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    ["a@b.org, eve@e.org", "<a@b.org>", "Ada <a@b.org>", "a b@c.org", "a@", "@b", "a@b..org", "a@-b.org"],
+AN_ADDRESS_IS_ONE_PLAIN_ADDRESS = (
+    "a@b.org, eve@e.org",
+    "<a@b.org>",
+    "Ada <a@b.org>",
+    "a b@c.org",
+    "a@",
+    "@b",
+    "a@b..org",
+    "a@-b.org",
 )
-def test_an_address_is_one_plain_address(wrong: str):
-    with pytest.raises(ValueError, match=r"must be an e-mail address"):
-        check_mail_address(wrong)
-    assert check_mail_address("ada.l+dpgate@mail.example.org") == "ada.l+dpgate@mail.example.org"
+
+
+def test_an_address_is_one_plain_address(subtests: pytest.Subtests):
+    for wrong in AN_ADDRESS_IS_ONE_PLAIN_ADDRESS:
+        with subtests.test(wrong=wrong):
+            with pytest.raises(ValueError, match=r"must be an e-mail address"):
+                check_mail_address(wrong)
+            assert check_mail_address("ada.l+dpgate@mail.example.org") == "ada.l+dpgate@mail.example.org"
 
 
 def test_a_signature_is_that_of_the_specification():

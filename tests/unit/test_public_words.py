@@ -36,18 +36,24 @@ def test_code_of_data_users_cannot_change_what_is_said_of_the_disk(octets: int):
     assert room(total=total, free=50 * GIB, participants=0) == "under a tenth left"
 
 
-@pytest.mark.parametrize("message", MESSAGES)
-def test_a_worker_has_a_span_of_nothing_that_touches_data(message: str):
-    exporter = InMemorySpanExporter()
-    tracer = Tracer(exporter, at_once=True)
-    with pytest.raises(ValueError, match="person 7"), traced(tracer, message, "job-0001", traceparent=PARENT):
-        raise ValueError("age 41 of person 7")
-    spans = exporter.get_finished_spans()
-    assert [span.name for span in spans] == (["dpgate.run_job"] if message == "dpgate.run_job" else [])
-    for span in spans:
-        assert dict(span.attributes or {}) == {"dpgate.job": "job-0001"}
-        assert f"{span.get_span_context().trace_id:032x}" == PARENT.split("-")[1]  # type: ignore[union-attr]
-        assert "person 7" not in span.to_json()
+def test_a_worker_has_a_span_of_nothing_that_touches_data(subtests: pytest.Subtests):
+    for message in MESSAGES:
+        with subtests.test(message=message):
+            exporter = InMemorySpanExporter()
+            tracer = Tracer(exporter, at_once=True)
+            with (
+                pytest.raises(ValueError, match="person 7"),
+                traced(tracer, message, "job-0001", traceparent=PARENT),
+            ):
+                raise ValueError("age 41 of person 7")
+            spans = exporter.get_finished_spans()
+            assert [span.name for span in spans] == (
+                ["dpgate.run_job"] if message == "dpgate.run_job" else []
+            )
+            for span in spans:
+                assert dict(span.attributes or {}) == {"dpgate.job": "job-0001"}
+                assert f"{span.get_span_context().trace_id:032x}" == PARENT.split("-")[1]  # type: ignore[union-attr]
+                assert "person 7" not in span.to_json()
 
 
 def test_without_a_tracer_work_goes_on():
@@ -55,10 +61,11 @@ def test_without_a_tracer_work_goes_on():
         pass
 
 
-@pytest.mark.parametrize("permission", Permission)
-def test_reading_never_waits(permission: Permission):
-    assert not waits(permission, "GET")
-    assert not waits(permission, "HEAD")
+def test_reading_never_waits(subtests: pytest.Subtests):
+    for permission in Permission:
+        with subtests.test(permission=permission):
+            assert not waits(permission, "GET")
+            assert not waits(permission, "HEAD")
 
 
 @pytest.mark.parametrize(

@@ -51,21 +51,28 @@ def test_no_bin_lies_astride_a_bound():
     assert sum(entry.count for entry in found if entry.is_outside) == shown.outside == 14 + 44
 
 
-@pytest.mark.parametrize(
-    "values",
-    [(), (5.0,), (5.0, 5.0, 5.0), (-1.7e308, 1.7e308), (0.0, 5e-324), (1.0, 1.0 + 2**-52)],
-    ids=["none", "one", "all the same", "the largest", "the least", "neighbours"],
-)
-@pytest.mark.parametrize("bounds", [(0.0, 10.0), (None, None), (-1e9, 1e9)])
-def test_any_values_can_be_drawn(values: tuple[float, ...], bounds: tuple[float | None, float | None]):
-    shown = Distribution("m", values, *bounds)
-    drawing = draw_distribution(shown)
-    assert sum(entry.count for entry in bins(shown)) == len(values)
-    assert "nan" not in drawing.lower().replace("lina", "")
-    assert "inf" not in drawing
-    for bar in read(drawing).parts("bar"):
-        assert 0 <= percent(bar, "x") <= 100
-        assert percent(bar, "width") > 0
+ANY_VALUES = {
+    "none": (),
+    "one": (5.0,),
+    "all the same": (5.0, 5.0, 5.0),
+    "the largest": (-1.7e308, 1.7e308),
+    "the least": (0.0, 5e-324),
+    "neighbours": (1.0, 1.0 + 2**-52),
+}
+
+
+def test_any_values_can_be_drawn(subtests: pytest.Subtests):
+    for name, values in ANY_VALUES.items():
+        for bounds in ((0.0, 10.0), (None, None), (-1e9, 1e9)):
+            with subtests.test(name, bounds=bounds):
+                shown = Distribution("m", values, *bounds)
+                drawing = draw_distribution(shown)
+                assert sum(entry.count for entry in bins(shown)) == len(values)
+                assert "nan" not in drawing.lower().replace("lina", "")
+                assert "inf" not in drawing
+                for bar in read(drawing).parts("bar"):
+                    assert 0 <= percent(bar, "x") <= 100
+                    assert percent(bar, "width") > 0
 
 
 def test_without_bounds_nothing_is_outside():

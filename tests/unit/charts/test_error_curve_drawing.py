@@ -93,19 +93,20 @@ def test_between_two_points_the_error_is_a_power(epsilon: float):
     assert INVERSE.at(epsilon) == pytest.approx(1 / min(10, max(0.1, epsilon)))
 
 
-@pytest.mark.parametrize(
-    ("axis", "ticks"),
-    [
-        (Linear(0, 1), (0, 0.2, 0.4, 0.6, 0.8, 1)),
-        (Linear(16, 90), (20, 40, 60, 80)),
-        (Linear(-3, 3), (-3, -2, -1, 0, 1, 2, 3)),
-        (Linear(5, 5), (3, 4, 5, 6, 7)),
-        (Logarithmic(0.05, 2), (0.05, 0.1, 0.2, 0.5, 1, 2)),
-        (Logarithmic(1e-9, 1e9), (1e-8, 1e-4, 1, 1e4, 1e8)),
-    ],
+TICKS_ARE_ROUND_NUMBERS = (
+    (Linear(0, 1), (0, 0.2, 0.4, 0.6, 0.8, 1)),
+    (Linear(16, 90), (20, 40, 60, 80)),
+    (Linear(-3, 3), (-3, -2, -1, 0, 1, 2, 3)),
+    (Linear(5, 5), (3, 4, 5, 6, 7)),
+    (Logarithmic(0.05, 2), (0.05, 0.1, 0.2, 0.5, 1, 2)),
+    (Logarithmic(1e-9, 1e9), (1e-8, 1e-4, 1, 1e4, 1e8)),
 )
-def test_ticks_are_round_numbers(axis: Linear | Logarithmic, ticks: tuple[float, ...]):
-    assert axis.ticks() == pytest.approx(ticks)
+
+
+def test_ticks_are_round_numbers(subtests: pytest.Subtests):
+    for axis, ticks in TICKS_ARE_ROUND_NUMBERS:
+        with subtests.test(axis=axis, ticks=ticks):
+            assert axis.ticks() == pytest.approx(ticks)
 
 
 @pytest.mark.parametrize("ends", [(-1.7e308, 1.7e308), (0, 1e-300), (1e308, 1.1e308)])

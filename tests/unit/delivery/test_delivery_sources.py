@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import io
 import sys
 import tarfile
@@ -9,9 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import boto3
 import pytest
-from moto.server import ThreadedMotoServer
 
 from dpgate.delivery.archive import ArchiveSource
 from dpgate.delivery.copying import copy
@@ -48,16 +47,16 @@ def delivered(source: Source, folder: Path) -> dict[str, bytes]:
     return {name: path.read_bytes() for name, path in found.items() if not name.startswith("dpgate-")}
 
 
-@pytest.mark.parametrize("prefix", ["", "./", "ds004148/"])
-@pytest.mark.parametrize(("suffix", "mode"), [("tar", "w"), ("tar.gz", "w:gz"), ("tar.xz", "w:xz")])
-def test_an_archive_is_taken_as_its_folder_would_be(
-    tmp_path: Path, prefix: str, suffix: str, mode: str
-) -> None:
-    members = [member(prefix + path, content) for path, content in FILES.items()]
-    folder = (tarfile.TarInfo(f"{prefix}empty"), b"")
-    folder[0].type = tarfile.DIRTYPE
-    path = archived(tmp_path / f"data.{suffix}", [folder, *members], mode=mode)
-    assert delivered(open_source(str(path), excludes=nothing), tmp_path / "out") == FILES
+def test_an_archive_is_taken_as_its_folder_would_be(subtests: pytest.Subtests, tmp_path: Path) -> None:
+    for prefix in ("", "./", "ds004148/"):
+        for suffix, mode in (("tar", "w"), ("tar.gz", "w:gz"), ("tar.xz", "w:xz")):
+            with subtests.test(prefix=prefix, suffix=suffix):
+                (place := tmp_path / suffix / prefix.strip("./") / str(len(prefix))).mkdir(parents=True)
+                members = [member(prefix + path, content) for path, content in FILES.items()]
+                folder = (tarfile.TarInfo(f"{prefix}empty"), b"")
+                folder[0].type = tarfile.DIRTYPE
+                path = archived(place / f"data.{suffix}", [folder, *members], mode=mode)
+                assert delivered(open_source(str(path), excludes=nothing), place / "out") == FILES
 
 
 LINK = {"type": tarfile.SYMTYPE, "linkname": "/etc/passwd", "size": 0}
@@ -80,13 +79,13 @@ HOSTILE: dict[str, tuple[list[tuple[tarfile.TarInfo, bytes]], str]] = {
 }
 
 
-@pytest.mark.parametrize(("members", "reason"), HOSTILE.values(), ids=HOSTILE)
-def test_nothing_of_a_hostile_archive_is_written(
-    tmp_path: Path, members: list[tuple[tarfile.TarInfo, bytes]], reason: str
-) -> None:
-    path = archived(tmp_path / "data.tar", [member("participants.tsv"), *members])
-    with pytest.raises(DpgateError, match=reason):
-        ArchiveSource(path)
+def test_nothing_of_a_hostile_archive_is_written(subtests: pytest.Subtests, tmp_path: Path) -> None:
+    for number, (name, (members, reason)) in enumerate(HOSTILE.items()):
+        with subtests.test(name):
+            (folder := tmp_path / str(number)).mkdir()
+            path = archived(folder / "data.tar", [member("participants.tsv"), *members])
+            with pytest.raises(DpgateError, match=reason):
+                ArchiveSource(path)
 
 
 def test_sizes_beyond_caps_are_refused_before_they_are_read(tmp_path: Path) -> None:
@@ -126,6 +125,9 @@ def test_what_is_no_source(tmp_path: Path, name: str, reason: str) -> None:
 @pytest.fixture(scope="module")
 def s3() -> Iterator[Any]:
     """An S3 service of this process alone, on a port that is free."""
+    import boto3  # takes half a second to load, as does the service
+    from moto.server import ThreadedMotoServer
+
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0)
     server.start()
     host, port = server.get_host_and_port()
@@ -145,12 +147,14 @@ def given_bucket(s3: Any, name: str, objects: dict[str, bytes]) -> str:
     return f"s3://{name}"
 
 
+@pytest.mark.needs(process=True)
 def test_an_object_store_is_taken_as_its_folder_would_be(s3: Any, tmp_path: Path) -> None:
     objects = {f"studies/heights/{path}": content for path, content in FILES.items()}
     address = given_bucket(s3, "open", {**objects, "studies/heights/sub-1/": b"", "studies/other": b"no"})
     assert delivered(open_source(f"{address}/studies/heights/", excludes=nothing), tmp_path / "out") == FILES
 
 
+@pytest.mark.needs(process=True)
 def test_an_object_store_that_fails_half_way_is_gone_on_with(
     s3: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -172,6 +176,7 @@ def test_an_object_store_that_fails_half_way_is_gone_on_with(
     assert read == [*FILES, list(FILES)[2]]
 
 
+@pytest.mark.needs(process=True)
 @pytest.mark.parametrize("key", ["a/../../b", "a//b", "d/" * 40 + "x"])
 def test_keys_that_lead_elsewhere(s3: Any, key: str) -> None:
     address = given_bucket(s3, f"hostile-{abs(hash(key))}", {"participants.tsv": b"", key: b"x"})
@@ -179,14 +184,18 @@ def test_keys_that_lead_elsewhere(s3: Any, key: str) -> None:
         open_source(address, excludes=nothing)
 
 
-@pytest.mark.parametrize("address", ["s3://open/none", "s3://no-such-bucket/x", "nowhere://x"])
+@pytest.mark.needs(process=True)
+@pytest.mark.parametrize("address", ["s3://empty/none", "s3://no-such-bucket/x", "nowhere://x"])
 def test_nothing_there(s3: Any, address: str) -> None:
+    given_bucket(s3, "empty", {})
     with pytest.raises(DpgateError, match=r"there is nothing below|cannot be read"):
         open_source(address, excludes=nothing)
 
 
 def test_without_the_extra_a_sentence_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "s3fs", None)
-    monkeypatch.delitem(sys.modules["fsspec.registry"]._registry, "s3", raising=False)
+    # the package has something else of this name
+    registry = importlib.import_module("fsspec.registry")
+    monkeypatch.delitem(registry._registry, "s3", raising=False)
     with pytest.raises(DpgateError, match=r"pip install 'dpgate\[s3\]'"):
         open_source("s3://open/x", excludes=nothing)

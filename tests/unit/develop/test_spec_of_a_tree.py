@@ -249,28 +249,39 @@ def test_time_between_volumes_without_a_unit_is_read_as_seconds():
     assert nifti.read_grid("a.nii", bytes(header)).seconds == 2
 
 
-@pytest.mark.parametrize(
-    "text", [b"", b"[1]", b'{"EchoTime": 1e999}', b'{"EchoTime": NaN}', b"[" * 100_000, b'{"EchoTime": true}']
+HOSTILE_SIDECARS_GIVE_NOTHING = (
+    b"",
+    b"[1]",
+    b'{"EchoTime": 1e999}',
+    b'{"EchoTime": NaN}',
+    b"[" * 100_000,
+    b'{"EchoTime": true}',
 )
-def test_hostile_sidecars_give_nothing(text):
-    with contextlib.suppress(ValueError):
-        assert technical("sub-1_T1w.json", text).content == {}
 
 
-@pytest.mark.parametrize("read", [read_vhdr, read_edf])
-@pytest.mark.parametrize(
-    "head",
-    [
-        b"",
-        b"0" * 600,
-        b"0       " + b"9" * 600,
-        b"Brain Vision\nSamplingInterval=0\n",
-        b"Brain Vision\n" + b"Ch1=" * 9000,
-    ],
+def test_hostile_sidecars_give_nothing(subtests):
+    for text in HOSTILE_SIDECARS_GIVE_NOTHING:
+        with subtests.test(text=text), contextlib.suppress(ValueError):
+            assert technical("sub-1_T1w.json", text).content == {}
+
+
+HOSTILE_HEADERS = (
+    b"",
+    b"0" * 600,
+    b"0       " + b"9" * 600,
+    b"Brain Vision\nSamplingInterval=0\n",
+    b"Brain Vision\n" + b"Ch1=" * 9000,
 )
-def test_hostile_headers_are_refused_without_their_words(read, head):
-    with pytest.raises(ValueError, match=r"^(it is no|its |the header|it has|a number)"):
-        read(head)
+
+
+def test_hostile_headers_are_refused_without_their_words(subtests):
+    for read in (read_vhdr, read_edf):
+        for head in HOSTILE_HEADERS:
+            with (
+                subtests.test(read=read, head=head),
+                pytest.raises(ValueError, match=r"^(it is no|its |the header|it has|a number)"),
+            ):
+                read(head)
 
 
 def test_the_command_appends_to_a_draft_once_and_asks_what_it_does_not_know(tree, tmp_path, capsys):

@@ -95,24 +95,24 @@ def test_what_cannot_be_reached_is_refused() -> None:
     assert not generalise(wide, parse(Plan, {"quasi": many, "goal": {"k": 2}})).is_best
 
 
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
-        ({"keep": ["age"]}, "'age' has two roles"),
-        ({"sensitive": []}, "gives no role to the column 'ill'"),
-        ({"drop": ["name"]}, "'name' that the table lacks"),
-        ({"goal": {}}, "ask for k of 2 or more"),
-        ({"goal": {"k": 2, "t": 0.2}, "sensitive": [], "keep": ["ill"]}, "name at least one"),
-        ({"goal": {"k": 2, "t": float("nan")}}, "finite"),
-        ({"most_suppressed": 1}, "Use less than 1"),
-        ({"quasi": [{"name": "age", "ladder": {**AGES, "widths": [10, 15]}}]}, "multiple"),
-        ({"quasi": [{"name": "age", "ladder": {**ZIPS, "keep": [3, 3]}}]}, "smaller"),
-        ({"quasi": [{"name": "age", "ladder": {**WORK, "maps": [{"a": "x"}, {"y": "z"}]}}]}, "does not take"),
-    ],
+PLANS_THAT_ARE_NONE = (
+    ({"keep": ["age"]}, "'age' has two roles"),
+    ({"sensitive": []}, "gives no role to the column 'ill'"),
+    ({"drop": ["name"]}, "'name' that the table lacks"),
+    ({"goal": {}}, "ask for k of 2 or more"),
+    ({"goal": {"k": 2, "t": 0.2}, "sensitive": [], "keep": ["ill"]}, "name at least one"),
+    ({"goal": {"k": 2, "t": float("nan")}}, "finite"),
+    ({"most_suppressed": 1}, "Use less than 1"),
+    ({"quasi": [{"name": "age", "ladder": {**AGES, "widths": [10, 15]}}]}, "multiple"),
+    ({"quasi": [{"name": "age", "ladder": {**ZIPS, "keep": [3, 3]}}]}, "smaller"),
+    ({"quasi": [{"name": "age", "ladder": {**WORK, "maps": [{"a": "x"}, {"y": "z"}]}}]}, "does not take"),
 )
-def test_plans_that_are_none(changes: dict[str, Any], words: str) -> None:
-    with pytest.raises(InvalidRequest, match=words):
-        generalise(PEOPLE, plan_of(**changes))
+
+
+def test_plans_that_are_none(subtests: pytest.Subtests) -> None:
+    for changes, words in PLANS_THAT_ARE_NONE:
+        with subtests.test(changes=changes, words=words), pytest.raises(InvalidRequest, match=words):
+            generalise(PEOPLE, plan_of(**changes))
 
 
 def test_ladders() -> None:

@@ -60,14 +60,15 @@ def test_what_was_spent_has_a_row_of_its_own():
     assert so_far[4, About.PRESENCE] == ("0.5", "7.39")
 
 
-@pytest.mark.parametrize("epsilon", [0.1, 1.0, 2.5])
-@pytest.mark.parametrize("delta", [1e-6, 1e-4])
-def test_the_odds_pass_the_bound_as_rarely_as_is_said(epsilon: float, delta: float):
+def test_the_odds_pass_the_bound_as_rarely_as_is_said(subtests: pytest.Subtests):
     """The worst mechanism of (epsilon, delta): it gives everything away with probability delta."""
-    outcomes = _worst_mechanism(epsilon, delta)
-    limit = math.exp(epsilon + 0.1)
-    passing = sum(p for p, q in outcomes if p > limit * q)
-    assert 0 < passing <= delta / (1 - math.exp(-0.1))
+    for epsilon in (0.1, 1.0, 2.5):
+        for delta in (1e-6, 1e-4):
+            with subtests.test(epsilon=epsilon, delta=delta):
+                outcomes = _worst_mechanism(epsilon, delta)
+                limit = math.exp(epsilon + 0.1)
+                passing = sum(p for p, q in outcomes if p > limit * q)
+                assert 0 < passing <= delta / (1 - math.exp(-0.1))
 
 
 @pytest.mark.parametrize("people", [2, 4])

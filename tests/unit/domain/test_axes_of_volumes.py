@@ -33,18 +33,19 @@ def test_volumes_lie_as_declared_to_another_reader(fill):
             assert nifti.read_grid("x.nii", content).axes == orientation
 
 
-@pytest.mark.parametrize("kind", [nibabel.Nifti1Image, nibabel.Nifti2Image])
-@pytest.mark.parametrize("way", ["sform", "qform", "neither"])
-def test_axes_of_oblique_volumes_of_another_writer(kind, way):
-    for seed in range(10):
-        turn, _ = np.linalg.qr(np.random.default_rng(seed).normal(size=(3, 3)))
-        affine = np.eye(4)
-        affine[:3, :3] = turn @ np.diag([2, 3, 4])
-        image = kind(np.zeros((3, 4, 5), np.int16), affine)
-        image.set_sform(affine, code=1 if way == "sform" else 0)
-        image.set_qform(affine, code=1 if way == "qform" else 0)
-        found = nifti.read_grid("x.nii", image.to_bytes()).axes
-        assert found == (None if way == "neither" else "".join(nibabel.aff2axcodes(affine)))
+def test_axes_of_oblique_volumes_of_another_writer(subtests):
+    for kind in (nibabel.Nifti1Image, nibabel.Nifti2Image):
+        for way in ("sform", "qform", "neither"):
+            with subtests.test(kind=kind, way=way):
+                for seed in range(10):
+                    turn, _ = np.linalg.qr(np.random.default_rng(seed).normal(size=(3, 3)))
+                    affine = np.eye(4)
+                    affine[:3, :3] = turn @ np.diag([2, 3, 4])
+                    image = kind(np.zeros((3, 4, 5), np.int16), affine)
+                    image.set_sform(affine, code=1 if way == "sform" else 0)
+                    image.set_qform(affine, code=1 if way == "qform" else 0)
+                    found = nifti.read_grid("x.nii", image.to_bytes()).axes
+                    assert found == (None if way == "neither" else "".join(nibabel.aff2axcodes(affine)))
 
 
 def test_an_orientation_has_one_letter_of_each_pair():

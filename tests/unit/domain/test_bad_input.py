@@ -232,13 +232,14 @@ TABLE: list[tuple[Any, Any, str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("model", "data", "field", "words"), TABLE)
-def test_is_refused_by_name(model, data, field, words):
-    with pytest.raises(InvalidRequest) as refusal:
-        parse(model, data)
-    problems = refusal.value.problems
-    assert field in [problem.field for problem in problems]
-    assert words in " ".join(str(problem) for problem in problems)
+def test_is_refused_by_name(subtests):
+    for model, data, field, words in TABLE:
+        with subtests.test(model=model, data=data, field=field, words=words):
+            with pytest.raises(InvalidRequest) as refusal:
+                parse(model, data)
+            problems = refusal.value.problems
+            assert field in [problem.field for problem in problems]
+            assert words in " ".join(str(problem) for problem in problems)
 
 
 def test_every_wrong_field_is_named_at_once():
@@ -258,13 +259,24 @@ def test_a_whole_number_may_stand_for_a_number():
     assert make_column(lower=0, upper=1).upper == 1
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    ["short", "a" * 65, "../../etc", "a b c d e f g h", "-abcdefgh", "abcdefgh\n", "ａｂｃｄｅｆｇｈ"],
+A_JOB_ID_THAT_CANNOT_STAND_IN_A_URL = (
+    "short",
+    "a" * 65,
+    "../../etc",
+    "a b c d e f g h",
+    "-abcdefgh",
+    "abcdefgh\n",
+    "ａｂｃｄｅｆｇｈ",
 )
-def test_a_job_id_that_cannot_stand_in_a_url(wrong):
-    with pytest.raises(InvalidRequest, match="job_id: must be 8 to 64"):
-        check_job_id(wrong)
+
+
+def test_a_job_id_that_cannot_stand_in_a_url(subtests):
+    for wrong in A_JOB_ID_THAT_CANNOT_STAND_IN_A_URL:
+        with (
+            subtests.test(wrong=wrong),
+            pytest.raises(InvalidRequest, match="job_id: must be 8 to 64"),
+        ):
+            check_job_id(wrong)
 
 
 def test_a_uuid_is_a_job_id():

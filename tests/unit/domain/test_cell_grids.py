@@ -51,20 +51,21 @@ def test_numbers_beyond_the_bounds_count_in_the_outermost_bins():
     assert ages.codes(["-5", "18", "21", "22", "97", "1e9"]).tolist() == [0, 0, 0, 1, 19, 19]
 
 
-@pytest.mark.parametrize(
-    ("fields", "size", "count"),
-    [
-        ({}, 500, 20),
-        ({}, 499, 10),
-        ({"bins": 7}, 499, 7),
-        ({"upper": 3}, 500, 4),  # whole numbers 0 to 3: one cell each
-        ({"count_missing": True}, 500, 21),
-        ({"missing_rate": 0.1}, 500, 21),
-        ({"special_values": [0, 9]}, 500, 22),
-    ],
+HOW_MANY_CELLS_THERE_ARE = (
+    ({}, 500, 20),
+    ({}, 499, 10),
+    ({"bins": 7}, 499, 7),
+    ({"upper": 3}, 500, 4),  # whole numbers 0 to 3: one cell each
+    ({"count_missing": True}, 500, 21),
+    ({"missing_rate": 0.1}, 500, 21),
+    ({"special_values": [0, 9]}, 500, 22),
 )
-def test_how_many_cells_there_are(fields, size, count):
-    assert cell_grid(make_column(**fields), size).count == count
+
+
+def test_how_many_cells_there_are(subtests):
+    for fields, size, count in HOW_MANY_CELLS_THERE_ARE:
+        with subtests.test(fields=fields, size=size, count=count):
+            assert cell_grid(make_column(**fields), size).count == count
 
 
 def test_without_a_cell_for_missing_nothing_gets_one():

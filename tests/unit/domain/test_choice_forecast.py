@@ -104,25 +104,26 @@ def test_laplace_is_said_at_a_rung_that_was_replayed(epsilon: str, at: str) -> N
     assert found.simulated.within_95 == found.chosen.within_95 == 4 / float(at)
 
 
-@pytest.mark.parametrize(
-    ("asked", "words", "is_to_run"),
-    [
-        (
-            blocks(repeats=2, count_failures=True),
-            "repeats and count_failures, which a rehearsal does not",
-            False,
-        ),
-        (blocks(weights={"mean_age": 2}, noise="gaussian", delta="0.000001"), "with weights", False),
-        (blocks(aggregator="auto", spread_ratio=8), "ask for clipped_mean, and for median", False),
-        (blocks(aggregator="median"), "no forecast for this output at this block size", False),
-        (blocks(block_size=7), "no forecast for this output at this block size", False),
-        (blocks(block_size=7, noise="gaussian", delta="0.000001"), "for this output at this block", False),
-    ],
+A_CHOICE_THAT_WAS_NOT_REPLAYED_HAS_NONE = (
+    (
+        blocks(repeats=2, count_failures=True),
+        "repeats and count_failures, which a rehearsal does not",
+        False,
+    ),
+    (blocks(weights={"mean_age": 2}, noise="gaussian", delta="0.000001"), "with weights", False),
+    (blocks(aggregator="auto", spread_ratio=8), "ask for clipped_mean, and for median", False),
+    (blocks(aggregator="median"), "no forecast for this output at this block size", False),
+    (blocks(block_size=7), "no forecast for this output at this block size", False),
+    (blocks(block_size=7, noise="gaussian", delta="0.000001"), "for this output at this block", False),
 )
-def test_a_choice_that_was_not_replayed_has_none(asked: Any, words: str, is_to_run: bool) -> None:
-    with pytest.raises(NoForecast, match=words) as refused:
-        forecast_of(asked, rehearsed(), **FACTS)
-    assert refused.value.is_to_run is is_to_run
+
+
+def test_a_choice_that_was_not_replayed_has_none(subtests: pytest.Subtests) -> None:
+    for asked, words, is_to_run in A_CHOICE_THAT_WAS_NOT_REPLAYED_HAS_NONE:
+        with subtests.test(asked=asked, words=words, is_to_run=is_to_run):
+            with pytest.raises(NoForecast, match=words) as refused:
+                forecast_of(asked, rehearsed(), **FACTS)
+            assert refused.value.is_to_run is is_to_run
 
 
 @pytest.mark.parametrize(

@@ -52,52 +52,53 @@ def test_bounds_of_dates_are_days():
     assert upper - lower == 730
 
 
-@pytest.mark.parametrize(
-    ("fields", "words"),
-    [
-        ({"lower": "2019-01-01"}, "lower and upper must be numbers"),
-        ({"lower": "low"}, "must be a number"),
-        ({"lower": True}, "must be a number"),
-        ({"lower": float("nan")}, "finite number"),
-        ({"lower": 10**400}, "finite number"),
-        ({**DATES, "lower": 3}, "must be dates like"),
-        ({**DATES, "lower": "2021-01-01"}, "lower must be less than upper"),
-        ({**DATES, "upper": "2019-02-30"}, "must be a number"),
-        ({**DATES, "instrument": "age"}, "instrument is for kind integer or number"),
-        ({**DATES, "typical": {"mean": 1, "sd": 1}}, "typical is for kind"),
-        ({**SEX, "lower": "2019-01-01"}, "dates as bounds are for kind date"),
-        ({**SEX, "bins": 5}, "bins is for kind"),
-        ({**SEX, "coarsen": {"f": "x"}}, "coarsen says nothing of 'm'"),
-        ({**SEX, "coarsen": {"f": "x", "m": "x", "d": "x"}}, "'d', which is no category"),
-        ({**SEX, "typical_shares": {"f": 1}}, "typical_shares says nothing of 'm'"),
-        ({**SEX, "typical_shares": {"f": 0, "m": 0}}, "must add up"),
-        ({**SEX, "typical_shares": {"d": 1}}, "'d', which is none of its categories"),
-        ({**TEXT}, "stays only by a recorded decision"),
-        ({**TEXT, "pii": PII, "lower": 3}, "lower is for kind"),
-        ({"text_length": "code"}, "text_length is for kind text"),
-        ({"coarsen": {"a": "b"}}, "coarsen is for kind categorical"),
-        ({"scale": "log", "lower": -1}, "lower bound of 0 or more"),
-        ({"special_values": [121]}, "outside the bounds"),
-        ({"special_values": [1.5]}, "no whole number"),
-        ({"special_values": [1, 1]}, "hold a number twice"),
-        ({"special_values": [1], "typical_shares": {"2": 0.5}}, "none of its special_values"),
-        ({"special_values": [1], "typical_shares": {"1": 1.5}}, "to 1 at most"),
-        ({"bins": 1}, "greater than or equal to 2"),
-        ({"bins": 201}, "less than or equal to 200"),
-        ({"missing_rate": 1.1}, "less than or equal to 1"),
-        ({"instrument": "crystal-ball"}, "is not known; there are sas"),
-        ({"instrument": "height-cm", "upper": 3}, "outside the bounds; check the unit"),
-        ({"lower": None, "instrument": "mmse"}, "Mini-Mental State Examination goes from 0 to 30"),
-        ({"pii": {**PII, "decision": "burn"}}, "decision"),
-        ({"pii": {**PII, "kind": "e-mail"}}, "kind"),
-        ({"pii": {**PII, "kind": "SECRET", "decision": "mask"}}, "there is no mask for kind SECRET"),
-        ({"pii": {name: PII[name] for name in ("kind", "decision")}}, "missing"),
-    ],
+WHAT_NO_COLUMN_CAN_BE = (
+    ({"lower": "2019-01-01"}, "lower and upper must be numbers"),
+    ({"lower": "low"}, "must be a number"),
+    ({"lower": True}, "must be a number"),
+    ({"lower": float("nan")}, "finite number"),
+    ({"lower": 10**400}, "finite number"),
+    ({**DATES, "lower": 3}, "must be dates like"),
+    ({**DATES, "lower": "2021-01-01"}, "lower must be less than upper"),
+    ({**DATES, "upper": "2019-02-30"}, "must be a number"),
+    ({**DATES, "instrument": "age"}, "instrument is for kind integer or number"),
+    ({**DATES, "typical": {"mean": 1, "sd": 1}}, "typical is for kind"),
+    ({**SEX, "lower": "2019-01-01"}, "dates as bounds are for kind date"),
+    ({**SEX, "bins": 5}, "bins is for kind"),
+    ({**SEX, "coarsen": {"f": "x"}}, "coarsen says nothing of 'm'"),
+    ({**SEX, "coarsen": {"f": "x", "m": "x", "d": "x"}}, "'d', which is no category"),
+    ({**SEX, "typical_shares": {"f": 1}}, "typical_shares says nothing of 'm'"),
+    ({**SEX, "typical_shares": {"f": 0, "m": 0}}, "must add up"),
+    ({**SEX, "typical_shares": {"d": 1}}, "'d', which is none of its categories"),
+    ({**TEXT}, "stays only by a recorded decision"),
+    ({**TEXT, "pii": PII, "lower": 3}, "lower is for kind"),
+    ({"text_length": "code"}, "text_length is for kind text"),
+    ({"coarsen": {"a": "b"}}, "coarsen is for kind categorical"),
+    ({"scale": "log", "lower": -1}, "lower bound of 0 or more"),
+    ({"special_values": [121]}, "outside the bounds"),
+    ({"special_values": [1.5]}, "no whole number"),
+    ({"special_values": [1, 1]}, "hold a number twice"),
+    ({"special_values": [1], "typical_shares": {"2": 0.5}}, "none of its special_values"),
+    ({"special_values": [1], "typical_shares": {"1": 1.5}}, "to 1 at most"),
+    ({"bins": 1}, "greater than or equal to 2"),
+    ({"bins": 201}, "less than or equal to 200"),
+    ({"missing_rate": 1.1}, "less than or equal to 1"),
+    ({"instrument": "crystal-ball"}, "is not known; there are sas"),
+    ({"instrument": "height-cm", "upper": 3}, "outside the bounds; check the unit"),
+    ({"lower": None, "instrument": "mmse"}, "Mini-Mental State Examination goes from 0 to 30"),
+    ({"pii": {**PII, "decision": "burn"}}, "decision"),
+    ({"pii": {**PII, "kind": "e-mail"}}, "kind"),
+    ({"pii": {**PII, "kind": "SECRET", "decision": "mask"}}, "there is no mask for kind SECRET"),
+    ({"pii": {name: PII[name] for name in ("kind", "decision")}}, "missing"),
 )
-def test_what_no_column_can_be(fields, words):
-    with pytest.raises(InvalidRequest) as caught:
-        make_column(**fields)
-    assert any(words in f"{each.field} {each.problem}" for each in caught.value.problems)
+
+
+def test_what_no_column_can_be(subtests):
+    for fields, words in WHAT_NO_COLUMN_CAN_BE:
+        with subtests.test(fields=fields, words=words):
+            with pytest.raises(InvalidRequest) as caught:
+                make_column(**fields)
+            assert any(words in f"{each.field} {each.problem}" for each in caught.value.problems)
 
 
 @pytest.mark.parametrize(
@@ -113,14 +114,17 @@ def test_what_no_table_can_be(fields, words):
         make_table(**fields)
 
 
-@pytest.mark.parametrize("instrument", INSTRUMENTS, ids=lambda each: each.key)
-def test_every_instrument_is_one_that_a_column_can_name(instrument):
-    assert instrument.lower < instrument.mean < instrument.upper
-    assert 0 < instrument.sd < instrument.upper - instrument.lower
-    assert bool(instrument.figures) == (instrument.looked_up != "neither")  # no guess names a publication
-    column = parse(
-        Column,
-        {"name": "c", "kind": instrument.kind, "lower": instrument.lower, "upper": instrument.upper,
-         "instrument": instrument.key},
-    )  # fmt: skip
-    assert column.usual is instrument
+def test_every_instrument_is_one_that_a_column_can_name(subtests):
+    for instrument in INSTRUMENTS:
+        with subtests.test(instrument=instrument):
+            assert instrument.lower < instrument.mean < instrument.upper
+            assert 0 < instrument.sd < instrument.upper - instrument.lower
+            assert bool(instrument.figures) == (
+                instrument.looked_up != "neither"
+            )  # no guess names a publication
+            column = parse(
+                Column,
+                {"name": "c", "kind": instrument.kind, "lower": instrument.lower, "upper": instrument.upper,
+                 "instrument": instrument.key},
+            )  # fmt: skip
+            assert column.usual is instrument

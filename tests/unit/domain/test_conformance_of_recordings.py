@@ -114,37 +114,38 @@ def events(*lines, header="onset\tduration\ttrial_type"):
     return "".join(f"{line}\n" for line in (header, *lines)).encode()
 
 
-@pytest.mark.parametrize(
-    ("content", "to_mend", "on_purpose"),
-    [
-        (events("0.5\t1.0\tgo", "3.125\t0.5\tstop"), [], []),
-        (events("0.5\t1.0\tGO", "3.125\t0.5\tStop"), ["no cell of the original is a declared category"], []),
-        (events("0.5\t1.0\tgo", "3.5\t0.5\tKURU"), [], ["3 cells of the original are none of the declared"]),
-        (events("1\t1.0\tgo", "3\t0.5\tgo"), ["onset: numbers of the twin have a point"], []),
-        (events("0.5\t1.0\tgo", "99.125\t0.5\tgo"), [], ["onset: 3 cells of the original are outside"]),
-        (events("0.5\tKURU\tgo"), ["duration: 3 cells of the original are no number"], []),
-        (events("3.5\t1.0\tgo", "0.125\t0.5\tgo"), [], ["onsets do not rise, and those of the twin do"]),
-        (events("0.5\t1.0", header="onset\tduration"), ["1 declared columns are not there: trial_type"], []),
-        (
-            events("0.5\t1.0\tgo\tKURU", header="onset\tduration\ttrial_type\tKURU"),
-            [],
-            ["it has columns that are not declared"],
-        ),
-        (events(*(f"{at}.125\t1.0\tgo" for at in range(19))), [], ["more rows than anybody in the twin"]),
-        (events("0.5\t1.0"), ["line 2, has 2 cells, the header 3. (3 of 3 people)"], []),
-        (b"\xff\xfeKURU", ["a table, line 1, is not UTF-8; convert the file. (3 of 3 people)"], []),
-    ],
+EVENTS_OF_ANOTHER_FORM = (
+    (events("0.5\t1.0\tgo", "3.125\t0.5\tstop"), [], []),
+    (events("0.5\t1.0\tGO", "3.125\t0.5\tStop"), ["no cell of the original is a declared category"], []),
+    (events("0.5\t1.0\tgo", "3.5\t0.5\tKURU"), [], ["3 cells of the original are none of the declared"]),
+    (events("1\t1.0\tgo", "3\t0.5\tgo"), ["onset: numbers of the twin have a point"], []),
+    (events("0.5\t1.0\tgo", "99.125\t0.5\tgo"), [], ["onset: 3 cells of the original are outside"]),
+    (events("0.5\tKURU\tgo"), ["duration: 3 cells of the original are no number"], []),
+    (events("3.5\t1.0\tgo", "0.125\t0.5\tgo"), [], ["onsets do not rise, and those of the twin do"]),
+    (events("0.5\t1.0", header="onset\tduration"), ["1 declared columns are not there: trial_type"], []),
+    (
+        events("0.5\t1.0\tgo\tKURU", header="onset\tduration\ttrial_type\tKURU"),
+        [],
+        ["it has columns that are not declared"],
+    ),
+    (events(*(f"{at}.125\t1.0\tgo" for at in range(19))), [], ["more rows than anybody in the twin"]),
+    (events("0.5\t1.0"), ["line 2, has 2 cells, the header 3. (3 of 3 people)"], []),
+    (b"\xff\xfeKURU", ["a table, line 1, is not UTF-8; convert the file. (3 of 3 people)"], []),
 )
-def test_events_of_another_form(content, to_mend, on_purpose):
-    declaration = declared()
-    files = original(declaration, events__tsv=content)
-    said = found(declaration, files)
-    assert len(said) == len(to_mend)
-    assert all(any(words in one for one in said) for words in to_mend)
-    others = found(declaration, files, on_purpose=True)
-    assert all(any(words in one for one in others) for words in on_purpose)
-    assert "KURU" not in repr([*said, *others])
-    assert "sub-1/" not in repr(said)
+
+
+def test_events_of_another_form(subtests):
+    for content, to_mend, on_purpose in EVENTS_OF_ANOTHER_FORM:
+        with subtests.test(content=content, to_mend=to_mend, on_purpose=on_purpose):
+            declaration = declared()
+            files = original(declaration, events__tsv=content)
+            said = found(declaration, files)
+            assert len(said) == len(to_mend)
+            assert all(any(words in one for one in said) for words in to_mend)
+            others = found(declaration, files, on_purpose=True)
+            assert all(any(words in one for one in others) for words in on_purpose)
+            assert "KURU" not in repr([*said, *others])
+            assert "sub-1/" not in repr(said)
 
 
 def test_packed_signals_of_another_form():

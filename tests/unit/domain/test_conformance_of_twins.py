@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import random
 
-import pytest
 from declared_columns import PII
 from factories import column_fields, make_declaration, table_fields
 
@@ -54,61 +53,63 @@ def ages(*cells):
 NUMBER = column_fields(kind="number", lower=0, upper=120)
 
 
-@pytest.mark.parametrize(
-    ("column", "text", "words"),
-    [
-        (column_fields(), ages("25", "31"), []),
-        (column_fields(), ages("25", "31.5"), ["declare kind: number"]),
-        (column_fields(), ages("25.0", "31.0"), ["declare kind: number"]),
-        (NUMBER, ages("25", "31"), ["declare decimals: 0"]),
-        (NUMBER, ages("25.5", "31"), []),
-        (column_fields(), ages("25", "n/a"), ["declare missing_rate"]),
-        (column_fields(missing_rate=0.5), ages("25", "n/a"), []),
-        (column_fields(missing_rate=0.5), ages("25", ""), ["1 cells of the original are no number"]),
-        (column_fields(), ages("25", "3,5"), ["no number"]),
-        (column_fields(name="other"), ages("1", "2"), ["lacks 1 declared columns: other"]),
-        (column_fields(), "participant_id\tage\tage\ns\t1\t2\n", ["two columns of one name"]),
-        (column_fields(), ages("25").replace("\n", "\r\n"), ["declare line_end: crlf"]),
-        (column_fields(), ages("25") + "sub-0\t26\n", ["declare rows_per_person: many"]),
-        (column_fields(), ages("25") + "sub-1\n", ["line 3, has 1 cells, the header 2"]),
-        (
-            {"name": "age", "kind": "date", "lower": "2019-01-01", "upper": "2019-12-31"},
-            ages("31.12.2019"),
-            ["no date like"],
-        ),
-        (
-            {"name": "age", "kind": "categorical", "categories": ["f", "m"]},
-            ages("F", "M"),
-            ["their spelling"],
-        ),
-    ],
+WHAT_A_PIPELINE_WOULD_NOTICE = (
+    (column_fields(), ages("25", "31"), []),
+    (column_fields(), ages("25", "31.5"), ["declare kind: number"]),
+    (column_fields(), ages("25.0", "31.0"), ["declare kind: number"]),
+    (NUMBER, ages("25", "31"), ["declare decimals: 0"]),
+    (NUMBER, ages("25.5", "31"), []),
+    (column_fields(), ages("25", "n/a"), ["declare missing_rate"]),
+    (column_fields(missing_rate=0.5), ages("25", "n/a"), []),
+    (column_fields(missing_rate=0.5), ages("25", ""), ["1 cells of the original are no number"]),
+    (column_fields(), ages("25", "3,5"), ["no number"]),
+    (column_fields(name="other"), ages("1", "2"), ["lacks 1 declared columns: other"]),
+    (column_fields(), "participant_id\tage\tage\ns\t1\t2\n", ["two columns of one name"]),
+    (column_fields(), ages("25").replace("\n", "\r\n"), ["declare line_end: crlf"]),
+    (column_fields(), ages("25") + "sub-0\t26\n", ["declare rows_per_person: many"]),
+    (column_fields(), ages("25") + "sub-1\n", ["line 3, has 1 cells, the header 2"]),
+    (
+        {"name": "age", "kind": "date", "lower": "2019-01-01", "upper": "2019-12-31"},
+        ages("31.12.2019"),
+        ["no date like"],
+    ),
+    (
+        {"name": "age", "kind": "categorical", "categories": ["f", "m"]},
+        ages("F", "M"),
+        ["their spelling"],
+    ),
 )
-def test_what_a_pipeline_would_notice(column, text, words):
-    found = to_mend(declared(column), text)
-    assert len(found) == len(words)
-    for sentence, word in zip(found, words, strict=True):
-        assert word in sentence
 
 
-@pytest.mark.parametrize(
-    ("column", "text", "words"),
-    [
-        (column_fields(), ages("25", "999"), "1 cells of the original are outside the bounds"),
-        (NUMBER, ages("25.123"), "up to 3 decimals in the original and 2 in the twin"),
-        (column_fields(missing_rate=0.5), ages("25"), "the twin has missing values and the original none"),
-        (
-            column_fields(),
-            "participant_id\tage\tssn\ns\t1\t2\n",
-            "1 columns of the original are not declared",
-        ),
-        ({"name": "age", "kind": "categorical", "categories": ["f"]}, ages("f", "KURU"), "1 others"),
-        ({"name": "age", "kind": "text", "pii": PII}, ages("Mary"), "placeholder"),
-    ],
+def test_what_a_pipeline_would_notice(subtests):
+    for column, text, words in WHAT_A_PIPELINE_WOULD_NOTICE:
+        with subtests.test(column=column, text=text, words=words):
+            found = to_mend(declared(column), text)
+            assert len(found) == len(words)
+            for sentence, word in zip(found, words, strict=True):
+                assert word in sentence
+
+
+WHAT_DIFFERS_ON_PURPOSE = (
+    (column_fields(), ages("25", "999"), "1 cells of the original are outside the bounds"),
+    (NUMBER, ages("25.123"), "up to 3 decimals in the original and 2 in the twin"),
+    (column_fields(missing_rate=0.5), ages("25"), "the twin has missing values and the original none"),
+    (
+        column_fields(),
+        "participant_id\tage\tssn\ns\t1\t2\n",
+        "1 columns of the original are not declared",
+    ),
+    ({"name": "age", "kind": "categorical", "categories": ["f"]}, ages("f", "KURU"), "1 others"),
+    ({"name": "age", "kind": "text", "pii": PII}, ages("Mary"), "placeholder"),
 )
-def test_what_differs_on_purpose(column, text, words):
-    declaration = declared(column)
-    assert to_mend(declaration, text) == []
-    assert any(words in sentence for sentence in on_purpose(declaration, text))
+
+
+def test_what_differs_on_purpose(subtests):
+    for column, text, words in WHAT_DIFFERS_ON_PURPOSE:
+        with subtests.test(column=column, text=text, words=words):
+            declaration = declared(column)
+            assert to_mend(declaration, text) == []
+            assert any(words in sentence for sentence in on_purpose(declaration, text))
 
 
 def test_no_value_of_the_original_is_in_a_finding():

@@ -55,9 +55,10 @@ def test_the_declaration_counts_its_budget_in_whole_units():
     assert make_declaration(budget_epsilon="2.5").caps == {Currency.EPSILON: 2_500_000}
 
 
-@pytest.mark.parametrize("spelling", [10, 10.0, "10", "10.0", "1e1", " 10 "])
-def test_one_amount_has_one_spelling(spelling):
-    assert make_declaration(budget_epsilon=spelling) == make_declaration(budget_epsilon="10")
+def test_one_amount_has_one_spelling(subtests):
+    for spelling in (10, 10.0, "10", "10.0", "1e1", " 10 "):
+        with subtests.test(spelling=spelling):
+            assert make_declaration(budget_epsilon=spelling) == make_declaration(budget_epsilon="10")
 
 
 def test_a_declaration_reads_back_from_its_own_json():
@@ -87,46 +88,46 @@ BIDS = {"layout": "bids"}
 VOLUME = {"shape": [4, 4, 4], "lower": 0, "upper": 9}
 
 
-@pytest.mark.parametrize(
-    ("fields", "words"),
-    [
-        ({"tables": [table_fields(path="participants.parquet")], **BIDS}, "not among the declared|Parquet"),
-        ({"excluded": ["participants.tsv"]}, "both declared and excluded"),
-        ({"excluded": ["a/b"], "public_files": [{"path": "a/b", "text": ""}]}, "both declared and excluded"),
-        ({"excluded": ["../a"]}, "must stay inside"),
-        ({"folders": "some"}, "folders need layout bids"),
-        ({"public_files": [{"path": "a"}]}, "its content is missing"),
-        ({"public_files": [{"path": "a", "content_base64": "!"}]}, "not base64"),
-        ({"public_files": [{"path": "a", "text": "a", "content_base64": "aa=="}]}, "not both"),
-        (
-            {"public_files": [{"path": str(n), "text": "x" * 1_000_000} for n in range(9)]},
-            "state as_delivered",
-        ),
-        ({**BIDS, "person_files": [{"path": "{person}x/a"}]}, "must hold {person}"),
-        ({**BIDS, "person_files": [{"path": "{person}/a", "twin_volume": VOLUME}]}, "ends in .nii"),
-        (
-            {
-                **BIDS,
-                "person_files": [{"path": "{person}/a.nii", "twin_volume": VOLUME, "twin_text": "x"}],
-            },
-            "not both",
-        ),
-        (
-            {**BIDS, "person_files": [{"path": "{person}/a.nii", "twin_volume": {**VOLUME, "upper": 1e9}}]},
-            "cannot hold",
-        ),
-        (
-            {
-                **BIDS,
-                "person_files": [{"path": "{person}/a.nii", "twin_volume": {**VOLUME, "shape": [999] * 3}}],
-            },
-            "voxels, more than",
-        ),
-    ],
+DECLARATIONS_THAT_DO_NOT_HANG_TOGETHER = (
+    ({"tables": [table_fields(path="participants.parquet")], **BIDS}, "not among the declared|Parquet"),
+    ({"excluded": ["participants.tsv"]}, "both declared and excluded"),
+    ({"excluded": ["a/b"], "public_files": [{"path": "a/b", "text": ""}]}, "both declared and excluded"),
+    ({"excluded": ["../a"]}, "must stay inside"),
+    ({"folders": "some"}, "folders need layout bids"),
+    ({"public_files": [{"path": "a"}]}, "its content is missing"),
+    ({"public_files": [{"path": "a", "content_base64": "!"}]}, "not base64"),
+    ({"public_files": [{"path": "a", "text": "a", "content_base64": "aa=="}]}, "not both"),
+    (
+        {"public_files": [{"path": str(n), "text": "x" * 1_000_000} for n in range(9)]},
+        "state as_delivered",
+    ),
+    ({**BIDS, "person_files": [{"path": "{person}x/a"}]}, "must hold {person}"),
+    ({**BIDS, "person_files": [{"path": "{person}/a", "twin_volume": VOLUME}]}, "ends in .nii"),
+    (
+        {
+            **BIDS,
+            "person_files": [{"path": "{person}/a.nii", "twin_volume": VOLUME, "twin_text": "x"}],
+        },
+        "not both",
+    ),
+    (
+        {**BIDS, "person_files": [{"path": "{person}/a.nii", "twin_volume": {**VOLUME, "upper": 1e9}}]},
+        "cannot hold",
+    ),
+    (
+        {
+            **BIDS,
+            "person_files": [{"path": "{person}/a.nii", "twin_volume": {**VOLUME, "shape": [999] * 3}}],
+        },
+        "voxels, more than",
+    ),
 )
-def test_declarations_that_do_not_hang_together(fields, words):
-    with pytest.raises(InvalidRequest, match=words):
-        make_declaration(**fields)
+
+
+def test_declarations_that_do_not_hang_together(subtests):
+    for fields, words in DECLARATIONS_THAT_DO_NOT_HANG_TOGETHER:
+        with subtests.test(fields=fields, words=words), pytest.raises(InvalidRequest, match=words):
+            make_declaration(**fields)
 
 
 def test_what_was_not_declared_leaves_no_trace_in_the_stored_form():
@@ -137,23 +138,24 @@ def test_what_was_not_declared_leaves_no_trace_in_the_stored_form():
     assert set(stored["person_files"][0]) == {"path", "twin_text"}
 
 
-@pytest.mark.parametrize(
-    ("place", "path", "is_left_out"),
-    [
-        ("a", "a", True),
-        ("a", "a/b/c", True),
-        ("a", "ab", False),
-        ("a/b", "a", False),
-        ("{person}/anat", "sub-1/anat/x", True),
-        ("{person}/anat", "x/sub-1/anat", False),
-        ("{person}/anat", "{person}/anat/{person}.nii", True),
-        ("d/{person}_x.tsv", "d/sub-1+_x.tsv", True),
-        ("d/{person}_x.tsv", "d/sub-_x.tsv", False),
-        ("a.c", "abc", False),
-    ],
+WHAT_IS_EXCLUDED = (
+    ("a", "a", True),
+    ("a", "a/b/c", True),
+    ("a", "ab", False),
+    ("a/b", "a", False),
+    ("{person}/anat", "sub-1/anat/x", True),
+    ("{person}/anat", "x/sub-1/anat", False),
+    ("{person}/anat", "{person}/anat/{person}.nii", True),
+    ("d/{person}_x.tsv", "d/sub-1+_x.tsv", True),
+    ("d/{person}_x.tsv", "d/sub-_x.tsv", False),
+    ("a.c", "abc", False),
 )
-def test_what_is_excluded(place, path, is_left_out):
-    assert make_declaration(excluded=[place]).excludes(path) is is_left_out
+
+
+def test_what_is_excluded(subtests):
+    for place, path, is_left_out in WHAT_IS_EXCLUDED:
+        with subtests.test(place=place, path=path, is_left_out=is_left_out):
+            assert make_declaration(excluded=[place]).excludes(path) is is_left_out
 
 
 def test_a_twin_has_the_bytes_and_volumes_that_were_declared():

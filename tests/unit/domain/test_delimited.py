@@ -88,25 +88,26 @@ def test_a_line_end_is_added_only_where_rows_would_meet():
     assert joined([]) == b""
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "words"),
-    [
-        ("a.tsv", b"a\tb\n1\n", "line 2, has 1 cells, the header 2"),
-        ("a.tsv", b"a\tb\n1\t2\n\n", "line 3, has 1 cells"),
-        ("a.csv", b'a,b\n"1\n2",3\n1\n', "line 4, has 1 cells"),
-        ("a.csv", b'a\n"1\n', "line 2, opens a quotation mark that nothing closes"),
-        ("a.csv", b'a,b\n"1"2,3\n', "line 2, is not CSV"),
-        ("a.csv", b'a,b\n1"2",3\n', "line 2, is not CSV"),
-        ("a.csv", b'a"b\nc"d\n', "line 1, is not CSV"),
-        ("a.tsv", b"a\rb\n", "line 1, holds a NUL, or a line that ends in a carriage return alone"),
-        ("a.csv", b'a\n"1\r2"\n', "line 2, holds a NUL, or"),
-        ("a.tsv", b"a\0\n", "line 1, holds a NUL"),
-        ("a.tsv", b"a\n\xff\n", "line 2, is not UTF-8"),
-        ("a.tsv", b"a\n" + b"x" * LONGEST_ROW + b"\n", "line 2, is longer than"),
-        ("a.csv", b'a\n"' + (b"x" * 1023 + b"\n") * (LONGEST_ROW // 1024) + b'"\n', "line 2, is longer than"),
-    ],
+WHAT_IS_REFUSED_IS_NAMED_WITH_ITS_LINE = (
+    ("a.tsv", b"a\tb\n1\n", "line 2, has 1 cells, the header 2"),
+    ("a.tsv", b"a\tb\n1\t2\n\n", "line 3, has 1 cells"),
+    ("a.csv", b'a,b\n"1\n2",3\n1\n', "line 4, has 1 cells"),
+    ("a.csv", b'a\n"1\n', "line 2, opens a quotation mark that nothing closes"),
+    ("a.csv", b'a,b\n"1"2,3\n', "line 2, is not CSV"),
+    ("a.csv", b'a,b\n1"2",3\n', "line 2, is not CSV"),
+    ("a.csv", b'a"b\nc"d\n', "line 1, is not CSV"),
+    ("a.tsv", b"a\rb\n", "line 1, holds a NUL, or a line that ends in a carriage return alone"),
+    ("a.csv", b'a\n"1\r2"\n', "line 2, holds a NUL, or"),
+    ("a.tsv", b"a\0\n", "line 1, holds a NUL"),
+    ("a.tsv", b"a\n\xff\n", "line 2, is not UTF-8"),
+    ("a.tsv", b"a\n" + b"x" * LONGEST_ROW + b"\n", "line 2, is longer than"),
+    ("a.csv", b'a\n"' + (b"x" * 1023 + b"\n") * (LONGEST_ROW // 1024) + b'"\n', "line 2, is longer than"),
 )
-def test_what_is_refused_is_named_with_its_line(name, content, words):
-    with pytest.raises(ValueError, match=words) as refused:
-        read_rows(name, content)
-    assert isinstance(refused.value, NotText) == ("UTF-8" in words)
+
+
+def test_what_is_refused_is_named_with_its_line(subtests):
+    for name, content, words in WHAT_IS_REFUSED_IS_NAMED_WITH_ITS_LINE:
+        with subtests.test(name=name, content=content, words=words):
+            with pytest.raises(ValueError, match=words) as refused:
+                read_rows(name, content)
+            assert isinstance(refused.value, NotText) == ("UTF-8" in words)

@@ -34,56 +34,71 @@ def test_what_may_be_brought_along():
     assert make_pipeline(manifest=manifest).digest != make_pipeline().digest
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["", "lower", "1ST", "_A", "WITH-HYPHEN", "A" * 33, "A=B", "A B", "Ä", "A\n", "A\0"],
+WHAT_IS_NOT_A_NAME = ("", "lower", "1ST", "_A", "WITH-HYPHEN", "A" * 33, "A=B", "A B", "Ä", "A\n", "A\0")
+
+
+def test_what_is_not_a_name(subtests):
+    for name in WHAT_IS_NOT_A_NAME:
+        with subtests.test(name=name):
+            assert "is not a name; use at most 32 capital letters" in refused({name: "x"})
+
+
+WHAT_THE_SANDBOX_SETS_ITSELF = (
+    "PATH",
+    "HOME",
+    "LANG",
+    "TZ",
+    "OMP_NUM_THREADS",
+    "R_NUM_THREADS",
+    "DPGATE_TOKEN",
 )
-def test_what_is_not_a_name(name):
-    assert "is not a name; use at most 32 capital letters" in refused({name: "x"})
 
 
-@pytest.mark.parametrize(
-    "name", ["PATH", "HOME", "LANG", "TZ", "OMP_NUM_THREADS", "R_NUM_THREADS", "DPGATE_TOKEN"]
+def test_what_the_sandbox_sets_itself(subtests):
+    for name in WHAT_THE_SANDBOX_SETS_ITSELF:
+        with subtests.test(name=name):
+            assert refused({name: "x"}) == (
+                f"'{name}' is set by the sandbox, the same for every run; choose another name."
+            )
+
+
+WHAT_STEERS_HOW_A_RUN_STARTS = (
+    "LD_PRELOAD",
+    "LD_LIBRARY_PATH",
+    "LD_AUDIT",
+    "PYTHONPATH",
+    "PYTHONSTARTUP",
+    "GCONV_PATH",
+    "GLIBC_TUNABLES",
+    "HTTPS_PROXY",
+    "ALL_PROXY",
 )
-def test_what_the_sandbox_sets_itself(name):
-    assert refused({name: "x"}) == (
-        f"'{name}' is set by the sandbox, the same for every run; choose another name."
-    )
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "LD_PRELOAD",
-        "LD_LIBRARY_PATH",
-        "LD_AUDIT",
-        "PYTHONPATH",
-        "PYTHONSTARTUP",
-        "GCONV_PATH",
-        "GLIBC_TUNABLES",
-        "HTTPS_PROXY",
-        "ALL_PROXY",
-    ],
+def test_what_steers_how_a_run_starts(subtests):
+    for name in WHAT_STEERS_HOW_A_RUN_STARTS:
+        with subtests.test(name=name):
+            assert "steers the loader, the interpreter or the network; remove it" in refused(
+                {"GOOD": "1", name: "x"}
+            )
+
+
+WHAT_IS_NOT_A_VALUE = (
+    (4, "does not hold text; put the value in quotes"),
+    (True, "does not hold text"),
+    (None, "does not hold text"),
+    (["x"], "does not hold text"),
+    ("a\0b", "holds characters that no environment can"),
+    ("\ud800", "holds characters that no environment can"),
+    ("x" * (MAX_VALUE_BYTES + 1), "holds more than 4096 bytes; put large parts into a file"),
+    ("ü" * (MAX_VALUE_BYTES // 2 + 1), "holds more than 4096 bytes"),
 )
-def test_what_steers_how_a_run_starts(name):
-    assert "steers the loader, the interpreter or the network; remove it" in refused({"GOOD": "1", name: "x"})
 
 
-@pytest.mark.parametrize(
-    ("value", "words"),
-    [
-        (4, "does not hold text; put the value in quotes"),
-        (True, "does not hold text"),
-        (None, "does not hold text"),
-        (["x"], "does not hold text"),
-        ("a\0b", "holds characters that no environment can"),
-        ("\ud800", "holds characters that no environment can"),
-        ("x" * (MAX_VALUE_BYTES + 1), "holds more than 4096 bytes; put large parts into a file"),
-        ("ü" * (MAX_VALUE_BYTES // 2 + 1), "holds more than 4096 bytes"),
-    ],
-)
-def test_what_is_not_a_value(value, words):
-    assert f"'MODEL' {words}" in refused({"MODEL": value})
+def test_what_is_not_a_value(subtests):
+    for value, words in WHAT_IS_NOT_A_VALUE:
+        with subtests.test(value=value, words=words):
+            assert f"'MODEL' {words}" in refused({"MODEL": value})
 
 
 def test_too_many():

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import pytest
-
 from domain import errors
 from domain.errors import FieldProblem, InvalidRequest, PipelineError, PlatformError, RequestError
 
 ERRORS = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, Exception)]
 
 
-@pytest.mark.parametrize("kind", ERRORS)
-def test_every_error_has_one_of_three_roots(kind):
-    assert sum(issubclass(kind, root) for root in (RequestError, PipelineError, PlatformError)) == 1
+def test_every_error_has_one_of_three_roots(subtests):
+    for kind in ERRORS:
+        with subtests.test(kind=kind):
+            assert sum(issubclass(kind, root) for root in (RequestError, PipelineError, PlatformError)) == 1
 
 
-@pytest.mark.parametrize("kind", ERRORS)
-def test_every_error_is_drawn_in_the_tree(kind):
-    assert kind.__name__ in (errors.__doc__ or "")
+def test_every_error_is_drawn_in_the_tree(subtests):
+    for kind in ERRORS:
+        with subtests.test(kind=kind):
+            assert kind.__name__ in (errors.__doc__ or "")
 
 
 def test_request_errors_have_titles_of_their_own():

@@ -51,52 +51,68 @@ def test_labels_of_a_run_never_come_back() -> None:
     assert b"sub-07" not in shape.write(["1", "2", "3"])
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["null", "NaN", "Infinity", "-Infinity", '"n/a"', '"1"', "true", "1e999", "1" * 21, "0." + "1" * 39],
+A_PLACE_WITHOUT_A_FINITE_NUMBER_HAS_NONE = (
+    "null",
+    "NaN",
+    "Infinity",
+    "-Infinity",
+    '"n/a"',
+    '"1"',
+    "true",
+    "1e999",
+    "1" * 21,
+    "0." + "1" * 39,
 )
-def test_a_place_without_a_finite_number_has_none(text: str) -> None:
-    assert locked(b'{"x": 1}').read(f'{{"x": {text}}}'.encode()) == [None]
 
 
-@pytest.mark.parametrize("text", ["0", "-0", "1.5", "-1.5e-3", "1E10", "1e+5", "1" * 20, "0." + "1" * 38])
-def test_json_numbers_are_read_as_they_are(text: str) -> None:
-    assert locked(b'{"x": 1}').read(f'{{"x": {text}}}'.encode()) == [float(text)]
+def test_a_place_without_a_finite_number_has_none(subtests: pytest.Subtests) -> None:
+    for text in A_PLACE_WITHOUT_A_FINITE_NUMBER_HAS_NONE:
+        with subtests.test(text=text):
+            assert locked(b'{"x": 1}').read(f'{{"x": {text}}}'.encode()) == [None]
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        b"",
-        b"{}",
-        b"null",
-        b"[1.5, -2, 60]",
-        TWIN[:-2],
-        TWIN + b"1",
-        TWIN.replace(b", -2", b""),
-        TWIN.replace(b"-2", b"-2, 3"),
-        TWIN.replace(b"-2", b"[-2]"),
-        TWIN.replace(b'"ols"', b"{}"),
-        TWIN.replace(b'"n"', b'"m"'),
-        TWIN.replace(b'"n": 60', b'"n": 60, "n": 61'),
-        TWIN.replace(b"60", b"060"),
-        TWIN.replace(b"60", b"+60"),
-        TWIN.replace(b"60", b".5"),
-        TWIN.replace(b"60", b"0x1f"),
-        TWIN.replace(b"60", b"6_0"),
-        TWIN.replace(b"60", b"60,"),
-        TWIN.replace(b'"', b"'"),
-        TWIN.replace(b"ols", b"o\nls"),
-        TWIN.replace(b"ols", b"\\x"),
-        TWIN.replace(b"ols", b"\xff"),
-        b"\xef\xbb\xbf" + TWIN,
-        TWIN.decode().encode("utf-16"),
-        b"// a comment\n" + TWIN,
-    ],
+JSON_NUMBERS_ARE_READ_AS_THEY_ARE = ("0", "-0", "1.5", "-1.5e-3", "1E10", "1e+5", "1" * 20, "0." + "1" * 38)
+
+
+def test_json_numbers_are_read_as_they_are(subtests: pytest.Subtests) -> None:
+    for text in JSON_NUMBERS_ARE_READ_AS_THEY_ARE:
+        with subtests.test(text=text):
+            assert locked(b'{"x": 1}').read(f'{{"x": {text}}}'.encode()) == [float(text)]
+
+
+ANOTHER_SHAPE_IS_A_FAILED_RUN = (
+    b"",
+    b"{}",
+    b"null",
+    b"[1.5, -2, 60]",
+    TWIN[:-2],
+    TWIN + b"1",
+    TWIN.replace(b", -2", b""),
+    TWIN.replace(b"-2", b"-2, 3"),
+    TWIN.replace(b"-2", b"[-2]"),
+    TWIN.replace(b'"ols"', b"{}"),
+    TWIN.replace(b'"n"', b'"m"'),
+    TWIN.replace(b'"n": 60', b'"n": 60, "n": 61'),
+    TWIN.replace(b"60", b"060"),
+    TWIN.replace(b"60", b"+60"),
+    TWIN.replace(b"60", b".5"),
+    TWIN.replace(b"60", b"0x1f"),
+    TWIN.replace(b"60", b"6_0"),
+    TWIN.replace(b"60", b"60,"),
+    TWIN.replace(b'"', b"'"),
+    TWIN.replace(b"ols", b"o\nls"),
+    TWIN.replace(b"ols", b"\\x"),
+    TWIN.replace(b"ols", b"\xff"),
+    b"\xef\xbb\xbf" + TWIN,
+    TWIN.decode().encode("utf-16"),
+    b"// a comment\n" + TWIN,
 )
-def test_another_shape_is_a_failed_run(content: bytes) -> None:
-    with pytest.raises(PipelineError):
-        locked().read(content)
+
+
+def test_another_shape_is_a_failed_run(subtests: pytest.Subtests) -> None:
+    for content in ANOTHER_SHAPE_IS_A_FAILED_RUN:
+        with subtests.test(content=content), pytest.raises(PipelineError):
+            locked().read(content)
 
 
 def test_an_empty_list_stays_empty() -> None:
@@ -111,28 +127,28 @@ def test_an_empty_list_stays_empty() -> None:
             shape.read(other)
 
 
-@pytest.mark.parametrize(
-    ("content", "words"),
-    [
-        (b'{"x": NaN}', "NaN, an infinity or a number of too many digits; write null"),
-        (b'{"x": ' + b"1" * 21 + b"}", "too many digits"),
-        (b'{"x": 1e999}', "no finite number at /x"),
-        (b'{"x": "1"}', "the bounds of '\\*' fit no number; the file holds none"),
-        (b"[" * (MAX_DEPTH + 2) + b"]" * (MAX_DEPTH + 2), "nested more than 16 deep"),
-        (b"[" * 60_000, "nested more than 16 deep"),
-        (b'{"x":' * 10_000, "nested more than 16 deep"),
-        (b"[" + b"1," * MAX_CELLS + b"1]", "more than 4096 values"),
-        (b"[" + b"1, " * 30_000 + b"1]", "larger than 65536 bytes"),
-        (b'{"' + b"k" * 2000 + b'": 1}', "keys of more than 1000 characters"),
-        (b'{"\\ud800": 1}', "a key that is no text"),
-        (b'{"a": 1, "\\u0061": 2}', "one key twice"),
-        (b"[1 2]", "not valid JSON"),
-        (b"\xff", "not UTF-8"),
-    ],
+A_TWIN_RUN_THAT_CANNOT_BE_LOCKED_SAYS_WHY = (
+    (b'{"x": NaN}', "NaN, an infinity or a number of too many digits; write null"),
+    (b'{"x": ' + b"1" * 21 + b"}", "too many digits"),
+    (b'{"x": 1e999}', "no finite number at /x"),
+    (b'{"x": "1"}', "the bounds of '\\*' fit no number; the file holds none"),
+    (b"[" * (MAX_DEPTH + 2) + b"]" * (MAX_DEPTH + 2), "nested more than 16 deep"),
+    (b"[" * 60_000, "nested more than 16 deep"),
+    (b'{"x":' * 10_000, "nested more than 16 deep"),
+    (b"[" + b"1," * MAX_CELLS + b"1]", "more than 4096 values"),
+    (b"[" + b"1, " * 30_000 + b"1]", "larger than 65536 bytes"),
+    (b'{"' + b"k" * 2000 + b'": 1}', "keys of more than 1000 characters"),
+    (b'{"\\ud800": 1}', "a key that is no text"),
+    (b'{"a": 1, "\\u0061": 2}', "one key twice"),
+    (b"[1 2]", "not valid JSON"),
+    (b"\xff", "not UTF-8"),
 )
-def test_a_twin_run_that_cannot_be_locked_says_why(content: bytes, words: str) -> None:
-    with pytest.raises(PipelineError, match=words):
-        locked(content)
+
+
+def test_a_twin_run_that_cannot_be_locked_says_why(subtests: pytest.Subtests) -> None:
+    for content, words in A_TWIN_RUN_THAT_CANNOT_BE_LOCKED_SAYS_WHY:
+        with subtests.test(content=content, words=words), pytest.raises(PipelineError, match=words):
+            locked(content)
 
 
 def test_errors_do_not_repeat_what_the_file_held() -> None:
@@ -141,12 +157,21 @@ def test_errors_do_not_repeat_what_the_file_held() -> None:
     assert "SECRET" not in str(error.value)
 
 
-@pytest.mark.parametrize(
-    "parts", [["{"], ["[", "]", "]"], ["1"], ['{"x": 1', "}"], ["[", ",1]"], ["\ud800", ""], ["[", "0]"]]
+A_SHAPE_THAT_NO_RUN_HAS_IS_REFUSED = (
+    ["{"],
+    ["[", "]", "]"],
+    ["1"],
+    ['{"x": 1', "}"],
+    ["[", ",1]"],
+    ["\ud800", ""],
+    ["[", "0]"],
 )
-def test_a_shape_that_no_run_has_is_refused(parts: list[str]) -> None:
-    with pytest.raises(InvalidRequest):
-        parse(JsonShape, {"format": "json", "file": "r.json", "parts": parts})
+
+
+def test_a_shape_that_no_run_has_is_refused(subtests: pytest.Subtests) -> None:
+    for parts in A_SHAPE_THAT_NO_RUN_HAS_IS_REFUSED:
+        with subtests.test(parts=parts), pytest.raises(InvalidRequest):
+            parse(JsonShape, {"format": "json", "file": "r.json", "parts": parts})
 
 
 TREES = st.recursive(

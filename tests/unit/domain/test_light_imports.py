@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.needs(process=True)
+
 HEAVY = {
     "sklearn", "scipy", "pandas", "torch", "jax", "diffprivlib", "dp_accounting", "matplotlib", "duckdb",
     "sqlalchemy", "fastapi", "celery", "httpx", "spacy", "presidio_analyzer", "yaml", "pyarrow",

@@ -88,18 +88,20 @@ def _parsed(bounds):
     return type(OUTPUT)(file=OUTPUT.file, bounds=bounds).bounds
 
 
-@pytest.mark.parametrize("kind", ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f4", "f8"])
-def test_every_class_of_numbers(kind):
-    content = scipy_file({"a": np.array([[1, 2], [3, 100]], kind)})
-    assert locked(content).read(content) == [1, 3, 2, 100]
+def test_every_class_of_numbers(subtests):
+    for kind in ("i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f4", "f8"):
+        with subtests.test(kind=kind):
+            content = scipy_file({"a": np.array([[1, 2], [3, 100]], kind)})
+            assert locked(content).read(content) == [1, 3, 2, 100]
 
 
-@pytest.mark.parametrize("stored", ["d", "f", "i", "h", "H", "B"])
-@pytest.mark.parametrize("order", ["<", ">"])
-def test_version_4_in_every_type_and_order(order, stored):
-    kind = 10 * "dfihHB".index(stored) + (1000 if order == ">" else 0)
-    content = struct.pack(f"{order}5i2s3{stored}", kind, 1, 3, 0, 2, b"a\0", 1, 2, 200)
-    assert locked(content).read(content) == [1, 2, 200]
+def test_version_4_in_every_type_and_order(subtests):
+    for stored in ("d", "f", "i", "h", "H", "B"):
+        for order in ("<", ">"):
+            with subtests.test(stored=stored, order=order):
+                kind = 10 * "dfihHB".index(stored) + (1000 if order == ">" else 0)
+                content = struct.pack(f"{order}5i2s3{stored}", kind, 1, 3, 0, 2, b"a\0", 1, 2, 200)
+                assert locked(content).read(content) == [1, 2, 200]
 
 
 def test_version_5_of_the_other_byte_order():
@@ -124,41 +126,42 @@ def test_a_number_may_be_of_any_class(number):
     assert locked(scipy_file({"n": 2.5})).read(scipy_file({"n": number})) == [3]
 
 
-@pytest.mark.parametrize(
-    "other",
-    [
-        {},
-        {"mean": 1.0},
-        {"mean": 1.0, "site": "a", "more": 1.0},
-        {"site": "a", "mean": 1.0},
-        {"mean": 1.0, "place": "a"},
-        {"mean": np.array([[True]]), "site": "a"},
-        {"mean": np.ones((1, 2)), "site": "a"},
-        {"mean": 1.0, "site": "ab"},
-        {"mean": {"mean": 1.0}, "site": "a"},
-        {"mean": [1.0], "site": "a"},
-    ],
+ANOTHER_STRUCTURE_IS_REFUSED = (
+    {},
+    {"mean": 1.0},
+    {"mean": 1.0, "site": "a", "more": 1.0},
+    {"site": "a", "mean": 1.0},
+    {"mean": 1.0, "place": "a"},
+    {"mean": np.array([[True]]), "site": "a"},
+    {"mean": np.ones((1, 2)), "site": "a"},
+    {"mean": 1.0, "site": "ab"},
+    {"mean": {"mean": 1.0}, "site": "a"},
+    {"mean": [1.0], "site": "a"},
 )
-def test_another_structure_is_refused(other):
-    shape = locked(scipy_file({"mean": 1.0, "site": "a"}))
-    with pytest.raises(PipelineError, match="other variables, fields or dimensions"):
-        shape.read(scipy_file(other))
 
 
-@pytest.mark.parametrize(
-    ("value", "words"),
-    [
-        (scipy.sparse.csc_array(np.eye(3)), "sparse array; write full"),
-        (np.array([1 + 2j]), "complex numbers; write real"),
-        (MatlabObject(np.zeros((1, 1), dtype=[("a", "O")]), "thing"), "an object"),
-        ({"deep": [scipy.sparse.csc_array(np.eye(3))]}, "sparse array"),
-        (np.zeros((65, 65)), "more than 4096 numbers"),
-        (np.zeros((65_537, 1), bool), "more than 65536 elements"),
-    ],
+def test_another_structure_is_refused(subtests):
+    for other in ANOTHER_STRUCTURE_IS_REFUSED:
+        with subtests.test(other=other):
+            shape = locked(scipy_file({"mean": 1.0, "site": "a"}))
+            with pytest.raises(PipelineError, match="other variables, fields or dimensions"):
+                shape.read(scipy_file(other))
+
+
+WHAT_HOLDS_NO_PLAIN_NUMBERS_IS_REFUSED_BY_NAME = (
+    (scipy.sparse.csc_array(np.eye(3)), "sparse array; write full"),
+    (np.array([1 + 2j]), "complex numbers; write real"),
+    (MatlabObject(np.zeros((1, 1), dtype=[("a", "O")]), "thing"), "an object"),
+    ({"deep": [scipy.sparse.csc_array(np.eye(3))]}, "sparse array"),
+    (np.zeros((65, 65)), "more than 4096 numbers"),
+    (np.zeros((65_537, 1), bool), "more than 65536 elements"),
 )
-def test_what_holds_no_plain_numbers_is_refused_by_name(value, words):
-    with pytest.raises(PipelineError, match=words):
-        locked(scipy_file({"a": value}))
+
+
+def test_what_holds_no_plain_numbers_is_refused_by_name(subtests):
+    for value, words in WHAT_HOLDS_NO_PLAIN_NUMBERS_IS_REFUSED_BY_NAME:
+        with subtests.test(value=value, words=words), pytest.raises(PipelineError, match=words):
+            locked(scipy_file({"a": value}))
 
 
 @pytest.mark.parametrize(

@@ -31,26 +31,46 @@ def two_by_one(file):
     return data
 
 
-@pytest.mark.parametrize("libver", ["earliest", "v108"])
-@pytest.mark.parametrize("storage", STORAGES)
-def test_what_h5py_writes_is_what_scipy_writes_in_version_5(storage, libver):
+def test_what_h5py_writes_is_what_scipy_writes_in_version_5(subtests):
     """The same arrays give the same tree and numbers, however they are stored."""
-    content = v73_file(NESTED, libver=libver, **storage)
-    shape, other = locked(content), locked(scipy_file(NESTED))
-    assert shape.version == "7.3"
-    assert shape.variables == other.variables
-    assert shape.read(content) == other.read(scipy_file(NESTED))
+    for libver in ("earliest", "v108"):
+        for storage in STORAGES:
+            with subtests.test(libver=libver, storage=storage):
+                content = v73_file(NESTED, libver=libver, **storage)
+                shape, other = locked(content), locked(scipy_file(NESTED))
+                assert shape.version == "7.3"
+                assert shape.variables == other.variables
+                assert shape.read(content) == other.read(scipy_file(NESTED))
 
 
-@pytest.mark.parametrize("kind", ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f4", "f8", ">i4", ">f8"])
-def test_every_class_of_numbers_in_chunks_smaller_than_the_array(kind):
-    values = (np.arange(35) % 100).reshape(5, 7).astype(kind)
+EVERY_CLASS_OF_NUMBERS_IN_CHUNKS_SMALLER_THAN_THE_ARRAY = (
+    "i1",
+    "u1",
+    "i2",
+    "u2",
+    "i4",
+    "u4",
+    "i8",
+    "u8",
+    "f4",
+    "f8",
+    ">i4",
+    ">f8",
+)
 
-    def build(file):
-        data = file.create_dataset("a", data=values.T, chunks=(2, 3), compression="gzip", shuffle=True)
-        data.attrs["MATLAB_class"] = np.bytes_("double" if "f8" in kind else "single")
 
-    assert locked(v73(build)).read(v73(build)) == values.T.ravel().tolist()
+def test_every_class_of_numbers_in_chunks_smaller_than_the_array(subtests):
+    for kind in EVERY_CLASS_OF_NUMBERS_IN_CHUNKS_SMALLER_THAN_THE_ARRAY:
+        with subtests.test(kind=kind):
+            values = (np.arange(35) % 100).reshape(5, 7).astype(kind)
+
+            def build(file, kind=kind, values=values):
+                data = file.create_dataset(
+                    "a", data=values.T, chunks=(2, 3), compression="gzip", shuffle=True
+                )
+                data.attrs["MATLAB_class"] = np.bytes_("double" if "f8" in kind else "single")
+
+            assert locked(v73(build)).read(v73(build)) == values.T.ravel().tolist()
 
 
 def test_a_release_is_a_file_that_h5py_reads():
@@ -207,40 +227,43 @@ def many_links_in_the_newest_form(file):
         file.create_group(f"g{position}", track_order=True)
 
 
-@pytest.mark.parametrize(
-    ("build", "words"),
-    [
-        (empty_of(3), "impossible dimensions"),
-        (empty_of(2, 3), "more or fewer elements"),
-        (empty_of(-1, 3), "impossible dimensions"),
-        (empty_of(0.0, 3.0), "impossible dimensions"),
-        (classed([[1.0]], "datetime"), "unknown class"),
-        (classed([[1.0]], "cell"), "elements are no arrays"),
-        (classed(np.array([[b"a"]]), "char"), "unknown class"),
-        (classed(np.array([[1.5, 70_000.0]]), "char"), "characters that are none"),
-        (structs_of(2, 3), "do not belong together"),
-        (structs_of(2, 0), "do not belong together"),
-        (object_group, "an object or an array of an unknown class"),
-        (soft_link, "a link to another place"),
-        (external_link, "a link to another place"),
-        (external_bytes, "in another file"),
-        (virtual, "stores an array in a way that is not read"),
-        (other_filter, "in another way than gzip"),
-        (never_written, "never written"),
-        (half_written, "never written"),
-        (complex_numbers, "complex numbers"),
-        (named_type, "neither a group nor an array|shares descriptions"),
-        (without_class, "without the attribute MATLAB_class"),
-        (marked("MATLAB_sparse"), "sparse"),
-        (marked("MATLAB_object_decode"), "an object or a function handle"),
-        (lambda file: file.create_group("#subsystem#"), "an object, string or table"),
-        (lambda file: None, "holds no variable"),
-    ],
+NOT_READ = (
+    (empty_of(3), "impossible dimensions"),
+    (empty_of(2, 3), "more or fewer elements"),
+    (empty_of(-1, 3), "impossible dimensions"),
+    (empty_of(0.0, 3.0), "impossible dimensions"),
+    (classed([[1.0]], "datetime"), "unknown class"),
+    (classed([[1.0]], "cell"), "elements are no arrays"),
+    (classed(np.array([[b"a"]]), "char"), "unknown class"),
+    (classed(np.array([[1.5, 70_000.0]]), "char"), "characters that are none"),
+    (structs_of(2, 3), "do not belong together"),
+    (structs_of(2, 0), "do not belong together"),
+    (object_group, "an object or an array of an unknown class"),
+    (soft_link, "a link to another place"),
+    (external_link, "a link to another place"),
+    (external_bytes, "in another file"),
+    (virtual, "stores an array in a way that is not read"),
+    (other_filter, "in another way than gzip"),
+    (never_written, "never written"),
+    (half_written, "never written"),
+    (complex_numbers, "complex numbers"),
+    (named_type, "neither a group nor an array|shares descriptions"),
+    (without_class, "without the attribute MATLAB_class"),
+    (marked("MATLAB_sparse"), "sparse"),
+    (marked("MATLAB_object_decode"), "an object or a function handle"),
+    (lambda file: file.create_group("#subsystem#"), "an object, string or table"),
+    (lambda file: None, "holds no variable"),
 )
-@pytest.mark.parametrize("libver", ["earliest", "v108"])
-def test_what_is_not_read_is_refused_by_name(build, words, libver):
-    with pytest.raises(PipelineError, match=words):
-        locked(v73(build, libver))
+
+
+def test_what_is_not_read_is_refused_by_name(subtests):
+    for build, words in NOT_READ:
+        for libver in ("earliest", "v108"):
+            with (
+                subtests.test(build=build, words=words, libver=libver),
+                pytest.raises(PipelineError, match=words),
+            ):
+                locked(v73(build, libver))
 
 
 def test_the_newest_storage_of_groups_is_refused_with_the_fix():

@@ -1,5 +1,6 @@
 """Version 7.3 of whoever means harm: circles, bombs and headers that never end."""
 
+import functools
 import struct
 import time
 import tracemalloc
@@ -7,6 +8,7 @@ import tracemalloc
 import h5py
 import numpy as np
 import pytest
+from made_bombs import zlib_bomb
 from matlab_samples import locked, v73
 
 from domain.errors import PipelineError
@@ -37,7 +39,7 @@ def large_chunk(file: h5py.File) -> None:
     data = file.create_dataset(
         "a", (1, 2), "f8", chunks=(5000, 5000), maxshape=(None, None), compression="gzip"
     )
-    data[:] = 0
+    data.id.write_direct_chunk((0, 0), zlib_bomb(b"", bytes(5000 * 5000), 8))
     data.attrs["MATLAB_class"] = np.bytes_("double")
 
 
@@ -46,6 +48,9 @@ def many_chunks(file: h5py.File) -> None:
         data = file.create_dataset(f"a{position}", (64, 1), "f8", chunks=(1, 1), compression="gzip")
         data[:] = 0
         data.attrs["MATLAB_class"] = np.bytes_("double")
+
+
+content_of = functools.cache(v73)
 
 
 @pytest.mark.parametrize(
@@ -59,7 +64,7 @@ def many_chunks(file: h5py.File) -> None:
     ],
 )
 def test_version_73_that_lies(build, words):
-    content = v73(build)
+    content = content_of(build)
     assert len(content) < MAX_BYTES["mat"]
     started = time.process_time()
     if words is None:
@@ -72,7 +77,7 @@ def test_version_73_that_lies(build, words):
 
 @pytest.mark.parametrize("build", [bomb, large_chunk])
 def test_bombs_of_version_73_take_little_memory(build):
-    content = v73(build)
+    content = content_of(build)
     tracemalloc.start()
     try:
         with pytest.raises(PipelineError):

@@ -172,13 +172,14 @@ BAD: list[tuple[dict[str, Any], str, str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("mechanism", "field", "words"), BAD)
-def test_what_does_not_fit_is_refused_by_name(mechanism: dict[str, Any], field: str, words: str) -> None:
-    with pytest.raises(InvalidRequest) as refusal:
-        asking(**mechanism)
-    problem = refusal.value.problems[0]
-    assert problem.field == field
-    assert words in problem.problem
+def test_what_does_not_fit_is_refused_by_name(subtests: pytest.Subtests) -> None:
+    for mechanism, field, words in BAD:
+        with subtests.test(mechanism=mechanism, field=field, words=words):
+            with pytest.raises(InvalidRequest) as refusal:
+                asking(**mechanism)
+            problem = refusal.value.problems[0]
+            assert problem.field == field
+            assert words in problem.problem
 
 
 def test_an_unknown_mechanism_is_told_which_there_are() -> None:

@@ -31,20 +31,21 @@ def loaded(tmp_path: Path, content: bytes, ending: str) -> nibabel.Nifti1Image:
     return nibabel.load(path)
 
 
-@pytest.mark.parametrize("ending", [".nii", ".nii.gz"])
-@pytest.mark.parametrize("order", ["<", ">"])
-@pytest.mark.parametrize("form", [nibabel.Nifti1Image, nibabel.Nifti2Image])
-@pytest.mark.parametrize("kind", KINDS)
-def test_what_nibabel_writes_is_read(tmp_path, form, kind, order, ending):
-    voxels = (np.arange(24).reshape(2, 3, 4) * 5).astype(kind)
-    header = form.header_class(endianness=order)
-    header.set_data_dtype(kind)
-    content = saved(tmp_path, form(voxels, AFFINE, header), ending)
+def test_what_nibabel_writes_is_read(subtests, tmp_path):
+    for ending in (".nii", ".nii.gz"):
+        for order in ("<", ">"):
+            for form in (nibabel.Nifti1Image, nibabel.Nifti2Image):
+                for kind in KINDS:
+                    with subtests.test(ending=ending, order=order, form=form, kind=kind):
+                        voxels = (np.arange(24).reshape(2, 3, 4) * 5).astype(kind)
+                        header = form.header_class(endianness=order)
+                        header.set_data_dtype(kind)
+                        content = saved(tmp_path, form(voxels, AFFINE, header), ending)
 
-    found, numbers = nifti.read(f"a{ending}", content)
+                        found, numbers = nifti.read(f"a{ending}", content)
 
-    assert (found.dims, found.order, found.voxels) == ((2, 3, 4), order, 24)
-    assert np.array_equal(numbers.reshape((2, 3, 4), order="F"), voxels)
+                        assert (found.dims, found.order, found.voxels) == ((2, 3, 4), order, 24)
+                        assert np.array_equal(numbers.reshape((2, 3, 4), order="F"), voxels)
 
 
 @pytest.mark.parametrize("ending", [".nii", ".nii.gz"])
@@ -90,35 +91,36 @@ def valid() -> bytearray:
     return bytearray(make_volume((2, 3, 4), kind="i2", lower=0, upper=9, draw=random.Random(1)))
 
 
-@pytest.mark.parametrize(
-    ("offset", "code", "value", "why"),
-    [
-        (344, "4s", b"ni1\0", "not a NIfTI file in one piece"),
-        (344, "4s", b"n+3\0", "not a NIfTI file in one piece"),
-        (0, "i", 347, "not a NIfTI file in one piece"),
-        (40, "h", 0, "no sound dimensions"),
-        (40, "h", 8, "no sound dimensions"),
-        (40, "h", -1, "no sound dimensions"),
-        (42, "h", 0, "no sound dimensions"),
-        (44, "h", -3, "no sound dimensions"),
-        (42, "3h", (32767, 32767, 32767), "more than fit"),
-        (70, "h", 128, "voxels of type 128"),
-        (70, "h", 32, "voxels of type 32"),
-        (70, "h", 1536, "voxels of type 1536"),
-        (108, "f", 10.0, "start where they cannot"),
-        (108, "f", 352.5, "start where they cannot"),
-        (108, "f", 1e30, "start where they cannot"),
-        (108, "f", float("nan"), "start where they cannot"),
-        (108, "f", -352.0, "start where they cannot"),
-        (108, "f", 380.0, "ends before its last voxel"),
-        (116, "f", float("inf"), "intercept"),
-    ],
+A_HEADER_THAT_LIES_IS_REFUSED = (
+    (344, "4s", b"ni1\0", "not a NIfTI file in one piece"),
+    (344, "4s", b"n+3\0", "not a NIfTI file in one piece"),
+    (0, "i", 347, "not a NIfTI file in one piece"),
+    (40, "h", 0, "no sound dimensions"),
+    (40, "h", 8, "no sound dimensions"),
+    (40, "h", -1, "no sound dimensions"),
+    (42, "h", 0, "no sound dimensions"),
+    (44, "h", -3, "no sound dimensions"),
+    (42, "3h", (32767, 32767, 32767), "more than fit"),
+    (70, "h", 128, "voxels of type 128"),
+    (70, "h", 32, "voxels of type 32"),
+    (70, "h", 1536, "voxels of type 1536"),
+    (108, "f", 10.0, "start where they cannot"),
+    (108, "f", 352.5, "start where they cannot"),
+    (108, "f", 1e30, "start where they cannot"),
+    (108, "f", float("nan"), "start where they cannot"),
+    (108, "f", -352.0, "start where they cannot"),
+    (108, "f", 380.0, "ends before its last voxel"),
+    (116, "f", float("inf"), "intercept"),
 )
-def test_a_header_that_lies_is_refused(offset, code, value, why):
-    content = valid()
-    struct.pack_into("<" + code, content, offset, *(value if isinstance(value, tuple) else (value,)))
-    with pytest.raises(PipelineError, match=why):
-        nifti.read("a.nii", bytes(content))
+
+
+def test_a_header_that_lies_is_refused(subtests):
+    for offset, code, value, why in A_HEADER_THAT_LIES_IS_REFUSED:
+        with subtests.test(offset=offset, code=code, value=value, why=why):
+            content = valid()
+            struct.pack_into("<" + code, content, offset, *(value if isinstance(value, tuple) else (value,)))
+            with pytest.raises(PipelineError, match=why):
+                nifti.read("a.nii", bytes(content))
 
 
 def test_a_million_million_voxels_take_no_memory():
@@ -184,10 +186,8 @@ def test_whatever_the_bytes_there_are_voxels_or_a_refusal(data):
     assert len(voxels) == header.voxels
 
 
-@pytest.mark.parametrize("kind", ["u1", "i2", "f4", "f8"])
-@pytest.mark.parametrize("compressed", [False, True])
-def test_a_twins_volume_is_inside_its_bounds_and_the_same_each_time(tmp_path, kind, compressed):
-    def made() -> bytes:
+def test_a_twins_volume_is_inside_its_bounds_and_the_same_each_time(subtests, tmp_path):
+    def made(kind: str, *, compressed: bool) -> bytes:
         return make_volume(
             (5, 6, 7),
             kind=kind,
@@ -198,12 +198,16 @@ def test_a_twins_volume_is_inside_its_bounds_and_the_same_each_time(tmp_path, ki
             compressed=compressed,
         )
 
-    image = loaded(tmp_path, made(), ".nii.gz" if compressed else ".nii")
-    assert made() == made()
-    assert image.shape == (5, 6, 7)
-    assert image.get_data_dtype() == np.dtype(kind)
-    assert tuple(map(float, image.header.get_zooms())) == (2.0, 2.0, 3.0)
-    assert 2.5 <= image.get_fdata().min() < image.get_fdata().max() <= 9.5
+    for kind in ("u1", "i2", "f4", "f8"):
+        for compressed in (False, True):
+            with subtests.test(kind=kind, compressed=compressed):
+                content = made(kind, compressed=compressed)
+                image = loaded(tmp_path, content, ".nii.gz" if compressed else ".nii")
+                assert made(kind, compressed=compressed) == content
+                assert image.shape == (5, 6, 7)
+                assert image.get_data_dtype() == np.dtype(kind)
+                assert tuple(map(float, image.header.get_zooms())) == (2.0, 2.0, 3.0)
+                assert 2.5 <= image.get_fdata().min() < image.get_fdata().max() <= 9.5
 
 
 def test_a_twins_volume_that_cannot_be_is_refused():

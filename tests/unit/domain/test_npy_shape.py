@@ -51,11 +51,12 @@ def test_an_array_is_its_dimensions_and_its_numbers() -> None:
     assert shape.addresses == ("[0,0]", "[0,1]", "[0,2]", "[1,0]", "[1,1]", "[1,2]")
 
 
-@pytest.mark.parametrize("version", [(1, 0), (2, 0), (3, 0)])
-@pytest.mark.parametrize("order", ["C", "F"])
-def test_every_version_and_order_gives_the_same_numbers(version: tuple[int, int], order: Any) -> None:
-    content = saved(np.asarray(TWIN, order=order), version)
-    assert locked(content).read(content) == TWIN.ravel().tolist()
+def test_every_version_and_order_gives_the_same_numbers(subtests: pytest.Subtests) -> None:
+    for version in ((1, 0), (2, 0), (3, 0)):
+        for order in ("C", "F"):
+            with subtests.test(version=version, order=order):
+                content = saved(np.asarray(TWIN, order=order), version)
+                assert locked(content).read(content) == TWIN.ravel().tolist()
 
 
 KINDS = [
@@ -65,10 +66,11 @@ KINDS = [
 ]
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_run_may_write_another_kind_of_number_than_the_twins(kind: str) -> None:
-    array = np.array([[1, 2, 3], [4, 5, 6]], dtype=kind)
-    assert locked(saved(TWIN)).read(saved(array)) == [1, 2, 3, 4, 5, 6]
+def test_a_run_may_write_another_kind_of_number_than_the_twins(subtests: pytest.Subtests) -> None:
+    for kind in KINDS:
+        with subtests.test(kind=kind):
+            array = np.array([[1, 2, 3], [4, 5, 6]], dtype=kind)
+            assert locked(saved(TWIN)).read(saved(array)) == [1, 2, 3, 4, 5, 6]
 
 
 @given(
@@ -102,56 +104,55 @@ def test_numbers_that_are_not_finite_are_none() -> None:
         locked(saved([1.0, np.nan]))
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        b"",
-        b"\x93NUMPY",
-        b"\x93NUMPY\x01\x00",
-        b"\x93NUMPY\x02\x00\xff\xff\xff\xff",
-        b"\x93NUMPY\x04\x00" + saved(TWIN)[8:],
-        b"PK\x03\x04" + b"\x00" * 200,
-        saved(TWIN)[:-1],
-        saved(TWIN) + b"\x00",
-        saved(TWIN.T),
-        saved(TWIN.ravel()),
-        saved(TWIN[None]),
-        saved(TWIN > 1),
-        saved(TWIN + 1j),
-        saved(TWIN.astype("g")),
-        saved(TWIN.astype("U4")),
-        saved(TWIN.astype("S4")),
-        saved(TWIN.astype("datetime64[s]")),
-        saved(np.array([[1, None, "x"], [4, 5, 6]], dtype=object)),
-        saved(np.zeros((2, 3), dtype=[("a", "<f8"), ("b", "<i4")])),
-        with_header(header(), b"\x00" * 48, length=60_000),
-        with_header(header(dims="(2, 3, 1000000000, 1000000000)"), b"\x00" * 48),
-        with_header(header(dims="(-2, 3)"), b"\x00" * 48),
-        with_header(header(dims="(2L, 3L)"), b"\x00" * 48),
-        with_header(header(dims="(2, 3"), b"\x00" * 48),
-        with_header(header(dims="(6)"), b"\x00" * 48),
-        with_header(header(dims="6"), b"\x00" * 48),
-        with_header(header(dims="'<f8'"), b"\x00" * 48),
-        with_header(header(dims="(2, 3), 'more': (2, 3)"), b"\x00" * 48),
-        with_header(header(dims="(2, 3), 'shape': (2, 3)"), b"\x00" * 48),
-        with_header(header(dims="__import__('os')"), b"\x00" * 48),
-        with_header(header(order="1"), b"\x00" * 48),
-        with_header(header(order="'True'"), b"\x00" * 48),
-        with_header(header(descr="'<f8', 'descr': '|O'"), b"\x00" * 48),
-        with_header(header(descr="'|O'"), b"\x00" * 48),
-        with_header(header(descr="'<f16'"), b"\x00" * 96),
-        with_header(header(descr="'<f9'"), b"\x00" * 54),
-        with_header(header(descr="[('a', '<f8')]"), b"\x00" * 48),
-        with_header(header().replace("'", '"'), b"\x00" * 48),
-        with_header("{" * 3000, b"\x00" * 48),
-        with_header("{" + " " * 3000, b"\x00" * 48),
-        b"\x00" * (MAX_BYTES["npy"] + 1),
-    ],
-    ids=lambda content: repr(content[8:60]),
+ANOTHER_FILE_IS_A_FAILED_RUN = (
+    b"",
+    b"\x93NUMPY",
+    b"\x93NUMPY\x01\x00",
+    b"\x93NUMPY\x02\x00\xff\xff\xff\xff",
+    b"\x93NUMPY\x04\x00" + saved(TWIN)[8:],
+    b"PK\x03\x04" + b"\x00" * 200,
+    saved(TWIN)[:-1],
+    saved(TWIN) + b"\x00",
+    saved(TWIN.T),
+    saved(TWIN.ravel()),
+    saved(TWIN[None]),
+    saved(TWIN > 1),
+    saved(TWIN + 1j),
+    saved(TWIN.astype("g")),
+    saved(TWIN.astype("U4")),
+    saved(TWIN.astype("S4")),
+    saved(TWIN.astype("datetime64[s]")),
+    saved(np.array([[1, None, "x"], [4, 5, 6]], dtype=object)),
+    saved(np.zeros((2, 3), dtype=[("a", "<f8"), ("b", "<i4")])),
+    with_header(header(), b"\x00" * 48, length=60_000),
+    with_header(header(dims="(2, 3, 1000000000, 1000000000)"), b"\x00" * 48),
+    with_header(header(dims="(-2, 3)"), b"\x00" * 48),
+    with_header(header(dims="(2L, 3L)"), b"\x00" * 48),
+    with_header(header(dims="(2, 3"), b"\x00" * 48),
+    with_header(header(dims="(6)"), b"\x00" * 48),
+    with_header(header(dims="6"), b"\x00" * 48),
+    with_header(header(dims="'<f8'"), b"\x00" * 48),
+    with_header(header(dims="(2, 3), 'more': (2, 3)"), b"\x00" * 48),
+    with_header(header(dims="(2, 3), 'shape': (2, 3)"), b"\x00" * 48),
+    with_header(header(dims="__import__('os')"), b"\x00" * 48),
+    with_header(header(order="1"), b"\x00" * 48),
+    with_header(header(order="'True'"), b"\x00" * 48),
+    with_header(header(descr="'<f8', 'descr': '|O'"), b"\x00" * 48),
+    with_header(header(descr="'|O'"), b"\x00" * 48),
+    with_header(header(descr="'<f16'"), b"\x00" * 96),
+    with_header(header(descr="'<f9'"), b"\x00" * 54),
+    with_header(header(descr="[('a', '<f8')]"), b"\x00" * 48),
+    with_header(header().replace("'", '"'), b"\x00" * 48),
+    with_header("{" * 3000, b"\x00" * 48),
+    with_header("{" + " " * 3000, b"\x00" * 48),
+    b"\x00" * (MAX_BYTES["npy"] + 1),
 )
-def test_another_file_is_a_failed_run(content: bytes) -> None:
-    with pytest.raises(PipelineError):
-        NpyShape(file="r.npy", dims=(2, 3)).read(content)
+
+
+def test_another_file_is_a_failed_run(subtests: pytest.Subtests) -> None:
+    for content in ANOTHER_FILE_IS_A_FAILED_RUN:
+        with subtests.test(content=content), pytest.raises(PipelineError):
+            NpyShape(file="r.npy", dims=(2, 3)).read(content)
 
 
 def test_what_a_twins_run_cannot_be_is_said() -> None:
@@ -167,10 +168,10 @@ def test_what_a_twins_run_cannot_be_is_said() -> None:
             locked(saved(array))
 
 
-@pytest.mark.parametrize("dims", [[0], [-1], [MAX_CELLS, 2], [1] * 9, [1.5], ["2"]])
-def test_dimensions_that_no_run_has_are_refused(dims: list[Any]) -> None:
-    with pytest.raises(InvalidRequest):
-        parse(NpyShape, {"format": "npy", "file": "r.npy", "dims": dims})
+def test_dimensions_that_no_run_has_are_refused(subtests: pytest.Subtests) -> None:
+    for dims in ([0], [-1], [MAX_CELLS, 2], [1] * 9, [1.5], ["2"]):
+        with subtests.test(dims=dims), pytest.raises(InvalidRequest):
+            parse(NpyShape, {"format": "npy", "file": "r.npy", "dims": dims})
 
 
 def test_write_wants_as_many_numbers_as_there_are() -> None:

@@ -55,32 +55,33 @@ def test_parts_of_other_formats(file: str) -> None:
         assert [name for name, _ in named(declared, content)] == ["rest", "corner", "second-1", "second-2"]
 
 
-@pytest.mark.parametrize(
-    ("select", "address", "column", "expected"),
-    [
-        ("*", "", None, True),
-        ("/a", "/a", None, True),
-        ("/a", "/a/0", None, True),
-        ("/a", "/ab", None, False),
-        ("/a/1", "/a/10", None, False),
-        ("stats", "stats.beta[1,2]", None, True),
-        ("stats.beta", "stats.beta[1,2]", None, True),
-        ("stats.b", "stats.beta[1,2]", None, False),
-        ("stats.beta[1,2]", "stats.beta[1,2]", None, True),
-        ("stats.beta[1]", "stats.beta[1,2]", None, True),
-        ("stats.beta[1]", "stats.beta[10,2]", None, False),
-        ("people[1,2]", "people[1,2].age[1,1]", None, True),
-        ("[1]", "[1,2]", None, True),
-        ("[1]", "[11,2]", None, False),
-        ("column:mean", "r2c2", "mean", True),
-        ("column:mean", "r2c2", "means", False),
-        ("column:mean", "r2c2", None, False),
-        ("mean", "r2c2", "mean", False),
-        ("r2c2", "r2c22", None, False),
-    ],
+WHAT_AN_ENTRY_TAKES = (
+    ("*", "", None, True),
+    ("/a", "/a", None, True),
+    ("/a", "/a/0", None, True),
+    ("/a", "/ab", None, False),
+    ("/a/1", "/a/10", None, False),
+    ("stats", "stats.beta[1,2]", None, True),
+    ("stats.beta", "stats.beta[1,2]", None, True),
+    ("stats.b", "stats.beta[1,2]", None, False),
+    ("stats.beta[1,2]", "stats.beta[1,2]", None, True),
+    ("stats.beta[1]", "stats.beta[1,2]", None, True),
+    ("stats.beta[1]", "stats.beta[10,2]", None, False),
+    ("people[1,2]", "people[1,2].age[1,1]", None, True),
+    ("[1]", "[1,2]", None, True),
+    ("[1]", "[11,2]", None, False),
+    ("column:mean", "r2c2", "mean", True),
+    ("column:mean", "r2c2", "means", False),
+    ("column:mean", "r2c2", None, False),
+    ("mean", "r2c2", "mean", False),
+    ("r2c2", "r2c22", None, False),
 )
-def test_what_an_entry_takes(select: str, address: str, column: str | None, expected: bool) -> None:
-    assert fits(select, address, column) is expected
+
+
+def test_what_an_entry_takes(subtests: pytest.Subtests) -> None:
+    for select, address, column, expected in WHAT_AN_ENTRY_TAKES:
+        with subtests.test(select=select, address=address, column=column, expected=expected):
+            assert fits(select, address, column) is expected
 
 
 def test_headings_name_columns_only_where_each_stands_once_in_a_first_row_of_labels() -> None:
@@ -140,26 +141,26 @@ def test_at_most_a_hundred_over_all_files() -> None:
         values_of(manifest, shape)
 
 
-@pytest.mark.parametrize(
-    ("fields", "words"),
-    [
-        ({}, "says nothing of its numbers; add values, or bounds"),
-        ({"values": [], "bounds": []}, "says nothing of its numbers"),
-        (
-            {"values": [{"name": "a", "lower": 0, "upper": 1}], "bounds": [entry("*", "b")]},
-            "has values and bounds; keep one of them",
-        ),
-        ({"volume": {"name": "v", "lower": 0, "upper": 1}}, "volume is for .nii and .nii.gz files"),
-        ({"bounds": [entry("*", "a", 1, 1)]}, "a: lower must be less than upper"),
-        ({"bounds": [entry("", "a")]}, "bounds.0.select"),
-        ({"bounds": [entry("a\nb", "a")]}, "bounds.0.select"),
-        ({"bounds": [entry("*", "x" * 49)]}, "bounds.0.name"),
-        ({"bounds": [{**entry("*", "a"), "more": 1}]}, "more: is not a known field"),
-    ],
+OUTPUTS_THAT_SAY_TOO_LITTLE_OR_TOO_MUCH = (
+    ({}, "says nothing of its numbers; add values, or bounds"),
+    ({"values": [], "bounds": []}, "says nothing of its numbers"),
+    (
+        {"values": [{"name": "a", "lower": 0, "upper": 1}], "bounds": [entry("*", "b")]},
+        "has values and bounds; keep one of them",
+    ),
+    ({"volume": {"name": "v", "lower": 0, "upper": 1}}, "volume is for .nii and .nii.gz files"),
+    ({"bounds": [entry("*", "a", 1, 1)]}, "a: lower must be less than upper"),
+    ({"bounds": [entry("", "a")]}, "bounds.0.select"),
+    ({"bounds": [entry("a\nb", "a")]}, "bounds.0.select"),
+    ({"bounds": [entry("*", "x" * 49)]}, "bounds.0.name"),
+    ({"bounds": [{**entry("*", "a"), "more": 1}]}, "more: is not a known field"),
 )
-def test_outputs_that_say_too_little_or_too_much(fields: dict[str, Any], words: str) -> None:
-    with pytest.raises(InvalidRequest, match=words):
-        parse(OutputFile, {"file": "r.tsv", **fields})
+
+
+def test_outputs_that_say_too_little_or_too_much(subtests: pytest.Subtests) -> None:
+    for fields, words in OUTPUTS_THAT_SAY_TOO_LITTLE_OR_TOO_MUCH:
+        with subtests.test(fields=fields, words=words), pytest.raises(InvalidRequest, match=words):
+            parse(OutputFile, {"file": "r.tsv", **fields})
 
 
 @pytest.mark.parametrize("mask", ["mask.txt", "../mask.nii", "/mask.nii", ""])
@@ -177,10 +178,13 @@ def test_a_mask_lies_among_the_sources() -> None:
     assert make_pipeline(manifest=manifest, sources=(make_source("masks/roi.nii", b"x"),)).digest
 
 
-@pytest.mark.parametrize("file", ["r.exe", "r", "r.nii.bz2", "r.gz", "r.tsv.gz", "r.nii.", "r.tsv\n"])
-def test_a_file_of_another_kind_is_refused(file: str) -> None:
-    with pytest.raises(InvalidRequest, match="file"):
-        parse(OutputFile, {"file": file, "bounds": [entry("*", "a")]})
+A_FILE_OF_ANOTHER_KIND_IS_REFUSED = ("r.exe", "r", "r.nii.bz2", "r.gz", "r.tsv.gz", "r.nii.", "r.tsv\n")
+
+
+def test_a_file_of_another_kind_is_refused(subtests: pytest.Subtests) -> None:
+    for file in A_FILE_OF_ANOTHER_KIND_IS_REFUSED:
+        with subtests.test(file=file), pytest.raises(InvalidRequest, match="file"):
+            parse(OutputFile, {"file": file, "bounds": [entry("*", "a")]})
 
 
 def test_the_largest_file_of_a_manifest_decides_what_is_read() -> None:

@@ -86,17 +86,18 @@ def test_the_table_is_total():
     assert all(GRANTS.values()), "a permission that nobody holds is no permission"
 
 
-@pytest.mark.parametrize("role", Role)
-@pytest.mark.parametrize("permission", Permission)
-def test_every_permission_for_every_role(role, permission):
-    user = make_user(role=role)
-    expected = permission in EXPECTED[role]
-    assert is_allowed(user, permission) is expected
-    if expected:
-        check_allowed(user, permission)
-    else:
-        with pytest.raises(NotAllowed, match=f"the role {role} may not {permission}"):
-            check_allowed(user, permission)
+def test_every_permission_for_every_role(subtests):
+    for role in Role:
+        for permission in Permission:
+            with subtests.test(role=role, permission=permission):
+                user = make_user(role=role)
+                expected = permission in EXPECTED[role]
+                assert is_allowed(user, permission) is expected
+                if expected:
+                    check_allowed(user, permission)
+                else:
+                    with pytest.raises(NotAllowed, match=f"the role {role} may not {permission}"):
+                        check_allowed(user, permission)
 
 
 @pytest.mark.parametrize("role", Role)
@@ -109,36 +110,38 @@ def test_who_decides_never_submits():
         assert not {"job.submit", "job.decide"} <= EXPECTED[role]
 
 
-@pytest.mark.parametrize(
-    ("user", "data_users", "sees"),
-    [
-        (make_user("ada"), ("ada",), True),
-        (make_user("bob"), ("ada",), False),
-        (make_user("ada"), (), False),
-        (make_user("bob"), ("*",), True),
-        (make_user("holder", Role.RIGHTS_HOLDER), (), True),
-        (make_user("other", Role.RIGHTS_HOLDER), ("*", "other"), False),
-        (make_user("ops", Role.OPERATOR), ("*", "ops"), False),
-        (make_user("holder", Role.DATA_USER), ("ada",), False),
-    ],
+WHO_SEES_A_DATASET = (
+    (make_user("ada"), ("ada",), True),
+    (make_user("bob"), ("ada",), False),
+    (make_user("ada"), (), False),
+    (make_user("bob"), ("*",), True),
+    (make_user("holder", Role.RIGHTS_HOLDER), (), True),
+    (make_user("other", Role.RIGHTS_HOLDER), ("*", "other"), False),
+    (make_user("ops", Role.OPERATOR), ("*", "ops"), False),
+    (make_user("holder", Role.DATA_USER), ("ada",), False),
 )
-def test_who_sees_a_dataset(user, data_users, sees):
-    assert may_see_dataset(user, owner="holder", data_users=data_users) is sees
 
 
-@pytest.mark.parametrize(
-    ("user", "sees"),
-    [
-        (make_user("ada"), True),
-        (make_user("bob"), False),
-        (make_user("holder"), False),
-        (make_user("holder", Role.RIGHTS_HOLDER), True),
-        (make_user("ada", Role.RIGHTS_HOLDER), False),
-        (make_user("ops", Role.OPERATOR), True),
-    ],
+def test_who_sees_a_dataset(subtests):
+    for user, data_users, sees in WHO_SEES_A_DATASET:
+        with subtests.test(user=user, data_users=data_users, sees=sees):
+            assert may_see_dataset(user, owner="holder", data_users=data_users) is sees
+
+
+WHO_SEES_A_JOB = (
+    (make_user("ada"), True),
+    (make_user("bob"), False),
+    (make_user("holder"), False),
+    (make_user("holder", Role.RIGHTS_HOLDER), True),
+    (make_user("ada", Role.RIGHTS_HOLDER), False),
+    (make_user("ops", Role.OPERATOR), True),
 )
-def test_who_sees_a_job(user, sees):
-    assert may_see_job(user, author="ada", reviews=user.name == "holder") is sees
+
+
+def test_who_sees_a_job(subtests):
+    for user, sees in WHO_SEES_A_JOB:
+        with subtests.test(user=user, sees=sees):
+            assert may_see_job(user, author="ada", reviews=user.name == "holder") is sees
 
 
 def test_nobody_decides_on_their_own_job():

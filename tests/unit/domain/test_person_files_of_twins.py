@@ -43,23 +43,37 @@ def image(content):
     return nibabel.Nifti1Image.from_bytes(gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content)
 
 
-@pytest.mark.parametrize("ending", [".nii", ".nii.gz"])
-@pytest.mark.parametrize("fill", ["zeros", "phantom", "noise"])
-@pytest.mark.parametrize("fields", [GRID, SERIES])
-def test_another_reader_finds_the_declared_grid(fields, fill, ending):
-    file = {"path": f"{{person}}/{{person}}_x{ending}", "twin_volume": {**fields, "fill": fill}}
-    twin = make_twin(make_declaration(**bids(file)))
-    found = image(twin[f"sub-twin01/sub-twin01_x{ending}"])
-    assert found.shape == tuple(fields["shape"])
-    assert found.get_data_dtype() == np.int16
-    assert found.header.get_zooms() == (*fields["zooms"], *([2.5] if "repetition_time" in fields else []))
-    assert found.header.get_xyzt_units() == ("mm", "sec" if "repetition_time" in fields else "unknown")
-    voxels = np.asarray(found.dataobj)
-    assert 0 <= voxels.min() <= voxels.max() <= 1000
-    assert bool(voxels.max() == 0) is (fill == "zeros")
-    grid = nifti.read_grid(f"x{ending}", twin[f"sub-twin01/sub-twin01_x{ending}"])
-    assert (grid.dims, grid.kind, grid.zooms) == (tuple(fields["shape"]), "i2", tuple(fields["zooms"]))
-    assert grid.seconds == fields.get("repetition_time")
+def test_another_reader_finds_the_declared_grid(subtests):
+    for ending in (".nii", ".nii.gz"):
+        for fill in ("zeros", "phantom", "noise"):
+            for fields in (GRID, SERIES):
+                with subtests.test(ending=ending, fill=fill, fields=fields):
+                    file = {
+                        "path": f"{{person}}/{{person}}_x{ending}",
+                        "twin_volume": {**fields, "fill": fill},
+                    }
+                    twin = make_twin(make_declaration(**bids(file)))
+                    found = image(twin[f"sub-twin01/sub-twin01_x{ending}"])
+                    assert found.shape == tuple(fields["shape"])
+                    assert found.get_data_dtype() == np.int16
+                    assert found.header.get_zooms() == (
+                        *fields["zooms"],
+                        *([2.5] if "repetition_time" in fields else []),
+                    )
+                    assert found.header.get_xyzt_units() == (
+                        "mm",
+                        "sec" if "repetition_time" in fields else "unknown",
+                    )
+                    voxels = np.asarray(found.dataobj)
+                    assert 0 <= voxels.min() <= voxels.max() <= 1000
+                    assert bool(voxels.max() == 0) is (fill == "zeros")
+                    grid = nifti.read_grid(f"x{ending}", twin[f"sub-twin01/sub-twin01_x{ending}"])
+                    assert (grid.dims, grid.kind, grid.zooms) == (
+                        tuple(fields["shape"]),
+                        "i2",
+                        tuple(fields["zooms"]),
+                    )
+                    assert grid.seconds == fields.get("repetition_time")
 
 
 def test_a_phantom_has_a_brain_that_a_mask_finds_and_a_course_that_a_model_finds():
@@ -188,43 +202,43 @@ def test_volumes_of_zeros_are_counted_as_they_are_packed():
     assert size_of_twin(make_declaration(**bids(empty))) < 2.5e6
 
 
-@pytest.mark.parametrize(
-    ("file", "words"),
-    [
-        ({"path": "{person}/a.tsv", "twin_recording": RECORDING}, "ends in .vhdr, .edf, .bdf, .set or .fif"),
-        ({"path": "{person}/a.json", "twin_table": {"columns": EVENTS}}, "ends in .tsv"),
-        ({"path": "{person}/a.tsv", "twin_text": "x", "twin_table": {"columns": EVENTS}}, "not several"),
-        ({"path": "{person}/a.edf", "twin_recording": {**RECORDING, "rate": 250.5}}, "whole number"),
-        (
-            {
-                "path": "{person}/a.edf",
-                "twin_recording": {**RECORDING, "markers": [{"name": "S", "per_minute": 1}]},
-            },
-            ".vhdr",
-        ),
-        ({"path": "{person}/a.vhdr", "twin_recording": {**RECORDING, "seconds": 86_400}}, "fewer seconds"),
-        (
-            {"path": "{person}/a.vhdr", "twin_recording": {**RECORDING, "channels": [{"name": "a\nb"}]}},
-            "pattern",
-        ),
-        ({"path": "{person}/a.nii", "twin_volume": {**GRID, "repetition_time": 2}}, "four axes"),
-        (
-            {"path": "{person}/a.nii", "twin_volume": {**GRID, "shape": [1024] * 3, "fill": "zeros"}},
-            "bytes, more than",
-        ),
-        (
-            {"path": "{person}/a.tsv", "twin_table": {"columns": [{"name": "p", "kind": "person"}]}},
-            "kind person",
-        ),
-        (
-            {"path": "{person}/a.tsv", "twin_table": {"columns": [{**EVENTS[2], "name": "onset"}]}},
-            "onset rises",
-        ),
-    ],
+WHAT_CANNOT_BE_MADE_IS_REFUSED = (
+    ({"path": "{person}/a.tsv", "twin_recording": RECORDING}, "ends in .vhdr, .edf, .bdf, .set or .fif"),
+    ({"path": "{person}/a.json", "twin_table": {"columns": EVENTS}}, "ends in .tsv"),
+    ({"path": "{person}/a.tsv", "twin_text": "x", "twin_table": {"columns": EVENTS}}, "not several"),
+    ({"path": "{person}/a.edf", "twin_recording": {**RECORDING, "rate": 250.5}}, "whole number"),
+    (
+        {
+            "path": "{person}/a.edf",
+            "twin_recording": {**RECORDING, "markers": [{"name": "S", "per_minute": 1}]},
+        },
+        ".vhdr",
+    ),
+    ({"path": "{person}/a.vhdr", "twin_recording": {**RECORDING, "seconds": 86_400}}, "fewer seconds"),
+    (
+        {"path": "{person}/a.vhdr", "twin_recording": {**RECORDING, "channels": [{"name": "a\nb"}]}},
+        "pattern",
+    ),
+    ({"path": "{person}/a.nii", "twin_volume": {**GRID, "repetition_time": 2}}, "four axes"),
+    (
+        {"path": "{person}/a.nii", "twin_volume": {**GRID, "shape": [1024] * 3, "fill": "zeros"}},
+        "bytes, more than",
+    ),
+    (
+        {"path": "{person}/a.tsv", "twin_table": {"columns": [{"name": "p", "kind": "person"}]}},
+        "kind person",
+    ),
+    (
+        {"path": "{person}/a.tsv", "twin_table": {"columns": [{**EVENTS[2], "name": "onset"}]}},
+        "onset rises",
+    ),
 )
-def test_what_cannot_be_made_is_refused(file, words):
-    with pytest.raises(InvalidRequest, match=words):
-        parse(Declaration, declaration_fields(**bids(file)))
+
+
+def test_what_cannot_be_made_is_refused(subtests):
+    for file, words in WHAT_CANNOT_BE_MADE_IS_REFUSED:
+        with subtests.test(file=file, words=words), pytest.raises(InvalidRequest, match=words):
+            parse(Declaration, declaration_fields(**bids(file)))
 
 
 def test_a_file_that_comes_along_cannot_be_declared_as_well():

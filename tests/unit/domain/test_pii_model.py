@@ -69,28 +69,29 @@ def test_other_bytes_are_refused() -> None:
         Model.parse(model_bytes()[:-2000])
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"format": np.int64(2)},
-        {"weights": np.zeros((8, 2), dtype=np.float64)},
-        {"weights": np.zeros((8, 3), dtype=np.int8)},
-        {"weights": np.zeros((12, 2), dtype=np.int8)},
-        {"weights": np.zeros((0, 2), dtype=np.int8)},
-        {"labels": np.array([{}], dtype=object)},
-    ],
+A_FILE_OF_ANOTHER_FORM_IS_REFUSED = (
+    {"format": np.int64(2)},
+    {"weights": np.zeros((8, 2), dtype=np.float64)},
+    {"weights": np.zeros((8, 3), dtype=np.int8)},
+    {"weights": np.zeros((12, 2), dtype=np.int8)},
+    {"weights": np.zeros((0, 2), dtype=np.int8)},
+    {"labels": np.array([{}], dtype=object)},
 )
-def test_a_file_of_another_form_is_refused(change: dict) -> None:
-    held = {
-        "format": np.int64(1),
-        "labels": np.array(["A", "B"]),
-        "weights": np.zeros((8, 2), dtype=np.int8),
-        "scale": np.ones(2, dtype=np.float32),
-        "intercept": np.zeros(2, dtype=np.float32),
-    }
-    whole, changed = io.BytesIO(), io.BytesIO()
-    np.savez(whole, **held)
-    assert Model.parse(whole.getvalue()).labels == ("A", "B")
-    np.savez(changed, **(held | change))
-    with pytest.raises(ValueError, match="model"):
-        Model.parse(changed.getvalue())
+
+
+def test_a_file_of_another_form_is_refused(subtests: pytest.Subtests) -> None:
+    for change in A_FILE_OF_ANOTHER_FORM_IS_REFUSED:
+        with subtests.test(change=change):
+            held = {
+                "format": np.int64(1),
+                "labels": np.array(["A", "B"]),
+                "weights": np.zeros((8, 2), dtype=np.int8),
+                "scale": np.ones(2, dtype=np.float32),
+                "intercept": np.zeros(2, dtype=np.float32),
+            }
+            whole, changed = io.BytesIO(), io.BytesIO()
+            np.savez(whole, **held)
+            assert Model.parse(whole.getvalue()).labels == ("A", "B")
+            np.savez(changed, **(held | change))
+            with pytest.raises(ValueError, match="model"):
+                Model.parse(changed.getvalue())

@@ -21,45 +21,51 @@ def scan(values: list[str], name: str | None = None, *, with_model: bool = False
     return column.finish()
 
 
-@pytest.mark.parametrize(
-    ("leak", "rule"),
-    [
-        ("write to ann.other@clinic.example please", "has email"),
-        ("account NL91 ABNA 0417 1643 00 it is", "has iban"),
-        ("ssn was 078-05-1120", "has ssn"),
-        ("paid with 4111-1111-1111-1111", "has card"),
-        ("ring +31 20 123 45 67 after five", "has phone"),
-        ("ring (212) 555-0147", "has phone"),
-        ("found at 52.37021, 4.89517", "has coordinates"),
-    ],
+ONE_VALUE_AMONG_THOUSANDS_IS_ENOUGH = (
+    ("write to ann.other@clinic.example please", "has email"),
+    ("account NL91 ABNA 0417 1643 00 it is", "has iban"),
+    ("ssn was 078-05-1120", "has ssn"),
+    ("paid with 4111-1111-1111-1111", "has card"),
+    ("ring +31 20 123 45 67 after five", "has phone"),
+    ("ring (212) 555-0147", "has phone"),
+    ("found at 52.37021, 4.89517", "has coordinates"),
 )
-def test_one_value_among_thousands_is_enough(leak: str, rule: str) -> None:
-    values = ORDINARY * 2_000
-    assert scan(values).classification is Class.NONE
-    found = scan([*values, leak])
-    assert (found.kind, found.classification, found.proposed) == (Kind.FREE_TEXT, Class.DIRECT, Action.DROP)
-    assert found.evidence[rule] == 1
 
 
-@pytest.mark.parametrize(
-    "harmless",
-    [
-        "account NL91 ABNA 0417 1643 01",
-        "4111-1111-1111-1112",
-        "1.2.840.10008.5.1.4.1.1.2",
-        "user@localhost",
-        "12-34-5678 and 2019-12-31",
-        "version 2.10.4",
-        "p < 0.0001, t = 52.3",
-        "1-800",
-        "10.1016/j.neuroimage.2019.116",
-        "2021-03-04 12:30:00+01:00",
-        "sub-01_ses-02_task-rest_run-1",
-        "ACGT-1234-5678-9012",
-    ],
+def test_one_value_among_thousands_is_enough(subtests: pytest.Subtests) -> None:
+    for leak, rule in ONE_VALUE_AMONG_THOUSANDS_IS_ENOUGH:
+        with subtests.test(leak=leak, rule=rule):
+            values = ORDINARY * 2_000
+            assert scan(values).classification is Class.NONE
+            found = scan([*values, leak])
+            assert (found.kind, found.classification, found.proposed) == (
+                Kind.FREE_TEXT,
+                Class.DIRECT,
+                Action.DROP,
+            )
+            assert found.evidence[rule] == 1
+
+
+WHAT_ONLY_LOOKS_SO_IS_LEFT_ALONE = (
+    "account NL91 ABNA 0417 1643 01",
+    "4111-1111-1111-1112",
+    "1.2.840.10008.5.1.4.1.1.2",
+    "user@localhost",
+    "12-34-5678 and 2019-12-31",
+    "version 2.10.4",
+    "p < 0.0001, t = 52.3",
+    "1-800",
+    "10.1016/j.neuroimage.2019.116",
+    "2021-03-04 12:30:00+01:00",
+    "sub-01_ses-02_task-rest_run-1",
+    "ACGT-1234-5678-9012",
 )
-def test_what_only_looks_so_is_left_alone(harmless: str) -> None:
-    assert scan([*ORDINARY * 100, harmless]).classification is Class.NONE
+
+
+def test_what_only_looks_so_is_left_alone(subtests: pytest.Subtests) -> None:
+    for harmless in WHAT_ONLY_LOOKS_SO_IS_LEFT_ALONE:
+        with subtests.test(harmless=harmless):
+            assert scan([*ORDINARY * 100, harmless]).classification is Class.NONE
 
 
 def test_a_weak_check_needs_nearly_all_values() -> None:
@@ -90,49 +96,54 @@ def test_check_digits_of_catalogues_win_over_chance() -> None:
     assert scan(snomed).classification is Class.NONE
 
 
-@pytest.mark.parametrize("missing", ["", "n/a", "n/a ", " N/A", "NA", "null", "None", "-", "NaN", "."])
-def test_missing_codes_are_no_values(missing: str) -> None:
-    found = scan([missing] * 90 + ["078-05-1120"] * 10)
-    assert (found.kind, found.confidence) == (Kind.NATIONAL_ID, 0.99)
-    assert found.evidence["missing"] == 90
-    assert scan([missing] * 5, "email").kind is Kind.EMAIL
-    assert scan([missing] * 5).kind is Kind.EMPTY
+MISSING_CODES_ARE_NO_VALUES = ("", "n/a", "n/a ", " N/A", "NA", "null", "None", "-", "NaN", ".")
 
 
-@pytest.mark.parametrize(
-    ("header", "kind"),
-    [
-        ("date_of_birth", Kind.DATE_OF_BIRTH),
-        ("dateOfBirth", Kind.DATE_OF_BIRTH),
-        ("Geburtsdatum", Kind.DATE_OF_BIRTH),
-        ("fecha de nacimiento", Kind.DATE_OF_BIRTH),
-        ("Data di nascita", Kind.DATE_OF_BIRTH),
-        ("Birthday", Kind.DATE_OF_BIRTH),
-        ("date de naissance", Kind.DATE_OF_BIRTH),
-        ("geboortedatum", Kind.DATE_OF_BIRTH),
-        ("Prénom", Kind.PERSON),
-        ("Straße", Kind.ADDRESS),
-        ("participant_id", Kind.RECORD_ID),
-        ("CCNumber", Kind.CARD),
-        ("huisarts", Kind.PERSON),
-        ("patient e-mail", Kind.EMAIL),
-        ("LAT", Kind.COORDINATE),
-        ("yearOfBirth", Kind.AGE),
-        ("PLZ", Kind.POSTCODE),
-        ("phone_type", None),
-        ("email_consent", None),
-        ("drug_name", None),
-        ("trial_id", None),
-        ("roi name", None),
-        ("heart_rate", None),
-        ("n_visits", None),
-        ("", None),
-        ("_-_", None),
-        ("𝕏" * 500, None),
-    ],
+def test_missing_codes_are_no_values(subtests: pytest.Subtests) -> None:
+    for missing in MISSING_CODES_ARE_NO_VALUES:
+        with subtests.test(missing=missing):
+            found = scan([missing] * 90 + ["078-05-1120"] * 10)
+            assert (found.kind, found.confidence) == (Kind.NATIONAL_ID, 0.99)
+            assert found.evidence["missing"] == 90
+            assert scan([missing] * 5, "email").kind is Kind.EMAIL
+            assert scan([missing] * 5).kind is Kind.EMPTY
+
+
+WHAT_HEADERS_ANNOUNCE = (
+    ("date_of_birth", Kind.DATE_OF_BIRTH),
+    ("dateOfBirth", Kind.DATE_OF_BIRTH),
+    ("Geburtsdatum", Kind.DATE_OF_BIRTH),
+    ("fecha de nacimiento", Kind.DATE_OF_BIRTH),
+    ("Data di nascita", Kind.DATE_OF_BIRTH),
+    ("Birthday", Kind.DATE_OF_BIRTH),
+    ("date de naissance", Kind.DATE_OF_BIRTH),
+    ("geboortedatum", Kind.DATE_OF_BIRTH),
+    ("Prénom", Kind.PERSON),
+    ("Straße", Kind.ADDRESS),
+    ("participant_id", Kind.RECORD_ID),
+    ("CCNumber", Kind.CARD),
+    ("huisarts", Kind.PERSON),
+    ("patient e-mail", Kind.EMAIL),
+    ("LAT", Kind.COORDINATE),
+    ("yearOfBirth", Kind.AGE),
+    ("PLZ", Kind.POSTCODE),
+    ("phone_type", None),
+    ("email_consent", None),
+    ("drug_name", None),
+    ("trial_id", None),
+    ("roi name", None),
+    ("heart_rate", None),
+    ("n_visits", None),
+    ("", None),
+    ("_-_", None),
+    ("𝕏" * 500, None),
 )
-def test_what_headers_announce(header: str, kind: Kind | None) -> None:
-    assert kind_of_header(header) is kind
+
+
+def test_what_headers_announce(subtests: pytest.Subtests) -> None:
+    for header, kind in WHAT_HEADERS_ANNOUNCE:
+        with subtests.test(header=header, kind=kind):
+            assert kind_of_header(header) is kind
 
 
 def test_a_header_alone_flags_nothing_that_its_values_cannot_be() -> None:

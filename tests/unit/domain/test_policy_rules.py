@@ -55,42 +55,44 @@ def test_what_was_declared_before_is_dumped_as_before():
     }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "fields",
-    [
-        {"mechanisms": ["pac"]},
-        {"max_epsilon_per_project": "3"},
-        {"approve_jobs_above": "0.5"},
-        {"review_releases_above": "0.5"},
-        {"reviewers": ["rival"]},
-        {"reviewers": ["rival"], "votes": 2},
-        {"review_twin": True},
-    ],
+WHAT_IS_SET_IS_DUMPED_AND_READ_BACK = (
+    {"mechanisms": ["pac"]},
+    {"max_epsilon_per_project": "3"},
+    {"approve_jobs_above": "0.5"},
+    {"review_releases_above": "0.5"},
+    {"reviewers": ["rival"]},
+    {"reviewers": ["rival"], "votes": 2},
+    {"review_twin": True},
 )
-def test_what_is_set_is_dumped_and_read_back(fields: dict[str, Any]):
-    policy = make_policy(**fields)
-    assert set(fields) <= set(policy.model_dump())
-    assert parse(Policy, policy.model_dump(mode="json")) == policy
-    assert set(changes(make_policy(), policy)) == set(fields)
 
 
-@pytest.mark.parametrize(
-    ("fields", "said"),
-    [
-        ({"approve_jobs": True, "approve_jobs_above": "1"}, "approve_jobs_above: has no meaning beside"),
-        ({"review_releases": True, "review_releases_above": "1"}, "review_releases_above: has no meaning"),
-        ({"reviewers": ["rival", "rival"]}, "reviewers: names rival twice"),
-        ({"mechanisms": ["pac", "pac"]}, "mechanisms: names pac twice"),
-        ({"mechanisms": []}, "mechanisms:"),
-        ({"mechanisms": ["magic"]}, "mechanisms.0:"),
-        ({"votes": 2}, "votes: 2 needs somebody beside the owner"),
-        ({"votes": 3, "reviewers": ["rival"]}, "votes:"),
-        ({"max_epsilon_per_project": "0"}, "max_epsilon_per_project:"),
-        ({"approve_jobs_above": "much"}, "approve_jobs_above:"),
-    ],
+def test_what_is_set_is_dumped_and_read_back(subtests: pytest.Subtests):
+    for fields in WHAT_IS_SET_IS_DUMPED_AND_READ_BACK:
+        with subtests.test(fields=fields):
+            policy = make_policy(**fields)
+            assert set(fields) <= set(policy.model_dump())
+            assert parse(Policy, policy.model_dump(mode="json")) == policy
+            assert set(changes(make_policy(), policy)) == set(fields)
+
+
+WHAT_CONTRADICTS_ITSELF_IS_REFUSED_AT_ITS_FIELD = (
+    ({"approve_jobs": True, "approve_jobs_above": "1"}, "approve_jobs_above: has no meaning beside"),
+    ({"review_releases": True, "review_releases_above": "1"}, "review_releases_above: has no meaning"),
+    ({"reviewers": ["rival", "rival"]}, "reviewers: names rival twice"),
+    ({"mechanisms": ["pac", "pac"]}, "mechanisms: names pac twice"),
+    ({"mechanisms": []}, "mechanisms:"),
+    ({"mechanisms": ["magic"]}, "mechanisms.0:"),
+    ({"votes": 2}, "votes: 2 needs somebody beside the owner"),
+    ({"votes": 3, "reviewers": ["rival"]}, "votes:"),
+    ({"max_epsilon_per_project": "0"}, "max_epsilon_per_project:"),
+    ({"approve_jobs_above": "much"}, "approve_jobs_above:"),
 )
-def test_what_contradicts_itself_is_refused_at_its_field(fields: dict[str, Any], said: str):
-    assert problem_of(**fields).startswith(said)
+
+
+def test_what_contradicts_itself_is_refused_at_its_field(subtests: pytest.Subtests):
+    for fields, said in WHAT_CONTRADICTS_ITSELF_IS_REFUSED_AT_ITS_FIELD:
+        with subtests.test(fields=fields, said=said):
+            assert problem_of(**fields).startswith(said)
 
 
 def test_a_limit_for_projects_needs_an_account_of_epsilon():
@@ -104,28 +106,27 @@ def request_for(**fields: Any) -> AnyRequest:
     return make_job_request(**fields)
 
 
-@pytest.mark.parametrize(
-    ("rule", "decides"), [("approve_jobs", needs_approval), ("review_releases", needs_review)]
-)
-@pytest.mark.parametrize(
-    ("request_", "at_half", "at_one"),
-    [
-        (request_for(epsilon="0.5"), False, False),
-        (request_for(epsilon="0.500001"), True, False),
-        (request_for(epsilon="2"), True, True),
-        (request_for(mechanism=PAC), True, True),
-        (parse(QueryRequest, QUERY), False, False),
-        (parse(QueryRequest, QUERY | {"epsilon": "0.6"}), True, False),
-    ],
-    ids=["at it", "just above", "far above", "no epsilon", "query at it", "query above"],
-)
-def test_a_threshold_decides_who_waits(
-    rule: str, decides: Any, request_: AnyRequest, at_half: bool, at_one: bool
-):
-    assert decides(request_, make_policy(**{rule: True}))
-    assert not decides(request_, make_policy())
-    assert decides(request_, make_policy(**{f"{rule}_above": "0.5"})) is at_half
-    assert decides(request_, make_policy(**{f"{rule}_above": "1"})) is at_one
+RULES_WITH_A_THRESHOLD = (("approve_jobs", needs_approval), ("review_releases", needs_review))
+
+
+REQUESTS_ABOUT_A_THRESHOLD = {
+    "at it": (request_for(epsilon="0.5"), False, False),
+    "just above": (request_for(epsilon="0.500001"), True, False),
+    "far above": (request_for(epsilon="2"), True, True),
+    "no epsilon": (request_for(mechanism=PAC), True, True),
+    "query at it": (parse(QueryRequest, QUERY), False, False),
+    "query above": (parse(QueryRequest, QUERY | {"epsilon": "0.6"}), True, False),
+}
+
+
+def test_a_threshold_decides_who_waits(subtests: pytest.Subtests):
+    for rule, decides in RULES_WITH_A_THRESHOLD:
+        for name, (request_, at_half, at_one) in REQUESTS_ABOUT_A_THRESHOLD.items():
+            with subtests.test(name, rule=rule, decides=decides):
+                assert decides(request_, make_policy(**{rule: True}))
+                assert not decides(request_, make_policy())
+                assert decides(request_, make_policy(**{f"{rule}_above": "0.5"})) is at_half
+                assert decides(request_, make_policy(**{f"{rule}_above": "1"})) is at_one
 
 
 def test_the_rule_that_holds_a_job_back_is_named():

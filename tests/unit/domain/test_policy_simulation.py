@@ -69,23 +69,24 @@ def test_a_review_is_told_apart_from_an_approval():
     assert found.exits(now=True) == {Exit.BY_ITSELF: 1, Exit.REVIEWED: 1}
 
 
-@pytest.mark.parametrize(
-    ("asked", "policy", "said"),
-    [
-        ({"epsilon": "2"}, {"max_epsilon_per_job": "1"}, "mechanism.epsilon: 2 is over the 1"),
-        ({}, {"images": ["octave"]}, "does not allow the image python"),
-        ({}, {"guarantees": ["pac"]}, "promises pure_dp"),
-        ({}, {"mechanisms": ["pac"]}, "does not allow sample_aggregate"),
-        ({}, {"min_block_size": 20}, "mechanism.block_size: 10 is under the 20"),
-        ({}, {"data_users": ["bob"]}, "ada is not among the data users"),
-        ({}, {"max_wall_seconds": 1}, "resources.wall_seconds"),
-    ],
+WHAT_WOULD_HAVE_BEEN_REFUSED_SAYS_WHY = (
+    ({"epsilon": "2"}, {"max_epsilon_per_job": "1"}, "mechanism.epsilon: 2 is over the 1"),
+    ({}, {"images": ["octave"]}, "does not allow the image python"),
+    ({}, {"guarantees": ["pac"]}, "promises pure_dp"),
+    ({}, {"mechanisms": ["pac"]}, "does not allow sample_aggregate"),
+    ({}, {"min_block_size": 20}, "mechanism.block_size: 10 is under the 20"),
+    ({}, {"data_users": ["bob"]}, "ada is not among the data users"),
+    ({}, {"max_wall_seconds": 1}, "resources.wall_seconds"),
 )
-def test_what_would_have_been_refused_says_why(asked: dict[str, Any], policy: dict[str, Any], said: str):
-    (judged,) = run(job(1, **asked), **policy).jobs
-    assert (judged.now.admission, judged.now.exit, judged.changes) == (REFUSED, None, True)
-    assert said in judged.now.reasons[0]
-    assert judged.why == judged.now.reasons
+
+
+def test_what_would_have_been_refused_says_why(subtests: pytest.Subtests):
+    for asked, policy, said in WHAT_WOULD_HAVE_BEEN_REFUSED_SAYS_WHY:
+        with subtests.test(asked=asked, policy=policy, said=said):
+            (judged,) = run(job(1, **asked), **policy).jobs
+            assert (judged.now.admission, judged.now.exit, judged.changes) == (REFUSED, None, True)
+            assert said in judged.now.reasons[0]
+            assert judged.why == judged.now.reasons
 
 
 @pytest.mark.parametrize("named", [["*"], ["ada"], ["bob", "ada"]])

@@ -29,10 +29,11 @@ def proposal(found: FoundTable, column: str, person: str | None = None) -> Propo
     return next(each for each in propose(found, person=person, dictionary={}) if each.column == column)
 
 
-@pytest.mark.parametrize("power", [-1.0, 0.0, 0.5, 1.0, 2.0, 3.0])
-def test_the_transform_is_scipys(power: float) -> None:
-    values = np.linspace(-3, 5, 41)
-    assert np.allclose(transform(values, power), stats.yeojohnson(values, power))
+def test_the_transform_is_scipys(subtests: pytest.Subtests) -> None:
+    for power in (-1.0, 0.0, 0.5, 1.0, 2.0, 3.0):
+        with subtests.test(power=power):
+            values = np.linspace(-3, 5, 41)
+            assert np.allclose(transform(values, power), stats.yeojohnson(values, power))
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -83,9 +84,7 @@ def test_a_sample_is_of_all_rows_alike_and_the_same_each_time() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("text", "kind"),
-    [
+KINDS_OF_CELLS = (
         ("0", "whole"), ("-12", "whole"), ("1.5", "decimal"), (".5", "decimal"), ("1e5", "decimal"),
         ("5.54563E+15", "decimal"), ("007", "padded"), ("1,5", "comma"), ("1.234,5", "comma"),
         ("1,234.5", "text"),
@@ -93,10 +92,13 @@ def test_a_sample_is_of_all_rows_alike_and_the_same_each_time() -> None:
         ("=1+1", "formula"), ("-A1", "formula"), ("+49", "whole"), ("e5", "text"), ("1 2", "text"),
         ("\u0661", "text"),
         ("1_000", "text"), ("inf", "text"), ("9" * 100_000, "text"), ("1" * 50 + "x", "text"),
-    ],
 )  # fmt: skip
-def test_kinds_of_cells(text: str, kind: str) -> None:
-    assert kind_of(text) == kind
+
+
+def test_kinds_of_cells(subtests: pytest.Subtests) -> None:
+    for text, kind in KINDS_OF_CELLS:
+        with subtests.test(text=text, kind=kind):
+            assert kind_of(text) == kind
 
 
 def test_proposals_for_numbers() -> None:

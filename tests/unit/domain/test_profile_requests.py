@@ -85,10 +85,15 @@ def test_what_was_cut_does_not_open(cut: int) -> None:
         open_profile(sealed()[:cut], private=PRIVATE, context=CONTEXT)
 
 
-@pytest.mark.parametrize("point", SMALL, ids=lambda point: point.hex()[:8])
-def test_nothing_is_sealed_to_a_point_that_shares_its_secret_with_everybody(point: bytes) -> None:
-    with pytest.raises(PlatformError, match="none that anything can be sealed to"):
-        sealed(key=base64.b64encode(point).decode())
+def test_nothing_is_sealed_to_a_point_that_shares_its_secret_with_everybody(
+    subtests: pytest.Subtests,
+) -> None:
+    for point in SMALL:
+        with (
+            subtests.test(point=point),
+            pytest.raises(PlatformError, match="none that anything can be sealed to"),
+        ):
+            sealed(key=base64.b64encode(point).decode())
 
 
 @settings(max_examples=30)
@@ -131,12 +136,24 @@ def test_every_state_is_in_the_table_of_moves() -> None:
     assert {state for state in ProfileState if state.is_open} == {ProfileState.WAITING, ProfileState.READING}
 
 
-@pytest.mark.parametrize("key", ["", "AAAA", "x" * 44, PUBLIC[:-1], PUBLIC + "=", PUBLIC + "\n", "=" * 44])
-def test_a_key_of_a_wrong_form_is_named(key: str) -> None:
-    delivery = "00000000-0000-4000-8000-000000000000"
-    with pytest.raises(InvalidRequest) as refused:
-        parse(ProfileRequest, {"name": "clinic", "delivery": delivery, "key": key})
-    assert refused.value.problems[0].field == "key"
+A_KEY_OF_A_WRONG_FORM_IS_NAMED = {
+    "nothing": "",
+    "short": "AAAA",
+    "no padding": "x" * 44,
+    "one short": PUBLIC[:-1],
+    "one long": PUBLIC + "=",
+    "a line": PUBLIC + "\n",
+    "padding alone": "=" * 44,
+}
+
+
+def test_a_key_of_a_wrong_form_is_named(subtests: pytest.Subtests) -> None:
+    for name, key in A_KEY_OF_A_WRONG_FORM_IS_NAMED.items():
+        with subtests.test(name):
+            delivery = "00000000-0000-4000-8000-000000000000"
+            with pytest.raises(InvalidRequest) as refused:
+                parse(ProfileRequest, {"name": "clinic", "delivery": delivery, "key": key})
+            assert refused.value.problems[0].field == "key"
 
 
 def test_fingerprints_tell_keys_apart_and_belong_to_the_public_half() -> None:

@@ -88,19 +88,28 @@ def test_a_last_day_lies_ahead_and_within_the_project(day: date, latest: date | 
         check_end(day, NOW, latest=latest)
 
 
-@pytest.mark.parametrize("day", [1_900_000_000, "1900000000", 20270131, "2027-1-1", "20270131", None, True,
-                                 "2027-02-30", "2027-W05", datetime(2027, 1, 1), "²027-01-01"])  # fmt: skip
-def test_a_day_is_written_as_a_day(day: object):
-    fields = {"name": "sleep", "title": "Sleep", "purpose": "Why.", "ends_on": day}
-    with pytest.raises(InvalidRequest, match="ends_on: must be a day such as 2027-01-31"):
-        parse(NewProject, fields)
+A_DAY_IS_WRITTEN_AS_A_DAY = (1_900_000_000, "1900000000", 20270131, "2027-1-1", "20270131", None, True,
+                                 "2027-02-30", "2027-W05", datetime(2027, 1, 1), "²027-01-01",
+)  # fmt: skip
 
 
-@pytest.mark.parametrize("text", ["", "  \n", "a\x00b", "\u202etxt", "bell\x07", "x" * 1001, 7, None])
-def test_texts_are_ones_that_people_can_read(text: object):
-    for model, field in ((Ask, "why"), (Reason, "reason")):
-        with pytest.raises(InvalidRequest, match=rf"^{field}: "):
-            parse(model, {field: text})
+def test_a_day_is_written_as_a_day(subtests: pytest.Subtests):
+    for day in A_DAY_IS_WRITTEN_AS_A_DAY:
+        with subtests.test(day=day):
+            fields = {"name": "sleep", "title": "Sleep", "purpose": "Why.", "ends_on": day}
+            with pytest.raises(InvalidRequest, match="ends_on: must be a day such as 2027-01-31"):
+                parse(NewProject, fields)
+
+
+TEXTS_ARE_ONES_THAT_PEOPLE_CAN_READ = ("", "  \n", "a\x00b", "\u202etxt", "bell\x07", "x" * 1001, 7, None)
+
+
+def test_texts_are_ones_that_people_can_read(subtests: pytest.Subtests):
+    for text in TEXTS_ARE_ONES_THAT_PEOPLE_CAN_READ:
+        with subtests.test(text=text):
+            for model, field in ((Ask, "why"), (Reason, "reason")):
+                with pytest.raises(InvalidRequest, match=rf"^{field}: "):
+                    parse(model, {field: text})
 
 
 def test_a_text_is_kept_as_it_was_meant():
@@ -114,25 +123,25 @@ def test_amounts_are_exact_and_of_known_currencies():
     assert (terms.reason, terms.ends_on) == ("", None)
 
 
-@pytest.mark.parametrize(
-    "amounts",
-    [
-        [],
-        "1",
-        {"euro": "1"},
-        {"epsilon": "0"},
-        {"epsilon": "-1"},
-        {"epsilon": True},
-        {"delta": "nan"},
-        {"epsilon": "1e999999999"},
-        {"releases": "0.5"},
-        {"epsilon": ["1"]},
-        {"epsilon": None},
-    ],
+NO_OTHER_AMOUNTS = (
+    [],
+    "1",
+    {"euro": "1"},
+    {"epsilon": "0"},
+    {"epsilon": "-1"},
+    {"epsilon": True},
+    {"delta": "nan"},
+    {"epsilon": "1e999999999"},
+    {"releases": "0.5"},
+    {"epsilon": ["1"]},
+    {"epsilon": None},
 )
-def test_no_other_amounts(amounts: object):
-    with pytest.raises(InvalidRequest, match=r"^amounts: "):
-        parse(Terms, {"amounts": amounts})
+
+
+def test_no_other_amounts(subtests: pytest.Subtests):
+    for amounts in NO_OTHER_AMOUNTS:
+        with subtests.test(amounts=amounts), pytest.raises(InvalidRequest, match=r"^amounts: "):
+            parse(Terms, {"amounts": amounts})
 
 
 def test_who_leads():

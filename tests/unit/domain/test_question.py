@@ -24,9 +24,10 @@ def question(request: JobRequest, *, dataset_id: str = "d-1", image_digest: str 
     return request.question(dataset_id=dataset_id, image_digest=image_digest)
 
 
-@pytest.mark.parametrize("epsilon", [0.5, "0.5", "0.50", "0.500000", ".5", "5e-1", " 0.5"])
-def test_one_loss_in_any_spelling_is_one_question(epsilon):
-    assert question(make_job_request(epsilon=epsilon)) == question(make_job_request(epsilon="0.5"))
+def test_one_loss_in_any_spelling_is_one_question(subtests):
+    for epsilon in (0.5, "0.5", "0.50", "0.500000", ".5", "5e-1", " 0.5"):
+        with subtests.test(epsilon=epsilon):
+            assert question(make_job_request(epsilon=epsilon)) == question(make_job_request(epsilon="0.5"))
 
 
 def test_who_pays_from_which_project_is_no_part_of_the_question():

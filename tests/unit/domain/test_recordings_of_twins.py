@@ -229,9 +229,7 @@ def test_a_fif_that_leads_back_to_itself_is_refused():
         read_fif(io.BytesIO(start + struct.pack(">4i", 108, 0, 0, 36)))
 
 
-@pytest.mark.parametrize(
-    ("path", "fields", "words"),
-    [
+WHAT_A_FORMAT_CANNOT_HOLD_IS_REFUSED_BY_NAME = (
         ("{person}/{person}_meg.ds", {}, "no twin is made of this format: convert it to .fif"),
         ("{person}/{person}_ieeg.mefd", {}, "name it under excluded"),
         ("{person}/{person}_eeg.eeg", {}, "no twin is made of this format"),
@@ -243,11 +241,16 @@ def test_a_fif_that_leads_back_to_itself_is_refused():
         ("{person}/{person}_eeg.set", {"channels": [{"name": "Cz", "units": "V"}]}, "declare units uV"),
         ("{person}/{person}_meg.fif", {"channels": [{"name": "A", "type": "MEGMAG"}]}, "has units T;"),
         ("{person}/{person}_meg.fif", {"channels": [{"name": "Cz", "units": "T"}]}, "type EEG has units uV"),
-    ],
 )  # fmt: skip
-def test_what_a_format_cannot_hold_is_refused_by_name(path, fields, words):
-    with pytest.raises(InvalidRequest, match=words):
-        parse(PersonFile, {"path": path, "twin_recording": {**PLAIN, **fields}})
+
+
+def test_what_a_format_cannot_hold_is_refused_by_name(subtests):
+    for path, fields, words in WHAT_A_FORMAT_CANNOT_HOLD_IS_REFUSED_BY_NAME:
+        with (
+            subtests.test(path=path, fields=fields, words=words),
+            pytest.raises(InvalidRequest, match=words),
+        ):
+            parse(PersonFile, {"path": path, "twin_recording": {**PLAIN, **fields}})
 
 
 def test_electrodes_sit_where_their_names_say():

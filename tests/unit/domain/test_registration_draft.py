@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from factories import declaration_fields, table_fields
 
@@ -36,28 +34,29 @@ def test_a_new_draft_asks_for_what_only_people_know():
     }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("fields", "step"),
-    [
-        ({"name": "Bad Name"}, "about"),
-        ({"nominal_size": 3}, "unit"),
-        ({"tables": [table_fields(columns=[{"name": "age", "kind": "number"}])]}, "tables"),
-        ({"tables": []}, "tables"),
-        ({"privacy_unit": {"table": "other.tsv", "column": "participant_id"}}, "tables"),
-        ({"person_files": [{"path": "{person}/a.txt"}]}, "files"),
-        ({"public_files": [{"path": "README", "text": "x"}] * 2}, "files"),
-        ({"excluded": ["participants.tsv"]}, "files"),
-        ({"accounting": "zcdp"}, "budget"),
-        ({"budget_nats": "0.9"}, "budget"),
-        ({"policy": {"max_epsilon_per_job": "-1"}}, "policy"),
-        ({"policy": {"approve_jobs": True, "approve_jobs_above": "1"}}, "policy"),
-        ({"layout": "bids", "folders": "none"}, "unit"),
-    ],
+A_PROBLEM_LEADS_TO_THE_STEP_THAT_MENDS_IT = (
+    ({"name": "Bad Name"}, "about"),
+    ({"nominal_size": 3}, "unit"),
+    ({"tables": [table_fields(columns=[{"name": "age", "kind": "number"}])]}, "tables"),
+    ({"tables": []}, "tables"),
+    ({"privacy_unit": {"table": "other.tsv", "column": "participant_id"}}, "tables"),
+    ({"person_files": [{"path": "{person}/a.txt"}]}, "files"),
+    ({"public_files": [{"path": "README", "text": "x"}] * 2}, "files"),
+    ({"excluded": ["participants.tsv"]}, "files"),
+    ({"accounting": "zcdp"}, "budget"),
+    ({"budget_nats": "0.9"}, "budget"),
+    ({"policy": {"max_epsilon_per_job": "-1"}}, "policy"),
+    ({"policy": {"approve_jobs": True, "approve_jobs_above": "1"}}, "policy"),
+    ({"layout": "bids", "folders": "none"}, "unit"),
 )
-def test_a_problem_leads_to_the_step_that_mends_it(fields: dict[str, Any], step: str):
-    found = by_step(problems(declaration_fields(**fields)))
-    assert found[step], found
-    assert not found["check"]
+
+
+def test_a_problem_leads_to_the_step_that_mends_it(subtests: pytest.Subtests):
+    for fields, step in A_PROBLEM_LEADS_TO_THE_STEP_THAT_MENDS_IT:
+        with subtests.test(fields=fields, step=step):
+            found = by_step(problems(declaration_fields(**fields)))
+            assert found[step], found
+            assert not found["check"]
 
 
 def test_a_sentence_of_unknown_words_is_shown_at_the_check():
@@ -80,24 +79,24 @@ def test_the_unit_is_the_first_table_and_its_column_of_people():
     assert fields.get("privacy_unit") is None, "what was typed is not changed"
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        {"tables": 5},
-        {"tables": [3]},
-        {"tables": [{"columns": {"a": 1}}]},
-        {"tables": [{"columns": ["a"]}]},
-        {"person_files": "x"},
-        {"public_files": [None]},
-        {"policy": []},
-        {"privacy_unit": "participant"},
-        {"nmae": "x"},
-        {"policy": {"data_user": ["ada"]}},
-    ],
+WHAT_NO_STEP_COULD_SHOW_IS_NOT_TAKEN_UP = (
+    {"tables": 5},
+    {"tables": [3]},
+    {"tables": [{"columns": {"a": 1}}]},
+    {"tables": [{"columns": ["a"]}]},
+    {"person_files": "x"},
+    {"public_files": [None]},
+    {"policy": []},
+    {"privacy_unit": "participant"},
+    {"nmae": "x"},
+    {"policy": {"data_user": ["ada"]}},
 )
-def test_what_no_step_could_show_is_not_taken_up(content: dict[str, Any]):
-    with pytest.raises(InvalidRequest):
-        taken_up(content)
+
+
+def test_what_no_step_could_show_is_not_taken_up(subtests: pytest.Subtests):
+    for content in WHAT_NO_STEP_COULD_SHOW_IS_NOT_TAKEN_UP:
+        with subtests.test(content=content), pytest.raises(InvalidRequest):
+            taken_up(content)
 
 
 def test_wrong_values_are_taken_up_to_be_mended():

@@ -47,19 +47,20 @@ def rows_of(*rules):
     return [dict(zip(header, row, strict=True)) for row in rows]
 
 
-@pytest.mark.parametrize(
-    ("text", "rule"),
-    [
-        ("end >= start", InOrder("end", ">=", "start")),
-        (" a<b ", InOrder("a", "<", "b")),
-        ("`end day` <= start.x", InOrder("end day", "<=", "start.x")),
-        ("Weight ~ -85 + 0.94 * Height, sd 12", OnALine("Weight", -85, 0.94, "Height", 12)),
-        ("w~1e2-2*h,sd 0.5", OnALine("w", 100, -2, "h", 0.5)),
-        ("`visit date` rises with visit", Rising("visit date", "visit")),
-    ],
+THE_FORMS_OF_A_RULE = (
+    ("end >= start", InOrder("end", ">=", "start")),
+    (" a<b ", InOrder("a", "<", "b")),
+    ("`end day` <= start.x", InOrder("end day", "<=", "start.x")),
+    ("Weight ~ -85 + 0.94 * Height, sd 12", OnALine("Weight", -85, 0.94, "Height", 12)),
+    ("w~1e2-2*h,sd 0.5", OnALine("w", 100, -2, "h", 0.5)),
+    ("`visit date` rises with visit", Rising("visit date", "visit")),
 )
-def test_the_forms_of_a_rule(text, rule):
-    assert read_rule(text) == rule
+
+
+def test_the_forms_of_a_rule(subtests):
+    for text, rule in THE_FORMS_OF_A_RULE:
+        with subtests.test(text=text, rule=rule):
+            assert read_rule(text) == rule
 
 
 NO_RULES = (
@@ -75,29 +76,29 @@ NO_RULES = (
 )
 
 
-@pytest.mark.parametrize("text", NO_RULES)
-def test_anything_else_is_refused_with_the_forms_that_there_are(text):
-    with pytest.raises(ValueError, match="write one like"):
-        read_rule(text)
+def test_anything_else_is_refused_with_the_forms_that_there_are(subtests):
+    for text in NO_RULES:
+        with subtests.test(text=text), pytest.raises(ValueError, match="write one like"):
+            read_rule(text)
 
 
-@pytest.mark.parametrize(
-    ("rules", "words"),
-    [
-        (["a >= c"], "c is not a declared column"),
-        (["a >= sex"], "sex must be of kind"),
-        (["a >= a"], "two different columns"),
-        (["a >= start"], "a date is compared with dates"),
-        (["start ~ 1 + 2 * a, sd 1"], "a line is for numbers"),
-        (["a > b"], "upper bound of a must be above that of b"),
-        (["n >= Height"], "upper bound of n must be at or above"),
-        (["Height >= n", "n ~ 1 + 1 * a, sd 1"], "has changed or used n"),
-        (["b >= a", "a >= b"], "has changed or used a"),
-    ],
+RULES_THAT_NOT_EVERY_TWIN_COULD_KEEP = (
+    (["a >= c"], "c is not a declared column"),
+    (["a >= sex"], "sex must be of kind"),
+    (["a >= a"], "two different columns"),
+    (["a >= start"], "a date is compared with dates"),
+    (["start ~ 1 + 2 * a, sd 1"], "a line is for numbers"),
+    (["a > b"], "upper bound of a must be above that of b"),
+    (["n >= Height"], "upper bound of n must be at or above"),
+    (["Height >= n", "n ~ 1 + 1 * a, sd 1"], "has changed or used n"),
+    (["b >= a", "a >= b"], "has changed or used a"),
 )
-def test_rules_that_not_every_twin_could_keep(rules, words):
-    with pytest.raises(InvalidRequest, match=words):
-        table(*rules)
+
+
+def test_rules_that_not_every_twin_could_keep(subtests):
+    for rules, words in RULES_THAT_NOT_EVERY_TWIN_COULD_KEEP:
+        with subtests.test(rules=rules, words=words), pytest.raises(InvalidRequest, match=words):
+            table(*rules)
 
 
 def test_rising_needs_several_rows():

@@ -6,7 +6,6 @@ import hashlib
 import io
 import json
 import zipfile
-from collections.abc import Callable
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
@@ -64,17 +63,17 @@ def test_what_may_be_offered(expires: date, parts: int, error: type[RequestError
             offer.check(TODAY)
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
+AN_OFFER_THAT_IS_NONE = (
         {"parts": 0}, {"record": "1" * 63}, {"leak_report": "G" * 64}, {"method": "copy"}, {"files": []},
         {"agreement": {"signed_by": "x", "agreement": "DTA 12", "expires": "2026-04-01"}},
         {"agreement": {"signed_by": "A. Holder", "agreement": "DTA\n12", "expires": "2026-04-01"}},
-    ],
 )  # fmt: skip
-def test_an_offer_that_is_none(wrong: dict[str, Any]) -> None:
-    with pytest.raises(InvalidRequest):
-        parse(Offer, given_offer().model_dump(mode="json") | wrong)
+
+
+def test_an_offer_that_is_none(subtests: pytest.Subtests) -> None:
+    for wrong in AN_OFFER_THAT_IS_NONE:
+        with subtests.test(wrong=wrong), pytest.raises(InvalidRequest):
+            parse(Offer, given_offer().model_dump(mode="json") | wrong)
 
 
 def test_nobody_counts_twice() -> None:
@@ -165,26 +164,27 @@ def no_archive(folder: Path) -> bytes:
     return (folder / "participants.tsv").read_bytes()
 
 
-@pytest.mark.parametrize(
-    ("made", "said"),
-    [
-        (other_record, "not the folder that was signed for"),
-        (without_record, "no scrambled folder"),
-        (without_note, "lacks files"),
-        (changed, "not as it was handed over"),
-        (one_more, "or has others"),
-        (linked, "no plain file"),
-        (twice, "two files of one name"),
-        (bomb, "larger than"),
-        (cut, "cannot be read"),
-        (no_archive, "cannot be read"),
-    ],
+ANY_OTHER_ARCHIVE_IS_REFUSED = (
+    (other_record, "not the folder that was signed for"),
+    (without_record, "no scrambled folder"),
+    (without_note, "lacks files"),
+    (changed, "not as it was handed over"),
+    (one_more, "or has others"),
+    (linked, "no plain file"),
+    (twice, "two files of one name"),
+    (bomb, "larger than"),
+    (cut, "cannot be read"),
+    (no_archive, "cannot be read"),
 )
-def test_any_other_archive_is_refused(folder: Path, made: Callable[[Path], bytes], said: str) -> None:
-    with pytest.raises(InvalidRequest, match=said) as caught:
-        check_archive(made(folder), offer_of(folder))
-    # names of files may have been made from names of people
-    assert "participants" not in str(caught.value)
+
+
+def test_any_other_archive_is_refused(subtests: pytest.Subtests, folder: Path) -> None:
+    for made, said in ANY_OTHER_ARCHIVE_IS_REFUSED:
+        with subtests.test(made=made, said=said):
+            with pytest.raises(InvalidRequest, match=said) as caught:
+                check_archive(made(folder), offer_of(folder))
+            # names of files may have been made from names of people
+            assert "participants" not in str(caught.value)
 
 
 def test_what_people_read_is_what_the_record_says(folder: Path) -> None:

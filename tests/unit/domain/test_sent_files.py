@@ -7,6 +7,7 @@ import stat
 import time
 import zipfile
 from collections.abc import Callable
+from functools import cache
 
 import pytest
 
@@ -63,8 +64,9 @@ def test_what_dpgate_run_leaves_out_is_left_out_here():
     assert [source.path for source in found.sources] == ["main.py"]
 
 
+@cache
 def _bomb() -> list[tuple[str, bytes]]:
-    return zipped(("zeros.py", bytes(200 * MAX_SOURCE_BYTES)))
+    return zipped(("zeros.py", bytes(40 * MAX_SOURCE_BYTES)))
 
 
 def _many() -> list[tuple[str, bytes]]:

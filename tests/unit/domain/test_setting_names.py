@@ -65,6 +65,7 @@ def test_the_gateway_does_not_start_with_one(monkeypatch: pytest.MonkeyPatch):
         settings_of(os.environ)
 
 
+@pytest.mark.needs(process=True)
 @pytest.mark.parametrize(
     "command", [["-m", "dpgate", "up"], ["-c", "import worker.app"]], ids=["up", "worker"]
 )

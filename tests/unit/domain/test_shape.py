@@ -40,61 +40,66 @@ def test_other_labels_are_ignored_and_never_come_back():
     assert shape.write(["40", "2"]) == b"name\tmean\nage\t40\nheight\t2\n"
 
 
-@pytest.mark.parametrize("text", ["0", "-0", "+1", "1.", ".5", "-1.5e-3", "1E10", "00012", "1" * 20])
-def test_is_a_number(text):
-    assert read_cell(text) == float(text)
+IS_A_NUMBER = ("0", "-0", "+1", "1.", ".5", "-1.5e-3", "1E10", "00012", "1" * 20)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        *("nan", "NaN", "inf", "-inf", "Infinity", "1_0", "0x10", "1e999", "1e9999", "1" * 21, "1" * 81),
-        *(
-            "",
-            " ",
-            " 1",
-            "1 ",
-            "１２",
-            "٣",
-            "½",
-            "1,5",
-            "1e",
-            "e5",
-            ".",
-            "--1",
-            "1\x00",
-            "\ufeff1",
-            "True",
-            "n/a",
-        ),
-        "0." + "0" * 41,
-    ],
+def test_is_a_number(subtests):
+    for text in IS_A_NUMBER:
+        with subtests.test(text=text):
+            assert read_cell(text) == float(text)
+
+
+IS_NO_NUMBER = (
+    *("nan", "NaN", "inf", "-inf", "Infinity", "1_0", "0x10", "1e999", "1e9999", "1" * 21, "1" * 81),
+    *(
+        "",
+        " ",
+        " 1",
+        "1 ",
+        "１２",
+        "٣",
+        "½",
+        "1,5",
+        "1e",
+        "e5",
+        ".",
+        "--1",
+        "1\x00",
+        "\ufeff1",
+        "True",
+        "n/a",
+    ),
+    "0." + "0" * 41,
 )
-def test_is_no_number(text):
-    assert read_cell(text) is None
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        b"",
-        b"\n",
-        b"name\tmean\nage\t40\n",
-        b"name\tmean\nage\t40\nheight\t2\n\n",
-        b"name\tmean\nage\t40\nheight\t2\nextra\t3\n",
-        b"name\tmean\nage\t40\t41\nheight\t2\n",
-        b"name,mean\nage,40\nheight,2\n",
-        b"name\tmean\rage\t40\rheight\t2\r",
-        b"name\tmean\nage\t40\nheight\t2\xff\n",
-        TWIN.decode().encode("utf-16"),
-        b"\x00" * 100,
-        b"\t" * MAX_CELLS,
-        b"1" * (MAX_FILE_BYTES + 1),
-    ],
+def test_is_no_number(subtests):
+    for text in IS_NO_NUMBER:
+        with subtests.test(text=text):
+            assert read_cell(text) is None
+
+
+A_FILE_OF_ANOTHER_SHAPE_IS_A_FAILED_RUN = (
+    b"",
+    b"\n",
+    b"name\tmean\nage\t40\n",
+    b"name\tmean\nage\t40\nheight\t2\n\n",
+    b"name\tmean\nage\t40\nheight\t2\nextra\t3\n",
+    b"name\tmean\nage\t40\t41\nheight\t2\n",
+    b"name,mean\nage,40\nheight,2\n",
+    b"name\tmean\rage\t40\rheight\t2\r",
+    b"name\tmean\nage\t40\nheight\t2\xff\n",
+    TWIN.decode().encode("utf-16"),
+    b"\x00" * 100,
+    b"\t" * MAX_CELLS,
+    b"1" * (MAX_FILE_BYTES + 1),
 )
-def test_a_file_of_another_shape_is_a_failed_run(content):
-    with pytest.raises(PipelineError):
-        locked().read(content)
+
+
+def test_a_file_of_another_shape_is_a_failed_run(subtests):
+    for content in A_FILE_OF_ANOTHER_SHAPE_IS_A_FAILED_RUN:
+        with subtests.test(content=content), pytest.raises(PipelineError):
+            locked().read(content)
 
 
 @pytest.mark.parametrize(
@@ -110,21 +115,21 @@ def test_errors_do_not_repeat_what_the_file_held():
     assert "SECRET" not in str(error.value)
 
 
-@pytest.mark.parametrize(
-    ("content", "words"),
-    [
-        (b"mean\n1\t2\t3\n", "holds 3 numbers, the manifest declares 2: v0, v1"),
-        (b"", "holds 0 numbers"),
-        (b"\xff", "not UTF-8"),
-        (b"\t" * MAX_CELLS, "more than 4096 cells"),
-        (b"1" * (MAX_FILE_BYTES + 1), "larger than 65536 bytes"),
-        (b"1\t2\n" + b"x" * 1001, "a label of more than 1000 characters"),
-        (b"a\r\r\n1\t2", "stray carriage return"),
-    ],
+A_TWIN_RUN_THAT_CANNOT_BE_LOCKED_SAYS_WHY = (
+    (b"mean\n1\t2\t3\n", "holds 3 numbers, the manifest declares 2: v0, v1"),
+    (b"", "holds 0 numbers"),
+    (b"\xff", "not UTF-8"),
+    (b"\t" * MAX_CELLS, "more than 4096 cells"),
+    (b"1" * (MAX_FILE_BYTES + 1), "larger than 65536 bytes"),
+    (b"1\t2\n" + b"x" * 1001, "a label of more than 1000 characters"),
+    (b"a\r\r\n1\t2", "stray carriage return"),
 )
-def test_a_twin_run_that_cannot_be_locked_says_why(content, words):
-    with pytest.raises(PipelineError, match=words):
-        locked(content)
+
+
+def test_a_twin_run_that_cannot_be_locked_says_why(subtests):
+    for content, words in A_TWIN_RUN_THAT_CANNOT_BE_LOCKED_SAYS_WHY:
+        with subtests.test(content=content, words=words), pytest.raises(PipelineError, match=words):
+            locked(content)
 
 
 @given(st.binary(max_size=300), st.sampled_from(["tsv", "csv", "txt"]))
@@ -164,21 +169,21 @@ def test_lock_write_read_round_trip(rows, ending, data):
     assert lock(make_output_file(*names, file=f"out.{ending}"), written, {}) == shape
 
 
-@pytest.mark.parametrize(
-    "rows",
-    [
-        [["a\tb"], [None]],
-        [["a\nb"], [None]],
-        [["a\r"], [None]],
-        [["42"], [None]],
-        [[], [None]],
-        [["a"] * (MAX_CELLS + 1)],
-        [["ä" * 1000]] * 40,
-    ],
+A_SHAPE_THAT_NO_RUN_HAS_IS_REFUSED = (
+    [["a\tb"], [None]],
+    [["a\nb"], [None]],
+    [["a\r"], [None]],
+    [["42"], [None]],
+    [[], [None]],
+    [["a"] * (MAX_CELLS + 1)],
+    [["ä" * 1000]] * 40,
 )
-def test_a_shape_that_no_run_has_is_refused(rows):
-    with pytest.raises(InvalidRequest):
-        make_file_shape(rows=rows)
+
+
+def test_a_shape_that_no_run_has_is_refused(subtests):
+    for rows in A_SHAPE_THAT_NO_RUN_HAS_IS_REFUSED:
+        with subtests.test(rows=rows), pytest.raises(InvalidRequest):
+            make_file_shape(rows=rows)
 
 
 @pytest.mark.parametrize("file", ["result.exe", "../result.tsv", "result"])

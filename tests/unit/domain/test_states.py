@@ -113,9 +113,10 @@ def test_ledger_on_every_path():
     assert ledger_faults(TRANSITIONS) == []
 
 
-@pytest.mark.parametrize("name", MUTANTS)
-def test_ledger_on_every_path_fails_for_a_mutant(name):
-    assert ledger_faults(mutant(states, *MUTANTS[name]).TRANSITIONS)
+def test_ledger_on_every_path_fails_for_a_mutant(subtests):
+    for name in MUTANTS:
+        with subtests.test(name=name):
+            assert ledger_faults(mutant(states, *MUTANTS[name], mistake=name).TRANSITIONS)
 
 
 def test_no_move_is_listed_twice():
@@ -131,9 +132,10 @@ def test_exactly_the_terminal_states_have_no_way_on():
     assert {state for state in JobState if is_terminal(state)} == TERMINAL
 
 
-@pytest.mark.parametrize("state", sorted(set(JobState) - TERMINAL))
-def test_every_other_state_has_a_way_to_an_end(state):
-    assert reached_from(TRANSITIONS, state) & TERMINAL
+def test_every_other_state_has_a_way_to_an_end(subtests):
+    for state in sorted(set(JobState) - TERMINAL):
+        with subtests.test(state=state):
+            assert reached_from(TRANSITIONS, state) & TERMINAL
 
 
 def test_every_row_has_an_actor_and_a_meaning():

@@ -95,34 +95,35 @@ def test_on_record_it_reads_back_as_it_was():
     assert not isinstance(read.validate_python(request.model_dump(mode="json")), JobRequest)
 
 
-@pytest.mark.parametrize(
-    ("query", "names"),
-    [
-        ({"kind": "sum", "column": "age"}, ("sum",)),
-        ({"kind": "mean", "column": "age"}, ("mean", "count")),
-        ({"kind": "variance", "column": "age"}, ("variance", "mean", "count")),
-        ({"kind": "histogram", "column": "age", "bins": 3}, ("0..40", "40..80", "80..120")),
-        ({"kind": "histogram", "column": "age", "edges": [18, 67.5]}, ("0..18", "18..67.5", "67.5..120")),
-        ({"kind": "quantile", "column": "age", "probabilities": [0.9]}, ("quantile 0.9",)),
+EVERY_NUMBER_HAS_A_NAME = (
+    ({"kind": "sum", "column": "age"}, ("sum",)),
+    ({"kind": "mean", "column": "age"}, ("mean", "count")),
+    ({"kind": "variance", "column": "age"}, ("variance", "mean", "count")),
+    ({"kind": "histogram", "column": "age", "bins": 3}, ("0..40", "40..80", "80..120")),
+    ({"kind": "histogram", "column": "age", "edges": [18, 67.5]}, ("0..18", "18..67.5", "67.5..120")),
+    ({"kind": "quantile", "column": "age", "probabilities": [0.9]}, ("quantile 0.9",)),
+    (
+        {"kind": "covariance", "columns": ["age", "height"]},
         (
-            {"kind": "covariance", "columns": ["age", "height"]},
-            (
-                "cov(age, age)",
-                "cov(age, height)",
-                "cov(height, height)",
-                "mean(age)",
-                "mean(height)",
-                "count",
-            ),
+            "cov(age, age)",
+            "cov(age, height)",
+            "cov(height, height)",
+            "mean(age)",
+            "mean(height)",
+            "count",
         ),
-        ({"kind": "count", "by": ["sex"]}, ("f: count", "m: count", "d: count")),
-    ],
+    ),
+    ({"kind": "count", "by": ["sex"]}, ("f: count", "m: count", "d: count")),
 )
-def test_every_number_has_a_name(query, names):
-    request, declaration = make_request(query), make_declaration()
-    check_query(request, declaration)
-    assert request.outputs(declaration) == names
-    assert len(request.mechanism_for(declaration).steps) == len(names)
+
+
+def test_every_number_has_a_name(subtests):
+    for query, names in EVERY_NUMBER_HAS_A_NAME:
+        with subtests.test(query=query, names=names):
+            request, declaration = make_request(query), make_declaration()
+            check_query(request, declaration)
+            assert request.outputs(declaration) == names
+            assert len(request.mechanism_for(declaration).steps) == len(names)
 
 
 def test_groups_by_two_columns_are_all_pairs():
@@ -213,51 +214,61 @@ def test_comparing_steps_is_comparing_numbers(value, wanted, operator):
         assert holds == meant or abs(clipped - Fraction(wanted)) < grid.step
 
 
-@pytest.mark.parametrize("value", ["x" * 201, None, True, float("nan"), float("inf"), 10**400, {}, [[1]]])
-def test_values_that_are_none(value):
-    with pytest.raises(InvalidRequest, match=r"query\.where\.0\.value"):
-        make_request({"kind": "count", "where": [{"column": "age", "operator": "=", "value": value}]})
+VALUES_THAT_ARE_NONE = ("x" * 201, None, True, float("nan"), float("inf"), 10**400, {}, [[1]])
 
 
-@pytest.mark.parametrize("share", [0, 1, "0.0", "1.5", "0.1234", "half", "٠.٥", None, [0.5]])
-def test_shares_that_are_none(share):
-    with pytest.raises(InvalidRequest, match=r"query\.probabilities\.0"):
-        make_request({"kind": "quantile", "column": "age", "probabilities": [share]})
+def test_values_that_are_none(subtests):
+    for value in VALUES_THAT_ARE_NONE:
+        with (
+            subtests.test(value=value),
+            pytest.raises(InvalidRequest, match=r"query\.where\.0\.value"),
+        ):
+            make_request({"kind": "count", "where": [{"column": "age", "operator": "=", "value": value}]})
+
+
+def test_shares_that_are_none(subtests):
+    for share in (0, 1, "0.0", "1.5", "0.1234", "half", "٠.٥", None, [0.5]):
+        with (
+            subtests.test(share=share),
+            pytest.raises(InvalidRequest, match=r"query\.probabilities\.0"),
+        ):
+            make_request({"kind": "quantile", "column": "age", "probabilities": [share]})
 
 
 def where(column: str, operator: str, value: Any) -> dict[str, Any]:
     return {"kind": "count", "where": [{"column": column, "operator": operator, "value": value}]}
 
 
-@pytest.mark.parametrize(
-    ("query", "field"),
-    [
-        ({"kind": "mean", "column": "weight"}, "query.column.weight"),
-        ({"kind": "mean", "column": "sex"}, "query.column.sex"),
-        ({"kind": "covariance", "columns": ["age", "sex"]}, "query.columns.sex"),
-        ({"kind": "mean", "column": {"name": "age", "lower": 2, "upper": 1}}, "query.column"),
-        ({"kind": "count", "table": "other.tsv"}, "query.table"),
-        ({"kind": "count", "by": ["age"]}, "query.by.0"),
-        ({"kind": "count", "by": ["sex", "sex"]}, "query.by"),
-        ({"kind": "count", "contribution": {"rows": 2}}, "query.contribution"),
-        ({"kind": "count", "contribution": {"rows": 2, "reduce": "mean"}}, "query.contribution"),
-        ({"kind": "histogram", "column": "age"}, "query.bins"),
-        ({"kind": "histogram", "column": "age", "bins": 3, "edges": [5]}, "query.bins"),
-        ({"kind": "histogram", "column": "age", "edges": [50, 20]}, "query"),
-        (where("age", "in", []), "query.where.0"),
-        (where("age", "in", [1, "a"]), "query.where.0.value"),
-        (where("age", "=", [1]), "query.where.0"),
-        (where("age", "=", "old"), "query.where.0.value"),
-        (where("sex", "=", 1), "query.where.0.value"),
-        (where("sex", "in", ["f", "x"]), "query.where.0.value"),
-        (where("sex", "<", "f"), "query.where.0.operator"),
-        (where("participant_id", "=", "sub-1"), "query.where.0.column"),
-    ],
+WHAT_IS_WRONG_IS_NAMED_AND_NOTHING_OF_THE_DATA_IS_NEEDED = (
+    ({"kind": "mean", "column": "weight"}, "query.column.weight"),
+    ({"kind": "mean", "column": "sex"}, "query.column.sex"),
+    ({"kind": "covariance", "columns": ["age", "sex"]}, "query.columns.sex"),
+    ({"kind": "mean", "column": {"name": "age", "lower": 2, "upper": 1}}, "query.column"),
+    ({"kind": "count", "table": "other.tsv"}, "query.table"),
+    ({"kind": "count", "by": ["age"]}, "query.by.0"),
+    ({"kind": "count", "by": ["sex", "sex"]}, "query.by"),
+    ({"kind": "count", "contribution": {"rows": 2}}, "query.contribution"),
+    ({"kind": "count", "contribution": {"rows": 2, "reduce": "mean"}}, "query.contribution"),
+    ({"kind": "histogram", "column": "age"}, "query.bins"),
+    ({"kind": "histogram", "column": "age", "bins": 3, "edges": [5]}, "query.bins"),
+    ({"kind": "histogram", "column": "age", "edges": [50, 20]}, "query"),
+    (where("age", "in", []), "query.where.0"),
+    (where("age", "in", [1, "a"]), "query.where.0.value"),
+    (where("age", "=", [1]), "query.where.0"),
+    (where("age", "=", "old"), "query.where.0.value"),
+    (where("sex", "=", 1), "query.where.0.value"),
+    (where("sex", "in", ["f", "x"]), "query.where.0.value"),
+    (where("sex", "<", "f"), "query.where.0.operator"),
+    (where("participant_id", "=", "sub-1"), "query.where.0.column"),
 )
-def test_what_is_wrong_is_named_and_nothing_of_the_data_is_needed(query, field):
-    with pytest.raises(InvalidRequest) as caught:
-        check_query(make_request(query), make_declaration())
-    assert caught.value.problems[0].field == field
+
+
+def test_what_is_wrong_is_named_and_nothing_of_the_data_is_needed(subtests):
+    for query, field in WHAT_IS_WRONG_IS_NAMED_AND_NOTHING_OF_THE_DATA_IS_NEEDED:
+        with subtests.test(query=query, field=field):
+            with pytest.raises(InvalidRequest) as caught:
+                check_query(make_request(query), make_declaration())
+            assert caught.value.problems[0].field == field
 
 
 def test_more_numbers_than_anybody_reads():

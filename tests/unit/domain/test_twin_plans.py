@@ -155,21 +155,21 @@ def test_what_was_looked_up_in_the_data_changes_the_label():
     assert LOOKED_AT in " ".join(found.warnings)
 
 
-@pytest.mark.parametrize(
-    ("fields", "words"),
-    [
-        ({"wanted": {"x.tsv": 1}}, "x.tsv is no declared table"),
-        ({"wanted": {UNIT: 3}}, "3 is no level"),
-        ({"levels": {(UNIT, "x"): 1}}, "is no declared column"),
-        ({"levels": {("x.tsv", "age"): 1}}, "is no declared column"),
-        ({"levels": {(UNIT, "participant_id"): 1}}, "is never counted"),
-        ({"levels": {(UNIT, "age"): 1}, "wanted": {UNIT: 2}}, "in a table of level 2"),
-        ({"levels": {(UNIT, "age"): 1, (UNIT, "sex"): 2}}, "asks for two levels"),
-    ],
+WHAT_CANNOT_BE_PLANNED = (
+    ({"wanted": {"x.tsv": 1}}, "x.tsv is no declared table"),
+    ({"wanted": {UNIT: 3}}, "3 is no level"),
+    ({"levels": {(UNIT, "x"): 1}}, "is no declared column"),
+    ({"levels": {("x.tsv", "age"): 1}}, "is no declared column"),
+    ({"levels": {(UNIT, "participant_id"): 1}}, "is never counted"),
+    ({"levels": {(UNIT, "age"): 1}, "wanted": {UNIT: 2}}, "in a table of level 2"),
+    ({"levels": {(UNIT, "age"): 1, (UNIT, "sex"): 2}}, "asks for two levels"),
 )
-def test_what_cannot_be_planned(fields, words):
-    with pytest.raises(InvalidRequest, match=words):
-        plan(**fields)
+
+
+def test_what_cannot_be_planned(subtests):
+    for fields, words in WHAT_CANNOT_BE_PLANNED:
+        with subtests.test(fields=fields, words=words), pytest.raises(InvalidRequest, match=words):
+            plan(**fields)
 
 
 def test_a_table_that_has_nothing_to_count_stays_blank():

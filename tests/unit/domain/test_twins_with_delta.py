@@ -104,37 +104,49 @@ def test_accounts_of_rho_are_charged_its_rho() -> None:
     assert Fraction(texts(made().cost(zcdp))["rho"]) == mechanism.rho
 
 
-@pytest.mark.parametrize(
-    "delta", ["0", "-0.000001", -1e-9, "nan", "inf", "much", True, "1e-19", "1e-400", {}]
+WHAT_IS_NO_DELTA_IS_REFUSED_AT_THE_EDGE = (
+    "0",
+    "-0.000001",
+    -1e-9,
+    "nan",
+    "inf",
+    "much",
+    True,
+    "1e-19",
+    "1e-400",
+    {},
 )
-def test_what_is_no_delta_is_refused_at_the_edge(delta: Any) -> None:
-    with pytest.raises(InvalidRequest) as caught:
-        parse(TwinOrder, {"tables": [{"path": TABLE}], "delta": delta})
-    assert caught.value.problems[0].field == "delta"
 
 
-@pytest.mark.parametrize(
-    ("fields", "declared", "said"),
-    [
-        ({"delta": "0.0001"}, {}, "a tenth of one in the nominal size"),
-        ({"delta": "0.02"}, {}, "a tenth of one in the nominal size"),
-        ({}, {"budget_delta": None}, "no budget_delta to take it from"),
-        ({"epsilon": "31"}, {"budget_epsilon": "500"}, "an epsilon of at most 30"),
-        ({"delta": "0.0000021"}, {}, "over a fifth of the budget"),
-        ({"epsilon": "0.001", "delta": "0.000000000000000001"}, {"nominal_size": 10}, None),
-    ],
+def test_what_is_no_delta_is_refused_at_the_edge(subtests: pytest.Subtests) -> None:
+    for delta in WHAT_IS_NO_DELTA_IS_REFUSED_AT_THE_EDGE:
+        with subtests.test(delta=delta):
+            with pytest.raises(InvalidRequest) as caught:
+                parse(TwinOrder, {"tables": [{"path": TABLE}], "delta": delta})
+            assert caught.value.problems[0].field == "delta"
+
+
+A_DELTA_THAT_DOES_NOT_FIT_IS_REFUSED_WITH_ITS_FIELD = (
+    ({"delta": "0.0001"}, {}, "a tenth of one in the nominal size"),
+    ({"delta": "0.02"}, {}, "a tenth of one in the nominal size"),
+    ({}, {"budget_delta": None}, "no budget_delta to take it from"),
+    ({"epsilon": "31"}, {"budget_epsilon": "500"}, "an epsilon of at most 30"),
+    ({"delta": "0.0000021"}, {}, "over a fifth of the budget"),
+    ({"epsilon": "0.001", "delta": "0.000000000000000001"}, {"nominal_size": 10}, None),
 )
-def test_a_delta_that_does_not_fit_is_refused_with_its_field(
-    fields: dict[str, Any], declared: dict[str, Any], said: str | None
-) -> None:
-    request, dataset = made(**fields), held(given(**declared))
-    if said is None:
-        check_policy(request, dataset)  # tiny, and still a promise that can be kept
-        return
-    with pytest.raises(InvalidRequest) as caught:
-        check_policy(request, dataset)
-    assert caught.value.problems[0].field == "delta"
-    assert said in caught.value.problems[0].problem
+
+
+def test_a_delta_that_does_not_fit_is_refused_with_its_field(subtests: pytest.Subtests) -> None:
+    for fields, declared, said in A_DELTA_THAT_DOES_NOT_FIT_IS_REFUSED_WITH_ITS_FIELD:
+        with subtests.test(fields=fields, declared=declared, said=said):
+            request, dataset = made(**fields), held(given(**declared))
+            if said is None:
+                check_policy(request, dataset)  # tiny, and still a promise that can be kept
+                continue
+            with pytest.raises(InvalidRequest) as caught:
+                check_policy(request, dataset)
+            assert caught.value.problems[0].field == "delta"
+            assert said in caught.value.problems[0].problem
 
 
 def test_a_policy_that_does_not_name_the_class_refuses() -> None:

@@ -27,30 +27,30 @@ def test_the_same_files_in_any_order(text: str) -> None:
     check_whitelist(text, FILES)
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        (f"{FILES[0]}\n{FILES[1]}\nmore.tsv\n", "line 3: more.tsv is not among the outputs of dpgate.yaml"),
-        (
-            f"#\n{FILES[0]}\n",
-            r"derivatives/group/maps.nii.gz is an output in dpgate.yaml and not in whitelist",
-        ),
-        (f"{FILES[0]}\n../secret.tsv\n", "whitelist.txt, line 2, is not a relative path inside"),
-        ("/etc/passwd.tsv\n", "line 1, is not a relative path inside"),
-        (f"{FILES[0]}\n{FILES[1]}\n{FILES[0]}\n", "line 3, repeats line 1"),
-        (
-            f"{FILES[0]}\nresults.pdf\n",
-            "line 2, names a kind of file that cannot be noised; supported are .tsv",
-        ),
-        (f"{FILES[0]} \n", "line 1, has white space"),
-        ("\ufeff" + FILES[0], "line 1, starts with a byte order mark"),
-        ("a.tsv\na.tsv/b.tsv", "line 2, lies below another line's path"),
-        ("# nothing\n", "names no file"),
-    ],
+ANYTHING_ELSE_IS_REFUSED_WITH_ITS_LINE = (
+    (f"{FILES[0]}\n{FILES[1]}\nmore.tsv\n", "line 3: more.tsv is not among the outputs of dpgate.yaml"),
+    (
+        f"#\n{FILES[0]}\n",
+        r"derivatives/group/maps.nii.gz is an output in dpgate.yaml and not in whitelist",
+    ),
+    (f"{FILES[0]}\n../secret.tsv\n", "whitelist.txt, line 2, is not a relative path inside"),
+    ("/etc/passwd.tsv\n", "line 1, is not a relative path inside"),
+    (f"{FILES[0]}\n{FILES[1]}\n{FILES[0]}\n", "line 3, repeats line 1"),
+    (
+        f"{FILES[0]}\nresults.pdf\n",
+        "line 2, names a kind of file that cannot be noised; supported are .tsv",
+    ),
+    (f"{FILES[0]} \n", "line 1, has white space"),
+    ("\ufeff" + FILES[0], "line 1, starts with a byte order mark"),
+    ("a.tsv\na.tsv/b.tsv", "line 2, lies below another line's path"),
+    ("# nothing\n", "names no file"),
 )
-def test_anything_else_is_refused_with_its_line(text: str, words: str) -> None:
-    with pytest.raises(ValueError, match=words):
-        check_whitelist(text, FILES)
+
+
+def test_anything_else_is_refused_with_its_line(subtests: pytest.Subtests) -> None:
+    for text, words in ANYTHING_ELSE_IS_REFUSED_WITH_ITS_LINE:
+        with subtests.test(text=text, words=words), pytest.raises(ValueError, match=words):
+            check_whitelist(text, FILES)
 
 
 def test_every_format_can_be_listed() -> None:

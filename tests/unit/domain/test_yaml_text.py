@@ -14,34 +14,35 @@ LAUGHS = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
 )
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        (LAUGHS, "alias"),
-        ("a: &x {b: 1}\nc: {<<: *x}", "alias"),
-        ("a: 1\nb: 2\na: 3", "line 3"),
-        ("a: {b: 1, b: 2}", "twice"),
-        ("a: !!python/object/apply:os.system [ls]", "line 1"),
-        ("a: !!binary aGk=", "kind"),
-        ("a: !!set {b}", "kind"),
-        ("1: a", "no text"),
-        ("a: .nan", "finite"),
-        ("a: -.inf", "finite"),
-        ("a: 1.0e+999", "finite"),
-        (f"a: {10**30}", "too large"),
-        ("- a", "must hold"),
-        ("", "must hold"),
-        ("a: [", "not valid"),
-        ("a: \x07", "not valid"),
-        ("a: " + "[" * 60 + "]" * 60, "deep"),
-        ("x" * (MAX_CHARACTERS + 1), "characters"),
-    ],
+WHAT_IS_REFUSED = (
+    (LAUGHS, "alias"),
+    ("a: &x {b: 1}\nc: {<<: *x}", "alias"),
+    ("a: 1\nb: 2\na: 3", "line 3"),
+    ("a: {b: 1, b: 2}", "twice"),
+    ("a: !!python/object/apply:os.system [ls]", "line 1"),
+    ("a: !!binary aGk=", "kind"),
+    ("a: !!set {b}", "kind"),
+    ("1: a", "no text"),
+    ("a: .nan", "finite"),
+    ("a: -.inf", "finite"),
+    ("a: 1.0e+999", "finite"),
+    (f"a: {10**30}", "too large"),
+    ("- a", "must hold"),
+    ("", "must hold"),
+    ("a: [", "not valid"),
+    ("a: \x07", "not valid"),
+    ("a: " + "[" * 60 + "]" * 60, "deep"),
+    ("x" * (MAX_CHARACTERS + 1), "characters"),
 )
-def test_what_is_refused(text: str, words: str):
-    with pytest.raises(InvalidRequest) as caught:
-        read_yaml(text, field="yaml")
-    assert words in str(caught.value)
-    assert caught.value.problems[0].field == "yaml"
+
+
+def test_what_is_refused(subtests: pytest.Subtests):
+    for text, words in WHAT_IS_REFUSED:
+        with subtests.test(text=text, words=words):
+            with pytest.raises(InvalidRequest) as caught:
+                read_yaml(text, field="yaml")
+            assert words in str(caught.value)
+            assert caught.value.problems[0].field == "yaml"
 
 
 def test_the_bomb_is_one_without_the_check():

@@ -8,6 +8,7 @@ from threading import Event
 
 import pytest
 from factories import make_declaration
+from waiting import wait_until
 
 from domain.errors import TooMany
 from gateway import drawn_twins
@@ -44,7 +45,7 @@ def turn(monkeypatch: pytest.MonkeyPatch) -> Iterator[Turn]:
 def waits(turn: Turn, pool: ThreadPoolExecutor, user: str, seed: int) -> Future[bytes]:
     turn.is_waited_for.clear()
     future = pool.submit(zipped_twin, Drawing(DECLARATION, seed=seed), user=user)
-    assert turn.is_waited_for.wait(30)
+    wait_until(turn.is_waited_for.is_set, unless=future.done, said="somebody who waits")
     return future
 
 

@@ -91,6 +91,7 @@ def test_its_settings_are_fixed_and_have_no_default_place(monkeypatch: pytest.Mo
         settings.database_url = "sqlite:///other"  # type: ignore[misc]
 
 
+@pytest.mark.needs(process=True)
 def test_what_a_fresh_gateway_loads():
     code = "import json, sys, gateway.app; print(json.dumps(sorted(sys.modules)))"
     output = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout

@@ -8,6 +8,8 @@ from made_images import Recipe, folder, layer, link, member
 from worker.images.commands import resolve_command
 from worker.images.refusal import CommandRefused
 
+pytestmark = pytest.mark.needs(backend="bubblewrap")
+
 CODE = {"main.py": b"print()", "run.sh": b"#!/bin/sh\n", "odd.sh": b"#!/bin/fish\n", "sub/x.py": b""}
 
 

@@ -6,17 +6,19 @@ import select
 import signal
 import subprocess
 import sys
-import time
 import uuid
 from contextlib import suppress
 
 import pytest
+from waiting import PATIENCE_S, wait_until
 from workers import named
 
 from worker.images.confinement import run_confined
 from worker.images.program import Confined, Folder, import_user
 from worker.images.refusal import ImageRefused
 from worker.images.unpacking import _host_mounts
+
+pytestmark = pytest.mark.needs(backend="bubblewrap")
 
 LOOK = """
 import json, os, resource, socket
@@ -140,26 +142,33 @@ def stuck(self, pid):
         time.sleep(600)
 
 guard.Guard._set_limits = stuck
-host, *mounts = sys.argv[2:]
-run_confined(Confined((host, "-I", "-S", "-c", "import time; time.sleep(600)"), tuple(mounts), Path(host)))
+mark, host, *mounts = sys.argv[2:]
+sleep = (host, "-I", "-S", "-c", "import time; time.sleep(600)", mark)
+run_confined(Confined(sleep, tuple(mounts), Path(host)))
 """
 
 
 @pytest.mark.parametrize("moment", ["blocked", "running"])
 def test_a_killed_worker_leaves_no_program_behind(host, moment):
-    command = [sys.executable, "-c", WORKER, moment, str(host.interpreter), *_host_mounts(host)]
+    mark, interpreter = str(uuid.uuid4()), str(host.interpreter)
+    command = [sys.executable, "-c", WORKER, moment, mark, interpreter, *_host_mounts(host)]
+
+    def runs() -> bool:
+        lines = named(mark)
+        return any(line.startswith(interpreter) for pid, line in lines.items() if pid != worker.pid)
+
     worker = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True)
     try:
         program = os.pidfd_open(int(worker.stdout.readline()))
         if moment == "running":
-            time.sleep(1)
+            wait_until(runs, unless=lambda: worker.poll() is not None and "its worker has ended")
     finally:
         worker.kill()
         worker.communicate()
     try:
         gone = select.poll()
         gone.register(program, select.POLLIN)
-        assert gone.poll(60_000)
+        assert gone.poll(PATIENCE_S * 1000)
     finally:
         with suppress(ProcessLookupError):
             signal.pidfd_send_signal(program, signal.SIGKILL)

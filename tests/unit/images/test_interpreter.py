@@ -9,6 +9,8 @@ from made_images import Recipe, layer, member
 
 from worker.images import interpreter
 
+pytestmark = pytest.mark.needs(backend="bubblewrap")
+
 PARTS = ("encodings", "collections", "importlib", "re", "ctypes", "lib-dynload")
 
 

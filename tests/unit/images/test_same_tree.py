@@ -13,6 +13,8 @@ from made_images import pack
 
 from worker.images.sealing import MOUNT_POINTS
 
+pytestmark = pytest.mark.needs(backend="bubblewrap")
+
 TOOLS = [tool for tool in ("skopeo", "umoci") if shutil.which(tool) is None]
 
 

@@ -9,6 +9,8 @@ from made_images import ARCHITECTURE, Recipe, layer, member, pack, sha
 
 from worker.images.refusal import ImageRefused
 
+pytestmark = pytest.mark.needs(backend="bubblewrap")
+
 IMAGE_INDEX = "application/vnd.oci.image.index.v1+json"
 
 

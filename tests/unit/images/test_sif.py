@@ -15,6 +15,8 @@ from sandbox_images.unpack.entry import SIF, unpack
 from sandbox_images.unpack.refusal import Refused
 from worker.images.refusal import ImageRefused
 
+pytestmark = pytest.mark.needs(backend="bubblewrap")
+
 PARTITION, SIGNATURE = 0x4004, 0x4005
 
 

@@ -44,7 +44,8 @@ def test_a_deep_tree_is_not_walked(deep):
     remove(deep)
 
 
-def test_closed_folders_are_removed_by_their_owner(tmp_path):
+@pytest.mark.needs(process=True)
+def test_closed_folders_are_removed_by_their_owner(open_folder):
     script = f"""
 import os, sys
 sys.path.insert(0, {os.getcwd()!r})
@@ -61,17 +62,11 @@ top = Path(sys.argv[1])
 remove(top / "a")
 print(os.listdir(top))
 """
-    place = tmp_path
-    while place != place.parent:  # pytest's folders are closed to others
-        place.chmod(place.stat().st_mode | 0o011)
-        place = place.parent
-        if not place.name.startswith("pytest"):
-            break
-    (tmp_path / "theirs").mkdir()
+    (open_folder / "theirs").mkdir()
     if os.getuid() == 0:
-        os.chown(tmp_path / "theirs", 1500, 1500)
+        os.chown(open_folder / "theirs", 1500, 1500)
     ended = subprocess.run(
-        [sys.executable, "-c", script, tmp_path / "theirs"], capture_output=True, text=True, check=False
+        [sys.executable, "-c", script, open_folder / "theirs"], capture_output=True, text=True, check=False
     )
     assert ended.stdout == "[]\n", ended.stderr
 

@@ -1,10 +1,18 @@
-"""People for the laboratory's tests: drawn from a seed, or given."""
+"""People for the laboratory's tests: drawn from a seed, or given; and conditions that take little time."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from dpgate.lab.chapter import Conditions
 from dpgate.lab.subjects import Subjects
+
+
+class Brief(Conditions):
+    """A quarter of a quick report's trials, where these are many."""
+
+    def trials(self, full: int, quick: int) -> int:
+        return quick if quick < 1_000 else quick // 4
 
 
 def make_subjects(values, *, lower=0.0, upper=100.0, **columns) -> Subjects:

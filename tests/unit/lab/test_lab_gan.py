@@ -142,7 +142,7 @@ def test_figures_tell_twins_apart():
     assert level2.one.interval()[0] < 0.05
 
 
-@pytest.mark.slow
+@pytest.mark.deep("the extra `gan` is no part of the development environment")
 def test_networks_learn_and_private_training_ends_at_its_epsilon():
     """Needs the extra `gan`."""
     torch = pytest.importorskip("torch")

@@ -10,7 +10,7 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
-from held import make_subjects, whole_numbers
+from held import Brief, make_subjects, whole_numbers
 
 from dpgate.errors import DpgateError
 from dpgate.lab.chapter import Chapter, Conditions, Drawing, NumberTable, Standing, Text, Verdict, percent
@@ -54,26 +54,27 @@ class Page(HTMLParser):
         return [attributes[name] for _, attributes in self.elements if name in attributes]
 
 
-def make_report(subjects: Subjects, names: str | None = None) -> Report:
+BRIEF = Brief(quick=True, seed=1)
+
+
+def make_report(subjects: Subjects, names: str | None = None, conditions: Conditions = BRIEF) -> Report:
     steps: list[str] = []
     report = run_all(
-        choose(names),
-        subjects,
-        Conditions(quick=True, seed=1),
-        now=NOW,
-        progress=lambda done, total, name: steps.append(name),
+        choose(names), subjects, conditions, now=NOW, progress=lambda done, total, name: steps.append(name)
     )
     assert steps == [experiment.name for experiment in choose(names)]
     return report
 
 
+def hostile_subjects() -> Subjects:
+    """With hostile names for columns."""
+    others = {HOSTILE: tuple(str(n % 7) for n in range(60)), "town": tuple(str(n % 11) for n in range(60))}
+    return make_subjects(whole_numbers(60), **others)
+
+
 @pytest.fixture(scope="module")
 def whole() -> Report:
-    """All chapters, about people with hostile names for columns."""
-    values = whole_numbers(60)
-    others = {HOSTILE: tuple(str(n % 7) for n in range(60)), "town": tuple(str(n % 11) for n in range(60))}
-    subjects = make_subjects(values, **others)
-    return make_report(subjects)
+    return make_report(hostile_subjects())
 
 
 @pytest.fixture(scope="module")
@@ -147,6 +148,15 @@ def test_all_chapters_in_their_order(whole: Report, page: Page) -> None:
 
 
 def test_nothing_of_ours_that_promises_is_broken_and_all_unsound_noise_is(whole: Report) -> None:
+    check_verdicts(whole)
+
+
+@pytest.mark.deep("as many trials as a quick report has; each chapter's attacks have tests of their own")
+def test_verdicts_of_as_many_trials_as_a_command_takes() -> None:
+    check_verdicts(make_report(hostile_subjects(), conditions=Conditions(quick=True, seed=1)))
+
+
+def check_verdicts(whole: Report) -> None:
     verdicts = [verdict for chapter in whole.chapters for verdict in chapter.verdicts]
     ours = ("sample_aggregate", "trusted mean", "pac, ")
     for verdict in verdicts:

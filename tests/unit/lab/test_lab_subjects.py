@@ -48,27 +48,29 @@ def test_tabs_and_commas_by_the_ending(tmp_path):
     assert found.table["note"][0] == 'a, "b"\nc'
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("", "is empty"),
-        ("\n\n", "is empty"),
-        ("person,value,value\np,1,2\n", "two columns value"),
-        ("person,value\np0,1,3\n", "row 1 of"),
-        (f"person,value\n{PEOPLE}\nq,tall\n", "row 26 of"),
-        (f"person,value\n{PEOPLE}\nq,inf\n", "is infinite"),
-        (f"person,value\n{PEOPLE}\n ,3\n", "empty person"),
-        ("person,value\np0,1\np1,2\n", "needs 20"),
-        ("person,value\n" + "\n".join(f"p{n},4" for n in range(25)), "nothing to attack"),
-        ("person,number\np0,1\n", "no column value; it has: person, number"),
-        ("name,value\np0,1\n", "no column person"),
-        ('person,value\n"p0,1\n', "is not CSV"),
-    ],
+A_TABLE_THAT_WILL_NOT_DO = (
+    ("", "is empty"),
+    ("\n\n", "is empty"),
+    ("person,value,value\np,1,2\n", "two columns value"),
+    ("person,value\np0,1,3\n", "row 1 of"),
+    (f"person,value\n{PEOPLE}\nq,tall\n", "row 26 of"),
+    (f"person,value\n{PEOPLE}\nq,inf\n", "is infinite"),
+    (f"person,value\n{PEOPLE}\n ,3\n", "empty person"),
+    ("person,value\np0,1\np1,2\n", "needs 20"),
+    ("person,value\n" + "\n".join(f"p{n},4" for n in range(25)), "nothing to attack"),
+    ("person,number\np0,1\n", "no column value; it has: person, number"),
+    ("name,value\np0,1\n", "no column person"),
+    ('person,value\n"p0,1\n', "is not CSV"),
 )
-def test_a_table_that_will_not_do(tmp_path, text, words):
-    with pytest.raises(DpgateError, match=words) as refused:
-        load_subjects(written(tmp_path, text), column="value", person="person")
-    assert "tall" not in str(refused.value)
+
+
+def test_a_table_that_will_not_do(subtests, tmp_path):
+    for number, (text, words) in enumerate(A_TABLE_THAT_WILL_NOT_DO):
+        with subtests.test(text=text, words=words):
+            (folder := tmp_path / str(number)).mkdir()
+            with pytest.raises(DpgateError, match=words) as refused:
+                load_subjects(written(folder, text), column="value", person="person")
+            assert "tall" not in str(refused.value)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ SUBJECTS = make_subjects(whole_numbers(200))
 MEAN, MEDIAN, DEVIATION = ESTIMATES
 
 
-def spread_of(draws, dial, *, trials=1_500) -> float:
+def spread_of(draws, dial, *, trials=600) -> float:
     return float(np.std(draws(dial, trials)))
 
 

@@ -55,24 +55,28 @@ def test_an_empty_cell_is_missing(tmp_path):
     assert np.isnan(open_signal(tmp_path / "a.csv")).tolist() == [[False, True], [True, True]]
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "reason"),
-    [
-        ("a.npy", b"", "not an .npy"),
-        ("a.npy", b"\x93NUMPY\x01\x00", "not an .npy"),
-        ("a.npz", b"PK\x03\x04 broken", "not an .npz"),
-        ("a.npz", b"", "not an .npz"),
-        ("a.csv", b"a\n1\nsecret\n", "cells that are no numbers"),
-        ("a.csv", b"1,2\n3\n", "cells that are no numbers"),
-        ("a.csv", b"\xff\xfe\x00", "cells that are no numbers"),
-        ("a.txt", b"1\n", "an .npy, .npz or .csv"),
-    ],
+FILES_OF_SOMETHING_ELSE_ARE_REFUSED_WITHOUT_QUOTING_THEM = (
+    ("a.npy", b"", "not an .npy"),
+    ("a.npy", b"\x93NUMPY\x01\x00", "not an .npy"),
+    ("a.npz", b"PK\x03\x04 broken", "not an .npz"),
+    ("a.npz", b"", "not an .npz"),
+    ("a.csv", b"a\n1\nsecret\n", "cells that are no numbers"),
+    ("a.csv", b"1,2\n3\n", "cells that are no numbers"),
+    ("a.csv", b"\xff\xfe\x00", "cells that are no numbers"),
+    ("a.txt", b"1\n", "an .npy, .npz or .csv"),
 )
-def test_files_of_something_else_are_refused_without_quoting_them(tmp_path, name, content, reason):
-    (tmp_path / name).write_bytes(content)
-    with pytest.raises(DpgateError, match=reason) as refusal:
-        open_signal(tmp_path / name)
-    assert "secret" not in str(refusal.value)
+
+
+def test_files_of_something_else_are_refused_without_quoting_them(subtests, tmp_path):
+    for number, (name, content, reason) in enumerate(
+        FILES_OF_SOMETHING_ELSE_ARE_REFUSED_WITHOUT_QUOTING_THEM
+    ):
+        with subtests.test(name=name, content=content, reason=reason):
+            (folder := tmp_path / str(number)).mkdir()
+            (folder / name).write_bytes(content)
+            with pytest.raises(DpgateError, match=reason) as refusal:
+                open_signal(folder / name)
+            assert "secret" not in str(refusal.value)
 
 
 @pytest.mark.parametrize("values", [np.array(["x"]), np.array([]), np.array([1j]), np.array([True])])
@@ -148,52 +152,54 @@ def test_references_do_not_take_large_arrays(tmp_path):
         perturb_to_file(request, values, out=tmp_path / "b.npy", values_per_person=1)
 
 
-@pytest.mark.parametrize("mechanism", MECHANISMS)
-def test_every_mechanism(tmp_path, mechanism):
-    delta = None if mechanism.endswith("laplace") else "1e-9"
-    request = Request(-13, 13.5, "1", delta, mechanism, missing="keep-mask")
-    values = np.array([1.0, np.nan, np.inf, -5.0] * 50)
-    done = perturb_to_file(request, values, out=tmp_path / "b.npy", values_per_person=4)
-    assert np.isnan(np.load(tmp_path / "b.npy")).tolist() == [False, True, False, False] * 50
-    if request.is_reference:
-        assert done.certificate["guarantee"] is None
-        assert done.certificate["warning"] == UNSAFE
-        assert "UNSAFE" in done.certificate["noise_source"]
-        assert UNSAFE in request.warnings(1)
-    else:
-        assert done.certificate["guarantee"] == ("pure_dp" if delta is None else "approx_dp")
+def test_every_mechanism(subtests, tmp_path):
+    for number, mechanism in enumerate(MECHANISMS):
+        with subtests.test(mechanism=mechanism):
+            (folder := tmp_path / str(number)).mkdir()
+            delta = None if mechanism.endswith("laplace") else "1e-9"
+            request = Request(-13, 13.5, "1", delta, mechanism, missing="keep-mask")
+            values = np.array([1.0, np.nan, np.inf, -5.0] * 50)
+            done = perturb_to_file(request, values, out=folder / "b.npy", values_per_person=4)
+            assert np.isnan(np.load(folder / "b.npy")).tolist() == [False, True, False, False] * 50
+            if request.is_reference:
+                assert done.certificate["guarantee"] is None
+                assert done.certificate["warning"] == UNSAFE
+                assert "UNSAFE" in done.certificate["noise_source"]
+                assert UNSAFE in request.warnings(1)
+            else:
+                assert done.certificate["guarantee"] == ("pure_dp" if delta is None else "approx_dp")
 
 
-@pytest.mark.parametrize(
-    ("fields", "reason"),
-    [
-        ({"lower": 2}, "lower must be below"),
-        ({"lower": "x"}, "lower must be a number"),
-        ({"upper": float("nan")}, "upper must be finite"),
-        ({"epsilon": "0"}, "above zero"),
-        ({"epsilon": "0.00001"}, "below 0.001"),
-        ({"epsilon": "5000"}, "above 1000"),
-        ({"delta": "1e-9"}, "takes no delta"),
-        ({"delta": "0"}, "leave it out"),
-        ({"mechanism": "bounded"}, "needs a delta"),
-        ({"mechanism": "bounded", "delta": "1.0"}, "at most 0.01"),
-        ({"mechanism": "bounded", "delta": "0.1"}, "at most 0.01"),
-        ({"mechanism": "gaussian", "delta": "-1"}, "above zero"),
-        ({"mechanism": "gaussian", "delta": "1e-9", "epsilon": "50"}, "at most 30"),
-        ({"mechanism": "gaussian", "delta": "1e-9", "fast": True}, "only Laplace"),
-        ({"epsilon": "40", "fast": True}, "use the exact variant"),
-        ({"mechanism": "magic"}, "must be one of"),
-        ({"mechanism": "reference-laplace", "fast": True}, "fast variant"),
-        ({"mechanism": "reference-laplace", "delta": "1"}, "at most 0.01"),
-        ({"mechanism": "reference-bounded"}, "needs a delta"),
-        ({"mechanism": "reference-gaussian", "delta": "1e-9", "epsilon": "600"}, "at most 500"),
-        ({"missing": "drop"}, "missing must be"),
-        ({"lower": 10**17, "upper": 10**17 + 1}, "too fine"),
-    ],
+REQUESTS_ARE_REFUSED = (
+    ({"lower": 2}, "lower must be below"),
+    ({"lower": "x"}, "lower must be a number"),
+    ({"upper": float("nan")}, "upper must be finite"),
+    ({"epsilon": "0"}, "above zero"),
+    ({"epsilon": "0.00001"}, "below 0.001"),
+    ({"epsilon": "5000"}, "above 1000"),
+    ({"delta": "1e-9"}, "takes no delta"),
+    ({"delta": "0"}, "leave it out"),
+    ({"mechanism": "bounded"}, "needs a delta"),
+    ({"mechanism": "bounded", "delta": "1.0"}, "at most 0.01"),
+    ({"mechanism": "bounded", "delta": "0.1"}, "at most 0.01"),
+    ({"mechanism": "gaussian", "delta": "-1"}, "above zero"),
+    ({"mechanism": "gaussian", "delta": "1e-9", "epsilon": "50"}, "at most 30"),
+    ({"mechanism": "gaussian", "delta": "1e-9", "fast": True}, "only Laplace"),
+    ({"epsilon": "40", "fast": True}, "use the exact variant"),
+    ({"mechanism": "magic"}, "must be one of"),
+    ({"mechanism": "reference-laplace", "fast": True}, "fast variant"),
+    ({"mechanism": "reference-laplace", "delta": "1"}, "at most 0.01"),
+    ({"mechanism": "reference-bounded"}, "needs a delta"),
+    ({"mechanism": "reference-gaussian", "delta": "1e-9", "epsilon": "600"}, "at most 500"),
+    ({"missing": "drop"}, "missing must be"),
+    ({"lower": 10**17, "upper": 10**17 + 1}, "too fine"),
 )
-def test_requests_are_refused(fields, reason):
-    with pytest.raises(DpgateError, match=reason):
-        Request(**{"lower": 0, "upper": 1, "epsilon": "1", **fields})
+
+
+def test_requests_are_refused(subtests):
+    for fields, reason in REQUESTS_ARE_REFUSED:
+        with subtests.test(fields=fields, reason=reason), pytest.raises(DpgateError, match=reason):
+            Request(**{"lower": 0, "upper": 1, "epsilon": "1", **fields})
 
 
 def test_warnings():
@@ -239,6 +245,7 @@ def test_summary_without_anything_to_compare():
     }
 
 
+@pytest.mark.needs(process=True)
 def test_a_file_larger_than_the_memory_allowed(tmp_path):
     """200 MB of values in a process that may take 150 MB of memory beside its libraries' files."""
     size = 25_000_000
@@ -273,21 +280,23 @@ def test_leave_one_out_ratios(tmp_path):
     assert leave_one_out_ratios(tmp_path / "c.csv", ["F", "N"]) == {"F": 0.75, "N": 0.6}
 
 
-@pytest.mark.parametrize(
-    ("text", "columns", "reason"),
-    [
-        (COUNTS, ["Q"], "no column 'Q'"),
-        (COUNTS.replace("30", "x"), ["N"], "whole numbers"),
-        (COUNTS.replace("30", "-1"), ["N"], "at least one"),
-        ("record,F\n1,0\n", ["F"], "at least one"),
-        ("record,F\n", ["F"], "at least one"),
-        ("record,F\n1\n", ["F"], "whole numbers"),
-    ],
+OTHER_TABLES_OF_COUNTS_ARE_REFUSED = (
+    (COUNTS, ["Q"], "no column 'Q'"),
+    (COUNTS.replace("30", "x"), ["N"], "whole numbers"),
+    (COUNTS.replace("30", "-1"), ["N"], "at least one"),
+    ("record,F\n1,0\n", ["F"], "at least one"),
+    ("record,F\n", ["F"], "at least one"),
+    ("record,F\n1\n", ["F"], "whole numbers"),
 )
-def test_other_tables_of_counts_are_refused(tmp_path, text, columns, reason):
-    (tmp_path / "c.csv").write_text(text)
-    with pytest.raises(DpgateError, match=reason):
-        leave_one_out_ratios(tmp_path / "c.csv", columns)
+
+
+def test_other_tables_of_counts_are_refused(subtests, tmp_path):
+    for number, (text, columns, reason) in enumerate(OTHER_TABLES_OF_COUNTS_ARE_REFUSED):
+        with subtests.test(text=text, columns=columns, reason=reason):
+            (folder := tmp_path / str(number)).mkdir()
+            (folder / "c.csv").write_text(text)
+            with pytest.raises(DpgateError, match=reason):
+                leave_one_out_ratios(folder / "c.csv", columns)
 
 
 def test_the_ratios_that_a_published_notebook_prints(tmp_path):

@@ -17,15 +17,16 @@ def tail_by_sum(first, variance):
     return math.fsum(weights[first + reach :]) / math.fsum(weights)
 
 
-@pytest.mark.parametrize("variance", [12, 50, 1000])
-@pytest.mark.parametrize("deviations", [-2, -0.5, 0, 0.3, 0.9, 1.1, 2, 5])
-def test_tail_bounds_hold(variance, deviations):
-    first = round(deviations * variance**0.5)
-    low, high = tail_bounds(first, variance)
-    exact = tail_by_sum(first, variance)
-    assert low <= exact * (1 + 1e-12)
-    assert exact * (1 - 1e-12) <= high
-    assert high - low < Decimal("0.25") / variance
+def test_tail_bounds_hold(subtests):
+    for variance in (12, 50, 1000):
+        for deviations in (-2, -0.5, 0, 0.3, 0.9, 1.1, 2, 5):
+            with subtests.test(variance=variance, deviations=deviations):
+                first = round(deviations * variance**0.5)
+                low, high = tail_bounds(first, variance)
+                exact = tail_by_sum(first, variance)
+                assert low <= exact * (1 + 1e-12)
+                assert exact * (1 - 1e-12) <= high
+                assert high - low < Decimal("0.25") / variance
 
 
 @pytest.mark.parametrize("micro_epsilon", [1_000, 100_000, 1_000_000, 10_000_000])
@@ -44,27 +45,32 @@ def test_delta_by_definition_on_a_small_grid(micro_epsilon, atto_delta):
     assert delta_at_most(int(0.99 * noise.variance) - 1, sensitivity=64, micro_epsilon=micro_epsilon) > delta
 
 
-@pytest.mark.parametrize("epsilon", [0.001, 0.1, 1, 10, 30])
-@pytest.mark.parametrize("delta", [1e-2, 1e-6, 1e-12])
-def test_same_as_the_continuous_calibration_on_a_fine_grid(epsilon, delta):
+def test_same_as_the_continuous_calibration_on_a_fine_grid(subtests):
     """Balle and Wang 2018, Theorem 8, evaluated in 60 digits."""
-    noise = AnalyticGaussian(2**20, round(epsilon * 1e6), round(delta * ATTO))
-    with mpmath.workdps(60):
-        s = mpmath.sqrt(noise.variance) / 2**20
-        e = mpmath.mpf(round(epsilon * 1e6)) / 10**6
-        cdf = mpmath.ncdf
-        found = cdf(-e * s + 1 / (2 * s)) - mpmath.exp(e) * cdf(-e * s - 1 / (2 * s))
-        assert 0.999 * delta < found <= delta * (1 + mpmath.mpf(10) ** -9)
+    for epsilon in (0.001, 0.1, 1, 10, 30):
+        for delta in (1e-2, 1e-6, 1e-12):
+            with subtests.test(epsilon=epsilon, delta=delta):
+                noise = AnalyticGaussian(2**20, round(epsilon * 1e6), round(delta * ATTO))
+                with mpmath.workdps(60):
+                    s = mpmath.sqrt(noise.variance) / 2**20
+                    e = mpmath.mpf(round(epsilon * 1e6)) / 10**6
+                    cdf = mpmath.ncdf
+                    found = cdf(-e * s + 1 / (2 * s)) - mpmath.exp(e) * cdf(-e * s - 1 / (2 * s))
+                    assert 0.999 * delta < found <= delta * (1 + mpmath.mpf(10) ** -9)
 
 
-@pytest.mark.parametrize("x", ["-20", "-3.5", "-0.001", "0", "0.5", "1", "7.25", "13.4", "20"])
-@pytest.mark.parametrize("digits", [20, 60])
-def test_upper_tail(x, digits):
-    with localcontext(Context(prec=digits)):
-        found = upper_tail(Decimal(x))
-    with mpmath.workdps(120):
-        exact = mpmath.erfc(mpmath.mpf(x) / mpmath.sqrt(2)) / 2
-        assert abs(mpmath.mpf(str(found)) / exact - 1) < mpmath.mpf(10) ** (3 - digits)
+PLACES_OF_TAILS = ("-20", "-3.5", "-0.001", "0", "0.5", "1", "7.25", "13.4", "20")
+
+
+def test_upper_tail(subtests):
+    for x in PLACES_OF_TAILS:
+        for digits in (20, 60):
+            with subtests.test(x=x, digits=digits):
+                with localcontext(Context(prec=digits)):
+                    found = upper_tail(Decimal(x))
+                with mpmath.workdps(120):
+                    exact = mpmath.erfc(mpmath.mpf(x) / mpmath.sqrt(2)) / 2
+                    assert abs(mpmath.mpf(str(found)) / exact - 1) < mpmath.mpf(10) ** (3 - digits)
 
 
 @pytest.mark.parametrize(("x", "digits"), [("20.1", 20), ("-21", 20), ("1", 65)])
@@ -73,19 +79,24 @@ def test_upper_tail_refuses_what_it_cannot_do(x, digits):
         upper_tail(Decimal(x))
 
 
-@pytest.mark.parametrize(
-    ("sensitivity", "micro_epsilon", "atto_delta", "reason"),
-    [
-        (63, 10**6, 10**9, "64 to"),
-        (2**32 + 1, 10**6, 10**9, "64 to"),
-        (100.0, 10**6, 10**9, "64 to"),
-        (True, 10**6, 10**9, "64 to"),
-        (100, 30_000_001, 10**9, "at most 30"),
-        (100, 999, 10**9, "epsilon"),
-        (100, 10**6, 0, "delta"),
-        (100, 10**6, ATTO // 99, "at most 0.01"),
-    ],
+PARAMETERS_ARE_REFUSED = (
+    (63, 10**6, 10**9, "64 to"),
+    (2**32 + 1, 10**6, 10**9, "64 to"),
+    (100.0, 10**6, 10**9, "64 to"),
+    (True, 10**6, 10**9, "64 to"),
+    (100, 30_000_001, 10**9, "at most 30"),
+    (100, 999, 10**9, "epsilon"),
+    (100, 10**6, 0, "delta"),
+    (100, 10**6, ATTO // 99, "at most 0.01"),
 )
-def test_parameters_are_refused(sensitivity, micro_epsilon, atto_delta, reason):
-    with pytest.raises(ValueError, match=reason):
-        AnalyticGaussian(sensitivity, micro_epsilon, atto_delta)
+
+
+def test_parameters_are_refused(subtests):
+    for sensitivity, micro_epsilon, atto_delta, reason in PARAMETERS_ARE_REFUSED:
+        with (
+            subtests.test(
+                sensitivity=sensitivity, micro_epsilon=micro_epsilon, atto_delta=atto_delta, reason=reason
+            ),
+            pytest.raises(ValueError, match=reason),
+        ):
+            AnalyticGaussian(sensitivity, micro_epsilon, atto_delta)

@@ -15,10 +15,11 @@ from privacy.block_rules import (
 ONE = Fraction(1)
 
 
-@pytest.mark.parametrize(("size", "block"), [(6, 3), (8, 4), (19, 9), (20, 10), (21, 10), (100_000, 10)])
-def test_block_size(size, block):
-    assert recommended_block_size(size) == block
-    assert recommended_blocks(size) == size // block >= 2
+def test_block_size(subtests):
+    for size, block in ((6, 3), (8, 4), (19, 9), (20, 10), (21, 10), (100_000, 10)):
+        with subtests.test(size=size, block=block):
+            assert recommended_block_size(size) == block
+            assert recommended_blocks(size) == size // block >= 2
 
 
 def test_too_few_people_for_two_blocks():

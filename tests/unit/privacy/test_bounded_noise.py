@@ -21,23 +21,28 @@ def truncated(scale, bound):
     return weights / weights.sum()
 
 
-@pytest.mark.parametrize("sensitivity", [1, 7, 30])
-@pytest.mark.parametrize("micro_epsilon", [30_000, 300_000, 1_000_000, 5_000_000])
-@pytest.mark.parametrize("atto_delta", [ATTO // 100, ATTO // 10**4, ATTO // 10**9])
-def test_delta_is_what_the_hockey_stick_gives_and_one_less_is_too_little(
-    sensitivity, micro_epsilon, atto_delta
-):
+def test_delta_is_what_the_hockey_stick_gives_and_one_less_is_too_little(subtests):
     """Computed from the definition of (epsilon, delta), for every shift up to the sensitivity."""
-    noise = BoundedNoise(sensitivity, micro_epsilon, atto_delta)
-    epsilon, delta = micro_epsilon / 1e6, atto_delta / ATTO
-    bound = least_length(noise.scale, sensitivity, atto_delta) - 1
-    assert bound <= noise.bound <= 1.001 * (bound + 1)
-    shifts = {1, sensitivity // 2 + 1, sensitivity}
-    worst = max(hockey_stick(truncated(float(noise.scale), bound), d, epsilon) for d in shifts)
-    assert worst <= delta * (1 + 1e-6)
-    if bound > sensitivity:
-        narrower = hockey_stick(truncated(float(noise.scale), bound - 1), sensitivity, epsilon)
-        assert narrower > delta * (1 - 1e-6)
+    for sensitivity in (1, 7, 30):
+        for micro_epsilon in (30_000, 300_000, 1_000_000, 5_000_000):
+            for atto_delta in (ATTO // 100, ATTO // 10**4, ATTO // 10**9):
+                with subtests.test(
+                    sensitivity=sensitivity, micro_epsilon=micro_epsilon, atto_delta=atto_delta
+                ):
+                    noise = BoundedNoise(sensitivity, micro_epsilon, atto_delta)
+                    epsilon, delta = micro_epsilon / 1e6, atto_delta / ATTO
+                    bound = least_length(noise.scale, sensitivity, atto_delta) - 1
+                    assert bound <= noise.bound <= 1.001 * (bound + 1)
+                    shifts = {1, sensitivity // 2 + 1, sensitivity}
+                    worst = max(
+                        hockey_stick(truncated(float(noise.scale), bound), d, epsilon) for d in shifts
+                    )
+                    assert worst <= delta * (1 + 1e-6)
+                    if bound > sensitivity:
+                        narrower = hockey_stick(
+                            truncated(float(noise.scale), bound - 1), sensitivity, epsilon
+                        )
+                        assert narrower > delta * (1 - 1e-6)
 
 
 def test_the_bound_is_the_one_of_the_paper():
@@ -66,21 +71,26 @@ def test_every_value_up_to_the_bound_occurs_with_its_probability():
         assert abs(drawn.count(z) - expected) < 6 * expected**0.5
 
 
-@pytest.mark.parametrize(
-    ("sensitivity", "micro_epsilon", "atto_delta", "reason"),
-    [
-        (0, 10**6, 10**9, "sensitivity"),
-        (1.0, 10**6, 10**9, "sensitivity"),
-        (True, 10**6, 10**9, "sensitivity"),
-        (1, 0, 10**9, "epsilon"),
-        (1, 10**6, 0, "delta"),
-        (1, 10**6, -1, "delta"),
-        (1, 10**6, ATTO // 100 + 1, "at most 0.01"),
-        (1, 10**6, 1e-9, "delta"),
-        (1, 10**6, True, "delta"),
-        (2**49, 10**6, 10**9, "2.48 units"),
-    ],
+PARAMETERS_ARE_REFUSED = (
+    (0, 10**6, 10**9, "sensitivity"),
+    (1.0, 10**6, 10**9, "sensitivity"),
+    (True, 10**6, 10**9, "sensitivity"),
+    (1, 0, 10**9, "epsilon"),
+    (1, 10**6, 0, "delta"),
+    (1, 10**6, -1, "delta"),
+    (1, 10**6, ATTO // 100 + 1, "at most 0.01"),
+    (1, 10**6, 1e-9, "delta"),
+    (1, 10**6, True, "delta"),
+    (2**49, 10**6, 10**9, "2.48 units"),
 )
-def test_parameters_are_refused(sensitivity, micro_epsilon, atto_delta, reason):
-    with pytest.raises(ValueError, match=reason):
-        BoundedNoise(sensitivity, micro_epsilon, atto_delta)
+
+
+def test_parameters_are_refused(subtests):
+    for sensitivity, micro_epsilon, atto_delta, reason in PARAMETERS_ARE_REFUSED:
+        with (
+            subtests.test(
+                sensitivity=sensitivity, micro_epsilon=micro_epsilon, atto_delta=atto_delta, reason=reason
+            ),
+            pytest.raises(ValueError, match=reason),
+        ):
+            BoundedNoise(sensitivity, micro_epsilon, atto_delta)

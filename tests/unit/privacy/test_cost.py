@@ -35,10 +35,13 @@ def test_one_release_takes_at_most_the_largest_amount(currency):
         Cost.of({currency: currency.largest + 1})
 
 
-@pytest.mark.parametrize("amount", [0, -1, True, 1.0, "1", Fraction(1), None])
-def test_only_a_positive_int_is_an_amount(amount):
-    with pytest.raises(ValueError, match="an amount of epsilon is a positive whole number"):
-        check_amount(Currency.EPSILON, amount)
+def test_only_a_positive_int_is_an_amount(subtests):
+    for amount in (0, -1, True, 1.0, "1", Fraction(1), None):
+        with (
+            subtests.test(amount=amount),
+            pytest.raises(ValueError, match="an amount of epsilon is a positive whole number"),
+        ):
+            check_amount(Currency.EPSILON, amount)
 
 
 def test_the_smallest_amount_is_one_unit():
@@ -73,20 +76,21 @@ def test_a_cost_names_each_currency_once_and_in_order(amounts):
         Cost(amounts)
 
 
-@pytest.mark.parametrize(
-    ("currency", "amount", "text"),
-    [
-        (Currency.EPSILON, 1_500_000, "1.5"),
-        (Currency.EPSILON, 1, "0.000001"),
-        (Currency.EPSILON, 10_000_000, "10"),
-        (Currency.EPSILON, 0, "0"),
-        (Currency.EPSILON, -1_500_000, "-1.5"),
-        (Currency.DELTA, 10**12, "0.000001"),
-        (Currency.DELTA, 1, "0.000000000000000001"),
-        (Currency.RELEASES, 1, "1"),
-        (Currency.RELEASES, 10, "10"),
-    ],
+AN_AMOUNT_AS_TEXT_IS_EXACT = (
+    (Currency.EPSILON, 1_500_000, "1.5"),
+    (Currency.EPSILON, 1, "0.000001"),
+    (Currency.EPSILON, 10_000_000, "10"),
+    (Currency.EPSILON, 0, "0"),
+    (Currency.EPSILON, -1_500_000, "-1.5"),
+    (Currency.DELTA, 10**12, "0.000001"),
+    (Currency.DELTA, 1, "0.000000000000000001"),
+    (Currency.RELEASES, 1, "1"),
+    (Currency.RELEASES, 10, "10"),
 )
-def test_an_amount_as_text_is_exact(currency, amount, text):
-    assert format_amount(currency, amount) == text
-    assert Fraction(text) == exact(currency, amount)
+
+
+def test_an_amount_as_text_is_exact(subtests):
+    for currency, amount, text in AN_AMOUNT_AS_TEXT_IS_EXACT:
+        with subtests.test(currency=currency, amount=amount, text=text):
+            assert format_amount(currency, amount) == text
+            assert Fraction(text) == exact(currency, amount)

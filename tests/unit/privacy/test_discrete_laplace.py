@@ -67,20 +67,30 @@ def test_tiny_scale_is_all_zeros_and_large_scale_is_wide():
     assert len(set(sample(Fraction(3 * 10**9), 1000).tolist())) >= 999
 
 
-@pytest.mark.parametrize(
-    ("scale", "reason"),
-    [
-        (Fraction(0), "above zero"),
-        (Fraction(-1), "above zero"),
-        (Fraction(1, 1025), "no noise"),
-        (MAX_SCALE + 1, "64-bit"),
-        (0.5, "exact fraction"),
-    ],
+SCALES_WITHOUT_MEANING = (
+    (Fraction(0), "above zero"),
+    (Fraction(-1), "above zero"),
+    (Fraction(1, 1025), "no noise"),
+    (MAX_SCALE + 1, "64-bit"),
+    (0.5, "exact fraction"),
 )
-@pytest.mark.parametrize("use", [lambda t: sample(t, 1), lambda t: tail(1, t), lambda t: quantile(0.05, t)])
-def test_scales_without_meaning_are_refused(scale, reason, use):
-    with pytest.raises(ValueError, match=reason):
-        use(scale)
+
+
+USES_OF_A_SCALE = (
+    lambda t: sample(t, 1),
+    lambda t: tail(1, t),
+    lambda t: quantile(0.05, t),
+)
+
+
+def test_scales_without_meaning_are_refused(subtests):
+    for scale, reason in SCALES_WITHOUT_MEANING:
+        for use in USES_OF_A_SCALE:
+            with (
+                subtests.test(scale=scale, reason=reason, use=use),
+                pytest.raises(ValueError, match=reason),
+            ):
+                use(scale)
 
 
 scales = st.fractions(Fraction(1, 50), Fraction(10**12), max_denominator=10**6)

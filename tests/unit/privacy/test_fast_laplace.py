@@ -74,14 +74,15 @@ class Repeating(Keystream):
         return self.generator.integers(0, 2**64, n, dtype)
 
 
-@pytest.mark.parametrize("scale", [Fraction(27_034), Fraction(2**32)])
-@pytest.mark.parametrize("middle", [0, 2**52, -(2**52)])
-def test_whole_numbers_kept_as_floats_get_the_very_same_noise(scale, middle):
-    units = np.arange(2**15 + 3) % 1000 + (middle - 999 if middle > 0 else middle)
-    floats = units.astype(np.float64)
-    fast_laplace.add_to(floats, scale, keystream=Repeating())
-    units += fast_laplace.sample(scale, units.size, keystream=Repeating())
-    assert floats.astype(np.int64).tolist() == units.tolist()
+def test_whole_numbers_kept_as_floats_get_the_very_same_noise(subtests):
+    for scale in (Fraction(27_034), Fraction(2**32)):
+        for middle in (0, 2**52, -(2**52)):
+            with subtests.test(scale=scale, middle=middle):
+                units = np.arange(2**15 + 3) % 1000 + (middle - 999 if middle > 0 else middle)
+                floats = units.astype(np.float64)
+                fast_laplace.add_to(floats, scale, keystream=Repeating())
+                units += fast_laplace.sample(scale, units.size, keystream=Repeating())
+                assert floats.astype(np.int64).tolist() == units.tolist()
 
 
 def test_noise_of_the_process_is_added_too():

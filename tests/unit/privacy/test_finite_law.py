@@ -83,18 +83,21 @@ def test_frequencies():
     assert all(abs(counts[d] - 10_000 * (d + 1)) < 800 for d in range(4))
 
 
-@pytest.mark.parametrize(
-    ("thresholds", "bits"),
-    [
-        ((), 128),
-        ((1,), 64),
-        ((1,), 129),
-        ((2, 1), 128),
-        ((0, 1), 128),
-        ((1, 2**128), 128),
-        (tuple(range(1, MAX_CELLS + 1)), 128),
-    ],
+LAWS_WITHOUT_MEANING_ARE_REFUSED = (
+    ((), 128),
+    ((1,), 64),
+    ((1,), 129),
+    ((2, 1), 128),
+    ((0, 1), 128),
+    ((1, 2**128), 128),
+    (tuple(range(1, MAX_CELLS + 1)), 128),
 )
-def test_laws_without_meaning_are_refused(thresholds, bits):
-    with pytest.raises(ValueError, match=r"a law has|thresholds ascend"):
-        FiniteLaw(thresholds, bits)
+
+
+def test_laws_without_meaning_are_refused(subtests):
+    for thresholds, bits in LAWS_WITHOUT_MEANING_ARE_REFUSED:
+        with (
+            subtests.test(thresholds=thresholds, bits=bits),
+            pytest.raises(ValueError, match=r"a law has|thresholds ascend"),
+        ):
+            FiniteLaw(thresholds, bits)

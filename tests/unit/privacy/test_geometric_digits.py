@@ -41,13 +41,14 @@ def test_digits_of_an_unbounded_magnitude_have_the_stated_laws(scale):
     assert abs(overflow / exact - 1) < Fraction(1, 2**120)
 
 
-@pytest.mark.parametrize("scale", SCALES)
-def test_digits_cover_all_bits_once(scale):
-    digits = unbounded(scale).digits
-    for one, after in pairwise(digits):
-        assert len(one.law.thresholds) + 1 == 2 ** (after.shift - one.shift)
-    assert digits[0].shift == 0
-    assert all(len(digit.law.thresholds) <= 2**11 for digit in digits)
+def test_digits_cover_all_bits_once(subtests):
+    for scale in SCALES:
+        with subtests.test(scale=scale):
+            digits = unbounded(scale).digits
+            for one, after in pairwise(digits):
+                assert len(one.law.thresholds) + 1 == 2 ** (after.shift - one.shift)
+            assert digits[0].shift == 0
+            assert all(len(digit.law.thresholds) <= 2**11 for digit in digits)
 
 
 @pytest.mark.parametrize(

@@ -11,34 +11,43 @@ import pytest
 from privacy.geometric_digits import Digit, GeometricDigits, _precision, below, exp_fraction, unbounded
 from privacy.keystream import Keystream
 
-
-@pytest.mark.parametrize(
-    ("scale", "bits"),
-    [
-        (Fraction(1, 1024), 1),
-        (Fraction(1, 45), 1),
-        (Fraction(2, 45), 2),
-        (Fraction(2047, 45), 11),
-        (Fraction(2048, 45), 12),
-        (Fraction(2**22 - 1, 45), 22),
-        (Fraction(2**22, 45), 23),
-        (Fraction(2**48), 54),
-    ],
+DIGITS_REACH_45_SCALES_IN_AS_FEW_DIGITS_AS_11_BITS_ALLOW = (
+    (Fraction(1, 1024), 1),
+    (Fraction(1, 45), 1),
+    (Fraction(2, 45), 2),
+    (Fraction(2047, 45), 11),
+    (Fraction(2048, 45), 12),
+    (Fraction(2**22 - 1, 45), 22),
+    (Fraction(2**22, 45), 23),
+    (Fraction(2**48), 54),
 )
-def test_digits_reach_45_scales_in_as_few_digits_as_11_bits_allow(scale, bits):
-    digits = unbounded(scale).digits
-    count = math.ceil(bits / 11)
-    assert [digit.shift for digit in digits] == [index * bits // count for index in range(count)]
-    assert len(digits[-1].law.thresholds) == 2 ** (bits - digits[-1].shift)
 
 
-@pytest.mark.parametrize(
-    ("span", "bits"),
-    [(0, 192), (30, 192), (Fraction(92, 3), 192), (Fraction(94, 3), 256), (32, 256), (73, 256), (74, 320)],
+def test_digits_reach_45_scales_in_as_few_digits_as_11_bits_allow(subtests):
+    for scale, bits in DIGITS_REACH_45_SCALES_IN_AS_FEW_DIGITS_AS_11_BITS_ALLOW:
+        with subtests.test(scale=scale, bits=bits):
+            digits = unbounded(scale).digits
+            count = math.ceil(bits / 11)
+            assert [digit.shift for digit in digits] == [index * bits // count for index in range(count)]
+            assert len(digits[-1].law.thresholds) == 2 ** (bits - digits[-1].shift)
+
+
+BITS_OF_A_PROBABILITY = (
+    (0, 192),
+    (30, 192),
+    (Fraction(92, 3), 192),
+    (Fraction(94, 3), 256),
+    (32, 256),
+    (73, 256),
+    (74, 320),
 )
-def test_bits_of_a_probability(span, bits):
+
+
+def test_bits_of_a_probability(subtests):
     """64 for each begun 64 of 18 + 3/2 span, and 128 on top."""
-    assert _precision(Fraction(span)) == bits
+    for span, bits in BITS_OF_A_PROBABILITY:
+        with subtests.test(span=span, bits=bits):
+            assert _precision(Fraction(span)) == bits
 
 
 def test_every_digit_has_the_bits_of_its_magnitude():

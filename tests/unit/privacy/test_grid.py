@@ -76,46 +76,50 @@ def test_nearest_rounds_ties_to_even():
     assert grid.nearest(grid.step * Fraction(3, 2)) == 2 * grid.step
 
 
-@pytest.mark.parametrize(
-    ("lower", "upper", "step", "cells"),
-    [
-        (0, 1, Fraction(1, 2**20), 2**20),
-        ("-3", "3", Fraction(1, 2**18), 6 * 2**18),
-        (0, 2**40, Fraction(2**20), 2**20),
-        (0.1, 1.1, Fraction(1, 2**20), 2**20 + 1),
-        ("1/3", "1e0", Fraction(1, 2**21), None),
-        # the coarser step already gives 2^20 cells, thanks to snapping outwards
-        (Fraction(1, 2**21), 1, Fraction(1, 2**20), 2**20),
-    ],
+KNOWN_GRIDS = (
+    (0, 1, Fraction(1, 2**20), 2**20),
+    ("-3", "3", Fraction(1, 2**18), 6 * 2**18),
+    (0, 2**40, Fraction(2**20), 2**20),
+    (0.1, 1.1, Fraction(1, 2**20), 2**20 + 1),
+    ("1/3", "1e0", Fraction(1, 2**21), None),
+    # the coarser step already gives 2^20 cells, thanks to snapping outwards
+    (Fraction(1, 2**21), 1, Fraction(1, 2**20), 2**20),
 )
-def test_known_grids(lower, upper, step, cells):
-    grid = OutputGrid.build(lower, upper)
-    assert grid.step == step
-    assert cells is None or grid.cells == cells
-    assert grid.middle == grid.cells // 2
 
 
-@pytest.mark.parametrize(
-    ("lower", "upper", "reason"),
-    [
-        (1, 1, "lower must be below upper"),
-        (2, 1, "lower must be below upper"),
-        (float("nan"), 1, "lower must be finite"),
-        (0, float("inf"), "upper must be finite"),
-        (True, 2, "lower must be a number"),
-        (None, 2, "lower must be a number"),
-        (0, "ten", "upper must be a number"),
-        (0, "1/0", "upper must be a number"),
-        (0, "1e999999999", "upper must be a number"),
-        (0, "1e999", "upper is beyond 1e300"),
-        (-(10**301), 0, "lower is beyond 1e300"),
-        (0, "9" * 401, "upper must be a number"),
-        (0, "1e-400", "closer than"),
-    ],
+def test_known_grids(subtests):
+    for lower, upper, step, cells in KNOWN_GRIDS:
+        with subtests.test(lower=lower, upper=upper, step=step, cells=cells):
+            grid = OutputGrid.build(lower, upper)
+            assert grid.step == step
+            assert cells is None or grid.cells == cells
+            assert grid.middle == grid.cells // 2
+
+
+BOUNDS_ARE_REFUSED_BY_NAME = (
+    (1, 1, "lower must be below upper"),
+    (2, 1, "lower must be below upper"),
+    (float("nan"), 1, "lower must be finite"),
+    (0, float("inf"), "upper must be finite"),
+    (True, 2, "lower must be a number"),
+    (None, 2, "lower must be a number"),
+    (0, "ten", "upper must be a number"),
+    (0, "1/0", "upper must be a number"),
+    (0, "1e999999999", "upper must be a number"),
+    (0, "1e999", "upper is beyond 1e300"),
+    (-(10**301), 0, "lower is beyond 1e300"),
+    (0, "9" * 401, "upper must be a number"),
+    (0, "1e-400", "closer than"),
 )
-def test_bounds_are_refused_by_name(lower, upper, reason):
-    with pytest.raises(ValueError, match=reason):
-        OutputGrid.build(lower, upper)
+
+
+def test_bounds_are_refused_by_name(subtests):
+    for lower, upper, reason in BOUNDS_ARE_REFUSED_BY_NAME:
+        with (
+            subtests.test(lower=lower, upper=upper, reason=reason),
+            pytest.raises(ValueError, match=reason),
+        ):
+            OutputGrid.build(lower, upper)
 
 
 def test_constructor_refuses_bounds_off_their_grid():
@@ -128,10 +132,22 @@ def test_grid_is_frozen():
         OutputGrid.build(0, 1).lower = Fraction(-1)
 
 
-@pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf"), True, None, "1", [1.0], 1j])
-def test_snap_refuses_what_is_not_a_finite_number(value):
-    with pytest.raises(ValueError, match="an output must be"):
-        OutputGrid.build(0, 1).snap(value)
+SNAP_REFUSES_WHAT_IS_NOT_A_FINITE_NUMBER = (
+    float("nan"),
+    float("inf"),
+    float("-inf"),
+    True,
+    None,
+    "1",
+    [1.0],
+    1j,
+)
+
+
+def test_snap_refuses_what_is_not_a_finite_number(subtests):
+    for value in SNAP_REFUSES_WHAT_IS_NOT_A_FINITE_NUMBER:
+        with subtests.test(value=value), pytest.raises(ValueError, match="an output must be"):
+            OutputGrid.build(0, 1).snap(value)
 
 
 def test_snap_clamps_numbers_of_any_size():
@@ -146,16 +162,23 @@ def test_the_narrowest_range():
         OutputGrid.build(0, "9.99999e-291")
 
 
-@pytest.mark.parametrize("text", ["1E0", "+1", " 1 ", "1.", ".5e1", "1/1", "0" * 399 + "1"])
-def test_spellings_of_a_bound(text):
-    assert OutputGrid.build(-1, text).upper > 0
+def test_spellings_of_a_bound(subtests):
+    for text in ("1E0", "+1", " 1 ", "1.", ".5e1", "1/1", "0" * 399 + "1"):
+        with subtests.test(text=text):
+            assert OutputGrid.build(-1, text).upper > 0
 
 
-@pytest.mark.parametrize("text", ["\u0661", "\uff11", "1_0", "0x1", "1e1234", "1e+1e1", "1/-1", ""])
-def test_no_other_spelling_is_a_bound(text):
+NO_OTHER_SPELLING_IS_A_BOUND = ("\u0661", "\uff11", "1_0", "0x1", "1e1234", "1e+1e1", "1/-1", "")
+
+
+def test_no_other_spelling_is_a_bound(subtests):
     """Among them digits of other scripts, which Fraction itself would take."""
-    with pytest.raises(ValueError, match=r"^upper must be a number such as"):
-        OutputGrid.build(-10, text)
+    for text in NO_OTHER_SPELLING_IS_A_BOUND:
+        with (
+            subtests.test(text=text),
+            pytest.raises(ValueError, match=r"^upper must be a number such as"),
+        ):
+            OutputGrid.build(-10, text)
 
 
 @pytest.mark.parametrize(

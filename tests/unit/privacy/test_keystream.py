@@ -32,12 +32,13 @@ def in_child(draw: Callable[[], bytes]) -> bytes:
     return result
 
 
-@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.uint32, np.uint64])
-@pytest.mark.parametrize("n", [0, 1, 7, 100_000])
-def test_words_have_the_size_and_type_asked_for(dtype, n):
-    words = Keystream().words(n, dtype)
-    assert words.shape == (n,)
-    assert words.dtype == dtype
+def test_words_have_the_size_and_type_asked_for(subtests):
+    for dtype in (np.uint8, np.uint16, np.uint32, np.uint64):
+        for n in (0, 1, 7, 100_000):
+            with subtests.test(dtype=dtype, n=n):
+                words = Keystream().words(n, dtype)
+                assert words.shape == (n,)
+                assert words.dtype == dtype
 
 
 def test_words_are_uniform_over_several_refills():
@@ -50,12 +51,13 @@ def test_words_must_be_unsigned():
         Keystream().words(1, np.int64)
 
 
-@pytest.mark.parametrize("n", [1, 2, 3, 255, 256, 257, 10**40])
-def test_below_stays_below(n):
-    stream = Keystream()
-    drawn = [stream.below(n) for _ in range(300)]
-    assert all(0 <= integer < n for integer in drawn)
-    assert len(set(drawn)) >= min(n, 100)
+def test_below_stays_below(subtests):
+    for n in (1, 2, 3, 255, 256, 257, 10**40):
+        with subtests.test(n=n):
+            stream = Keystream()
+            drawn = [stream.below(n) for _ in range(300)]
+            assert all(0 <= integer < n for integer in drawn)
+            assert len(set(drawn)) >= min(n, 100)
 
 
 def test_below_uses_the_top_bits_of_whole_bytes_and_draws_again():
@@ -101,6 +103,7 @@ def test_a_stream_cannot_be_duplicated(duplicate):
         duplicate(Keystream())
 
 
+@pytest.mark.needs(process=True)
 def test_process_stream_is_shared_and_forgotten_by_a_child():
     parent = process_keystream()
     assert process_keystream() is parent
@@ -116,6 +119,7 @@ def test_what_runs_in_a_forked_child_starts_a_new_key():
     assert stream._segment is not first
 
 
+@pytest.mark.needs(process=True)
 @pytest.mark.parametrize("make", [Keystream, process_keystream])
 def test_parent_and_children_draw_different_words(make):
     stream = make()
@@ -138,6 +142,7 @@ def test_pid_alone_starts_a_new_key(monkeypatch):
     assert stream._segment is not first
 
 
+@pytest.mark.needs(process=True)
 def test_a_lock_held_at_the_fork_does_not_block_the_child():
     stream = Keystream()
     with stream._segment._lock:

@@ -64,26 +64,27 @@ def test_some_point_is_always_best(given_values):
     assert min(points(given_values, MEDIAN)) == 0
 
 
-@pytest.mark.parametrize(
-    ("given_values", "quantile", "best"),
-    [
-        ([3, 9, 12], MEDIAN, {9}),
-        ([3, 9], MEDIAN, set(range(3, 10))),
-        ([7, 7, 7, 7], MEDIAN, {7}),
-        ([0, 0, 0], MEDIAN, {0}),
-        ([20, 20, 20], MEDIAN, {20}),
-        ([1, 2, 3, 4, 5, 6, 7, 8], Fraction(1, 4), {2, 3}),
-        ([1, 2, 3, 4, 5, 6, 7, 8], Fraction(3, 4), {6, 7}),
-    ],
+A_GENEROUS_EPSILON_FINDS_THE_QUANTILE = (
+    ([3, 9, 12], MEDIAN, {9}),
+    ([3, 9], MEDIAN, set(range(3, 10))),
+    ([7, 7, 7, 7], MEDIAN, {7}),
+    ([0, 0, 0], MEDIAN, {0}),
+    ([20, 20, 20], MEDIAN, {20}),
+    ([1, 2, 3, 4, 5, 6, 7, 8], Fraction(1, 4), {2, 3}),
+    ([1, 2, 3, 4, 5, 6, 7, 8], Fraction(3, 4), {6, 7}),
 )
-def test_a_generous_epsilon_finds_the_quantile(given_values, quantile, best):
-    found = {
-        noisy_quantile(
-            tally(given_values), cells=CELLS, quantile=quantile, epsilon=Fraction(500), sensitivity=1
-        )
-        for _ in range(60)
-    }
-    assert found <= best
+
+
+def test_a_generous_epsilon_finds_the_quantile(subtests):
+    for given_values, quantile, best in A_GENEROUS_EPSILON_FINDS_THE_QUANTILE:
+        with subtests.test(given_values=given_values, quantile=quantile, best=best):
+            found = {
+                noisy_quantile(
+                    tally(given_values), cells=CELLS, quantile=quantile, epsilon=Fraction(500), sensitivity=1
+                )
+                for _ in range(60)
+            }
+            assert found <= best
 
 
 @pytest.mark.parametrize("epsilon", [Fraction(1, 100), Fraction(1), Fraction(20)])
@@ -137,21 +138,21 @@ def test_quantile_must_be_an_exact_share(quantile):
         noisy_quantile([(1, 1)], cells=CELLS, quantile=quantile, epsilon=Fraction(1), sensitivity=1)
 
 
-@pytest.mark.parametrize(
-    "counts",
-    [
-        [(2, 1), (1, 1)],
-        [(1, 1), (1, 1)],
-        [(-1, 1)],
-        [(-1, 1), (3, 1)],
-        [(21, 1)],
-        [(3, 1), (21, 1)],
-        [(1, 0)],
-    ],
+COUNTS_MUST_BE_IN_ORDER_ON_THE_GRID = (
+    [(2, 1), (1, 1)],
+    [(1, 1), (1, 1)],
+    [(-1, 1)],
+    [(-1, 1), (3, 1)],
+    [(21, 1)],
+    [(3, 1), (21, 1)],
+    [(1, 0)],
 )
-def test_counts_must_be_in_order_on_the_grid(counts):
-    with pytest.raises(ValueError, match="by increasing value"):
-        noisy_quantile(counts, cells=CELLS, quantile=MEDIAN, epsilon=Fraction(1), sensitivity=1)
+
+
+def test_counts_must_be_in_order_on_the_grid(subtests):
+    for counts in COUNTS_MUST_BE_IN_ORDER_ON_THE_GRID:
+        with subtests.test(counts=counts), pytest.raises(ValueError, match="by increasing value"):
+            noisy_quantile(counts, cells=CELLS, quantile=MEDIAN, epsilon=Fraction(1), sensitivity=1)
 
 
 def test_tally_counts_in_order():
@@ -178,15 +179,21 @@ class Least(Keystream):
         return 0
 
 
-@pytest.mark.parametrize("sensitivity", [1, 2, 5])
-@pytest.mark.parametrize("quantile", [MEDIAN, Fraction(3, 4)])
-def test_weights_are_those_of_the_denominator_times_the_sensitivity(quantile, sensitivity):
+def test_weights_are_those_of_the_denominator_times_the_sensitivity(subtests):
     """The theorem: one person moves a distance by at most D * sensitivity, and that is what is paid for."""
-    counts, stream = tally([1, 5, 5, 9]), Least()
-    epsilon = Fraction(1)
-    noisy_quantile(
-        counts, cells=CELLS, quantile=quantile, epsilon=epsilon, sensitivity=sensitivity, keystream=stream
-    )
-    segments = rank_segments(counts, cells=CELLS, quantile=quantile)
-    moved = quantile.denominator * sensitivity
-    assert stream.totals == [weighed(segments, epsilon=epsilon, sensitivity=moved)[-1]]
+    for sensitivity in (1, 2, 5):
+        for quantile in (MEDIAN, Fraction(3, 4)):
+            with subtests.test(sensitivity=sensitivity, quantile=quantile):
+                counts, stream = tally([1, 5, 5, 9]), Least()
+                epsilon = Fraction(1)
+                noisy_quantile(
+                    counts,
+                    cells=CELLS,
+                    quantile=quantile,
+                    epsilon=epsilon,
+                    sensitivity=sensitivity,
+                    keystream=stream,
+                )
+                segments = rank_segments(counts, cells=CELLS, quantile=quantile)
+                moved = quantile.denominator * sensitivity
+                assert stream.totals == [weighed(segments, epsilon=epsilon, sensitivity=moved)[-1]]

@@ -60,21 +60,22 @@ def test_a_key_is_used_for_a_gibibyte():
     assert REKEY_AFTER_BYTES == 2**26 * 16
 
 
-@pytest.mark.parametrize("sensitivity", [1, 3, 1_000, 2**20, 2**40])
-@pytest.mark.parametrize("micro_epsilon", [10_000, MICRO, 10 * MICRO])
-@pytest.mark.parametrize("atto_delta", [1, ATTO // 10**6, ATTO // 100])
-def test_bounded_noise_reaches_as_far_as_the_theorem_asks_and_hardly_further(
-    sensitivity, micro_epsilon, atto_delta
-):
+def test_bounded_noise_reaches_as_far_as_the_theorem_asks_and_hardly_further(subtests):
     """A + 1 = cells 2^shift with 2^11 cells at most, as `below` needs, and over 2^10 where it is rounded."""
-    noise = BoundedNoise(sensitivity, micro_epsilon, atto_delta)
-    needed = max(2, least_length(noise.scale, sensitivity, atto_delta))
-    cells, shift = noise._shape
-    assert noise.bound + 1 == cells * 2**shift
-    assert (cells - 1) * 2**shift < needed <= cells * 2**shift
-    assert 2 <= cells <= 2**11
-    assert shift == 0 or cells > 2**10
-    assert noise.bound >= sensitivity
+    for sensitivity in (1, 3, 1_000, 2**20, 2**40):
+        for micro_epsilon in (10_000, MICRO, 10 * MICRO):
+            for atto_delta in (1, ATTO // 10**6, ATTO // 100):
+                with subtests.test(
+                    sensitivity=sensitivity, micro_epsilon=micro_epsilon, atto_delta=atto_delta
+                ):
+                    noise = BoundedNoise(sensitivity, micro_epsilon, atto_delta)
+                    needed = max(2, least_length(noise.scale, sensitivity, atto_delta))
+                    cells, shift = noise._shape
+                    assert noise.bound + 1 == cells * 2**shift
+                    assert (cells - 1) * 2**shift < needed <= cells * 2**shift
+                    assert 2 <= cells <= 2**11
+                    assert shift == 0 or cells > 2**10
+                    assert noise.bound >= sensitivity
 
 
 def test_the_narrowest_and_the_widest_bounded_noise():

@@ -165,21 +165,24 @@ def test_smallest_beta_and_widest_range_can_be_drawn():
     assert len(state.pack()) == len(FRESH.pack())
 
 
-@pytest.mark.parametrize(
-    ("overrides", "reason"),
-    [
-        ({"grids": ()}, "1 to 20"),
-        ({"grids": (UNIT,) * 21}, "1 to 20"),
-        ({"micro_nats": 0}, "mutual information"),
-        ({"micro_nats": -5}, "mutual information"),
-        ({"micro_nats": 500_001}, "mutual information"),
-        ({"micro_nats": 0.25}, "mutual information"),
-        ({"micro_nats": True}, "mutual information"),
-    ],
+PARAMETERS_ARE_REFUSED = (
+    ({"grids": ()}, "1 to 20"),
+    ({"grids": (UNIT,) * 21}, "1 to 20"),
+    ({"micro_nats": 0}, "mutual information"),
+    ({"micro_nats": -5}, "mutual information"),
+    ({"micro_nats": 500_001}, "mutual information"),
+    ({"micro_nats": 0.25}, "mutual information"),
+    ({"micro_nats": True}, "mutual information"),
 )
-def test_parameters_are_refused(overrides, reason):
-    with pytest.raises(ValueError, match=reason):
-        make_pac(**overrides)
+
+
+def test_parameters_are_refused(subtests):
+    for overrides, reason in PARAMETERS_ARE_REFUSED:
+        with (
+            subtests.test(overrides=overrides, reason=reason),
+            pytest.raises(ValueError, match=reason),
+        ):
+            make_pac(**overrides)
 
 
 @pytest.mark.parametrize("outputs", [[], [(0,)] * 63, [(0,)] * 65, [(0, 0)] * 64, [(-1,)] * 64])

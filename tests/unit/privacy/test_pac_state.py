@@ -57,12 +57,13 @@ def test_weights_are_upper_bounds_and_tight(logs):
         assert bound <= Fraction(weight) * (1 + Fraction(1, 2**110)) + Fraction(1, 2**116)
 
 
-@pytest.mark.parametrize("log", [-1, -NAT, -99 * NAT, -100 * NAT, -100 * NAT - 1, -(2**250)])
-def test_weights_at_the_edges(log):
-    bounds = upper_bounds(PacState(0, (log,) * 63 + (0,)))
-    assert 0 < bounds[0] <= bounds[63] <= 1 + Fraction(1, 2**116)
-    if log > -(2**200):
-        assert bounds[0] >= Fraction(exact_posterior((log,) * 63 + (0,))[0])
+def test_weights_at_the_edges(subtests):
+    for log in (-1, -NAT, -99 * NAT, -100 * NAT, -100 * NAT - 1, -(2**250)):
+        with subtests.test(log=log):
+            bounds = upper_bounds(PacState(0, (log,) * 63 + (0,)))
+            assert 0 < bounds[0] <= bounds[63] <= 1 + Fraction(1, 2**116)
+            if log > -(2**200):
+                assert bounds[0] >= Fraction(exact_posterior((log,) * 63 + (0,))[0])
 
 
 def test_learning_is_the_rule_of_bayes():
@@ -104,20 +105,20 @@ def test_packed_form_stays_the_same():
     assert packed[-32:] == bytes(30) + b"\x01\x02"
 
 
-@pytest.mark.parametrize(
-    ("packed", "reason"),
-    [
-        (b"", "no PAC state"),
-        (PacState(0, NOTHING_KNOWN).pack()[:-1], "no PAC state"),
-        (PacState(0, NOTHING_KNOWN).pack() + b"\0", "no PAC state"),
-        (b"PAC\x02" + PacState(0, NOTHING_KNOWN).pack()[4:], "no PAC state"),
-        (b"PAC\x01\x40" + PacState(0, NOTHING_KNOWN).pack()[5:], "not one of the worlds"),
-        (PacState(0, NOTHING_KNOWN).pack()[:5] + b"\1" * (PACKED_BYTES - 5), "the largest 0"),
-    ],
+OTHER_BYTES_ARE_REFUSED = (
+    (b"", "no PAC state"),
+    (PacState(0, NOTHING_KNOWN).pack()[:-1], "no PAC state"),
+    (PacState(0, NOTHING_KNOWN).pack() + b"\0", "no PAC state"),
+    (b"PAC\x02" + PacState(0, NOTHING_KNOWN).pack()[4:], "no PAC state"),
+    (b"PAC\x01\x40" + PacState(0, NOTHING_KNOWN).pack()[5:], "not one of the worlds"),
+    (PacState(0, NOTHING_KNOWN).pack()[:5] + b"\1" * (PACKED_BYTES - 5), "the largest 0"),
 )
-def test_other_bytes_are_refused(packed, reason):
-    with pytest.raises(ValueError, match=reason):
-        PacState.unpack(packed)
+
+
+def test_other_bytes_are_refused(subtests):
+    for packed, reason in OTHER_BYTES_ARE_REFUSED:
+        with subtests.test(packed=packed, reason=reason), pytest.raises(ValueError, match=reason):
+            PacState.unpack(packed)
 
 
 @pytest.mark.parametrize(

@@ -130,12 +130,16 @@ def test_sensitivity_is_the_declared_range():
     assert make_perturbation().noise.scale == ECG.cells
 
 
-@pytest.mark.parametrize("dtype", [np.int8, np.int64, np.uint16, np.float16, np.float32, ">f8"])
-def test_numbers_of_any_width_and_shape(dtype):
-    values = np.arange(6).astype(dtype).reshape(2, 3)[:, ::-1]
-    released = make_perturbation().perturb(values, keystream=Silent())
-    assert released.tolist() == [[2, 1, 0], [5, 4, 3]]
-    assert released.dtype == np.float64
+NUMBERS_OF_ANY_WIDTH_AND_SHAPE = (np.int8, np.int64, np.uint16, np.float16, np.float32, ">f8")
+
+
+def test_numbers_of_any_width_and_shape(subtests):
+    for dtype in NUMBERS_OF_ANY_WIDTH_AND_SHAPE:
+        with subtests.test(dtype=dtype):
+            values = np.arange(6).astype(dtype).reshape(2, 3)[:, ::-1]
+            released = make_perturbation().perturb(values, keystream=Silent())
+            assert released.tolist() == [[2, 1, 0], [5, 4, 3]]
+            assert released.dtype == np.float64
 
 
 def test_in_place():
@@ -180,21 +184,24 @@ def test_an_array_is_read_in_chunks_where_it_lies(monkeypatch):
     assert all(np.shares_memory(chunk, values) for chunk in seen)
 
 
-@pytest.mark.parametrize(
-    "values",
-    [
-        np.array([]),
-        np.array([True]),
-        np.array([1j]),
-        np.array(["1"]),
-        np.array([None]),
-        [1.0],
-        np.longdouble([1]),
-    ],
+OTHER_ARRAYS_ARE_REFUSED = (
+    np.array([]),
+    np.array([True]),
+    np.array([1j]),
+    np.array(["1"]),
+    np.array([None]),
+    [1.0],
+    np.longdouble([1]),
 )
-def test_other_arrays_are_refused(values):
-    with pytest.raises(ValueError, match=r"array (must hold|is empty)"):
-        make_perturbation().perturb(values)
+
+
+def test_other_arrays_are_refused(subtests):
+    for values in OTHER_ARRAYS_ARE_REFUSED:
+        with (
+            subtests.test(values=values),
+            pytest.raises(ValueError, match=r"array (must hold|is empty)"),
+        ):
+            make_perturbation().perturb(values)
 
 
 @pytest.mark.parametrize(
@@ -207,26 +214,29 @@ def test_other_places_for_the_result_are_refused(out):
         make_perturbation().perturb(np.zeros(2), out=out)
 
 
-@pytest.mark.parametrize(
-    ("overrides", "reason"),
-    [
-        ({"law": "uniform"}, "laplace, bounded, gaussian"),
-        ({"atto_delta": MICRO_DELTA}, "takes no delta"),
-        ({"law": "bounded"}, "needs a delta"),
-        ({"law": "gaussian"}, "needs a delta"),
-        ({"law": "bounded", "atto_delta": ATTO // 50}, "at most 0.01"),
-        ({"law": "gaussian", "atto_delta": MICRO_DELTA, "micro_epsilon": 31_000_000}, "at most 30"),
-        ({"law": "bounded", "atto_delta": MICRO_DELTA, "fast": True}, "only Laplace"),
-        ({"micro_epsilon": 10}, "0.001"),
-        ({"micro_epsilon": 0}, "above zero"),
-        ({"micro_epsilon": 2_000_000_000}, "1000"),
-        ({"missing": "drop"}, "missing must be"),
-        ({"grid": OutputGrid.build(10**17, 10**17 + 1)}, "too fine"),
-    ],
+PARAMETERS_ARE_REFUSED = (
+    ({"law": "uniform"}, "laplace, bounded, gaussian"),
+    ({"atto_delta": MICRO_DELTA}, "takes no delta"),
+    ({"law": "bounded"}, "needs a delta"),
+    ({"law": "gaussian"}, "needs a delta"),
+    ({"law": "bounded", "atto_delta": ATTO // 50}, "at most 0.01"),
+    ({"law": "gaussian", "atto_delta": MICRO_DELTA, "micro_epsilon": 31_000_000}, "at most 30"),
+    ({"law": "bounded", "atto_delta": MICRO_DELTA, "fast": True}, "only Laplace"),
+    ({"micro_epsilon": 10}, "0.001"),
+    ({"micro_epsilon": 0}, "above zero"),
+    ({"micro_epsilon": 2_000_000_000}, "1000"),
+    ({"missing": "drop"}, "missing must be"),
+    ({"grid": OutputGrid.build(10**17, 10**17 + 1)}, "too fine"),
 )
-def test_parameters_are_refused(overrides, reason):
-    with pytest.raises(ValueError, match=reason):
-        make_perturbation(**overrides)
+
+
+def test_parameters_are_refused(subtests):
+    for overrides, reason in PARAMETERS_ARE_REFUSED:
+        with (
+            subtests.test(overrides=overrides, reason=reason),
+            pytest.raises(ValueError, match=reason),
+        ):
+            make_perturbation(**overrides)
 
 
 @pytest.mark.parametrize("perturbation", [*each_law(), make_perturbation(fast=True)], ids=lambda p: p.law)

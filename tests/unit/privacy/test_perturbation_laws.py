@@ -52,19 +52,22 @@ def test_a_scale_that_cannot_be_drawn_is_refused_at_once():
         ExactLaplace(int(MAX_SCALE) + 1, MICRO)
 
 
-@pytest.mark.parametrize(
-    ("micro_epsilon", "atto_delta", "means_something"),
-    [
-        (10_000_000, 0, True),
-        (10_000_001, 0, False),
-        (10_000_000, ATTO // 10 - 1, True),
-        (10_000_000, ATTO // 10, False),
-        (1, ATTO, False),
-        (10**9, 1, False),
-    ],
+A_SUM_OF_LOSSES_MEANS_SOMETHING_UP_TO_TEN_AND_A_TENTH = (
+    (10_000_000, 0, True),
+    (10_000_001, 0, False),
+    (10_000_000, ATTO // 10 - 1, True),
+    (10_000_000, ATTO // 10, False),
+    (1, ATTO, False),
+    (10**9, 1, False),
 )
-def test_a_sum_of_losses_means_something_up_to_ten_and_a_tenth(micro_epsilon, atto_delta, means_something):
-    assert PersonLoss(5, micro_epsilon, atto_delta).means_something is means_something
+
+
+def test_a_sum_of_losses_means_something_up_to_ten_and_a_tenth(subtests):
+    for micro_epsilon, atto_delta, means_something in A_SUM_OF_LOSSES_MEANS_SOMETHING_UP_TO_TEN_AND_A_TENTH:
+        with subtests.test(
+            micro_epsilon=micro_epsilon, atto_delta=atto_delta, means_something=means_something
+        ):
+            assert PersonLoss(5, micro_epsilon, atto_delta).means_something is means_something
 
 
 def test_what_a_perturbed_array_is_called():

@@ -104,8 +104,18 @@ def test_a_median_has_a_closed_form_from_enough_blocks_on():
     assert found == pytest.approx(math.sqrt(math.pi / 52 + 16 * math.pi / 26**2))
 
 
-@pytest.mark.parametrize(
-    ("spread", "ratio"), [(6.0, 1), (5.9, 2), (1.0, 8), (60.0, 1), (0.0, 2**20), (1e-7, 2**20), (1e-9, 2**20)]
+SPREAD_RATIO_IS_A_POWER_OF_TWO_ROUNDED_UP = (
+    (6.0, 1),
+    (5.9, 2),
+    (1.0, 8),
+    (60.0, 1),
+    (0.0, 2**20),
+    (1e-7, 2**20),
+    (1e-9, 2**20),
 )
-def test_spread_ratio_is_a_power_of_two_rounded_up(spread, ratio):
-    assert spread_ratio(GRID, spread) == Fraction(ratio)
+
+
+def test_spread_ratio_is_a_power_of_two_rounded_up(subtests):
+    for spread, ratio in SPREAD_RATIO_IS_A_POWER_OF_TWO_ROUNDED_UP:
+        with subtests.test(spread=spread, ratio=ratio):
+            assert spread_ratio(GRID, spread) == Fraction(ratio)

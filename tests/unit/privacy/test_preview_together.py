@@ -68,6 +68,7 @@ def test_a_figure_near_the_charge_is_left_out(monkeypatch, epsilon, shown):
     assert (together(asked(2)) is not None) == shown
 
 
+@pytest.mark.needs(process=True)
 def test_what_loads_slowly_is_loaded_when_it_is_asked_for():
     program = "import sys, privacy.preview; print('dp_accounting' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, text=True)

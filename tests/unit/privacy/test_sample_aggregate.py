@@ -62,27 +62,28 @@ def test_noise_may_leave_the_bounds():
     assert min(values) < 0 < 1 < max(values)
 
 
-@pytest.mark.parametrize(
-    "blocks",
-    [
-        [],
-        [(0, 0)] * 3,
-        [(0, 0)] * 5,
-        [(0, 0)] * 3 + [(0,)],
-        [(0, 0)] * 3 + [(0, 0, 0)],
-        [(0, 0)] * 3 + [()],
-        [(0, 0)] * 3 + [(-1, 0)],
-        [(0, 0)] * 3 + [(0, WIDE.cells + 1)],
-        [(0, 0)] * 3 + [(0.0, 0)],
-        [(0, 0)] * 3 + [(True, 0)],
-        [(0, 0)] * 3 + [(np.int64(123456), 0)],
-        [(0, 0)] * 3 + [(None, 0)],
-    ],
+RELEASE_REFUSES_MALFORMED_BLOCKS_WITHOUT_QUOTING_THEM = (
+    [],
+    [(0, 0)] * 3,
+    [(0, 0)] * 5,
+    [(0, 0)] * 3 + [(0,)],
+    [(0, 0)] * 3 + [(0, 0, 0)],
+    [(0, 0)] * 3 + [()],
+    [(0, 0)] * 3 + [(-1, 0)],
+    [(0, 0)] * 3 + [(0, WIDE.cells + 1)],
+    [(0, 0)] * 3 + [(0.0, 0)],
+    [(0, 0)] * 3 + [(True, 0)],
+    [(0, 0)] * 3 + [(np.int64(123456), 0)],
+    [(0, 0)] * 3 + [(None, 0)],
 )
-def test_release_refuses_malformed_blocks_without_quoting_them(blocks):
-    with pytest.raises(ValueError, match="platform bug") as refusal:
-        make_aggregate().release(blocks)
-    assert not re.search(r"\d", str(refusal.value))
+
+
+def test_release_refuses_malformed_blocks_without_quoting_them(subtests):
+    for blocks in RELEASE_REFUSES_MALFORMED_BLOCKS_WITHOUT_QUOTING_THEM:
+        with subtests.test(blocks=blocks):
+            with pytest.raises(ValueError, match="platform bug") as refusal:
+                make_aggregate().release(blocks)
+            assert not re.search(r"\d", str(refusal.value))
 
 
 def test_median_of_few_blocks_at_a_generous_epsilon():

@@ -158,52 +158,55 @@ def test_many_outputs_with_gaussian_noise_only():
     assert len(make_aggregate(grids=(UNIT,) * 100, **GAUSSIAN).noises) == 100
 
 
-@pytest.mark.parametrize(
-    ("overrides", "reason"),
-    [
-        ({"grids": ()}, "1 to 20"),
-        ({"grids": (UNIT,) * 21}, "1 to 20"),
-        ({"grids": (UNIT,) * 101, **GAUSSIAN}, "1 to 100"),
-        ({"blocks": 1}, "from 2"),
-        ({"blocks": 1_000_001}, "from 2"),
-        ({"blocks": 2.0}, "from 2"),
-        ({"repeats": 0}, "repeats must be from 1 to 100"),
-        ({"repeats": 101}, "repeats must be from 1 to 100"),
-        ({"repeats": True}, "repeats must be from 1 to 100"),
-        ({"blocks": 600_000, "repeats": 2}, "at most 1000000 runs"),
-        ({"micro_epsilon": 0}, "above zero"),
-        ({"micro_epsilon": -1_000_000}, "above zero"),
-        ({"micro_epsilon": 999}, "0.001"),
-        ({"micro_epsilon": 1.0}, "integer"),
-        ({"micro_epsilon": True}, "integer"),
-        ({"aggregator": "mode"}, "aggregator"),
-        ({"aggregator": "auto"}, "needs spread_ratios"),
-        ({"aggregator": "auto", "spread_ratios": (3,)}, "needs spread_ratios"),
-        ({"aggregator": "auto", "spread_ratios": (3, 0)}, "from 1 to"),
-        ({"aggregator": "auto", "spread_ratios": (3, Fraction(999, 1000))}, "from 1 to"),
-        ({"aggregator": "auto", "spread_ratios": (3, 10**9 + 1)}, "from 1 to"),
-        ({"aggregator": "auto", "spread_ratios": (3, 2.5)}, "exact"),
-        ({"aggregator": "auto", "spread_ratios": (3, True)}, "exact"),
-        ({"spread_ratios": (3, 3)}, "leave them out"),
-        ({"noise": "uniform"}, "noise must be"),
-        ({"atto_delta": 10**12}, "leave atto_delta out"),
-        ({"noise": "gaussian"}, "needs atto_delta"),
-        ({"noise": "gaussian", "atto_delta": 0}, "delta"),
-        ({"noise": "gaussian", "atto_delta": ATTO // 100 + 1}, "delta"),
-        ({**GAUSSIAN, "aggregator": "median"}, "clipped means"),
-        ({**TINY, **GAUSSIAN, "atto_delta": 1, "weights": (1000, 1)}, "squared units, too wide"),
-        ({"weights": (1,)}, "one entry per output"),
-        ({"weights": (1, 0)}, "from 1 to 1000"),
-        ({"weights": (1, 1001)}, "from 1 to 1000"),
-        ({"weights": (1, True)}, "from 1 to 1000"),
-        ({**TINY, "grids": (UNIT,) * 9, "weights": WEIGHTS}, "48 units, too wide"),
-        ({"count_failures": 1}, "count_failures"),
-        ({"interval": "both"}, "interval"),
-    ],
+PARAMETERS_ARE_REFUSED = (
+    ({"grids": ()}, "1 to 20"),
+    ({"grids": (UNIT,) * 21}, "1 to 20"),
+    ({"grids": (UNIT,) * 101, **GAUSSIAN}, "1 to 100"),
+    ({"blocks": 1}, "from 2"),
+    ({"blocks": 1_000_001}, "from 2"),
+    ({"blocks": 2.0}, "from 2"),
+    ({"repeats": 0}, "repeats must be from 1 to 100"),
+    ({"repeats": 101}, "repeats must be from 1 to 100"),
+    ({"repeats": True}, "repeats must be from 1 to 100"),
+    ({"blocks": 600_000, "repeats": 2}, "at most 1000000 runs"),
+    ({"micro_epsilon": 0}, "above zero"),
+    ({"micro_epsilon": -1_000_000}, "above zero"),
+    ({"micro_epsilon": 999}, "0.001"),
+    ({"micro_epsilon": 1.0}, "integer"),
+    ({"micro_epsilon": True}, "integer"),
+    ({"aggregator": "mode"}, "aggregator"),
+    ({"aggregator": "auto"}, "needs spread_ratios"),
+    ({"aggregator": "auto", "spread_ratios": (3,)}, "needs spread_ratios"),
+    ({"aggregator": "auto", "spread_ratios": (3, 0)}, "from 1 to"),
+    ({"aggregator": "auto", "spread_ratios": (3, Fraction(999, 1000))}, "from 1 to"),
+    ({"aggregator": "auto", "spread_ratios": (3, 10**9 + 1)}, "from 1 to"),
+    ({"aggregator": "auto", "spread_ratios": (3, 2.5)}, "exact"),
+    ({"aggregator": "auto", "spread_ratios": (3, True)}, "exact"),
+    ({"spread_ratios": (3, 3)}, "leave them out"),
+    ({"noise": "uniform"}, "noise must be"),
+    ({"atto_delta": 10**12}, "leave atto_delta out"),
+    ({"noise": "gaussian"}, "needs atto_delta"),
+    ({"noise": "gaussian", "atto_delta": 0}, "delta"),
+    ({"noise": "gaussian", "atto_delta": ATTO // 100 + 1}, "delta"),
+    ({**GAUSSIAN, "aggregator": "median"}, "clipped means"),
+    ({**TINY, **GAUSSIAN, "atto_delta": 1, "weights": (1000, 1)}, "squared units, too wide"),
+    ({"weights": (1,)}, "one entry per output"),
+    ({"weights": (1, 0)}, "from 1 to 1000"),
+    ({"weights": (1, 1001)}, "from 1 to 1000"),
+    ({"weights": (1, True)}, "from 1 to 1000"),
+    ({**TINY, "grids": (UNIT,) * 9, "weights": WEIGHTS}, "48 units, too wide"),
+    ({"count_failures": 1}, "count_failures"),
+    ({"interval": "both"}, "interval"),
 )
-def test_parameters_are_refused(overrides, reason):
-    with pytest.raises(ValueError, match=reason):
-        make_aggregate(**overrides)
+
+
+def test_parameters_are_refused(subtests):
+    for overrides, reason in PARAMETERS_ARE_REFUSED:
+        with (
+            subtests.test(overrides=overrides, reason=reason),
+            pytest.raises(ValueError, match=reason),
+        ):
+            make_aggregate(**overrides)
 
 
 def test_aggregate_is_frozen():

@@ -134,21 +134,22 @@ def test_noise_may_leave_the_bounds():
     assert min(values) < 0 < 1 < max(values)
 
 
-@pytest.mark.parametrize(
-    ("value", "power"),
-    [
-        ("1", "1"),
-        ("2", "2"),
-        ("3", "4"),
-        ("1048577", "2097152"),
-        ("1/3", "1/2"),
-        ("1/4", "1/4"),
-        ("7/8", "1"),
-        ("9/8", "2"),
-    ],
+NEXT_POWER_OF_TWO = (
+    ("1", "1"),
+    ("2", "2"),
+    ("3", "4"),
+    ("1048577", "2097152"),
+    ("1/3", "1/2"),
+    ("1/4", "1/4"),
+    ("7/8", "1"),
+    ("9/8", "2"),
 )
-def test_next_power_of_two(value, power):
-    assert next_power_of_two(Fraction(value)) == Fraction(power)
+
+
+def test_next_power_of_two(subtests):
+    for value, power in NEXT_POWER_OF_TWO:
+        with subtests.test(value=value, power=power):
+            assert next_power_of_two(Fraction(value)) == Fraction(power)
 
 
 @given(st.fractions(min_value=Fraction(1, 10**9), max_value=10**12))
@@ -158,27 +159,30 @@ def test_next_power_of_two_is_the_smallest_that_is_enough(value):
     assert power.numerator.bit_count() == power.denominator.bit_count() == 1
 
 
-@pytest.mark.parametrize(
-    ("overrides", "reason"),
-    [
-        ({"grids": ()}, "1 to 20"),
-        ({"grids": (UNIT,) * 21}, "1 to 20"),
-        ({"people": 19}, "from 20"),
-        ({"people": 10_001}, "from 20"),
-        ({"people": 20.0}, "from 20"),
-        ({"people": True}, "from 20"),
-        ({"micro_epsilon_prime": 999}, "noise dial"),
-        ({"micro_epsilon_prime": 10_000_001}, "noise dial"),
-        ({"micro_epsilon_prime": -1_000_000}, "noise dial"),
-        ({"micro_epsilon_prime": 1.0}, "noise dial"),
-        ({"micro_epsilon_prime": 1_000_000.0}, "noise dial"),
-        ({"people": 20.5}, "from 20"),
-        ({"micro_epsilon_prime": True}, "noise dial"),
-    ],
+PARAMETERS_ARE_REFUSED = (
+    ({"grids": ()}, "1 to 20"),
+    ({"grids": (UNIT,) * 21}, "1 to 20"),
+    ({"people": 19}, "from 20"),
+    ({"people": 10_001}, "from 20"),
+    ({"people": 20.0}, "from 20"),
+    ({"people": True}, "from 20"),
+    ({"micro_epsilon_prime": 999}, "noise dial"),
+    ({"micro_epsilon_prime": 10_000_001}, "noise dial"),
+    ({"micro_epsilon_prime": -1_000_000}, "noise dial"),
+    ({"micro_epsilon_prime": 1.0}, "noise dial"),
+    ({"micro_epsilon_prime": 1_000_000.0}, "noise dial"),
+    ({"people": 20.5}, "from 20"),
+    ({"micro_epsilon_prime": True}, "noise dial"),
 )
-def test_parameters_are_refused(overrides, reason):
-    with pytest.raises(ValueError, match=reason):
-        make_mechanism(**overrides)
+
+
+def test_parameters_are_refused(subtests):
+    for overrides, reason in PARAMETERS_ARE_REFUSED:
+        with (
+            subtests.test(overrides=overrides, reason=reason),
+            pytest.raises(ValueError, match=reason),
+        ):
+            make_mechanism(**overrides)
 
 
 def test_widest_and_narrowest_noise_can_be_drawn():

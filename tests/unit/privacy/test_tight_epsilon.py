@@ -22,15 +22,21 @@ def exact_delta(epsilon: float, *, part: float, parts: int) -> float:
     return total
 
 
-@pytest.mark.parametrize(
-    ("part", "parts"), [(Fraction(1, 20), 20), (Fraction(1, 2), 4), (Fraction(1, 10), 100)]
+SEVERAL_PARTS = (
+    (Fraction(1, 20), 20),
+    (Fraction(1, 2), 4),
+    (Fraction(1, 10), 100),
 )
-@pytest.mark.parametrize("delta", [1e-6, 1e-3])
-def test_it_is_the_best_bound_but_for_the_rounding(part: Fraction, parts: int, delta: float) -> None:
-    found = tight_epsilon([part] * parts, delta=delta)
-    assert found <= float(part * parts)
-    assert exact_delta(found, part=float(part), parts=parts) <= delta * (1 + 1e-9)
-    assert exact_delta(found - 3 * parts * 1e-4, part=float(part), parts=parts) > delta
+
+
+def test_it_is_the_best_bound_but_for_the_rounding(subtests: pytest.Subtests) -> None:
+    for part, parts in SEVERAL_PARTS:
+        for delta in (1e-6, 1e-3):
+            with subtests.test(part=part, parts=parts, delta=delta):
+                found = tight_epsilon([part] * parts, delta=delta)
+                assert found <= float(part * parts)
+                assert exact_delta(found, part=float(part), parts=parts) <= delta * (1 + 1e-9)
+                assert exact_delta(found - 3 * parts * 1e-4, part=float(part), parts=parts) > delta
 
 
 def test_different_parts_compose() -> None:

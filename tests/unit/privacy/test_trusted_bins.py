@@ -53,12 +53,18 @@ def test_every_bin_has_the_noise_of_all_of_epsilon():
     assert {output.noise_scale for output in query.release([0] * 10)} == {3}
 
 
-@pytest.mark.parametrize("edges", [(), (0, 5), (5, 5), (7, 5), (5, AGES.cells), tuple(range(1, 1001))])
-def test_edges_must_ascend(edges):
-    with pytest.raises(
-        ValueError, match=r"a histogram has 2 to 1000 bins|inner edges of the bins must ascend"
-    ):
-        Histogram(AGES, edges, micro_epsilon=MICRO)
+EDGES_MUST_ASCEND = ((), (0, 5), (5, 5), (7, 5), (5, AGES.cells), tuple(range(1, 1001)))
+
+
+def test_edges_must_ascend(subtests):
+    for edges in EDGES_MUST_ASCEND:
+        with (
+            subtests.test(edges=edges),
+            pytest.raises(
+                ValueError, match=r"a histogram has 2 to 1000 bins|inner edges of the bins must ascend"
+            ),
+        ):
+            Histogram(AGES, edges, micro_epsilon=MICRO)
 
 
 def test_histogram_checks_what_it_is_given():
@@ -124,10 +130,13 @@ def test_what_a_quantile_is():
     assert (query.grids, query.width) == ((AGES,), query.cells + 1)
 
 
-@pytest.mark.parametrize("shares", [(), ("1/2", "1/4"), ("1/2", "1/2"), ("0", "1/2"), ("1/2", "1"), ("3/2",)])
-def test_shares_must_ascend(shares):
-    with pytest.raises(ValueError, match="quantiles"):
-        make_quantile(*shares)
+SHARES_MUST_ASCEND = ((), ("1/2", "1/4"), ("1/2", "1/2"), ("0", "1/2"), ("1/2", "1"), ("3/2",))
+
+
+def test_shares_must_ascend(subtests):
+    for shares in SHARES_MUST_ASCEND:
+        with subtests.test(shares=shares), pytest.raises(ValueError, match="quantiles"):
+            make_quantile(*shares)
 
 
 def test_quantiles_too_fine_for_epsilon():

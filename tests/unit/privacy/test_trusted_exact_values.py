@@ -75,21 +75,24 @@ POPULATIONS = {
 }
 
 
-@pytest.mark.parametrize("ages", POPULATIONS.values(), ids=POPULATIONS.keys())
-@pytest.mark.parametrize("times", [100, 3])
-def test_mean_and_its_half_widths(ages, times):
-    query, units = Mean(AGES, micro_epsilon=2 * MICRO, rows=2), snapped(AGES, ages) * times
-    mean, count = without_noise(query, [[unit] for unit in units])
-    assert (count.value, count.noise_scale) == (len(units), 2)
-    assert mean.value == AGES.nearest(AGES.value(Fraction(sum(units), len(units))))
-    distances = sum(2 * unit - AGES.cells for unit in units)
-    for alpha, width in zip(ALPHAS, (mean.half_width_95, mean.half_width_99), strict=True):
-        scales = (Fraction(2 * AGES.cells), Fraction(2))
-        low, high = -AGES.cells, AGES.cells
-        if len(units) > quantile(alpha / 2, scales[1]):
-            low, high = ratios(distances, len(units), scales=scales, alpha=alpha / 2, limit=AGES.cells)
-        ends = [58 + AGES.step / 2 * end for end in (low, high)]
-        assert width == max(mean.value - ends[0], ends[1] - mean.value) + AGES.step / 2
+def test_mean_and_its_half_widths(subtests):
+    for ages in POPULATIONS.values():
+        for times in (100, 3):
+            with subtests.test(ages=ages, times=times):
+                query, units = Mean(AGES, micro_epsilon=2 * MICRO, rows=2), snapped(AGES, ages) * times
+                mean, count = without_noise(query, [[unit] for unit in units])
+                assert (count.value, count.noise_scale) == (len(units), 2)
+                assert mean.value == AGES.nearest(AGES.value(Fraction(sum(units), len(units))))
+                distances = sum(2 * unit - AGES.cells for unit in units)
+                for alpha, width in zip(ALPHAS, (mean.half_width_95, mean.half_width_99), strict=True):
+                    scales = (Fraction(2 * AGES.cells), Fraction(2))
+                    low, high = -AGES.cells, AGES.cells
+                    if len(units) > quantile(alpha / 2, scales[1]):
+                        low, high = ratios(
+                            distances, len(units), scales=scales, alpha=alpha / 2, limit=AGES.cells
+                        )
+                    ends = [58 + AGES.step / 2 * end for end in (low, high)]
+                    assert width == max(mean.value - ends[0], ends[1] - mean.value) + AGES.step / 2
 
 
 def test_mean_of_nobody():
@@ -104,28 +107,31 @@ def test_mean_of_nobody():
     assert mean.value == 78
 
 
-@pytest.mark.parametrize("ages", POPULATIONS.values(), ids=POPULATIONS.keys())
-@pytest.mark.parametrize("times", [400, 60])
-def test_variance_and_its_half_widths(ages, times):
-    query, units = Variance(AGES, micro_epsilon=MICRO // 2), snapped(AGES, ages) * times
-    variance, mean, count = without_noise(query, [[unit] for unit in units])
-    years = [float(AGES.value(unit)) for unit in units]
-    assert float(variance.value) == pytest.approx(np.var(years), abs=0.005)
-    assert mean.value == AGES.nearest(AGES.value(Fraction(sum(units), len(units))))
-    assert (count.value, count.noise_scale) == (len(units), 6)
-    distances, squares = totals_of(query, [[unit] for unit in units])[1:]
-    scales = (Fraction(6 * AGES.cells), Fraction(6))
-    for alpha, width in zip(ALPHAS, (variance.half_width_95, variance.half_width_99), strict=True):
-        shared = {"scales": scales, "alpha": alpha / 3, "limit": AGES.cells}
-        means = [end / AGES.cells for end in ratios(distances, len(units), **shared)]
-        centred = [end / AGES.cells for end in ratios(squares, len(units), **shared)]
-        if means[0] < 0 < means[1]:
-            means.append(Fraction(0))
-        found = [1600 * ((1 + square) / 2 - mean**2) for mean in means for square in centred]
-        low = max(min(found), 0)
-        high = min(max(found) + Fraction(1600, AGES.cells), 1600)
-        step = query.steps[0]
-        assert width == max(variance.value - low, high - variance.value) + step / 2
+def test_variance_and_its_half_widths(subtests):
+    for ages in POPULATIONS.values():
+        for times in (400, 60):
+            with subtests.test(ages=ages, times=times):
+                query, units = Variance(AGES, micro_epsilon=MICRO // 2), snapped(AGES, ages) * times
+                variance, mean, count = without_noise(query, [[unit] for unit in units])
+                years = [float(AGES.value(unit)) for unit in units]
+                assert float(variance.value) == pytest.approx(np.var(years), abs=0.005)
+                assert mean.value == AGES.nearest(AGES.value(Fraction(sum(units), len(units))))
+                assert (count.value, count.noise_scale) == (len(units), 6)
+                distances, squares = totals_of(query, [[unit] for unit in units])[1:]
+                scales = (Fraction(6 * AGES.cells), Fraction(6))
+                for alpha, width in zip(
+                    ALPHAS, (variance.half_width_95, variance.half_width_99), strict=True
+                ):
+                    shared = {"scales": scales, "alpha": alpha / 3, "limit": AGES.cells}
+                    means = [end / AGES.cells for end in ratios(distances, len(units), **shared)]
+                    centred = [end / AGES.cells for end in ratios(squares, len(units), **shared)]
+                    if means[0] < 0 < means[1]:
+                        means.append(Fraction(0))
+                    found = [1600 * ((1 + square) / 2 - mean**2) for mean in means for square in centred]
+                    low = max(min(found), 0)
+                    high = min(max(found) + Fraction(1600, AGES.cells), 1600)
+                    step = query.steps[0]
+                    assert width == max(variance.value - low, high - variance.value) + step / 2
 
 
 def test_variance_of_hardly_anybody():
@@ -246,9 +252,10 @@ KINDS = {
 }
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_query_goes_by_its_name_and_takes_one_row_of_a_person(kind):
-    assert (KINDS[kind].kind, KINDS[kind].rows) == (kind, 1)
+def test_a_query_goes_by_its_name_and_takes_one_row_of_a_person(subtests):
+    for kind in KINDS:
+        with subtests.test(kind=kind):
+            assert (KINDS[kind].kind, KINDS[kind].rows) == (kind, 1)
 
 
 def test_steps_of_what_is_released():

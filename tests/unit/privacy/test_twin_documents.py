@@ -101,12 +101,13 @@ NOT_LIKE_IT = [
 ]
 
 
-@pytest.mark.parametrize(("change", "message"), NOT_LIKE_IT)
-def test_nonsense_is_refused(change, message):
-    document = copy.deepcopy(DOCUMENT)
-    change(document)
-    with pytest.raises(ValueError, match=message):
-        NoisyCounts.parse(document)
+def test_nonsense_is_refused(subtests):
+    for change, message in NOT_LIKE_IT:
+        with subtests.test(change=change, message=message):
+            document = copy.deepcopy(DOCUMENT)
+            change(document)
+            with pytest.raises(ValueError, match=message):
+                NoisyCounts.parse(document)
 
 
 @pytest.mark.parametrize("document", [None, [], "counts", 3])

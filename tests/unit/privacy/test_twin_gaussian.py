@@ -73,23 +73,23 @@ def test_tables_share_less_than_all_of_rho():
         assert share.rho == Fraction(share.pico_rho, PICO)
 
 
-@pytest.mark.parametrize(
-    ("asked", "message"),
-    [
-        ((30 * MICRO + 1, ATTO_DELTA), "at most 30"),
-        ((0, ATTO_DELTA), "epsilon must be above zero"),
-        ((MICRO, 0), "an amount of delta is a positive whole number"),
-        ((MICRO, -1), "an amount of delta"),
-        ((MICRO, 10**16 + 1), "an amount of delta"),
-        ((MICRO, ATTO_DELTA, 0), "1 to 100 counted tables"),
-        ((MICRO, ATTO_DELTA, 101), "1 to 100 counted tables"),
-        ((MICRO, ATTO_DELTA, True), "1 to 100 counted tables"),
-        ((1_000, 1, 20), "leave too little to each table"),
-    ],
+A_LOSS_THAT_IS_REFUSED = (
+    ((30 * MICRO + 1, ATTO_DELTA), "at most 30"),
+    ((0, ATTO_DELTA), "epsilon must be above zero"),
+    ((MICRO, 0), "an amount of delta is a positive whole number"),
+    ((MICRO, -1), "an amount of delta"),
+    ((MICRO, 10**16 + 1), "an amount of delta"),
+    ((MICRO, ATTO_DELTA, 0), "1 to 100 counted tables"),
+    ((MICRO, ATTO_DELTA, 101), "1 to 100 counted tables"),
+    ((MICRO, ATTO_DELTA, True), "1 to 100 counted tables"),
+    ((1_000, 1, 20), "leave too little to each table"),
 )
-def test_a_loss_that_is_refused(asked, message):
-    with pytest.raises(ValueError, match=message):
-        GaussianLoss(*asked)
+
+
+def test_a_loss_that_is_refused(subtests):
+    for asked, message in A_LOSS_THAT_IS_REFUSED:
+        with subtests.test(asked=asked, message=message), pytest.raises(ValueError, match=message):
+            GaussianLoss(*asked)
 
 
 @given(st.integers(1, 200), st.integers(1, 1000), st.fractions(Fraction(1, 10**6), 50))
@@ -221,21 +221,21 @@ def test_noise_and_chance_hardly_ever_look_like_a_pattern():
     assert _signal(3 * away, expected, scale=40, noise="gaussian") > 0.5
 
 
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda: GaussianColumns((), LOSS), "takes 1 to 5000 columns, not 0"),
-        (lambda: GaussianColumns((1000,) * 5000, LOSS), "cells together, more than"),
-        (lambda: GaussianColumns((2,), LOSS, rows=1001), "must be from 1 to 1000"),
-        (lambda: patterns((2,) * 61), "takes 1 to 60 columns, not 61"),
-        (lambda: patterns((1000,) * 60), "the pairs of columns have"),
-        (lambda: patterns((2,), nominal_size=0), "nominal_size, the declared number of rows"),
-        (lambda: patterns((2,), rows=0), "must be from 1 to 1000"),
-    ],
+REFUSED = (
+    (lambda: GaussianColumns((), LOSS), "takes 1 to 5000 columns, not 0"),
+    (lambda: GaussianColumns((1000,) * 5000, LOSS), "cells together, more than"),
+    (lambda: GaussianColumns((2,), LOSS, rows=1001), "must be from 1 to 1000"),
+    (lambda: patterns((2,) * 61), "takes 1 to 60 columns, not 61"),
+    (lambda: patterns((1000,) * 60), "the pairs of columns have"),
+    (lambda: patterns((2,), nominal_size=0), "nominal_size, the declared number of rows"),
+    (lambda: patterns((2,), rows=0), "must be from 1 to 1000"),
 )
-def test_refused(make, message):
-    with pytest.raises(ValueError, match=message):
-        make()
+
+
+def test_refused(subtests):
+    for make, message in REFUSED:
+        with subtests.test(make=make, message=message), pytest.raises(ValueError, match=message):
+            make()
 
 
 def test_only_counts_are_noised():

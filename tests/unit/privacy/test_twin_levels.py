@@ -43,27 +43,30 @@ def test_the_prediction_is_within_a_factor_of_two(n, epsilon):
     assert predicted / 2 < np.mean(measured) < predicted * 2
 
 
-@pytest.mark.parametrize(
-    ("cells", "size", "epsilon", "rows", "level", "why"),
-    [
-        ((10,) * 15, 32_561, 1, 1, 2, "32561 rows at epsilon 1 carry the counts of columns and of their"),
-        ((10,) * 15, 5_000, 1, 1, 2, "strongest pairs"),
-        ((10,) * 15, 4_999, 1, 1, 1, "but no pairs"),
-        ((10,) * 4, 500, 1, 1, 1, "each column's counts"),
-        ((10,) * 4, 499, 1, 1, 0, "too little"),
-        ((10,) * 4, 2_000, 1, 5, 0, "too little"),
-        ((10,) * 4, 500, 9.99, 1, 1, "but no pairs"),
-        ((10,) * 4, 500, 10, 1, 2, "strongest pairs"),
-        ((10,) * 17, 60, 10, 1, 1, "but no pairs"),
-        ((10,) * 19, 60, 10, 1, 0, "the predicted error of a column is 0.16, above 0.15"),
-        ((10,), 32_561, 1, 1, 1, "one column has no pairs"),
-        ((2,) * 61, 32_561, 1, 1, 1, "patterns take up to 60 columns, and these are 61"),
-    ],
+SUGGESTED_LEVEL = (
+    ((10,) * 15, 32_561, 1, 1, 2, "32561 rows at epsilon 1 carry the counts of columns and of their"),
+    ((10,) * 15, 5_000, 1, 1, 2, "strongest pairs"),
+    ((10,) * 15, 4_999, 1, 1, 1, "but no pairs"),
+    ((10,) * 4, 500, 1, 1, 1, "each column's counts"),
+    ((10,) * 4, 499, 1, 1, 0, "too little"),
+    ((10,) * 4, 2_000, 1, 5, 0, "too little"),
+    ((10,) * 4, 500, 9.99, 1, 1, "but no pairs"),
+    ((10,) * 4, 500, 10, 1, 2, "strongest pairs"),
+    ((10,) * 17, 60, 10, 1, 1, "but no pairs"),
+    ((10,) * 19, 60, 10, 1, 0, "the predicted error of a column is 0.16, above 0.15"),
+    ((10,), 32_561, 1, 1, 1, "one column has no pairs"),
+    ((2,) * 61, 32_561, 1, 1, 1, "patterns take up to 60 columns, and these are 61"),
 )
-def test_suggested_level(cells, size, epsilon, rows, level, why):
-    suggestion = suggested_level(cells, nominal_size=size, micro_epsilon=int(epsilon * MICRO), rows=rows)
-    assert suggestion.level == level
-    assert why in suggestion.why
+
+
+def test_suggested_level(subtests):
+    for cells, size, epsilon, rows, level, why in SUGGESTED_LEVEL:
+        with subtests.test(cells=cells, size=size, epsilon=epsilon, rows=rows, level=level, why=why):
+            suggestion = suggested_level(
+                cells, nominal_size=size, micro_epsilon=int(epsilon * MICRO), rows=rows
+            )
+            assert suggestion.level == level
+            assert why in suggestion.why
 
 
 @pytest.mark.parametrize(

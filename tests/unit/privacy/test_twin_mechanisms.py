@@ -112,23 +112,26 @@ def test_shares_add_up_to_epsilon_exactly(micro_epsilon, columns, nominal_size):
         assert mechanism.wanted / mechanism.pair_scale * MICRO == pairs
 
 
-@pytest.mark.parametrize(
-    ("columns", "nominal_size", "epsilon", "rows", "wanted"),
-    [
-        (10, 20_000, 1, 1, 20),
-        (10, 19_999, 1, 1, 9),
-        (10, 2_000, 10, 1, 20),
-        (10, 20_000, 1, 2, 9),
-        (3, 10**6, 1, 1, 3),
-        (2, 10**6, 1, 1, 1),
-        (1, 10**6, 1, 1, 0),
-    ],
+A_TREE_ALONE_WHERE_ROWS_ARE_FEW = (
+    (10, 20_000, 1, 1, 20),
+    (10, 19_999, 1, 1, 9),
+    (10, 2_000, 10, 1, 20),
+    (10, 20_000, 1, 2, 9),
+    (3, 10**6, 1, 1, 3),
+    (2, 10**6, 1, 1, 1),
+    (1, 10**6, 1, 1, 0),
 )
-def test_a_tree_alone_where_rows_are_few(columns, nominal_size, epsilon, rows, wanted):
-    mechanism = patterns((2,) * columns, epsilon * MICRO, rows, nominal_size)
-    assert mechanism.wanted == wanted
-    totals = totals_of(mechanism, [(0,) * columns] * 50)
-    assert len(mechanism.release(totals).pairs) == wanted
+
+
+def test_a_tree_alone_where_rows_are_few(subtests):
+    for columns, nominal_size, epsilon, rows, wanted in A_TREE_ALONE_WHERE_ROWS_ARE_FEW:
+        with subtests.test(
+            columns=columns, nominal_size=nominal_size, epsilon=epsilon, rows=rows, wanted=wanted
+        ):
+            mechanism = patterns((2,) * columns, epsilon * MICRO, rows, nominal_size)
+            assert mechanism.wanted == wanted
+            totals = totals_of(mechanism, [(0,) * columns] * 50)
+            assert len(mechanism.release(totals).pairs) == wanted
 
 
 def test_columns_get_more_where_there_is_a_tree_alone():
@@ -171,41 +174,52 @@ def test_counts_of_few_rows_and_of_none(rows):
         assert counts.people >= 0
 
 
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda: ColumnCounts((), MICRO), "takes 1 to 5000 columns, not 0"),
-        (lambda: ColumnCounts((2,) * 5001, MICRO), "leave some at level 0"),
-        (lambda: ColumnCounts((2, 0), MICRO), "column 1 must have 1 to 1000 cells"),
-        (lambda: ColumnCounts((1001,), MICRO), "declare wider bins or coarser categories"),
-        (lambda: ColumnCounts((True,), MICRO), "column 0 must have"),
-        (lambda: ColumnCounts((2.0,), MICRO), "column 0 must have"),
-        (lambda: ColumnCounts((1000,) * 5000, MICRO), "5000000 cells together"),
-        (lambda: ColumnCounts((2,), 1), "epsilon is below 0.001"),
-        (lambda: ColumnCounts((2,), MICRO, rows=0), "rows, the most that one person contributes"),
-        (lambda: patterns((2,) * 61), "a twin of patterns takes 1 to 60 columns, not 61"),
-        (lambda: patterns((2, 1001)), "column 1 must have"),
-        (lambda: patterns((1000,) * 4), "the pairs of columns have 6004000 cells together"),
-        (lambda: patterns((2,), nominal_size=0), "nominal_size, the declared number of rows"),
-        (lambda: patterns((2,), micro_epsilon=0), "epsilon must be above zero"),
-        (lambda: patterns((2,), rows=1001), "must be from 1 to 1000"),
-    ],
+REFUSED = (
+    (lambda: ColumnCounts((), MICRO), "takes 1 to 5000 columns, not 0"),
+    (lambda: ColumnCounts((2,) * 5001, MICRO), "leave some at level 0"),
+    (lambda: ColumnCounts((2, 0), MICRO), "column 1 must have 1 to 1000 cells"),
+    (lambda: ColumnCounts((1001,), MICRO), "declare wider bins or coarser categories"),
+    (lambda: ColumnCounts((True,), MICRO), "column 0 must have"),
+    (lambda: ColumnCounts((2.0,), MICRO), "column 0 must have"),
+    (lambda: ColumnCounts((1000,) * 5000, MICRO), "5000000 cells together"),
+    (lambda: ColumnCounts((2,), 1), "epsilon is below 0.001"),
+    (lambda: ColumnCounts((2,), MICRO, rows=0), "rows, the most that one person contributes"),
+    (lambda: patterns((2,) * 61), "a twin of patterns takes 1 to 60 columns, not 61"),
+    (lambda: patterns((2, 1001)), "column 1 must have"),
+    (lambda: patterns((1000,) * 4), "the pairs of columns have 6004000 cells together"),
+    (lambda: patterns((2,), nominal_size=0), "nominal_size, the declared number of rows"),
+    (lambda: patterns((2,), micro_epsilon=0), "epsilon must be above zero"),
+    (lambda: patterns((2,), rows=1001), "must be from 1 to 1000"),
 )
-def test_refused(make, message):
-    with pytest.raises(ValueError, match=message):
-        make()
 
 
-@pytest.mark.parametrize(
-    "totals",
-    [[1, 2], [1, 2, 3, 4], [1, 2, True], [1, 2, 3.0], [1, 2, -1], [1, 2, MAX_COUNT], [1, 2, np.int64(3)]],
+def test_refused(subtests):
+    for make, message in REFUSED:
+        with subtests.test(make=make, message=message), pytest.raises(ValueError, match=message):
+            make()
+
+
+ONLY_COUNTS_ARE_NOISED = (
+    [1, 2],
+    [1, 2, 3, 4],
+    [1, 2, True],
+    [1, 2, 3.0],
+    [1, 2, -1],
+    [1, 2, MAX_COUNT],
+    [1, 2, np.int64(3)],
 )
-def test_only_counts_are_noised(totals):
+
+
+def test_only_counts_are_noised(subtests):
     """A numpy integer would wrap around, and a sentence must not repeat what it was given."""
-    for mechanism in (ColumnCounts((3,), MICRO), patterns((3,))):
-        with pytest.raises(ValueError, match=r"^platform bug: the exact counts are not the whole numbers"):
-            mechanism.release(totals)
-    check_counts([0, 1, MAX_COUNT - 1], width=3)
+    for totals in ONLY_COUNTS_ARE_NOISED:
+        with subtests.test(totals=totals):
+            for mechanism in (ColumnCounts((3,), MICRO), patterns((3,))):
+                with pytest.raises(
+                    ValueError, match=r"^platform bug: the exact counts are not the whole numbers"
+                ):
+                    mechanism.release(totals)
+            check_counts([0, 1, MAX_COUNT - 1], width=3)
 
 
 def test_pairs_are_all_pairs():

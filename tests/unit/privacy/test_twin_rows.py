@@ -198,6 +198,7 @@ def test_an_update_that_moves_nobody():
     assert sorted(rows.tolist()) == [[0, 0], [0, 1], [1, 1]]
 
 
+@pytest.mark.needs(process=True)
 def test_a_seed_is_a_twin():
     rows = np.random.default_rng(1).integers(0, 4, size=(20_000, 3))
     rows[:, 2] = rows[:, 0] ^ (rows[:, 1] > 1)

@@ -36,28 +36,33 @@ def argv():
     return build_argv(Path("/usr/bin/bwrap"), IMAGE, ORDER, FOLDERS, DESCRIPTORS)
 
 
-@pytest.mark.parametrize(
-    "flag",
-    [
-        "--unshare-user",
-        "--unshare-ipc",
-        "--unshare-pid",
-        "--unshare-net",
-        "--unshare-uts",
-        "--unshare-cgroup-try",
-        "--as-pid-1",
-        "--die-with-parent",
-        "--new-session",
-        "--clearenv",
-    ],
+ALWAYS_THERE = (
+    "--unshare-user",
+    "--unshare-ipc",
+    "--unshare-pid",
+    "--unshare-net",
+    "--unshare-uts",
+    "--unshare-cgroup-try",
+    "--as-pid-1",
+    "--die-with-parent",
+    "--new-session",
+    "--clearenv",
 )
-def test_always_there(flag, argv):
-    assert flag in argv[: argv.index("--")]
 
 
-@pytest.mark.parametrize("flag", ["--bind", "--dev", "--share-net", "--cap-add", "--bind-try", "--overlay"])
-def test_never_there(flag, argv):
-    assert flag not in argv
+def test_always_there(subtests, argv):
+    for flag in ALWAYS_THERE:
+        with subtests.test(flag=flag):
+            assert flag in argv[: argv.index("--")]
+
+
+NEVER_THERE = ("--bind", "--dev", "--share-net", "--cap-add", "--bind-try", "--overlay")
+
+
+def test_never_there(subtests, argv):
+    for flag in NEVER_THERE:
+        with subtests.test(flag=flag):
+            assert flag not in argv
 
 
 def test_each_writable_mount_is_limited(argv):

@@ -12,6 +12,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from waiting import PATIENCE_S, wait_until
 
 from worker.sandbox import cgroup, cgroup_tree, cgroup_v2
 from worker.sandbox.cgroup import SlotGroup
@@ -159,6 +160,7 @@ def test_read_only_tree_gives_no_group(folder, monkeypatch):
     assert SlotGroup.create("s1", memory_bytes=1, processes=1, cpus=1, hierarchy=hierarchy) is None
 
 
+@pytest.mark.needs(process=True)
 def test_real_tree_adds_kills_and_removes():
     mount = next((mount for mount in cgroup_tree.mounts() if mount.version == 2), None)
     if mount is None or not cgroup_tree.writable(mount.own):
@@ -167,18 +169,19 @@ def test_real_tree_adds_kills_and_removes():
     folder = mount.own / f"test-dpgate-{os.getpid()}"
     folder.mkdir()
     group = SlotGroup(Hierarchy(mount.own), (folder,))
-    with subprocess.Popen(["/bin/sh", "-c", "read go; sleep 60 & sleep 60"], stdin=subprocess.PIPE) as child:
+    with subprocess.Popen(
+        ["/bin/sh", "-c", "read go; sleep 600 & sleep 600"], stdin=subprocess.PIPE
+    ) as child:
         group.add(child.pid)
         assert child.stdin
         child.stdin.write(b"\n")
         child.stdin.flush()
-        while len(group.processes()) < 3:
-            pass
+        wait_until(lambda: len(group.processes()) == 3)
         group.kill()
         assert group.processes() == ()
-        assert child.wait(10) == -signal.SIGKILL
-    with subprocess.Popen(["/bin/sleep", "60"]) as child:
+        assert child.wait(PATIENCE_S) == -signal.SIGKILL
+    with subprocess.Popen(["/bin/sleep", "600"]) as child:
         group.add(child.pid)
         group.close()
-        assert child.wait(10) == -signal.SIGKILL
+        assert child.wait(PATIENCE_S) == -signal.SIGKILL
     assert not folder.exists()

@@ -35,6 +35,7 @@ def as_ordinary_user(name: str, *, slots: int) -> list[object]:
         return list(json.loads(answer.read()))
 
 
+@pytest.mark.needs(process=True)
 def test_every_feature_has_its_reason_and_words() -> None:
     features = (*check_bubblewrap(), *check_machine(slots=2), *check_worker_process(None, slots=2))
     assert len({feature.name for feature in features}) == len(features)
@@ -51,12 +52,14 @@ def test_each_profile_needs_what_the_milder_one_needs() -> None:
     assert stopped[0] < stopped[1] < stopped[2] < set(NEEDS)
 
 
+@pytest.mark.needs(process=True)
 def test_one_slot_needs_no_users_and_shares_no_core() -> None:
     for name in ("each slot has a user of its own", "cores are not shared by threads"):
         assert found(name, slots=1).present
     assert as_ordinary_user("each slot has a user of its own", slots=1)[0] is True
 
 
+@pytest.mark.needs(process=True)
 def test_an_ordinary_user_has_no_users_to_give() -> None:
     present, detail = as_ordinary_user("each slot has a user of its own", slots=2)
     assert present is False

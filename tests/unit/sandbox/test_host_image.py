@@ -12,19 +12,19 @@ from worker.sandbox.protocol import SandboxUnavailable
 from worker.sandbox.slot_user import check_open_to_slots
 
 
-@pytest.fixture
-def tree(tmp_path):
-    (tmp_path / "bin").mkdir()
-    (tmp_path / "bin" / "python3").write_bytes(b"interpreter")
-    (tmp_path / "lib.py").write_text("x = 1")
-    return tmp_path
+def make_tree(folder):
+    (folder / "bin").mkdir(parents=True)
+    (folder / "bin" / "python3").write_bytes(b"interpreter")
+    (folder / "lib.py").write_text("x = 1")
+    return folder
 
 
 def digest(tree):
     return host_image._digest(tree / "bin" / "python3", (tree,))
 
 
-def test_digest_is_stable(tree):
+def test_digest_is_stable(tmp_path):
+    tree = make_tree(tmp_path)
     before = digest(tree)
     (tree / "__pycache__").mkdir()
     (tree / "__pycache__" / "lib.pyc").touch()
@@ -52,11 +52,13 @@ def _rewrite(path: Path, content: bytes) -> None:
     os.utime(path, ns=(found.st_atime_ns, found.st_mtime_ns))
 
 
-@pytest.mark.parametrize("change", CHANGES)
-def test_digest_changes_with(change, tree):
-    before = digest(tree)
-    CHANGES[change](tree)
-    assert digest(tree) != before
+def test_digest_changes_with(subtests, tmp_path):
+    for number, change in enumerate(CHANGES):
+        with subtests.test(change):
+            tree = make_tree(tmp_path / str(number))
+            before = digest(tree)
+            CHANGES[change](tree)
+            assert digest(tree) != before
 
 
 @pytest.fixture
@@ -75,6 +77,7 @@ def test_environment_without_python_is_refused(env):
         describe(env)
 
 
+@pytest.mark.needs(process=True)
 def test_environment_that_does_not_run_is_refused(env):
     (env / "bin").mkdir()
     (env / "bin" / "python3").symlink_to("/bin/false")
@@ -82,6 +85,7 @@ def test_environment_that_does_not_run_is_refused(env):
         describe(env)
 
 
+@pytest.mark.needs(process=True)
 def test_too_old_a_python_is_refused(env):
     (env / "bin").mkdir()
     old = env / "bin" / "python3"

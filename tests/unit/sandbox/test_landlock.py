@@ -1,15 +1,15 @@
 """Landlock in the running kernel: every attack works in a child without it, and fails in one with it."""
 
 import errno
-import subprocess
-import sys
+import socket
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
+from confined_child import Try, errnos_of
 
 from sandbox_images import landlock
 
-REPOSITORY = Path(landlock.__file__).parents[1]
 HEAD = """
 import ctypes, importlib.util, os, signal, socket, sys
 specification = importlib.util.spec_from_file_location("landlock", sys.argv[1])
@@ -58,8 +58,6 @@ HARMLESS = {
 
 @pytest.fixture(scope="module")
 def listeners():
-    import socket
-
     with socket.create_server(("127.0.0.1", 0)) as tcp, socket.socket(socket.AF_UNIX) as abstract:
         name = f"dpgate-test-{tcp.getsockname()[1]}"
         abstract.bind("\0" + name)
@@ -67,59 +65,89 @@ def listeners():
         yield str(tcp.getsockname()[1]), name
 
 
-def child(lines: str, folder: Path, listeners: tuple[str, str], *, restricted: bool) -> int:
-    """0, or the number of the OSError that `lines` ended with."""
-    place = folder / ("restricted" if restricted else "free")
-    for name in ("mine", "theirs/empty"):
-        (place / name).mkdir(parents=True)
-    (place / "theirs/file").write_text("theirs")
-    script = (
-        f"{HEAD}{RESTRICT if restricted else ''}\ntry:\n    {lines}\nexcept OSError as e: sys.exit(e.errno)"
+def tried(
+    tries: Sequence[tuple[str, bool]], folder: Path, listeners: tuple[str, str]
+) -> Iterator[tuple[int, Path]]:
+    """Of lines that are run restricted or free: how they ended, as `errnos_of` says it, and where."""
+    places = []
+    for number in range(len(tries)):
+        places.append(folder / str(number))
+        for name in ("mine", "theirs/empty"):
+            (places[-1] / name).mkdir(parents=True)
+        (places[-1] / "theirs/file").write_text("theirs")
+    found = errnos_of(
+        [
+            Try(lines, RESTRICT if restricted else "", place)
+            for (lines, restricted), place in zip(tries, places, strict=True)
+        ],
+        head=HEAD,
+        arguments=[landlock.__file__, *listeners],
     )
-    argv = [sys.executable, "-I", "-S", "-c", script, landlock.__file__, *listeners]
-    ended = subprocess.run(argv, cwd=place, capture_output=True, text=True, timeout=60)
-    assert not ended.stderr, ended.stderr
-    return ended.returncode
+    return zip(found, places, strict=True)
 
 
-@pytest.mark.parametrize("attack", ATTACKS)
-def test_attack_works_without_and_fails_with(attack, tmp_path, listeners):
-    since, lines = ATTACKS[attack]
-    assert child(lines, tmp_path, listeners, restricted=False) == 0
-    found = child(lines, tmp_path, listeners, restricted=True)
-    if landlock.abi() >= since:
-        assert found in (errno.EACCES, errno.EPERM, errno.EXDEV)
-    else:
-        assert found == 0  # an older kernel promises less, and must not pretend
+@pytest.mark.needs(process=True)
+def test_attack_works_without_and_fails_with(subtests, tmp_path, listeners):
+    tries = [(lines, restricted) for _, lines in ATTACKS.values() for restricted in (False, True)]
+    found = [ended for ended, _ in tried(tries, tmp_path, listeners)]
+    for (attack, (since, _)), free, restricted in zip(ATTACKS.items(), found[::2], found[1::2], strict=True):
+        with subtests.test(attack):
+            assert free == 0
+            if landlock.abi() >= since:
+                assert restricted in (errno.EACCES, errno.EPERM, errno.EXDEV)
+            else:
+                assert restricted == 0  # an older kernel promises less, and must not pretend
 
 
-@pytest.mark.parametrize("work", HARMLESS)
-def test_work_goes_on(work, tmp_path, listeners):
-    assert child(HARMLESS[work], tmp_path, listeners, restricted=True) == 0
+@pytest.mark.needs(process=True)
+def test_work_goes_on(subtests, tmp_path, listeners):
+    found = tried([(lines, True) for lines in HARMLESS.values()], tmp_path, listeners)
+    for work, (ended, _) in zip(HARMLESS, found, strict=True):
+        with subtests.test(work):
+            assert ended == 0
 
 
+@pytest.mark.needs(process=True)
 def test_a_file_can_be_writable_too(tmp_path, listeners):
     """As /dev/null should be: without being named, it cannot be opened for writing."""
     write = "open('/dev/null', 'w').write('x')"
     named = f"{FREE}; landlock.restrict(['mine', '/dev/null']); {write}"
-    assert child(named, tmp_path / "named", listeners, restricted=False) == 0
-    refused = errno.EACCES if landlock.abi() else 0
-    assert child(write, tmp_path / "other", listeners, restricted=True) == refused
+    (allowed, _), (refused, _) = tried([(named, False), (write, True)], tmp_path, listeners)
+    assert allowed == 0
+    assert refused == (errno.EACCES if landlock.abi() else 0)
 
 
+@pytest.mark.needs(process=True)
 def test_restrictions_are_inherited_and_only_grow(tmp_path, listeners):
     lines = (
         "landlock.restrict(['theirs']); "  # may not give back what the first call took
         "sys.exit(os.spawnv(os.P_WAIT, '/bin/sh', ['sh', '-c', 'exec 2>&-; echo mine > theirs/file']))"
     )
-    ended = child(lines, tmp_path, listeners, restricted=True)
+    ((ended, place),) = tried([(lines, True)], tmp_path, listeners)
     assert (ended != 0) == (landlock.abi() > 0)
-    assert (tmp_path / "restricted/theirs/file").read_text() == ("theirs" if landlock.abi() else "mine\n")
+    assert (place / "theirs/file").read_text() == ("theirs" if landlock.abi() else "mine\n")
 
 
+@pytest.mark.needs(process=True)
 def test_missing_folder_is_an_error(tmp_path, listeners):
     lines = f"{FREE}; landlock.restrict(['missing'])"
-    assert child(lines, tmp_path, listeners, restricted=False) == (errno.ENOENT if landlock.abi() else 0)
+    ((ended, _),) = tried([(lines, False)], tmp_path, listeners)
+    assert ended == (errno.ENOENT if landlock.abi() else 0)
+
+
+@pytest.mark.needs(process=True)
+def test_older_abis_are_asked_for_what_they_know(subtests, tmp_path, listeners):
+    """A newer kernel takes an older ABI's ruleset as it is: what each version asks for is well formed."""
+    versions = range(min(landlock.abi(), landlock.NEWEST_ABI) + 1)
+    lines = [
+        f"{FREE}; landlock.abi = lambda: {applied}; "
+        f"assert landlock.restrict(['mine']) == {applied}; open('mine/x', 'w'); open('theirs/file', 'w')"
+        for applied in versions
+    ]
+    found = tried([(each, False) for each in lines], tmp_path, listeners)
+    for applied, (ended, _) in zip(versions, found, strict=True):
+        with subtests.test(applied=applied):
+            assert ended == (errno.EACCES if applied else 0)
 
 
 def test_kernel_without_landlock_restricts_nothing(monkeypatch):
@@ -141,13 +169,3 @@ def test_other_refusals_are_errors(monkeypatch):
     monkeypatch.setattr(landlock, "_call", refuse)
     with pytest.raises(OSError, match="a filter"):
         landlock.restrict([])
-
-
-@pytest.mark.parametrize("applied", range(min(landlock.abi(), landlock.NEWEST_ABI) + 1))
-def test_older_abis_are_asked_for_what_they_know(applied, tmp_path, listeners):
-    """A newer kernel takes an older ABI's ruleset as it is: what each version asks for is well formed."""
-    lines = (
-        f"{FREE}; landlock.abi = lambda: {applied}; "
-        f"assert landlock.restrict(['mine']) == {applied}; open('mine/x', 'w'); open('theirs/file', 'w')"
-    )
-    assert child(lines, tmp_path, listeners, restricted=False) == (errno.EACCES if applied else 0)

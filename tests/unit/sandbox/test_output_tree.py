@@ -2,7 +2,6 @@
 
 import os
 import socket
-import subprocess
 import tempfile
 import tracemalloc
 from dataclasses import replace
@@ -11,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from sandbox_images.output_tree import framed, read_tree, write_tree
+from worker.images.walk import remove
 from worker.sandbox.frame import BrokenFrame, longest_tree, parse_tree
 from worker.sandbox.memory_file import memory_file
 from worker.sandbox.protocol import Limits
@@ -58,7 +58,7 @@ HOSTILE = {
     "too much together": lambda folder: [(folder / f"{n}").write_bytes(b"1" * 400) for n in range(3)],
     "sparse": lambda folder: ((folder / "x").touch(), os.truncate(folder / "x", 1 << 40)),
     "too many files": lambda folder: [(folder / str(n)).touch() for n in range(ENTRIES + 1)],
-    "20 000 files": lambda folder: [os.mknod(f"{folder}/{n}") for n in range(20_000)],
+    "thousands of files": lambda folder: [os.mknod(f"{folder}/{n}") for n in range(4_000)],
     "too many folders": lambda folder: [(folder / str(n)).mkdir() for n in range(ENTRIES + 1)],
     "long names": lambda folder: [(folder / f"{n}{'n' * 250}").touch() for n in range(4)],
     "a deep folder": lambda folder: nested(folder, 32),
@@ -76,17 +76,18 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("name", HOSTILE)
-def test_hostile_folder(name, out):
-    folder, descriptor = out
-    (folder / "good").write_text("1")
-    HOSTILE[name](folder)
-    before = os.listdir("/proc/self/fd")
-    most = 2 * BYTES if name == "a path that is too long" else BYTES
-    assert read_tree(descriptor, most, ENTRIES) is None
-    assert os.listdir("/proc/self/fd") == before
-    folder.chmod(0o700)
-    subprocess.run(["rm", "-r", folder], check=True)  # pytest would take a minute for the deep ones
+def test_hostile_folder(subtests, new_out):
+    for name in HOSTILE:
+        with subtests.test(name):
+            folder, descriptor = new_out()
+            (folder / "good").write_text("1")
+            HOSTILE[name](folder)
+            before = os.listdir("/proc/self/fd")
+            most = 2 * BYTES if name == "a path that is too long" else BYTES
+            assert read_tree(descriptor, most, ENTRIES) is None
+            assert os.listdir("/proc/self/fd") == before
+            folder.chmod(0o700)
+            remove(folder)  # pytest would take a minute for the deep ones
 
 
 def test_a_folder_in_which_nothing_is_wrong(out):
@@ -186,10 +187,10 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize("name", BROKEN)
-def test_what_no_honest_side_sends_is_broken(name):
-    with pytest.raises(BrokenFrame):
-        parse_tree(BROKEN[name], LIMITS)
+def test_what_no_honest_side_sends_is_broken(subtests):
+    for name in BROKEN:
+        with subtests.test(name=name), pytest.raises(BrokenFrame):
+            parse_tree(BROKEN[name], LIMITS)
 
 
 def test_the_longest_tree_has_room_for_full_limits():

@@ -90,14 +90,15 @@ def fifo(folder: Path) -> None:
     os.mkfifo(folder / "fifo")
 
 
-@pytest.mark.parametrize("change", [more, link, linked_folder, closed, closed_folder, fifo])
-def test_what_a_run_would_see_differently_is_not_bound_in_place(change, folder):
-    place = folder / "data" / "sub-01"
-    found = part_of(place)
-    change(place)
-    parts = Parts(folder / "slot", [folder / "data"], user=USER, most_bytes=MIB)
-    assert parts._bound_in_place(found) is None
-    (place / "anat").chmod(0o700)
+def test_what_a_run_would_see_differently_is_not_bound_in_place(subtests, folder):
+    for change in (more, link, linked_folder, closed, closed_folder, fifo):
+        with subtests.test(change=change):
+            place = folder / "data" / "sub-01"
+            found = part_of(place)
+            change(place)
+            parts = Parts(folder / "slot", [folder / "data"], user=USER, most_bytes=MIB)
+            assert parts._bound_in_place(found) is None
+            (place / "anat").chmod(0o700)
 
 
 def test_nor_what_is_reached_by_a_link_or_lies_below_no_root(folder):

@@ -41,32 +41,32 @@ def test_failures_carry_no_outputs(outcome, cause):
     assert (frame.cause, frame.exit_code, frame.outputs) == (cause, -9, None)
 
 
-@pytest.mark.parametrize("length", range(len(GOOD)))
-def test_every_truncation_is_broken(length):
-    with pytest.raises(BrokenFrame):
-        parse_frame(GOOD[:length], ORDER)
+def test_every_truncation_is_broken(subtests):
+    for length in range(len(GOOD)):
+        with subtests.test(length=length), pytest.raises(BrokenFrame):
+            parse_frame(GOOD[:length], ORDER)
 
 
 REPORT = HELLO + runner.report(runner.COMPLETED, 1, 0)
 
 
-@pytest.mark.parametrize(
-    "message",
-    [
-        GOOD + b"\0",
-        b"dpgate0\n" + GOOD[8:],
-        HELLO + runner.report(5, 0, 0),
-        HELLO + runner.report(runner.EXIT, 2, 1),  # there is no third level
-        HELLO + runner.report(runner.EXIT, 0, 1) + FILES,
-        REPORT + b"\0\0\0\1" + b"\0\0\0\0",  # one file too few
-        REPORT + b"\0\0\0\3" + 3 * b"\0\0\0\0",
-        REPORT + b"\0\0\0\2" + b"\0\0\0\x09" + b"123456789" + b"\0\0\0\0",  # over the cap
-        REPORT + b"\0\0\0\2" + b"\xff\xff\xff\xff",
-    ],
+ANYTHING_ELSE_IS_BROKEN = (
+    GOOD + b"\0",
+    b"dpgate0\n" + GOOD[8:],
+    HELLO + runner.report(5, 0, 0),
+    HELLO + runner.report(runner.EXIT, 2, 1),  # there is no third level
+    HELLO + runner.report(runner.EXIT, 0, 1) + FILES,
+    REPORT + b"\0\0\0\1" + b"\0\0\0\0",  # one file too few
+    REPORT + b"\0\0\0\3" + 3 * b"\0\0\0\0",
+    REPORT + b"\0\0\0\2" + b"\0\0\0\x09" + b"123456789" + b"\0\0\0\0",  # over the cap
+    REPORT + b"\0\0\0\2" + b"\xff\xff\xff\xff",
 )
-def test_anything_else_is_broken(message):
-    with pytest.raises(BrokenFrame):
-        parse_frame(message, ORDER)
+
+
+def test_anything_else_is_broken(subtests):
+    for message in ANYTHING_ELSE_IS_BROKEN:
+        with subtests.test(message=message), pytest.raises(BrokenFrame):
+            parse_frame(message, ORDER)
 
 
 def test_longest_message_has_room_for_full_outputs():

@@ -148,26 +148,27 @@ OWN = {"fcntl", "mmap"}  # what STANDARD answers otherwise than STRICT
 
 
 @both
-@pytest.mark.parametrize(("call", "arguments", "expected"), ARGUMENT_CASES)
-def test_arguments_strict(machine, call, arguments, expected):
-    assert verdict_of(STRICT, machine, machine.numbers[call], *arguments) is expected
+def test_arguments_strict(subtests, machine):
+    for call, arguments, expected in ARGUMENT_CASES:
+        with subtests.test(call=call, arguments=arguments, expected=expected):
+            assert verdict_of(STRICT, machine, machine.numbers[call], *arguments) is expected
 
 
 @both
-@pytest.mark.parametrize(
-    ("call", "arguments", "expected"),
-    STANDARD_CASES + [case for case in ARGUMENT_CASES if case[0] not in OWN],
-)
-def test_arguments_standard(machine, call, arguments, expected):
-    assert verdict_of(STANDARD, machine, machine.numbers[call], *arguments) is expected
+def test_arguments_standard(subtests, machine):
+    for call, arguments, expected in STANDARD_CASES + [case for case in ARGUMENT_CASES if case[0] not in OWN]:
+        with subtests.test(call=call, arguments=arguments, expected=expected):
+            assert verdict_of(STANDARD, machine, machine.numbers[call], *arguments) is expected
 
 
-@pytest.mark.parametrize(
-    ("kind", "expected"), [(0x1000, A), (0x2000, E), (0x6000, E), (0x8000, E), (0xC000, E), (0, E)]
-)
-def test_mknod_makes_fifos_only(kind, expected):
-    machine = ARCHITECTURES["x86_64"]  # others have only mknodat
-    assert verdict_of(STANDARD, machine, machine.numbers["mknod"], 0x1000, kind | 0o600) is expected
+MKNOD_MAKES_FIFOS_ONLY = ((0x1000, A), (0x2000, E), (0x6000, E), (0x8000, E), (0xC000, E), (0, E))
+
+
+def test_mknod_makes_fifos_only(subtests):
+    for kind, expected in MKNOD_MAKES_FIFOS_ONLY:
+        with subtests.test(kind=kind, expected=expected):
+            machine = ARCHITECTURES["x86_64"]  # others have only mknodat
+            assert verdict_of(STANDARD, machine, machine.numbers["mknod"], 0x1000, kind | 0o600) is expected
 
 
 def test_every_rule_has_a_case_here():

@@ -7,7 +7,7 @@ import errno
 import socket
 
 import pytest
-from confined_child import MACHINE, errno_of, run_confined
+from confined_child import MACHINE, Try, errnos_under, run_confined
 
 from sandbox_images.seccomp.describe import additions_table, refusals_table, runtime_table
 from sandbox_images.seccomp.docker import RUNTIME_NEEDS
@@ -63,14 +63,26 @@ STILL_SHUT = {
 }
 
 
-@pytest.mark.parametrize("name", [name for name in NEEDS if name in MACHINE.numbers or name == "seals"])
-def test_addition_works_under_standard_and_not_under_strict(name, tmp_path):
-    lines, before = NEEDS[name]
-    folders = [tmp_path / part for part in ("none", "strict", "standard")]
-    for folder, policy, expected in zip(folders, (None, STRICT, STANDARD), (False, True, False), strict=True):
-        folder.mkdir()
-        refused = errno_of(lines, policy, before=before, cwd=str(folder))
-        assert refused in ((errno.EPERM, errno.ENOSYS) if expected else (0,)), policy
+def place(folder):
+    folder.mkdir(parents=True)
+    return folder
+
+
+@pytest.mark.needs(process=True)
+def test_addition_works_under_standard_and_not_under_strict(subtests, tmp_path):
+    names = [name for name in NEEDS if name in MACHINE.numbers or name == "seals"]
+    policies = {"none": None, "strict": STRICT, "standard": STANDARD}
+    tries = [
+        (policy, Try(*NEEDS[name], cwd=place(tmp_path / name / under)))
+        for name in names
+        for under, policy in policies.items()
+    ]
+    found = iter(errnos_under(tries))
+    for name in names:
+        for under in policies:
+            with subtests.test(name, under=under):
+                refused = (errno.EPERM, errno.ENOSYS) if under == "strict" else (0,)
+                assert next(found) in refused
 
 
 def test_every_addition_is_tried():
@@ -78,26 +90,32 @@ def test_every_addition_is_tried():
     assert calls == set(NEEDS) - {"seals"}  # of fcntl, which has its locks above
 
 
-@pytest.mark.parametrize("name", STILL_SHUT)
-def test_what_is_near_stays_shut(name, tmp_path):
-    lines, before = STILL_SHUT[name]
-    (tmp_path / "none").mkdir()
-    (tmp_path / "standard").mkdir()
-    assert errno_of(lines, None, before=before, cwd=str(tmp_path / "none")) == 0
-    refused = errno_of(lines, STANDARD, before=before, cwd=str(tmp_path / "standard"))
-    assert refused in (errno.EPERM, errno.ENOSYS, errno.EAFNOSUPPORT)
+@pytest.mark.needs(process=True)
+def test_what_is_near_stays_shut(subtests, tmp_path):
+    tries = [
+        (policy, Try(*tried, cwd=place(tmp_path / str(number) / under)))
+        for number, tried in enumerate(STILL_SHUT.values())
+        for under, policy in (("none", None), ("standard", STANDARD))
+    ]
+    found = errnos_under(tries)
+    for name, bare, confined in zip(STILL_SHUT, found[::2], found[1::2], strict=True):
+        with subtests.test(name):
+            assert bare == 0
+            assert confined in (errno.EPERM, errno.ENOSYS, errno.EAFNOSUPPORT)
 
 
+@pytest.mark.needs(process=True)
 def test_a_datagram_to_an_address_really_arrives_without_the_filter(tmp_path):
     """So that the refusal above is worth something: a pair can speak to a socket outside of it."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as somebody:
         somebody.bind(str(tmp_path / "somebody"))
-        somebody.settimeout(5)
         before = "import socket; a, b = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)"
-        assert errno_of("a.sendto(b'told', 'somebody')", None, before=before, cwd=str(tmp_path)) == 0
-        assert somebody.recv(9) == b"told"
-        assert errno_of("a.sendto(b'told', 'somebody')", STANDARD, before=before, cwd=str(tmp_path))
+        telling = Try("a.sendto(b'told', 'somebody')", before, tmp_path)
+        assert errnos_under([(None, telling)]) == [0]
         somebody.setblocking(False)
+        assert somebody.recv(9) == b"told"
+        (refused,) = errnos_under([(STANDARD, telling)])
+        assert refused
         with pytest.raises(BlockingIOError):
             somebody.recv(9)
 
@@ -132,15 +150,16 @@ if shared.value != 2: raise OSError(255, "wrong")
 """
 
 
+@pytest.mark.needs(process=True)
 @pytest.mark.parametrize(
     "program", [ASYNCIO, SQLITE, PROCESSES], ids=["asyncio", "sqlite", "multiprocessing"]
 )
 def test_programs_run_under_standard_and_not_under_strict(program, tmp_path):
     (tmp_path / "run.py").write_text(program)
     lines = "os.execv(sys.executable, [sys.executable, '-I', '-W', 'ignore', 'run.py'])"
-    assert run_confined(lines, STRICT, cwd=str(tmp_path)).returncode != 0
+    assert run_confined(lines, STRICT, cwd=tmp_path).returncode != 0
     (tmp_path / "base").unlink(missing_ok=True)
-    ended = run_confined(lines, STANDARD, cwd=str(tmp_path))
+    ended = run_confined(lines, STANDARD, cwd=tmp_path)
     assert (ended.returncode, ended.stderr) == (0, "")
 
 

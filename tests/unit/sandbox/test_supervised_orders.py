@@ -41,9 +41,10 @@ ACCEPTED = {
 }
 
 
-@pytest.mark.parametrize("name", ACCEPTED)
-def test_accepted(name):
-    check_order(replace(GOOD, **ACCEPTED[name]))
+def test_accepted(subtests):
+    for name in ACCEPTED:
+        with subtests.test(name=name):
+            check_order(replace(GOOD, **ACCEPTED[name]))
 
 
 AMOUNTS = list(Limits.__dataclass_fields__)
@@ -77,10 +78,13 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("name", REFUSED)
-def test_refused(name):
-    with pytest.raises(ValueError):  # noqa: PT011 - whichever sentence it is
-        check_order(replace(GOOD, **REFUSED[name]))
+def test_refused(subtests):
+    for name in REFUSED:
+        with (
+            subtests.test(name=name),
+            pytest.raises(ValueError),  # noqa: PT011 - whichever sentence it is
+        ):
+            check_order(replace(GOOD, **REFUSED[name]))
 
 
 def test_each_table_has_a_filter_of_its_own():
@@ -121,7 +125,8 @@ FITTING = {
 }
 
 
-@pytest.mark.parametrize("name", FITTING)
-def test_what_an_output_has_room_for_at_the_start(name):
-    before, expected = FITTING[name]
-    assert fits(before, ROOM) is expected
+def test_what_an_output_has_room_for_at_the_start(subtests):
+    for name in FITTING:
+        with subtests.test(name=name):
+            before, expected = FITTING[name]
+            assert fits(before, ROOM) is expected

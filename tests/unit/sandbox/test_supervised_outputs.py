@@ -1,7 +1,9 @@
 """Reading outputs from a folder in which a hostile process has had its way."""
 
 import errno
+import json
 import os
+import socket
 import stat
 import subprocess
 import sys
@@ -16,9 +18,13 @@ CAP = 100
 
 
 def bind(path: Path) -> None:
-    """A socket by a relative name: the path may be longer than a socket's address."""
-    script = "import os, socket, sys; os.chdir(sys.argv[1]); socket.socket(socket.AF_UNIX).bind(sys.argv[2])"
-    subprocess.run([sys.executable, "-c", script, path.parent, path.name], check=True)
+    """By a descriptor of its folder: the path may be longer than a socket's address."""
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        with socket.socket(socket.AF_UNIX) as end:
+            end.bind(f"/proc/self/fd/{folder}/{path.name}")
+    finally:
+        os.close(folder)
 
 
 HOSTILE = {
@@ -54,35 +60,52 @@ if os.getuid() == 0:
     }
 
 
-@pytest.mark.parametrize("name", HOSTILE)
-def test_hostile_file(name, out):
-    folder, descriptor = out
-    HOSTILE[name](folder / "x")
-    assert read_outputs(descriptor, ("x",), cap=CAP) is None
+def test_hostile_file(subtests, new_out):
+    for name in HOSTILE:
+        with subtests.test(name):
+            folder, descriptor = new_out()
+            HOSTILE[name](folder / "x")
+            assert read_outputs(descriptor, ("x",), cap=CAP) is None
 
 
-@pytest.mark.parametrize(
-    "name", [name for name in HOSTILE if name not in ("symlink to itself", "block device")]
-)
-def test_a_plain_reader_would_have_been_taken_in(name, out):
-    """The control: what is simply opened and read gives something, or never comes back."""
-    folder, _ = out
-    HOSTILE[name](folder / "x")
-    script = "import sys; sys.stdout.buffer.write(open(sys.argv[1], 'rb').read(200) or b'empty')"
+PLAIN_READER = """
+import json, signal, sys
+
+class Waits(Exception):
+    pass
+
+def wake(*_):
+    raise Waits
+
+signal.signal(signal.SIGALRM, wake)
+said = []
+for path in sys.argv[1:]:
+    signal.alarm(1)
     try:
-        answer = subprocess.run(
-            [sys.executable, "-c", script, folder / "x"],
-            capture_output=True,
-            timeout=1,
-            stdin=subprocess.DEVNULL,
-        )
-        ending = answer.stdout or answer.stderr.splitlines()[-1]
-    except subprocess.TimeoutExpired:
-        ending = b"waits for ever"
+        with open(path, "rb") as file:
+            said.append("read" if file.read(200) else "empty")
+    except (OSError, Waits) as error:
+        said.append("waits for ever" if isinstance(error, Waits) else "OSError")
+    signal.alarm(0)
+print(json.dumps(said))
+"""
+
+
+@pytest.mark.needs(process=True)
+def test_a_plain_reader_would_have_been_taken_in(subtests, new_out):
+    """The control: what is simply opened and read gives something, or never comes back."""
+    names = [name for name in HOSTILE if name not in ("symlink to itself", "block device")]
+    places = [new_out()[0] / "x" for _ in names]
+    for name, place in zip(names, places, strict=True):
+        HOSTILE[name](place)
+    command = [sys.executable, "-I", "-S", "-c", PLAIN_READER, *map(str, places)]
+    ended = subprocess.run(command, capture_output=True, check=True, stdin=subprocess.DEVNULL)
     refused = {"missing", "directory", "full directory", "dangling symlink", "socket"}
     if os.getuid() != 0:
         refused |= {"unreadable", "for others only", "write-only"}
-    assert (b"Error" in ending) == (name in refused), ending
+    for name, said in zip(names, json.loads(ended.stdout), strict=True):
+        with subtests.test(name):
+            assert (said == "OSError") == (name in refused), said
 
 
 PLAIN = {
@@ -132,13 +155,14 @@ FOLDERS = {
 }
 
 
-@pytest.mark.parametrize("name", FOLDERS)
-def test_hostile_folder_on_the_way(name, out):
-    folder, descriptor = out
-    FOLDERS[name](folder / "d")
-    if name.startswith("a link to"):
-        (folder / "e" / "secret").write_text("s")
-    assert read_outputs(descriptor, ("d/secret",), cap=CAP) is None
+def test_hostile_folder_on_the_way(subtests, new_out):
+    for name in FOLDERS:
+        with subtests.test(name):
+            folder, descriptor = new_out()
+            FOLDERS[name](folder / "d")
+            if name.startswith("a link to"):
+                (folder / "e" / "secret").write_text("s")
+            assert read_outputs(descriptor, ("d/secret",), cap=CAP) is None
 
 
 def test_a_folder_that_its_run_has_closed(out):

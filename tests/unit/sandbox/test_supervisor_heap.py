@@ -44,12 +44,14 @@ def pages(state: str) -> tuple[int, int]:
     return int(small), int(chunks)
 
 
+@pytest.mark.needs(process=True)
 def test_what_comes_after_lies_side_by_side():
     small, chunks = pages("filled")
     assert small < 60  # 1000 objects of 144 bytes need 36 pages
     assert chunks < 70  # 300 chunks of 608 bytes need 45
 
 
+@pytest.mark.needs(process=True)
 def test_it_would_lie_in_the_gaps():
     small, chunks = pages("left")
     assert small > 300

@@ -39,10 +39,12 @@ def _tree(pid):
     return [pid, *(each for child in _children_of(pid) for each in _tree(child))]
 
 
+@pytest.mark.needs(process=True)
 def test_memory_of_descendants_counts(family):
     assert 40 * MIB < resident_bytes(family) < 90 * MIB
 
 
+@pytest.mark.needs(process=True)
 def test_ended_process_counts_nothing():
     process = subprocess.Popen(["/bin/true"])
     process.wait()

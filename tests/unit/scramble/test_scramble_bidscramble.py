@@ -56,6 +56,7 @@ def install(folder: Path, monkeypatch: pytest.MonkeyPatch, *, flaw: str = "") ->
     monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
 
 
+@pytest.mark.needs(process=True)
 def test_its_folder_is_signed_for_as_any_other(
     source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -68,6 +69,7 @@ def test_its_folder_is_signed_for_as_any_other(
     assert verify(tmp_path / "out", today=TODAY).is_usable
 
 
+@pytest.mark.needs(process=True)
 @pytest.mark.parametrize(
     ("flaw", "words"),
     [

@@ -126,22 +126,24 @@ def test_texts_and_truth_values_come_from_the_skeleton(tmp_path, table, volumes)
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize(
-    ("file", "content", "reason"),
-    [
-        ("r.mat", b"no matlab", "r.mat"),
-        ("r.mat", mat(float("nan"), 1), "no finite number at stats.mean"),
-        ("r.json", "{", "r.json"),
-        ("r.json", '{"a": "b"}', "no number that could be noised"),
-        ("r.npy", b"\x93NUMPY", "r.npy"),
-        ("r.npy", npy(float("inf")), "no finite number at"),
-        ("r.json", "1" * 70_000, "larger than"),
-        ("v.nii", volume(np.zeros((20, 20, 20), np.float32)), "8000 numbers"),
-    ],
+A_FILE_THAT_IS_NOT_WHAT_ITS_NAME_SAYS_IS_AN_ERROR = (
+    ("r.mat", b"no matlab", "r.mat"),
+    ("r.mat", mat(float("nan"), 1), "no finite number at stats.mean"),
+    ("r.json", "{", "r.json"),
+    ("r.json", '{"a": "b"}', "no number that could be noised"),
+    ("r.npy", b"\x93NUMPY", "r.npy"),
+    ("r.npy", npy(float("inf")), "no finite number at"),
+    ("r.json", "1" * 70_000, "larger than"),
+    ("v.nii", volume(np.zeros((20, 20, 20), np.float32)), "8000 numbers"),
 )
-def test_a_file_that_is_not_what_its_name_says_is_an_error(tmp_path, file, content, reason):
-    with pytest.raises(DpgateError, match=reason):
-        read_group_files(write(tmp_path / "in", {file: content}), [file])
+
+
+def test_a_file_that_is_not_what_its_name_says_is_an_error(subtests, tmp_path):
+    for number, (file, content, reason) in enumerate(A_FILE_THAT_IS_NOT_WHAT_ITS_NAME_SAYS_IS_AN_ERROR):
+        with subtests.test(file=file, content=content, reason=reason):
+            (folder := tmp_path / str(number)).mkdir()
+            with pytest.raises(DpgateError, match=reason):
+                read_group_files(write(folder / "in", {file: content}), [file])
 
 
 def test_a_volume_by_cubes(tmp_path):

@@ -56,27 +56,29 @@ def test_a_missing_result_is_an_error(tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("a\tb\n1\n", "line 2, cell 1 is not of the"),
-        ("a\tc\nx\t1\n", "line 1, cell 2 is not of the"),
-        ("a\tb\nx\tn/a\n3\n", "line 2, cell 2 is not of the"),
-        ("a\tb\nx\t1\nx\n", "has other lines"),
-        ("a\tb\n", "holds no number"),
-        ("a\tb\nx\tnan\n", "line 2, cell 2, is a number that is missing"),
-        ("a\tb\nx\tinf\n", "line 2, cell 2, is a number"),
-        ('a\tb\nx\t"1"\n', "line 2, cell 2, is a number"),
-        ("a\tb\nx\t 1\n", "line 2, cell 2, is a number"),
-        ("a\tb\nx\t1e999\n", "line 2, cell 2, is a number"),
-        (b"\xff\n1\n", "not UTF-8"),
-        ("1" * 70_000, "larger than"),
-    ],
+RESULTS_MAY_DIFFER_IN_THEIR_NUMBERS_ONLY = (
+    ("a\tb\n1\n", "line 2, cell 1 is not of the"),
+    ("a\tc\nx\t1\n", "line 1, cell 2 is not of the"),
+    ("a\tb\nx\tn/a\n3\n", "line 2, cell 2 is not of the"),
+    ("a\tb\nx\t1\nx\n", "has other lines"),
+    ("a\tb\n", "holds no number"),
+    ("a\tb\nx\tnan\n", "line 2, cell 2, is a number that is missing"),
+    ("a\tb\nx\tinf\n", "line 2, cell 2, is a number"),
+    ('a\tb\nx\t"1"\n', "line 2, cell 2, is a number"),
+    ("a\tb\nx\t 1\n", "line 2, cell 2, is a number"),
+    ("a\tb\nx\t1e999\n", "line 2, cell 2, is a number"),
+    (b"\xff\n1\n", "not UTF-8"),
+    ("1" * 70_000, "larger than"),
 )
-def test_results_may_differ_in_their_numbers_only(tmp_path, text, reason):
-    inputs = [write(tmp_path / "1", {"r.tsv": "a\tb\nx\t1\n"}), write(tmp_path / "2", {"r.tsv": text})]
-    with pytest.raises(DpgateError, match=reason):
-        merge_group(inputs, tmp_path / "out", ["r.tsv"])
+
+
+def test_results_may_differ_in_their_numbers_only(subtests, tmp_path):
+    for number, (text, reason) in enumerate(RESULTS_MAY_DIFFER_IN_THEIR_NUMBERS_ONLY):
+        with subtests.test(text=text, reason=reason):
+            (folder := tmp_path / str(number)).mkdir()
+            inputs = [write(folder / "1", {"r.tsv": "a\tb\nx\t1\n"}), write(folder / "2", {"r.tsv": text})]
+            with pytest.raises(DpgateError, match=reason):
+                merge_group(inputs, folder / "out", ["r.tsv"])
 
 
 def test_a_result_outside_its_folder_is_not_read(tmp_path):
@@ -95,13 +97,24 @@ def test_a_header_of_numbers_is_a_header_if_you_say_so(tmp_path):
     assert len(read_group_files(folder, ["r.tsv"])[0].names) == 4
 
 
-@pytest.mark.parametrize(
-    "text", ["", "1\n", "a\n1\n", "a:1:1\ta:1:1\n", "a:1:1\n1\t2\n", "a:1:1\nx\n", b"\xff"]
+A_TABLE_OF_SOMETHING_ELSE_IS_REFUSED = (
+    "",
+    "1\n",
+    "a\n1\n",
+    "a:1:1\ta:1:1\n",
+    "a:1:1\n1\t2\n",
+    "a:1:1\nx\n",
+    b"\xff",
 )
-def test_a_table_of_something_else_is_refused(tmp_path, text):
-    write(tmp_path, {"merged.tsv": text})
-    with pytest.raises(DpgateError, match=r"is not a table|does not hold one number"):
-        read_samples(tmp_path / "merged.tsv")
+
+
+def test_a_table_of_something_else_is_refused(subtests, tmp_path):
+    for number, text in enumerate(A_TABLE_OF_SOMETHING_ELSE_IS_REFUSED):
+        with subtests.test(text=text):
+            (folder := tmp_path / str(number)).mkdir()
+            write(folder, {"merged.tsv": text})
+            with pytest.raises(DpgateError, match=r"is not a table|does not hold one number"):
+                read_samples(folder / "merged.tsv")
 
 
 def test_the_scale_covers_the_largest_change_and_the_public_floor(tmp_path):
@@ -127,34 +140,36 @@ def test_no_digit_is_lost_at_a_large_offset(tmp_path):
     assert scale_of(tmp_path, [*rows[1:], "100000003"], "100000000", **bounds) == 4
 
 
-@pytest.mark.parametrize(
-    ("change", "reason"),
-    [
-        ({"rows": 19}, "from 20 to"),
-        ({"names": 21}, "1 to 20 output numbers"),
-        ({"whole": 2}, "exactly one row"),
-        ({"noise_multiplier": "0"}, "above zero"),
-        ({"noise_multiplier": "-1"}, "above zero"),
-        ({"noise_multiplier": "0.01"}, "from 0.001 to 10"),
-        ({"noise_multiplier": "1e9"}, "number such as"),
-        ({"noise_multiplier": "1/0"}, "number such as"),
-        ({"noise_multiplier": "much"}, "number such as"),
-        ({"bounds": ("1", "1")}, "lower must be below upper"),
-        ({"bounds": ("x", "1")}, "lower must be a number"),
-    ],
+WHAT_CANNOT_BE_CALIBRATED_IS_REFUSED = (
+    ({"rows": 19}, "from 20 to"),
+    ({"names": 21}, "1 to 20 output numbers"),
+    ({"whole": 2}, "exactly one row"),
+    ({"noise_multiplier": "0"}, "above zero"),
+    ({"noise_multiplier": "-1"}, "above zero"),
+    ({"noise_multiplier": "0.01"}, "from 0.001 to 10"),
+    ({"noise_multiplier": "1e9"}, "number such as"),
+    ({"noise_multiplier": "1/0"}, "number such as"),
+    ({"noise_multiplier": "much"}, "number such as"),
+    ({"bounds": ("1", "1")}, "lower must be below upper"),
+    ({"bounds": ("x", "1")}, "lower must be a number"),
 )
-def test_what_cannot_be_calibrated_is_refused(tmp_path, change, reason):
-    names = tuple(f"a.tsv:1:{i}" for i in range(change.get("names", 1)))
-    row = ["1"] * len(names)
-    with pytest.raises(DpgateError, match=reason):
-        calibrate(
-            samples([row] * change.get("rows", 20), names),
-            samples([row] * change.get("whole", 1), names),
-            tmp_path / "noise.tsv",
-            bounds=(change.get("bounds", ("0", "1")),) * len(names),
-            noise_multiplier=change.get("noise_multiplier", "1"),
-        )
-    assert not (tmp_path / "noise.tsv").exists()
+
+
+def test_what_cannot_be_calibrated_is_refused(subtests, tmp_path):
+    for number, (change, reason) in enumerate(WHAT_CANNOT_BE_CALIBRATED_IS_REFUSED):
+        with subtests.test(change=change, reason=reason):
+            (folder := tmp_path / str(number)).mkdir()
+            names = tuple(f"a.tsv:1:{i}" for i in range(change.get("names", 1)))
+            row = ["1"] * len(names)
+            with pytest.raises(DpgateError, match=reason):
+                calibrate(
+                    samples([row] * change.get("rows", 20), names),
+                    samples([row] * change.get("whole", 1), names),
+                    folder / "noise.tsv",
+                    bounds=(change.get("bounds", ("0", "1")),) * len(names),
+                    noise_multiplier=change.get("noise_multiplier", "1"),
+                )
+            assert not (folder / "noise.tsv").exists()
 
 
 def test_results_of_other_numbers_do_not_calibrate_each_other(tmp_path):

@@ -89,9 +89,14 @@ def test_a_rewritten_table_is_as_readable_as_the_original(tmp_path):
     assert (tmp_path / "out" / "participants.tsv").stat().st_mode & 0o777 == 0o640
 
 
-@pytest.mark.parametrize("participant", ["0", "-1", "99", "sub-99", "sub-", "", "1.0", "x", "١", "../1"])
-def test_a_participant_who_is_nobody_is_an_error(tmp_path, participant):
-    refused(write(tmp_path / "in", dataset()), "nobody|no participant", participant=participant)
+A_PARTICIPANT_WHO_IS_NOBODY_IS_AN_ERROR = ("0", "-1", "99", "sub-99", "sub-", "", "1.0", "x", "١", "../1")
+
+
+def test_a_participant_who_is_nobody_is_an_error(subtests, tmp_path):
+    for number, participant in enumerate(A_PARTICIPANT_WHO_IS_NOBODY_IS_AN_ERROR):
+        with subtests.test(participant=participant):
+            (folder := tmp_path / str(number)).mkdir()
+            refused(write(folder / "in", dataset()), "nobody|no participant", participant=participant)
 
 
 def test_a_number_is_a_place_in_the_list_and_never_a_guess():
@@ -127,36 +132,38 @@ def test_unknown_places_are_refused_or_declared_public_or_excluded(tmp_path, pat
     assert not (tmp_path / "gone" / path).exists()
 
 
-@pytest.mark.parametrize(
-    ("path", "content", "reason"),
-    [
-        ("README", "ask Sub-1 for more", "text of README names sub-1,"),
-        ("code/notes-sub-1.txt", "x", "seems to name sub-1,"),
-        ("code/notesub-1.txt", "x", "seems to name sub-1,"),
-        ("sub-2/anat/sub-2_from-sub-1.nii", "x", "seems to name sub-1,"),
-        ("sub-2/list.json", '["sub-1"]', "text of sub-2/list.json names sub-1,"),
-        ("phenotype/1.tsv", "subject\n2\n", "seems to name 1,"),
-        ("phenotype/a.tsv", "subject\tfile\n2\tsub-1_T1w.nii\n", "line 2, column 'file' names sub-1,"),
-        ("phenotype/a.tsv", "subject\tlike sub-1\n2\t3\n", "line 1, column 'like sub-1' names sub-1,"),
-        ("sub-1_sub-2_hyper.nii", "x", "several people"),
-        ("phenotype/a.tsv", "subject\tpatient\n1\t2\n", "several people"),
-        ("derivatives/a/sub-average/x.nii", "x", "'average', who is not in participants.tsv"),
-        ("phenotype/a.tsv", "subject\n01\n", "'01', who is not in participants.tsv"),
-        ("phenotype/a.tsv", "subject\nn/a\n", "line 2, names nobody"),
-        ("phenotype/a.tsv", "subject\n1\t2\n", "line 2, has 2 cells, the header 1"),
-        ("phenotype/a.tsv", "\ufeffsubject\n1\n", "byte order mark"),
-        ("phenotype/a.tsv", b"subject\n\xe9\n", "not UTF-8"),
-        ("phenotype/a.tsv", "subject\r1\r", "carriage return alone"),
-        ("phenotype/a.csv", 'subject\n"1\n', "line 2, opens a quotation mark"),
-        ("phenotype/a.csv", 'subject,b\n"1"2"",3\n', "is not CSV"),
-        ("phenotype/a.csv", "", "without a column of participant ids"),
-        ("participants.tsv", "age\n1\n", "no column participant_id"),
-        ("participants.tsv", "participant_id\nsub-1\nsub-1\n", "line 3: participant_id must"),
-        ("participants.tsv", "participant_id\n1\n", "line 2: participant_id must"),
-    ],
+PLACES_THAT_MAY_SPEAK_OF_THE_PERSON_ARE_REFUSED_BY_NAME = (
+    ("README", "ask Sub-1 for more", "text of README names sub-1,"),
+    ("code/notes-sub-1.txt", "x", "seems to name sub-1,"),
+    ("code/notesub-1.txt", "x", "seems to name sub-1,"),
+    ("sub-2/anat/sub-2_from-sub-1.nii", "x", "seems to name sub-1,"),
+    ("sub-2/list.json", '["sub-1"]', "text of sub-2/list.json names sub-1,"),
+    ("phenotype/1.tsv", "subject\n2\n", "seems to name 1,"),
+    ("phenotype/a.tsv", "subject\tfile\n2\tsub-1_T1w.nii\n", "line 2, column 'file' names sub-1,"),
+    ("phenotype/a.tsv", "subject\tlike sub-1\n2\t3\n", "line 1, column 'like sub-1' names sub-1,"),
+    ("sub-1_sub-2_hyper.nii", "x", "several people"),
+    ("phenotype/a.tsv", "subject\tpatient\n1\t2\n", "several people"),
+    ("derivatives/a/sub-average/x.nii", "x", "'average', who is not in participants.tsv"),
+    ("phenotype/a.tsv", "subject\n01\n", "'01', who is not in participants.tsv"),
+    ("phenotype/a.tsv", "subject\nn/a\n", "line 2, names nobody"),
+    ("phenotype/a.tsv", "subject\n1\t2\n", "line 2, has 2 cells, the header 1"),
+    ("phenotype/a.tsv", "\ufeffsubject\n1\n", "byte order mark"),
+    ("phenotype/a.tsv", b"subject\n\xe9\n", "not UTF-8"),
+    ("phenotype/a.tsv", "subject\r1\r", "carriage return alone"),
+    ("phenotype/a.csv", 'subject\n"1\n', "line 2, opens a quotation mark"),
+    ("phenotype/a.csv", 'subject,b\n"1"2"",3\n', "is not CSV"),
+    ("phenotype/a.csv", "", "without a column of participant ids"),
+    ("participants.tsv", "age\n1\n", "no column participant_id"),
+    ("participants.tsv", "participant_id\nsub-1\nsub-1\n", "line 3: participant_id must"),
+    ("participants.tsv", "participant_id\n1\n", "line 2: participant_id must"),
 )
-def test_places_that_may_speak_of_the_person_are_refused_by_name(tmp_path, path, content, reason):
-    refused(write(tmp_path / "in", dataset() | {path: content}), reason)
+
+
+def test_places_that_may_speak_of_the_person_are_refused_by_name(subtests, tmp_path):
+    for number, (path, content, reason) in enumerate(PLACES_THAT_MAY_SPEAK_OF_THE_PERSON_ARE_REFUSED_BY_NAME):
+        with subtests.test(path=path, content=content, reason=reason):
+            (folder := tmp_path / str(number)).mkdir()
+            refused(write(folder / "in", dataset() | {path: content}), reason)
 
 
 def test_an_id_with_letters_is_noticed_without_its_prefix(tmp_path):

@@ -75,24 +75,26 @@ def test_outputs_of_the_participant_level_merge_as_well(tmp_path):
     assert len(read(tmp_path / "out")) == 5
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "reason"),
-    [
-        ({"sub-1/a": "x"}, {"sub-1/b": "x"}, "sub-1 is both in"),
-        ({"README": "x"}, {"README": "y"}, "README differs between"),
-        ({"results.tsv": "1\n"}, {"results.tsv": "2\n"}, "results.tsv differs between"),
-        ({"a.tsv": "sub\n1\n"}, {"a.tsv": "sub\tb\n2\t3\n"}, "header of a.tsv differs"),
-        ({"a.tsv": "sub\tb\n1\t2\n"}, {"a.tsv": "sub\tc\n2\t3\n"}, "header of a.tsv differs"),
-        ({"a.tsv": "sub\n1\n"}, {"a.tsv": "sub\nsub-1\n"}, "a.tsv names 1 both in"),
-        ({"a.tsv": "sub\n1\n"}, {"a.tsv": "sub\nn/a\n"}, "line 2, names nobody"),
-        ({"a": "x"}, {"a/b": "x"}, "a is a file in one input and a folder in another"),
-    ],
+INPUTS_THAT_DO_NOT_FIT_ARE_AN_ERROR_AND_LEAVE_NOTHING = (
+    ({"sub-1/a": "x"}, {"sub-1/b": "x"}, "sub-1 is both in"),
+    ({"README": "x"}, {"README": "y"}, "README differs between"),
+    ({"results.tsv": "1\n"}, {"results.tsv": "2\n"}, "results.tsv differs between"),
+    ({"a.tsv": "sub\n1\n"}, {"a.tsv": "sub\tb\n2\t3\n"}, "header of a.tsv differs"),
+    ({"a.tsv": "sub\tb\n1\t2\n"}, {"a.tsv": "sub\tc\n2\t3\n"}, "header of a.tsv differs"),
+    ({"a.tsv": "sub\n1\n"}, {"a.tsv": "sub\nsub-1\n"}, "a.tsv names 1 both in"),
+    ({"a.tsv": "sub\n1\n"}, {"a.tsv": "sub\nn/a\n"}, "line 2, names nobody"),
+    ({"a": "x"}, {"a/b": "x"}, "a is a file in one input and a folder in another"),
 )
-def test_inputs_that_do_not_fit_are_an_error_and_leave_nothing(tmp_path, first, second, reason):
-    inputs = [write(tmp_path / "1", first), write(tmp_path / "2", second)]
-    with pytest.raises(DpgateError, match=reason):
-        merge_subjects(inputs, tmp_path / "out")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["1", "2"]
+
+
+def test_inputs_that_do_not_fit_are_an_error_and_leave_nothing(subtests, tmp_path):
+    for number, (first, second, reason) in enumerate(INPUTS_THAT_DO_NOT_FIT_ARE_AN_ERROR_AND_LEAVE_NOTHING):
+        with subtests.test(first=first, second=second, reason=reason):
+            (folder := tmp_path / str(number)).mkdir()
+            inputs = [write(folder / "1", first), write(folder / "2", second)]
+            with pytest.raises(DpgateError, match=reason):
+                merge_subjects(inputs, folder / "out")
+            assert sorted(path.name for path in folder.iterdir()) == ["1", "2"]
 
 
 def test_an_input_that_is_not_there_is_an_error(tmp_path):

@@ -150,7 +150,7 @@ def findings(adult: Adult, twin: str, **wishes: int) -> TableFindings:
     return find(tables, len(tables.original.people), Wishes(**wishes), lambda _state: None)
 
 
-@pytest.mark.slow
+@pytest.mark.deep("six minutes; the same verdicts are asked of fewer people above")
 @pytest.mark.timeout(3600)
 def test_all_of_adult(tmp_path_factory: pytest.TempPathFactory) -> None:
     """About six minutes of one core. The raw table and a permuted copy show people, levels 0 to 2 do not."""

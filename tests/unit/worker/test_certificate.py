@@ -70,6 +70,7 @@ def test_it_verifies(release: Release) -> None:
     assert statement == opened(release.certificate)
 
 
+@pytest.mark.needs(process=True)
 def test_it_verifies_with_openssl(release: Release, tmp_path: Path) -> None:
     payload = base64.b64decode(release.certificate["payload"])
     (tmp_path / "key.pem").write_text(PEM)

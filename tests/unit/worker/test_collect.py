@@ -29,34 +29,47 @@ def test_numbers_become_grid_units() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "outputs",
-    [
-        None,
-        {},
-        {"other.tsv": b"age\tslope\n30\t0.5\n"},
-        {"result.tsv": b""},
-        {"result.tsv": b"age\tslope\n30\t0.5\t7\n"},
-        {"result.tsv": b"age\tslope\n30\t0.5\n1\t2\n"},
-        {"result.tsv": b"age\tslope\n30 0.5\n"},
-        {"result.tsv": b"\xff\xfe\x00"},
-        {"result.tsv": b"\t\n" * 40_000},
-        {"result.tsv": b"age\tslope\n" + b"1" * 70_000 + b"\t1\n"},
-        {"result.tsv": b"\x00" * 100},
-    ],
-    ids=lambda outputs: repr(outputs)[:40],
+ANOTHER_SHAPE_IS_A_FAILED_RUN = (
+    None,
+    {},
+    {"other.tsv": b"age\tslope\n30\t0.5\n"},
+    {"result.tsv": b""},
+    {"result.tsv": b"age\tslope\n30\t0.5\t7\n"},
+    {"result.tsv": b"age\tslope\n30\t0.5\n1\t2\n"},
+    {"result.tsv": b"age\tslope\n30 0.5\n"},
+    {"result.tsv": b"\xff\xfe\x00"},
+    {"result.tsv": b"\t\n" * 40_000},
+    {"result.tsv": b"age\tslope\n" + b"1" * 70_000 + b"\t1\n"},
+    {"result.tsv": b"\x00" * 100},
 )
-def test_another_shape_is_a_failed_run(outputs: dict[str, bytes] | None) -> None:
-    assert collect(outputs, shape=SHAPE, grids=GRIDS, default=DEFAULT) is None
 
 
-@pytest.mark.parametrize(
-    "cell",
-    [b"nan", b"inf", b"-Infinity", b"n/a", b"", b"1e999", b"0x1f", b"1_000", b"1,5", b"\xd9\xa3", b"30 "],
+def test_another_shape_is_a_failed_run(subtests: pytest.Subtests) -> None:
+    for outputs in ANOTHER_SHAPE_IS_A_FAILED_RUN:
+        with subtests.test(outputs=outputs):
+            assert collect(outputs, shape=SHAPE, grids=GRIDS, default=DEFAULT) is None
+
+
+A_CELL_WITHOUT_A_NUMBER_TAKES_ITS_DEFAULT = (
+    b"nan",
+    b"inf",
+    b"-Infinity",
+    b"n/a",
+    b"",
+    b"1e999",
+    b"0x1f",
+    b"1_000",
+    b"1,5",
+    b"\xd9\xa3",
+    b"30 ",
 )
-def test_a_cell_without_a_number_takes_its_default(cell: bytes) -> None:
-    found = collected(b"age\tslope\n" + cell + b"\t1\n")
-    assert found == (DEFAULT[0], GRIDS[1].cells)
+
+
+def test_a_cell_without_a_number_takes_its_default(subtests: pytest.Subtests) -> None:
+    for cell in A_CELL_WITHOUT_A_NUMBER_TAKES_ITS_DEFAULT:
+        with subtests.test(cell=cell):
+            found = collected(b"age\tslope\n" + cell + b"\t1\n")
+            assert found == (DEFAULT[0], GRIDS[1].cells)
 
 
 @pytest.mark.parametrize(

@@ -118,16 +118,17 @@ def test_a_file_that_changed_changes_its_key(folder: Path) -> None:
     assert [place for place in before if before[place] != after[place]] == ["sub-1"]
 
 
-@pytest.mark.parametrize(
-    ("person", "path", "place"),
-    [
-        ("sub-1", "sub-1/a/b", "sub-1"),
-        ("sub-1", "derivatives/x/sub-1/a", "derivatives/x/sub-1"),
-        ("sub-1", "derivatives/x/sub-1_a.tsv", "derivatives/x/sub-1_a.tsv"),
-        ("sub-1", "sub-10/a", "sub-10/a"),
-        ("1", "sub-1/a", "sub-1"),
-        ("sub-1", "x/sub-1", "x/sub-1"),
-    ],
+WHERE_A_PERSONS_FILE_BELONGS = (
+    ("sub-1", "sub-1/a/b", "sub-1"),
+    ("sub-1", "derivatives/x/sub-1/a", "derivatives/x/sub-1"),
+    ("sub-1", "derivatives/x/sub-1_a.tsv", "derivatives/x/sub-1_a.tsv"),
+    ("sub-1", "sub-10/a", "sub-10/a"),
+    ("1", "sub-1/a", "sub-1"),
+    ("sub-1", "x/sub-1", "x/sub-1"),
 )
-def test_where_a_persons_file_belongs(person: str, path: str, place: str) -> None:
-    assert place_of(person, path) == place
+
+
+def test_where_a_persons_file_belongs(subtests: pytest.Subtests) -> None:
+    for person, path, place in WHERE_A_PERSONS_FILE_BELONGS:
+        with subtests.test(person=person, path=path, place=place):
+            assert place_of(person, path) == place

@@ -180,43 +180,41 @@ PROBLEMS: list[tuple[str, P, Callable[[Path], None], dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("problem", "make", "fields"), [row[1:] for row in PROBLEMS], ids=[row[0] for row in PROBLEMS]
-)
-def test_each_problem(
-    problem: P, make: Callable[[Path], None], fields: dict[str, Any], tmp_path: Path
-) -> None:
-    folder = tmp_path / "delivery"
-    folder.mkdir()
-    make(folder)
-    with pytest.raises(ImportRefused) as refused:
-        check(folder, **fields).verify()
-    assert refused.value.problem is problem
-    assert SECRET not in refused.value.problem  # the words that pass the gateway
+def test_each_problem(subtests: pytest.Subtests, tmp_path: Path) -> None:
+    for number, (name, problem, make, fields) in enumerate(PROBLEMS):
+        with subtests.test(name):
+            folder = tmp_path / str(number)
+            folder.mkdir()
+            make(folder)
+            with pytest.raises(ImportRefused) as refused:
+                check(folder, **fields).verify()
+            assert refused.value.problem is problem
+            assert SECRET not in refused.value.problem  # the words that pass the gateway
 
 
 def test_the_table_covers_the_list() -> None:
     assert {row[1] for row in PROBLEMS} | {P.SAME_PEOPLE} == set(P)  # integration/worker has the last one
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        TABLE,
-        "\ufeff" + TABLE,
-        TABLE.replace("\n", "\r\n"),
-        TABLE.removesuffix("\n"),
-        HEADER,
-        TABLE.replace("height\n", "height\tdiary\n")
-        .replace("1.7\n", "1.7\tx\n")
-        .replace("1.8\n", "1.8\ty\n"),
-    ],
-    ids=["plain", "byte order mark", "CRLF", "no last line end", "nobody", "an undeclared column"],
-)
-def test_what_is_taken(text: str, tmp_path: Path) -> None:
-    write(tmp_path, {"participants.tsv": text})
-    people = check(tmp_path).people
-    assert list(people) == ([] if text == HEADER else ["sub-1", "sub-10"])
+WHAT_IS_TAKEN = {
+    "plain": TABLE,
+    "byte order mark": "\ufeff" + TABLE,
+    "CRLF": TABLE.replace("\n", "\r\n"),
+    "no last line end": TABLE.removesuffix("\n"),
+    "nobody": HEADER,
+    "an undeclared column": TABLE.replace("height\n", "height\tdiary\n")
+    .replace("1.7\n", "1.7\tx\n")
+    .replace("1.8\n", "1.8\ty\n"),
+}
+
+
+def test_what_is_taken(subtests: pytest.Subtests, tmp_path: Path) -> None:
+    for number, (name, text) in enumerate(WHAT_IS_TAKEN.items()):
+        with subtests.test(name):
+            (folder := tmp_path / str(number)).mkdir()
+            write(folder, {"participants.tsv": text})
+            people = check(folder).people
+            assert list(people) == ([] if text == HEADER else ["sub-1", "sub-10"])
 
 
 def test_what_is_excluded_is_not_looked_at(tmp_path: Path) -> None:

@@ -18,31 +18,31 @@ from worker.plain_outputs import PlainOutputs
 from worker.stage import open_people
 from worker.view import Part
 
-
-@pytest.mark.parametrize(
-    ("path", "is_own"),
-    [
-        ("sub-1/a.txt", True),
-        ("sub-1/ses-1/deep/er/a.txt", True),
-        ("derivatives/means/sub-1/a.txt", True),
-        ("sub-1", False),
-        ("sub-1/", False),
-        ("sub-10/a.txt", False),
-        ("sub-01/a.txt", False),
-        ("Sub-1/a.txt", False),
-        ("sub-1.html", False),
-        ("sub-2/sub-1/a.txt", False),
-        ("derivatives/sub-1/a.txt", False),
-        ("derivatives/a/b/sub-1/a.txt", False),
-        ("logs/sub-1/a.txt", False),
-        ("dataset_description.json", False),
-        ("derivatives/group/results.tsv", False),
-        ("sub-1\n/a.txt", False),
-        ("sub-1/a\nb.txt", True),
-    ],
+WHAT_IS_A_PERSONS_OWN = (
+    ("sub-1/a.txt", True),
+    ("sub-1/ses-1/deep/er/a.txt", True),
+    ("derivatives/means/sub-1/a.txt", True),
+    ("sub-1", False),
+    ("sub-1/", False),
+    ("sub-10/a.txt", False),
+    ("sub-01/a.txt", False),
+    ("Sub-1/a.txt", False),
+    ("sub-1.html", False),
+    ("sub-2/sub-1/a.txt", False),
+    ("derivatives/sub-1/a.txt", False),
+    ("derivatives/a/b/sub-1/a.txt", False),
+    ("logs/sub-1/a.txt", False),
+    ("dataset_description.json", False),
+    ("derivatives/group/results.tsv", False),
+    ("sub-1\n/a.txt", False),
+    ("sub-1/a\nb.txt", True),
 )
-def test_what_is_a_persons_own(path: str, is_own: bool) -> None:
-    assert bool(own_files("sub-1", {path: b"x"})) == is_own
+
+
+def test_what_is_a_persons_own(subtests: pytest.Subtests) -> None:
+    for path, is_own in WHAT_IS_A_PERSONS_OWN:
+        with subtests.test(path=path, is_own=is_own):
+            assert bool(own_files("sub-1", {path: b"x"})) == is_own
 
 
 def test_a_dot_in_a_name_is_a_dot() -> None:
@@ -118,15 +118,25 @@ def test_far_more_than_the_output_folder_holds_is_not_even_read(tmp_path: Path) 
         level.before(PEOPLE[:11])  # 33 MiB for a folder of 16
 
 
-@pytest.mark.parametrize(
-    "name", ["derivatives", "dataset_description.json", "A/1", "..", ".", "é", "a" * 101]
+IN_TABLES_A_NAME_THAT_IS_NO_PLAIN_FOLDER_GETS_ONE = (
+    "derivatives",
+    "dataset_description.json",
+    "A/1",
+    "..",
+    ".",
+    "é",
+    "a" * 101,
 )
-def test_in_tables_a_name_that_is_no_plain_folder_gets_one(name: str) -> None:
-    people = replace(open_people(make_declaration(), Twelve()), is_bids=False)
-    folder = people.folder_of(name)
-    assert re.fullmatch(r"person-[0-9a-f]{16}", folder)
-    assert people.folder_of("A") == "A"
-    assert own_files(folder, {f"{folder}/x": b"1", f"{name}/y": b"2"}) == {f"{folder}/x": b"1"}
+
+
+def test_in_tables_a_name_that_is_no_plain_folder_gets_one(subtests: pytest.Subtests) -> None:
+    for name in IN_TABLES_A_NAME_THAT_IS_NO_PLAIN_FOLDER_GETS_ONE:
+        with subtests.test(name=name):
+            people = replace(open_people(make_declaration(), Twelve()), is_bids=False)
+            folder = people.folder_of(name)
+            assert re.fullmatch(r"person-[0-9a-f]{16}", folder)
+            assert people.folder_of("A") == "A"
+            assert own_files(folder, {f"{folder}/x": b"1", f"{name}/y": b"2"}) == {f"{folder}/x": b"1"}
 
 
 def test_another_image_or_changed_files_are_another_outcome(tmp_path: Path) -> None:

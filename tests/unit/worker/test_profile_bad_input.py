@@ -24,9 +24,7 @@ def profiled(folder: Path, content: bytes, name: str = "table.csv", *, here: boo
         os.close(descriptor)
 
 
-@pytest.mark.parametrize(
-    ("content", "name", "sentence"),
-    [
+WHAT_IS_NO_TABLE_IS_REFUSED_WITH_PLACE_AND_REMEDY = (
         (b"", "t.csv", "it is empty: there is not even a header"),
         (b"\n", "t.csv", "it has no header"),
         (b",,\n1,2,3\n", "t.csv", "it has no header"),
@@ -50,13 +48,15 @@ def profiled(folder: Path, content: bytes, name: str = "table.csv", *, here: boo
         (b"a,b\n1,2\n", "t.parquet", "cannot be read as Parquet"),
         (b"x" * 300 + b",b\n1,2\n", "t.csv", "the name of column 1 has 300 characters, more than 200"),
         (b",".join(b"c%d" % number for number in range(20_001)) + b"\n", "t.csv", "has 20001 columns"),
-    ],
 )  # fmt: skip
-def test_what_is_no_table_is_refused_with_place_and_remedy(
-    tmp_path: Path, content: bytes, name: str, sentence: str
-) -> None:
-    with pytest.raises(NoTable, match=sentence):
-        profiled(tmp_path, content, name)
+
+
+def test_what_is_no_table_is_refused_with_place_and_remedy(subtests: pytest.Subtests, tmp_path: Path) -> None:
+    for number, (content, name, sentence) in enumerate(WHAT_IS_NO_TABLE_IS_REFUSED_WITH_PLACE_AND_REMEDY):
+        with subtests.test(content=content, name=name, sentence=sentence):
+            (folder := tmp_path / str(number)).mkdir()
+            with pytest.raises(NoTable, match=sentence):
+                profiled(folder, content, name)
 
 
 def test_a_header_alone_one_row_and_one_column(tmp_path: Path) -> None:
@@ -142,6 +142,7 @@ def test_a_huge_cell_is_text_of_its_length(tmp_path: Path) -> None:
     assert all(len(value) < 200 for value, _ in found.column("x").frequent)
 
 
+@pytest.mark.needs(backend="bubblewrap")
 def test_parquet_tables_are_read_as_text_tables_are(tmp_path: Path) -> None:
     table = write_parquet(
         [
@@ -155,11 +156,13 @@ def test_parquet_tables_are_read_as_text_tables_are(tmp_path: Path) -> None:
     assert found.columns == same.columns
 
 
+@pytest.mark.needs(backend="bubblewrap")
 def test_the_sandbox_gives_what_this_process_gives(tmp_path: Path) -> None:
     content = b"id,mail,age\n" + b"".join(b"p%d,x%d@example.org,%d\n" % (n, n, n % 50) for n in range(300))
     assert profiled(tmp_path, content, here=False) == profiled(tmp_path, content)
 
 
+@pytest.mark.needs(backend="bubblewrap")
 def test_a_reader_that_does_not_end_is_ended(tmp_path: Path) -> None:
     path = tmp_path / "endless.csv"
     path.write_bytes(b"a\n" + b"1\n" * 2_000_000)

@@ -117,44 +117,46 @@ def test_an_image_that_is_not_here(image):
     assert reason(replace(image, digest="sha256:" + "2b" * 32)) is Reason.IMAGE_CHANGED
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        "python3",
-        "python3.11",
-        "absolute",
-        "up",
-        "/bin/python3",
-        "/usr/bin/../bin/python3",
-        "/pipeline/main.py",
-    ],
+COMMANDS_THAT_ARE_THERE = (
+    "python3",
+    "python3.11",
+    "absolute",
+    "up",
+    "/bin/python3",
+    "/usr/bin/../bin/python3",
+    "/pipeline/main.py",
 )
-def test_commands_that_are_there(image, command):
-    assert reason(image, command=[command]) is None
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        "Rscript",
-        "notes.txt",
-        "away",
-        "dangling",
-        "endless",
-        "/usr/bin",
-        "/usr/bin/notes.txt",
-        "/usr/bin/python3/x",
-        "/pipeline/other.sh",
-        "/pipeline/../usr/bin/python3",
-        "./python3",
-        "bin/python3",
-        "/tmp/x",
-        "..",
-        "/",
-    ],
+def test_commands_that_are_there(subtests, image):
+    for command in COMMANDS_THAT_ARE_THERE:
+        with subtests.test(command=command):
+            assert reason(image, command=[command]) is None
+
+
+COMMANDS_THAT_ARE_MISSING = (
+    "Rscript",
+    "notes.txt",
+    "away",
+    "dangling",
+    "endless",
+    "/usr/bin",
+    "/usr/bin/notes.txt",
+    "/usr/bin/python3/x",
+    "/pipeline/other.sh",
+    "/pipeline/../usr/bin/python3",
+    "./python3",
+    "bin/python3",
+    "/tmp/x",
+    "..",
+    "/",
 )
-def test_commands_that_are_missing(image, command):
-    assert reason(image, command=[command]) is Reason.COMMAND_MISSING
+
+
+def test_commands_that_are_missing(subtests, image):
+    for command in COMMANDS_THAT_ARE_MISSING:
+        with subtests.test(command=command):
+            assert reason(image, command=[command]) is Reason.COMMAND_MISSING
 
 
 def test_a_script_of_the_pipeline_that_is_missing(image):
@@ -167,12 +169,14 @@ def test_the_search_path_is_the_images_own(image):
     assert reason(replace(image, environment={"PATH": "/opt/bin:/bin"})) is None
 
 
+@pytest.mark.needs(process=True)
 @pytest.mark.parametrize(("command", "there"), [("python3", True), ("sh", True), ("no-such-program", False)])
 def test_a_host_image_holds_what_it_mounts(command, there):
     host = replace(describe(), digest=IMAGE)
     assert reason(host, command=[command]) is (None if there else Reason.COMMAND_MISSING)
 
 
+@pytest.mark.needs(process=True)
 def test_a_program_of_the_host_that_is_not_mounted(tmp_path):
     script = tmp_path / "not-mounted"
     script.write_text("")

@@ -42,15 +42,16 @@ def sealed(folder, declaration, text: str):
 
 hostile = st.text(st.sampled_from("ab\"',;\t\r\n \\\x00\x1f\u2028é"), max_size=12)
 no_tabs = hostile.filter(lambda cell: "\t" not in cell and "\n" not in cell)
-often = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+# an engine takes longer to open than a table takes to scan, so a table has many cells
+few = settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @pytest.mark.parametrize("path", ["people.csv", "people.tsv"])
-@often
+@few
 @given(data=st.data())
 def test_a_cell_cannot_become_a_row(tmp_path, path, data):
     """Rows of the sealed table are the rows that the import wrote: a cell adds none and hides none."""
-    cells = data.draw(st.lists(hostile if path == "people.csv" else no_tabs, min_size=1, max_size=6))
+    cells = data.draw(st.lists(hostile if path == "people.csv" else no_tabs, min_size=1, max_size=40))
     declaration = declare("note", path=path)
     rows = [["person", "note"], *([f"s{i}", cell] for i, cell in enumerate(cells)), ["last", "a"]]
     text = declaration.tables[0].join(rows)

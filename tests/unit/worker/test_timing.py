@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -11,12 +10,36 @@ import pytest
 from factories import make_dataset, make_declaration, make_manifest, make_pipeline, policy_fields
 
 from domain.schedule import JOB_OVERHEAD_S, OPENING_S, Schedule
+from worker import time_grid
 from worker.chunk import Chunk, grid_of
 from worker.order import limits_for, order_for
 from worker.sandbox.protocol import Audience
 
 
-def chunk(mode: dict[str, Any], *, claimed_ago_s: float = 0.0) -> Chunk:
+@dataclass
+class Clock:
+    """One that the test puts forward. Who sleeps wakes too early at first, as the system allows."""
+
+    now: float = 5_000.0
+    naps: int = 0
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        assert seconds > 0
+        self.naps += 1
+        self.now += seconds if self.naps % 2 == 0 else seconds / 2
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr(time_grid, "time", clock)
+    return clock
+
+
+def chunk(clock: Clock, mode: dict[str, Any], *, claimed_ago_s: float = 0.0) -> Chunk:
     dataset = make_dataset(declaration=make_declaration(policy=policy_fields(timing=mode)))
     schedule = Schedule(runs=4, wall_s=0.2, slots=2, nominal_size=20)
     return Chunk(
@@ -25,48 +48,58 @@ def chunk(mode: dict[str, Any], *, claimed_ago_s: float = 0.0) -> Chunk:
         number=0,
         claim="",
         schedule=schedule,
-        claimed_at=time.monotonic() - claimed_ago_s,
+        claimed_at=clock.now - claimed_ago_s,
     )
 
 
+PADDED = {"mode": "padded"}
+
+
 @pytest.mark.parametrize("claimed_ago_s", [0.0, 0.3, 0.9])
-def test_the_first_run_starts_at_a_public_time_however_long_staging_took(claimed_ago_s: float) -> None:
-    padded = chunk({"mode": "padded"}, claimed_ago_s=claimed_ago_s)
+def test_the_first_run_starts_at_a_public_time_however_long_staging_took(
+    clock: Clock, claimed_ago_s: float
+) -> None:
+    padded = chunk(clock, PADDED, claimed_ago_s=claimed_ago_s)
     grid_of(padded).wait_for(0)
-    assert time.monotonic() - padded.claimed_at == pytest.approx(padded.schedule.first_run_s, abs=0.05)
+    assert clock.now - padded.claimed_at == pytest.approx(padded.schedule.first_run_s)
 
 
-def test_runs_start_one_quantum_apart() -> None:
-    padded = chunk({"mode": "padded"}, claimed_ago_s=1.6)
-    grid_of(padded).wait_for(1)
-    expected = padded.schedule.first_run_s + padded.schedule.quantum_s
-    assert time.monotonic() - padded.claimed_at == pytest.approx(expected, abs=0.05)
+def test_runs_start_one_quantum_apart(clock: Clock) -> None:
+    padded = chunk(clock, PADDED)
+    grid, schedule = grid_of(padded), padded.schedule
+    for turn in range(schedule.chunk_size + 1):
+        grid.wait_for(turn)
+        assert clock.now - padded.claimed_at == pytest.approx(
+            schedule.first_run_s + turn * schedule.quantum_s
+        )
+        clock.now += schedule.quantum_s * (0.9, 0.1)[turn % 2]  # how long a run took tells nobody anything
 
 
-def test_coarse_runs_do_not_wait() -> None:
-    started = time.monotonic()
-    grid_of(chunk({"mode": "coarse", "step_seconds": 1})).wait_for(3)
-    assert time.monotonic() - started < 0.02
+def test_coarse_runs_do_not_wait(clock: Clock) -> None:
+    grid_of(chunk(clock, {"mode": "coarse", "step_seconds": 1})).wait_for(3)
+    assert clock.naps == 0
 
 
-def test_a_late_turn_waits_for_the_next_edge_and_so_do_all_after_it(caplog: pytest.LogCaptureFixture) -> None:
-    late = chunk({"mode": "padded"}, claimed_ago_s=60)
+def test_a_late_turn_waits_for_the_next_edge_and_so_do_all_after_it(
+    clock: Clock, caplog: pytest.LogCaptureFixture
+) -> None:
+    late = chunk(clock, PADDED, claimed_ago_s=60)
     grid, quantum_s = grid_of(late), late.schedule.quantum_s
-    first = late.claimed_at + late.schedule.first_run_s
+    first, before = late.claimed_at + late.schedule.first_run_s, clock.now
+    edges = []
     for turn in (2, 3):
         grid.wait_for(turn)
-        phase = (time.monotonic() - first) % quantum_s
-        assert min(phase, quantum_s - phase) < 0.05
+        edges.append((clock.now - first) / quantum_s)
+    assert edges == pytest.approx([round(edges[0]), round(edges[0]) + 1])
+    assert 0 < first + edges[0] * quantum_s - before <= quantum_s + 1e-6
     assert caplog.text.count("quanta late") == 1
 
 
-def test_a_turn_that_is_late_by_little_is_on_time() -> None:
-    padded = chunk({"mode": "padded"})
-    grid = grid_of(padded)
-    grid.start = time.monotonic() - 0.02
-    started = time.monotonic()
+def test_a_turn_that_is_late_by_little_is_on_time(clock: Clock) -> None:
+    grid = grid_of(chunk(clock, PADDED))
+    grid.start = clock.now - 0.02
     grid.wait_for(0)
-    assert time.monotonic() - started < 0.02
+    assert clock.naps == 0
 
 
 def test_what_is_kept_for_messages_and_the_release() -> None:

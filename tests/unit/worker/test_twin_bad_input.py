@@ -82,7 +82,10 @@ def test_one_column_which_names_people_has_nothing_to_count() -> None:
     assert twin["participants.tsv"].decode().splitlines()[:2] == ["participant_id", "twin-01"]
 
 
-@pytest.mark.parametrize("many", [130, pytest.param(4999, marks=pytest.mark.slow)])
+MOST = pytest.mark.deep("as many as are allowed take a minute, and are counted as the first 130")
+
+
+@pytest.mark.parametrize("many", [130, pytest.param(4999, marks=MOST)])
 def test_thousands_of_columns(tmp_path: Path, many: int) -> None:
     columns = [{"name": f"c{at}", "kind": "integer", "lower": 0, "upper": 1, "bins": 2} for at in range(many)]
     row = "\t".join(str(at % 2) for at in range(many))
