@@ -1,15 +1,19 @@
 """What the tests of this folder share: open folders, targets to attack, a look at the process table."""
 
+import fcntl
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from worker.sandbox.protocol import MIB, Limits
 
-SLOT = 0
+# the host user of another is another: what the kernel counts for a user, no other process of tests shares
+SLOT = os.getpid() % 9_000
 SECRET = "canary-4f1d"
 TIGHT = Limits(
     wall_s=10, cpu_s=10, memory_bytes=512 * MIB, tmp_bytes=4 * MIB, output_bytes=4 * MIB, inodes=1000
@@ -42,6 +46,16 @@ class open_folder:  # noqa: N801 - reads as a function
 
     def __exit__(self, *_) -> None:
         shutil.rmtree(self.path)
+
+
+@contextmanager
+def host_nodes() -> Iterator[None]:
+    """Alone with the times of this host's device nodes: bubblewrap cannot keep a run from setting them, and
+    another session of tests may look at them at this moment.
+    """
+    with open(Path(tempfile.gettempdir()) / "dpgate-host-nodes.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def packages_in(folder: Path, *names: str) -> Path:

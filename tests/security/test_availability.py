@@ -103,7 +103,7 @@ assert not [f for f in check_host(root, image) if f.stops(Profile.STANDARD) and 
 echo = b"import os; open('/out/r', 'w').write(open('/in/d/a.csv').read() + str(os.getuid()))"
 eat = b"b = bytearray(b'x') * (1 << 29); import time; time.sleep(5)"
 command = ("python3", "/pipeline/main.py")
-limits = Limits(5, 5, 2**28)
+limits = Limits(60, 5, 2**28)
 order = SlotOrder(image, {"main.py": echo}, command, ("group",), ("r",), limits, Audience.ORIGINAL)
 hungry = dataclasses.replace(order, code={"main.py": eat})
 with BubblewrapSandbox(image, scratch_root=root, allow_disk_scratch=True) as sandbox:

@@ -2,7 +2,6 @@
 
 import json
 import os
-import time
 from dataclasses import replace
 from pathlib import Path
 from threading import Thread
@@ -20,6 +19,7 @@ from views import (
     WRITE,
     view_of,
 )
+from waiting import wait_until
 
 from worker.sandbox import bubblewrap, bwrap_argv
 from worker.sandbox.protocol import KIB, Audience, Cause, RunResult, SandboxUnavailable, SlotCancelled
@@ -99,7 +99,7 @@ def test_a_copied_part_could_be_changed_if_it_were_not_mounted_so(data, run, mon
 
 
 def test_no_command_line_on_the_host_names_a_person(data, sandbox, order):
-    asked = order("import time; time.sleep(20)", roots=(data,))
+    asked = order("import time; time.sleep(600)", roots=(data,), limits=replace(TIGHT, wall_s=600))
     with sandbox.open_slot(asked, slot=SLOT) as slot:
         view = view_of(data, *PEOPLE)
 
@@ -109,9 +109,7 @@ def test_no_command_line_on_the_host_names_a_person(data, sandbox, order):
 
         running = Thread(target=until_cancelled)
         running.start()
-        deadline = time.monotonic() + 10
-        while not ours("/pipeline/main.py") and time.monotonic() < deadline:
-            time.sleep(0.02)
+        wait_until(lambda: ours("/pipeline/main.py"), said="the payload")
         named, known = ours("sub-0"), ours(str(sandbox._scratch.path))
         slot.cancel()
         running.join()

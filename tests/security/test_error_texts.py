@@ -66,7 +66,7 @@ def test_the_outermost_frame_of_a_task(tmp_path: Path) -> None:
         "DPGATE_SCRATCH_FOLDER": str(tmp_path),
     }
     done = subprocess.run(
-        [sys.executable, "-c", SCRIPT], env=settings, capture_output=True, text=True, check=True, timeout=60
+        [sys.executable, "-c", SCRIPT], env=settings, capture_output=True, text=True, check=True
     )
     assert CANARY not in done.stdout + done.stderr
     assert "task('job-000001', 3): ValueError at __main__:" in done.stderr

@@ -5,12 +5,12 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from sandbox_harness import SLOT, STRAGGLER, TIGHT, open_folder, processes_with
+from waiting import wait_until
 
 from worker.sandbox.scratch import reap_scratch
 
@@ -65,8 +65,8 @@ from worker.sandbox.host_image import describe
 from worker.sandbox.protocol import *
 image = describe(Path(sys.argv[3]) if len(sys.argv) > 3 else None)
 command = ("python3", "/pipeline/main.py", sys.argv[2])
-code = {"main.py": b"import time; time.sleep(100)"}
-limits = Limits(90, 90, 2**28)
+code = {"main.py": b"import time; time.sleep(600)"}
+limits = Limits(600, 90, 2**28)
 order = SlotOrder(image, code, command, ("participant",), (), limits, Audience.TWIN)
 with BubblewrapSandbox(image, scratch_root=Path(sys.argv[1]), allow_disk_scratch=True) as sandbox:
     with sandbox.open_slot(order, slot=1) as slot:
@@ -83,19 +83,15 @@ def test_killed_worker_leaves_no_process_and_its_scratch_is_reaped(image, sandbo
             [sys.executable, "-c", WORKER, scratch, marker, *env], cwd=Path(__file__).parents[2]
         )
         try:
-            _wait_until(lambda: len(processes_with(marker)) >= 4)  # worker, bwrap, runner, payload
+            wait_until(
+                lambda: len(processes_with(marker)) >= 4,  # worker, bwrap, runner, payload
+                unless=lambda: worker.poll() is not None and "the worker has ended",
+            )
             assert reap_scratch(scratch) == 0  # it lives
         finally:
             worker.send_signal(signal.SIGKILL)
             worker.wait()
-        _wait_until(lambda: processes_with(marker) == [])
+        wait_until(lambda: processes_with(marker) == [])
         assert len(list(scratch.iterdir())) == 2
         assert reap_scratch(scratch) == 1
         assert list(scratch.iterdir()) == []
-
-
-def _wait_until(condition) -> None:
-    deadline = time.monotonic() + 20
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from sandbox_harness import SLOT, TIGHT, open_folder, packages_in
+from waiting import PATIENCE_S
 
 from worker.sandbox.host_image import describe
 from worker.sandbox.protocol import MIB, Audience, Cause, RunResult, SandboxUnavailable
@@ -104,7 +105,7 @@ open("/out/verdict", "w").write(f"{mine} {os.listdir('/dev/shm')} {os.listdir('/
 
     def run(slot: int) -> bytes:
         with sandbox.open_slot(order(script), slot=slot) as it:
-            together.wait(10)
+            together.wait(PATIENCE_S)
             return it.run({"a": f"block{slot}".encode()}).outputs["verdict"]
 
     with ThreadPoolExecutor(2) as pool:  # its threads outlive the runs

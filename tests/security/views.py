@@ -63,14 +63,21 @@ def look(path, **at):
         pass
 walked = set()
 def walk(start):
-    for parent, folders, names in os.walk(start):
-        if parent in walked:
-            folders.clear()
+    left = [start]
+    while left:
+        folder = left.pop()
+        if folder in walked:
             continue
-        walked.add(parent)
-        for name in names:
-            if name in ("secret.txt", "file"):
-                look(os.path.join(parent, name))
+        walked.add(folder)
+        try:
+            with os.scandir(folder) as entries:
+                for entry in entries:
+                    if entry.is_dir(follow_symlinks=False):
+                        left.append(entry.path)
+                    elif entry.name in ("secret.txt", "file"):
+                        look(entry.path)
+        except OSError:
+            pass
 for start in ("/in", "/in/sub-01/..", "/in/sub-01/../..", "/run", "/tmp", "/out", "/var", "/home", "/img"):
     walk(start)
 person = os.open("/in/sub-01", os.O_RDONLY)

@@ -1,4 +1,8 @@
-"""One image for all tests of this folder; a sandbox is straight on the daemon or behind the proxy."""
+"""One image for all tests of this folder; a sandbox is straight on the daemon or behind the proxy.
+
+A container costs more than anything else here, and an open slot is one: tests that look at neither the start
+nor the end of a slot make their runs in one that others use, too.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +17,7 @@ import pytest
 from base_images import base_archive
 from docker_daemon import DockerDaemon
 from docker_orders import GIVEN_SCRIPT, order_for, running_proxy, settings_for, traces
+from slim_python import slim_python
 
 from worker.images.store import ImageStore
 from worker.sandbox.bubblewrap import BubblewrapSandbox
@@ -22,23 +27,11 @@ from worker.sandbox.protocol import NOTHING, RunResult, Sandbox
 from worker.sandbox.stored_image import StoredImage
 from worker.sandbox.supervised import SupervisedSandbox
 
-# what a run finds and leaves is looked at behind the proxy; straight on the daemon it is the same calls
-MOSTLY_BEHIND_PROXY = {"test_docker_runs.py", "test_docker_trees.py"}
-BOTH_WAYS = {"test_outputs_come_back_and_nothing_else", "test_endings", "test_every_plain_file_comes_back"}
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        test, _, way = item.name.partition("[")
-        few = item.path.name in MOSTLY_BEHIND_PROXY and test not in BOTH_WAYS
-        if (few and way.startswith("straight")) or way in {"straight-cpu]", "straight-memory]"}:
-            item.add_marker(pytest.mark.slow)
-
 
 @pytest.fixture(scope="session")
-def digest(docker_image: Callable[[str], str]) -> str:
-    """Of the Python base image: the keeper's, and that of pipelines."""
-    return docker_image("python")
+def digest(docker_daemon: DockerDaemon) -> str:
+    """Of the keeper's image, and that of pipelines."""
+    return docker_daemon.load(slim_python())
 
 
 @pytest.fixture
@@ -47,13 +40,6 @@ def sockets_folder() -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="dpg-", dir="/tmp") as folder:
         Path(folder).chmod(0o711)  # locks too lie in it
         yield Path(folder)
-
-
-@pytest.fixture(autouse=True)
-def forgotten_sockets() -> Iterator[None]:
-    """Collected within the test that may forget them, not in the next."""
-    yield
-    gc.collect()
 
 
 @pytest.fixture(params=["straight", "proxy"])
@@ -145,13 +131,32 @@ def nothing_left(docker_daemon, living) -> Iterator[None]:
 
 
 @pytest.fixture
-def victim(docker_daemon, digest, living) -> str:
-    """Somebody else's container, which runs. The next test gets the same if it runs on."""
-    if not living:
-        script = "print('said', flush=True); import time; time.sleep(600)"
-        options = ("--detach", "--network=none", "--volume=/precious")
-        living.append(docker_daemon.docker("run", *options, digest, "python3", "-c", script).strip())
-    return living[0]
+def victim(a_victim: Callable[[], str]) -> str:
+    return a_victim()
+
+
+@pytest.fixture
+def a_victim(docker_daemon, docker_image, living) -> Callable[[], str]:
+    """Somebody else's container, which runs; another one if it has ended."""
+
+    def victim() -> str:
+        living[:] = set(living) & set(docker_daemon.containers(running=True))
+        if not living:
+            options = ("--detach", "--network=none", "--volume=/precious", "--entrypoint=sh")
+            command = (docker_image("minimal"), "-c", "echo said; exec sleep 600")
+            living.append(docker_daemon.docker("run", *options, *command).strip())
+        return living[0]
+
+    return victim
+
+
+@pytest.fixture
+def forgotten_sockets() -> Iterator[None]:
+    """The SDK does not close a socket that it could not connect. Its collection is this test's, not the
+    next's.
+    """
+    yield
+    gc.collect()
 
 
 # --- every way to run a pipeline, on the same images
@@ -166,14 +171,23 @@ def open_room() -> Iterator[Path]:
 
 
 @pytest.fixture(scope="session")
-def stored(open_room: Path, docker_image: Callable[[str], str]) -> Callable[[str], StoredImage]:
-    """A base image by name: the same archive in our store and in the engine, under the same digest."""
+def stored(open_room: Path, docker_image: Callable[[str], str], digest: str) -> Callable[[str], StoredImage]:
+    """A base image by name: the same archive in our store and in the engine, under the same digest. The one
+    called "python" is slim, "whole python" is the platform's.
+    """
     store = ImageStore(open_room / "store")
 
     @cache
     def image(name: str) -> StoredImage:
-        found = store.add(base_archive(name), name=name)
-        assert docker_image(name) == found.digest
+        if name == "python":
+            archive, loaded = slim_python(), digest
+        else:
+            archive, loaded = (
+                base_archive(name.removeprefix("whole ")),
+                docker_image(name.removeprefix("whole ")),
+            )
+        found = store.add(archive, name=name.replace(" ", "-"))
+        assert loaded == found.digest
         return found
 
     return image

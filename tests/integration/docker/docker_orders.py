@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,7 +17,10 @@ from worker.sandbox.docker_engine.proxy import Proxy
 from worker.sandbox.docker_engine.proxy_rules import Ceilings, Rules
 from worker.sandbox.protocol import MIB, Audience, Limits, SlotOrder
 
-FIRST_UID = 230_000  # of these tests alone, so that a look at the process table tells what is theirs
+# of these tests alone, and of this session, so that a look at the process table tells what is theirs
+FIRST_UID = int(
+    os.environ.setdefault("DPGATE_TEST_FIRST_UID", str(100_000_000 + os.getpid() % 80_000 * 10_000))
+)
 TIGHT = Limits(
     wall_s=20,
     cpu_s=10,
@@ -27,15 +30,20 @@ TIGHT = Limits(
     inodes=200,
     processes=32,
 )
+LASTING = replace(TIGHT, wall_s=600)  # ended by something else, or the test has failed
 PRELUDE = "import json, os, sys, time\ngiven, out, level = sys.argv[1:]\n"
 # a pipeline that takes its script from its block, so that one slot can run many: a slot costs more than a run
 GIVEN_SCRIPT = 'exec(open(given + "/script.py").read())'
 
 
-# The SDK does not close a socket that it could not connect; the collector does, some time after the failure.
-may_forget_sockets = pytest.mark.filterwarnings(
+_ignored = pytest.mark.filterwarnings(
     "ignore:unclosed:ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"
 )
+
+
+def may_forget_sockets(test: Callable[..., None]) -> Callable[..., None]:
+    """For tests in which nobody answers at the daemon's socket: conftest.py says what is forgotten."""
+    return _ignored(pytest.mark.usefixtures("forgotten_sockets")(test))
 
 
 @dataclass(frozen=True)

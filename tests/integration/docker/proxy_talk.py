@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from docker_daemon import UnixConnection
+from waiting import PATIENCE_S
 
 OK = range(200, 300)
 
@@ -48,15 +49,13 @@ def packed(files: dict[str, bytes]) -> bytes:
 
 
 def talk(path: Path, message: bytes) -> bytes:
-    """Raw bytes, then all that comes back until the other side hangs up or is quiet."""
+    """Raw bytes, then all that comes back until the other side hangs up."""
     with socket.socket(socket.AF_UNIX) as connection:
-        connection.settimeout(2)
+        connection.settimeout(PATIENCE_S)
         connection.connect(str(path))
         connection.sendall(message)
         answer = b""
-        try:
+        with suppress(ConnectionResetError):
             while piece := connection.recv(65536):
                 answer += piece
-        except (TimeoutError, ConnectionResetError):
-            pass
         return answer

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from docker_orders import TIGHT, order_for, settings_for
+from docker_orders import FIRST_UID, TIGHT, order_for, settings_for
 
 from worker.sandbox.docker_engine.create_body import Part, create_body
 from worker.sandbox.docker_engine.identity import LABELS
@@ -20,7 +20,7 @@ from worker.sandbox.protocol import MIB, Audience, Syscalls
 
 DIGEST = "sha256:" + "1" * 64
 SETTINGS = settings_for(Path("/run/docker.sock"), DIGEST, cores=(0, 1))
-GIVEN = {"user": 230_001, "core": "1", "labels": dict.fromkeys(LABELS, "a" * 32)}
+GIVEN = {"user": FIRST_UID + 1, "core": "1", "labels": dict.fromkeys(LABELS, "a" * 32)}
 
 
 def payload(**changes: object) -> Part:
@@ -31,7 +31,7 @@ def payload(**changes: object) -> Part:
 
 def keeper() -> Part:
     given = {name: GIVEN[name] for name in ("core", "labels")}
-    batch = {"batch": "0" * 32, "parts": "1" * 32, "runs": 3, "out": Room(MIB, 10, 230_001)}
+    batch = {"batch": "0" * 32, "parts": "1" * 32, "runs": 3, "out": Room(MIB, 10, FIRST_UID + 1)}
     return keeper_part(SETTINGS, environment={"PATH": "/bin"}, **batch, **given)
 
 
@@ -44,9 +44,10 @@ PARTS = {
 }
 
 
-@pytest.mark.parametrize("name", PARTS)
-def test_bodies_can_be_read_back(name):
-    assert part_of(create_body(PARTS[name])) == PARTS[name]
+def test_bodies_can_be_read_back(subtests):
+    for name, part in PARTS.items():
+        with subtests.test(msg=name):
+            assert part_of(create_body(part)) == part
 
 
 @pytest.mark.parametrize("name", PARTS)

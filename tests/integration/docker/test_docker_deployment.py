@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import socket
-import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -13,13 +12,14 @@ from pathlib import Path
 
 import pytest
 import yaml
-from docker_orders import order_for, settings_for, traces
+from docker_orders import FIRST_UID, order_for, settings_for, traces
+from waiting import wait_until
 
 from worker.sandbox.docker_engine import DockerSandbox
 from worker.sandbox.docker_engine.proxy_command import main
 
 COMPOSE = Path(__file__).parents[3] / "deploy" / "compose.docker.yaml"
-WORKER, PROXY, GROUP, DAEMONS = 231_500, 231_501, 231_502, 231_503
+WORKER, PROXY, GROUP, DAEMONS = range(FIRST_UID + 1_500, FIRST_UID + 1_504)
 
 
 @contextmanager
@@ -76,10 +76,7 @@ def test_neither_of_them_is_root(docker_daemon, digest, sockets_folder):
             assert sandbox.reap() == 0
 
     with process_of(PROXY, [DAEMONS], lambda: main(arguments)):
-        deadline = time.monotonic() + 20
-        while not listen.exists():
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
+        wait_until(listen.exists)
         assert listen.stat().st_mode & 0o777 == 0o660
         with process_of(WORKER, [], work) as worker:
             assert os.waitstatus_to_exitcode(os.waitpid(worker, 0)[1]) == 0

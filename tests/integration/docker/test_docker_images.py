@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from docker_orders import may_forget_sockets, order_for, settings_for
+from docker_orders import FIRST_UID, may_forget_sockets, order_for, settings_for
 
 from worker.sandbox.docker_engine import DockerSandbox, DockerSettings
 from worker.sandbox.protocol import Profile, SandboxUnavailable
@@ -45,7 +45,7 @@ def test_images_have_no_say_in_how_they_run(straight, derived):
         "EXPOSE 80",
         "ONBUILD RUN false",
     )
-    script = f"time.sleep(2.5)\nassert os.getuid() == 230_000 and not os.listdir('/tmp')\n{WRITE}"
+    script = f"time.sleep(2.5)\nassert os.getuid() == {FIRST_UID} and not os.listdir('/tmp')\n{WRITE}"
     with straight.open_slot(order_for(image, script), slot=0) as slot:
         result = slot.run({})
     environment = json.loads(result.outputs["verdict"])

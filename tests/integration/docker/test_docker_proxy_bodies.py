@@ -8,7 +8,7 @@ import re
 from contextlib import suppress
 
 import pytest
-from docker_orders import order_for, settings_for
+from docker_orders import FIRST_UID, order_for, settings_for
 from proxy_talk import ask, changed, packed, talk
 
 from worker.sandbox.docker_engine.create_body import create_body
@@ -19,7 +19,7 @@ from worker.sandbox.docker_engine.volumes import Room, payload_volumes
 from worker.sandbox.protocol import MIB
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
-BATCH, PARTS, USER = "ab" * 16, "ef" * 16, 230_000
+BATCH, PARTS, USER = "ab" * 16, "ef" * 16, FIRST_UID
 OURS = dict.fromkeys(LABELS, "cd" * 16)
 
 
@@ -100,13 +100,14 @@ ESCAPES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("escape", ESCAPES)
-def test_escapes_in_a_body(docker_daemon, proxy, payload, escape):
-    body = changed(payload, **ESCAPES[escape])
-    assert ask(docker_daemon.socket, "POST", "/v1.41/containers/create", body)[0] == 201
-    status, answer = ask(proxy, "POST", "/v1.41/containers/create", body)
-    assert status == 403, answer
-    assert b"dpgate proxy" in answer
+def test_escapes_in_a_body(docker_daemon, proxy, payload, subtests):
+    for escape, changes in ESCAPES.items():
+        with subtests.test(msg=escape):
+            body = changed(payload, **changes)
+            assert ask(docker_daemon.socket, "POST", "/v1.41/containers/create", body)[0] == 201
+            status, answer = ask(proxy, "POST", "/v1.41/containers/create", body)
+            assert status == 403, answer
+            assert b"dpgate proxy" in answer
 
 
 def test_volumes_from_somebody_else(docker_daemon, proxy, payload, victim):
@@ -148,10 +149,11 @@ def test_a_keeper_runs_our_code_only(docker_daemon, proxy, keeper):
     assert ask(proxy, "POST", "/v1.41/containers/create", body)[0] == 403
 
 
-@pytest.mark.parametrize("body", [b"", b"null", b"[]", b"{", b"[" * 100_000, b'{"HostConfig": 1}', b"\xff"])
-def test_bodies_that_are_none(proxy, body):
-    assert ask(proxy, "POST", "/v1.41/containers/create", body)[0] == 403
-    assert ask(proxy, "GET", "/_ping")[0] == 200
+def test_bodies_that_are_none(proxy, subtests):
+    for body in (b"", b"null", b"[]", b"{", b"[" * 100_000, b'{"HostConfig": 1}', b"\xff"):
+        with subtests.test(msg=str(body[:20])):
+            assert ask(proxy, "POST", "/v1.41/containers/create", body)[0] == 403
+            assert ask(proxy, "GET", "/_ping")[0] == 200
 
 
 def _chunked(body: bytes) -> bytes:
@@ -166,27 +168,28 @@ def test_bodies_in_chunks(docker_daemon, proxy, payload):
     assert b" 501 " in talk(proxy, message).partition(b"\r\n")[0]
 
 
-@pytest.mark.parametrize(
-    "lengths",
-    [
-        "Content-Length: 4\r\nTransfer-Encoding: chunked",
-        "Transfer-Encoding: chunked\r\nContent-Length: 4",
-        "Content-Length: 4\r\nContent-Length: 400",
-        "Content-Length: +4",
-        "Content-Length: 0x4",
-        "Content-Length: " + "9" * 5000,
-        "Content-Length: 4, 4",
-        "Content-Length: 99999999",
-        "Transfer-Encoding: \x0bchunked",
-    ],
+LENGTHS = (
+    "Content-Length: 4\r\nTransfer-Encoding: chunked",
+    "Transfer-Encoding: chunked\r\nContent-Length: 4",
+    "Content-Length: 4\r\nContent-Length: 400",
+    "Content-Length: +4",
+    "Content-Length: 0x4",
+    "Content-Length: " + "9" * 5000,
+    "Content-Length: 4, 4",
+    "Content-Length: 99999999",
+    "Transfer-Encoding: \x0bchunked",
 )
-def test_two_readings_of_a_length(proxy, lengths):
+
+
+def test_two_readings_of_a_length(proxy, subtests):
     """One answer, a refusal, and the line is closed: what follows is not read as a request."""
     hidden = "POST /v1.41/build HTTP/1.1\r\nHost: d\r\n\r\n"
-    message = f"GET /_ping HTTP/1.1\r\nHost: d\r\n{lengths}\r\n\r\nabcd{hidden}"
-    answer = talk(proxy, message.encode())
-    assert answer.count(b"HTTP/1.1 ") == 1
-    assert answer.split()[1] in (b"400", b"413", b"501")
+    for lengths in LENGTHS:
+        with subtests.test(msg=repr(lengths[:60])):
+            message = f"GET /_ping HTTP/1.1\r\nHost: d\r\n{lengths}\r\n\r\nabcd{hidden}"
+            answer = talk(proxy, message.encode())
+            assert answer.count(b"HTTP/1.1 ") == 1
+            assert answer.split()[1] in (b"400", b"413", b"501")
 
 
 def test_a_request_in_a_body_is_a_body(proxy):

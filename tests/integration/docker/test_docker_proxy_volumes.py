@@ -6,7 +6,7 @@ import copy
 import json
 
 import pytest
-from docker_orders import order_for, settings_for
+from docker_orders import FIRST_UID, order_for, settings_for
 from proxy_talk import ask
 
 from worker.sandbox.docker_engine.create_body import create_body
@@ -18,7 +18,7 @@ from worker.sandbox.protocol import MIB
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
 CREATE = "/v1.41/containers/create"
-BATCH, PARTS, USER = "ab" * 16, "ef" * 16, 230_000
+BATCH, PARTS, USER = "ab" * 16, "ef" * 16, FIRST_UID
 OURS = dict.fromkeys(LABELS, "cd" * 16)
 CODE, KEPT, IN, OUT = range(4)  # the mounts of a keeper for one run
 
@@ -72,16 +72,19 @@ DRIVERS = {
 }
 
 
-@pytest.mark.parametrize(
-    ("driver", "number"),
-    [*((driver, KEPT) for driver in DRIVERS), *(("root of the host", number) for number in (CODE, IN, OUT))],
-)
-def test_a_keepers_volumes_are_memory_of_its_size(docker_daemon, proxy, keeper, driver, number):
-    body = driven(keeper, number, DRIVERS[driver])
+def check_refused_by_the_proxy_alone(docker_daemon, proxy, body: dict) -> None:
     assert ask(docker_daemon.socket, "POST", CREATE, body)[0] == 201
+    docker_daemon.clear()  # the next asks for volumes of the same names
     status, answer = ask(proxy, "POST", CREATE, body)
     assert status == 403, answer
     assert b"dpgate proxy" in answer
+
+
+def test_a_keepers_volumes_are_memory_of_its_size(docker_daemon, proxy, keeper, subtests):
+    drivers = [(driver, KEPT) for driver in DRIVERS]
+    for driver, number in (*drivers, *(("root of the host", other) for other in (CODE, IN, OUT))):
+        with subtests.test(msg=f"{driver} as volume {number}"):
+            check_refused_by_the_proxy_alone(docker_daemon, proxy, driven(keeper, number, DRIVERS[driver]))
 
 
 OTHERS = {
@@ -95,22 +98,18 @@ OTHERS = {
 }
 
 
-@pytest.mark.parametrize("other", OTHERS)
-def test_a_payload_has_the_volumes_of_its_run(docker_daemon, proxy, payload, other):
-    number, changes = OTHERS[other]
-    body = mounting(payload, number, **changes)
-    assert ask(docker_daemon.socket, "POST", CREATE, body)[0] == 201
-    status, answer = ask(proxy, "POST", CREATE, body)
-    assert status == 403, answer
-    assert b"dpgate proxy" in answer
+def test_a_payload_has_the_volumes_of_its_run(docker_daemon, proxy, payload, subtests):
+    for other, (number, changes) in OTHERS.items():
+        with subtests.test(msg=other):
+            check_refused_by_the_proxy_alone(docker_daemon, proxy, mounting(payload, number, **changes))
 
 
-@pytest.mark.parametrize("number", [1, 2], ids=["in", "out"])
-def test_a_payload_makes_no_volume(docker_daemon, proxy, payload, number):
+def test_a_payload_makes_no_volume(docker_daemon, proxy, payload, subtests):
     """Neither one of ours that the daemon would make as it says."""
-    body = driven(payload, number, DRIVERS["root of the host"])
-    assert ask(docker_daemon.socket, "POST", CREATE, body)[0] == 201
-    assert ask(proxy, "POST", CREATE, body)[0] == 403
+    for place, number in {"in": 1, "out": 2}.items():
+        with subtests.test(msg=place):
+            body = driven(payload, number, DRIVERS["root of the host"])
+            check_refused_by_the_proxy_alone(docker_daemon, proxy, body)
 
 
 def test_a_keeper_has_the_parts_of_one_slot(docker_daemon, proxy, keeper):

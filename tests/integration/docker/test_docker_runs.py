@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import time
 from dataclasses import replace
 
 import pytest
@@ -25,7 +24,7 @@ open(out + "/undeclared", "w").write("x")
     assert result.outputs == {"verdict": b"TEXTparticipant", "deep/second": bytes(range(256))}
     assert result.detail.cause is Cause.COMPLETED
     assert (result.detail.exit_code, result.detail.level) == (0, "participant")
-    assert 0 < result.detail.duration_s < 20
+    assert result.detail.duration_s > 0
 
 
 def test_blocks_may_hold_any_bytes(run):
@@ -183,7 +182,6 @@ os.rename(out + "/verdict.new", out + "/verdict")
 
 
 def test_flood_of_words_is_cut_to_its_tail(run):
-    started = time.monotonic()
     result = run(
         """
 for _ in range(400):
@@ -195,7 +193,6 @@ open(out + "/verdict", "w")
     assert result.outputs == {"verdict": b""}
     assert len(result.detail.tail) == 64 * KIB
     assert result.detail.tail.endswith("xxx\nlast words\n")
-    assert time.monotonic() - started < 20
 
 
 HOSTILE_WORDS = (

@@ -6,7 +6,7 @@ goes through it too, the others straight to the daemon.
 
 import json
 
-from docker_orders import TIGHT
+from docker_orders import FIRST_UID, TIGHT
 
 from worker.sandbox.protocol import MIB, Syscalls
 
@@ -29,8 +29,8 @@ open(out + "/verdict", "w").write(json.dumps(facts))
     assert "HOSTNAME" not in environment
     assert environment["HOME"] == "/tmp"
     assert facts == {
-        "uid": 230_000,
-        "pid": 1, "groups": [230_000], "host": "sandbox", "cwd": "/tmp", "sys": [], "in": ["d"],
+        "uid": FIRST_UID,
+        "pid": 1, "groups": [FIRST_UID], "host": "sandbox", "cwd": "/tmp", "sys": [], "in": ["d"],
         "resolv": "", "stdin": "", "times": 946_684_800.0,
     }  # fmt: skip
 

@@ -17,9 +17,13 @@ from worker.sandbox.stored_image import StoredImage
 EXAMPLES = ROOT / "examples"
 WAYS = {
     "python": ("cold", "warm", "bubblewrap", "docker"),
+    "whole python": ("cold", "warm", "bubblewrap", "docker"),
     "r": ("cold", "docker"),
     "octave": ("cold", "docker"),
 }
+LARGER = pytest.mark.deep(
+    "the same levels in a larger image; single runs in R are test_examples_everywhere.py's"
+)
 TABLE = (EXAMPLES / "heights/data/participants.tsv").read_bytes().splitlines(keepends=True)[:4]
 PEOPLE = [row.split(b"\t")[0].decode() for row in TABLE[1:]]
 
@@ -35,11 +39,17 @@ def means_of(rows: list[bytes]) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("language", WAYS)
+@pytest.mark.parametrize(
+    "language",
+    [
+        pytest.param(name, marks=() if name == "python" else LARGER, id=name.replace(" ", "-"))
+        for name in WAYS
+    ],
+)
 def test_both_levels_everywhere(
     language: str, sandboxes: Mapping[str, Sandbox], stored: Callable[[str], StoredImage]
 ) -> None:
-    loaded = load_pipeline(EXAMPLES / f"bids-means-{language}")
+    loaded = load_pipeline(EXAMPLES / f"bids-means-{language.removeprefix('whole ')}")
     pipeline = parse(Pipeline, loaded.body, within="pipeline")
     wanted = ("\t".join(means_of(TABLE)) + "\n").encode()
     for way in WAYS[language]:

@@ -7,11 +7,11 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 from base_images import ROOT, base_archive
+from waiting import PATIENCE_S, wait_until
 
 from sandbox_images.bases import workplace as workplaces
 from sandbox_images.bases.command import CannotBuild, run_all
@@ -144,9 +144,10 @@ def start_until_it_fetches(out: Path, temporary: Path) -> subprocess.Popen[bytes
     """A build that is in the middle of its work."""
     command = [*BUILD, "minimal", "--out", str(out)]
     process = subprocess.Popen(command, cwd=ROOT, env=os.environ | {"TMPDIR": str(temporary)})
-    while not list(temporary.glob("*/apt/apt.conf")):
-        assert process.poll() is None
-        time.sleep(0.01)
+    wait_until(
+        lambda: list(temporary.glob("*/apt/apt.conf")),
+        unless=lambda: process.poll() is not None and "it has ended",
+    )
     return process
 
 
@@ -155,7 +156,7 @@ def test_a_stopped_build_leaves_nothing(tmp_path: Path, temporary: Path, number:
     out = tmp_path / "minimal.tar"
     process = start_until_it_fetches(out, temporary)
     process.send_signal(number)
-    assert process.wait(20) != 0
+    assert process.wait(PATIENCE_S) != 0
     assert not list(temporary.iterdir())
     assert [path.name for path in tmp_path.iterdir()] == ["temporary"]
 
@@ -167,12 +168,14 @@ def test_what_a_stopped_command_started_is_stopped_too(tmp_path: Path) -> None:
     fails_then = f"until [ -s {number} ]; do sleep 0.01; done; exit 1"
     with pytest.raises(CannotBuild, match="It failed"):
         run_all([["sh", "-c", fails_then], ["sh", "-c", starts_another]], "It failed.")
-    until = time.monotonic() + 10
-    while (status := Path(f"/proc/{number.read_text().strip()}/status")).exists():
-        if "State:\tZ" in status.read_text():
-            break  # nobody may be there to bury it
-        assert time.monotonic() < until
-        time.sleep(0.01)
+    wait_until(lambda: is_gone(int(number.read_text())), said="the end of what it had started")
+
+
+def is_gone(number: int) -> bool:
+    try:
+        return "State:\tZ" in Path(f"/proc/{number}/status").read_text()  # nobody may be there to bury it
+    except (FileNotFoundError, ProcessLookupError):
+        return True
 
 
 def test_what_a_killed_build_leaves_goes_with_the_next(

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from base_images import base_archive
-from docker_daemon import DockerDaemon, running_daemon
+from docker_daemon import running_daemon
 
 from worker.sandbox.battery import Conditions
 from worker.sandbox.bubblewrap import BubblewrapSandbox
@@ -47,16 +47,11 @@ def host_image() -> HostImage:
 
 
 @contextmanager
-def open_executor(
-    name: str, daemon: Callable[[], tuple[DockerDaemon, str]] | None = None
-) -> Iterator[Executor]:
-    """`daemon`: gives one that runs and the Python base image's digest on it; without it, one is started."""
+def open_executor(name: str) -> Iterator[Executor]:
+    """Docker comes with a daemon of its own."""
     conditions = Conditions(name, shared_user=slot_user(0) == slot_user(1))
     with ExitStack() as undo:
-        if name == "docker":
-            sandbox, image = _docker(undo, *(daemon() if daemon else _new_daemon(undo)))
-        else:
-            sandbox, image = _OPENERS[name](undo)
+        sandbox, image = _OPENERS[name](undo)
         yield Executor(sandbox, image, conditions)
 
 
@@ -72,12 +67,9 @@ def _supervised(undo: ExitStack) -> tuple[Sandbox, Image]:
     return undo.enter_context(SupervisedSandbox(host_image(), scratch_root=scratch)), host_image()
 
 
-def _new_daemon(undo: ExitStack) -> tuple[DockerDaemon, str]:
+def _docker(undo: ExitStack) -> tuple[Sandbox, Image]:
     daemon = undo.enter_context(running_daemon())
-    return daemon, daemon.load(base_archive("python"))
-
-
-def _docker(undo: ExitStack, daemon: DockerDaemon, digest: str) -> tuple[Sandbox, Image]:
+    digest = daemon.load(base_archive("python"))
     locks = Path(undo.enter_context(tempfile.TemporaryDirectory(prefix="dpg-", dir="/tmp")))
     locks.chmod(0o711)
     settings = DockerSettings(
@@ -91,4 +83,5 @@ _OPENERS: dict[str, Callable[[ExitStack], tuple[Sandbox, Image]]] = {
     "bubblewrap": _bubblewrap,
     "warm": _supervised,
     "cold": _supervised,
+    "docker": _docker,
 }

@@ -1,34 +1,88 @@
-"""Every attack of the catalogue on every executor: it is withstood, or it is a residual channel that the
-catalogue explains. That each attack works where nothing withstands it is proved by test_controls.py.
+"""Every attack of the catalogue: it is withstood, or it is a residual channel that the catalogue explains.
+
+On every change, warm takes the whole catalogue and each other executor the quick part, as `dpgate doctor`
+runs it; Docker's is in tests/integration/docker, beside a daemon. That each attack works where nothing
+withstands it is proved by test_controls.py.
 """
 
+from contextlib import nullcontext
+from pathlib import Path
+
 import pytest
-from executors import EMBEDDED
+import rings
+from attack_families import FAMILIES, of_family
+from executors import EXECUTORS
+from sandbox_harness import host_nodes
 
 from sandbox_images.probe.catalogue import CATALOGUE
 from worker.sandbox.battery import Outcome, judge
 from worker.sandbox.battery.bench import CALM
-from worker.sandbox.battery.quick import fits_beside_others, run_quick
 from worker.sandbox.protocol import Cause
 
 QUICK = [probe for probe in CATALOGUE if probe.quick]
-TOGETHER = [probe for probe in QUICK if fits_beside_others(probe)]
-ALONE = [probe for probe in CATALOGUE if probe not in TOGETHER]
-by_name = {"ids": lambda each: getattr(each, "name", each)}
+HERE = Path(__file__)
+ON_DOCKER = HERE.parents[2] / "integration/docker/test_battery_on_docker.py"
 
 
 def _check(bench, probe):
-    result = judge(bench, probe)
+    with host_nodes() if probe.name == "x_device_times" else nullcontext():
+        result = judge(bench, probe)
     if result.outcome is Outcome.FAILED:
         bench.renew()
     assert result.outcome is not Outcome.FAILED, result.detail
 
 
-@pytest.mark.parametrize("executor", [*EMBEDDED, "docker"])
-def test_peaceful_pipeline_succeeds(executor, bench_of):
-    """First of all: a sandbox in which nothing runs withstands everything."""
-    calm = bench_of(executor).run(CATALOGUE[0], role=CALM)
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("executor", ["warm"])
+def test_a_family_of_attacks_is_withstood(executor, family, bench_of, subtests):
+    """A sandbox in which nothing runs withstands everything: a peaceful pipeline must succeed first."""
+    bench = bench_of(executor)
+    calm = bench.run(CATALOGUE[0], role=CALM)
     assert calm.value == CALM, calm.describe()
+    for probe in of_family(family):
+        with subtests.test(msg=probe.name):
+            _check(bench, probe)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("executor", ["cold", "bubblewrap"])
+def test_the_quick_attacks_of_a_family_are_withstood(executor, family, quick_part, subtests):
+    results, _ = quick_part(executor)
+    assert results["control"].outcome is Outcome.PASSED, results["control"].detail
+    for probe in of_family(family, quick=True):
+        with subtests.test(msg=probe.name):
+            assert results[probe.name].outcome is not Outcome.FAILED, results[probe.name].detail
+
+
+@pytest.mark.deep("each executor has attacks of each family in the ring test, and warm has all of them")
+@pytest.mark.parametrize("probe", CATALOGUE, ids=lambda probe: probe.name)
+@pytest.mark.parametrize("executor", ["cold", "bubblewrap"])
+def test_attack_is_withstood(executor, probe, bench_of):
+    _check(bench_of(executor), probe)
+
+
+def test_each_family_has_attacks_on_each_executor_in_the_ring_test(request, subtests):
+    """As the cases are collected, whichever of them this session was asked for."""
+    modules = [pytest.Module.from_parent(request.session, path=path) for path in (HERE, ON_DOCKER)]
+    cases = [case for module in modules for case in module.collect() if isinstance(case, pytest.Function)]
+    asked = {
+        (case.callspec.params["executor"], case.callspec.params["family"])
+        for case in cases
+        if hasattr(case, "callspec") and "family" in case.callspec.params and rings.ring_of(case) == "test"
+    }
+    assert len(FAMILIES) >= 9
+    for executor in (*EXECUTORS, "proxy"):  # which is the way to docker of those who follow the guide
+        for family in FAMILIES:
+            with subtests.test(msg=f"{family} on {executor}"):
+                assert (executor, family) in asked
+                assert of_family(family, quick=True)
+
+
+def test_the_quick_part_is_quick(quick_part):
+    """Some 60 runs, whatever they take, for more than twice as many attacks."""
+    results, runs = quick_part("bubblewrap")
+    assert 0 < runs < len(QUICK) * 2 / 3
+    assert set(results) == {"control", *(probe.name for probe in QUICK)}
 
 
 ENDINGS = {
@@ -43,64 +97,20 @@ ENDINGS = {
 }
 
 
-@pytest.mark.parametrize("name", ENDINGS)
-@pytest.mark.parametrize("executor", ["warm", "bubblewrap"])
-def test_a_researcher_hears_why_a_run_on_a_twin_was_stopped(executor, name, bench_of):
-    probe = next(probe for probe in CATALOGUE if probe.name == name)
-    detail = bench_of(executor).run(probe).result.detail
-    assert detail.cause is ENDINGS[name]
-
-
-@pytest.mark.parametrize("probe", CATALOGUE, **by_name)
-@pytest.mark.parametrize("executor", ["warm", "cold"])
-def test_attack_is_withstood(executor, probe, bench_of):
-    _check(bench_of(executor), probe)
-
-
-@pytest.mark.parametrize("probe", ALONE, **by_name)
-def test_attack_is_withstood_by_bubblewrap(probe, bench_of):
-    """The others, which need no bubblewrap of their own, are in its quick part below."""
-    _check(bench_of("bubblewrap"), probe)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("probe", TOGETHER, **by_name)
-def test_attack_is_withstood_by_a_bubblewrap_of_its_own(probe, bench_of):
-    _check(bench_of("bubblewrap"), probe)
-
-
-def test_quick_part_is_withstood_on_docker(bench_of):
-    """As `dpgate doctor` runs it, because a run costs most of a second; the rest is marked slow."""
-    bench = bench_of("docker")
-    results = run_quick(bench._sandbox, bench._image)
-    assert len(results) == len(QUICK) + 1
-    assert not [f"{each.name}: {each.detail}" for each in results if each.outcome is Outcome.FAILED]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("probe", CATALOGUE, **by_name)
-def test_attack_is_withstood_on_docker(probe, bench_of):
-    _check(bench_of("docker"), probe)
-
-
-class Counted:
-    """A sandbox, and the runs that are made in it."""
-
-    def __init__(self, sandbox):
-        self._sandbox, self.runs = sandbox, []
-
-    def open_slot(self, order, *, slot):
-        place = self._sandbox.open_slot(order, slot=slot)
-        run = place.run
-        place.run = lambda block: self.runs.append(block) or run(block)
-        return place
-
-
-def test_quick_part_is_quick(bench_of):
-    """Some 60 runs, whatever they take, for more than twice as many attacks."""
-    bench = bench_of("bubblewrap")
-    counted = Counted(bench._sandbox)
-    results = run_quick(counted, bench._image, backend="bubblewrap")
-    assert 0 < len(counted.runs) < len(QUICK) * 2 / 3
-    assert {each.name for each in results} == {"control", *(probe.name for probe in QUICK)}
-    assert not [f"{each.name}: {each.detail}" for each in results if each.outcome is Outcome.FAILED]
+@pytest.mark.parametrize(
+    "executor",
+    [
+        "bubblewrap",
+        pytest.param(
+            "warm",
+            marks=pytest.mark.deep(
+                "test_supervised_runs.py asks warm runs for each cause, by plainer scripts"
+            ),
+        ),
+    ],
+)
+def test_a_researcher_hears_why_a_run_on_a_twin_was_stopped(executor, bench_of, subtests):
+    for name, cause in ENDINGS.items():
+        with subtests.test(msg=name):
+            (probe,) = (probe for probe in CATALOGUE if probe.name == name)
+            assert bench_of(executor).run(probe).result.detail.cause is cause

@@ -3,7 +3,6 @@
 import ast
 import json
 
-import pytest
 from battery_page import PAGE, RECORD, ROOT, written
 from elsewhere import ELSEWHERE
 
@@ -24,11 +23,11 @@ def test_the_page_says_what_the_record_says():
     assert written(page, json.loads(RECORD.read_text())) == page
 
 
-@pytest.mark.parametrize("executor", RUNS)
-def test_every_attack_is_recorded_and_none_has_failed(executor):
-    results = RUNS[executor]["results"]
-    assert set(results) == {probe.name for probe in CATALOGUE}
-    assert not [name for name, (outcome, _) in results.items() if outcome == "failed"]
+def test_every_attack_is_recorded_and_none_has_failed(subtests):
+    for executor, run in RUNS.items():
+        with subtests.test(msg=executor):
+            assert set(run["results"]) == {probe.name for probe in CATALOGUE}
+            assert not [name for name, (outcome, _) in run["results"].items() if outcome == "failed"]
 
 
 def test_no_excuse_is_without_need():
@@ -63,8 +62,10 @@ def test_every_attack_has_its_script_and_every_script_its_line():
     assert listed == attacks
 
 
-@pytest.mark.parametrize("place", [place for places in ELSEWHERE.values() for place in places])
-def test_attacks_that_are_made_elsewhere_are(place):
-    path, _, name = place.partition("::")
-    found = functions((ROOT / path).read_text())
-    assert name in found if name else any(each.startswith("test_") for each in found)
+def test_attacks_that_are_made_elsewhere_are(subtests):
+    for attack, places in ELSEWHERE.items():
+        for place in places:
+            with subtests.test(msg=f"{attack}: {place}"):
+                path, _, name = place.partition("::")
+                found = functions((ROOT / path).read_text())
+                assert name in found if name else any(each.startswith("test_") for each in found)

@@ -1,19 +1,27 @@
-"""A supervised sandbox, orders for it in both of its ways, and a supervisor that a test can make dirty."""
+"""A supervised sandbox, orders for it in both of its ways, and a supervisor that a test can make dirty.
+
+To open a slot takes ten times as long as a run in it: tests that look at neither its start nor its end make
+their runs in one that others use, too. Cold is the second mode here: tests/rings.py says which tests of it
+every change is asked.
+"""
 
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 from sandbox_harness import SLOT, open_folder, packages_in
 
 from worker.sandbox.host_image import HostImage, describe
-from worker.sandbox.protocol import RunResult, SandboxUnavailable, SlotOrder
-from worker.sandbox.supervised import SupervisedSandbox, slot
+from worker.sandbox.protocol import NOTHING, RunResult, SandboxUnavailable, SlotOrder
+from worker.sandbox.supervised import SupervisedSandbox, SupervisedSlot, slot
 
 COMMAND = ("python3", "/pipeline/main.py")
 BLOCK = {"sub-01/a.csv": b"1,2\n"}
+GIVEN_SCRIPT = "exec(compile(open('/in/script.py').read(), '/in/script.py', 'exec'))"
+_MOST_OPEN = 12
 
 
 @pytest.fixture(params=["warm", "cold"])
@@ -41,8 +49,56 @@ def ask(order, mode: str) -> Callable[..., SlotOrder]:
     return make
 
 
+class OpenSlots:
+    """Slots by what was ordered, each of which runs the script that a block brings along."""
+
+    def __init__(self, sandbox: SupervisedSandbox) -> None:
+        self._sandbox = sandbox
+        self._open: list[tuple[SlotOrder, SupervisedSlot, ExitStack]] = []
+        self._opened = 0
+
+    def __call__(self, order: SlotOrder) -> SupervisedSlot:
+        for known, opened, _ in self._open:
+            if known == order:
+                return opened
+        if len(self._open) == _MOST_OPEN:
+            self._open.pop(0)[2].close()
+        undo = ExitStack()
+        number = SLOT + 10 + self._opened % (_MOST_OPEN + 1)  # no two that are open are one host user
+        opened = undo.enter_context(self._sandbox.open_slot(order, slot=number))
+        self._opened += 1
+        self._open.append((order, opened, undo))
+        return opened
+
+    def close(self) -> None:
+        for _, _, undo in self._open:
+            undo.close()
+
+
+@pytest.fixture(scope="module")
+def open_slots(image: HostImage) -> Iterator[OpenSlots]:
+    with (
+        open_folder() as root,
+        SupervisedSandbox(image, scratch_root=root / "scratch", allow_disk_scratch=True) as sandbox,
+    ):
+        slots = OpenSlots(sandbox)
+        yield slots
+        slots.close()
+
+
 @pytest.fixture
-def run(supervised, ask) -> Callable[..., RunResult]:
+def run(open_slots, ask) -> Callable[..., RunResult]:
+    """The script on one block, beside which it lies, in a slot that others of this file may have used."""
+
+    def once(script: str, block=BLOCK, *, before=NOTHING, **changes) -> RunResult:
+        opened = open_slots(ask(GIVEN_SCRIPT, **changes))
+        return opened.run({**block, "script.py": script.encode()}, before=before)
+
+    return once
+
+
+@pytest.fixture
+def run_alone(supervised, ask) -> Callable[..., RunResult]:
     """The script on one block, in a slot of its own."""
 
     def once(script: str, block=BLOCK, **changes) -> RunResult:

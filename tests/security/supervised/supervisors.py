@@ -1,7 +1,5 @@
 """The processes behind an open slot, as the host sees them."""
 
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 
@@ -31,16 +29,17 @@ def processes_of(open_slot) -> list[int]:
     return found
 
 
+def name_of(process: int) -> str:
+    """Empty if the process has ended meanwhile."""
+    try:
+        return Path(f"/proc/{process}/comm").read_text().rstrip("\n")
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
+
+
 def is_gone(process: int) -> bool:
     """A dead one that nobody has waited for yet holds nothing but its number."""
     try:
         return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
     except (FileNotFoundError, ProcessLookupError):
         return True
-
-
-def wait_until(condition: Callable[[], object], *, timeout_s: float = 20) -> None:
-    deadline = time.monotonic() + timeout_s
-    while not condition():
-        assert time.monotonic() < deadline, f"waited {timeout_s} s in vain"
-        time.sleep(0.02)

@@ -13,15 +13,13 @@ ONLY_VERDICT = ("verdict",)
 
 
 @pytest.fixture
-def tree(supervised, ask):
+def tree(run):
     """The script's whole output, and what is told of it."""
 
-    def run(script: str, before=BEFORE, block=None, **changes) -> RunResult:
-        asked = ask(script, **{"outputs": (), "tree": True, **changes})
-        with supervised.open_slot(asked, slot=SLOT) as slot:
-            return slot.run(block or {}, before=before)
+    def once(script: str, before=BEFORE, **changes) -> RunResult:
+        return run(script, {}, before=before, **{"outputs": (), "tree": True, **changes})
 
-    return run
+    return once
 
 
 def test_the_whole_output_comes_back_with_what_lay_there_before(tree):
@@ -62,11 +60,12 @@ TOO_MUCH = {
 }
 
 
-@pytest.mark.parametrize("name", TOO_MUCH)
-def test_what_does_not_fit_is_a_failed_run(name, tree):
-    result = tree("", before=TOO_MUCH[name], limits=LIMITS)
-    assert (result.outputs, result.detail.cause, result.detail.tail) == (None, Cause.FULL, "")
-    assert tree("", before=TOO_MUCH[name], limits=LIMITS, audience=Audience.ORIGINAL) == RunResult(None)
+def test_what_does_not_fit_is_a_failed_run(tree, subtests):
+    for name, before in TOO_MUCH.items():
+        with subtests.test(msg=name):
+            result = tree("", before=before, limits=LIMITS)
+            assert (result.outputs, result.detail.cause, result.detail.tail) == (None, Cause.FULL, "")
+            assert tree("", before=before, limits=LIMITS, audience=Audience.ORIGINAL) == RunResult(None)
 
 
 def test_what_just_fits_does(tree):
@@ -81,20 +80,21 @@ def test_it_counts_as_output(tree):
     assert tree(KEEP_TO_LIMITS, before={}, limits=LIMITS).outputs == {"x": b"1" * (16 * KIB)}
 
 
-@pytest.mark.parametrize("path", ["../x", "/x", "a//b", "a/../b", ""])
-def test_a_bad_place_is_refused(path, tree):
-    with pytest.raises(ValueError, match="relative"):
-        tree("", before={path: b""})
+def test_a_bad_place_is_refused(tree, subtests):
+    for path in ("../x", "/x", "a//b", "a/../b", ""):
+        with subtests.test(msg=repr(path)), pytest.raises(ValueError, match="relative"):
+            tree("", before={path: b""})
 
 
-@pytest.mark.parametrize("name", HOSTILE_TREES)
-def test_a_hostile_output_is_a_failed_run(name, tree):
-    script = f"import os\nopen('/out/good', 'w').close()\n{HOSTILE_TREES[name]}\n"
-    result = tree(script, before={}, limits=replace(TIGHT, output_bytes=4 << 20))
-    outcome = (result.outputs, result.detail.cause)
-    refused = (None, Cause.EXIT) if name in REFUSED_INSIDE else None
-    assert outcome in ((None, Cause.OUTPUT), refused)
-    assert tree(script, before={}, audience=Audience.ORIGINAL) == RunResult(None)
+def test_a_hostile_output_is_a_failed_run(tree, subtests):
+    for name, trick in HOSTILE_TREES.items():
+        with subtests.test(msg=name):
+            script = f"import os\nopen('/out/good', 'w').close()\n{trick}\n"
+            result = tree(script, before={}, limits=replace(TIGHT, output_bytes=4 << 20))
+            outcome = (result.outputs, result.detail.cause)
+            refused = (None, Cause.EXIT) if name in REFUSED_INSIDE else None
+            assert outcome in ((None, Cause.OUTPUT), refused)
+            assert tree(script, before={}, audience=Audience.ORIGINAL) == RunResult(None)
 
 
 def test_a_failed_run_has_no_tree(tree):

@@ -12,6 +12,7 @@ from sandbox_harness import open_folder
 PROJECT = Path(__file__).parents[3]
 HERE = Path(__file__).parent.relative_to(PROJECT)
 NEEDED = ("worker", "sandbox_images", "domain", "tests/security")
+HELPERS = ("tests/waiting.py",)
 ORDINARY = 1500
 # without test_supervisor_hygiene.py: what a supervisor finds in itself, as whom it runs has no part in
 CORE = ("test_supervised_runs.py", "test_supervised_surroundings.py", "test_views.py")
@@ -20,19 +21,35 @@ SAME_FOR_ALL = (
     "not refused and not bad_order and not nobody_hears and not while_open "
     "and not hangs and not fifty_runs and not could_be_found"
 )
+# what rests on rights: users, mounts, views, an end from outside
+DECISIVE = (
+    "(warm and (names_the_cause or test_files or outside_the_view or killed_during_a_run or leaves_nothing)) "
+    "or (cold and test_surroundings)"
+)
+PARTS = {
+    "decisive": (DECISIVE, (*CORE, *DEATHS)),
+    "runs": (SAME_FOR_ALL, CORE),
+    "deaths": (SAME_FOR_ALL, DEATHS),
+}
+whole = pytest.mark.deep("the same tests once more; of those that rights decide, every change is asked")
 
 
 def copy_for_everybody(folder: Path) -> None:
     """The checkout may be closed to others. Without tests/conftest.py: its servers are not needed here."""
     for name in NEEDED:
         shutil.copytree(PROJECT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in HELPERS:
+        shutil.copy(PROJECT / name, folder / name)
     shutil.copy(PROJECT / "pyproject.toml", folder)
     for place in folder.rglob("*"):
         place.chmod(0o755 if place.is_dir() else 0o644)
 
 
-@pytest.mark.parametrize("files", [CORE, DEATHS], ids=["runs", "deaths"])
-def test_the_same_without_root(files, image):
+@pytest.mark.parametrize(
+    "part", ["decisive", pytest.param("runs", marks=whole), pytest.param("deaths", marks=whole)]
+)
+def test_the_same_without_root(part, image):
+    chosen, files = PARTS[part]
     uid = ORDINARY if os.getuid() == 0 else os.getuid()
     identity = {"user": uid, "group": uid, "extra_groups": ()} if os.getuid() == 0 else {}
     libraries = [path for path in sys.path if path.endswith("site-packages")]
@@ -42,7 +59,8 @@ def test_the_same_without_root(files, image):
             "-q",
             *("-p", "no:cacheprovider"),
             *("-p", "pytest_timeout"),  # which pyproject.toml sets; the other plug-ins take seconds to load
-            *("-k", SAME_FOR_ALL),
+            *("-o", "markers=deep: whatever tests/conftest.py leaves out"),
+            *("-k", chosen),
             *(str(HERE / name) for name in files),
         ]
         answer = subprocess.run(
@@ -50,7 +68,7 @@ def test_the_same_without_root(files, image):
             env={
                 "PATH": os.environ["PATH"],
                 "HOME": str(folder),
-                "PYTHONPATH": ":".join((str(folder), *libraries)),
+                "PYTHONPATH": ":".join((str(folder), f"{folder}/tests", *libraries)),
                 "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
             },
             cwd=folder,

@@ -80,14 +80,14 @@ def test_block_cannot_be_changed(way, run):
     assert "Read-only file system" in said
 
 
-def test_block_could_be_changed_if_it_were_not_mounted_so(run, doctored):
+def test_block_could_be_changed_if_it_were_not_mounted_so(run_alone, doctored):
     doctored(
         "confine.py",
         lambda source: source.replace("kernel.MS_REMOUNT | kernel.MS_RDONLY", "kernel.MS_REMOUNT").replace(
             "landlock.restrict(", "str("
         ),
     )
-    assert run(CHANGES, {"d/a.csv": b"1"}).outputs["verdict"].decode().count("DONE") >= 6
+    assert run_alone(CHANGES, {"d/a.csv": b"1"}).outputs["verdict"].decode().count("DONE") >= 6
 
 
 def test_a_view_is_gone_after_its_run(ask, supervised, monkeypatch):
@@ -133,7 +133,7 @@ def test_names_that_contradict_each_other_are_the_platforms_fault(way, supervise
         assert slot.run({"a": b"1"}).outputs is not None
 
 
-def test_sources_are_there_to_read_and_to_execute_but_not_to_change(run):
+def test_sources_are_there_to_read_and_to_execute_but_not_to_change(run_alone):
     sources = {
         "main.py": b"""
 import os, subprocess
@@ -147,7 +147,7 @@ open("/out/verdict", "w").write(f"{said} {facts} {os.stat('/pipeline/main.py').s
 """,
         "bin/say": b"#!/bin/sh\necho said by $0\n",
     }
-    said = run("", code=sources).outputs["verdict"].decode()
+    said = run_alone("", code=sources).outputs["verdict"].decode()
     modes = ["0o40500", "0o40500", "0o100500", "0o100500", "Read-only file system"]
     assert said == f"said by /pipeline/bin/say {modes} 946684800.0"
 

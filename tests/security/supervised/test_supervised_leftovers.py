@@ -8,9 +8,9 @@ import threading
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
 from sandbox_harness import SLOT, TIGHT, open_folder, processes_with
-from supervisors import children_of, is_gone, processes_of, wait_until
+from supervisors import children_of, is_gone, processes_of
+from waiting import wait_until
 
 from worker.sandbox.scratch import reap_scratch
 from worker.sandbox.supervised import SupervisedSandbox
@@ -50,7 +50,7 @@ def test_a_killed_worker_leaves_no_process_and_its_scratch_is_reaped(image, mode
         finally:
             worker.send_signal(signal.SIGKILL)
             worker.wait()
-        wait_until(lambda: processes_with(marker) == [] and all(map(is_gone, inside)), timeout_s=2)
+        wait_until(lambda: processes_with(marker) == [] and all(map(is_gone, inside)))
         with SupervisedSandbox(image, scratch_root=scratch, allow_disk_scratch=True) as next_worker:
             assert next_worker.reap() == 1
         assert list(scratch.iterdir()) == []
@@ -71,20 +71,22 @@ ENDINGS = {
     "straggler": f"import os\nif os.fork() == 0:\n    os.setsid()\n    {WAIT}\n{ECHO}",
     "deep": "import os\nfor _ in range(900):\n    os.mkdir('d'); os.chdir('d')\n" + ECHO,
 }
+ENDS_WELL = ("completed", "straggler", "deep")
 
 
-@pytest.mark.parametrize("ending", ENDINGS)
-def test_a_run_leaves_nothing(ending, supervised, ask):
-    asked = ask(ENDINGS[ending], limits=replace(TIGHT, wall_s=0.5) if ending == "killed" else TIGHT)
-    before = state_of(supervised)
-    with supervised.open_slot(asked, slot=SLOT) as slot:
-        while_open, inside = state_of(supervised), processes_of(slot)
-        result = slot.run({"a": b"1"})
-        assert (result.outputs is not None) == (ending in ("completed", "straggler", "deep")), result.detail
-        assert state_of(supervised) == while_open
-        assert processes_of(slot) == inside
-    assert state_of(supervised) == before
-    assert all(map(is_gone, inside))
+def test_a_run_leaves_nothing(supervised, ask, subtests):
+    for ending, script in ENDINGS.items():
+        with subtests.test(msg=ending):
+            asked = ask(script, limits=replace(TIGHT, wall_s=0.5) if ending == "killed" else TIGHT)
+            before = state_of(supervised)
+            with supervised.open_slot(asked, slot=SLOT) as slot:
+                while_open, inside = state_of(supervised), processes_of(slot)
+                result = slot.run({"a": b"1"})
+                assert (result.outputs is not None) == (ending in ENDS_WELL), result.detail
+                assert state_of(supervised) == while_open
+                assert processes_of(slot) == inside
+            assert state_of(supervised) == before
+            assert all(map(is_gone, inside))
 
 
 def state_of(supervised) -> dict[str, object]:

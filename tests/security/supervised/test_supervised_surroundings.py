@@ -60,10 +60,10 @@ ENVIRONMENT = {
 
 
 @pytest.fixture
-def found(run, monkeypatch) -> dict:
+def found(run_alone, monkeypatch) -> dict:
     monkeypatch.setenv("SECRET_OF_THE_WORKER", "s3cret")
     monkeypatch.setenv("PYTHONPATH", "/nowhere")
-    result = run(SURROUNDINGS, environment={"SITE_NAME": "a place", "OWN": ""})
+    result = run_alone(SURROUNDINGS, environment={"SITE_NAME": "a place", "OWN": ""})
     assert result.outputs is not None, result.detail
     return json.loads(result.outputs["verdict"])
 
@@ -128,7 +128,7 @@ def test_nothing_of_the_worker_is_in_the_memory_of_a_run(supervised, ask, monkey
     assert result.outputs == {"verdict": b"[False, False, True]"}, result.detail
 
 
-def test_a_secret_that_a_supervisor_knew_would_be_found(run, doctored):
+def test_a_secret_that_a_supervisor_knew_would_be_found(run_alone, doctored):
     doctored("warmup.py", lambda source: source + '\n_KEPT = "-".join(("s3cret", "7b1f"))\n')
-    found = run(MEMORY, warm=()).outputs
+    found = run_alone(MEMORY, warm=()).outputs
     assert found == {"verdict": b"[True, False, True]"}

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 from sandbox_harness import SLOT, open_folder
-from supervisors import is_gone, processes_of, wait_until
+from supervisors import is_gone, processes_of
+from waiting import wait_until
 
 from worker.sandbox.protocol import Audience, SandboxUnavailable
 from worker.sandbox.supervised import process
@@ -156,7 +157,7 @@ def test_whatever_a_run_leaves_in_the_supervisor_ends_it(name, doctored, supervi
     assert [each == "result" for each in seen] == [True, False, True, False], seen
     assert all(DIRT[name][0] in each for each in seen if each != "result"), seen
     assert len(set(processes)) == len(processes)  # the third run had a supervisor of its own
-    wait_until(lambda: all(map(is_gone, processes)), timeout_s=2)
+    wait_until(lambda: all(map(is_gone, processes)))
 
 
 @pytest.mark.parametrize("mode", ["warm"])
@@ -174,7 +175,7 @@ def test_a_clean_supervisor_goes_on_and_does_not_grow(supervised, ask):
         before = facts_of(processes[1])
         for _ in range(30):
             assert slot.run({"a": b"x" * 10_000}).outputs is not None
-            wait_until(lambda: facts_of(processes[1]) == before, timeout_s=5)  # when it has looked at itself
+            wait_until(lambda: facts_of(processes[1]) == before)  # when it has looked at itself
         assert processes_of(slot) == processes
 
 

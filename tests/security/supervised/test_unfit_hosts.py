@@ -42,7 +42,6 @@ def on_host(condition: str, image) -> dict[str, str]:
             env={"PATH": os.environ["PATH"], "PYTHONPATH": str(PROJECT)},
             capture_output=True,
             text=True,
-            timeout=60,
         )
         assert answer.returncode == 0, answer.stderr
         scratch = folder / "scratch"

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 from sandbox_harness import SLOT, TIGHT
-from supervisors import supervisor_of, wait_until
+from supervisors import supervisor_of
 from views import CANARY, LISTING, LOOK_AROUND, PEOPLE, WRITE, data_in, part_of, view_of
+from waiting import wait_until
 
 from worker.sandbox import parts
 from worker.sandbox.protocol import KIB, MIB, SandboxUnavailable
