@@ -16,14 +16,16 @@ import signal
 import socket
 import subprocess
 import tempfile
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-_READY_S = 60
+from waiting import wait_until
+
 _END_S = 40
+# Images of many hundred MB are unpacked and layered here: in memory that takes half the time
+_MEMORY, _ROOM = Path("/dev/shm"), 4 << 30
 _CONTAINERD = """version = 2
 root = "{folder}/containerd"
 state = "{folder}/containerd-state"
@@ -172,12 +174,12 @@ class DockerDaemon:
             connection.close()
 
     def _wait_for(self, ready, process: subprocess.Popen[bytes]) -> None:
-        deadline = time.monotonic() + _READY_S
-        while not ready():
-            program = str(process.args[0])
-            if process.poll() is not None or time.monotonic() > deadline:
-                raise RuntimeError(f"{program} did not start: {self._last_words(program)}")
-            time.sleep(0.05)
+        program = str(process.args[0])
+        wait_until(
+            ready,
+            unless=lambda: process.poll() is not None and self._last_words(program),
+            said=f"the start of {program}",
+        )
 
     def _last_words(self, program: str) -> str:
         return (self.folder / f"{program}.log").read_text(errors="replace")[-2000:]
@@ -238,7 +240,8 @@ def running_daemon(*options: str) -> Iterator[DockerDaemon]:
     missing = [name for name in ("dockerd", "containerd", "runc", "docker") if shutil.which(name) is None]
     if missing:
         raise RuntimeError(f"install {', '.join(missing)} (the package docker.io), then run the tests again")
-    folder = Path(tempfile.mkdtemp(prefix="dpg-docker-", dir="/tmp"))  # short: it holds sockets
+    roomy = _MEMORY.is_dir() and shutil.disk_usage(_MEMORY).free > _ROOM
+    folder = Path(tempfile.mkdtemp(prefix="dpg-docker-", dir=_MEMORY if roomy else "/tmp"))
     ours = DockerDaemon(folder, options)
     try:
         ours.start()

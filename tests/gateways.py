@@ -1,39 +1,44 @@
-"""Gateways for tests, each with settings and a state of its own."""
+"""What can be read off the gateway without asking it: its routes and its document, made once per process.
+
+Nothing of it is made at import: whoever only collects tests would pay for it.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
+from typing import Any
 
 from fastapi import FastAPI
-from starlette.routing import BaseRoute
+from fastapi.dependencies.models import Dependant
+from fastapi.routing import APIRoute
 
+from domain.permissions import Permission
 from gateway.app import create_app
 from gateway.config import GatewaySettings
 
 
-def made_gateway(settings: GatewaySettings) -> FastAPI:
-    """What `create_app` makes, with the routers of the process's first gateway in the places of its own.
-
-    FastAPI builds the dependants and schemas of a router when a request first comes by it, per application:
-    up to a second of each test. They follow from our code alone, not from settings, so all can share them.
-    """
-    app = create_app(settings)
-    own, known = app.router.routes, _known_routes()
-    assert list(map(_place, own)) == list(map(_place, known)), "these settings make other routes"
-    app.router.routes[:] = [
-        shared if _is_router(route) else route for route, shared in zip(own, known, strict=True)
-    ]
-    return app
+@cache
+def _any_gateway() -> FastAPI:
+    """Nothing serves it: no setting bears on what is read off it."""
+    return create_app(GatewaySettings(database_url="sqlite://", broker_url="redis+socket:///none"))
 
 
 @cache
-def _known_routes() -> list[BaseRoute]:
-    return create_app(GatewaySettings(database_url="sqlite://", broker_url="redis://")).router.routes
+def all_routes() -> tuple[APIRoute, ...]:
+    """Of the interface and of the console; the document of the interface alone is the framework's own."""
+    return tuple(route for route in _any_gateway().routes if isinstance(route, APIRoute))
 
 
-def _place(route: BaseRoute) -> object:
-    return route.original_router if _is_router(route) else getattr(route, "path", None)  # type: ignore[attr-defined]
+def permissions(dependant: Dependant) -> Iterator[Permission]:
+    """What a route asks of whoever calls it."""
+    for inner in dependant.dependencies:
+        if stated := getattr(inner.call, "permission", None):
+            yield stated
+        yield from permissions(inner)
 
 
-def _is_router(route: BaseRoute) -> bool:
-    return hasattr(route, "original_router")
+@cache
+def document() -> dict[str, Any]:
+    """The OpenAPI document, which takes a second."""
+    return _any_gateway().openapi()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import email
 import ssl
 import threading
-import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -20,6 +19,7 @@ import sqlalchemy as sa
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import AuthResult, LoginPassword
 from factories import given_user
+from waiting import let_pass
 
 from domain.permissions import Role
 from gateway.notices.addresses import Rules
@@ -91,7 +91,7 @@ def drip(handler: BaseHTTPRequestHandler) -> None:
     """An answer that never ends and is never silent: one letter of a header each half second."""
     handler.wfile.write(b"HTTP/1.1 200 OK\r\nX-Long: ")
     for _ in range(HANG_S * 2):
-        time.sleep(0.5)
+        let_pass(0.5, because="the answer is slow")
         handler.wfile.write(b"x")
         handler.wfile.flush()
 

@@ -13,21 +13,24 @@ import pwd
 import shutil
 import signal
 import subprocess
-import tempfile
-import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import redis
 from emptied import AsNew
+from short_folders import short_folder
+from sqlalchemy import event
 from sqlalchemy.engine import make_url
+from sqlalchemy.pool import QueuePool
+from waiting import PATIENCE_S, wait_until
 
 from store.database import Database
 
-START_S = 30
 TEMPLATE = "dpgate_template"
 INITDB = ("--no-sync", "--auth=trust", "--username=postgres", "--encoding=UTF8", "--locale=C.UTF-8")
 _PR_SET_PDEATHSIG = 1
@@ -35,7 +38,7 @@ _LIBC = ctypes.CDLL(None)
 
 
 class PostgreSQL:
-    """A running server. Databases made from the migrated template are ready in some 30 ms."""
+    """A running server. Databases made from the migrated template are ready in some 30 ms, used ones in 2."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -43,6 +46,7 @@ class PostgreSQL:
         self._made_from: dict[str, str] = {}
         self._as_new: dict[str, AsNew] = {}
         self._idle: dict[str, list[str]] = defaultdict(list)
+        self._kept: dict[str, _Kept] = {}
         self._admin = psycopg.connect(self._place("postgres"), autocommit=True)
 
     def url(self, database: str) -> str:
@@ -60,19 +64,33 @@ class PostgreSQL:
             return self.url(self._idle[template].pop())
         return self.url(self._create(f"test_{next(self._numbers)}", template=template))
 
+    def opened(self, url: str) -> Database:
+        """With an engine whose connections stay for the next who asks: to connect costs as much as a test."""
+        kept = self._keep(str(make_url(url).database))
+        kept.database = kept.database or kept.watched(Database(url))
+        return kept.database
+
     def give_back(self, url: str) -> None:
         """It is emptied for the next who asks, or dropped where that would not make it as its template is."""
         name = str(make_url(url).database)
         template = self._made_from[name]
         if template not in self._as_new:
             self._as_new[template] = AsNew.of(self._place(template))
-        if self._as_new[template].restore(self._place(name)):
+        if self._keep(name).is_made_as(self._as_new[template]):
             self._idle[template].append(name)
         else:
+            self._kept.pop(name).close()
             self._admin.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
     def close(self) -> None:
+        for kept in self._kept.values():
+            kept.close()
         self._admin.close()
+
+    def _keep(self, name: str) -> _Kept:
+        if name not in self._kept:
+            self._kept[name] = _Kept(psycopg.connect(self._place(name), autocommit=True))
+        return self._kept[name]
 
     def _place(self, database: str) -> str:
         return f"host={self._folder} dbname={database} user=postgres"
@@ -85,16 +103,58 @@ class PostgreSQL:
         return name
 
 
+@dataclass
+class _Kept:
+    """Of one database: the connection that empties it, and the engine of tests that want no other."""
+
+    connection: psycopg.Connection[Any]
+    database: Database | None = None
+    processes: set[int] = field(default_factory=set)
+    """The server's, of that engine's connections."""
+    has_settings: bool = False
+    """A test has changed what holds for a connection as long as it lasts."""
+
+    def watched(self, database: Database) -> Database:
+        @event.listens_for(database.engine, "connect")
+        def _note_process(connection: psycopg.Connection[Any], _record: Any) -> None:
+            self.processes.add(connection.info.backend_pid)
+
+        @event.listens_for(database.engine, "before_cursor_execute")
+        def _note_setting(_connection: Any, _cursor: Any, statement: str, *_rest: Any) -> None:
+            self.has_settings |= statement.startswith("SET ") and not statement.startswith("SET LOCAL ")
+
+        return database
+
+    def is_made_as(self, new: AsNew) -> bool:
+        """False where that cannot be: somebody uses it, its form has changed, or our connection is lost."""
+        if self.database and self.has_settings:
+            self.database.close()
+            self.database, self.has_settings = None, False
+        pool = self.database.engine.pool if self.database else None
+        if isinstance(pool, QueuePool) and pool.checkedout():
+            return False
+        try:
+            return new.restore(self.connection, ours=self.processes)
+        except psycopg.OperationalError:
+            return False
+
+    def close(self) -> None:
+        if self.database:
+            self.database.close()
+        self.connection.close()
+
+
 @contextmanager
 def postgresql_server(*, connections: int = 100, durable: bool = True) -> Iterator[PostgreSQL]:
     """PostgreSQL with the durability of production: fsync and synchronous_commit are on.
 
-    Without `durable` it would not survive a power cut, which no test brings about; all else is the same.
+    Without `durable` it would not survive a power cut, which no test brings about, and it is in memory where
+    there is room; all else is the same.
     """
     durability = "on" if durable else "off"
     binaries = _postgresql_binaries()
     with ExitStack() as stack:
-        folder = stack.enter_context(_short_folder(owner=_unprivileged()))
+        folder = stack.enter_context(short_folder(owner=_unprivileged(), in_memory=not durable))
         data = folder / "data"
         subprocess.run(
             [binaries / "initdb", *INITDB, "-D", data],
@@ -130,7 +190,7 @@ def redis_server() -> Iterator[str]:
     binary = shutil.which("redis-server")
     if binary is None:
         raise RuntimeError("there is no redis-server on this host; run deploy/test-host.sh")
-    with _short_folder() as folder:
+    with short_folder() as folder:
         socket = folder / "redis.sock"
         command = [binary, "--port", "0", "--unixsocket", socket, "--save", "", "--dir", folder]
         with _running(command, folder, end=signal.SIGTERM, ready=lambda: _answers(socket)):
@@ -163,31 +223,19 @@ def _running(
             **_as(user),
         )
     try:
-        deadline = time.monotonic() + START_S
-        while not ready():
-            if process.poll() is not None or time.monotonic() > deadline:
-                raise RuntimeError(f"{command[0]} did not start:\n{log.read_text(errors='replace')[-2000:]}")
-            time.sleep(0.02)
+        wait_until(
+            ready,
+            unless=lambda: process.poll() is not None and log.read_text(errors="replace")[-2000:],
+            said=f"the start of {command[0]}",
+        )
         yield
     finally:
         process.send_signal(end)
         try:
-            process.wait(timeout=START_S)
+            process.wait(timeout=PATIENCE_S)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
-
-
-@contextmanager
-def _short_folder(*, owner: str | None = None) -> Iterator[Path]:
-    # a socket's path has at most 107 bytes, so pytest's own temporary folders are too deep
-    folder = Path(tempfile.mkdtemp(prefix="dpg-"))
-    try:
-        if owner is not None:
-            shutil.chown(folder, owner)
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _accepts(folder: Path) -> bool:

@@ -13,11 +13,13 @@ import os
 import socket
 import subprocess
 import sys
-import time
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NoReturn
+
+from waiting import wait_until
 
 ROOT = Path(__file__).parents[1]
 _CLIENT = """#!{python} -ISs
@@ -39,11 +41,12 @@ def warm_command(folder: Path) -> Iterator[Path]:
     command.parent.mkdir()
     command.write_text(_CLIENT.format(python=sys.executable, address=str(address)))
     command.chmod(0o755)
-    server = subprocess.Popen([sys.executable, __file__, address], env=os.environ | {"PYTHONPATH": str(ROOT)})
+    # a console that is made where these are set keeps them, whatever a call has
+    environment = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
+    environment["PYTHONPATH"] = str(ROOT)
+    server = subprocess.Popen([sys.executable, __file__, address], env=environment)
     try:
-        until = time.monotonic() + 60
-        while not address.exists() and server.poll() is None and time.monotonic() < until:
-            time.sleep(0.02)
+        wait_until(address.exists, unless=lambda: server.poll() is not None, said="the warm command")
         yield command
     finally:
         server.kill()
@@ -51,10 +54,18 @@ def warm_command(folder: Path) -> Iterator[Path]:
         address.unlink(missing_ok=True)
 
 
-def serve(address: str) -> None:
-    """Until it is killed, a child for each call."""
-    import dpgate.cli.app  # noqa: F401 - its imports are what calls share
+def serve(address: str) -> NoReturn:
+    """Until it is killed, a child for each call. They share the imports, and what was seen of this host."""
+    from known_image import looked_before, one_look
 
+    import dpgate.cli.app  # noqa: F401
+
+    looked_before()
+    with one_look():
+        _serve(address)
+
+
+def _serve(address: str) -> NoReturn:
     gc.freeze()  # what all calls share stays shared
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(f"{address}.new")

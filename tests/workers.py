@@ -7,7 +7,6 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -15,7 +14,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import redis
-from zones import Bench, open_bench, wait_until
+from forks import WORKER, Forked, forked
+from waiting import wait_until
+from zones import Bench, open_bench
 
 from gateway.queue import Queue
 
@@ -53,7 +54,7 @@ class Redis:
         assert binary is not None, "run deploy/test-host.sh"
         arguments = ["--port", "0", "--unixsocket", self.socket, "--save", "", "--dir", self.socket.parent]
         self.process = subprocess.Popen([binary, *map(str, arguments)], stdout=subprocess.DEVNULL)
-        wait_until(self._answers, timeout_s=10)
+        wait_until(self._answers, unless=self.process.poll, said="Redis")
 
     def kill(self) -> None:
         if self.process is not None:
@@ -68,13 +69,17 @@ class Redis:
 
 @dataclass
 class Platform:
-    """A zone, a Redis and at most one worker at a time."""
+    """A zone, a Redis and at most one worker at a time.
+
+    `starter` is what starts workers in place of a fork: it is given the script and its arguments.
+    """
 
     bench: Bench
     redis: Redis
     folder: Path
     settings: Mapping[str, str]
-    process: subprocess.Popen[bytes] | None = None
+    starter: Path | None = None
+    process: Forked | subprocess.Popen[bytes] | None = None
     queue: Queue = field(init=False)
 
     def __post_init__(self) -> None:
@@ -104,17 +109,22 @@ class Platform:
             **SHORT,
             **self.settings,
         }
+        command = [FAULTY, fault, marker, self.folder / "beat", loglevel]
         with self.log.open("ab") as log:
-            self.process = subprocess.Popen(
-                [sys.executable, FAULTY, fault, marker, self.folder / "beat", loglevel],
-                env=environment,
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
-                preexec_fn=_end_with_the_test,
-            )
-        wait_until(lambda: ready.exists() or self.has_ended(), timeout_s=40)
-        assert ready.exists(), self.log.read_text()[-2000:]
+            if self.starter is None:
+                self.process = forked(
+                    command, after=WORKER, environment=environment, folder=Path.cwd(), output=log.fileno()
+                )
+            else:
+                self.process = subprocess.Popen(
+                    [self.starter, *command],
+                    env=environment,
+                    stdout=log,
+                    stderr=log,
+                    start_new_session=True,
+                    preexec_fn=_end_with_the_test,
+                )
+        wait_until(ready.exists, unless=lambda: self.has_ended() and self.log.read_text()[-2000:])
         return marker
 
     def kill_worker(self) -> None:
@@ -123,22 +133,24 @@ class Platform:
         os.killpg(self.process.pid, signal.SIGKILL)
         self.wait_for_death()
 
-    def wait_for_death(self, *, timeout_s: float = 30) -> None:
+    def wait_for_death(self) -> None:
         """Of the worker's main process and of all that it started."""
-        assert self.process is not None
-        self.process.wait(timeout_s)
-        wait_until(lambda: not alive(self.process.pid if self.process else 0), timeout_s=10)
+        wait_until(self.has_ended, said="the end of the worker")
+        group = self.process.pid if self.process else 0
+        wait_until(lambda: not alive(group), said="the end of all that the worker started")
 
     def stop_worker(self) -> None:
+        """Politely; whoever is left of its group is killed."""
         if self.process is None:
             return
         self.process.terminate()
-        with suppress(subprocess.TimeoutExpired):
-            self.process.wait(15)
-        with suppress(ProcessLookupError):
-            os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.wait()
-        self.process = None
+        try:
+            wait_until(self.has_ended, said="the end of a worker that was asked to end")
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+            self.process = None
 
     def has_ended(self) -> bool:
         return self.process is not None and self.process.poll() is not None

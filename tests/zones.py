@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -17,6 +16,7 @@ from uuid import uuid4
 import sqlalchemy as sa
 from factories import given_user
 from heights import MEAN, PEOPLE, heights_fields, request_fields, table_text
+from kept_slots import KeptSlots
 from known_host import KnownHost
 
 from domain.dataset import Dataset, Declaration
@@ -123,8 +123,11 @@ class Bench:
             return releases.read(connection, jobs.get(connection, job_id))
 
     def rows(self, table: sa.Table) -> list[dict[str, Any]]:
+        """In the order in which they were written, where rows are numbered."""
+        numbered = [column for column in table.primary_key if isinstance(column.type, sa.Integer)]
         with self.database.reading() as connection:
-            return [dict(row._mapping) for row in connection.execute(sa.select(table))]
+            asked = sa.select(table).order_by(*numbered)
+            return [dict(row._mapping) for row in connection.execute(asked)]
 
     def moves(self, job_id: str) -> list[tuple[str, str]]:
         events = [row for row in self.rows(audit_events) if row["subject"] == job_id]
@@ -155,7 +158,17 @@ class Bench:
 
 
 @contextmanager
-def open_bench(database_url: str, folder: Path, **settings: Any) -> Iterator[Bench]:
+def open_bench(
+    database_url: str,
+    folder: Path,
+    *,
+    kept_slots: KeptSlots | None = None,
+    database: Database | None = None,
+    **settings: Any,
+) -> Iterator[Bench]:
+    """`kept_slots`: shared with other benches, where slots are not what is tested.
+    `database`: one that is open already at this URL, and stays so.
+    """
     known = {
         "database_url": database_url,
         "broker_url": "redis+socket:///nowhere",
@@ -170,6 +183,12 @@ def open_bench(database_url: str, folder: Path, **settings: Any) -> Iterator[Ben
     read.deliveries_folder.mkdir(mode=0o700)
     sent, clock = Kept(), Clock()
     opened = open_zone(read, image=host_image(), messages=sent, slot=0)
+    if kept_slots is not None:
+        opened.sandbox.close()
+        opened = replace(opened, sandbox=kept_slots.sandbox(read))
+    if database is not None:
+        opened.database.close()
+        opened = replace(opened, database=database)
     bench = Bench(replace(opened, now=clock, sandbox=KnownHost(opened.sandbox, read)), sent, clock)
     with bench.database.transaction() as connection:
         given_user(connection, "ada")
@@ -179,7 +198,10 @@ def open_bench(database_url: str, folder: Path, **settings: Any) -> Iterator[Ben
     try:
         yield bench
     finally:
-        bench.close()
+        if database is None:
+            bench.close()
+        else:
+            bench.zone.sandbox.close()
 
 
 def given_delivery(bench: Bench, files: Mapping[str, str | bytes], **fields: Any) -> Dataset:
@@ -275,12 +297,3 @@ def check_books(bench: Bench) -> None:
         if state is JobState.RELEASED:
             assert job_id in released
             assert bench.moves(job_id).count(("AGGREGATING", "IN_REVIEW")) == 1
-
-
-def wait_until(what: Callable[[], Any], *, timeout_s: float, poll_s: float = 0.05) -> Any:
-    """What `what` gives as soon as it is true."""
-    deadline = time.monotonic() + timeout_s
-    while not (found := what()):
-        assert time.monotonic() < deadline, f"waited {timeout_s} s in vain"
-        time.sleep(poll_s)
-    return found

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from page_platform import Rewound, copy
+from warm_stack import WarmStack
 
 from dpgate.embedded.home import Home
 from dpgate.embedded.stack import Stack
@@ -23,7 +24,7 @@ def running() -> Iterator[Rewound]:
     folder = Path(tempfile.mkdtemp(prefix="dpgate-docs-"))
     folder.chmod(0o711)
     try:
-        with Stack(Home(folder / "home"), slots=2, settings=SETTINGS) as stack:
+        with WarmStack(Home(folder / "home"), slots=2, settings=SETTINGS) as stack:
             copy(stack.home.database, folder / "begun.db")
             yield Rewound(stack, folder / "begun.db")
     finally:

@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dpgate.embedded.stack import Stack
+from store.clock import database_time
+from store.database import Database
+from store.operation_tables import workers
 
 
 @dataclass(frozen=True)
@@ -20,9 +23,13 @@ class Rewound:
     def rewind(self) -> Stack:
         """People, data sets and jobs are forgotten, in the very file that gateway and worker hold open.
 
-        The worker keeps files of such data sets, under ids that nobody knows any more.
+        The worker keeps files of such data sets, under ids that nobody knows any more. It says every half
+        minute that it is there: until it does again it is as if it had just been heard, and not lost since.
         """
         copy(self.begun, self.stack.home.database)
+        database = Database(self.stack.home.database_url)
+        with closing(database), database.transaction() as connection:
+            connection.execute(workers.update().values(seen_at=database_time(connection)))
         return self.stack
 
 

@@ -15,8 +15,6 @@ from pathlib import Path
 from fenced import ROOT
 from warm_command import warm_command
 
-LONGEST_S = 150
-
 
 def shell(script: str, folder: Path, **settings: str) -> subprocess.CompletedProcess[str]:
     """A real bash that stops at the first error, without settings of the host that would reach dpgate.
@@ -34,7 +32,6 @@ def shell(script: str, folder: Path, **settings: str) -> subprocess.CompletedPro
         env=environment | settings,
         capture_output=True,
         text=True,
-        timeout=LONGEST_S,
         check=False,
     )
 

@@ -1,53 +1,56 @@
-"""Whole platforms for functional tests: the same code on SQLite and on PostgreSQL."""
+"""Terminals, and whole platforms that the tests of a session share: on SQLite and on PostgreSQL."""
 
 from __future__ import annotations
 
 import shutil
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from known_image import one_look
 from services import PostgreSQL
 from strange_server import strange_server
 from terminal import Platform, Terminal, terminal
+from warm_stack import WarmStack
 
 from dpgate.credentials import Login
 from dpgate.embedded.home import Home
-from dpgate.embedded.stack import Stack
-
-# of what a researcher does by command; the tests of the store and of the worker have all of it on both
-ON_BOTH = {"test_a_researcher_gets_a_release", "test_from_the_twin_to_a_release"}
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        if "[postgresql" in item.name and item.name.partition("[")[0] not in ON_BOTH:
-            item.add_marker(pytest.mark.slow)
-
-
-@pytest.fixture(scope="session", params=["sqlite", "postgresql"])
-def platform(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Platform]:
-    """A platform on each database, with the data set `ages`."""
-    url = None
-    if request.param == "postgresql":
-        server: PostgreSQL = request.getfixturevalue("postgresql")
-        url = server.fresh(template="template0")
-    yield from _running(tmp_path_factory.mktemp(request.param), database_url=url)
+@pytest.fixture(scope="session", autouse=True)
+def one_look_at_this_host() -> Iterator[None]:
+    with one_look():
+        yield
 
 
 @pytest.fixture(scope="session")
 def one_platform() -> Iterator[Platform]:
-    """A platform for tests to which the database does not matter.
+    """On SQLite, with the data set `ages`. Tests share it: what one of them spends, changes or writes is its
+    own data set, person or folder.
 
     It can run images: users of slots can pass its folder, while pytest's own is closed to them.
     """
     folder = Path(tempfile.mkdtemp(prefix="dpgate-one-"))
     folder.chmod(0o711)
     try:
-        yield from _running(folder, database_url=None, DPGATE_IMAGES_FOLDER=str(Home(folder / "home").images))
+        with _running(folder, DPGATE_IMAGES_FOLDER=str(Home(folder / "home").images)) as running:
+            yield running
     finally:
         shutil.rmtree(folder)
+
+
+@pytest.fixture(scope="session", params=["sqlite", "postgresql"])
+def platform(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Platform]:
+    """That platform, and another one on PostgreSQL."""
+    if request.param == "sqlite":
+        yield request.getfixturevalue("one_platform")
+        return
+    server: PostgreSQL = request.getfixturevalue("postgresql")
+    url = server.fresh(template="template0")
+    with _running(tmp_path_factory.mktemp("postgresql"), database_url=url) as running:
+        yield running
 
 
 @pytest.fixture
@@ -63,8 +66,11 @@ def other_server() -> Iterator[str]:
         yield url
 
 
-def _running(folder: Path, *, database_url: str | None, **places: str) -> Iterator[Platform]:
-    with Stack(Home(folder / "home"), slots=2, database_url=database_url) as stack:
+@contextmanager
+def _running(folder: Path, *, database_url: str | None = None, **places: str) -> Iterator[Platform]:
+    # wide: how a table is folded into 80 columns depends on the names that other tests have brought into it
+    places |= {"COLUMNS": "240"}
+    with WarmStack(Home(folder / "home"), slots=2, database_url=database_url) as stack:
         operator = terminal(folder / "operator", Login(stack.url, stack.operator_token), **places)
         people = {}
         for name, role in (("holder", "rights_holder"), ("ada", "data_user")):

@@ -2,16 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from pathlib import Path
-
-
-def wait_until(is_true: Callable[[], object], *, timeout_s: float = 30) -> None:
-    deadline = time.monotonic() + timeout_s
-    while not is_true():
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.05)
 
 
 def descendants(pid: int) -> dict[int, str]:

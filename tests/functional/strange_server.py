@@ -25,6 +25,9 @@ class StrangeServer(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         StrangeServer.seen.append(str(self.headers.get("Authorization")))
         kind = self.path.split("/")[1]
+        if kind == "slow":
+            self.rfile.read(1)  # there is nothing until whoever asked has gone
+            return
         body = BODIES.get(kind, b"")
         self.send_response(STATUS.get(kind, 200))
         if kind == "away":

@@ -15,6 +15,7 @@ from typing import Any
 
 import yaml
 
+from dpgate.cli import output
 from dpgate.cli.app import run
 from dpgate.credentials import Login
 from dpgate.embedded.stack import Stack
@@ -60,6 +61,9 @@ class Terminal:
             os.environ.clear()
             os.environ.update(self.environment)
             os.chdir(self.folder)
+            # a console takes its width when it is made: in a process of its own that would be now
+            for console in (output.out, output.err):
+                console.width = int(self.environment["COLUMNS"])
             with redirect_stdout(out), redirect_stderr(err):
                 code = run([str(argument) for argument in arguments])
         finally:
@@ -71,7 +75,7 @@ class Terminal:
     def process(self, *arguments: object, **environment: str) -> Answer:
         """A command as a process of its own."""
         with self.start(*arguments, **environment) as process:
-            out, err = process.communicate(timeout=120)
+            out, err = process.communicate()
         return Answer(process.returncode, out, err)
 
     def ok(self, *arguments: object) -> Answer:

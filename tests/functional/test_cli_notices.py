@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ import uvicorn
 from factories import given_user
 from receivers import SENDER, Mailbox, Receiver, current, mail_server, receiving
 from terminal import Terminal, terminal
+from waiting import wait_until
 
 from domain.notice import NoticeState, SendProblem
 from domain.permissions import Role
@@ -51,7 +51,7 @@ def site(sqlite_url: str, tmp_path: Path) -> Iterator[Site]:
         thread.start()
         stack.callback(thread.join)
         stack.callback(setattr, server, "should_exit", True)
-        comes(lambda: server.started)
+        wait_until(lambda: server.started)
         url = f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
         database = stack.enter_context(closing(Database(sqlite_url)))
         people = {}
@@ -65,7 +65,7 @@ def site(sqlite_url: str, tmp_path: Path) -> Iterator[Site]:
 
 def test_an_address_is_set_confirmed_and_removed(site: Site) -> None:
     assert "email confirm CODE" in site.ada.ok("email", "set", "ada@example.org").out
-    comes(lambda: site.mailbox.messages)
+    wait_until(lambda: site.mailbox.messages)
     found = re.search(r"^    (\S+)", site.mailbox.messages[0].get_content(), re.M)
     assert found is not None
     wrong = site.ada("email", "confirm", "wrong")
@@ -83,7 +83,7 @@ def test_a_webhook_is_added_tested_rotated_and_removed(site: Site) -> None:
     (hook,) = site.ada.ok("webhook", "list", "--json").json
     assert "whsec_" not in site.ada.ok("webhook", "list").out
     assert "on its way" in site.ada.ok("webhook", "test", hook["id"]).out
-    comes(lambda: site.receiver.got)
+    wait_until(lambda: site.receiver.got)
     rotated = site.ada.ok("webhook", "rotate", hook["id"]).out.splitlines()[-1]
     assert rotated.startswith("whsec_")
     assert rotated != secret
@@ -96,21 +96,21 @@ def test_a_webhook_is_added_tested_rotated_and_removed(site: Site) -> None:
 def test_what_was_given_up_is_listed_and_tried_again(site: Site) -> None:
     hook = site.ada.ok("webhook", "add", site.receiver.url, "--json").json["id"]
     notice = site.ada.ok("webhook", "test", hook, "--json").json["id"]
-    comes(lambda: site.receiver.got)
-    comes(lambda: site.ada.ok("notice", "list", "--json").json[0]["state"] == "SENT")
+    wait_until(lambda: site.receiver.got)
+    wait_until(lambda: site.ada.ok("notice", "list", "--json").json[0]["state"] == "SENT")
     give_up(site.database)
     (dead,) = site.ada.ok("notice", "list", "--json").json
     assert (dead["state"], dead["problem"]) == ("DEAD", "timeout")
     assert "DEAD: timeout" in " ".join(site.ada.ok("notice", "list").out.split())
     assert "timeout" in site.olga.ok("notice", "list", "--everybody").out
     site.ada.ok("notice", "retry", notice)
-    comes(lambda: site.ada.ok("notice", "list", "--json").json[0]["state"] == "SENT")
+    wait_until(lambda: site.ada.ok("notice", "list", "--json").json[0]["state"] == "SENT")
     give_up(site.database)
     assert site.olga.ok("notice", "retry", "--everybody", "--channel", "email", "--json").json == {
         "retried": 0
     }
     assert site.olga.ok("notice", "retry", "--everybody", "--problem", "timeout").out.startswith("1 ")
-    comes(lambda: len(site.receiver.got) == 3)
+    wait_until(lambda: len(site.receiver.got) == 3)
     assert site.ada("notice", "retry", "--everybody").code == ExitCode.NOT_ALLOWED
     assert site.ada("notice", "retry").code == ExitCode.USAGE
 
@@ -127,10 +127,3 @@ def give_up(database: Database) -> None:
     gone = {"state": NoticeState.DEAD, "problem": SendProblem.TIMEOUT, "ended_at": current()}
     with database.transaction() as connection:
         connection.execute(notices.update().values(**gone))
-
-
-def comes(happened) -> None:
-    deadline = time.monotonic() + 20
-    while not happened():
-        assert time.monotonic() < deadline, "it did not come"
-        time.sleep(0.05)

@@ -142,29 +142,30 @@ def test_other_mechanisms_run_their_own_plan_on_the_twin(ada: Terminal, mechanis
     assert f"Guarantee class {found['guarantee']}." in shown
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        (["--want", "nothing=1"], "mean_age, oldest"),
-        (["--want", "mean_age=soon"], "OUTPUT=ERROR"),
-        (["--want", "mean_age=0"], "positive error"),
-        (["--want", "mean_age=1e-300"], "no epsilon reaches this"),
-        (["--block-sizes", "5;10"], "whole numbers"),
-        (["--block-sizes", "2"], "at least 3 people"),
-        (["--block-sizes", "40"], "does not fill 2 blocks"),
-        (["--mechanism", "magic"], "sample_aggregate, pac or stability_calibrated"),
-        (["--aggregator", "mode"], "clipped_mean or median"),
-        (["--delta", "0.000001", "--aggregator", "median"], "--aggregator is clipped_mean here"),
-        (["--delta", "0.5"], "delta"),
-        (["--repeats", "0"], "repeats"),
-        (["--weights", "mean_age"], "--weights takes"),
-        (["--weights", "nobody=2"], "nobody"),
-    ],
+WRONG = (
+    (["--want", "nothing=1"], "mean_age, oldest"),
+    (["--want", "mean_age=soon"], "OUTPUT=ERROR"),
+    (["--want", "mean_age=0"], "positive error"),
+    (["--want", "mean_age=1e-300"], "no epsilon reaches this"),
+    (["--block-sizes", "5;10"], "whole numbers"),
+    (["--block-sizes", "2"], "at least 3 people"),
+    (["--block-sizes", "40"], "does not fill 2 blocks"),
+    (["--mechanism", "magic"], "sample_aggregate, pac or stability_calibrated"),
+    (["--aggregator", "mode"], "clipped_mean or median"),
+    (["--delta", "0.000001", "--aggregator", "median"], "--aggregator is clipped_mean here"),
+    (["--delta", "0.5"], "delta"),
+    (["--repeats", "0"], "repeats"),
+    (["--weights", "mean_age"], "--weights takes"),
+    (["--weights", "nobody=2"], "nobody"),
 )
-def test_bad_choices_are_refused_with_the_fix(ada: Terminal, options: list[str], words: str) -> None:
-    refused = ada("preview", "ages", *options)
-    assert refused.code == ExitCode.USAGE, refused
-    assert words in " ".join(refused.err.split()), refused.err
+
+
+def test_bad_choices_are_refused_with_the_fix(ada: Terminal, subtests: pytest.Subtests) -> None:
+    for options, words in WRONG:
+        with subtests.test(msg=" ".join(options)):
+            refused = ada("preview", "ages", *options)
+            assert refused.code == ExitCode.USAGE, refused
+            assert words in " ".join(refused.err.split()), refused.err
 
 
 def test_a_twin_of_other_people_is_refused(ada: Terminal) -> None:

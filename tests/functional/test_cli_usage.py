@@ -32,16 +32,20 @@ def test_there_are_commands_to_look_at():
     assert sum(bool(required(command)) for command in ALL.values()) > 70
 
 
-@pytest.mark.parametrize("path", [path for path in ALL if required(ALL[path])], ids=" ".join)
-def test_what_is_missing_is_named_as_it_is_typed(path: tuple[str, ...], capsys: pytest.CaptureFixture[str]):
-    assert app.run(list(path)) == ExitCode.USAGE
-    said = capsys.readouterr().err
-    first = required(ALL[path])[0]
-    names = [name for name in first.opts if name.startswith("-")] or [first.metavar or first.name.upper()]
-    assert said.startswith(f"{names[0]}"), said
-    assert "is missing" in said
-    assert "Example: dpgate " in said
-    assert f"Try: dpgate {' '.join(path)} --help" in said
+def test_what_is_missing_is_named_as_it_is_typed(
+    capsys: pytest.CaptureFixture[str], subtests: pytest.Subtests
+):
+    for path, fields in {path: found for path in ALL if (found := required(ALL[path]))}.items():
+        with subtests.test(msg=" ".join(path)):
+            assert app.run(list(path)) == ExitCode.USAGE
+            said = capsys.readouterr().err
+            first = fields[0]
+            options = [name for name in first.opts if name.startswith("-")]
+            names = options or [first.metavar or first.name.upper()]
+            assert said.startswith(f"{names[0]}"), said
+            assert "is missing" in said
+            assert "Example: dpgate " in said
+            assert f"Try: dpgate {' '.join(path)} --help" in said
 
 
 MISTAKES = {
@@ -59,14 +63,14 @@ MISTAKES = {
 }
 
 
-@pytest.mark.parametrize("case", MISTAKES)
-def test_what_is_wrong_is_named(case: str, capsys: pytest.CaptureFixture[str]):
-    arguments, words = MISTAKES[case]
-    assert app.run(list(arguments)) == ExitCode.USAGE
-    said = capsys.readouterr().err
-    assert words in said
-    assert "Value error" not in said
-    assert "\nTry: dpgate " in said
+def test_what_is_wrong_is_named(capsys: pytest.CaptureFixture[str], subtests: pytest.Subtests):
+    for case, (arguments, words) in MISTAKES.items():
+        with subtests.test(msg=case):
+            assert app.run(list(arguments)) == ExitCode.USAGE
+            said = capsys.readouterr().err
+            assert words in said
+            assert "Value error" not in said
+            assert "\nTry: dpgate " in said
 
 
 def test_a_program_gets_the_same_words(capsys: pytest.CaptureFixture[str]):

@@ -1,4 +1,4 @@
-"""How a platform starts, what it refuses, what it keeps, and what its gateway cannot see."""
+"""A platform by command: how it starts and ends, what it refuses and keeps, what its gateway cannot see."""
 
 from __future__ import annotations
 
@@ -8,14 +8,16 @@ import socket
 import stat
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from processes import alive, command_of, descendants, wait_until
+from processes import alive, command_of, descendants
 from terminal import Platform, Terminal, ready_pipeline, terminal
+from waiting import PATIENCE_S, let_pass, wait_until
 
+from dpgate.cli.exit_codes import ExitCode
 from dpgate.credentials import Login
 from dpgate.embedded.home import Home
 from dpgate.embedded.redis_binary import find_redis_server, in_wheel
@@ -40,7 +42,9 @@ def home(shell: Terminal) -> Iterator[Path]:
         shell.ok("down", "--home", place)
 
 
-def test_up_in_the_background_then_killed_then_up_and_down(shell: Terminal, home: Path) -> None:
+def test_up_in_the_background_and_down_then_up_until_a_part_ends_by_itself(
+    shell: Terminal, home: Path
+) -> None:
     facts = shell.process("up", "--home", home, "--port", 0, "--detach", "--json").json
     operator = ["--profile", "operator"]
     token = shell.ok("user", "add", "ada", *operator, "--json").json["token"]
@@ -52,13 +56,14 @@ def test_up_in_the_background_then_killed_then_up_and_down(shell: Terminal, home
     assert alive(started)
     check_modes(home)
     check_gateway(facts["pid"], home)
+    assert shell.ok("down", "--home", home, "--json").json == {"ended": facts["pid"]}
+    assert not alive(started)
+    assert "no dpgate is up" in shell("down", "--home", home).err
 
-    os.kill(facts["pid"], signal.SIGKILL)
     up = shell.start("up", "--home", home, "--port", 0)
     assert up.stdout is not None
     shown = up.stdout.readline()
     assert shown.startswith("dpgate is up at http://127.0.0.1:"), up.stderr and up.stderr.read()
-    assert not alive(started), "a home is free when everything has ended"
     started = descendants(up.pid)
     assert {"name": "ada", "role": "data_user", "disabled": False} in shell.ok(
         "user", "list", *operator, "--json"
@@ -66,11 +71,12 @@ def test_up_in_the_background_then_killed_then_up_and_down(shell: Terminal, home
     ada = terminal(shell.folder / "ada", Login(shown.split()[4].rstrip(","), token))
     assert ada.ok("login").out.startswith("Logged in as ada")
 
-    assert shell.ok("down", "--home", home, "--json").json == {"ended": up.pid}
-    up.communicate(timeout=30)
-    assert up.returncode == 0
+    redis = next(pid for pid in started if "redis-server" in command_of(pid))
+    os.kill(redis, signal.SIGTERM)
+    _, said = up.communicate()
+    assert up.returncode == ExitCode.NOT_READY, said
+    assert "redis" in said.lower()
     assert not alive(started)
-    assert "no dpgate is up" in shell("down", "--home", home).err
 
 
 def check_modes(home: Path) -> None:
@@ -124,13 +130,14 @@ with Stack(Home(Path({str(home.root)!r})), slots=2, settings={QUICK!r}) as stack
     folder = ready_pipeline(platform, "ages", "restarted", resources={"wall_seconds": 1})
     job = platform.ada.ok("submit", folder, "--epsilon", "1", "--json").json["id"]
     wait_until(lambda: platform.ada.ok("status", job, "--json").json["state"] == "RUNNING")
-    time.sleep(0.5)
+    started = descendants(running.pid)
     running.send_signal(signal.SIGKILL)
     running.communicate()
 
     with Stack(home, slots=2, settings=QUICK) as stack, stack.client(tokens["ada"]) as ada:
+        assert not alive(started), "a home is free when everything has ended"
         assert ada.dataset("ages").state == "READY"
-        done = ada.job(job).wait(timeout_s=60)
+        done = ada.job(job).wait(timeout_s=PATIENCE_S)
         assert done.state == "RELEASED"
         assert done.release()["mean_age"].noise_scale > 0
         assert ada.budget("ages").accounts[0].spent == "1"
@@ -205,18 +212,24 @@ import subprocess, time
 from pathlib import Path
 from dpgate.embedded.home import Home
 lock = Home(Path({str(home.root)!r})).claim()
-subprocess.Popen(["sleep", "3"], pass_fds=[lock])
+subprocess.Popen(["cat"], pass_fds=[lock])
 print("claimed", flush=True)
 time.sleep(600)
 """
-    holder = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
-    assert holder.stdout is not None
-    assert holder.stdout.readline() == b"claimed\n"
-    holder.kill()
-    os.waitid(os.P_PID, holder.pid, os.WEXITED | os.WNOWAIT)  # it has ended, and nobody has asked about it
-    began = time.monotonic()
-    lock = home.claim()  # its keeper, here a `sleep`, ends a moment later
-    assert time.monotonic() - began > 1
+    pipe = subprocess.PIPE
+    with (
+        subprocess.Popen([sys.executable, "-c", code], stdin=pipe, stdout=pipe) as holder,
+        ThreadPoolExecutor(1) as pool,
+    ):
+        assert holder.stdin is not None
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == b"claimed\n"
+        holder.kill()
+        os.waitid(os.P_PID, holder.pid, os.WEXITED | os.WNOWAIT)  # ended, and nobody has asked about it
+        claim = pool.submit(home.claim)
+        let_pass(0.3, because="a claim that does not wait for the keeper is done or refused by then")
+        assert not claim.done()
+        holder.stdin.close()  # which ends the keeper, here a `cat`
+        lock = claim.result()
     assert home.owner() == os.getpid()
     os.close(lock)
-    holder.communicate()

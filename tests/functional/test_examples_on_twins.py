@@ -29,7 +29,10 @@ HEIGHTS = EXAMPLES / "heights" / "data"
 SPEED = EXAMPLES / "reading-speed" / "data"
 EPSILON = 4
 NO_COUNTS: Mapping[str, TableCounts] = {}
-SLOW = pytest.mark.slow
+LEVELS = pytest.mark.deep(
+    "a twin without counts and one with pairs are asked here; in between it is the same code"
+)
+LANGUAGES = pytest.mark.deep("integration/images asks what R and Octave compute; their images take a minute")
 
 
 @pytest.fixture(scope="module")
@@ -98,7 +101,7 @@ def check(found: TwinRun, example: str) -> None:
     assert not found.dropped
 
 
-@pytest.mark.parametrize("level", [0, pytest.param(1, marks=SLOW), pytest.param(2, marks=SLOW)])
+@pytest.mark.parametrize("level", [0, pytest.param(1, marks=LEVELS), pytest.param(2, marks=LEVELS)])
 def test_means_of_a_twin_of_the_heights(folder: Path, level: int) -> None:
     declaration = declared("heights", HEIGHTS)
     counts = counted(declaration, HEIGHTS, level=level) if level else {}
@@ -106,7 +109,7 @@ def test_means_of_a_twin_of_the_heights(folder: Path, level: int) -> None:
     check(found, "bids-means-python")
 
 
-@pytest.mark.parametrize("level", [pytest.param(0, marks=SLOW), pytest.param(1, marks=SLOW), 2])
+@pytest.mark.parametrize("level", [pytest.param(0, marks=LEVELS), pytest.param(1, marks=LEVELS), 2])
 def test_groups_of_a_twin_of_the_cohort(folder: Path, level: int) -> None:
     """Tables of counts, and each person's events from the declaration."""
     data = lent("openneuro_ds000030")
@@ -123,7 +126,7 @@ def images(folder: Path) -> Path:
     return store
 
 
-@SLOW
+@LANGUAGES
 @pytest.mark.parametrize("level", [0, 2])
 @pytest.mark.parametrize("language", ["r", "octave"])
 def test_means_in_other_languages(folder: Path, images: Path, language: str, level: int) -> None:
@@ -133,7 +136,7 @@ def test_means_in_other_languages(folder: Path, images: Path, language: str, lev
     check(ran(example, declaration, folder, counts=counts, block_size=20, images=images), example)
 
 
-@SLOW
+@LANGUAGES
 @pytest.mark.parametrize("level", [0, 1, 2])
 def test_a_mixed_model_of_a_twin(folder: Path, images: Path, level: int) -> None:
     declaration = declared("reading-speed", SPEED)

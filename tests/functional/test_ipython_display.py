@@ -15,12 +15,13 @@ THINGS = {
 }
 
 
-@pytest.mark.parametrize("noun", THINGS)
-def test_a_cell_gets_html_and_a_text_beside_it(noun: str) -> None:
-    shown, _ = DisplayFormatter().format(THINGS[noun])
-    assert shown["text/html"] == THINGS[noun]._repr_html_()
-    assert "dpgate-view" in shown["text/html"]
-    assert shown["text/plain"].strip()
+def test_a_cell_gets_html_and_a_text_beside_it(subtests: pytest.Subtests) -> None:
+    for noun, thing in THINGS.items():
+        with subtests.test(msg=noun):
+            shown, _ = DisplayFormatter().format(thing)
+            assert shown["text/html"] == thing._repr_html_()
+            assert "dpgate-view" in shown["text/html"]
+            assert shown["text/plain"].strip()
 
 
 def test_what_has_no_html_is_told_apart() -> None:

@@ -38,6 +38,9 @@ def test_the_list_names_every_experiment(shell: Terminal) -> None:
 
 
 def test_a_report_on_the_demo(shell: Terminal) -> None:
+    report = shell.folder / "r.html"
+    report.write_text("old, and open to others")
+    report.chmod(0o644)
     answer = shell.ok(
         "lab", "run", "--demo", "--quick", "--only", "reconstruction,linkage", "--out", "r.html"
     )
@@ -45,7 +48,6 @@ def test_a_report_on_the_demo(shell: Terminal) -> None:
     assert "48 of 48 heights recovered exactly" in said
     assert "all 58 people recovered exactly in 50 of 50 releases" in said
     assert "Do not publish" in said
-    report = shell.folder / "r.html"
     assert stat.S_IMODE(report.stat().st_mode) == 0o600
     assert "OpenNeuro ds004148 (CC0), column Height: 58 people" in report.read_text(encoding="utf-8")
 
@@ -64,45 +66,37 @@ def test_a_report_on_a_table_in_json(shell: Terminal, people: Path) -> None:
     assert "simulation seed 3" in page
 
 
-def test_an_old_report_is_closed_to_others(shell: Terminal) -> None:
-    report = shell.folder / "r.html"
-    report.write_text("old")
-    report.chmod(0o644)
-    shell.ok("lab", "run", "--demo", "--quick", "--only", "training", "--out", report)
-    assert stat.S_IMODE(report.stat().st_mode) == 0o600
-
-
 TABLE = ("--table", "people.csv", "--column", "age")
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ((), "take --demo"),
-        (("--demo", *TABLE), "one of the two"),
-        (("--table", "people.csv"), "--column"),
-        (("--table", "missing.csv", "--column", "age"), "there is no missing.csv"),
-        (("--table", "people.csv", "--column", "height"), "no column height; it has: person, age, town"),
-        ((*TABLE, "--person", "name"), "no column name"),
-        (("--table", "people.csv", "--column", "person"), "holds no number"),
-        ((*TABLE, "--person", "town"), "has a number for 5 people; the laboratory needs 20"),
-        ((*TABLE, "--lower", "1"), "both bounds"),
-        ((*TABLE, "--lower", "2", "--upper", "1"), "--lower must be below --upper"),
-        ((*TABLE, "--lower", "0", "--upper", "inf"), "--lower must be below --upper, and both finite"),
-        ((*TABLE, "--lower", "nan", "--upper", "1"), "and both finite"),
-        (("--demo", "--only", "magic"), "no experiment 'magic'"),
-        (("--demo", "--seed", "-1"), "--seed must be 0 or more"),
-    ],
+WRONG = (
+    ((), "take --demo"),
+    (("--demo", *TABLE), "one of the two"),
+    (("--table", "people.csv"), "--column"),
+    (("--table", "missing.csv", "--column", "age"), "there is no missing.csv"),
+    (("--table", "people.csv", "--column", "height"), "no column height; it has: person, age, town"),
+    ((*TABLE, "--person", "name"), "no column name"),
+    (("--table", "people.csv", "--column", "person"), "holds no number"),
+    ((*TABLE, "--person", "town"), "has a number for 5 people; the laboratory needs 20"),
+    ((*TABLE, "--lower", "1"), "both bounds"),
+    ((*TABLE, "--lower", "2", "--upper", "1"), "--lower must be below --upper"),
+    ((*TABLE, "--lower", "0", "--upper", "inf"), "--lower must be below --upper, and both finite"),
+    ((*TABLE, "--lower", "nan", "--upper", "1"), "and both finite"),
+    (("--demo", "--only", "magic"), "no experiment 'magic'"),
+    (("--demo", "--seed", "-1"), "--seed must be 0 or more"),
 )
-def test_a_wrong_option_is_refused_with_a_sentence(
-    shell: Terminal, people: Path, options: tuple[str, ...], words: str
-) -> None:
-    answer = shell("lab", "run", *options, "--out", "r.html")
-    said = " ".join((answer.err + answer.out).split())
-    assert answer.code == ExitCode.USAGE
-    assert words in said
-    assert "Traceback" not in said
-    assert not (shell.folder / "r.html").exists()
+
+
+@pytest.mark.usefixtures("people")
+def test_a_wrong_option_is_refused_with_a_sentence(shell: Terminal, subtests: pytest.Subtests) -> None:
+    for options, words in WRONG:
+        with subtests.test(msg=" ".join(options)):
+            answer = shell("lab", "run", *options, "--out", "r.html")
+            said = " ".join((answer.err + answer.out).split())
+            assert answer.code == ExitCode.USAGE
+            assert words in said
+            assert "Traceback" not in said
+            assert not (shell.folder / "r.html").exists()
 
 
 def test_a_folder_that_is_not_there_is_refused_before_anything_runs(shell: Terminal) -> None:

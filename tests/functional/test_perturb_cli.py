@@ -129,34 +129,35 @@ def test_missing_values_need_a_word(holder: Terminal) -> None:
     assert np.isnan(np.load(holder.folder / "b.npy")).tolist() == [False, True]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "reason"),
-    [
-        (["ecg.npy", "--lower", "5", "--upper", "4", "--epsilon", "1"], "lower must be below upper"),
-        (["ecg.npy", "--lower", "x", "--upper", "4", "--epsilon", "1"], "lower must be a number"),
-        (["ecg.npy", "--lower", "1e17", "--upper", "100000000000000001", "--epsilon", "1"], "too fine"),
-        (["ecg.npy", *BOUNDS, "--epsilon", "0"], "above zero"),
-        (["ecg.npy", *BOUNDS, "--epsilon", "nan"], "epsilon must be a finite number"),
-        (["ecg.npy", *BOUNDS, "--epsilon", "1e-5"], "below 0.001"),
-        (["ecg.npy", *BOUNDS, "--epsilon", "1", "--delta", "1e-9"], "takes no delta"),
-        (["ecg.npy", *BOUNDS, "--epsilon", "1", "--mechanism", "gaussian"], "needs a delta"),
-        (["ecg.npy", *BOUNDS, "--epsilon", "1", "--mechanism", "gaussian", "--delta", "1.0"], "at most 0.01"),
-        (["ecg.npy", *BOUNDS, "--epsilon", "1", "--mechanism", "magic"], "magic"),
-        (["nothing.npy", *BOUNDS, "--epsilon", "1"], "nothing.npy"),
-        (["words.npy", *BOUNDS, "--epsilon", "1"], "must hold integers"),
-        (["empty.npy", *BOUNDS, "--epsilon", "1"], "empty"),
-        (["ecg.npy", *BOUNDS], "epsilon"),
-        ([*BOUNDS, "--epsilon", "1"], "file"),
-    ],
+WRONG = (
+    (["ecg.npy", "--lower", "5", "--upper", "4", "--epsilon", "1"], "lower must be below upper"),
+    (["ecg.npy", "--lower", "x", "--upper", "4", "--epsilon", "1"], "lower must be a number"),
+    (["ecg.npy", "--lower", "1e17", "--upper", "100000000000000001", "--epsilon", "1"], "too fine"),
+    (["ecg.npy", *BOUNDS, "--epsilon", "0"], "above zero"),
+    (["ecg.npy", *BOUNDS, "--epsilon", "nan"], "epsilon must be a finite number"),
+    (["ecg.npy", *BOUNDS, "--epsilon", "1e-5"], "below 0.001"),
+    (["ecg.npy", *BOUNDS, "--epsilon", "1", "--delta", "1e-9"], "takes no delta"),
+    (["ecg.npy", *BOUNDS, "--epsilon", "1", "--mechanism", "gaussian"], "needs a delta"),
+    (["ecg.npy", *BOUNDS, "--epsilon", "1", "--mechanism", "gaussian", "--delta", "1.0"], "at most 0.01"),
+    (["ecg.npy", *BOUNDS, "--epsilon", "1", "--mechanism", "magic"], "magic"),
+    (["nothing.npy", *BOUNDS, "--epsilon", "1"], "nothing.npy"),
+    (["words.npy", *BOUNDS, "--epsilon", "1"], "must hold integers"),
+    (["empty.npy", *BOUNDS, "--epsilon", "1"], "empty"),
+    (["ecg.npy", *BOUNDS], "epsilon"),
+    ([*BOUNDS, "--epsilon", "1"], "file"),
 )
-def test_what_cannot_be_is_refused_in_a_sentence(holder: Terminal, arguments: list[str], reason: str) -> None:
+
+
+def test_what_cannot_be_is_refused_in_a_sentence(holder: Terminal, subtests: pytest.Subtests) -> None:
     np.save(holder.folder / "words.npy", np.array(["a"]))
     np.save(holder.folder / "empty.npy", np.array([]))
-    answer = holder("perturb", *arguments, "-o", "b.npy")
-    assert answer.code == ExitCode.USAGE, answer
-    assert reason.lower() in " ".join(answer.err.split()).lower()
-    assert "Traceback" not in answer.err
-    assert not list(holder.folder.glob("b.*"))
+    for arguments, reason in WRONG:
+        with subtests.test(msg=" ".join(arguments)):
+            answer = holder("perturb", *arguments, "-o", "b.npy")
+            assert answer.code == ExitCode.USAGE, answer
+            assert reason.lower() in " ".join(answer.err.split()).lower()
+            assert "Traceback" not in answer.err
+            assert not list(holder.folder.glob("b.*"))
 
 
 def test_the_array_itself_is_not_overwritten(holder: Terminal) -> None:
@@ -177,22 +178,23 @@ def test_a_sweep_and_its_second_start(holder: Terminal) -> None:
     assert {path.name: path.read_bytes() for path in Path(holder.folder / "out").glob("*.npy")} == files
 
 
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("file: ecg.npy", "lower"),
-        (SWEEP.replace("mechanism", "mechanisms"), "mechanisms"),
-        (SWEEP.replace("ecg.npy", "gone.npy"), "gone.npy"),
-        (SWEEP.replace("[1, 2]", "[0]"), "above zero"),
-        ("- a list", "name: value"),
-        ("file: [", "YAML"),
-    ],
+WRONG_SWEEPS = (
+    ("file: ecg.npy", "lower"),
+    (SWEEP.replace("mechanism", "mechanisms"), "mechanisms"),
+    (SWEEP.replace("ecg.npy", "gone.npy"), "gone.npy"),
+    (SWEEP.replace("[1, 2]", "[0]"), "above zero"),
+    ("- a list", "name: value"),
+    ("file: [", "YAML"),
 )
-def test_other_sweeps_are_refused_in_a_sentence(holder: Terminal, text: str, reason: str) -> None:
-    (holder.folder / "sweep.yaml").write_text(text)
-    answer = holder("perturb", "sweep", "sweep.yaml", "--out", "out")
-    assert answer.code == ExitCode.USAGE, answer
-    assert reason in answer.err
+
+
+def test_other_sweeps_are_refused_in_a_sentence(holder: Terminal, subtests: pytest.Subtests) -> None:
+    for text, reason in WRONG_SWEEPS:
+        with subtests.test(msg=reason):
+            (holder.folder / "sweep.yaml").write_text(text)
+            answer = holder("perturb", "sweep", "sweep.yaml", "--out", "out")
+            assert answer.code == ExitCode.USAGE, answer
+            assert reason in answer.err
 
 
 def test_a_sweep_with_other_parameters_is_refused(holder: Terminal) -> None:

@@ -65,16 +65,20 @@ def shown(thing: object) -> str:
     return html
 
 
-@pytest.mark.parametrize("place", MAKERS)
-def test_an_answer_of_any_form_is_shown_and_does_no_harm(place: str) -> None:
-    for bad in WRONG:
-        html = shown(MAKERS[place](bad))
-        root = ET.fromstring(f"<root>{html.replace('<br>', '<br/>')}</root>")
-        kinds = {element.tag for element in root.iter()}
-        assert kinds.isdisjoint({"script", "img", "iframe", "a", "link", "form"}), (place, bad)
-        assert not [name for element in root.iter() for name in element.attrib if name.startswith("on")]
-        assert "\u202e" not in html
-        assert len(html) < 60_000
+def test_an_answer_of_any_form_is_shown_and_does_no_harm(subtests: pytest.Subtests) -> None:
+    for place, made in MAKERS.items():
+        for bad in WRONG:
+            with subtests.test(msg=f"{place}: {str(bad)[:40]!r}"):
+                check_harmless(shown(made(bad)))
+
+
+def check_harmless(html: str) -> None:
+    root = ET.fromstring(f"<root>{html.replace('<br>', '<br/>')}</root>")
+    kinds = {element.tag for element in root.iter()}
+    assert kinds.isdisjoint({"script", "img", "iframe", "a", "link", "form"})
+    assert not [name for element in root.iter() for name in element.attrib if name.startswith("on")]
+    assert "\u202e" not in html
+    assert len(html) < 60_000
 
 
 def test_every_number_comes_with_its_promise() -> None:
@@ -109,12 +113,13 @@ def test_a_value_without_an_interval_says_so() -> None:
     assert "none: it would tell about the data" in shown(release_of(values=[alone], guarantee="pac"))
 
 
-@pytest.mark.parametrize("state", JobState)
-def test_a_job_says_where_it_is(state: JobState) -> None:
-    html = shown(job_of(state=state.value))
-    assert "<svg" not in html
-    assert html.count('aria-current="step"') == (state not in _ended())
-    assert "job-shown" in html
+def test_a_job_says_where_it_is(subtests: pytest.Subtests) -> None:
+    for state in JobState:
+        with subtests.test(msg=state.value):
+            html = shown(job_of(state=state.value))
+            assert "<svg" not in html
+            assert html.count('aria-current="step"') == (state not in _ended())
+            assert "job-shown" in html
 
 
 def test_every_part_of_a_drawing_has_a_colour() -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import shutil
 import signal
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 from terminal import Terminal
+from waiting import wait_until
 
 from dpgate.cli.exit_codes import ExitCode
 
@@ -102,11 +102,13 @@ def test_after_ctrl_c_the_next_call_goes_on(developer: Terminal) -> None:
     command = ("siesta", "run", "data", "app", "out", *APP, *WIDE)
     state = developer.folder / "out" / "secret" / "state.jsonl"
     with developer.start(*command) as process:
-        while not (state.exists() and len(state.read_text().splitlines()) > 8):
-            assert process.poll() is None, process.stderr.read() if process.stderr else ""
-            time.sleep(0.02)
+        wait_until(
+            lambda: state.exists() and len(state.read_text().splitlines()) > 8,
+            unless=lambda: process.poll() is not None and f"it ended: {process.communicate()}",
+            said="the eighth person",
+        )
         process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=20) == ExitCode.INTERRUPTED
+        assert process.wait() == ExitCode.INTERRUPTED
     assert not (developer.folder / "out" / "released").exists()
     with state.open("a") as file:
         file.write('{"group": "everyb')  # the machine stopped in the middle of a line

@@ -32,7 +32,12 @@ def town(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Town]:
         yield opened
 
 
-@pytest.fixture(params=MODES, ids=lambda mode: mode.name)
+WITHOUT = pytest.mark.deep("tests/pages asks each form and link without scripts; this is the whole way of it")
+
+
+@pytest.fixture(
+    params=[pytest.param(mode, id=mode.name, marks=() if mode.scripts else WITHOUT) for mode in MODES]
+)
 def mode(request: pytest.FixtureRequest) -> Mode:
     """With scripts in a wide window, and without scripts on a telephone."""
     found: Mode = request.param

@@ -11,6 +11,7 @@ from typing import Any
 
 import sqlalchemy as sa
 import yaml
+from warm_stack import WarmStack
 
 from domain.pipeline import Source
 from dpgate.cli.registration import add_source, deliver
@@ -164,7 +165,7 @@ def next_year() -> str:
 @contextmanager
 def open_town(folder: Path) -> Iterator[Town]:
     # the worker hears of a drain when it sweeps
-    with Stack(Home(folder / "home"), slots=2, settings={"DPGATE_SWEEP_EVERY_S": "1"}) as stack:
+    with WarmStack(Home(folder / "home"), slots=2, settings={"DPGATE_SWEEP_EVERY_S": "1"}) as stack:
         yield Town(stack, folder)
 
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
+from waiting import PATIENCE_S, let_pass, wait_until
 
 AXE = (Path(__file__).parents[1] / "pages" / "axe" / "axe.min.js").read_text(encoding="utf-8")
 PASSWORD = "correct horse battery staple"
-PATIENCE_S = 60.0
 TELEPHONE = 600
 SERIOUS = {"serious", "critical"}
 # what the browser says of a form that was refused, or of anything in maintenance
@@ -156,11 +155,13 @@ class Walker:
         if alone and self.mode.scripts:
             expect(self.page.locator(within)).to_contain_text(text, timeout=PATIENCE_S * 1000)
             return
-        deadline = time.monotonic() + PATIENCE_S
-        while text not in self.page.locator(within).inner_text():
-            assert time.monotonic() < deadline, f"{self.page.url} does not come to say: {text}"
-            self.page.wait_for_timeout(400)
-            self.page.reload(wait_until="load")
+        if text not in self.page.locator(within).inner_text():
+            wait_until(lambda: self._says_anew(text, within), said=f"{self.page.url}, saying: {text}")
+
+    def _says_anew(self, text: str, within: str) -> bool:
+        let_pass(0.3, because="whoever loads a page again and again keeps the platform from its work")
+        self.page.reload(wait_until="load")
+        return text in self.page.locator(within).inner_text()
 
     def look(self, page: str, *, axe: bool = False) -> None:
         """A picture, if wanted; nothing reaches beyond the page's edge, and the browser has nothing to say.

@@ -9,7 +9,6 @@ import base64
 import json
 import os
 import shutil
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -25,6 +24,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webdriver import WebDriver
 from serving import Console
+from waiting import wait_until
 
 from gateway.pages.session import COOKIE
 
@@ -37,7 +37,6 @@ const at = document.activeElement, byId = id => document.getElementById(id)?.tex
 return [at.textContent, at.innerText, at.ariaLabel, at.title, at.placeholder, at.value, at.alt,
     ...[...(at.labels || [])].map(label => label.textContent),
     ...(at.getAttribute('aria-labelledby') || '').split(' ').map(byId)].join(' ').replace(/\\s+/g, ' ')"""
-PATIENCE_S = 20
 SERIOUS = {"serious", "critical"}
 Scheme = Literal["light", "dark"]
 
@@ -138,14 +137,14 @@ class Browser:
 
     def comes(self, selector: str, text: str) -> bool:
         """Wait until there is such a text in the place."""
-        deadline = time.monotonic() + PATIENCE_S
-        while time.monotonic() < deadline:
+
+        def is_there() -> bool:
             # a page or fragment may be replaced while it is read, and the driver has several words for it
             with suppress(WebDriverException):
-                if text in self.text(selector):
-                    return True
-            time.sleep(0.05)
-        return False
+                return text in self.text(selector)
+            return False
+
+        return wait_until(is_there, said=f"{text!r} in {selector}")
 
     def _command(self, name: str, parameters: dict[str, Any]) -> Any:
         return self.driver.execute("executeCdpCommand", {"cmd": name, "params": parameters})["value"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import ssl
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -14,18 +13,18 @@ from typing import Any
 
 import httpx
 import uvicorn
-from gateways import made_gateway
 from story import PEOPLE
 from told_notices import MAIL_AND_HOOKS
+from waiting import PATIENCE_S, wait_until
 
 from domain.permissions import User
 from domain.states import Actor, JobState
+from gateway.app import create_app
 from gateway.config import GatewaySettings
 from gateway.pages.session import COOKIE
 from store import jobs, sessions
 from store.database import Database
 
-START_S = 20
 # nothing here speaks TLS; every client of its own would read the certificates of the host, for 40 ms
 CERTIFICATES = ssl.create_default_context()
 
@@ -66,7 +65,8 @@ class Console:
     def visit(self, name: str | None = None) -> Iterator[Visitor]:
         """A person without JavaScript, logged in where a name is given."""
         cookies = {COOKIE: self.session(name)} if name else {}
-        with httpx.Client(base_url=self.url, cookies=cookies, timeout=30, verify=CERTIFICATES) as client:
+        known = {"base_url": self.url, "cookies": cookies, "verify": CERTIFICATES}
+        with httpx.Client(**known, timeout=PATIENCE_S) as client:
             yield Visitor(client)
 
 
@@ -92,16 +92,17 @@ class Visitor:
 @contextmanager
 def running_console(database_url: str, broker_url: str, **settings: Any) -> Iterator[Console]:
     told = MAIL_AND_HOOKS | settings
-    app = made_gateway(GatewaySettings(database_url=database_url, broker_url=broker_url, **told))
+    app = create_app(GatewaySettings(database_url=database_url, broker_url=broker_url, **told))
     server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="warning"))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     try:
+        wait_until(lambda: server.started, unless=lambda: not thread.is_alive(), said="the console's start")
         with closing(Database(database_url)) as database:
             yield Console(f"http://127.0.0.1:{_port(server)}", database)
     finally:
         server.should_exit = True
-        thread.join(START_S)
+        thread.join(PATIENCE_S)
 
 
 def words(answer: httpx.Response) -> str:
@@ -111,10 +112,5 @@ def words(answer: httpx.Response) -> str:
 
 
 def _port(server: uvicorn.Server) -> int:
-    deadline = time.monotonic() + START_S
-    while not server.started:
-        if time.monotonic() > deadline:
-            raise TimeoutError("the console does not start")
-        time.sleep(0.01)
     port: int = server.servers[0].sockets[0].getsockname()[1]
     return port

@@ -43,8 +43,9 @@ CHECKS = [
     response_schema_conformance,
 ]
 CALLERS = ("ada", "holder", "olga")
-# of each operation; the long run looks longer
-EXAMPLES = [5, pytest.param(40, marks=pytest.mark.slow)]
+LONGER = pytest.mark.deep("eight times as many examples of the same operations")
+# of each operation
+EXAMPLES = [5, pytest.param(40, marks=LONGER)]
 KNOWN = {
     # no caller: whoever is disabled on the way asks nothing more
     "name": ("heights", NAME, "bob"),

@@ -7,13 +7,13 @@ from browsing import Browser, Scheme
 from serving import Console
 from shown import NOWHERE, SHOWN, Shown
 
+WIDE = pytest.mark.deep("the same pages in the width and colours in which less can go wrong")
+
 every_page = pytest.mark.parametrize("shown", SHOWN, ids=lambda shown: f"{shown.who}:{shown.path}")
 
 
 @every_page
-@pytest.mark.parametrize(
-    ("width", "scheme"), [pytest.param(1280, "light", marks=pytest.mark.slow), (390, "dark")]
-)
+@pytest.mark.parametrize(("width", "scheme"), [pytest.param(1280, "light", marks=WIDE), (390, "dark")])
 def test_a_page_fits_and_axe_finds_nothing_serious(
     shared_console: Console, browser: Browser, shown: Shown, width: int, scheme: Scheme
 ):

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import time
-
 from browsing import Browser
-from selenium.common.exceptions import WebDriverException
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from serving import Console
@@ -34,25 +31,3 @@ def test_the_last_steps_need_no_mouse(console: Console, browser: Browser):
     browser.press(Keys.ENTER)
     assert browser.comes("main", "Waits for approval")
     assert console.state(JOB_DRAFT) is JobState.SUBMITTED
-
-
-def press(browser: Browser, selector: str) -> None:
-    """Once more where the page replaced the button between the look and the click."""
-    for left in (2, 1, 0):
-        try:
-            found = browser.driver.find_element(By.CSS_SELECTOR, selector)
-            browser.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", found)
-            found.click()
-            return
-        except WebDriverException:
-            if not left:
-                raise
-            time.sleep(0.3)
-
-
-def write(browser: Browser, **texts: str) -> None:
-    """Into fields by their id, in place of what is there."""
-    for name, text in texts.items():
-        field = browser.driver.find_element(By.ID, name)
-        field.clear()
-        field.send_keys(text)

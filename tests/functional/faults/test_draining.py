@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import ClassVar
+from uuid import uuid4
 
 from heights import MEAN, request_fields
+from waiting import wait_until
 from workers import Platform, open_platform
-from zones import given_heights, submit, wait_until
+from zones import given_heights, submit
 
 from domain.operation import LOST_AFTER, WorkerState, WorkKind
 from domain.states import JobState
@@ -32,7 +33,7 @@ def seen(platform: Platform, *, later: timedelta = timedelta()) -> Worker:
 
 def ask(platform: Platform, *, wall_s: float = 0.4) -> str:
     pipeline = request_fields(MEAN, wall_s=wall_s)["pipeline"]
-    pipeline["manifest"]["command"].append(f"asked-at-{time.monotonic_ns()}")
+    pipeline["manifest"]["command"].append(f"asked-{uuid4()}")
     job_id = submit(platform.bench, epsilon="1", pipeline=pipeline)
     platform.bench.sent.take()
     platform.queue.run_job(job_id)
@@ -48,44 +49,42 @@ def test_a_worker_is_seen_drains_resumes_and_ends(sqlite_url: str, tmp_path: Pat
     with open_platform(sqlite_url, tmp_path, DPGATE_WORKER_NAME=NAME) as platform:
         given_heights(platform.bench)
         platform.start_worker()
-        wait_until(lambda: "room" in seen(platform).storage, timeout_s=10)
+        wait_until(lambda: "room" in seen(platform).storage)
         here = seen(platform)
         assert here.state is WorkerState.LIVE
         assert (here.slots, here.kinds) == (2, ())
         assert here.features
         assert here.storage["snapshots"] == "under 100 MiB"
-        check_a_running_job_completes_while_nothing_new_is_taken(platform)
+        later = asked_while_nothing_new_is_taken(platform)
         with platform.bench.database.transaction() as connection:
             workers.resume(connection, NAME, by="olga", now=database_time(connection))
-        wait_until(lambda: platform.bench.job(LATER[0]).state is JobState.RELEASED, timeout_s=20)
+        wait_until(lambda: platform.bench.job(later).state is JobState.RELEASED)
         drain(platform, ends=True)
-        platform.wait_for_death(timeout_s=20)
+        platform.wait_for_death()
         assert seen(platform).state is WorkerState.ENDED
         assert platform.process is not None
         assert platform.process.returncode == 0
 
 
-LATER: list[str] = []
-
-
-def check_a_running_job_completes_while_nothing_new_is_taken(platform: Platform) -> None:
+def asked_while_nothing_new_is_taken(platform: Platform) -> str:
+    """A job that waits, while the one that ran is completed."""
     bench = platform.bench
     first = ask(platform, wall_s=2)
-    wait_until(lambda: bench.job(first).state is JobState.RUNNING, timeout_s=10)
+    wait_until(lambda: bench.job(first).state not in (JobState.QUEUED, JobState.PREPARING))
     drain(platform, ends=False)
     second = ask(platform)
-    LATER.append(second)
-    wait_until(lambda: bench.job(first).state is JobState.RELEASED, timeout_s=20)
-    wait_until(lambda: seen(platform).state is WorkerState.DRAINED, timeout_s=10)
+    wait_until(lambda: bench.job(first).state is JobState.RELEASED)
+    wait_until(lambda: seen(platform).state is WorkerState.DRAINED)
     assert bench.job(second).state is JobState.QUEUED
     assert not platform.has_ended()
+    return second
 
 
 def test_a_killed_worker_is_lost_after_two_minutes(sqlite_url: str, tmp_path: Path) -> None:
     with open_platform(sqlite_url, tmp_path, DPGATE_WORKER_NAME=NAME) as platform:
         given_heights(platform.bench)
         platform.start_worker()
-        wait_until(lambda: seen(platform).state is WorkerState.LIVE, timeout_s=10)
+        wait_until(lambda: seen(platform).state is WorkerState.LIVE)
         assert platform.process is not None
         platform.process.kill()
         platform.process.wait()
@@ -129,7 +128,7 @@ def test_traces_and_logs_hold_the_id_of_a_job_and_no_time_of_a_run(sqlite_url: s
             given_heights(platform.bench)
             platform.start_worker(loglevel="info")
             job_id = ask(platform)
-            wait_until(lambda: platform.bench.job(job_id).state is JobState.RELEASED, timeout_s=20)
+            wait_until(lambda: platform.bench.job(job_id).state is JobState.RELEASED)
             platform.stop_worker()
             log = platform.log.read_text()
         sent = b"".join(Collector.received)

@@ -6,8 +6,9 @@ from pathlib import Path
 
 from heights import PEOPLE
 from levels import TWO_LEVELS, two_level_fields
+from waiting import wait_until
 from workers import Platform, open_platform
-from zones import check_books, given_heights, submit, wait_until
+from zones import check_books, given_heights, submit
 
 from domain.states import JobState
 
@@ -30,12 +31,12 @@ def test_killed_inside_the_participant_level(sqlite_url: str, tmp_path: Path) ->
         platform.bench.sent.take()
         marker = platform.start_worker(FAULT)
         platform.queue.run_job(job_id)
-        wait_until(marker.exists, timeout_s=30)
+        wait_until(marker.exists)
         platform.wait_for_death()
         kept = outcomes(platform)
         assert len(kept) == 1
         platform.start_worker()
-        wait_until(lambda: platform.bench.job(job_id).state is JobState.RELEASED, timeout_s=60)
+        wait_until(lambda: platform.bench.job(job_id).state is JobState.RELEASED)
         assert kept.items() <= outcomes(platform).items()
         assert len(outcomes(platform)) == len(FEW)
         check_books(platform.bench)

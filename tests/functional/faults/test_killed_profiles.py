@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 from made_profiles import ask, delivered, opened, read
+from waiting import wait_until
 from workers import Platform, named, open_platform
-from zones import wait_until
 
 from domain.profile_request import ProfileOnRecord, ProfileProblem, ProfileState
 from store.tables import audit_events
 
-WORD = "payload-of-the-killed-profile-test"
+WORD = f"payload-of-the-killed-profile-test-{os.getpid()}"
 CANARY = "canary5b1d"
 TABLE = f"{WORD}.csv"
 ROWS = 400
@@ -62,13 +62,13 @@ class Zone:
     def found(self, profile_id: str) -> ProfileOnRecord:
         return read(self.platform.bench, profile_id)
 
-    def ended(self, profile_id: str, *, timeout_s: float = 60) -> ProfileOnRecord:
-        wait_until(lambda: not self.found(profile_id).state.is_open, timeout_s=timeout_s)
+    def ended(self, profile_id: str) -> ProfileOnRecord:
+        wait_until(lambda: not self.found(profile_id).state.is_open)
         return self.found(profile_id)
 
     def check_nothing_left(self) -> None:
         """No sandbox, and nothing of a table in any file but those that were delivered."""
-        wait_until(lambda: not named(WORD), timeout_s=10)
+        wait_until(lambda: not named(WORD))
         zone = self.platform.bench.zone.settings
         holding = [
             path
@@ -123,26 +123,26 @@ def test_killed_while_it_reads_and_before_it_stores(sqlite_url: str, tmp_path: P
     with open_zone(sqlite_url, tmp_path, DPGATE_SWEEP_EVERY_S="1") as zone:
         zone.platform.start_worker()
         profile_id, private = zone.ask(FILES)
-        wait_until(reader, timeout_s=60, poll_s=0.02)
+        wait_until(reader)
         zone.platform.kill_worker()
         zone.check_nothing_left()
         assert zone.found(profile_id).state is ProfileState.READING
         marker = zone.platform.start_worker("child/before:store.profiles:finish")
-        wait_until(marker.exists, timeout_s=60)
+        wait_until(marker.exists)
         zone.check_nothing_left()
         assert zone.ended(profile_id).attempts >= 3
         zone.check_made(profile_id, private)
         zone.check_nothing_left()
 
 
-@pytest.mark.slow  # half a minute
+@pytest.mark.deep("half a minute; integration/worker counts the attempts of a profile that is lost")
 def test_workers_that_die_again_and_again_end_it_for_a_plain_reason(sqlite_url: str, tmp_path: Path) -> None:
     """The process that makes it dies each time, as when the host runs out of memory."""
     with open_zone(sqlite_url, tmp_path, DPGATE_MAX_ATTEMPTS="3", DPGATE_SWEEP_EVERY_S="1") as zone:
         zone.platform.start_worker()
         profile_id, _ = zone.ask(MANY)
         while zone.found(profile_id).state.is_open:
-            wait_until(lambda: reader() or not zone.found(profile_id).state.is_open, timeout_s=60)
+            wait_until(lambda: reader() or not zone.found(profile_id).state.is_open)
             kill_maker()
             zone.check_nothing_left()
         failed = zone.found(profile_id)
@@ -150,13 +150,13 @@ def test_workers_that_die_again_and_again_end_it_for_a_plain_reason(sqlite_url: 
         zone.check_told_once(profile_id)
 
 
-@pytest.mark.slow  # minutes; the steps that decide are in the first test
+@pytest.mark.deep("nine kills, minutes; the steps that decide are in the first test")
 def test_killed_at_every_step(sqlite_url: str, tmp_path: Path) -> None:
     with open_zone(sqlite_url, tmp_path) as zone:
         platform = zone.platform
         (profile_id, private), marker = zone.ask(FILES), platform.start_worker(STEPS[0])
         for step in (*STEPS[1:], "none"):
-            wait_until(marker.exists, timeout_s=60)
+            wait_until(marker.exists)
             # of a step where one process dies the others live on until they are stopped
             platform.stop_worker()
             zone.check_nothing_left()
@@ -167,6 +167,6 @@ def test_killed_at_every_step(sqlite_url: str, tmp_path: Path) -> None:
             assert client.hlen("unacked") >= 1
             for tag in client.zrange("unacked_index", 0, -1):
                 client.zadd("unacked_index", {tag: 1})
-            wait_until(lambda: not client.hlen("unacked"), timeout_s=60)
+            wait_until(lambda: not client.hlen("unacked"))
         zone.check_made(profile_id, private)
         zone.check_nothing_left()

@@ -6,20 +6,21 @@ Each worker of the series is killed at one step while it mends what the one befo
 from __future__ import annotations
 
 import itertools
-import time
+import os
 from pathlib import Path
 
 import pytest
 from heights import MEAN, PEOPLE, request_fields, table_text
+from waiting import let_pass, wait_until
 from workers import Platform, named, open_platform
-from zones import check_books, given_delivery, given_heights, imported, submit, wait_until
+from zones import check_books, given_delivery, given_heights, imported, submit
 
 from domain.dataset import DatasetState
 from domain.states import JobState, is_terminal
 from store.tables import accounts, ledger_entries, releases
 
 _numbers = itertools.count()
-WORD = "payload-of-the-killed-worker-test"
+WORD = f"payload-of-the-killed-worker-test-{os.getpid()}"
 JOBS = (
     "before:worker.execute:claim",
     "after:worker.execute:claim",
@@ -70,18 +71,18 @@ def kill_at_each(platform: Platform, faults: tuple[str, ...]) -> list[str]:
     for fault in faults:
         marker = platform.start_worker(fault)
         asked.append(ask(platform))
-        wait_until(marker.exists, timeout_s=30)
+        wait_until(marker.exists)
         if fault.startswith("child/"):
             platform.stop_worker()
         else:
             platform.wait_for_death()
-        wait_until(lambda: not named(WORD), timeout_s=5)
+        wait_until(lambda: not named(WORD))
     return asked
 
 
 def check_all_released(platform: Platform, asked: list[str]) -> None:
     bench = platform.bench
-    wait_until(lambda: all(is_terminal(bench.job(job_id).state) for job_id in asked), timeout_s=60)
+    wait_until(lambda: all(is_terminal(bench.job(job_id).state) for job_id in asked))
     assert {bench.job(job_id).state for job_id in asked} == {JobState.RELEASED}
     assert sorted(row["job_id"] for row in bench.rows(releases)) == sorted(asked)
     charges = [entry["job_id"] for entry in bench.rows(ledger_entries) if entry["action"] == "charge"]
@@ -96,11 +97,11 @@ def check_all_released(platform: Platform, asked: list[str]) -> None:
 def check_nothing_left(platform: Platform) -> None:
     assert not named(WORD)
     # the sweep of the living worker removes what the dead ones had staged
-    wait_until(lambda: len(list(platform.scratch.glob("*.lock"))) <= 3, timeout_s=10)
+    wait_until(lambda: len(list(platform.scratch.glob("*.lock"))) <= 3)
     assert not list(platform.scratch.rglob("participants.tsv"))
 
 
-@pytest.mark.slow  # two minutes; the steps that decide are among the usual ones below
+@pytest.mark.deep("eighteen kills, two minutes; one is below, and integration/worker mends every state")
 def test_killed_at_every_step(sqlite_url: str, tmp_path: Path) -> None:
     with open_platform(sqlite_url, tmp_path) as platform:
         given_heights(platform.bench)
@@ -110,7 +111,7 @@ def test_killed_at_every_step(sqlite_url: str, tmp_path: Path) -> None:
         check_nothing_left(platform)
 
 
-@pytest.mark.slow  # SQLite has the same steps each time
+@pytest.mark.deep("the steps are those of SQLite; integration/store has both databases")
 def test_killed_at_the_decisive_steps_on_postgresql(postgresql_url: str, tmp_path: Path) -> None:
     with open_platform(postgresql_url, tmp_path) as platform:
         given_heights(platform.bench)
@@ -130,13 +131,11 @@ def test_killed_while_importing(database: str, request: pytest.FixtureRequest, t
             given = given_delivery(bench, {"participants.tsv": table_text(people)}, name=f"set-{number}")
             asked.append(given.id)
             platform.queue.import_dataset(given.id)
-            wait_until(marker.exists, timeout_s=20)
+            wait_until(marker.exists)
             platform.wait_for_death()
         platform.start_worker()
-        wait_until(
-            lambda: {imported(bench, one).state for one in asked} == {DatasetState.READY}, timeout_s=30
-        )
-        wait_until(lambda: not list(bench.zone.settings.deliveries_folder.iterdir()), timeout_s=10)
+        wait_until(lambda: {imported(bench, one).state for one in asked} == {DatasetState.READY})
+        wait_until(lambda: not list(bench.zone.settings.deliveries_folder.iterdir()))
 
 
 def test_redis_killed_and_back_empty(sqlite_url: str, tmp_path: Path) -> None:
@@ -144,10 +143,10 @@ def test_redis_killed_and_back_empty(sqlite_url: str, tmp_path: Path) -> None:
         given_heights(platform.bench)
         platform.start_worker()
         asked = [ask(platform) for _ in range(6)]
-        wait_until(lambda: platform.bench.job(asked[0]).state is JobState.RUNNING, timeout_s=20)
+        wait_until(lambda: platform.bench.job(asked[0]).state is JobState.RUNNING)
         platform.redis.kill()
         asked += [ask(platform)]  # the gateway takes it although it cannot tell the workers
-        time.sleep(2)
+        let_pass(2, because="workers end what they have in hand, and cannot acknowledge it")
         platform.redis.start()
         check_all_released(platform, asked)
         check_nothing_left(platform)
@@ -159,7 +158,7 @@ def test_a_worker_killed_mid_run_acknowledged_nothing(sqlite_url: str, tmp_path:
         given_heights(platform.bench)
         marker = platform.start_worker("second:worker.chunk:collect")
         job_id = ask(platform)
-        wait_until(marker.exists, timeout_s=30)
+        wait_until(marker.exists)
         platform.wait_for_death()
         with platform.redis.client() as client:
             assert client.hlen("unacked") >= 1

@@ -14,15 +14,17 @@ from pathlib import Path
 
 import pytest
 from heights import MEAN, request_fields
+from waiting import wait_until
 from workers import Platform, named, open_platform
-from zones import check_books, given_heights, submit, wait_until
+from zones import check_books, given_heights, submit
 
 from domain.job import Reason
 from domain.states import JobState, is_terminal
 from store.tables import accounts, ledger_entries, releases
 
 START = Path(__file__).with_name("unfit_start.py")
-WORD = "payload-of-the-unfit-worker-test"
+WORD = f"payload-of-the-unfit-worker-test-{os.getpid()}"
+SMALL_BYTES = 8 << 20  # of unfit_start.py
 _numbers = itertools.count()
 
 
@@ -34,7 +36,7 @@ def platform(sqlite_url: str, tmp_path: Path) -> Iterator[Platform]:
 
 
 @pytest.fixture
-def unfit(platform: Platform, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+def unfit(platform: Platform, tmp_path: Path) -> Callable[[str], None]:
     """From now on workers are started on such a host; `""`: on this one again."""
     python = sys.executable
     places = {
@@ -50,7 +52,7 @@ def unfit(platform: Platform, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
             listed = ":".join(map(str, places[condition]))
             starter.write_text(f"#!/bin/sh\nexec {python} {START} '{condition}' {listed} {python} \"$@\"\n")
             starter.chmod(0o755)
-        monkeypatch.setattr(sys, "executable", str(starter) if condition else python)
+        platform.starter = starter if condition else None
 
     return make
 
@@ -73,7 +75,7 @@ def ask(platform: Platform) -> str:
 
 
 def ended(platform: Platform, job_id: str) -> tuple[JobState, str | None]:
-    wait_until(lambda: is_terminal(platform.bench.job(job_id).state), timeout_s=60)
+    wait_until(lambda: is_terminal(platform.bench.job(job_id).state))
     job = platform.bench.job(job_id)
     return job.state, job.reason.name if job.reason else None
 
@@ -86,6 +88,9 @@ def fill(platform: Platform) -> None:
     """The worker's scratch, which only it sees, to the last byte."""
     assert platform.process is not None
     seen_by_worker = Path(f"/proc/{platform.process.pid}/root{platform.scratch}")
+    assert seen_by_worker.stat().st_dev != platform.scratch.stat().st_dev, "this is the host's memory"
+    size = os.statvfs(seen_by_worker)
+    assert size.f_blocks * size.f_frsize <= SMALL_BYTES, "this would fill the host's own memory"
     with (seen_by_worker / "filler").open("wb", 0) as file:
         while room := os.fstatvfs(file.fileno()).f_bavail:
             file.write(bytes(4096 * room))
@@ -93,7 +98,7 @@ def fill(platform: Platform) -> None:
 
 def check_nothing_left(platform: Platform) -> None:
     check_books(platform.bench)
-    wait_until(lambda: not named(WORD), timeout_s=2)
+    wait_until(lambda: not named(WORD))
     assert not list(platform.scratch.rglob("participants.tsv"))
 
 
@@ -103,9 +108,12 @@ REFUSALS = {
 }
 
 
-@pytest.mark.parametrize(
-    "condition", [pytest.param("no bwrap", marks=pytest.mark.slow), "no user namespaces"]
+DOCTORS = pytest.mark.deep(
+    "the doctor asks it of the same check; that a refusal ends the start is asked of the other"
 )
+
+
+@pytest.mark.parametrize("condition", [pytest.param("no bwrap", marks=DOCTORS), "no user namespaces"])
 def test_a_worker_that_cannot_isolate_does_not_start(
     condition: str, platform: Platform, unfit: Callable[[str], None]
 ) -> None:

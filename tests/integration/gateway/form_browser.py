@@ -17,7 +17,7 @@ class Browser:
     def __init__(self, gateway: Gateway, *, base_url: str = "http://gateway") -> None:
         self._gateway = gateway
         self.http = httpx.AsyncClient(
-            transport=httpx.ASGITransport(gateway.app), base_url=base_url, timeout=60, follow_redirects=False
+            transport=httpx.ASGITransport(gateway.app), base_url=base_url, follow_redirects=False
         )
 
     def get(self, path: str, **request: Any) -> httpx.Response:

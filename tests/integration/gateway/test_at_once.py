@@ -8,6 +8,7 @@ from typing import Any
 import anyio
 from asking import Gateway
 from factories import declaration_fields, given_dataset, given_job
+from waiting import PATIENCE_S
 
 AT_ONCE = 8
 # more than there are threads, and many more than connections to the database
@@ -22,7 +23,7 @@ def at_once(gateway: Gateway, count: int, request: Callable[[int], dict[str, Any
         statuses.append((await gateway.ask_later(**request(number))).status_code)
 
     async def run_all() -> None:
-        with anyio.fail_after(20):
+        with anyio.fail_after(PATIENCE_S):
             async with anyio.create_task_group() as group:
                 for number in range(count):
                     group.start_soon(one, number)

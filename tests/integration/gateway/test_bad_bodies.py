@@ -9,12 +9,12 @@ import tracemalloc
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
-import anyio
 import pytest
 import uvicorn
 from anyio.from_thread import start_blocking_portal
 from asking import Gateway, problem
 from factories import job_request_fields
+from waiting import PATIENCE_S, wait_until
 
 from gateway.app import create_app
 from gateway.config import GatewaySettings
@@ -51,29 +51,28 @@ BODIES = {
 MAX_BYTES = 4 * 1024 * 1024
 
 
-@pytest.mark.parametrize(("method", "path", "person"), TAKES_A_BODY)
-@pytest.mark.parametrize("what", BODIES)
-def test_is_refused_and_nothing_is_kept(
-    shared_gateway: Gateway, method: str, path: str, person: str, what: str
-):
+def test_is_refused_and_nothing_is_kept(shared_gateway: Gateway, subtests: pytest.Subtests):
     before = shared_gateway.rows()
-    headers = {"Content-Type": "application/json"} | ({"Content-Encoding": "gzip"} if what == "gzip" else {})
-    answer = shared_gateway.ask(method, path, by=person, content=BODIES[what], headers=headers)
-    found = problem(answer, status=422, kind="InvalidRequest")
-    assert found["field"]
-    assert found["problem"]
-    assert shared_gateway.rows() == before
+    for method, path, person in TAKES_A_BODY:
+        for what, content in BODIES.items():
+            headers = {"Content-Type": "application/json"}
+            headers |= {"Content-Encoding": "gzip"} if what == "gzip" else {}
+            with subtests.test(f"{method} {path}: {what}"):
+                answer = shared_gateway.ask(method, path, by=person, content=content, headers=headers)
+                found = problem(answer, status=422, kind="InvalidRequest")
+                assert found["field"]
+                assert found["problem"]
+                assert shared_gateway.rows() == before
 
 
-@pytest.mark.parametrize(
-    "kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", ""]
-)
-def test_another_content_type_is_not_read_as_json(shared_gateway: Gateway, kind: str):
+def test_another_content_type_is_not_read_as_json(shared_gateway: Gateway, subtests: pytest.Subtests):
     # so a form on another site cannot send a request that counts
-    answer = shared_gateway.ask(
-        "PUT", "/jobs/job-bad-body", by="ada", content=VALID, headers={"Content-Type": kind}
-    )
-    assert problem(answer, status=422)["field"] == "body"
+    for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", ""):
+        with subtests.test(kind):
+            answer = shared_gateway.ask(
+                "PUT", "/jobs/job-bad-body", by="ada", content=VALID, headers={"Content-Type": kind}
+            )
+            assert problem(answer, status=422)["field"] == "body"
 
 
 async def chunks(size: int, *, count: int) -> AsyncIterator[bytes]:
@@ -110,8 +109,7 @@ def server(sqlite_url: str, redis_url: str, tmp_path: Path) -> Iterator[Path]:
     running.install_signal_handlers = lambda: None  # type: ignore[method-assign]  # a thread has none
     with start_blocking_portal() as portal:
         serving = portal.start_task_soon(running.serve)
-        while not running.started:
-            portal.call(anyio.sleep, 0.01)
+        wait_until(lambda: running.started, unless=serving.done, said="the server")
         yield path
         running.should_exit = True
         serving.result()
@@ -119,7 +117,7 @@ def server(sqlite_url: str, redis_url: str, tmp_path: Path) -> Iterator[Path]:
 
 def raw(path: Path, *parts: bytes) -> bytes:
     with socket.socket(socket.AF_UNIX) as connection:
-        connection.settimeout(10)
+        connection.settimeout(PATIENCE_S)
         connection.connect(str(path))
         try:
             for part in parts:

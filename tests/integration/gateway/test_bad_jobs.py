@@ -110,28 +110,22 @@ def request_with(where: tuple[Any, ...], value: Any) -> bytes:
     return json.dumps(request).encode()  # ASCII only, and NaN as it is
 
 
-@pytest.mark.parametrize(
-    ("what", "where", "value", "status", "field", "words"), INVALID, ids=[i[0] for i in INVALID]
-)
-def test_is_refused_by_name_and_nothing_is_kept(
-    shared_gateway: Gateway,
-    what: str,
-    where: tuple[Any, ...],
-    value: Any,
-    status: int,
-    field: str,
-    words: str,
-):
+def test_is_refused_by_name_and_nothing_is_kept(shared_gateway: Gateway, subtests: pytest.Subtests):
     before = shared_gateway.rows()
-    headers = {"Content-Type": "application/json"}
-    answer = shared_gateway.ask(
-        "PUT", "/jobs/job-not-valid", by="ada", content=request_with(where, value), headers=headers
-    )
-    found = problem(answer, status=status)
-    assert found["field"] == field
-    assert words in found["problem"]
-    assert len(answer.content) < 10_000
-    assert shared_gateway.rows() == before
+    for what, where, value, status, field, words in INVALID:
+        with subtests.test(what):
+            answer = shared_gateway.ask(
+                "PUT",
+                "/jobs/job-not-valid",
+                by="ada",
+                content=request_with(where, value),
+                headers={"Content-Type": "application/json"},
+            )
+            found = problem(answer, status=status)
+            assert found["field"] == field
+            assert words in found["problem"]
+            assert len(answer.content) < 10_000
+            assert shared_gateway.rows() == before
 
 
 def test_every_problem_is_named_up_to_a_limit(shared_gateway: Gateway):

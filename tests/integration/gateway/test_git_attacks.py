@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 import urllib3
+from waiting import PATIENCE_S
 
 from domain.errors import InvalidRequest, RequestError
 from gateway.git_hosts import is_elsewhere
@@ -85,7 +86,7 @@ def answers(monkeypatch: pytest.MonkeyPatch, *given: str) -> list[str]:
 def test_a_name_that_leads_to_this_machine(monkeypatch: pytest.MonkeyPatch):
     answers(monkeypatch, "127.0.0.1")
     with listening() as target:
-        plain = urllib3.PoolManager(retries=False, timeout=2)
+        plain = urllib3.PoolManager(retries=False, timeout=PATIENCE_S)
         with pytest.raises(InvalidRequest):
             fetch_files(target.address, COMMIT, folder="", pool=plain)
         # without the defence: our first bytes of TLS are at the port
@@ -102,7 +103,7 @@ def test_a_name_that_answers_otherwise_the_second_time(monkeypatch: pytest.Monke
         asked = answers(monkeypatch, "203.0.113.7", "127.0.0.1")
         looked_at = socket.getaddrinfo(HOST, target.port)[0][4][0]
         assert is_elsewhere(ip_address(str(looked_at)))
-        pool = urllib3.PoolManager(retries=False, timeout=2)
+        pool = urllib3.PoolManager(retries=False, timeout=PATIENCE_S)
         with pytest.raises(InvalidRequest):
             fetch_files(target.address, COMMIT, folder="", pool=pool)
         assert len(target.came) == 1
@@ -130,7 +131,7 @@ def test_a_named_host_that_sends_us_elsewhere():
         with listening(moved) as outside:
             address = f"http://127.0.0.1:{outside.port}/group/mean.git"
             with suppress(urllib3.exceptions.HTTPError):
-                urllib3.PoolManager(timeout=2).request("GET", address)
+                urllib3.PoolManager(timeout=PATIENCE_S).request("GET", address)
             assert inside.came
             inside.came.clear()
             with _pool() as pool, pytest.raises(InvalidRequest):
@@ -163,7 +164,7 @@ def git(*arguments: str) -> None:
     environment = {"PATH": os.environ["PATH"], "GIT_ALLOW_PROTOCOL": "ext:file", "GIT_TERMINAL_PROMPT": "0"}
     program = shutil.which("git")
     assert program is not None
-    subprocess.run([program, *arguments], env=environment, capture_output=True, timeout=30, check=False)
+    subprocess.run([program, *arguments], env=environment, capture_output=True, check=False)
 
 
 def test_an_address_that_is_a_program_or_an_option(marker: Path, tmp_path: Path):

@@ -133,9 +133,10 @@ def _endless(handler: BaseHTTPRequestHandler) -> None:
     handler.send_response(200)
     handler.send_header("Content-Type", "application/x-git-upload-pack-advertisement")
     handler.end_headers()
-    line = b"0040" + b"1" * 40 + b" refs/heads/" + b"x" * 8
-    for _ in range(200):  # 50 MiB, should nobody hang up
-        handler.wfile.write(line * 4000)
+    name = b" refs/heads/"
+    line = b"fff0" + b"1" * 40 + name + b"x" * (0xFFF0 - 4 - 40 - len(name))  # as long as one can be
+    for _ in range(800):  # 50 MiB, should nobody hang up
+        handler.wfile.write(line)
 
 
 def _nonsense(handler: BaseHTTPRequestHandler) -> None:

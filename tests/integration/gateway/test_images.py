@@ -13,6 +13,7 @@ from store import images
 from store.tables import audit_events
 
 OTHER = "sha256:" + "2b" * 32
+FIX = "Use the digest, sha256: and 64 hex digits, that `dpgate image list` shows."
 ORIGIN = images.Origin(ImageKind.IMPORTED, tree_digest=OTHER, source_digest=OTHER, size=9)
 
 
@@ -49,24 +50,24 @@ def test_the_way_of_an_image(gateway, image):
     ]
 
 
-@pytest.mark.parametrize(
-    "reference", ["python", "python:3.11", "sha256:12", "SHA256:" + "1a" * 32, "sha512:" + "1a" * 64]
-)
-def test_a_tag_or_name_is_no_digest(gateway, image, reference):
-    for method, path in (("POST", "/approval"), ("DELETE", "/approval"), ("DELETE", "")):
-        found = problem(
-            gateway.ask(method, f"/images/{reference}{path}", by="olga"), status=422, kind="InvalidRequest"
-        )
-        assert found["field"] == "digest"
-        assert "a name or tag can come to stand for another image" in found["problem"]
-        assert found["fix"] == "Use the digest, sha256: and 64 hex digits, that `dpgate image list` shows."
-    assert events(gateway) == []
+def test_a_tag_or_name_is_no_digest(gateway, image, subtests: pytest.Subtests):
+    for reference in ("python", "python:3.11", "sha256:12", "SHA256:" + "1a" * 32, "sha512:" + "1a" * 64):
+        for method, path in (("POST", "/approval"), ("DELETE", "/approval"), ("DELETE", "")):
+            with subtests.test(f"{method} {reference}{path}"):
+                answer = gateway.ask(method, f"/images/{reference}{path}", by="olga")
+                found = problem(answer, status=422, kind="InvalidRequest")
+                assert found["field"] == "digest"
+                assert "a name or tag can come to stand for another image" in found["problem"]
+                assert found["fix"] == FIX
+                assert events(gateway) == []
 
 
-@pytest.mark.parametrize("body", [{"syscalls": "all"}, {"syscalls": None}, {"warm": 3}, {"more": 1}, []])
-def test_an_approval_that_cannot_be_read(gateway, image, body):
-    problem(gateway.ask("POST", f"{image}/approval", by="olga", json=body), status=422, kind="InvalidRequest")
-    assert events(gateway) == []
+def test_an_approval_that_cannot_be_read(gateway, image, subtests: pytest.Subtests):
+    for body in ({"syscalls": "all"}, {"syscalls": None}, {"warm": 3}, {"more": 1}, []):
+        with subtests.test(str(body)):
+            answer = gateway.ask("POST", f"{image}/approval", by="olga", json=body)
+            problem(answer, status=422, kind="InvalidRequest")
+            assert events(gateway) == []
 
 
 def test_an_image_under_an_unfinished_job_stays(gateway):

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 
-import anyio
 import pytest
 from asking import Gateway, problem, running_gateway
 from factories import given_dataset, given_image, job_request_fields, policy_fields
 from receivers import SENDER, Mailbox, Receiver, current, mail_server, receiving
 from sqlalchemy import select
+from waiting import wait_until
 
 from domain.notice import NoticeState, SendProblem
 from gateway.notices.sender import Sender, rules_of
@@ -190,16 +190,8 @@ def test_a_gateway_sends_by_itself_while_it_runs(sqlite_url: str, redis_url: str
         with running_gateway(sqlite_url, redis_url, **settings) as gateway:
             made = gateway.ask("POST", "/channels/webhooks", by="ada", json={"url": receiver.url}).json()
             gateway.ask("POST", f"/channels/webhooks/{made['id']}/test", by="ada")
-            for _ in range(200):
-                if receiver.got:
-                    break
-                gateway.ask("GET", "/me", by="ada")
-                gateway.portal.call(_a_moment)
+            wait_until(lambda: receiver.got, said="what the gateway's own thread sends")
         assert [posted.body.count(b'"kind":"test"') for posted in receiver.got] == [1]
-
-
-async def _a_moment() -> None:
-    await anyio.sleep(0.05)
 
 
 def _give_up(gateway: Gateway) -> None:

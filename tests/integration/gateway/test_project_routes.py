@@ -9,6 +9,7 @@ import pytest
 from asking import Gateway, problem
 from factories import given_dataset, given_image, job_request_fields, policy_fields
 from given_projects import given_ask, given_grant, given_project, last_day, project_fields
+from waiting import PATIENCE_S
 
 from store import projects
 
@@ -102,7 +103,7 @@ def test_a_grant_ends_before_a_submission_or_after_it(gateway: Gateway):
         answers[name] = await gateway.ask_later(method, path, by=by, json=body)
 
     async def together() -> None:
-        with anyio.fail_after(30):
+        with anyio.fail_after(PATIENCE_S):
             async with anyio.create_task_group() as group:
                 for number in range(8):
                     fields = job_request_fields(project="sleep", epsilon=f"0.{number + 11}")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
+import hashlib
 import json
+import os
 import re
 import shutil
-import socket
 import subprocess
 import time
 from collections.abc import Iterator
@@ -14,6 +16,7 @@ from pathlib import Path
 import httpx
 import pytest
 from asking import Gateway, running_gateway
+from base_images import _cache
 from factories import given_dataset
 from form_browser import Browser
 from given_projects import given_grant, given_project
@@ -41,17 +44,31 @@ def entitle(folder: Path, *entitlements: str) -> None:
     (folder / "entitlements.json").write_text(json.dumps(entitlements))
 
 
+def installed() -> Path:
+    """The provider's packages. Sessions side by side install once, and later ones find what is there."""
+    lock = (SOURCE / "package-lock.json").read_bytes()
+    place = _cache() / f"oidc-provider-{hashlib.sha256(lock).hexdigest()[:16]}"
+    place.mkdir(parents=True, exist_ok=True)
+    with (place / "lock").open("w") as turn:
+        fcntl.flock(turn, fcntl.LOCK_EX)
+        if not (place / "installed").exists():
+            for file in SOURCE.glob("package*.json"):
+                shutil.copy(file, place)
+            subprocess.run(INSTALL, cwd=place, check=True, capture_output=True)
+            (place / "installed").touch()
+    os.utime(place)  # what nobody used for long is removed
+    return place / "node_modules"
+
+
 @pytest.fixture(scope="module")
 def provider(folder: Path) -> Iterator[str]:
-    """Its address. npm keeps what it fetched, so only the first installation takes long."""
-    for file in SOURCE.iterdir():
-        shutil.copy(file, folder)
-    subprocess.run(INSTALL, cwd=folder, check=True, timeout=180, capture_output=True)
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    """Its address."""
+    (folder / "node_modules").symlink_to(installed())
+    shutil.copy(SOURCE / "package.json", folder)
+    shutil.copy(SOURCE / "provider.mjs", folder)
     # Node.js comes with it: what a host has may be older than the provider takes
     (node,) = (folder / "node_modules").glob("node-linux-*/bin/node")
-    command = [str(node), "provider.mjs", str(port)]
+    command = [str(node), "provider.mjs"]
     log = folder / "log"
     with (
         log.open("wb") as errors,
@@ -59,7 +76,8 @@ def provider(folder: Path) -> Iterator[str]:
     ):
         try:
             assert process.stdout is not None
-            assert process.stdout.readline() == b"ready\n", log.read_text()
+            ready, _, port = process.stdout.readline().decode().strip().partition(" ")
+            assert ready == "ready", log.read_text()
             yield f"http://127.0.0.1:{port}"
         finally:
             process.terminate()

@@ -60,53 +60,53 @@ def test_it_costs_nothing(ready: Gateway):
     assert ready.ask("GET", "/datasets/heights/budget", by="ada").json() == before
 
 
-@pytest.mark.parametrize("other", ["holder", "rival", "olga", "bob"])
-def test_nobody_else_learns_of_it(ready: Gateway, other: str):
+def test_nobody_else_learns_of_it(ready: Gateway, subtests: pytest.Subtests):
     ready.ask("PUT", PLACE, by="ada", json=body())
     finish(ready)
-    refused = problem(ready.ask("GET", PLACE, by=other), status=404, kind="NotFound")
-    absent = problem(ready.ask("GET", "/rehearsals/rehearsal-none", by=other), status=404, kind="NotFound")
-    assert refused == absent
-    assert ready.ask("GET", "/rehearsals", by=other).json() == []
+    forecast = {"mechanism": {"name": "pac", "nats": "0.1"}}
+    for other in ("holder", "rival", "olga", "bob"):
+        with subtests.test(other):
+            refused = problem(ready.ask("GET", PLACE, by=other), status=404, kind="NotFound")
+            absent = ready.ask("GET", "/rehearsals/rehearsal-none", by=other)
+            assert refused == problem(absent, status=404, kind="NotFound")
+            assert ready.ask("GET", "/rehearsals", by=other).json() == []
+            asked = ready.ask("POST", f"{PLACE}/forecast", by=other, json=forecast)
+            problem(asked, status=404, kind="NotFound")
 
 
 def test_a_data_set_of_others_does_not_exist(ready: Gateway):
     problem(ready.ask("PUT", PLACE, by="bob", json=body()), status=404, kind="NotFound")
 
 
-@pytest.mark.parametrize(
-    ("change", "field", "status"),
-    [
-        ({"block_size": 31}, "block_size", 422),
-        ({"block_size": 2}, "block_size", 422),
-        ({"block_size": "10"}, "block_size", 422),
-        ({"dataset": "nothing"}, "dataset", 404),
-        ({"runs_of": "rehearsal-none"}, "rehearsal", 404),
-        ({"mechanism": {}}, "mechanism", 422),
-    ],
-)
-def test_a_wrong_field_is_named_and_nothing_is_kept(
-    ready: Gateway, change: dict[str, Any], field: str, status: int
-):
+WRONG: list[tuple[dict[str, Any], str, int]] = [
+    ({"block_size": 31}, "block_size", 422),
+    ({"block_size": 2}, "block_size", 422),
+    ({"block_size": "10"}, "block_size", 422),
+    ({"dataset": "nothing"}, "dataset", 404),
+    ({"runs_of": "rehearsal-none"}, "rehearsal", 404),
+    ({"mechanism": {}}, "mechanism", 422),
+]
+UNFIT: list[tuple[dict[str, Any], str, int]] = [
+    ({"image": "other"}, "pipeline.manifest.image", 403),
+    ({"resources": {"wall_seconds": 3600}}, "pipeline.manifest.resources.wall_seconds", 422),
+    ({"outputs": []}, "pipeline.manifest.outputs", 422),
+]
+
+
+def test_a_wrong_field_is_named_and_nothing_is_kept(ready: Gateway, subtests: pytest.Subtests):
     before = ready.rows()
-    answer = ready.ask("PUT", PLACE, by="ada", json=body(**change))
-    assert problem(answer, status=status)["field"] == field
-    assert ready.rows() == before
+    for change, field, status in WRONG:
+        with subtests.test(str(change)):
+            answer = ready.ask("PUT", PLACE, by="ada", json=body(**change))
+            assert problem(answer, status=status)["field"] == field
+            assert ready.rows() == before
 
 
-@pytest.mark.parametrize(
-    ("manifest", "field", "status"),
-    [
-        ({"image": "other"}, "pipeline.manifest.image", 403),
-        ({"resources": {"wall_seconds": 3600}}, "pipeline.manifest.resources.wall_seconds", 422),
-        ({"outputs": []}, "pipeline.manifest.outputs", 422),
-    ],
-)
-def test_a_pipeline_is_refused_as_a_job_would_be(
-    ready: Gateway, manifest: dict[str, Any], field: str, status: int
-):
-    asked = body(pipeline={"manifest": manifest_fields(**manifest), "sources": []})
-    assert problem(ready.ask("PUT", PLACE, by="ada", json=asked), status=status)["field"] == field
+def test_a_pipeline_is_refused_as_a_job_would_be(ready: Gateway, subtests: pytest.Subtests):
+    for manifest, field, status in UNFIT:
+        with subtests.test(str(manifest)):
+            asked = body(pipeline={"manifest": manifest_fields(**manifest), "sources": []})
+            assert problem(ready.ask("PUT", PLACE, by="ada", json=asked), status=status)["field"] == field
 
 
 def test_a_twin_that_is_too_large_is_refused(ready: Gateway):
@@ -142,27 +142,20 @@ def test_a_forecast_of_any_mechanism_comes_with_its_class(ready: Gateway):
     assert chosen["within_95"] > chosen["noise_95"] > 0
 
 
-@pytest.mark.parametrize(
-    ("mechanism", "fix"),
-    [
-        (
-            {"name": "pac", "nats": "0.1"},
-            "Ask for a rehearsal with runs_of rehearsal-0001 and mechanism pac.",
-        ),
-        ({"name": "sample_aggregate", "epsilon": "1", "repeats": 3}, "Ask for another choice."),
-        ({"name": "sample_aggregate", "epsilon": "1", "weights": {"nobody": 2}}, "Ask for another choice."),
-    ],
-)
-def test_a_forecast_that_there_is_not_says_what_to_do(ready: Gateway, mechanism: dict[str, Any], fix: str):
-    ready.ask("PUT", PLACE, by="ada", json=body())
-    finish(ready)
-    refused = problem(ask_forecast(ready, **mechanism), status=422, kind="InvalidRequest")
-    assert (refused["field"], refused["fix"]) == ("mechanism", fix)
+NO_FORECAST: list[tuple[dict[str, Any], str]] = [
+    (
+        {"name": "pac", "nats": "0.1"},
+        "Ask for a rehearsal with runs_of rehearsal-0001 and mechanism pac.",
+    ),
+    ({"name": "sample_aggregate", "epsilon": "1", "repeats": 3}, "Ask for another choice."),
+    ({"name": "sample_aggregate", "epsilon": "1", "weights": {"nobody": 2}}, "Ask for another choice."),
+]
 
 
-@pytest.mark.parametrize("other", ["holder", "rival", "bob"])
-def test_nobody_else_has_a_forecast_of_it(ready: Gateway, other: str):
+def test_a_forecast_that_there_is_not_says_what_to_do(ready: Gateway, subtests: pytest.Subtests):
     ready.ask("PUT", PLACE, by="ada", json=body())
     finish(ready)
-    asked = {"mechanism": {"name": "pac", "nats": "0.1"}}
-    problem(ready.ask("POST", f"{PLACE}/forecast", by=other, json=asked), status=404, kind="NotFound")
+    for mechanism, fix in NO_FORECAST:
+        with subtests.test(str(mechanism)):
+            refused = problem(ask_forecast(ready, **mechanism), status=422, kind="InvalidRequest")
+            assert (refused["field"], refused["fix"]) == ("mechanism", fix)

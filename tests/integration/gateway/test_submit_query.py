@@ -39,57 +39,58 @@ def test_a_query_becomes_a_job(heights: Gateway):
     assert heights.ask("GET", f"/jobs/{JOB}", by="ada").json() == view
 
 
-@pytest.mark.parametrize(
-    ("query", "field", "fix"),
-    [
-        ({"kind": "median", "column": "age"}, "query.kind", "count, sum, mean"),
-        ({"column": "age"}, "query.kind", "Add it"),
-        ({"kind": "mean"}, "query.column", "Add it"),
-        ({"kind": "mean", "column": "weight"}, "query.column.weight", "There are: age, height"),
-        ({"kind": "mean", "column": "sex"}, "query.column.sex", "There are: age, height"),
-        ({"kind": "mean", "column": "participant_id"}, "query.column.participant_id", "There are"),
-        ({"kind": "mean", "column": {"name": "age", "upper": 300}}, "query.column.age", "between 0 and 120"),
-        ({**MEAN, "table": "other.tsv"}, "query.table", "There are: participants.tsv"),
-        ({**MEAN, "by": ["age"]}, "query.by.0", "There are: sex"),
-        ({**MEAN, "by": ["sex", "sex"]}, "query.by", "Name it once"),
-        ({**MEAN, "contribution": {"rows": 2}}, "query.contribution", "Leave it out"),
-        ({**MEAN, "contribution": {}}, "query.contribution", ""),
-        ({"kind": "histogram", "column": "age"}, "query.bins", "bins: 10"),
-        ({"kind": "histogram", "column": "age", "bins": 1}, "query.bins", "2 or more"),
-        ({"kind": "histogram", "column": "age", "edges": [50, 20]}, "query", ""),
-        ({"kind": "quantile", "column": "age", "probabilities": ["0.5", "1.5"]}, "query.probabilities.1", ""),
-        ({"kind": "covariance", "columns": ["age"]}, "query.columns", ""),
-        ({**MEAN, "sql": "DROP TABLE jobs"}, "query.sql", "Remove it"),
-    ],
-)
-def test_what_is_wrong_is_named(heights: Gateway, query, field, fix):
+WRONG: list[tuple[dict[str, Any], str, str]] = [
+    ({"kind": "median", "column": "age"}, "query.kind", "count, sum, mean"),
+    ({"column": "age"}, "query.kind", "Add it"),
+    ({"kind": "mean"}, "query.column", "Add it"),
+    ({"kind": "mean", "column": "weight"}, "query.column.weight", "There are: age, height"),
+    ({"kind": "mean", "column": "sex"}, "query.column.sex", "There are: age, height"),
+    ({"kind": "mean", "column": "participant_id"}, "query.column.participant_id", "There are"),
+    ({"kind": "mean", "column": {"name": "age", "upper": 300}}, "query.column.age", "between 0 and 120"),
+    ({**MEAN, "table": "other.tsv"}, "query.table", "There are: participants.tsv"),
+    ({**MEAN, "by": ["age"]}, "query.by.0", "There are: sex"),
+    ({**MEAN, "by": ["sex", "sex"]}, "query.by", "Name it once"),
+    ({**MEAN, "contribution": {"rows": 2}}, "query.contribution", "Leave it out"),
+    ({**MEAN, "contribution": {}}, "query.contribution", ""),
+    ({"kind": "histogram", "column": "age"}, "query.bins", "bins: 10"),
+    ({"kind": "histogram", "column": "age", "bins": 1}, "query.bins", "2 or more"),
+    ({"kind": "histogram", "column": "age", "edges": [50, 20]}, "query", ""),
+    ({"kind": "quantile", "column": "age", "probabilities": ["0.5", "1.5"]}, "query.probabilities.1", ""),
+    ({"kind": "covariance", "columns": ["age"]}, "query.columns", ""),
+    ({**MEAN, "sql": "DROP TABLE jobs"}, "query.sql", "Remove it"),
+]
+
+
+def test_what_is_wrong_is_named(heights: Gateway, subtests: pytest.Subtests):
     before = heights.rows()
-    answer = submit(heights, query)
-    first = problem(answer, status=422)
-    assert first["field"] == field
-    assert fix in first["fix"]
-    assert heights.rows() == before
+    for query, field, fix in WRONG:
+        with subtests.test(str(query)):
+            first = problem(submit(heights, query), status=422)
+            assert first["field"] == field
+            assert fix in first["fix"]
+            assert heights.rows() == before
 
 
-@pytest.mark.parametrize(
-    ("where", "field"),
-    [
-        ({"column": "age", "operator": "~", "value": 3}, "query.where.0.operator"),
-        ({"column": "age", "operator": "=", "value": "old"}, "query.where.0.value"),
-        ({"column": "age", "operator": "=", "value": True}, "query.where.0.value"),
-        ({"column": "age", "operator": "=", "value": 10**400}, "query.where.0.value"),
-        ({"column": "age", "operator": "in", "value": []}, "query.where.0"),
-        ({"column": "age", "operator": "in", "value": [1, "a"]}, "query.where.0.value"),
-        ({"column": "age", "operator": "=", "value": [1]}, "query.where.0"),
-        ({"column": "sex", "operator": "=", "value": "x"}, "query.where.0.value"),
-        ({"column": "sex", "operator": "=", "value": 1}, "query.where.0.value"),
-        ({"column": "sex", "operator": "<", "value": "f"}, "query.where.0.operator"),
-        ({"column": "nobody", "operator": "=", "value": 1}, "query.where.0.column"),
-    ],
-)
-def test_conditions_that_cannot_be(heights: Gateway, where, field):
-    answer = submit(heights, {**MEAN, "where": [where]})
-    assert problem(answer, status=422)["field"] == field
+WHERE: list[tuple[dict[str, Any], str]] = [
+    ({"column": "age", "operator": "~", "value": 3}, "query.where.0.operator"),
+    ({"column": "age", "operator": "=", "value": "old"}, "query.where.0.value"),
+    ({"column": "age", "operator": "=", "value": True}, "query.where.0.value"),
+    ({"column": "age", "operator": "=", "value": 10**400}, "query.where.0.value"),
+    ({"column": "age", "operator": "in", "value": []}, "query.where.0"),
+    ({"column": "age", "operator": "in", "value": [1, "a"]}, "query.where.0.value"),
+    ({"column": "age", "operator": "=", "value": [1]}, "query.where.0"),
+    ({"column": "sex", "operator": "=", "value": "x"}, "query.where.0.value"),
+    ({"column": "sex", "operator": "=", "value": 1}, "query.where.0.value"),
+    ({"column": "sex", "operator": "<", "value": "f"}, "query.where.0.operator"),
+    ({"column": "nobody", "operator": "=", "value": 1}, "query.where.0.column"),
+]
+
+
+def test_conditions_that_cannot_be(heights: Gateway, subtests: pytest.Subtests):
+    for where, field in WHERE:
+        with subtests.test(str(where)[:100]):
+            answer = submit(heights, {**MEAN, "where": [where]})
+            assert problem(answer, status=422)["field"] == field
 
 
 def test_an_epsilon_that_is_too_small_for_the_question(heights: Gateway):

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 import pytest
 from receivers import Mailbox, Receiver, given_address, given_webhook, sending
 from telling import sent_to, tell
+from waiting import wait_until
 
 from domain.notice import MOST_ATTEMPTS, NoticeState, SendProblem
 from store import channels, outbox
@@ -105,21 +106,12 @@ def test_the_thread_of_a_gateway_sends_by_itself_and_survives_a_missing_database
         sender._database = Database("sqlite:////nowhere/at/all.db")
         with caplog.at_level(logging.DEBUG, logger="gateway"):
             sender.start()
-            wait_for(lambda: "cannot be sent now" in caplog.text)
+            wait_until(lambda: "cannot be sent now" in caplog.text)
             sender._database.close()
             sender._database = right
             tell(sqlite_database, now)
-            wait_for(lambda: sent_to(sqlite_database)[0].state is NoticeState.SENT)
+            wait_until(lambda: sent_to(sqlite_database)[0].state is NoticeState.SENT)
     ours = " ".join(entry.getMessage() for entry in caplog.records if entry.name.startswith("gateway"))
     assert secret not in ours
     assert "hidden-path" not in ours
     assert len(receiver.got) == 1
-
-
-def wait_for(happened) -> None:
-    tick = threading.Event()
-    for _ in range(1000):
-        if happened():
-            return
-        tick.wait(0.02)
-    raise AssertionError("it did not happen within 20 seconds")

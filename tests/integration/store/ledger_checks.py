@@ -107,7 +107,7 @@ def check_race(database: Database, ledger: ModuleType, *, cap: int = 300_500, am
     together = threading.Barrier(CLIENTS)
 
     def client(number: int) -> bool:
-        together.wait(30)
+        together.wait()
         try:
             with database.transaction() as connection:
                 reserve(ledger, connection, f"job-{number}", amount, author=f"user-{number}")
@@ -278,11 +278,12 @@ def observed(database: Database, *, cap: int) -> Iterator[None]:
     columns = (accounts.c.currency, accounts.c.reserved, accounts.c.spent)
 
     def look() -> None:
-        while not stop.is_set():
+        is_over = False
+        while not is_over:
             with database.reading() as connection:
                 rows = connection.execute(sa.select(*columns)).all()
             seen.extend((row.reserved + row.spent) / RATES[Currency(row.currency)] for row in rows)
-            stop.wait(0.002)
+            is_over = stop.wait(0.002)
 
     observer = threading.Thread(target=look)
     observer.start()

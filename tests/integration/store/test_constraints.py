@@ -44,15 +44,11 @@ def refuses(database, statement, *, error=IntegrityError, words=None):
         connection.execute(sa.text(statement))
 
 
-def test_migrations_make_the_tables_that_the_code_declares(bare):
+def test_migrations_make_the_tables_that_the_code_declares_and_again_they_change_nothing(bare):
     bare.migrate()
     with bare.reading() as connection:
         context = MigrationContext.configure(connection, opts={"compare_type": True})
         assert compare_metadata(context, metadata) == []
-
-
-def test_migrating_again_changes_nothing(bare):
-    bare.migrate()
     with bare.transaction() as connection:
         given_job(connection, job_id="job-kept")
     bare.migrate()
@@ -94,25 +90,21 @@ def test_migrating_is_one_transaction(bare):
     assert len(commits) == 1
 
 
-@pytest.mark.parametrize("table", APPEND_ONLY)
-def test_append_only_rows_stay_as_they_are(used, table):
-    column = sa.inspect(used.engine).get_columns(table)[0]["name"]
-    for statement in (f"UPDATE {table} SET {column} = {column}", f"DELETE FROM {table}"):
-        refuses(used, statement, error=DBAPIError, words=f"{table} is append-only")
+def test_append_only_rows_stay_as_they_are(used, subtests):
+    for table in APPEND_ONLY:
+        column = sa.inspect(used.engine).get_columns(table)[0]["name"]
+        replaced = f"INSERT OR REPLACE INTO {table} SELECT * FROM {table}"
+        for statement in (
+            f"UPDATE {table} SET {column} = {column}",
+            f"DELETE FROM {table}",
+            replaced if used.is_sqlite else f"TRUNCATE {table}",
+        ):
+            with subtests.test(msg=statement):
+                refuses(used, statement, error=DBAPIError, words=f"{table} is append-only")
 
 
-@pytest.mark.parametrize("table", APPEND_ONLY)
-def test_append_only_rows_cannot_be_replaced_or_emptied(used, table):
-    if used.is_sqlite:
-        statement = f"INSERT OR REPLACE INTO {table} SELECT * FROM {table}"
-    else:
-        statement = f"TRUNCATE {table}"
-    refuses(used, statement, error=DBAPIError, words=f"{table} is append-only")
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
+def test_no_account_is_overdrawn_or_negative(used, subtests):
+    for change in (
         "spent = cap + 1",
         "reserved = cap + 1",
         "spent = cap, reserved = 1",
@@ -121,33 +113,25 @@ def test_append_only_rows_cannot_be_replaced_or_emptied(used, table):
         "cap = spent - 1",
         "kind = 'everyone'",
         "currency = 'euro'",
-    ],
-)
-def test_no_account_is_overdrawn_or_negative(used, change):
-    refuses(used, f"UPDATE accounts SET {change}")
+    ):
+        with subtests.test(msg=change):
+            refuses(used, f"UPDATE accounts SET {change}")
 
 
-@pytest.mark.parametrize("amount", [0, -1, -500_000])
-def test_no_entry_takes_back_budget(used, amount):
-    refuses(
-        used,
-        "INSERT INTO ledger_entries (account_id, job_id, action, amount, at) "
-        f"VALUES (1, 'job-x', 'reserve', {amount}, CURRENT_TIMESTAMP)",
-    )
+def test_no_entry_takes_back_budget_or_settles_twice(used, subtests):
+    entries = [("job-x", "reserve", amount) for amount in (0, -1, -500_000)]
+    entries += [("job-released", action, 500_000) for action in ("charge", "refund")]
+    for job, action, amount in entries:
+        with subtests.test(msg=f"{action} {amount} for {job}"):
+            refuses(
+                used,
+                "INSERT INTO ledger_entries (account_id, job_id, action, amount, at) "
+                f"VALUES (1, '{job}', '{action}', {amount}, CURRENT_TIMESTAMP)",
+            )
 
 
-@pytest.mark.parametrize("action", ["charge", "refund"])
-def test_a_reservation_is_settled_once_even_by_raw_sql(used, action):
-    refuses(
-        used,
-        "INSERT INTO ledger_entries (account_id, job_id, action, amount, at) "
-        f"VALUES (1, 'job-released', '{action}', 500000, CURRENT_TIMESTAMP)",
-    )
-
-
-@pytest.mark.parametrize(
-    "statement",
-    [
+def test_closed_lists_and_references(used, subtests):
+    for statement in (
         "UPDATE jobs SET state = 'FAILED'",
         "UPDATE jobs SET reason = 'the patient in bed 4'",
         "UPDATE users SET role = 'root'",
@@ -155,17 +139,12 @@ def test_a_reservation_is_settled_once_even_by_raw_sql(used, action):
         "UPDATE jobs SET dataset_id = 'none'",
         "DELETE FROM users",
         "INSERT INTO audit_head (id, number, hash) VALUES (2, 0, '')",
-    ],
-)
-def test_closed_lists_and_references(used, statement):
-    refuses(used, statement)
+    ):
+        with subtests.test(msg=statement):
+            refuses(used, statement)
 
 
-def test_a_second_release_of_a_job_is_refused(used):
-    with pytest.raises(IntegrityError), used.transaction() as connection:
-        releases.insert(connection, make_release(job_id="job-released", id="another"))
-
-
-def test_a_release_needs_its_job(used):
-    with pytest.raises(IntegrityError), used.transaction() as connection:
-        releases.insert(connection, make_release(job_id="job-unknown"))
+def test_a_release_needs_its_job_and_a_job_has_one(used):
+    for fields in ({"job_id": "job-released", "id": "another"}, {"job_id": "job-unknown"}):
+        with pytest.raises(IntegrityError), used.transaction() as connection:
+            releases.insert(connection, make_release(**fields))

@@ -5,26 +5,23 @@ On SQLite there is one writer at a time anyway; on PostgreSQL it takes the locks
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import closing
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import sqlalchemy as sa
 from factories import NOW, given_dataset, given_user, make_user, policy_fields
 from given_projects import given_grant, given_project, refuses
+from services import PostgreSQL
+from standing_in_line import wait_until_another_waits
+from waiting import PATIENCE_S
 
 from domain.errors import NotAllowed
 from domain.permissions import Role
 from store import granting, grants, projects
 from store.database import Database
 
-PATIENCE_S = 30
 ADA, BOB, HOLDER = make_user("ada"), make_user("bob"), make_user("holder", Role.RIGHTS_HOLDER)
-WAITING = sa.text(
-    "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
-)
 Ending = Callable[[sa.Connection], object]
 
 
@@ -41,14 +38,14 @@ def remove(connection: sa.Connection) -> None:
 
 
 @pytest.fixture
-def granted(postgresql_url: str) -> Iterator[Database]:
-    with closing(Database(postgresql_url)) as database:
-        with database.transaction() as connection:
-            given_user(connection, "holder", Role.RIGHTS_HOLDER)
-            given_dataset(connection, policy=policy_fields(data_users=[]))
-            given_project(connection, members=("ada", "bob"))
-            given_grant(connection)
-        yield database
+def granted(postgresql: PostgreSQL, postgresql_url: str) -> Database:
+    database = postgresql.opened(postgresql_url)
+    with database.transaction() as connection:
+        given_user(connection, "holder", Role.RIGHTS_HOLDER)
+        given_dataset(connection, policy=policy_fields(data_users=[]))
+        given_project(connection, members=("ada", "bob"))
+        given_grant(connection)
+    return database
 
 
 def check(connection: sa.Connection) -> None:
@@ -65,7 +62,7 @@ def test_what_a_submission_relies_on_ends_after_it(granted: Database, ending: En
         with granted.transaction() as submission:
             check(submission)
             taken = other.submit(take)
-            _wait_for_a_lock(granted, taken)
+            wait_until_another_waits(granted, unless=taken.done)
             check(submission)
         taken.result(PATIENCE_S)
     with granted.transaction() as connection, refuses("sleep", NotAllowed):
@@ -82,7 +79,7 @@ def test_a_submission_that_comes_second_is_refused(granted: Database, ending: En
         with granted.transaction() as first:
             ending(first)
             submitted = other.submit(submit)
-            _wait_for_a_lock(granted, submitted)
+            wait_until_another_waits(granted, unless=submitted.done)
         with refuses("sleep", NotAllowed):
             submitted.result(PATIENCE_S)
 
@@ -92,15 +89,3 @@ def test_submissions_do_not_wait_for_each_other(granted: Database):
         another.execute(sa.text("SET LOCAL lock_timeout = '5s'"))
         check(one)
         check(another)
-
-
-def _wait_for_a_lock(database: Database, behind: Future[None]) -> None:
-    """Until the other transaction stands in line. One that did not wait has ended."""
-    deadline = time.monotonic() + PATIENCE_S
-    while time.monotonic() < deadline:
-        assert not behind.done(), "nothing kept it from going ahead"
-        with database.reading() as connection:
-            if connection.execute(WAITING).scalar_one():
-                return
-        time.sleep(0.02)
-    raise TimeoutError("the other transaction neither waits nor ends")

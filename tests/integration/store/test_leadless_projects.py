@@ -43,12 +43,13 @@ def test_a_member_who_can_log_in_leads_on(connection):
     ]
 
 
-@pytest.mark.parametrize("name", ["eve", "zoe", "ada", "nobody"])
-def test_nobody_else_comes_in(connection, name):
+def test_nobody_else_comes_in(connection, subtests):
     before = projects.get(connection, "sleep")
-    with refuses(f"{name} is no member of sleep who can log in", NotFound):
-        leadless.name_lead(connection, "sleep", name, by="olga", now=NOW)
-    assert projects.get(connection, "sleep") == before
+    for name in ("eve", "zoe", "ada", "nobody"):
+        with subtests.test(msg=name):
+            with refuses(f"{name} is no member of sleep who can log in", NotFound):
+                leadless.name_lead(connection, "sleep", name, by="olga", now=NOW)
+            assert projects.get(connection, "sleep") == before
 
 
 def test_a_lead_who_can_log_in_is_left_alone(connection):

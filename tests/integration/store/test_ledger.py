@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 import sqlalchemy as sa
 from factories import NOW, given_account
 from given_projects import given_project
 from sqlalchemy.exc import IntegrityError
+from undone import undone
 
 from domain.errors import BudgetExceeded, InvalidRequest, PlatformError
 from privacy.cost import Cost, Currency
@@ -93,15 +96,15 @@ def test_refunded_budget_can_be_used_again(connection):
     assert taken(connection) == (CAP, 0)
 
 
-@pytest.mark.parametrize("first", [ledger.charge, ledger.refund])
-@pytest.mark.parametrize("second", [ledger.charge, ledger.refund])
-def test_a_reservation_is_settled_once(connection, first, second):
-    reserve(connection)
-    first(connection, job_id="job-1", now=NOW)
-    before = taken(connection)
-    with pytest.raises(IntegrityError), connection.begin_nested():
-        second(connection, job_id="job-1", now=NOW)
-    assert taken(connection) == before
+def test_a_reservation_is_settled_once(connection, subtests):
+    for first, second in itertools.product((ledger.charge, ledger.refund), repeat=2):
+        with subtests.test(msg=f"{first.__name__}, {second.__name__}"), undone(connection):
+            reserve(connection)
+            first(connection, job_id="job-1", now=NOW)
+            before = taken(connection)
+            with pytest.raises(IntegrityError), connection.begin_nested():
+                second(connection, job_id="job-1", now=NOW)
+            assert taken(connection) == before
 
 
 def test_a_job_reserves_once(connection):
@@ -111,48 +114,51 @@ def test_a_job_reserves_once(connection):
     assert taken(connection) == (400_000, 0)
 
 
-@pytest.mark.parametrize("settle", [ledger.charge, ledger.refund])
-def test_nothing_is_settled_without_a_reservation(connection, settle):
-    with pytest.raises(PlatformError, match="job-1 has no reservation"):
-        settle(connection, job_id="job-1", now=NOW)
-    assert taken(connection) == (0, 0)
+def test_nothing_is_settled_without_a_reservation(connection):
+    for settle in (ledger.charge, ledger.refund):
+        with pytest.raises(PlatformError, match="job-1 has no reservation"):
+            settle(connection, job_id="job-1", now=NOW)
+        assert taken(connection) == (0, 0)
 
 
 NO_AMOUNTS = [0, -1, -400_000, True, 1.0, 0.5, float("nan"), float("inf"), 2**63, "1", None]
 
 
-@pytest.mark.parametrize("amount", [*NO_AMOUNTS, 10**9 + 1])
-def test_no_amount_but_a_positive_integer(connection, amount):
-    with pytest.raises(ValueError, match="a positive whole number of units"):
-        reserve(connection, amount=amount)
-    assert taken(connection) == (0, 0)
+def test_no_amount_but_a_positive_integer(connection, subtests):
+    for amount in [*NO_AMOUNTS, 10**9 + 1]:
+        with subtests.test(msg=repr(amount)), undone(connection):
+            with pytest.raises(ValueError, match="a positive whole number of units"):
+                reserve(connection, amount=amount)
+            assert taken(connection) == (0, 0)
 
 
-@pytest.mark.parametrize("cap", NO_AMOUNTS)
-def test_no_cap_but_a_positive_integer(connection, cap):
-    with pytest.raises(ValueError, match="a positive integer of units"):
-        allot(connection, "user", "ada", cap)
-    with pytest.raises(ValueError, match="a positive integer of units"):
-        given_account(connection, cohort="other", cap=cap)
-    assert taken(connection) == (0, 0)
+def test_no_cap_but_a_positive_integer(connection, subtests):
+    for cap in NO_AMOUNTS:
+        with subtests.test(msg=repr(cap)), undone(connection):
+            with pytest.raises(ValueError, match="a positive integer of units"):
+                allot(connection, "user", "ada", cap)
+            with pytest.raises(ValueError, match="a positive integer of units"):
+                given_account(connection, cohort="other", cap=cap)
+            assert taken(connection) == (0, 0)
 
 
-@pytest.mark.parametrize("currency", list(Currency))
-def test_a_currency_without_an_account(connection, currency):
-    with pytest.raises(BudgetExceeded, match=f"this data set has no budget of {currency}"):
-        ledger.reserve(
-            connection,
-            job_id="j",
-            cohort="nowhere",
-            author="ada",
-            project=None,
-            cost=Cost.of({currency: 1}),
-            now=NOW,
-        )
-    with pytest.raises(BudgetExceeded, match=f"this data set has no budget of {currency}"):
-        allotments.allot(
-            connection, cohort="nowhere", kind="user", holder="ada", currency=currency, cap=1_000
-        )
+def test_a_currency_without_an_account(connection, subtests):
+    for currency in Currency:
+        with subtests.test(msg=currency), undone(connection):
+            with pytest.raises(BudgetExceeded, match=f"this data set has no budget of {currency}"):
+                ledger.reserve(
+                    connection,
+                    job_id="j",
+                    cohort="nowhere",
+                    author="ada",
+                    project=None,
+                    cost=Cost.of({currency: 1}),
+                    now=NOW,
+                )
+            with pytest.raises(BudgetExceeded, match=f"this data set has no budget of {currency}"):
+                allotments.allot(
+                    connection, cohort="nowhere", kind="user", holder="ada", currency=currency, cap=1_000
+                )
 
 
 def test_an_account_is_opened_once(connection):

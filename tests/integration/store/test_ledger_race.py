@@ -32,9 +32,24 @@ def test_sixty_four_clients_and_one_budget(wide):
     checks.check_race(wide, ledger)
 
 
-@pytest.mark.parametrize("seed", range(4))
+further = pytest.mark.deep("walks like the others, by other seeds")
+
+
+@pytest.mark.parametrize("seed", [0, 1, *(pytest.param(seed, marks=further) for seed in (2, 3))])
 def test_random_interleavings_with_crashes(wide, seed):
     checks.check_interleavings(wide, ledger, seed=seed)
+
+
+def test_all_of_the_cap_can_be_taken_and_not_one_more(database):
+    checks.check_exact(database, ledger)
+
+
+def test_what_was_spent_is_gone(database):
+    checks.check_spent(database, ledger)
+
+
+def test_a_refund_gives_back_what_is_reserved_and_never_what_was_spent(database):
+    checks.check_refund(database, ledger)
 
 
 def test_nothing_is_settled_without_a_reservation(database):

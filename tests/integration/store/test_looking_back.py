@@ -59,9 +59,8 @@ def test_spending_is_of_the_cohort_or_of_one_author(told: Database):
     assert {entry.author for entry in everybody} == {"ada", "bob"}
 
 
-@pytest.mark.parametrize(
-    ("wanted", "count"),
-    [
+def test_events_are_filtered(told: Database, subtests: pytest.Subtests):
+    for wanted, count in (
         (Wanted(action="job.decide"), 1),
         (Wanted(actor="bob"), 1),
         (Wanted(subject="job-rej"), 3),
@@ -70,11 +69,9 @@ def test_spending_is_of_the_cohort_or_of_one_author(told: Database):
         (Wanted(since=date(2026, 3, 3)), 1),
         (Wanted(since=date(2026, 3, 4)), 0),
         (Wanted(before=1), 0),
-    ],
-)
-def test_events_are_filtered(told: Database, wanted: Wanted, count: int):
-    with told.reading() as connection:
-        assert len(history.events(connection, wanted)) == count
+    ):
+        with subtests.test(msg=str(wanted)), told.reading() as connection:
+            assert len(history.events(connection, wanted)) == count
 
 
 def test_events_newest_first_and_of_own_subjects_only(told: Database):

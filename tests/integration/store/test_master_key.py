@@ -20,20 +20,22 @@ def test_keys_are_made_once_and_kept_private(tmp_path):
     assert "k" * 8 not in repr(KEYS)
 
 
-@pytest.mark.parametrize("mode", [0o640, 0o604, 0o660, 0o644])
-def test_a_key_that_others_can_read_is_refused(tmp_path, mode):
+def test_a_key_that_others_can_read_is_refused(tmp_path, subtests):
     create_keys(tmp_path / "master")
-    (tmp_path / "master").chmod(mode)
-    with pytest.raises(NotReady, match="can be read by others; run: chmod 600"):
-        load_keys(tmp_path / "master")
+    for mode in (0o640, 0o604, 0o660, 0o644):
+        with subtests.test(msg=oct(mode)):
+            (tmp_path / "master").chmod(mode)
+            with pytest.raises(NotReady, match="can be read by others; run: chmod 600"):
+                load_keys(tmp_path / "master")
 
 
-@pytest.mark.parametrize("size", [0, 31, 33])
-def test_a_key_of_another_length_is_refused(tmp_path, size):
+def test_a_key_of_another_length_is_refused(tmp_path, subtests):
     (tmp_path / "master").touch(mode=0o600)
-    (tmp_path / "master").write_bytes(b"k" * size)
-    with pytest.raises(NotReady, match="must have 32 bytes"):
-        load_keys(tmp_path / "master")
+    for size in (0, 31, 33):
+        with subtests.test(msg=size):
+            (tmp_path / "master").write_bytes(b"k" * size)
+            with pytest.raises(NotReady, match="must have 32 bytes"):
+                load_keys(tmp_path / "master")
 
 
 def test_a_missing_key_says_what_makes_one(tmp_path):

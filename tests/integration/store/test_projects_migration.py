@@ -79,15 +79,15 @@ def test_each_rights_holder_keeps_a_project_of_their_own_people(migrated: Databa
         assert found["sleep"].made_at == NOW
 
 
-@pytest.mark.parametrize(
-    ("name", "sees"), [("ada", {"heights", "weights"}), ("bob", {"heights", "weights"}), ("eve", {"bones"})]
-)
 def test_members_see_what_was_allotted_to_them_and_nothing_of_another(
-    migrated: Database, name: str, sees: set[str]
+    migrated: Database, subtests: pytest.Subtests
 ) -> None:
-    with migrated.reading() as connection:
-        assert {dataset.name for dataset in datasets.visible_to(connection, make_user(name))} == sees
-        assert grants.granted_to(connection, make_user(name), NOW) == sees
+    sees = {"ada": {"heights", "weights"}, "bob": {"heights", "weights"}, "eve": {"bones"}}
+    for name, wanted in sees.items():
+        with subtests.test(msg=name), migrated.reading() as connection:
+            visible = datasets.visible_to(connection, make_user(name))
+            assert {dataset.name for dataset in visible} == wanted
+            assert grants.granted_to(connection, make_user(name), NOW) == wanted
 
 
 def test_the_accounts_go_on(migrated: Database) -> None:

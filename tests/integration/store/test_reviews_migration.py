@@ -61,26 +61,23 @@ def tally(database: Database, job: str, stage: Stage) -> Tally:
         return reviews.tally(connection, subject=job, stage=stage, needed=1)
 
 
-@pytest.mark.parametrize(
-    ("job", "stage", "word", "reason", "minute"),
-    [
-        ("job-approved", Stage.APPROVAL, "approve", "", 0),
-        ("job-approved", Stage.RELEASE, "withhold", "it says too much", 1),
-        ("job-rejected", Stage.APPROVAL, "reject", "bounds <b> too wide", 2),
-    ],
+DECIDED = (
+    ("job-approved", Stage.APPROVAL, "approve", "", 0),
+    ("job-approved", Stage.RELEASE, "withhold", "it says too much", 1),
+    ("job-rejected", Stage.APPROVAL, "reject", "bounds <b> too wide", 2),
 )
-def test_a_decision_of_then_is_a_vote(
-    migrated: Database, job: str, stage: Stage, word: str, reason: str, minute: int
-):
-    (vote,) = tally(migrated, job, stage).votes
-    assert (vote.reviewer, vote.word, vote.reason) == ("holder", word, reason)
-    assert vote.at == NOW + timedelta(minutes=minute)
 
 
-@pytest.mark.parametrize("job", ["job-by-rule-1", "job-withdrawn"])
-@pytest.mark.parametrize("stage", [Stage.APPROVAL, Stage.RELEASE])
-def test_what_nobody_decided_is_no_vote(migrated: Database, job: str, stage: Stage):
-    assert tally(migrated, job, stage) == Tally(needed=1, given=0)
+def test_a_decision_of_then_is_a_vote(migrated: Database, subtests: pytest.Subtests):
+    for job, stage, word, reason, minute in DECIDED:
+        with subtests.test(msg=f"{job} {stage}"):
+            (vote,) = tally(migrated, job, stage).votes
+            assert (vote.reviewer, vote.word, vote.reason) == ("holder", word, reason)
+            assert vote.at == NOW + timedelta(minutes=minute)
+    for job in ("job-by-rule-1", "job-withdrawn"):
+        for stage in (Stage.APPROVAL, Stage.RELEASE):
+            with subtests.test(msg=f"nobody decided {job} {stage}"):
+                assert tally(migrated, job, stage) == Tally(needed=1, given=0)
 
 
 def test_the_trail_still_holds(migrated: Database):
@@ -88,15 +85,12 @@ def test_the_trail_still_holds(migrated: Database):
         assert audit.verify(connection).intact
 
 
-@pytest.mark.parametrize("statement", ["UPDATE votes SET approves = true", "DELETE FROM votes"])
-def test_votes_cannot_be_changed(migrated: Database, statement: str):
-    with pytest.raises(DBAPIError, match="append-only"), migrated.transaction() as connection:
-        connection.execute(sa.text(statement))
-
-
-@pytest.mark.parametrize(
-    "statement",
-    [
+def test_constraints_hold_from_now_on(migrated: Database, subtests: pytest.Subtests):
+    for statement in ("UPDATE votes SET approves = true", "DELETE FROM votes"):
+        refused = pytest.raises(DBAPIError, match="append-only")
+        with subtests.test(msg=statement), refused, migrated.transaction() as connection:
+            connection.execute(sa.text(statement))
+    for statement in (
         "INSERT INTO votes (subject, stage, reviewer, approves, reason, at) "
         "SELECT subject, stage, reviewer, approves, reason, at FROM votes",
         "INSERT INTO votes (subject, stage, reviewer, approves, reason, at) "
@@ -106,8 +100,7 @@ def test_votes_cannot_be_changed(migrated: Database, statement: str):
         "INSERT INTO twin_reviews (dataset_id, needed) VALUES ('none', 1)",
         "INSERT INTO comments (job_id, thread, author, text, at) "
         "SELECT subject, 'job', reviewer, reason, at FROM votes",
-    ],
-)
-def test_constraints_hold_from_now_on(migrated: Database, statement: str):
-    with pytest.raises(IntegrityError), migrated.transaction() as connection:
-        connection.execute(sa.text(statement))
+    ):
+        refused = pytest.raises(IntegrityError)
+        with subtests.test(msg=statement), refused, migrated.transaction() as connection:
+            connection.execute(sa.text(statement))

@@ -52,9 +52,10 @@ def opened(sealed, *, key=KEY, context="here", step=CHUNK):
     return b"".join(open_stream(parts, key=key, context=context))
 
 
-@pytest.mark.parametrize("size", [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 2 * CHUNK, len(LARGE)])
-def test_a_stream_of_any_length_opens_again(size):
-    assert stream(LARGE[:size]) == LARGE[:size]
+def test_a_stream_of_any_length_opens_again(subtests):
+    for size in (0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 2 * CHUNK, len(LARGE)):
+        with subtests.test(msg=size):
+            assert stream(LARGE[:size]) == LARGE[:size]
 
 
 @given(st.lists(st.binary(max_size=50), max_size=5), st.integers(1, 100))
@@ -63,25 +64,26 @@ def test_a_stream_opens_however_it_was_cut(parts, step):
     assert opened(sealed, step=step) == b"".join(parts)
 
 
-@pytest.mark.parametrize("wrong", [{"key": OTHER_KEYS.snapshots}, {"context": "elsewhere"}])
-def test_a_stream_opens_only_under_its_key_and_in_its_place(wrong):
-    for content in (b"", SECRET, LARGE):
-        with pytest.raises(PlatformError, match="wrong key, wrong place, or changed bytes"):
-            stream(content, **wrong)
+def test_a_stream_opens_only_under_its_key_and_in_its_place(subtests):
+    for wrong in ({"key": OTHER_KEYS.snapshots}, {"context": "elsewhere"}):
+        for content in (b"", SECRET, LARGE):
+            refused = pytest.raises(PlatformError, match="wrong key, wrong place, or changed bytes")
+            with subtests.test(msg=f"another {next(iter(wrong))}, {len(content)} bytes"), refused:
+                stream(content, **wrong)
 
 
-@pytest.mark.parametrize("kept", [0, 1, 23, 24, 25, 41, CHUNK, CHUNK + 41, 2 * CHUNK + 58, -1, -18])
-def test_a_truncated_stream_is_refused(kept):
+def test_a_truncated_stream_is_refused(subtests):
     sealed = b"".join(seal_stream([LARGE], key=KEY, context="here"))
-    with pytest.raises(PlatformError):
-        opened(sealed[:kept])
+    for kept in (0, 1, 23, 24, 25, 41, CHUNK, CHUNK + 41, 2 * CHUNK + 58, -1, -18):
+        with subtests.test(msg=kept), pytest.raises(PlatformError):
+            opened(sealed[:kept])
 
 
-@pytest.mark.parametrize("extra", [b"\0", b"x" * (CHUNK + 17)])
-def test_a_stream_with_bytes_after_its_end_is_refused(extra):
+def test_a_stream_with_bytes_after_its_end_is_refused(subtests):
     sealed = b"".join(seal_stream([SECRET], key=KEY, context="here"))
-    with pytest.raises(PlatformError):
-        opened(sealed + extra)
+    for extra in (b"\0", b"x" * (CHUNK + 17)):
+        with subtests.test(msg=len(extra)), pytest.raises(PlatformError):
+            opened(sealed + extra)
 
 
 @given(st.data())
@@ -241,13 +243,12 @@ def test_a_write_that_fails_leaves_nothing(area, tmp_path):
     assert blobs(tmp_path) == []
 
 
-@pytest.mark.parametrize(
-    "name", ["", "keyed:", "sha256:" + "0" * 64, "keyed:" + "../" * 21 + "a", "keyed:" + "G" * 64]
-)
-def test_a_name_of_another_form_is_refused(area, name):
-    for call in (area.has, area.open):
-        with pytest.raises(PlatformError, match="unknown form"):
-            call(name)
+def test_a_name_of_another_form_is_refused(area, subtests):
+    for name in ("", "keyed:", "sha256:" + "0" * 64, "keyed:" + "../" * 21 + "a", "keyed:" + "G" * 64):
+        for call in (area.has, area.open):
+            refused = pytest.raises(PlatformError, match="unknown form")
+            with subtests.test(msg=f"{call.__name__} {name[:12]}"), refused:
+                call(name)
 
 
 def test_a_snapshot_that_is_not_here(area):

@@ -8,6 +8,7 @@ import pytest
 import sqlalchemy as sa
 from factories import NOW, given_dataset, given_user, make_user, policy_fields
 from pydantic import ValidationError
+from undone import undone
 
 from domain.dataset import DatasetState, ImportProblem
 from domain.errors import Conflict, InvalidRequest, NotFound
@@ -56,12 +57,13 @@ def test_another_version_goes_on_with_the_same_budget(connection):
     assert account(connection).reserved == 1_000
 
 
-@pytest.mark.parametrize("budget", ["9", "11"])
-def test_registering_again_neither_lowers_nor_raises_the_cap(connection, budget):
+def test_registering_again_neither_lowers_nor_raises_the_cap(connection, subtests):
     given_dataset(connection)
-    with pytest.raises(InvalidRequest, match="neither resets nor raises it"):
-        given_dataset(connection, budget_epsilon=budget)
-    assert account(connection).cap == 10_000_000
+    for budget in ("9", "11"):
+        with subtests.test(msg=budget), undone(connection):
+            with pytest.raises(InvalidRequest, match="neither resets nor raises it"):
+                given_dataset(connection, budget_epsilon=budget)
+            assert account(connection).cap == 10_000_000
 
 
 def caps(connection):
@@ -142,11 +144,11 @@ def finish(connection, dataset, *, snapshot=None, problem=None):
     )
 
 
-@pytest.mark.parametrize("both", [{}, {"snapshot": "keyed:1", "problem": ImportProblem.TOO_LARGE}])
-def test_an_import_ends_with_a_snapshot_or_a_problem(connection, both):
+def test_an_import_ends_with_a_snapshot_or_a_problem(connection):
     dataset = given_dataset(connection, state=DatasetState.IMPORTING)
-    with pytest.raises(ValueError, match="either a snapshot or a problem"):
-        finish(connection, dataset, **both)
+    for both in ({}, {"snapshot": "keyed:1", "problem": ImportProblem.TOO_LARGE}):
+        with pytest.raises(ValueError, match="either a snapshot or a problem"):
+            finish(connection, dataset, **both)
 
 
 def test_users_whom_the_policy_names_see_the_newest_ready_version(connection):

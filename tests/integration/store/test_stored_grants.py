@@ -9,6 +9,7 @@ import pytest
 import sqlalchemy as sa
 from factories import NOW, given_dataset, given_job, given_user, make_user, policy_fields
 from given_projects import given_ask, given_grant, given_project, last_day, refuses
+from undone import undone
 
 from domain.errors import Conflict, InvalidRequest, NotAllowed, NotFound
 from domain.model import parse
@@ -81,11 +82,12 @@ def test_a_grant_opens_one_data_set_to_the_members(connection):
     assert [share(connection, c).cap for c in (Currency.EPSILON, Currency.NATS)] == [2_000_000, 250_000]
 
 
-@pytest.mark.parametrize("role", [Role.RIGHTS_HOLDER, Role.OPERATOR])
-def test_a_grant_is_for_data_users_only(connection, role):
+def test_a_grant_is_for_data_users_only(connection, subtests):
     given_grant(connection)
-    users.set_role(connection, name="bob", role=role)
-    assert grants.granted_to(connection, make_user("bob", role), NOW) == frozenset()
+    for role in (Role.RIGHTS_HOLDER, Role.OPERATOR):
+        with subtests.test(msg=role), undone(connection):
+            users.set_role(connection, name="bob", role=role)
+            assert grants.granted_to(connection, make_user("bob", role), NOW) == frozenset()
 
 
 def end_grant(connection: sa.Connection) -> None:
@@ -108,27 +110,28 @@ def close(connection: sa.Connection) -> None:
     projects.close(connection, "sleep", by=ADA, now=NOW)
 
 
-@pytest.mark.parametrize(
-    ("ending", "words"),
-    [
-        (end_grant, "has no longer a grant of heights"),
-        (withdraw, "has no longer a grant of heights"),
-        (leave, "no project sleep of yours"),
-        (be_removed, "no project sleep of yours"),
-        (close, "sleep is closed"),
-    ],
+ENDINGS = (
+    (end_grant, "has no longer a grant of heights"),
+    (withdraw, "has no longer a grant of heights"),
+    (leave, "no project sleep of yours"),
+    (be_removed, "no project sleep of yours"),
+    (close, "sleep is closed"),
 )
-def test_what_ends_access_ends_it_at_once(connection, ending, words):
+
+
+def test_what_ends_access_ends_it_at_once(connection, subtests):
     given_grant(connection)
     check(connection)
-    ending(connection)
-    with refuses(words, NotAllowed):
-        check(connection)
-    assert seen(connection, BOB) == []
-    with pytest.raises(NotFound, match="no data set heights that you may use"):
-        datasets.newest(connection, "heights", BOB)
-    # the account stays; nothing new can be reserved on it by way of the project
-    assert share(connection).cap == 2_000_000
+    for ending, words in ENDINGS:
+        with subtests.test(msg=ending.__name__), undone(connection):
+            ending(connection)
+            with refuses(words, NotAllowed):
+                check(connection)
+            assert seen(connection, BOB) == []
+            with pytest.raises(NotFound, match="no data set heights that you may use"):
+                datasets.newest(connection, "heights", BOB)
+            # the account stays; nothing new can be reserved on it by way of the project
+            assert share(connection).cap == 2_000_000
 
 
 def test_the_clock_ends_a_project_and_a_grant(connection):
@@ -175,26 +178,24 @@ def test_amounts_change_within_the_whole_and_what_is_taken(connection):
     assert grants.granted_to(connection, BOB, NOW + timedelta(days=1)) == {"heights"}
 
 
-@pytest.mark.parametrize(
-    ("fields", "words"),
-    [
-        ({}, "amounts: are missing"),
-        (
-            {"amounts": {"epsilon": "1"}, "ends_on": str(last_day() + timedelta(days=1))},
-            "after the project's",
-        ),
-        ({"amounts": {"epsilon": "1"}, "ends_on": "2026-03-01"}, "2026-03-01 is over"),
-        ({"amounts": {"epsilon": "10.000001"}}, "more than the whole budget of 10"),
-    ],
+CANNOT_BE = (
+    ({}, "amounts: are missing"),
+    ({"amounts": {"epsilon": "1"}, "ends_on": str(last_day() + timedelta(days=1))}, "after the project's"),
+    ({"amounts": {"epsilon": "1"}, "ends_on": "2026-03-01"}, "2026-03-01 is over"),
+    ({"amounts": {"epsilon": "10.000001"}}, "more than the whole budget of 10"),
 )
-def test_a_grant_that_cannot_be_leaves_the_ask_as_it_was(connection, fields, words):
+
+
+def test_a_grant_that_cannot_be_leaves_the_ask_as_it_was(connection, subtests):
     asked = given_ask(connection)
-    with refuses(words, InvalidRequest), connection.begin_nested():
-        granting.grant(
-            connection, project="sleep", dataset="heights", terms=terms(**fields), by=HOLDER, now=NOW
-        )
-    assert grants.find(connection, "sleep", "heights") == asked
-    assert share(connection) is None
+    for fields, words in CANNOT_BE:
+        with subtests.test(msg=words):
+            with refuses(words, InvalidRequest), connection.begin_nested():
+                granting.grant(
+                    connection, project="sleep", dataset="heights", terms=terms(**fields), by=HOLDER, now=NOW
+                )
+            assert grants.find(connection, "sleep", "heights") == asked
+            assert share(connection) is None
 
 
 def test_refused_asked_again_and_granted(connection):

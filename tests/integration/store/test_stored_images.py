@@ -6,17 +6,15 @@ from datetime import timedelta
 
 import pytest
 import sqlalchemy as sa
-from alembic import command
-from alembic.config import Config
-from factories import IMAGE, NOW, given_image, given_job
+from factories import IMAGE, NOW, given_dataset, given_image, given_job
 from sqlalchemy.exc import IntegrityError
+from undone import undone
 
 from domain.errors import Conflict, InvalidRequest, NotFound
 from domain.image import ImageKind, ImageState, SyscallTable
 from domain.job import Reason
 from domain.states import JobState
 from store import images, jobs
-from store.database import Database
 
 OTHER = "sha256:" + "2b" * 32
 IMPORTED = images.Origin(ImageKind.IMPORTED, tree_digest=OTHER, source_digest=IMAGE, size=123)
@@ -88,21 +86,26 @@ def test_an_older_approval_of_the_name_counts_when_the_newest_is_withdrawn(conne
     assert images.approved(connection, "python").digest == IMAGE
 
 
-@pytest.mark.parametrize("state", [JobState.SUBMITTED, JobState.QUEUED, JobState.RUNNING, JobState.IN_REVIEW])
-def test_an_image_is_not_retired_under_an_unfinished_job(connection, state):
-    given_job(connection, state=state)
-    with pytest.raises(Conflict) as refusal:
-        images.retire(connection, digest=IMAGE, by="olga", now=NOW)
-    assert "1 unfinished jobs name the image" in refusal.value.problems[0].problem
-    assert images.get(connection, IMAGE).is_approved
+def test_an_image_is_not_retired_under_an_unfinished_job(connection, subtests):
+    given_dataset(connection)
+    for state in (JobState.SUBMITTED, JobState.QUEUED, JobState.RUNNING, JobState.IN_REVIEW):
+        with subtests.test(msg=state), undone(connection):
+            given_job(connection, state=state)
+            with pytest.raises(Conflict) as refusal:
+                images.retire(connection, digest=IMAGE, by="olga", now=NOW)
+            assert "1 unfinished jobs name the image" in refusal.value.problems[0].problem
+            assert images.get(connection, IMAGE).is_approved
 
 
-@pytest.mark.parametrize("state", [JobState.RELEASED, JobState.CANCELLED, JobState.ERRORED])
-def test_a_retired_image_stays_on_record(connection, state):
-    job = given_job(connection, state=state)
-    assert images.retire(connection, digest=IMAGE, by="olga", now=NOW).state is ImageState.WITHDRAWN
-    assert images.retire(connection, digest=IMAGE, by="olga", now=NOW).state is ImageState.WITHDRAWN
-    assert jobs.get(connection, job.id).image_digest == IMAGE
+def test_a_retired_image_stays_on_record(connection, subtests):
+    given_dataset(connection)
+    for state in (JobState.RELEASED, JobState.CANCELLED, JobState.ERRORED):
+        with subtests.test(msg=state), undone(connection):
+            job = given_job(connection, state=state)
+            for _ in range(2):
+                retired = images.retire(connection, digest=IMAGE, by="olga", now=NOW)
+                assert retired.state is ImageState.WITHDRAWN
+            assert jobs.get(connection, job.id).image_digest == IMAGE
 
 
 def test_an_image_that_nobody_announced(connection):
@@ -112,23 +115,15 @@ def test_an_image_that_nobody_announced(connection):
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def older(request, tmp_path):
-    """A database as version 0.1 left it: an approved image, a waiting one, and a job with its chunk."""
-    if request.param == "sqlite":
-        database = Database(f"sqlite:///{tmp_path / 'older.db'}")
-    else:
-        database = Database(request.getfixturevalue("postgresql").fresh(template="template0"))
-    with database.engine.connect() as connection:
-        config = Config()
-        config.set_main_option("script_location", "store:migrations")
-        config.set_main_option("path_separator", "os")
-        config.attributes["connection"] = connection
-        command.upgrade(config, "0001")
-    with database.transaction() as connection:
-        for statement in OLDER_ROWS:
-            connection.execute(sa.text(statement), {"now": "2026-03-02 09:30:00+00:00"})
-    yield database
-    database.close()
+def older(request, brought):
+    """What version 0.1 left, in the form of this one: two images, and a job with its chunk."""
+    with brought(request.param, "0001", as_version_0_1_left_it) as database:
+        yield database
+
+
+def as_version_0_1_left_it(connection):
+    for statement in OLDER_ROWS:
+        connection.execute(sa.text(statement), {"now": "2026-03-02 09:30:00+00:00"})
 
 
 OLDER_ROWS = (
@@ -155,7 +150,6 @@ def rows(database, query):
 
 
 def test_records_of_the_first_version_are_kept(older):
-    older.migrate()
     with older.reading() as connection:
         python, r = images.listed(connection)
     assert (python.kind, python.state, python.syscalls, python.warm) == ("host", "approved", "strict", True)
@@ -172,7 +166,6 @@ def test_records_of_the_first_version_are_kept(older):
 
 
 def test_keys_and_constraints_hold_after_the_change(older):
-    older.migrate()
     for reason in Reason:
         with older.transaction() as connection:
             connection.execute(sa.text(f"UPDATE jobs SET reason = '{reason.name}' WHERE id = 'job-0001'"))
@@ -191,7 +184,6 @@ def test_keys_and_constraints_hold_after_the_change(older):
 
 
 def test_changing_twice_is_changing_once(older):
-    older.migrate()
     before = rows(older, "SELECT digest, kind, warm FROM images ORDER BY digest")
     older.migrate()
     assert rows(older, "SELECT digest, kind, warm FROM images ORDER BY digest") == before

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 import pytest
 import sqlalchemy as sa
 from factories import given_dataset, given_job, given_user, make_job_request
+from undone import undone
 
 from domain.errors import Conflict, InvalidRequest, NotFound, TooMany
 from domain.notice import Channel, NoticeKind, NoticeState, SendProblem
@@ -15,7 +16,9 @@ from domain.states import Actor, JobState
 from privacy.cost import Currency
 from store import channels, jobs, ledger, notices, outbox, users
 from store.database import Database
+from store.job_notices import tell_of_low_budget
 from store.notice_tables import email_addresses, webhooks
+from store.tables import accounts
 
 HOOK = "https://hooks.example.org/in"
 
@@ -124,24 +127,18 @@ def test_little_budget_is_told_once(database: Database, now: datetime):
         assert told(connection, "ada") == []
 
 
-@pytest.mark.parametrize(
-    ("cap", "taken", "low"), [(5, 3, False), (5, 4, True), (1, 1, True), (2**61, 2**60, False)]
-)
-def test_four_fifths_are_counted_in_whole_units(
-    database: Database, now: datetime, cap: int, taken: int, low: bool
-):
-    from store.job_notices import tell_of_low_budget
-    from store.tables import accounts
-
+def test_four_fifths_are_counted_in_whole_units(database: Database, now: datetime, subtests: pytest.Subtests):
     with database.transaction() as connection:
         given_reach(connection, "holder", now=now)
         dataset = given_dataset(connection)
-        ledger.open_account(
-            connection, cohort=dataset.cohort, kind="user", holder="ada", currency=Currency.RELEASES, cap=cap
-        )
-        connection.execute(sa.update(accounts).where(accounts.c.holder == "ada").values(reserved=taken))
-        tell_of_low_budget(connection, cohort=dataset.cohort, dataset=dataset.name, by="ada", now=now)
-        assert len(told(connection, "holder")) == low
+        known = {"cohort": dataset.cohort, "kind": "user", "holder": "ada", "currency": Currency.RELEASES}
+        for cap, taken, low in ((5, 3, False), (5, 4, True), (1, 1, True), (2**61, 2**60, False)):
+            with subtests.test(msg=f"{taken} of {cap}"), undone(connection):
+                ledger.open_account(connection, **known, cap=cap)
+                own = sa.update(accounts).where(accounts.c.holder == "ada")
+                connection.execute(own.values(reserved=taken))
+                tell_of_low_budget(connection, cohort=dataset.cohort, dataset=dataset.name, by="ada", now=now)
+                assert len(told(connection, "holder")) == low
 
 
 def test_nobody_touches_what_is_somebody_else_s(database: Database, now: datetime):

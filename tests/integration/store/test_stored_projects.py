@@ -60,12 +60,12 @@ def test_a_lead_hands_over_and_leaves(connection):
     assert projects.remove_member(connection, "sleep", "ada", by=ADA, now=NOW).members == ("bob",)
 
 
-@pytest.mark.parametrize("name", ["nobody", "holder", "olga", "gone"])
-def test_members_are_data_users(connection, name):
+def test_members_are_data_users(connection, subtests):
     given_user(connection, "gone")
     users.disable(connection, name="gone", now=NOW)
-    with refuses(f"there is no data user {name}", NotFound):
-        projects.add_member(connection, "sleep", name, by=ADA, now=NOW)
+    for name in ("nobody", "holder", "olga", "gone"):
+        with subtests.test(msg=name), refuses(f"there is no data user {name}", NotFound):
+            projects.add_member(connection, "sleep", name, by=ADA, now=NOW)
 
 
 def test_a_closed_project_cannot_be_changed(connection):
@@ -94,18 +94,16 @@ def test_names_are_taken_once_and_leads_are_bounded(connection):
         given_project(connection, "one-more", members=("eve",))
 
 
-@pytest.mark.parametrize(
-    "statement",
-    [
+def test_the_database_keeps_what_the_code_promises(connection, subtests):
+    given_ask(connection)
+    for statement in (
         "INSERT INTO project_members VALUES ('sleep', 'nobody')",
         "INSERT INTO project_members VALUES ('nothing', 'ada')",
         "UPDATE grants SET state = 'PERHAPS'",
         "UPDATE grants SET project = 'nothing'",
         "UPDATE projects SET lead = 'nobody'",
         "DELETE FROM projects",
-    ],
-)
-def test_the_database_keeps_what_the_code_promises(connection, statement):
-    given_ask(connection)
-    with pytest.raises(IntegrityError), connection.begin_nested():
-        connection.execute(sa.text(statement))
+    ):
+        refused = pytest.raises(IntegrityError)
+        with subtests.test(msg=statement), refused, connection.begin_nested():
+            connection.execute(sa.text(statement))

@@ -104,11 +104,11 @@ def test_the_same_request_is_the_same_rehearsal(connection, dataset):
     assert (again, is_new) == (first, False)
 
 
-@pytest.mark.parametrize("change", [{"block_size": 7}, {"author": "bob"}])
-def test_an_id_stands_for_one_request_of_one_author(connection, dataset, change):
+def test_an_id_stands_for_one_request_of_one_author(connection, dataset, subtests):
     ask(connection, dataset, name="rehearsal-once")
-    with pytest.raises(Conflict, match="another rehearsal"):
-        ask(connection, dataset, name="rehearsal-once", **change)
+    for change in ({"block_size": 7}, {"author": "bob"}):
+        with subtests.test(msg=str(change)), pytest.raises(Conflict, match="another rehearsal"):
+            ask(connection, dataset, name="rehearsal-once", **change)
 
 
 def test_of_two_workers_one_gets_it(connection, dataset):
@@ -198,19 +198,20 @@ def test_runs_are_taken_over_where_only_bounds_have_changed(connection, dataset)
     assert later.state is RehearsalState.QUEUED
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"pipeline": make_pipeline(sources=(make_source(content=b"print('another')\n"),))},
-        {"pipeline": make_pipeline(manifest=make_manifest(command=["python3", "/pipeline/other.py"]))},
-        {"block_size": 12},
-    ],
-    ids=["other code", "another command", "other blocks"],
-)
-def test_runs_of_something_else_are_not_taken_over(connection, dataset, change):
+OTHERS = {
+    "other code": {"pipeline": make_pipeline(sources=(make_source(content=b"print('another')\n"),))},
+    "another command": {
+        "pipeline": make_pipeline(manifest=make_manifest(command=["python3", "/pipeline/other.py"]))
+    },
+    "other blocks": {"block_size": 12},
+}
+
+
+def test_runs_of_something_else_are_not_taken_over(connection, dataset, subtests):
     earlier = finished(connection, dataset)
-    with pytest.raises(Conflict, match="runs are not those"):
-        ask(connection, dataset, **{"runs_of": earlier.id, **change})
+    for what, change in OTHERS.items():
+        with subtests.test(msg=what), pytest.raises(Conflict, match="runs are not those"):
+            ask(connection, dataset, **{"runs_of": earlier.id, **change})
 
 
 def test_runs_of_somebody_else_are_not_taken_over(connection, dataset):
@@ -219,15 +220,16 @@ def test_runs_of_somebody_else_are_not_taken_over(connection, dataset):
         ask(connection, dataset, runs_of=foreign.id)
 
 
-@pytest.mark.parametrize("values", [{"state": "LOST"}, {"done": 3, "total": 2}, {"done": -1}])
-def test_the_database_refuses_what_no_rehearsal_is(database, values):
+def test_the_database_refuses_what_no_rehearsal_is(database, subtests):
     with database.transaction() as connection:
         given_user(connection, "ada")
         given_image(connection)
         found = ask(connection, given_dataset(connection))
     table = rehearsals.rehearsals
-    with pytest.raises(sa.exc.IntegrityError), database.transaction() as connection:
-        connection.execute(sa.update(table).where(table.c.id == found.id).values(**values))
+    for values in ({"state": "LOST"}, {"done": 3, "total": 2}, {"done": -1}):
+        refused = pytest.raises(sa.exc.IntegrityError)
+        with subtests.test(msg=str(values)), refused, database.transaction() as connection:
+            connection.execute(sa.update(table).where(table.c.id == found.id).values(**values))
 
 
 def draft(connection: sa.Connection, *, author: str = "ada", seconds: int = 0, name: str = "mean-age"):

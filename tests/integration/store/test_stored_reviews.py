@@ -52,26 +52,26 @@ def state(database: Database, job: Job) -> JobState:
         return jobs.get(connection, job.id).state
 
 
-@pytest.mark.parametrize(
-    ("before", "stage", "first", "second", "after"),
-    [
-        (JobState.SUBMITTED, Stage.APPROVAL, True, True, JobState.QUEUED),
-        (JobState.SUBMITTED, Stage.APPROVAL, False, True, JobState.REJECTED),
-        (JobState.SUBMITTED, Stage.APPROVAL, True, False, JobState.REJECTED),
-        (JobState.IN_REVIEW, Stage.RELEASE, True, True, JobState.RELEASED),
-        (JobState.IN_REVIEW, Stage.RELEASE, False, True, JobState.WITHHELD),
-        (JobState.IN_REVIEW, Stage.RELEASE, False, False, JobState.WITHHELD),
-    ],
+MOVES = (
+    (JobState.SUBMITTED, Stage.APPROVAL, True, True, JobState.QUEUED),
+    (JobState.SUBMITTED, Stage.APPROVAL, False, True, JobState.REJECTED),
+    (JobState.SUBMITTED, Stage.APPROVAL, True, False, JobState.REJECTED),
+    (JobState.IN_REVIEW, Stage.RELEASE, True, True, JobState.RELEASED),
+    (JobState.IN_REVIEW, Stage.RELEASE, False, True, JobState.WITHHELD),
+    (JobState.IN_REVIEW, Stage.RELEASE, False, False, JobState.WITHHELD),
 )
-def test_a_job_moves_with_the_second_vote_and_one_refusal_refuses(
-    two: Database, before: JobState, stage: Stage, first: bool, second: bool, after: JobState
-):
-    job = given(two, before)
-    assert vote(two, job, VERA, approves=first, stage=stage) == Tally(needed=2, given=1)
-    assert state(two, job) is before
-    found = vote(two, job, HOLDER, approves=second, stage=stage)
-    assert state(two, job) is after
-    assert [(each.reviewer, each.approves) for each in found.votes] == [("vera", first), ("holder", second)]
+
+
+def test_a_job_moves_with_the_second_vote_and_one_refusal_refuses(two: Database, subtests: pytest.Subtests):
+    for number, (before, stage, first, second, after) in enumerate(MOVES, start=1):
+        with subtests.test(msg=f"{before}: {first} and {second}"):
+            job = given(two, before, epsilon=f"0.{number}")
+            assert vote(two, job, VERA, approves=first, stage=stage) == Tally(needed=2, given=1)
+            assert state(two, job) is before
+            found = vote(two, job, HOLDER, approves=second, stage=stage)
+            assert state(two, job) is after
+            given_votes = [(each.reviewer, each.approves) for each in found.votes]
+            assert given_votes == [("vera", first), ("holder", second)]
 
 
 def test_before_all_votes_are_in_nothing_read_from_the_store_tells_a_direction(two: Database):
@@ -142,12 +142,13 @@ def test_a_refusal_without_a_reason_is_no_vote(two: Database):
         assert reviews.of_job(connection, job, Stage.APPROVAL).given == 0
 
 
-@pytest.mark.parametrize("state_", [JobState.QUEUED, JobState.RUNNING, JobState.RELEASED, JobState.CANCELLED])
-@pytest.mark.parametrize("stage", [Stage.APPROVAL, Stage.RELEASE])
-def test_nothing_is_left_to_decide_elsewhere(two: Database, state_: JobState, stage: Stage):
-    job = given(two, state_)
-    with pytest.raises(Conflict):
-        vote(two, job, stage=stage)
+def test_nothing_is_left_to_decide_elsewhere(two: Database, subtests: pytest.Subtests):
+    elsewhere = (JobState.QUEUED, JobState.RUNNING, JobState.RELEASED, JobState.CANCELLED)
+    for number, found in enumerate(elsewhere, start=1):
+        job = given(two, found, epsilon=f"0.{number}")
+        for stage in (Stage.APPROVAL, Stage.RELEASE):
+            with subtests.test(msg=f"{found}: {stage}"), pytest.raises(Conflict):
+                vote(two, job, stage=stage)
 
 
 def test_two_last_votes_at_the_same_moment_move_the_job_once(two: Database):
@@ -253,9 +254,7 @@ def test_what_waits_comes_first_for_those_who_have_not_voted(two: Database):
     assert (voted.subject, voted.tally.votes) == (first.id, ())
 
 
-@pytest.mark.parametrize("table", ["votes", "comments"])
-@pytest.mark.parametrize("change_", ["UPDATE {} SET at = at", "DELETE FROM {}"])
-def test_nothing_that_was_said_can_be_changed(two: Database, table: str, change_: str):
+def test_nothing_that_was_said_can_be_changed(two: Database, subtests: pytest.Subtests):
     job = given(two)
     vote(two, job)
     with two.transaction() as connection:
@@ -266,5 +265,12 @@ def test_nothing_that_was_said_can_be_changed(two: Database, table: str, change_
             ),
             {"job": job.id, "at": NOW},
         )
-    with pytest.raises(DBAPIError, match="append-only"), two.transaction() as connection:
-        connection.execute(sa.text(change_.format(table)))
+    for statement in (
+        "UPDATE votes SET at = at",
+        "DELETE FROM votes",
+        "UPDATE comments SET at = at",
+        "DELETE FROM comments",
+    ):
+        refused = pytest.raises(DBAPIError, match="append-only")
+        with subtests.test(msg=statement), refused, two.transaction() as connection:
+            connection.execute(sa.text(statement))

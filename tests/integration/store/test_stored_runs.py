@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import threading
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
 from factories import NOW, given_job
 from sqlalchemy.exc import IntegrityError
+from standing_in_line import wait_until_another_waits
+from undone import undone
+from waiting import PATIENCE_S
 
 from domain.states import Actor, JobState
 from store import jobs, runs
@@ -94,34 +96,32 @@ def test_chunks_are_planned_once(connection):
         runs.plan(connection, job_id=JOB, count=1)
 
 
-@pytest.mark.parametrize("after", [JobState.CANCELLED, JobState.ERRORED, JobState.IN_REVIEW])
-def test_outputs_end_with_the_job_or_its_release(connection, after):
+def test_outputs_end_with_the_job_or_its_release(connection, subtests):
     finish(connection, claim(connection))
-    before, actor = JobState.RUNNING, Actor.OPERATOR if after is JobState.CANCELLED else Actor.SWEEP
-    if after is JobState.IN_REVIEW:
-        jobs.move(connection, JOB, before, JobState.AGGREGATING, actor=Actor.WORKER, now=NOW)
-        before, actor = JobState.AGGREGATING, Actor.WORKER
-    assert jobs.move(connection, JOB, before, after, actor=actor, now=NOW)
-    assert runs.sealed_outputs(connection, JOB) == {}
-    assert runs.waiting(connection, JOB) == []
+    for after in (JobState.CANCELLED, JobState.ERRORED, JobState.IN_REVIEW):
+        with subtests.test(msg=after), undone(connection):
+            before, actor = JobState.RUNNING, Actor.OPERATOR if after is JobState.CANCELLED else Actor.SWEEP
+            if after is JobState.IN_REVIEW:
+                jobs.move(connection, JOB, before, JobState.AGGREGATING, actor=Actor.WORKER, now=NOW)
+                before, actor = JobState.AGGREGATING, Actor.WORKER
+            assert jobs.move(connection, JOB, before, after, actor=actor, now=NOW)
+            assert runs.sealed_outputs(connection, JOB) == {}
+            assert runs.waiting(connection, JOB) == []
 
 
 def test_outputs_that_come_while_the_job_is_cancelled_do_not_stay(planned):
     with planned.transaction() as connection:
         claimed = claim(connection)
-    finished, go_on = threading.Event(), threading.Event()
-
-    def keep():
+    with ThreadPoolExecutor(1) as other:
         with planned.transaction() as connection:
-            finish(connection, claimed)
-            finished.set()
-            go_on.wait(0.3)
-
-    worker = threading.Thread(target=keep)
-    worker.start()
-    finished.wait(10)
-    with planned.transaction() as connection:
-        jobs.move(connection, JOB, JobState.RUNNING, JobState.CANCELLED, actor=Actor.OPERATOR, now=NOW)
-    worker.join()
+            assert finish(connection, claimed)
+            cancelled = other.submit(cancel, planned)
+            wait_until_another_waits(planned, unless=cancelled.done)
+        assert cancelled.result(PATIENCE_S)
     with planned.reading() as connection:
         assert runs.sealed_outputs(connection, JOB) == {}
+
+
+def cancel(database):
+    with database.transaction() as connection:
+        return jobs.move(connection, JOB, JobState.RUNNING, JobState.CANCELLED, actor=Actor.OPERATOR, now=NOW)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+import sqlalchemy as sa
 from factories import NOW, given_dataset, given_job, given_user, make_user, policy_fields
 
 from domain.dataset import DatasetState
@@ -194,29 +195,31 @@ def test_what_reviewers_of_a_release_write_is_for_reviewers_alone(talked_about: 
         write(talked_about, VERA, thread=Thread.RELEASE)
 
 
-@pytest.mark.parametrize("user", [BOB, RIVAL, make_user("olga", Role.OPERATOR)])
-def test_strangers_and_operators_neither_read_nor_write(talked_about: Database, user: User):
-    with pytest.raises(NotFound):
-        read(talked_about, user)
-    with pytest.raises(NotFound):
-        write(talked_about, user)
+def test_strangers_and_operators_neither_read_nor_write(talked_about: Database, subtests: pytest.Subtests):
+    for user in (BOB, RIVAL, make_user("olga", Role.OPERATOR)):
+        with subtests.test(msg=user.name):
+            with pytest.raises(NotFound):
+                read(talked_about, user)
+            with pytest.raises(NotFound):
+                write(talked_about, user)
 
 
-@pytest.mark.parametrize("text", ["", " \n\t", "x" * (MAX_COMMENT + 1), "a\x00b", "a\u202eb", "a\x1bb"])
-def test_a_comment_that_cannot_be_kept_is_refused(talked_about: Database, text: str):
-    with pytest.raises(InvalidRequest, match="text"):
-        write(talked_about, ADA, text)
-    assert read(talked_about, ADA) == []
+def test_a_comment_that_cannot_be_kept_is_refused(talked_about: Database, subtests: pytest.Subtests):
+    for text in ("", " \n\t", "x" * (MAX_COMMENT + 1), "a\x00b", "a\u202eb", "a\x1bb"):
+        with subtests.test(msg=ascii(text[:20])):
+            with pytest.raises(InvalidRequest, match="text"):
+                write(talked_about, ADA, text)
+            assert read(talked_about, ADA) == []
 
 
 def test_a_thread_has_an_end(talked_about: Database):
+    known = {"job_id": "job-talk-01", "thread": Thread.JOB}
+    before = [{**known, "author": "ada", "text": str(n), "at": NOW} for n in range(MAX_COMMENTS - 1)]
     with talked_about.transaction() as connection:
-        for number in range(MAX_COMMENTS):
-            comments.add(
-                connection, job_id="job-talk-01", thread=Thread.JOB, user=ADA, text=str(number), now=NOW
-            )
+        connection.execute(sa.insert(comments.comments), before)
+        comments.add(connection, **known, user=ADA, text="the last", now=NOW)
         with pytest.raises(Conflict, match=f"at most {MAX_COMMENTS} comments"):
-            comments.add(connection, job_id="job-talk-01", thread=Thread.JOB, user=VERA, text="x", now=NOW)
+            comments.add(connection, **known, user=VERA, text="x", now=NOW)
 
 
 def test_who_is_told_that_a_twin_waits_was_decided_and_that_somebody_wrote(talked_about: Database):

@@ -104,10 +104,10 @@ def given_rehearsal(connection, *, rehearsal_id):
     )
 
 
-@pytest.mark.parametrize("kind", StuckKind)
-def test_what_moves_is_not_taken_up(database, kind):
+def test_what_moves_is_not_taken_up(database, subtests):
     with database.transaction() as connection:
         given_job(connection, job_id=JOB, state=JobState.QUEUED, now=NOW)
         jobs.move(connection, JOB, JobState.QUEUED, JobState.CANCELLED, actor=Actor.DATA_USER, now=NOW)
-        with pytest.raises(Conflict, match="is not stuck"):
-            stuck.mend(connection, kind=kind, subject=JOB, by="olga", now=NOW + LONG)
+        for kind in StuckKind:
+            with subtests.test(msg=kind), pytest.raises(Conflict, match="is not stuck"):
+                stuck.mend(connection, kind=kind, subject=JOB, by="olga", now=NOW + LONG)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from concurrent.futures import TimeoutError as StillWaiting
 
 import pytest
 import sqlalchemy as sa
 from factories import NOW
+from standing_in_line import wait_until_another_waits
+from waiting import PATIENCE_S
 
 from store import apart
 from store.database import Database
@@ -32,6 +33,5 @@ def test_of_two_questions_the_second_waits_for_what_follows_from_the_first(
         with database.transaction() as connection:
             assert first(connection)
             asked = pool.submit(ask)
-            with pytest.raises(StillWaiting):
-                asked.result(timeout=0.5)
-        assert asked.result(timeout=30)
+            wait_until_another_waits(database, unless=asked.done)
+        assert asked.result(PATIENCE_S)

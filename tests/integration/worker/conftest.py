@@ -6,32 +6,32 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from zones import Bench, open_bench
-
-# Files and tests that look at what runs do, see and cost. Their rows are written on both databases by the
-# other tests of the route, of its repairs and races, and by those of the store. SQLite has the long run.
-ON_ONE = {
-    "test_imported_images.py",
-    "test_long_scans.py",
-    "test_mechanisms.py",
-    "test_older_plans.py",
-    "test_participant_chunks.py",
-    "test_policy_changes.py",
-    "test_refused_jobs.py",
-    "test_told_releases.py",
-    "test_a_pipeline_that_fails_everywhere_is_released_with_defaults",
-}
-ON_BOTH = {"test_two_pac_releases_at_the_same_moment_take_turns", "test_only_another_plan_starts_again"}
+from kept_slots import KeptSlots
+from services import PostgreSQL
+from zones import Bench, host_image, open_bench
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        names = {item.path.name, item.name.partition("[")[0]}
-        if "[sqlite" in item.name and names & ON_ONE and not names & ON_BOTH:
-            item.add_marker(pytest.mark.slow)
+@pytest.fixture(scope="session")
+def kept_slots() -> Iterator[KeptSlots]:
+    kept = KeptSlots(host_image())
+    yield kept
+    kept.close()
 
 
 @pytest.fixture
-def bench(database_url: str, tmp_path: Path) -> Iterator[Bench]:
-    with open_bench(database_url, tmp_path) as it:
+def bench(
+    request: pytest.FixtureRequest, database_url: str, tmp_path: Path, kept_slots: KeptSlots
+) -> Iterator[Bench]:
+    database = None
+    if database_url.startswith("postgresql"):
+        server: PostgreSQL = request.getfixturevalue("postgresql")
+        database = server.opened(database_url)
+    with open_bench(database_url, tmp_path, kept_slots=kept_slots, database=database) as it:
+        yield it
+
+
+@pytest.fixture
+def sqlite_bench(sqlite_url: str, tmp_path: Path, kept_slots: KeptSlots) -> Iterator[Bench]:
+    """Where the two databases differ in nothing that is looked at."""
+    with open_bench(sqlite_url, tmp_path, kept_slots=kept_slots) as it:
         yield it

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
@@ -10,10 +9,12 @@ from typing import Any
 
 import pytest
 from test_twin_route import given_rich_heights, order
-from zones import Bench, wait_until
+from waiting import let_pass, wait_until
+from zones import Bench
 
 import worker.twin.chunk
 from store.tables import chunks
+from worker.cancelling import LOOK_EVERY_S
 from worker.chunk import Chunk, claim_chunk
 from worker.execute import execute
 from worker.twin.chunk import count_chunk
@@ -28,12 +29,16 @@ def claimed_long_ago(bench: Bench) -> Chunk:
     execute(bench.zone, job_id)
     chunk = claim_chunk(bench.zone, job_id, 0)
     assert chunk is not None
-    return replace(chunk, claimed_at=time.monotonic() - chunk.schedule.chunk_s - 3600)
+    return replace(chunk, claimed_at=chunk.claimed_at - chunk.schedule.chunk_s - 3600)
 
 
 def lease(bench: Bench) -> Any:
     (row,) = bench.rows(chunks)
     return row["lease_until"]
+
+
+def time_for_a_renewal() -> None:
+    let_pass(3 * LOOK_EVERY_S, because="a watch would have looked by then, and nothing says that none does")
 
 
 def slowed(until: Callable[[], object]) -> Callable[..., tuple[int, ...]]:
@@ -47,7 +52,7 @@ def slowed(until: Callable[[], object]) -> Callable[..., tuple[int, ...]]:
 def test_the_lease_is_renewed_while_a_scan_goes_on(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     chunk = claimed_long_ago(bench)
     before = lease(bench)
-    renewed = slowed(lambda: wait_until(lambda: lease(bench) != before, timeout_s=30))
+    renewed = slowed(lambda: wait_until(lambda: lease(bench) != before))
     monkeypatch.setattr(worker.twin.chunk, "count", renewed)
     assert count_chunk(bench.zone, chunk)
 
@@ -56,6 +61,6 @@ def test_without_the_watch_it_is_not(bench: Bench, monkeypatch: pytest.MonkeyPat
     chunk = claimed_long_ago(bench)
     before = lease(bench)
     monkeypatch.setattr(worker.twin.chunk, "watched", lambda *_: nullcontext())
-    monkeypatch.setattr(worker.twin.chunk, "count", slowed(lambda: time.sleep(1.5)))
+    monkeypatch.setattr(worker.twin.chunk, "count", slowed(time_for_a_renewal))
     assert count_chunk(bench.zone, chunk)
     assert lease(bench) == before

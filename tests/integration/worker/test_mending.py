@@ -8,7 +8,8 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
-from zones import Bench, cancel, check_books, given_heights, open_bench, submit, wait_until
+from waiting import wait_until
+from zones import Bench, cancel, check_books, given_heights, open_bench, submit
 
 from domain.errors import PlatformError
 from domain.job import Reason
@@ -261,7 +262,7 @@ def test_a_worker_that_is_still_at_it_keeps_its_claim(sqlite_url: str, tmp_path:
         bench.clock.forward(chunk.schedule.chunk_s + 2)
         with bench.zone.sandbox.open_slot(order_of(bench.zone, chunk), slot=0) as slot:
             with watched(bench.zone, long_ago, slot):
-                wait_until(lambda: lease(bench) > bench.clock() + timedelta(seconds=2), timeout_s=10)
+                wait_until(lambda: lease(bench) > bench.clock() + timedelta(seconds=2))
             bench.clock.forward(2)
             mend_running(bench.zone)
             assert claim_chunk(bench.zone, job_id, 0) is None

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
 from statistics import fmean
 from typing import Any
 
 import pytest
 from heights import LOWER, PEOPLE, UPPER
 from levels import PARTICIPANT, TWO_LEVELS, NotingSandbox, noting, two_level_fields
-from zones import Bench, check_books, given_heights, open_bench, submit
+from zones import Bench, check_books, given_heights, submit
 
 from domain.states import JobState
 from privacy.partition import assign_blocks, derive_key
@@ -25,10 +23,9 @@ POLICY = {
 
 
 @pytest.fixture
-def bench(sqlite_url: str, tmp_path: Path) -> Iterator[Bench]:
+def bench(sqlite_bench: Bench) -> Bench:
     """On one database: no row is of importance here."""
-    with open_bench(sqlite_url, tmp_path) as it:
-        yield it
+    return sqlite_bench
 
 
 def released(bench: Bench, source: str = TWO_LEVELS, **overrides: Any) -> str:

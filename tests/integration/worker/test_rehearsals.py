@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 from factories import given_user
 from heights import MEAN, request_fields
+from waiting import wait_until
 from workers import Platform, open_platform
-from zones import Bench, given_heights, open_bench, wait_until
+from zones import Bench, given_heights, open_bench
 
 from domain.loss import format_epsilon
 from domain.model import parse
@@ -305,5 +306,5 @@ def test_a_real_worker_takes_it_from_its_own_queue(platform: Platform):
     assert rehearsal_id.encode() in message
     assert b"mean_height" not in message
     platform.start_worker()
-    wait_until(lambda: not read(platform.bench, rehearsal_id).state.is_open, timeout_s=40)
+    wait_until(lambda: not read(platform.bench, rehearsal_id).state.is_open)
     assert read(platform.bench, rehearsal_id).state is RehearsalState.DONE

@@ -1,8 +1,12 @@
 // A certified OpenID Connect provider on loopback, with the three clients of a platform. In memory, for tests.
 import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import Provider from 'oidc-provider';
 
-const port = Number(process.argv[2]);
+// its name holds its port, so it has the port first
+const server = createServer();
+await new Promise((bound) => server.listen(0, '127.0.0.1', bound));
+const { port } = server.address();
 // what people are entitled to, by the word of a file that the test may change at any time
 const entitled = () => JSON.parse(readFileSync('entitlements.json', 'utf-8'));
 const AUDIENCE = 'https://dpgate.example';
@@ -52,4 +56,5 @@ const provider = new Provider(`http://127.0.0.1:${port}`, {
     claims: async () => ({ sub: id, preferred_username: id, eduperson_entitlement: entitled() }),
   }),
 });
-provider.listen(port, '127.0.0.1', () => console.log('ready'));
+server.on('request', provider.callback());
+console.log(`ready ${port}`);

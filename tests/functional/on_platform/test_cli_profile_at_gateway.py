@@ -5,11 +5,16 @@ from __future__ import annotations
 import json
 import stat
 from pathlib import Path
+from typing import Any
 
 from terminal import Platform, data_folder
-from zones import wait_until
+from waiting import wait_until
 
 from dpgate.cli.exit_codes import ExitCode
+
+
+def profiles(platform: Platform, name: str) -> list[dict[str, Any]]:
+    return [one for one in platform.holder.ok("twin", "profiles", "--json").json if one["name"] == name]
 
 
 def test_the_worker_zone_gives_the_same_profile_and_the_delivery_registers(
@@ -31,13 +36,14 @@ def test_the_worker_zone_gives_the_same_profile_and_the_delivery_registers(
     assert (there / "profile.json").read_bytes() == (here / "profile.json").read_bytes()
     assert "ASK" in (there / "dataset.yaml").read_text()
     assert not (there / "request.json").exists()
-    (listed,) = holder.ok("twin", "profiles", "--json").json
+    (listed,) = profiles(one_platform, "profiled")
     assert (listed["state"], listed["fingerprint"]) == ("SEALED", told["fingerprint"])
     register = ("dataset", "register", "-d", declaration, "--delivery", delivered["delivery"], "--json")
     assert holder.ok(*register).json["state"] == "READY"
-    assert holder.ok("twin", "profiles", "--remove", made["id"], "--json").json == []
+    holder.ok("twin", "profiles", "--remove", made["id"], "--json")
+    assert not profiles(one_platform, "profiled")
     # the worker takes copy and key away
-    wait_until(lambda: not list(deliveries.iterdir()), timeout_s=20)
+    wait_until(lambda: not list(deliveries.glob(f"{delivered['delivery']}*")))
 
 
 def test_a_swapped_key_is_noticed_and_said(one_platform: Platform, tmp_path: Path) -> None:
@@ -52,7 +58,7 @@ def test_a_swapped_key_is_noticed_and_said(one_platform: Platform, tmp_path: Pat
     number = holder.ok(*deliver, "--json").json["delivery"]
     ask = ("twin", "profile", "--at-gateway", "swapped", "-o", tmp_path / "mine", "--delivery", number)
     answer = holder(*ask, "--json")
-    (failed,) = [one for one in holder.ok("twin", "profiles", "--json").json if one["name"] == "swapped"]
+    (failed,) = profiles(one_platform, "swapped")
     assert json.loads((tmp_path / "mine" / "request.json").read_text())["id"] != failed["id"]
     assert answer.code != 0
     assert "came with another key" in answer.json["error"]

@@ -25,23 +25,24 @@ def written(person: Terminal, text: str) -> Path:
     return path
 
 
-def test_from_the_file_to_a_policy_in_effect(ruled: Platform) -> None:
-    holder = ruled.holder
-    shown = holder.ok("policy", "show", "ruled", "--yaml").out
+def test_from_the_file_to_a_policy_in_effect(platform: Platform) -> None:
+    platform.dataset("unruled")
+    holder = platform.holder
+    shown = holder.ok("policy", "show", "unruled", "--yaml").out
     changed = yaml.safe_load(shown) | {"approve_jobs_above": "0.5"}
     path = written(holder, yaml.safe_dump(changed))
-    tried = holder.ok("policy", "simulate", "ruled", path).out
+    tried = holder.ok("policy", "simulate", "unruled", path).out
     assert "0 of 0 jobs" in tried
-    said = holder.ok("policy", "set", "ruled", path, "--reason", "small jobs need nobody").out
+    said = holder.ok("policy", "set", "unruled", path, "--reason", "small jobs need nobody").out
     assert "policy number 2 is in effect" in said
     assert "changed: approve_jobs_above" in said
-    listed = holder.ok("policy", "history", "ruled", "--json").json
+    listed = holder.ok("policy", "history", "unruled", "--json").json
     assert [(one["number"], one["reason"]) for one in listed] == [
         (2, "small jobs need nobody"),
         (1, "declared with version 1"),
     ]
-    assert "small jobs need nobody" in holder.ok("policy", "show", "ruled").out
-    assert "small jobs" not in ruled.ada.ok("policy", "show", "ruled").out
+    assert "small jobs need nobody" in holder.ok("policy", "show", "unruled").out
+    assert "small jobs" not in platform.ada.ok("policy", "show", "unruled").out
 
 
 def test_somebody_else_was_quicker(ruled: Platform) -> None:
@@ -56,6 +57,7 @@ def test_somebody_else_was_quicker(ruled: Platform) -> None:
 
 
 def test_a_dataset_yaml_is_taken_for_its_policy(ruled: Platform) -> None:
+    """Of a data set without jobs no decision changes, whatever its policy is by now."""
     declaration = ruled.folder / "ruled" / "dataset.yaml"
     found = ruled.holder.ok("policy", "simulate", "ruled", declaration, "--json").json
     assert found["changed"] == 0
@@ -74,21 +76,19 @@ def test_a_registration_says_that_it_changes_the_policy(platform: Platform) -> N
     assert "its policy, number 3, is in effect; it changed review_twin" in said
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
+def test_a_wrong_file_is_refused_with_its_place(ruled: Platform, subtests: pytest.Subtests) -> None:
+    for text, said in (
         ("a: &a [x]\nb: *a\n", "has an alias"),
         ("max_epsilon: 1\n", "max_epsilon"),
         ("- 1\n", "must hold"),
         ("{", "is not valid YAML"),
-    ],
-)
-def test_a_wrong_file_is_refused_with_its_place(ruled: Platform, text: str, said: str) -> None:
-    path = written(ruled.holder, text)
-    for arguments in (("simulate",), ("set", "--reason", "so")):
-        refused = ruled.holder("policy", arguments[0], "ruled", path, *arguments[1:])
-        assert (refused.code, refused.out) == (ExitCode.USAGE, "")
-        assert said in refused.err
+    ):
+        path = written(ruled.holder, text)
+        for arguments in (("simulate",), ("set", "--reason", "so")):
+            with subtests.test(msg=f"{arguments[0]} {said}"):
+                refused = ruled.holder("policy", arguments[0], "ruled", path, *arguments[1:])
+                assert (refused.code, refused.out) == (ExitCode.USAGE, "")
+                assert said in refused.err
 
 
 def test_a_researcher_reads_it_and_changes_nothing(ruled: Platform) -> None:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
-from terminal import Platform, Terminal
+from terminal import EXAMPLES, Platform, Terminal
 
 import dpgate
 from domain.dataset import Declaration
@@ -17,7 +16,6 @@ from dpgate.cli.exit_codes import ExitCode
 from dpgate.cli.registration import load_declaration
 from dpgate.query_file import answer_on_twin, build_query_request
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
 MEAN = "{kind: mean, column: age}"
 
 
@@ -81,21 +79,22 @@ def test_trying_spends_nothing_and_asks_nobody(asked: Platform) -> None:
     assert ada.ok("budget", "asked", "--json").json == before
 
 
-@pytest.mark.parametrize(
-    ("query", "says"),
-    [
-        ("{kind: mode, column: age}", "query.kind"),
-        ("{kind: mean}", "query.column: is missing"),
-        ("{kind: mean, column: height}", "query.column.height: height is not a column of people.csv"),
-        ("{kind: mean, column: age, by: [person]}", "query.by.0"),
-        ("{kind: mean", "is not valid YAML"),
-        ("nowhere.yaml", "there is no nowhere.yaml"),
-    ],
-)
-def test_what_is_wrong_is_said_before_anything_is_sent(asked: Platform, query: str, says: str) -> None:
-    answer = asked.ada("query", "try", query, "--twin", "asked-twin")
-    assert answer.code != 0
-    assert says in " ".join(answer.err.split())
+WRONG = {
+    "{kind: mode, column: age}": "query.kind",
+    "{kind: mean}": "query.column: is missing",
+    "{kind: mean, column: height}": "query.column.height: height is not a column of people.csv",
+    "{kind: mean, column: age, by: [person]}": "query.by.0",
+    "{kind: mean": "is not valid YAML",
+    "nowhere.yaml": "there is no nowhere.yaml",
+}
+
+
+def test_what_is_wrong_is_said_before_anything_is_sent(asked: Platform, subtests: pytest.Subtests) -> None:
+    for query, says in WRONG.items():
+        with subtests.test(msg=query):
+            answer = asked.ada("query", "try", query, "--twin", "asked-twin")
+            assert answer.code != 0
+            assert says in " ".join(answer.err.split())
 
 
 def test_the_platform_refuses_what_the_declaration_does_not_hold(asked: Platform) -> None:
@@ -143,14 +142,19 @@ def test_every_kind_can_be_written_in_python() -> None:
         assert build_query_request(text, dataset="ages", epsilon="1", project="p")["query"] == query
 
 
-@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("queries/*.yaml")), ids=lambda path: path.stem)
-def test_the_examples_fit_their_data_set(path: Path) -> None:
+def test_the_examples_fit_their_data_set(subtests: pytest.Subtests) -> None:
     """Asked of the open data that come with them, with all of their 252 undeclared columns."""
     data = EXAMPLES / "heights" / "data"
-    declaration = load_declaration(data.parent / "dataset.yaml", data)
-    body = build_query_request(str(path), dataset="heights", epsilon="4")
-    answer = answer_on_twin(parse(QueryRequest, body), parse(Declaration, declaration), data)
-    found = {name: float(output.value) for name, output in zip(answer.names, answer.outputs, strict=True)}
-    if path.stem == "how-many":
-        assert abs(sum(found.values()) - 60) < 15
-    assert found
+    declaration = parse(Declaration, load_declaration(data.parent / "dataset.yaml", data))
+    examples = sorted(EXAMPLES.glob("queries/*.yaml"))
+    assert examples
+    for path in examples:
+        with subtests.test(msg=path.stem):
+            body = build_query_request(str(path), dataset="heights", epsilon="4")
+            answer = answer_on_twin(parse(QueryRequest, body), declaration, data)
+            found = {
+                name: float(output.value) for name, output in zip(answer.names, answer.outputs, strict=True)
+            }
+            if path.stem == "how-many":
+                assert abs(sum(found.values()) - 60) < 15
+            assert found

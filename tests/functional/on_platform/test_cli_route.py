@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import json
-import time
 import uuid
 
 import pytest
 from terminal import Platform, ready_pipeline
+from waiting import wait_until
 
 from dpgate.cli.exit_codes import ExitCode
+
+DATA = "routed"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def data(platform: Platform) -> None:
+    """A budget that only these tests spend."""
+    platform.dataset(DATA)
 
 
 def test_a_researcher_gets_a_release(platform: Platform) -> None:
     ada = platform.ada
     assert ada.ok("login").out.startswith("Logged in as ada (data_user)")
-    assert "Invented ages" in ada.ok("datasets").out
-    folder = ready_pipeline(platform, "ages", "route")
+    assert DATA in ada.ok("datasets").out
+    folder = ready_pipeline(platform, DATA, "route")
     assert "pure_dp" in ada.ok("preview", folder, "--want", "mean_age=20").out
 
     printed = ada.process("submit", folder, "--epsilon", "1", "--wait")
@@ -28,20 +36,20 @@ def test_a_researcher_gets_a_release(platform: Platform) -> None:
     assert job["state"] == "RELEASED"
     assert job["id"] in ada.ok("status").out
     assert "RELEASED" in ada.ok("status", job["id"]).out
-    ada.ok("result", job["id"], "-o", "results")
-    text = (ada.folder / "results" / "result.csv").read_text(encoding="utf-8")
+    ada.ok("result", job["id"], "-o", "route-results")
+    text = (ada.folder / "route-results" / "result.csv").read_text(encoding="utf-8")
     assert text.startswith("mean_age\n")
 
 
 def test_every_step_speaks_json(platform: Platform) -> None:
     ada = platform.ada
     assert ada.ok("login", "--json").json == {"name": "ada", "role": "data_user", "profile": "default"}
-    assert "ages" in [dataset["name"] for dataset in ada.ok("datasets", "--json").json]
-    assert ada.ok("twin", "ages", "-o", "twin-json", "--json").json["files"] == [
+    assert DATA in [dataset["name"] for dataset in ada.ok("datasets", "--json").json]
+    assert ada.ok("twin", DATA, "-o", "twin-json", "--json").json["files"] == [
         "TWIN-README.md",
         "people.csv",
     ]
-    folder = ready_pipeline(platform, "ages", "json")
+    folder = ready_pipeline(platform, DATA, "json")
     locked = ada.ok("run", folder, "--twin", "twin-json", "--block-size", 3, "--json").json
     assert locked["shape"]["files"][0]["rows"] == [["mean_age"], [None]]
     foreseen = ada.ok("preview", folder, "--want", "mean_age=20", "--json").json
@@ -53,13 +61,13 @@ def test_every_step_speaks_json(platform: Platform) -> None:
     assert value["lower_95"] < value["value"] < value["upper_95"]
     assert release["guarantee"] == "pure_dp"
     assert ada.ok("result", release["job_id"], "--json").json == release
-    budget = ada.ok("budget", "ages", "--json").json
+    budget = ada.ok("budget", DATA, "--json").json
     assert budget["accounting"] == "pure_sum"
     assert float(budget["accounts"][0]["spent"]) >= 1.5
 
 
 def test_the_same_id_is_one_job(platform: Platform) -> None:
-    folder = ready_pipeline(platform, "ages", "same-id")
+    folder = ready_pipeline(platform, DATA, "same-id")
     job_id = str(uuid.uuid4())
     again = ["submit", folder, "--epsilon", "0.1", "--job-id", job_id, "--json"]
     assert platform.ada.ok(*again).json["id"] == platform.ada.ok(*again).json["id"] == job_id
@@ -69,12 +77,12 @@ def test_the_same_id_is_one_job(platform: Platform) -> None:
 
 
 def test_the_identical_question_is_answered_at_no_cost(platform: Platform) -> None:
-    folder = ready_pipeline(platform, "ages", "identical")
+    folder = ready_pipeline(platform, DATA, "identical")
     first = platform.ada.ok("submit", folder, "--epsilon", "0.3", "--wait", "--json").json
-    before = platform.ada.ok("budget", "ages", "--json").json
+    before = platform.ada.ok("budget", DATA, "--json").json
     second = platform.ada.ok("submit", folder, "--epsilon", "0.30", "--wait", "--json").json
     assert second["values"] == first["values"]
-    assert platform.ada.ok("budget", "ages", "--json").json == before
+    assert platform.ada.ok("budget", DATA, "--json").json == before
 
 
 def test_a_job_that_waits_for_approval_is_withdrawn_or_decided(platform: Platform) -> None:
@@ -109,8 +117,7 @@ def test_a_release_in_review_is_read_only_after_the_decision(
     platform.dataset(f"review-{decision}", review_releases=True)
     folder = ready_pipeline(platform, f"review-{decision}", f"for-{decision}")
     job = platform.ada.ok("submit", folder, "--epsilon", "0.5", "--json").json
-    while platform.ada.ok("status", job["id"], "--json").json["state"] != "IN_REVIEW":
-        time.sleep(0.2)
+    wait_until(lambda: platform.ada.ok("status", job["id"], "--json").json["state"] == "IN_REVIEW")
     early = platform.ada("result", job["id"], "--json")
     assert early.code == ExitCode.CONFLICT
     assert "IN_REVIEW" in early.json["error"]
@@ -122,10 +129,10 @@ def test_a_release_in_review_is_read_only_after_the_decision(
 
 
 def test_custody_and_operation(platform: Platform) -> None:
-    assert "cap" not in platform.holder.ok("allot", "ages", "--user", "ada", "--epsilon", "4").err
-    project = ["allot", "ages", "--project", "sizes", "--member", "ada", "--epsilon", "0.5", "--json"]
+    assert "cap" not in platform.holder.ok("allot", DATA, "--user", "ada", "--epsilon", "4").err
+    project = ["allot", DATA, "--project", "sizes", "--member", "ada", "--epsilon", "0.5", "--json"]
     assert platform.holder.ok(*project).json["cap"] == "0.5"
-    assert "sizes" in platform.ada.ok("budget", "ages").out
+    assert "sizes" in platform.ada.ok("budget", DATA).out
 
     operator = platform.operator
     assert {"name": "ada", "role": "data_user", "disabled": False} in operator.ok(
@@ -143,9 +150,9 @@ def test_custody_and_operation(platform: Platform) -> None:
 
 
 def test_a_release_is_verified_and_a_changed_one_is_not(platform: Platform) -> None:
-    folder = ready_pipeline(platform, "ages", "verified")
+    folder = ready_pipeline(platform, DATA, "verified")
     release = platform.ada.ok("submit", folder, "--epsilon", "0.7", "--wait", "--json").json
-    path = platform.ada.folder / "release.json"
+    path = platform.ada.folder / "route.json"
     path.write_text(json.dumps(release), encoding="utf-8")
     assert "pure_dp, epsilon 0.7" in platform.ada.ok("verify", path).out
     for change in ({"cost": {"epsilon": "0.1"}}, {"guarantee": "none"}, {"files": {}}, {"values": []}):

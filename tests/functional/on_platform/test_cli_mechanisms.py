@@ -91,34 +91,31 @@ def test_a_weak_epsilon_is_called_weak(rich: Platform, folder: Path) -> None:
     assert words not in rich.ada("submit", folder, "--epsilon", "10", "--no-wait").err
 
 
-@pytest.mark.parametrize(
-    ("options", "code", "words"),
-    [
-        ([], ExitCode.USAGE, "mechanism.epsilon: is missing. Add it."),
-        (
-            ["--mechanism", "jackknife"],
-            ExitCode.USAGE,
-            "There are sample_aggregate, stability_calibrated, pac.",
-        ),
-        (["--mechanism", "pac", "--epsilon", "1"], ExitCode.USAGE, "mechanism.epsilon: is not a known field"),
-        (["--mechanism", "pac", "--nats", "0.6"], ExitCode.USAGE, "from 0.000001 to 0.5 nat"),
-        (["--epsilon", "1", "--noise", "gaussian"], ExitCode.USAGE, "noise gaussian needs a delta"),
-        (["--epsilon", "1", "--noise", "gaussian", "--delta", "0.009"], ExitCode.USAGE, "mechanism.delta"),
-        (["--epsilon", "1", "--weights", "mean_age"], ExitCode.USAGE, "--weights takes OUTPUT=WHOLE NUMBER"),
-        (["--epsilon", "1", "--weights", "sd=2"], ExitCode.USAGE, "weights name sd, which is no output"),
-        (
-            ["--mechanism", "stability_calibrated", "--noise-multiplier", "1"],
-            ExitCode.NOT_ALLOWED,
-            "is not among the reviewed_pipelines of rich",
-        ),
-    ],
+WRONG = (
+    ([], ExitCode.USAGE, "mechanism.epsilon: is missing. Add it."),
+    (["--mechanism", "jackknife"], ExitCode.USAGE, "There are sample_aggregate, stability_calibrated, pac."),
+    (["--mechanism", "pac", "--epsilon", "1"], ExitCode.USAGE, "mechanism.epsilon: is not a known field"),
+    (["--mechanism", "pac", "--nats", "0.6"], ExitCode.USAGE, "from 0.000001 to 0.5 nat"),
+    (["--epsilon", "1", "--noise", "gaussian"], ExitCode.USAGE, "noise gaussian needs a delta"),
+    (["--epsilon", "1", "--noise", "gaussian", "--delta", "0.009"], ExitCode.USAGE, "mechanism.delta"),
+    (["--epsilon", "1", "--weights", "mean_age"], ExitCode.USAGE, "--weights takes OUTPUT=WHOLE NUMBER"),
+    (["--epsilon", "1", "--weights", "sd=2"], ExitCode.USAGE, "weights name sd, which is no output"),
+    (
+        ["--mechanism", "stability_calibrated", "--noise-multiplier", "1"],
+        ExitCode.NOT_ALLOWED,
+        "is not among the reviewed_pipelines of rich",
+    ),
 )
+
+
 def test_a_choice_that_cannot_be_is_refused_with_words(
-    rich: Platform, folder: Path, options: list[str], code: ExitCode, words: str
+    rich: Platform, folder: Path, subtests: pytest.Subtests
 ) -> None:
-    answer = rich.ada("submit", folder, *options)
-    assert answer.code == code, answer
-    assert words in " ".join(answer.err.split())
+    for options, code, words in WRONG:
+        with subtests.test(msg=" ".join(options)):
+            answer = rich.ada("submit", folder, *options)
+            assert answer.code == code, answer
+            assert words in " ".join(answer.err.split())
 
 
 def test_a_class_without_the_policys_word_or_an_account_is_refused(rich: Platform) -> None:
@@ -131,16 +128,14 @@ def test_a_class_without_the_policys_word_or_an_account_is_refused(rich: Platfor
     assert "this data set has no budget of nats" in " ".join(answer.err.split())
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
+def test_a_wrong_allocation_is_refused(rich: Platform, subtests: pytest.Subtests) -> None:
+    for options, words in (
         ([], "name one amount"),
         (["--epsilon", "1", "--nats", "0.1"], "name one amount"),
         (["--releases", "1.5"], "releases: give a whole number"),
         (["--rho", "1"], "this data set has no budget of rho"),
-    ],
-)
-def test_a_wrong_allocation_is_refused(rich: Platform, options: list[str], words: str) -> None:
-    answer = rich.holder("allot", "rich", "--user", "ada", *options)
-    assert answer.code in (ExitCode.USAGE, ExitCode.OVER_BUDGET)
-    assert words in " ".join(answer.err.split())
+    ):
+        with subtests.test(msg=" ".join(options)):
+            answer = rich.holder("allot", "rich", "--user", "ada", *options)
+            assert answer.code in (ExitCode.USAGE, ExitCode.OVER_BUDGET)
+            assert words in " ".join(answer.err.split())

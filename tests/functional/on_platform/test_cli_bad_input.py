@@ -48,12 +48,12 @@ BAD_MANIFESTS: dict[str, tuple[str, str]] = {
 }
 
 
-@pytest.mark.parametrize("case", BAD_MANIFESTS)
-def test_a_manifest_that_cannot_be_read(shell: Terminal, case: str) -> None:
-    text, words = BAD_MANIFESTS[case]
+def test_a_manifest_that_cannot_be_read(shell: Terminal, subtests: pytest.Subtests) -> None:
     folder = pipeline_folder(shell.folder / "p")
-    (folder / "dpgate.yaml").write_text(text, encoding="utf-8")
-    refused(shell("run", folder), ExitCode.USAGE, words)
+    for case, (text, words) in BAD_MANIFESTS.items():
+        with subtests.test(msg=case):
+            (folder / "dpgate.yaml").write_text(text, encoding="utf-8")
+            refused(shell("run", folder), ExitCode.USAGE, words)
 
 
 BAD_FIELDS: dict[str, tuple[dict[str, object], str]] = {
@@ -74,12 +74,12 @@ BAD_FIELDS: dict[str, tuple[dict[str, object], str]] = {
 }
 
 
-@pytest.mark.parametrize("case", BAD_FIELDS)
-def test_a_manifest_with_a_wrong_field(shell: Terminal, case: str) -> None:
-    fields, words = BAD_FIELDS[case]
-    folder = pipeline_folder(shell.folder / "p", **fields)
-    refused(shell("run", folder), ExitCode.USAGE, words)
-    assert "error" in shell("run", folder, "--json").json
+def test_a_manifest_with_a_wrong_field(shell: Terminal, subtests: pytest.Subtests) -> None:
+    for case, (fields, words) in BAD_FIELDS.items():
+        with subtests.test(msg=case):
+            folder = pipeline_folder(shell.folder / case, **fields)
+            refused(shell("run", folder), ExitCode.USAGE, words)
+            assert "error" in shell("run", folder, "--json").json
 
 
 def sparse(path: Path) -> None:
@@ -110,12 +110,12 @@ BAD_FOLDERS: dict[str, tuple[Callable[[Path], object], str]] = {
 }
 
 
-@pytest.mark.parametrize("case", BAD_FOLDERS)
-def test_a_folder_that_is_no_pipeline(shell: Terminal, case: str) -> None:
-    spoil, words = BAD_FOLDERS[case]
-    folder = pipeline_folder(shell.folder / "p")
-    spoil(folder)
-    refused(shell("run", folder), ExitCode.USAGE, words)
+def test_a_folder_that_is_no_pipeline(shell: Terminal, subtests: pytest.Subtests) -> None:
+    for case, (spoil, words) in BAD_FOLDERS.items():
+        with subtests.test(msg=case):
+            folder = pipeline_folder(shell.folder / case)
+            spoil(folder)
+            refused(shell("run", folder), ExitCode.USAGE, words)
 
 
 BAD_PIPELINES: dict[str, tuple[str, dict[str, object], tuple[str, ...]]] = {
@@ -127,43 +127,46 @@ BAD_PIPELINES: dict[str, tuple[str, dict[str, object], tuple[str, ...]]] = {
 }
 
 
-@pytest.mark.parametrize("case", BAD_PIPELINES)
-def test_a_pipeline_that_fails_on_the_twin(one_platform: Platform, case: str) -> None:
-    code, fields, words = BAD_PIPELINES[case]
-    folder = pipeline_folder(one_platform.ada.folder / f"bad {case}", code, **fields)
-    one_platform.ada("twin", "ages", "-o", "twin-bad")
-    answer = one_platform.ada("run", folder, "--twin", "twin-bad", "--block-size", 3)
-    refused(answer, ExitCode.PIPELINE_FAILED, *words)
-    assert "\x1b]" not in answer.err
-    assert not (folder / "dpgate.lock.json").exists()
+def test_a_pipeline_that_fails_on_the_twin(one_platform: Platform, subtests: pytest.Subtests) -> None:
+    ada = one_platform.ada
+    ada.ok("twin", "ages", "-o", "twin-bad")
+    for case, (code, fields, words) in BAD_PIPELINES.items():
+        with subtests.test(msg=case):
+            folder = pipeline_folder(ada.folder / f"bad {case}", code, **fields)
+            answer = ada("run", folder, "--twin", "twin-bad", "--block-size", 3)
+            refused(answer, ExitCode.PIPELINE_FAILED, *words)
+            assert "\x1b]" not in answer.err
+            assert not (folder / "dpgate.lock.json").exists()
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        (["--epsilon", "0"], "epsilon"),
-        (["--epsilon", "nan"], "epsilon"),
-        (["--epsilon", "inf"], "epsilon"),
-        (["--epsilon=-1"], "epsilon"),
-        (["--epsilon", "much"], "epsilon"),
-        (["--epsilon", "1e-9"], "epsilon"),
-        (["--epsilon", "3"], "policy"),
-        (["--epsilon", "1", "--block-size", "2"], "block_size"),
-        (["--epsilon", "1", "--block-size", "100"], "block_size"),
-        (["--epsilon", "1", "--job-id", "../../x"], "job_id"),
-        (["--epsilon", "1", "--dataset", "No Name"], "dataset"),
-    ],
+BAD_REQUESTS = (
+    (["--epsilon", "0"], "epsilon"),
+    (["--epsilon", "nan"], "epsilon"),
+    (["--epsilon", "inf"], "epsilon"),
+    (["--epsilon=-1"], "epsilon"),
+    (["--epsilon", "much"], "epsilon"),
+    (["--epsilon", "1e-9"], "epsilon"),
+    (["--epsilon", "3"], "policy"),
+    (["--epsilon", "1", "--block-size", "2"], "block_size"),
+    (["--epsilon", "1", "--block-size", "100"], "block_size"),
+    (["--epsilon", "1", "--job-id", "../../x"], "job_id"),
+    (["--epsilon", "1", "--dataset", "No Name"], "dataset"),
 )
+
+
 def test_a_request_that_cannot_be_taken(
-    one_platform: Platform, locked: Path, options: list[str], words: str
+    one_platform: Platform, locked: Path, subtests: pytest.Subtests
 ) -> None:
     ada = one_platform.ada
     before = ada.ok("budget", "ages", "--json").json, ada.ok("status", "--json").json
-    refused(ada("submit", locked, *options), ExitCode.USAGE, words)
-    answer = ada("submit", locked, *options, "--json")
-    assert answer.json["exit_code"] == ExitCode.USAGE == answer.code
-    assert words in answer.json["error"]
-    assert (ada.ok("budget", "ages", "--json").json, ada.ok("status", "--json").json) == before
+    for options, words in BAD_REQUESTS:
+        with subtests.test(msg=" ".join(options)):
+            refused(ada("submit", locked, *options), ExitCode.USAGE, words)
+            answer = ada("submit", locked, *options, "--json")
+            assert answer.json["exit_code"] == ExitCode.USAGE == answer.code
+            assert words in answer.json["error"]
+            now = ada.ok("budget", "ages", "--json").json, ada.ok("status", "--json").json
+            assert now == before
 
 
 def test_a_request_for_what_is_not_there(one_platform: Platform, locked: Path) -> None:
@@ -192,6 +195,15 @@ def test_an_image_that_nobody_allowed(one_platform: Platform) -> None:
     folder = ready_pipeline(one_platform, "elsewhere", "image")
     refused(
         one_platform.ada("submit", folder, "--epsilon", "1"), ExitCode.NOT_ALLOWED, "does not allow the image"
+    )
+
+
+def test_a_limit_beyond_the_policy(one_platform: Platform) -> None:
+    one_platform.dataset("modest", max_memory_mib=256)
+    folder = ready_pipeline(one_platform, "modest", "hungry")
+    answer = one_platform.ada("submit", folder, "--epsilon", "1")
+    refused(
+        answer, ExitCode.USAGE, "resources.memory_mib", "512 is over the policy's 256", "Use 256 or less."
     )
 
 
@@ -229,17 +241,21 @@ BAD_DATA: dict[str, tuple[Callable[[Path], object], str]] = {
 }
 
 
-@pytest.mark.parametrize("case", BAD_DATA)
-def test_data_that_do_not_fit_their_declaration(one_platform: Platform, tmp_path: Path, case: str) -> None:
-    spoil, words = BAD_DATA[case]
-    data, declaration = data_folder(tmp_path, name="spoilt")
-    spoil(data)
-    deliveries = one_platform.stack.home.deliveries
-    refused(one_platform.holder("dataset", "check", data, "-d", declaration), ExitCode.USAGE, words)
-    add = ["dataset", "add", data, "-d", declaration, "--deliveries", deliveries]
-    refused(one_platform.holder(*add), ExitCode.USAGE, words)
-    assert one_platform.holder(*add, "--json").json["exit_code"] == ExitCode.USAGE
-    assert list(deliveries.iterdir()) == []
+def test_data_that_do_not_fit_their_declaration(
+    one_platform: Platform, tmp_path: Path, subtests: pytest.Subtests
+) -> None:
+    holder, deliveries = one_platform.holder, one_platform.stack.home.deliveries
+    before = set(deliveries.iterdir())
+    for case, (spoil, words) in BAD_DATA.items():
+        with subtests.test(msg=case):
+            data, declaration = data_folder(tmp_path / case, name="spoilt")
+            spoil(data)
+            refused(holder("dataset", "check", data, "-d", declaration), ExitCode.USAGE, words)
+            add = ["dataset", "add", data, "-d", declaration, "--deliveries", deliveries]
+            refused(holder(*add), ExitCode.USAGE, words)
+            assert holder(*add, "--json").json["exit_code"] == ExitCode.USAGE
+            # nothing new; what another test delivered, the worker may remove meanwhile
+            assert set(deliveries.iterdir()) <= before
 
 
 def test_data_that_fit_but_cannot_be_delivered(one_platform: Platform, tmp_path: Path) -> None:
@@ -277,14 +293,16 @@ def test_wrong_words(one_platform: Platform, locked: Path) -> None:
     assert ada("flying", "--json").json["exit_code"] == ExitCode.USAGE
 
 
-@pytest.mark.parametrize("path", ["html", "odd", "away"])
-def test_something_that_is_not_dpgate(shell: Terminal, other_server: str, path: str) -> None:
-    login = ["login", "--url", f"{other_server}/{path}", "--token", "dpgate.1.secret"]
-    refused(shell(*login), ExitCode.NOT_READY, "not dpgate")
-    assert shell(*login, "--json").json["exit_code"] == ExitCode.NOT_READY
-    # a redirect was not followed, so its target saw no token
-    assert len(StrangeServer.seen) == 2
-    assert not (shell.folder / "credentials.json").exists()
+def test_something_that_is_not_dpgate(shell: Terminal, other_server: str, subtests: pytest.Subtests) -> None:
+    for path in ("html", "odd", "away"):
+        with subtests.test(msg=path):
+            StrangeServer.seen.clear()
+            login = ["login", "--url", f"{other_server}/{path}", "--token", "dpgate.1.secret"]
+            refused(shell(*login), ExitCode.NOT_READY, "not dpgate")
+            assert shell(*login, "--json").json["exit_code"] == ExitCode.NOT_READY
+            # a redirect was not followed, so its target saw no token
+            assert len(StrangeServer.seen) == 2
+            assert not (shell.folder / "credentials.json").exists()
 
 
 def test_no_server_and_no_login(shell: Terminal) -> None:

@@ -57,14 +57,14 @@ def test_from_the_twin_to_files_that_verify(one_platform: Platform, twin: Path) 
     ada.ok("run", folder, "--twin", twin, "--block-size", 3)
     answer = ada.ok("submit", folder, "--epsilon", "2", "--wait", "--json").json
     assert [value["name"] for value in answer["values"]] == ["mean", "age-1", "age-2"]
-    ada.ok("result", answer["job_id"], "-o", "results")
-    ages = np.load(ada.folder / "results" / "ages.npy", allow_pickle=False)
+    ada.ok("result", answer["job_id"], "-o", "formats-results")
+    ages = np.load(ada.folder / "formats-results" / "ages.npy", allow_pickle=False)
     assert ages.tolist() == pytest.approx([value["value"] for value in answer["values"][1:]], abs=0.051)
-    model = json.loads((ada.folder / "results" / "model.json").read_text())
+    model = json.loads((ada.folder / "formats-results" / "model.json").read_text())
     assert model == {"mean": pytest.approx(answer["values"][0]["value"], abs=0.051), "kind": "ages"}
     release = ada.ok("result", answer["job_id"], "--json").out
-    (ada.folder / "release.json").write_text(release)
-    ada.ok("verify", "release.json")
+    (ada.folder / "formats.json").write_text(release)
+    ada.ok("verify", "formats.json")
     with Client(Login(ada.environment["DPGATE_URL"], ada.environment["DPGATE_TOKEN"])) as client:
         found = client.release(answer["job_id"])
     assert np.load(io.BytesIO(found.binary_files["ages.npy"])).tolist() == ages.tolist()
@@ -73,16 +73,16 @@ def test_from_the_twin_to_files_that_verify(one_platform: Platform, twin: Path) 
 
 def test_many_values_need_gaussian_noise_and_the_preview_says_so(one_platform: Platform, twin: Path) -> None:
     ada = one_platform.ada
-    folder = folder_of(ada, "many", 24)
+    folder = folder_of(ada, "many", 20)
     ada.ok("run", folder, "--twin", twin, "--block-size", 3)
     refused = ada("preview", folder, "--twin", twin)
     assert refused.code == ExitCode.USAGE
     said = " ".join(refused.err.split())
-    assert "25 values are more than the 20 that go with Laplace noise" in said
+    assert "21 values are more than the 20 that go with Laplace noise" in said
     assert "--noise gaussian --delta 1e-6" in said
     assert "at most 20 values" in " ".join(ada("submit", folder, "--epsilon", "1").err.split())
     shown = ada.ok("preview", folder, "--twin", twin, "--delta", "1e-6").out
-    assert "25 values share the loss: with Gaussian noise each has about 5 times" in " ".join(shown.split())
+    assert "21 values share the loss: with Gaussian noise each has about 5 times" in " ".join(shown.split())
     for mechanism in ("pac", "stability_calibrated"):
         refused = ada("preview", folder, "--twin", twin, "--mechanism", mechanism)
         assert refused.code == ExitCode.USAGE, refused

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from terminal import MEAN, Platform, Terminal, ready_pipeline, terminal
+from waiting import wait_until
 
 import dpgate
 from dpgate.cli.exit_codes import ExitCode
@@ -83,8 +82,7 @@ def test_two_votes_each_hidden_from_the_other(one_platform: Platform, vera: Term
         assert client.reviews.votes(job)[0]["votes"][0]["reason"] == REASON
         with pytest.raises(RequestRefused, match="cannot become"):
             client.decide(job, "reject", REASON)
-    while one_platform.ada.ok("status", job, "--json").json["state"] != "IN_REVIEW":
-        time.sleep(0.2)
+    wait_until(lambda: one_platform.ada.ok("status", job, "--json").json["state"] == "IN_REVIEW")
     vera.ok("comment", job, "A count that anybody may know.", "--release")
     assert "anybody may know" in one_platform.holder.ok("comments", job, "--release").out
     assert one_platform.ada("comments", job, "--release").code == ExitCode.NOT_ALLOWED

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 from image_archives import digest_of, save_small_image
-from terminal import Answer, Platform, Terminal, data_folder, ready_pipeline
-from zones import wait_until
+from terminal import EXAMPLES, Answer, Platform, Terminal, data_folder, ready_pipeline
+from waiting import wait_until
 
 from dpgate.cli.exit_codes import ExitCode
 
-PROJECT = Path(__file__).parents[2]
+PROJECT = EXAMPLES.parent
 NO_DIGEST = "a name or tag can come to stand for another image"
 
 
@@ -45,7 +45,7 @@ def test_the_way_of_an_archive(platform: Platform, archive: Path) -> None:
     others = held(platform)
     shown = operator.ok("image", "add", archive, "--name", "small")
     assert f"dpgate image approve {digest}" in shown.out
-    wait_until(lambda: state_of(platform, digest) == "waiting for approval", timeout_s=30)
+    wait_until(lambda: state_of(platform, digest) == "waiting for approval")
     listed = operator.ok("image", "list").out
     assert "small: waiting for approval; imported from an archive" in " ".join(listed.split())
 
@@ -85,13 +85,14 @@ def test_the_hosts_own_image_says_what_it_is_for(platform: Platform) -> None:
     assert state_of(platform, host["digest"]) == "approved"
 
 
-@pytest.mark.parametrize("command", ["approve", "withdraw", "remove"])
-@pytest.mark.parametrize("reference", ["small", "small:1", "sha256:12"])
-def test_a_name_or_tag_is_refused(platform: Platform, command: str, reference: str) -> None:
-    answer = platform.operator("image", command, reference)
-    assert answer.code == ExitCode.USAGE
-    assert NO_DIGEST in " ".join(answer.err.split())
-    assert "Use the digest" in answer.err
+def test_a_name_or_tag_is_refused(platform: Platform, subtests: pytest.Subtests) -> None:
+    for command in ("approve", "withdraw", "remove"):
+        for reference in ("small", "small:1", "sha256:12"):
+            with subtests.test(msg=f"{command} {reference}"):
+                answer = platform.operator("image", command, reference)
+                assert answer.code == ExitCode.USAGE
+                assert NO_DIGEST in " ".join(answer.err.split())
+                assert "Use the digest" in answer.err
 
 
 def test_only_operators_approve(platform: Platform, archive: Path) -> None:
@@ -157,7 +158,7 @@ def test_a_job_whose_image_was_withdrawn_ends_without_a_charge(platform: Platfor
     platform.operator.ok("image", "withdraw", host["digest"])
     try:
         platform.holder.ok("decide", job["id"], "approve")
-        wait_until(lambda: platform.ada.ok("status", job["id"], "--json").json["reason"], timeout_s=60)
+        wait_until(lambda: platform.ada.ok("status", job["id"], "--json").json["reason"])
         seen = platform.ada.ok("status", job["id"], "--json").json
         assert "its approval was withdrawn" in seen["reason"]
         assert seen["state"] in ("QUEUED", "PREPARING", "ERRORED")

@@ -38,7 +38,7 @@ def typed(person: Terminal, *arguments: str, answers: list[str]) -> tuple[int, s
                 shown += b"\n"
                 os.write(keyboard, f"{answer}\n".encode())
             shown += process.stdout.read()
-            return process.wait(timeout=60), shown.decode()
+            return process.wait(), shown.decode()
     finally:
         os.close(keyboard)
         os.close(terminal_end)

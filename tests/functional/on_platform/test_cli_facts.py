@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 import yaml
-from terminal import Platform
+from terminal import EXAMPLES, Platform
+from waiting import wait_until
 
 import dpgate
 from dpgate.cli.exit_codes import ExitCode
 from dpgate.errors import RequestRefused
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "heights"
+EXAMPLE = EXAMPLES / "heights"
 
 
 def table(path: Path) -> list[dict[str, str]]:
@@ -78,3 +79,4 @@ def test_a_delivery_is_registered_by_its_number(one_platform: Platform, tmp_path
         with pytest.raises(RequestRefused):
             client.register(text, delivery=number[:-1])
         assert client.register(text, delivery=number).state in ("IMPORTING", "READY")
+        wait_until(lambda: client.dataset("carried").state == "READY")
