@@ -73,9 +73,11 @@ class Guard:
 
     def _limits(self) -> dict[int, int]:
         program = self._program
+        # bwrap may still be writing the program's files when these limits begin to hold
+        largest = max(map(len, program.files.values()), default=0)
         return {
             resource.RLIMIT_AS: program.memory_bytes,
-            resource.RLIMIT_FSIZE: program.file_bytes,
+            resource.RLIMIT_FSIZE: max(program.file_bytes, largest),
             resource.RLIMIT_NPROC: program.processes,
             resource.RLIMIT_NOFILE: 512,
             resource.RLIMIT_CPU: int(program.wall_s) + 1,

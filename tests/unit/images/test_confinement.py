@@ -57,6 +57,15 @@ def program(host, open_folder):
     return make
 
 
+def test_limits_do_not_meet_bwrap_while_it_writes_the_files_of_the_program(program):
+    """This one takes it longer than to set the limits takes us; a small one did so now and then."""
+    limit = "*resource.getrlimit(resource.RLIMIT_FSIZE)"
+    script = f"import resource; print(open('/run/large', 'rb').seek(0, 2), {limit})"
+    size = 128 << 20
+    ended = run_confined(program(script, files={"/run/large": bytes(size)}, file_bytes=0))
+    assert (ended.code, ended.answer.split()) == (0, [str(size).encode()] * 3), ended.complaint
+
+
 def test_what_it_sees(program):
     found = json.loads(run_confined(program(LOOK, memory_bytes=1 << 30)).answer)
     assert found["user"] == 1000
