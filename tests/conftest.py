@@ -115,8 +115,8 @@ def pytest_unconfigure() -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """Two on each processor, since cases wait nearly as long as they work, and one more for the end."""
-    return 2 * len(os.sched_getaffinity(0)) + 1
+    """Two on each processor: cases wait nearly as long as they work."""
+    return 2 * len(os.sched_getaffinity(0))
 
 
 @pytest.hookimpl(optionalhook=True)

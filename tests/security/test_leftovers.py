@@ -44,8 +44,9 @@ def test_run_leaves_nothing(ending, sandbox, order):
     marker = f"marker-{ending}-{os.getpid()}"
     mine = sandbox._scratch.path
     script = HEAD + ENDINGS[ending]
+    wall_s = 0.5 if ending == "killed" else 60
     changed = order(
-        script, limits=replace(TIGHT, wall_s=0.5), command=("python3", "/pipeline/main.py", marker)
+        script, limits=replace(TIGHT, wall_s=wall_s), command=("python3", "/pipeline/main.py", marker)
     )
     before = _state(mine)
     with sandbox.open_slot(changed, slot=SLOT) as slot:
