@@ -61,9 +61,8 @@ def mount(source, target, kind, flags, options=None, *, step=None):
 
 def make_read_only(target):
     """A mount as it is, but read-only: flags that it has are kept, since some cannot be taken off in here."""
-    kept = os.statvfs(target).f_flag & (
-        MS_NOSUID | MS_NODEV | MS_NOEXEC
-    )  # as ST_*, these have the same values
+    # as ST_*, these have the same values
+    kept = os.statvfs(target).f_flag & (MS_NOSUID | MS_NODEV | MS_NOEXEC)
     mount(None, target, None, MS_BIND | MS_REMOUNT | MS_RDONLY | kept)
 
 
