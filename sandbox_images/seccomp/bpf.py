@@ -1,8 +1,8 @@
 """Compile a policy into the classic BPF program that `bwrap --seccomp` and the kernel take.
 
 The program is a straight list: reject foreign system-call conventions, decide the calls that need a look at
-their arguments, then walk the allowed numbers as ascending ranges, else EPERM. Every jump goes forward and
-stays inside one short block, so a block can be read (and tested) on its own.
+their arguments, then walk the allowed numbers as ascending ranges, else the policy's last word. Every jump
+goes forward and stays inside one short block, so a block can be read (and tested) on its own.
 """
 
 import struct
@@ -48,7 +48,7 @@ def compile_policy(policy: Policy, architecture: Architecture) -> bytes:
     for verdict, numbers in _numbers_by_verdict(policy, architecture):
         for first, last in _ranges(numbers):
             program += _range_body(first, last, verdict)
-    program.append(_verdict(Verdict.EPERM))
+    program.append(_verdict(policy.otherwise))
     return b"".join(struct.pack("<HBBI", *instruction) for instruction in program)
 
 
@@ -97,8 +97,10 @@ def _case_body(case: Case) -> list[Instruction]:
 
 
 def _numbers_by_verdict(policy: Policy, architecture: Architecture) -> Iterable[tuple[Verdict, list[int]]]:
-    """EPERM is what falls out at the end, so only the other verdicts need code."""
-    for verdict in (Verdict.ENOSYS, Verdict.EAFNOSUPPORT, Verdict.ALLOW):
+    """What falls out at the end needs no code."""
+    for verdict in (Verdict.ENOSYS, Verdict.EAFNOSUPPORT, Verdict.ANSWER, Verdict.ALLOW):
+        if verdict is policy.otherwise:
+            continue
         names = {name for group in policy.groups if group.verdict is verdict for name in group.calls}
         yield verdict, sorted(architecture.numbers[name] for name in names if name in architecture.numbers)
 

@@ -8,6 +8,7 @@ class Verdict(Enum):
     """What the kernel does with a call; the value is what the filter returns (linux/seccomp.h)."""
 
     ALLOW = 0x7FFF0000
+    ANSWER = 0x7FC00000  # the supervisor, which listens, is asked for the result
     KILL = 0x80000000  # the whole process, not only the thread
     EPERM = 0x00050000 | 1
     ENOTTY = 0x00050000 | 25
@@ -58,7 +59,8 @@ class Group:
 
 @dataclass(frozen=True)
 class Policy:
-    """Each call once: in a rule or in a group."""
+    """Each call once: in a rule or in a group; `otherwise` is for a call that stands in neither."""
 
     rules: tuple[Rule, ...]
     groups: tuple[Group, ...]
+    otherwise: Verdict = Verdict.EPERM

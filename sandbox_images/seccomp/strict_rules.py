@@ -5,6 +5,7 @@ from .model import Case, Rule, Test, Verdict
 # CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET. (CLONE_NEWTIME is only for clone3 and
 # unshare.)
 _NEW_NAMESPACES = 0x7E020000
+_CLONE_PIDFD = 0x1000
 # TCGETS (isatty), FIONREAD, FIONBIO, FIOCLEX, FIONCLEX, TIOCGWINSZ. Not TIOCSTI or TIOCLINUX (CVE-2017-5226,
 # CVE-2023-28100: they type into the terminal that the worker may have).
 _IOCTLS = (0x5401, 0x541B, 0x5421, 0x5451, 0x5450, 0x5413)
@@ -24,7 +25,8 @@ _PERSONALITY_DEFAULT_OR_QUERY = (0, 0xFFFFFFFF)
 
 RULES = (
     # New namespaces would give a payload capabilities over them, the start of most kernel exploits.
-    Rule("clone", (Case(0, Test.ANY_BIT, (_NEW_NAMESPACES,), Verdict.EPERM),), Verdict.ALLOW),
+    # A descriptor of a process shows how many processes the host has started.
+    Rule("clone", (Case(0, Test.ANY_BIT, (_NEW_NAMESPACES | _CLONE_PIDFD,), Verdict.EPERM),), Verdict.ALLOW),
     Rule("ioctl", (Case(1, Test.IN, _IOCTLS, Verdict.ALLOW),), Verdict.ENOTTY),
     Rule("fcntl", (Case(1, Test.IN, _FCNTLS, Verdict.ALLOW),), Verdict.EPERM),
     Rule("prctl", (Case(0, Test.IN, _PRCTLS, Verdict.ALLOW),), Verdict.EPERM),

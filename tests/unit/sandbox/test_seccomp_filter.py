@@ -9,22 +9,33 @@ from pathlib import Path
 import pytest
 from bpf_interpreter import I386, X32_BIT, verdict_value
 
+from sandbox_images.seccomp.answered import ALWAYS, SUPERVISORS_ROOM, answered, listening_policy
 from sandbox_images.seccomp.bpf import ARCHITECTURES, Architecture, compile_policy
 from sandbox_images.seccomp.policy import STANDARD, STRICT, Policy, Verdict
 from sandbox_images.seccomp.syscalls import AARCH64, X86_64
+from sandbox_images.supervisor import answers
 
 # A change of these is a change of what every pipeline may do: review it as one.
 GOLDEN = {
-    ("strict", "x86_64"): "d71995899ca0d58e824602cc7b305c39ae69aee3225056ae2bbdbf67b6b60e02",
-    ("strict", "aarch64"): "193925c8d3c7ae13dab1d23c8397dc990ecc5534b356fbadd8be776ec3b8959c",
-    ("standard", "x86_64"): "e91611d7660a6d49d649c1054e01cfce7d413ae71173fc86d1b5b2e1261e95d5",
-    ("standard", "aarch64"): "294e2bdee0de7f155c0687f9f05d3adc90467365d29afe9d34987bd5802a822f",
+    ("strict", "x86_64"): "3a7bd2a5bdc76eca3e56798a57e53b9d2cbe4993f202e63adb23090767b1ee9c",
+    ("strict", "aarch64"): "c84783325fac9e4baf6ca38aaf1392db6a4b29e4251a6b23e6fd62d507e633e7",
+    ("standard", "x86_64"): "3580496675946a4b83273612efd4b1ca3450b265cee88b1c9cb50492358c8f8e",
+    ("standard", "aarch64"): "15cd94ab91cb980731f1af3c47135eea8a40f89dc0088baa9f0fb7b8ba3c7d93",
+    ("strict, answered", "x86_64"): "25f6a810e86ac32a8509de6771888148d81fb6c839aa6bc6e0bb25ef38d8db4c",
+    ("strict, answered", "aarch64"): "bd18c152bb7f0d259455626ad84fa47005ddd691f37f8bb5d671a17c658e2847",
+    ("standard, answered", "x86_64"): "9a6f7c10e4b5e23b6758cbd8e10afafc616cddafa05610e0613832cb36d3f1e8",
+    ("standard, answered", "aarch64"): "8e8d3f7b63726941d96e085f2557cc4bb4a37cd357b74de6edb40df011ebb049",
 }
 HEADERS = {
     "x86_64": Path("/usr/include/x86_64-linux-gnu/asm/unistd_64.h"),
     "aarch64": Path("/usr/include/asm-generic/unistd.h"),
 }
-POLICIES = {"strict": STRICT, "standard": STANDARD}
+POLICIES = {
+    "strict": STRICT,
+    "standard": STANDARD,
+    "strict, answered": answered(STRICT),
+    "standard, answered": answered(STANDARD),
+}
 # two counters, and a variant that only big-endian machines have
 NOT_CALLS = ("syscalls", "arch_specific_syscall", "sync_file_range2")
 FOR_32_BIT = range(403, 424)  # clock_gettime64 and its kin
@@ -94,6 +105,7 @@ ARGUMENT_CASES = [
     *[("clone", (flag | 0x11,), E) for flag in (0x20000, 0x2000000, 0x4000000, 0x8000000)],
     *[("clone", (flag | 0x11,), E) for flag in (0x10000000, 0x20000000, 0x40000000)],
     ("clone", (HIGH | 0x10000011,), E),
+    ("clone", (0x1011,), E),  # a descriptor of the child, whose number is one of the host's
     ("ioctl", (0, 0x5401), A),
     ("ioctl", (0, 0x5413), A),
     ("ioctl", (0, 0x5412), Verdict.ENOTTY),  # TIOCSTI
@@ -184,3 +196,42 @@ def test_numbers_agree_with_the_kernel_headers_where_installed(machine):
     for name, number in re.findall(r"^#define __NR_(\w+)\s+(\d+)$", text, re.MULTILINE):
         if name not in NOT_CALLS and int(number) not in FOR_32_BIT:
             assert machine.numbers.get(name) == int(number), name
+
+
+@both
+def test_a_listener_hears_what_it_answers_and_nothing_else(machine):
+    programs = {links: compile_policy(listening_policy(links=links), machine) for links in (True, False)}
+    for links, program in programs.items():
+        heard = {
+            name
+            for name, number in machine.numbers.items()
+            if verdict_value(program, machine.audit, number) == Verdict.ANSWER.value
+        }
+        assert heard == ({*ALWAYS} | ({"readlink", "readlinkat"} if links else set())) & set(machine.numbers)
+        others = {
+            verdict_value(program, machine.audit, number)
+            for name, number in machine.numbers.items()
+            if name not in heard
+        }
+        assert others == {Verdict.ALLOW.value}
+
+
+@both
+def test_a_supervisor_reads_a_link_itself(machine):
+    number, program = machine.numbers["readlinkat"], compile_policy(listening_policy(links=True), machine)
+    for room, verdict in ((SUPERVISORS_ROOM, A), (4096, Verdict.ANSWER), (HIGH | 4096, Verdict.ANSWER)):
+        assert verdict_value(program, machine.audit, number, (0, 0, 0, room)) == verdict.value
+
+
+def test_the_supervisors_own_copy_of_that_number_is_the_same():
+    """It is sent into a sandbox without the package that holds the policies."""
+    assert answers.SUPERVISORS_ROOM == SUPERVISORS_ROOM
+
+
+@pytest.mark.parametrize("policy", [STRICT, STANDARD], ids=["strict", "standard"])
+@both
+def test_a_run_whose_supervisor_listens_is_refused_nothing_of_what_that_answers(policy, machine):
+    before, after = (compile_policy(each, machine) for each in (policy, answered(policy)))
+    for name, number in machine.numbers.items():
+        found = verdict_value(after, machine.audit, number)
+        assert found == (A.value if name in ALWAYS else verdict_value(before, machine.audit, number)), name
