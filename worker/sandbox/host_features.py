@@ -14,6 +14,7 @@ from pathlib import Path
 
 from sandbox_images import landlock
 from sandbox_images.seccomp.bpf import ARCHITECTURES
+from sandbox_images.seccomp.model import Verdict
 
 from .bwrap_binary import find_bwrap
 from .capacity import capacity_of, needed_for, size_of
@@ -24,13 +25,20 @@ from .scratch import default_scratch_root, file_system_of
 from .slot_user import FIRST_SLOT_UID
 from .watch import can_list_children
 
+_GET_ACTION_AVAILABLE = 2  # of seccomp
 _FSOPEN = 430  # the same on x86_64 and aarch64
 _ENOSYS = 38
 
 
 def check_bubblewrap() -> tuple[Feature, ...]:
     """What every run by bubblewrap starts with."""
-    return (_bwrap_found(), _user_namespaces(), _nested_proc(), _system_call_filter())
+    return (
+        _bwrap_found(),
+        _user_namespaces(),
+        _nested_proc(),
+        _system_call_filter(),
+        _user_notification(),
+    )
 
 
 def check_worker_process(
@@ -111,6 +119,26 @@ def _system_call_filter() -> Feature:
     present = machine in ARCHITECTURES
     detail = f"there is {'one' if present else 'none'} for {machine}"
     return feature("system-call filter for this machine", present=present, detail=detail, fix=fix)
+
+
+def _user_notification() -> Feature:
+    """Whether a filter can hand a call to another process, and that may open a file in its place (5.9)."""
+    action = ctypes.c_uint32(Verdict.ANSWER.value)
+    call = ctypes.CDLL(None, use_errno=True).syscall
+    number = (
+        ARCHITECTURES[platform.machine()].numbers["seccomp"] if platform.machine() in ARCHITECTURES else -1
+    )
+    known = call(
+        ctypes.c_long(number), ctypes.c_long(_GET_ACTION_AVAILABLE), ctypes.c_long(0), ctypes.byref(action)
+    )
+    scope = _number("/proc/sys/kernel/yama/ptrace_scope")
+    closed = "kernel.yama.ptrace_scope is 3, which nobody can look past" if scope == 3 else ""
+    detail = closed or (
+        "a supervisor can answer" if known == 0 else "this kernel or a filter around has none"
+    )
+    fix = "use a kernel of 5.9 or newer, no filter around that refuses seccomp, and a ptrace_scope below 3"
+    present = known == 0 and not closed
+    return feature("calls of a run can be answered", present=present, detail=detail, fix=fix)
 
 
 def _memory_bounded() -> Feature:

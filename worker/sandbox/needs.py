@@ -28,6 +28,9 @@ NEEDS: dict[str, Need] = {
     "user namespaces": Need(DEV, "every namespace of a run is owned by one"),
     "nested /proc": Need(DEV, "a run needs a process list of its own, so that it does not see the host's"),
     "system-call filter for this machine": Need(DEV, "a run without a filter is never started"),
+    "calls of a run can be answered": Need(
+        DEV, "a supervisor answers those whose answer by the kernel would be a number of the whole host"
+    ),
     CONTROL: Need(DEV, "checks from inside prove nothing where nothing runs"),
     "system-call filter is active": Need(
         STANDARD, "it closes sockets, locks, key rings and most of the kernel"

@@ -133,7 +133,7 @@ def _facts_inside(facts: dict[str, Any]) -> list[Feature]:
         ),
         ("privileges cannot be gained", "no_new_privileges", lambda fact: fact == "1", _yes_or_no),
         ("no capabilities", "capabilities", lambda fact: set(fact) == {"0"}, _capabilities),
-        ("no network interface but loopback", "interfaces", lambda fact: fact == ["lo"], _listed),
+        ("no network interface but loopback", "interfaces", lambda fact: fact in (["lo"], []), _listed),
         ("no route", "routes", lambda fact: fact == 0, lambda fact: f"{fact or 'none'}"),
         (
             "everything but /tmp, /dev/shm and /out is read-only",
