@@ -18,7 +18,9 @@ _WRITABLE = ("/tmp", "/dev/shm", "/out", "/dev/null")  # noqa: S108 - the run's 
 DEVICE_NODES = ("/dev/null", "/dev/random", "/dev/urandom")
 WORKING_FOLDER = "/tmp"  # noqa: S108 - the run's own
 _STAGED = "/run/dpgate"  # the worker's folders, for the supervisor's eyes
-_OF_OWN = kernel.NEWNS | kernel.NEWIPC | kernel.NEWUTS | kernel.NEWCGROUP
+_EMPTY = f"{_STAGED}/empty"
+_OF_OWN = kernel.NEWNS | kernel.NEWUTS | kernel.NEWCGROUP
+_WHERE_USABLE = kernel.NEWNET | kernel.NEWIPC
 _STACK_BYTES = 8 << 20
 _PENDING_SIGNALS = 256  # also counts timers
 
@@ -26,8 +28,9 @@ _PENDING_SIGNALS = 256  # also counts timers
 def confine(order, mounts, filter_, *, output):
     """`mounts` is a Mounts; `output` where a twin's run may talk, or None."""
     _be_first_to_die()
-    kernel.unshare(_OF_OWN | (kernel.NEWNET if order.own_network else 0))
-    _attach(order.root.rstrip("/"), mounts)
+    kernel.unshare(_OF_OWN | (_WHERE_USABLE if order.own_channels else 0))
+    own = os.open("/proc/self", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)  # soon nothing leads there
+    _attach(order.root.rstrip("/"), mounts, procfs=order.procfs)
     if order.root == "/":
         kernel.detach(_STAGED)
     else:
@@ -35,7 +38,7 @@ def confine(order, mounts, filter_, *, output):
     kernel.set_host_name("sandbox")
     os.setsid()
     _redirect(output)
-    _become_nobody(order.user)
+    _become_nobody(order.user, own)
     _limit(order.limits)
     os.chdir(WORKING_FOLDER)
     os.umask(0o077)
@@ -50,9 +53,9 @@ def _be_first_to_die():
     kernel.prctl(kernel.PR_SET_PDEATHSIG, 9)
 
 
-def _write(path, text):
+def _write(path, text, folder=None):
     """Not open(): its buffers and codecs would be copied from the supervisor, page by page, for every run."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CLOEXEC, dir_fd=folder)
     try:
         os.write(descriptor, text.encode())
     finally:
@@ -69,7 +72,7 @@ class Mounts:
         self.own = (("/tmp", tmp), ("/dev/shm", shared))  # noqa: S108
 
 
-def _attach(root, mounts):
+def _attach(root, mounts, *, procfs):
     if root:
         kernel.mount("/dev", f"{root}/dev", None, kernel.MS_BIND | kernel.MS_REC)
         _bind_read_only("/run/dpgate/code", f"{root}/pipeline", kernel.MS_NOSUID | kernel.MS_NODEV)
@@ -80,8 +83,12 @@ def _attach(root, mounts):
     _bind_read_only(mounts.block, f"{root}/in", flags)
     for source, place, _ in mounts.parts:
         _bind_read_only(source, f"{root}/in/{place}", flags, "mount of a part of the block")
-    # only the run's own processes, and none of the host-wide entries (loads, keys, sysctls)
-    kernel.mount("proc", f"{root}/proc", "proc", flags, "subset=pid,hidepid=invisible")
+    if procfs:
+        # only the run's own processes, and none of the host-wide entries (loads, keys, sysctls)
+        kernel.mount("proc", f"{root}/proc", "proc", flags, "subset=pid,hidepid=invisible")
+    else:
+        # it would tell how many share the image's pages now, and its files are numbered for the whole host
+        _bind_read_only(_EMPTY, f"{root}/proc", flags)
 
 
 def _bind_read_only(source, target, flags, step=None):
@@ -97,9 +104,9 @@ def _redirect(output):
     os.dup2(null if output is None else output, 2)
 
 
-def _become_nobody(user):
+def _become_nobody(user, own):
     """A user namespace of its own: the mounts above belong to its parent, so it cannot touch them, and it
-    never had a capability over anything else.
+    never had a capability over anything else. `own` is this process's folder of a procfs.
     """
     outside_user, outside_group = os.getuid(), os.getgid()
     kernel.unshare(kernel.NEWUSER)
@@ -109,7 +116,7 @@ def _become_nobody(user):
         ("gid_map", f"{user} {outside_group} 1"),
     )
     for name, line in lines:
-        _write(f"/proc/self/{name}", line)
+        _write(name, line, folder=own)
     kernel.drop_bounding_set()
     kernel.drop_capabilities()
 

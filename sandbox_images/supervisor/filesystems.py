@@ -1,81 +1,142 @@
-"""The file systems of one run: its block, and three places where it may write. In memory, limited, new."""
+"""The file systems of one run: its block, and the places where it may write. In memory, limited, new.
+
+The kernel gives each file system the lowest number that is free on the host, and a run can look at it: so one
+that came and went could tell of others. Here each has the number that its like had in the slot's run before,
+unless somebody else on the host, who is no slot, has taken it: a run cannot bring that about.
+"""
 
 import errno
+import fcntl
 import json
 import os
+import time
+from contextlib import contextmanager
 
 from . import kernel
 
 _LONG_AGO = (946_684_800, 946_684_800)  # 2000-01-01: whenever a block was made
 _FOLDER, _FILE = 0o500, 0o400
-_PAGE = 4096
-
+_MOST_PIPES = 4096  # of a level at one time; beyond it a run is told that it has too many files open
+_TRIES, _PAUSE_S = 20, 0.001  # the kernel may free a file system a little later than its last user goes
 
 INPUT, OUTPUT = "/run/dpgate/in", "/run/dpgate/out"  # where all levels of a run find the same two
+_INPUT, _OUTPUT, _TALK = "input", "output", "talk"
 
 
-class RunFileSystems:
-    """Block and output lie at INPUT and OUTPUT while the run lasts, the rest is detached. Unmounting frees
-    everything, however deep a run has nested it.
-    """
+class FileSystems:
+    """Those of a slot's next run. They are made before it comes, which also keeps their numbers for it."""
 
-    def __init__(self, block, limits, before=None, parts=()):
-        """`block` and `before` are memory files, or None: a header with names and sizes, then the bytes.
+    def __init__(self, limits, levels, lock):
+        """`lock`: a file that all slots of this host lock while a number of theirs is free for a moment."""
+        writable = {"mode": "0700", "nr_inodes": limits.inodes}
+        small = {**writable, "size": limits.tmp_bytes}
+        of_level = {"tmp": small, "shared": small, "pipes": {"mode": "0700", "nr_inodes": _MOST_PIPES}}
+        self._options: dict[object, dict[str, object]] = {
+            _INPUT: {"mode": "0700", "size": 0, "nr_inodes": 0},  # who fills it is the supervisor
+            _OUTPUT: {**writable, "size": limits.output_bytes},
+            _TALK: {"mode": "0700"},
+            **{(name, level): each for level in range(levels) for name, each in of_level.items()},
+        }
+        self._lock = lock
+        self._numbers: dict[object, int] = {}  # by role
+        self._new: dict[object, int] = {}  # descriptors
+        with self._alone():
+            for role in self._options:
+                self._make(role)
 
-        `before` lies in the output when the run starts; `parts` get mount points in the block.
+    def of_level(self, level):
+        """Its /tmp, its /dev/shm, and where its pipes lie. The run's until it ends."""
+        return tuple(self._new[name, level] for name in ("tmp", "shared", "pipes"))
+
+    @property
+    def talk(self):
+        """Where a pipe lies by which a twin's run talks."""
+        return self._new[_TALK]
+
+    @contextmanager
+    def filled(self, block, before=None, parts=()):
+        """For as long as a run lasts: block and output lie at INPUT and OUTPUT. Gives the output's folder,
+        by descriptor.
+
+        `block` and `before` are memory files, or None: a header with names and sizes, then the bytes.
+        `before` lies in the output when the run starts; `parts` get mount points in the block. Unmounting
+        frees everything, however deep a run has nested it.
         """
-        self.descriptors, self._attached = [], []
+        self._renew([_OUTPUT])  # only now: who was handed the folder of the last run has closed it since
+        attached: list[str] = []
+        folder = -1
         try:
             if block is not None:
-                self._attach(self._input(block, parts), INPUT)
-            writable = {"mode": "0700", "nr_inodes": limits.inodes}
-            self.output = self._new({**writable, "size": limits.output_bytes})
-            self.output_folder = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=self.output)
-            self.descriptors.append(self.output_folder)
+                _fill_input(self._new[_INPUT], block, parts)
+                self._attach(_INPUT, INPUT, attached)
+            folder = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=self._new[_OUTPUT])
             if before is not None:
                 files, offset = _header(before)
-                _fill(self.output, before, offset, files, _folders_of(files), modes=(0o600, 0o700))
-            self._attach(self.output, OUTPUT)
-            self._writable = {**writable, "size": limits.tmp_bytes}
-        except BaseException:
-            self.close()
-            raise
+                _fill(self._new[_OUTPUT], before, offset, files, _folders_of(files), modes=(0o600, 0o700))
+            self._attach(_OUTPUT, OUTPUT, attached)
+            yield folder
+        finally:
+            for place in attached:
+                kernel.detach(place)
+            if folder >= 0:
+                os.close(folder)
+        self._renew([role for role in self._new if role != _OUTPUT])
 
-    def for_level(self):
-        """A level's /tmp and /dev/shm: what an earlier level left there is gone."""
-        return self._new(self._writable), self._new(self._writable)
+    def _attach(self, role, place, attached):
+        kernel.attach(self._new[role], place)
+        attached.append(place)
 
-    def forget(self, *descriptors):
-        for descriptor in descriptors:
-            self.descriptors.remove(descriptor)
-            os.close(descriptor)
+    def _renew(self, roles):
+        with self._alone():
+            for role in roles:
+                os.close(self._new[role])
+            for role in roles:
+                self._make(role)
 
-    def close(self):
-        while self._attached:
-            kernel.detach(self._attached.pop())
-        while self.descriptors:
-            os.close(self.descriptors.pop())
+    @contextmanager
+    def _alone(self):
+        """Of all slots of this host: none takes a number for its own that another is about to take back."""
+        fcntl.flock(self._lock, fcntl.LOCK_EX)
+        try:
+            yield
+        finally:
+            fcntl.flock(self._lock, fcntl.LOCK_UN)
 
-    def _attach(self, descriptor, place):
-        kernel.attach(descriptor, place)
-        self._attached.append(place)
+    def _make(self, role):
+        """Under the descriptor's number of before: the supervisor looks as it did before its first run."""
+        made = self._numbered(role)
+        before = self._new.setdefault(role, made)
+        if before != made:
+            os.dup2(made, before, inheritable=False)
+            os.close(made)
 
-    def _new(self, options):
-        descriptor = kernel.new_tmpfs(options.items())
-        self.descriptors.append(descriptor)
-        return descriptor
+    def _numbered(self, role):
+        below: list[int] = []  # kept for now: the kernel gives the lowest number that is free
+        made = kernel.new_tmpfs(self._options[role].items())
+        wanted = self._numbers.get(role, os.fstat(made).st_dev)
+        for _ in range(_TRIES):
+            number = os.fstat(made).st_dev
+            if number == wanted:
+                break
+            if number < wanted:
+                below.append(made)
+            else:  # the old one is not quite gone
+                os.close(made)
+                time.sleep(_PAUSE_S)
+            made = kernel.new_tmpfs(self._options[role].items())
+        for each in below:
+            os.close(each)
+        self._numbers[role] = os.fstat(made).st_dev
+        return made
 
-    def _input(self, block, parts):
-        files, offset = _header(block)
-        files += [[place, 0] for _, place, is_file in parts if is_file]
-        folders = _folders_of(files, [place for _, place, is_file in parts if not is_file])
-        size = sum(-(-size // _PAGE) * _PAGE for _, size in files) + _PAGE
-        inodes = len(files) + len(folders) + 2
-        root = self._new({"mode": "0700", "size": size, "nr_inodes": inodes})
-        _fill(root, block, offset, files, folders, modes=(_FILE, _FOLDER))
-        os.chmod(".", _FOLDER, dir_fd=root)
-        os.utime(".", _LONG_AGO, dir_fd=root)
-        return root
+
+def _fill_input(root, block, parts):
+    files, offset = _header(block)
+    files += [[place, 0] for _, place, is_file in parts if is_file]
+    folders = _folders_of(files, [place for _, place, is_file in parts if not is_file])
+    _fill(root, block, offset, files, folders, modes=(_FILE, _FOLDER))
+    os.chmod(".", _FOLDER, dir_fd=root)
+    os.utime(".", _LONG_AGO, dir_fd=root)
 
 
 def _folders_of(files, places=()):

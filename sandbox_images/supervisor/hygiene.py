@@ -5,6 +5,8 @@ A difference is never explained away: the supervisor ends, and the worker starts
 
 import os
 
+from . import kernel
+from .answers import SUPERVISORS_ROOM
 from .memory import own_resident_bytes, text_of
 
 _GROWTH_BYTES = 64 << 20
@@ -60,7 +62,7 @@ def _descriptors():
     found = set()
     for name in os.listdir("/proc/self/fd"):
         try:
-            found.add((name, os.readlink(f"/proc/self/fd/{name}")))
+            found.add((name, kernel.link_target(f"/proc/self/fd/{name}", SUPERVISORS_ROOM)))
         except FileNotFoundError:
             continue
     return found

@@ -19,9 +19,9 @@ from .order import Order, read_all, read_list
 from .run import Run, SetupFailed
 from .warmup import freeze, warm_up
 
-# SYS_ADMIN makes namespaces and mounts, SETPCAP drops capabilities, SETFCAP lets a child map a user, and KILL
-# ends it; all of them only over this sandbox's own user namespace.
-_KEPT_CAPABILITIES = (5, 8, 21, 31)
+# SYS_ADMIN makes namespaces and mounts, SETPCAP drops capabilities, SETFCAP lets a child map a user, KILL
+# ends it, and PTRACE writes answers into its memory; all of them only over this sandbox's own user namespace.
+_KEPT_CAPABILITIES = (5, 8, 19, 21, 31)
 
 
 def main(arguments):
@@ -39,13 +39,14 @@ def main(arguments):
 
 
 def serve(channel):
-    _, (ordered, program) = channel.receive()
-    order, filter_ = Order.parse(read_all(ordered)), kernel.SystemCallFilter(read_all(program))
-    os.close(ordered)
-    os.close(program)
+    _, (ordered, lock, *programs) = channel.receive()
+    order = Order.parse(read_all(ordered))
+    filter_, listening = (kernel.SystemCallFilter(read_all(program)) for program in programs)
+    for descriptor in (ordered, *programs):
+        os.close(descriptor)
     prepare()
     warm_up(order.modules)
-    run = Run(order, filter_)
+    run = Run(order, filter_, listening, lock)
     if order.script:
         payload.prepare_for_scripts(order.command, order.environment)
     freeze()
@@ -55,7 +56,8 @@ def serve(channel):
     channel.send({"ready": True})
     while True:
         request, descriptors = channel.receive()
-        with run.on(*_parts(request, descriptors)) as (report, folder):
+        tell = (lambda end: channel.send({"tail": True}, [end])) if request["talks"] else None
+        with run.on(*_parts(request, descriptors), tell=tell) as (report, folder):
             for descriptor in descriptors:
                 os.close(descriptor)
             channel.send(report, [folder])  # the worker collects while the file systems are taken down here
@@ -73,13 +75,12 @@ def prepare():
 
 
 def _parts(request, descriptors):
-    """(block, view, before, parts, output): which descriptors came is said by the request."""
+    """(block, view, before, parts): which descriptors came is said by the request."""
     waiting = list(descriptors)
     block = waiting.pop(0) if request["view"] is None else None
     before = waiting.pop(0) if request["before"] else None
     parts = read_list(waiting.pop(0)) if request["parts"] else ()
-    output = waiting.pop(0) if request["talks"] else None
-    return block, request["view"], before, parts, output
+    return block, request["view"], before, parts
 
 
 if __name__ == "__main__":

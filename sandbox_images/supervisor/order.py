@@ -30,7 +30,9 @@ class Order:
     modules: list  # to import before the first run
     user: int  # user and group of the payload, in its own user namespace
     watch_memory: bool  # no cgroup does it
-    own_network: bool  # a network namespace for each run; else the supervisor's, which is as empty
+    procfs: bool  # a run has a /proc of its processes; else an empty folder
+    answered: dict  # numbers of the system calls that the supervisor answers, by name
+    own_channels: bool  # namespaces of network and IPC for each run; else the supervisor's, as empty
     limits: Ceilings = field(repr=False)
 
     @classmethod

@@ -84,7 +84,7 @@ person = os.open("/in/sub-01", os.O_RDONLY)
 for steps in range(1, 12):
     for name in ("sub-02", "sub-03", "data/sub-02"):
         look("../" * steps + name + "/anat/secret.txt", dir_fd=person)
-for line in open("/proc/self/mountinfo"):
+for line in open("/proc/self/mountinfo") if os.path.exists("/proc/self") else ():
     root, place = line.split()[3:5]
     for start in (root, os.path.dirname(root), os.path.dirname(os.path.dirname(root))):
         if len(start) > 1:
@@ -134,7 +134,7 @@ OUTPUT_AT_START = """
 import os
 facts = [os.stat("/out/" + name) for name in ("sub-01/a.tsv", "sub-02")]
 said = [(oct(each.st_mode), each.st_uid, each.st_mtime) for each in facts]
-descriptors = sorted(int(name) for name in os.listdir("/proc/self/fd"))[:-1]
+descriptors = [os.dup(0) - 1]
 seen = [path for path in ("/run/dpgate/before", "/before") if os.path.exists(path)]
 open("/out/verdict", "w").write(f"{said} {descriptors} {seen}")
 """

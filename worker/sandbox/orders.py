@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from functools import cache
 
 from sandbox_images.output_tree import LONGEST
-from sandbox_images.seccomp.bpf import ARCHITECTURES, compile_policy
+from sandbox_images.seccomp import answered
+from sandbox_images.seccomp.bpf import ARCHITECTURES, Architecture, compile_policy
 from sandbox_images.seccomp.policy import STANDARD, STRICT
 
 from .protocol import (
@@ -80,7 +81,30 @@ def _not_begun(order: SlotOrder, cause: Cause) -> RunResult:
 @cache
 def filter_program(syscalls: Syscalls) -> bytes:
     """The compiled system-call filter for this machine."""
+    return compile_policy(_POLICIES[syscalls], _architecture())
+
+
+@cache
+def answered_programs(syscalls: Syscalls) -> tuple[bytes, bytes]:
+    """The same for a run whose supervisor listens, and the filter by which that hears it."""
+    listening = answered.listening_policy(links=_without_procfs(syscalls))
+    policies = answered.answered(_POLICIES[syscalls]), listening
+    runs, listens = (compile_policy(policy, _architecture()) for policy in policies)
+    return runs, listens
+
+
+def answered_calls(syscalls: Syscalls) -> Mapping[str, int]:
+    """The numbers of the calls that a supervisor answers on this machine."""
+    names = {*answered.ALWAYS, *(answered.LINKS if _without_procfs(syscalls) else ())}
+    return {name: number for name, number in _architecture().numbers.items() if name in names}
+
+
+def _without_procfs(syscalls: Syscalls) -> bool:
+    return syscalls is Syscalls.STRICT
+
+
+def _architecture() -> Architecture:
     architecture = ARCHITECTURES.get(platform.machine())
     if architecture is None:
         raise SandboxUnavailable(f"there is no system-call filter for {platform.machine()} machines")
-    return compile_policy(_POLICIES[syscalls], architecture)
+    return architecture

@@ -11,8 +11,8 @@ import os
 import secrets
 import signal
 import stat
-from collections.abc import Collection, Mapping
-from contextlib import ExitStack
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from pathlib import Path, PurePosixPath
 from typing import Self
 
@@ -24,6 +24,7 @@ _DEPTH = 32
 # Slots with users of their own must get to their blocks, but not see what else there is. Set by chmod: a
 # worker's umask may be strict.
 _PASSABLE = 0o711
+_SHARED_LOCK = "slots"  # beside the folders of workers; it is empty and stays
 _TMPFS, _RAMFS = "tmpfs", "ramfs"
 
 
@@ -111,6 +112,16 @@ class Scratch:
                 raise SandboxUnavailable(f"scratch could not be written: {error.strerror}") from error
             undo.pop_all()
         return folder
+
+    @contextmanager
+    def shared_lock(self) -> Iterator[int]:
+        """A descriptor of its own of a file that all workers with this scratch root have in common."""
+        flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+        descriptor = os.open(self.path.parent / _SHARED_LOCK, flags, 0o600)
+        try:
+            yield descriptor
+        finally:
+            os.close(descriptor)
 
     def close(self) -> None:
         if self._lock < 0:

@@ -114,8 +114,12 @@ def test_the_trace_is_there_where_runs_share_a_process(name):
 
 
 def test_files_of_a_run_would_be_found_if_its_file_system_were_kept(supervised, ask, doctored):
-    once = "(os.listdir(OUTPUT) or kernel.attach(self.output, OUTPUT))"
-    doctored("filesystems.py", lambda source: source.replace("self._attach(self.output, OUTPUT)", once))
+    kept = {
+        "self._renew([_OUTPUT])": "pass",
+        "self._attach(_OUTPUT, OUTPUT, attached)": "os.listdir(OUTPUT) or self._attach(_OUTPUT, OUTPUT, [])",
+    }
+    for line, change in kept.items():
+        doctored("filesystems.py", lambda source, line=line, change=change: source.replace(line, change))
     doctored("hygiene.py", lambda source: source.replace("if found != wanted", "if 0"))
     script = "import os; print(os.listdir('/out')); open('/out/trace', 'w').close()"
     with supervised.open_slot(ask(script), slot=SLOT) as slot:

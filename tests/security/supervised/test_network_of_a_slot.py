@@ -16,6 +16,7 @@ SOCKET_CALLS = {
     *("io_uring_setup", "io_uring_enter", "io_uring_register"),
     *("setns", "unshare", "pidfd_getfd", "bpf"),  # or gets at one in another way
 }
+WITH_PROC = ("confine.py", lambda source: source.replace("if procfs:", "if True:"))  # where a number stands
 NUMBER = "import os; open('/out/verdict', 'w').write(os.readlink('/proc/self/ns/net'))"
 
 
@@ -34,14 +35,16 @@ def test_the_premise_the_strict_filter_allows_nothing_that_uses_a_socket():
 
 
 @pytest.mark.parametrize(("syscalls", "count"), [(Syscalls.STRICT, 1), (Syscalls.STANDARD, 3)])
-def test_a_namespace_for_each_run_where_some_socket_can_be_made(syscalls, count, supervised, ask):
+def test_a_namespace_for_each_run_where_some_socket_can_be_made(syscalls, count, supervised, ask, doctored):
+    doctored(*WITH_PROC)
     with supervised.open_slot(ask(NUMBER, syscalls=syscalls), slot=SLOT) as slot:
         numbers = [slot.run({}).outputs["verdict"].decode() for _ in range(3)]
     assert len(set(numbers)) == count
     assert os.readlink("/proc/self/ns/net") not in numbers
 
 
-def test_no_two_slots_share_one(supervised, ask):
+def test_no_two_slots_share_one(supervised, ask, doctored):
+    doctored(*WITH_PROC)
     with (
         supervised.open_slot(ask(NUMBER), slot=SLOT) as one,
         supervised.open_slot(ask(NUMBER), slot=SLOT) as other,

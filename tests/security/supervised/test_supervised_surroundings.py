@@ -5,6 +5,8 @@ import json
 import pytest
 from sandbox_harness import SLOT
 
+from worker.sandbox.protocol import Syscalls
+
 SURROUNDINGS = """
 import json, os, sys
 def read(path):
@@ -63,7 +65,8 @@ ENVIRONMENT = {
 def found(run_alone, monkeypatch) -> dict:
     monkeypatch.setenv("SECRET_OF_THE_WORKER", "s3cret")
     monkeypatch.setenv("PYTHONPATH", "/nowhere")
-    result = run_alone(SURROUNDINGS, environment={"SITE_NAME": "a place", "OWN": ""})
+    changes = {"environment": {"SITE_NAME": "a place", "OWN": ""}, "syscalls": Syscalls.STANDARD}
+    result = run_alone(SURROUNDINGS, **changes)  # STRICT has no /proc in which a run could look
     assert result.outputs is not None, result.detail
     return json.loads(result.outputs["verdict"])
 
@@ -80,7 +83,7 @@ def test_surroundings(found):
     assert not found["network"]  # its files are not even there
     assert found["environment"] == {**ENVIRONMENT, "SITE_NAME": "a place", "OWN": ""}
     assert set(found["descriptors"]) == {"0", "1", "2"}
-    assert {found["descriptors"]["0"], found["descriptors"]["2"]} == {"/dev/null", "pipe"}
+    assert {found["descriptors"]["0"], found["descriptors"]["2"]} == {"/dev/null", "/pipe (deleted)"}
 
 
 def test_files(found):
@@ -122,7 +125,7 @@ open("/out/verdict", "w").write(str([count > 0 for count in found]))
 def test_nothing_of_the_worker_is_in_the_memory_of_a_run(supervised, ask, monkeypatch):
     """A warm run is a copy of the supervisor, which must not have known anything."""
     monkeypatch.setenv("SECRET_OF_THE_WORKER", "s3cret-7b1f")
-    with supervised.open_slot(ask(MEMORY), slot=SLOT) as slot:
+    with supervised.open_slot(ask(MEMORY, syscalls=Syscalls.STANDARD), slot=SLOT) as slot:
         slot.run({"a": b"block-of-another " * 1000})
         result = slot.run({"a": b""})
     assert result.outputs == {"verdict": b"[False, False, True]"}, result.detail
@@ -130,5 +133,5 @@ def test_nothing_of_the_worker_is_in_the_memory_of_a_run(supervised, ask, monkey
 
 def test_a_secret_that_a_supervisor_knew_would_be_found(run_alone, doctored):
     doctored("warmup.py", lambda source: source + '\n_KEPT = "-".join(("s3cret", "7b1f"))\n')
-    found = run_alone(MEMORY, warm=()).outputs
+    found = run_alone(MEMORY, warm=(), syscalls=Syscalls.STANDARD).outputs
     assert found == {"verdict": b"[True, False, True]"}

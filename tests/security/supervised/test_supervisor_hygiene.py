@@ -116,7 +116,7 @@ DIRT = {
         "descriptors",
         "os.dup2(os.open('/dev/urandom', os.O_RDONLY), 0)",
     ),
-    "mount": ("mounts", "kernel.attach(fd := kernel.new_tmpfs(()), '/run/dpgate/out'); os.close(fd)"),
+    "mount": ("mounts", "kernel.attach(fd := kernel.new_tmpfs(()), '/run/dpgate/empty'); os.close(fd)"),
     "mount that is gone": ("mounts", "kernel.detach('/run/dpgate/code')"),
     "process": ("processes", f"{OWN}; os.fork() or os.execvp('sleep', ['sleep', '99'])"),
     "zombie": ("processes", f"{OWN}; os.fork() or os._exit(0)"),
@@ -129,7 +129,7 @@ DIRT = {
 
 
 def soil(doctored, name: str) -> None:
-    line = "report = self._levels(systems, view, parts, output, deadline)"
+    line = "report = self._levels(view, parts, output, deadline)"
     doctored("run.py", lambda source: source.replace(line, f"{line}\n            {DIRT[name][1]}"))
 
 

@@ -46,7 +46,7 @@ def on_host(condition: str, image) -> dict[str, str]:
         assert answer.returncode == 0, answer.stderr
         scratch = folder / "scratch"
         reap_scratch(scratch)  # as the next worker does: without descriptors not even a folder can be removed
-        assert not scratch.exists() or list(scratch.iterdir()) == []
+        assert not scratch.exists() or [path.name for path in scratch.iterdir()] in ([], ["slots"])
         return json.loads(answer.stdout)
 
 

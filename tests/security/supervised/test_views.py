@@ -12,7 +12,7 @@ from views import CANARY, LISTING, LOOK_AROUND, PEOPLE, WRITE, data_in, part_of,
 from waiting import wait_until
 
 from worker.sandbox import parts
-from worker.sandbox.protocol import KIB, MIB, SandboxUnavailable
+from worker.sandbox.protocol import KIB, MIB, SandboxUnavailable, Syscalls
 from worker.sandbox.supervised import slot as slots
 from worker.view import Part, View
 
@@ -24,6 +24,11 @@ LARGER = replace(TIGHT, file_bytes=64 * KIB, output_bytes=MIB)
 
 def ask_for(ask, data: Path, script: str, **changes):
     return ask(script, roots=(data,), **changes)
+
+
+def ask_with_proc(ask, data: Path, script: str):
+    """STRICT has no /proc in which a run could look up what is mounted where."""
+    return ask_for(ask, data, script, syscalls=Syscalls.STANDARD)
 
 
 def test_a_view_is_composed_of_files_and_parts(data, in_place, supervised, ask):
@@ -50,14 +55,14 @@ def test_large_tables_do_not_take_the_supervisors_memory(data, supervised, ask, 
 def test_a_small_view_is_copied(data, supervised, ask, monkeypatch):
     monkeypatch.setattr(parts, "VIEW_ABOVE_BYTES", MIB)
     script = "open('/out/verdict', 'w').write(str(open('/proc/self/mountinfo').read().count(' /in')))"
-    with supervised.open_slot(ask_for(ask, data, script), slot=SLOT) as slot:
+    with supervised.open_slot(ask_with_proc(ask, data, script), slot=SLOT) as slot:
         assert slot.run(view_of(data, *PEOPLE)).outputs["verdict"] == b"1"
         monkeypatch.setattr(parts, "VIEW_ABOVE_BYTES", 10)
         assert slot.run(view_of(data, *PEOPLE)).outputs["verdict"] == b"4"
 
 
 def test_a_person_outside_the_view_cannot_be_found(data, in_place, supervised, ask):
-    with supervised.open_slot(ask_for(ask, data, LOOK_AROUND), slot=SLOT) as slot:
+    with supervised.open_slot(ask_with_proc(ask, data, LOOK_AROUND), slot=SLOT) as slot:
         everybody = slot.run(view_of(data, *PEOPLE, in_place=in_place)).outputs["verdict"].decode()
         assert "/in/sub-02/anat/secret.txt" in everybody  # it can look: also copies of all are there by now
         alone = slot.run(view_of(data, "sub-01", in_place=in_place))
@@ -66,7 +71,7 @@ def test_a_person_outside_the_view_cannot_be_found(data, in_place, supervised, a
 
 def test_others_could_be_found_if_the_platforms_folder_stayed(data, supervised, ask, doctored):
     doctored("confine.py", lambda source: source.replace("kernel.detach(_STAGED)", "pass"))
-    with supervised.open_slot(ask_for(ask, data, LOOK_AROUND), slot=SLOT) as slot:
+    with supervised.open_slot(ask_with_proc(ask, data, LOOK_AROUND), slot=SLOT) as slot:
         found = slot.run(view_of(data, "sub-01")).outputs["verdict"].decode()
     assert "/run/dpgate/roots/0/sub-02/anat/secret.txt" in found
 
@@ -80,7 +85,7 @@ def test_others_could_be_found_if_the_whole_root_were_mounted(data, supervised, 
             + "\nWIDE = [('/run/dpgate/roots/0', 'sub-01', False)]\n"
         ),
     )
-    with supervised.open_slot(ask_for(ask, data, LOOK_AROUND), slot=SLOT) as slot:
+    with supervised.open_slot(ask_with_proc(ask, data, LOOK_AROUND), slot=SLOT) as slot:
         found = slot.run(view_of(data, "sub-01")).outputs["verdict"].decode()
     assert "/in/sub-01/sub-02/anat/secret.txt" in found
 
@@ -129,7 +134,7 @@ def _without_walls(source: str) -> str:
 
 def test_what_a_run_sees_of_where_a_copied_part_lies(data, supervised, ask):
     script = "open('/out/verdict', 'w').write(open('/proc/self/mountinfo').read())"
-    with supervised.open_slot(ask_for(ask, data, script), slot=SLOT) as slot:
+    with supervised.open_slot(ask_with_proc(ask, data, script), slot=SLOT) as slot:
         mounts = slot.run(view_of(data, *PEOPLE, in_place=False)).outputs["verdict"].decode().splitlines()
     lines = [line.split() for line in mounts if " /in/" in line]
     assert len(lines) == len(PEOPLE)

@@ -144,7 +144,7 @@ def main(condition: str, folder: Path, image: str) -> dict[str, str]:
             LATER.get(condition, CONDITIONS["none"])(folder)
             with sandbox.open_slot(order, slot=0) as slot:
                 result = slot.run({"a": b"x" * LARGE})
-        left = sorted(path.name for path in (folder / "scratch").iterdir())
+        left = sorted(path.name for path in (folder / "scratch").iterdir() if path.is_dir())
         return {"result": str(result.outputs), "left": str(left)}
     except Exception as error:
         return {"raised": type(error).__name__, "text": str(error)}

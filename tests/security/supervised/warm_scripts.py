@@ -35,7 +35,7 @@ SCRIPTS = {
     "not unicode": "print('\\udcff'.encode('utf-8', 'surrogateescape')); import os; print(os.fsencode('\\udcff'))",
     "time zone": "import time; print(time.tzname, time.localtime(0)[:5])",
     "threads": "import threading; print(threading.active_count(), threading.current_thread() is threading.main_thread())",
-    "descriptors": "import os; print(sorted(fd for fd in os.listdir('/proc/self/fd'))[:4])",
+    "descriptors": "import os; print(os.dup(1), os.dup(1))",
     "supervisor": "import importlib.util as u; print(u.find_spec('sandbox_images')); import sys; print('sandbox_images' in sys.modules)",
     "signals": "import signal; print([signal.getsignal(s) for s in (signal.SIGPIPE, signal.SIGTERM, signal.SIGXFSZ)])",
     "recursion limit": "import sys; print(sys.getrecursionlimit())",

@@ -76,7 +76,7 @@ def test_it_is_root_of_its_own_namespace_and_of_nothing_else(argv):
     assert values(argv, "--uid") == values(argv, "--gid") == [("0",)]
     assert values(argv, "--cap-drop") == [("ALL",)]
     assert {name for (name,) in values(argv, "--cap-add")} == {
-        *("CAP_SYS_ADMIN", "CAP_SETPCAP", "CAP_KILL", "CAP_SETFCAP")
+        *("CAP_SYS_ADMIN", "CAP_SETPCAP", "CAP_KILL", "CAP_SETFCAP", "CAP_SYS_PTRACE")
     }
     assert argv.index("--cap-drop") < argv.index("--cap-add")
 

@@ -23,8 +23,9 @@ from sandbox_images.supervisor.main import main
 main(sys.argv[1:])
 """
 # Capabilities over the sandbox's own user namespace, each for a step of confine.py: namespaces and mounts;
-# dropping the rest; ending a run; mapping a user (kernels since 5.12 refuse user 0 without it).
-_CAPABILITIES = ("CAP_SYS_ADMIN", "CAP_SETPCAP", "CAP_KILL", "CAP_SETFCAP")
+# dropping the rest; ending a run; mapping a user (kernels since 5.12 refuse user 0 without it); answering
+# (answers.py) into the memory of a run.
+_CAPABILITIES = ("CAP_SYS_ADMIN", "CAP_SETPCAP", "CAP_KILL", "CAP_SETFCAP", "CAP_SYS_PTRACE")
 _ENVIRONMENT = {
     "PATH": "/usr/local/bin:/usr/bin:/bin",
     "LANG": "C.UTF-8",
@@ -88,7 +89,7 @@ def _places(base: BwrapImage, places: Places) -> list[str]:
     made = () if isinstance(base, StoredImage) else ("/in", "/out", "/tmp", "/pipeline", RESEARCHERS_ROOT)  # noqa: S108
     flags = [part for place in made for part in ("--perms", "0755", "--dir", place)]
     flags += ["--perms", "0755", "--size", str(MIB), "--tmpfs", "/run/dpgate"]
-    for name in ("in", "out"):
+    for name in ("in", "out", "empty"):
         flags += ["--perms", "0755", "--dir", f"/run/dpgate/{name}"]
     for name, path in (("lib", places.library), ("code", places.code), ("blocks", places.blocks)):
         flags += ["--ro-bind", str(path), f"/run/dpgate/{name}"]

@@ -24,15 +24,15 @@ class Given:
     before: int = -1
     parts: int = -1
 
-    def request(self, talking: int) -> tuple[dict[str, Any], list[int]]:
+    def request(self, *, talks: bool) -> tuple[dict[str, Any], list[int]]:
         """The message, and the descriptors in the order in which the supervisor takes them."""
         request = {
             "view": self.folder,
             "before": self.before >= 0,
             "parts": self.parts >= 0,
-            "talks": talking >= 0,
+            "talks": talks,
         }
-        return request, [fd for fd in (self.block, self.before, self.parts, talking) if fd >= 0]
+        return request, [fd for fd in (self.block, self.before, self.parts) if fd >= 0]
 
 
 class Giver:

@@ -5,6 +5,7 @@ import os
 import socket
 import subprocess
 import time
+from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,10 +56,17 @@ class SupervisorProcess:
             self._channel = Channel(ours)
             self._undo = undo.pop_all()
 
-    def begin(self, order: dict[str, Any], program: bytes) -> None:
-        """Send the order; wait until the supervisor has warmed up and found itself clean."""
-        with memory_file(json.dumps(order).encode()) as ordered, memory_file(program) as compiled:
-            self._send({}, [ordered, compiled])
+    def begin(self, order: dict[str, Any], programs: Sequence[bytes], lock: int) -> None:
+        """Send the order; wait until the supervisor has warmed up and found itself clean.
+
+        `programs`: the system-call filter of its runs, and the one by which it hears what they ask. `lock`:
+        a file, opened for this slot alone, that all slots of this host lock for moments.
+        """
+        with ExitStack() as sent:
+            ordered, *compiled = (
+                sent.enter_context(memory_file(text)) for text in (json.dumps(order).encode(), *programs)
+            )
+            self._send({}, [ordered, lock, *compiled])
         answer, _ = self._receive(time.monotonic() + SETUP_S)
         if answer != {"ready": True}:
             raise SandboxUnavailable(f"the supervisor did not start: {answer.get('failed', 'no reason')}")
@@ -68,21 +76,13 @@ class SupervisorProcess:
             raise SandboxUnavailable(f"the supervisor died at its start: {error.strerror}") from error
 
     def run(self, given: Given, *, talks: bool, wall_s: float) -> Report:
-        with ExitStack() as both:
-            listening, talking = _pipe(both) if talks else (-1, -1)
-            request, descriptors = given.request(talking)
-            self._send(request, descriptors)
-            if talking >= 0:
-                both.pop_all()
-                os.close(talking)
-            with _Tail(listening) as tail:
-                message, folders = self._receive(time.monotonic() + wall_s + GRACE_S, tail)
-                if "failed" in message or len(folders) != 1:
-                    raise SandboxUnavailable(
-                        f"a run could not be isolated: {message.get('failed', 'no folder')}"
-                    )
-                tail.drain()
-            return Report(message, folders[0], bytes(tail.content))
+        self._send(*given.request(talks=talks))
+        deadline = time.monotonic() + wall_s + GRACE_S
+        listening = self._given_one(deadline, None)[1] if talks else -1
+        with _Tail(listening) as tail:
+            message, folder = self._given_one(deadline, tail)
+            tail.drain()
+        return Report(message, folder, bytes(tail.content))
 
     def join(self, group: SlotGroup) -> None:
         """Before the first run: what the supervisor forks from here on is born in the group."""
@@ -107,6 +107,13 @@ class SupervisorProcess:
             self._channel.send(message, descriptors)
         except Closed:
             raise SandboxUnavailable(self._why_gone()) from None
+
+    def _given_one(self, deadline: float, tail: "_Tail | None") -> tuple[dict[str, Any], int]:
+        """A message with its one descriptor."""
+        message, descriptors = self._receive(deadline, tail)
+        if "failed" in message or len(descriptors) != 1:
+            raise SandboxUnavailable(f"a run could not be isolated: {message.get('failed', 'no folder')}")
+        return message, descriptors[0]
 
     def _receive(self, deadline: float, tail: "_Tail | None" = None) -> tuple[dict[str, Any], list[int]]:
         channel = self._channel.socket.fileno()
@@ -191,10 +198,3 @@ def _start(
     argv = build_argv(bwrap, base, image, places, etc=etc, status=status[1], channel=channel)
     process = start(argv, inherited=inherited(etc, status[1], channel), error=error[1], user=user)
     return status[0], error[0], process
-
-
-def _pipe(both: ExitStack) -> tuple[int, int]:
-    ends = os.pipe()
-    for end_ in ends:
-        both.callback(os.close, end_)
-    return ends

@@ -17,7 +17,7 @@ from sandbox_images.output_tree import read_tree
 from worker.sandbox.bwrap_binary import Bwrap
 from worker.sandbox.cgroup import SlotGroup
 from worker.sandbox.host_image import HostImage
-from worker.sandbox.orders import filter_program, fits, too_large, without_room
+from worker.sandbox.orders import answered_calls, answered_programs, fits, too_large, without_room
 from worker.sandbox.outputs import read_outputs
 from worker.sandbox.parts import VIEW_ABOVE_BYTES, Parts, read_if_small
 from worker.sandbox.protocol import (
@@ -133,7 +133,8 @@ class SupervisedSlot:
             )
             self._process, self._runs = process, 0  # from here on it can be cancelled
             self._check_not_cancelled()
-            process.begin(self._message(), filter_program(self._order.syscalls))
+            with self._scratch.shared_lock() as lock:
+                process.begin(self._message(), answered_programs(self._order.syscalls), lock)
             if self._group is not None:
                 process.join(self._group)
         except OSError as error:  # this process is out of descriptors or memory
@@ -157,6 +158,7 @@ class SupervisedSlot:
     def _message(self) -> dict[str, Any]:
         """sandbox_images/supervisor/order.py."""
         order, limits = self._order, self._order.limits
+        is_strict = order.syscalls is Syscalls.STRICT
         return {
             "root": "/" if self._base is self._image else RESEARCHERS_ROOT,
             "command": list(order.command),
@@ -166,9 +168,12 @@ class SupervisedSlot:
             "modules": list(order.warm or ()),
             "user": INSIDE_ID,
             "watch_memory": True,
-            # where the filter allows no socket, nothing in a network namespace can be reached, let alone
-            # changed; and to make and end one for each run would be some 8 % of a warm run's time
-            "own_network": order.syscalls is not Syscalls.STRICT,
+            # where the filter allows sockets, files' locks and more, a run sees its own processes, too
+            "procfs": not is_strict,
+            "answered": answered_calls(order.syscalls),
+            # where the filter allows no socket, queue, semaphore or shared segment, nothing in these two
+            # namespaces can be reached, let alone changed; and to make and end them takes time in each run
+            "own_channels": not is_strict,
             "limits": {
                 "wall_s": limits.wall_s,
                 "cpu_s": limits.cpu_s,

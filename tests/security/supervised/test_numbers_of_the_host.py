@@ -1,0 +1,308 @@
+"""Numbers that the kernel keeps for the whole host: a run of the strict profile gets at none of them, and
+what it gets in their place works. Each attack also where it works.
+"""
+
+import mmap
+import os
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass, replace
+
+import pytest
+from sandbox_harness import SLOT, TIGHT
+
+from worker.sandbox.protocol import Audience, Cause, SandboxUnavailable
+
+SAY = "\nopen('/out/verdict', 'w').write(repr(said))"
+PIPES = "import os\nsaid = [os.fstat(end)[1] for end in (1, *os.pipe())]"  # 1: where a twin's run talks
+SPACE = "import os\nsaid = [tuple(os.statvfs(place)) for place in ('/', '/usr', '/in', '/out', '/tmp')]"
+LOAD = """
+import ctypes
+words = (ctypes.c_uint64 * 32)()
+said = ctypes.CDLL(None).sysinfo(words), list(words)
+"""
+SHARED_PAGES = """
+import mmap, re
+with open("/usr/bin/perl", "rb") as file:
+    mapped = mmap.mmap(file.fileno(), 0, mmap.MAP_PRIVATE, mmap.PROT_READ)
+sum(mapped[::4096])
+try:
+    text = open("/proc/self/smaps").read()
+    said = re.findall("Shared_Clean: *([0-9]+)", text[text.index("/usr/bin/perl"):])[0]
+except OSError as error:
+    said = error.strerror
+"""
+# CLONE_PIDFD: the descriptor of a child is numbered as all such descriptors of the host are
+CHILD = """
+import ctypes, os
+call, where = ctypes.CDLL(None).syscall, ctypes.c_int(-1)
+child = call(56, ctypes.c_ulong(0x1011), None, ctypes.byref(where), None, None)
+if child == 0:
+    os._exit(0)
+said = os.fstat(where.value).st_ino if child > 0 else "refused"
+"""
+MOUNTS = """
+import ctypes
+call, answer = ctypes.CDLL(None).syscall, ctypes.create_string_buffer(256)
+said = call(332, -100, b"/out", 0, 0x1000, answer), answer.raw[144:152]
+"""
+DEVICES = """
+import os
+said = [os.stat(place).st_dev for place in ("/in", "/out", "/tmp", "/dev/shm")], os.fstat(os.pipe()[0]).st_dev
+"""
+
+
+@contextmanager
+def pipes_opened() -> Iterator[None]:
+    for _ in range(300):
+        for end in os.pipe():
+            os.close(end)
+    yield
+
+
+@contextmanager
+def memory_taken() -> Iterator[None]:
+    kept = bytearray(b"x") * (64 << 20)
+    with subprocess.Popen(["sleep", "99"]) as process:  # they are counted, too
+        yield
+        process.kill()
+    del kept
+
+
+@contextmanager
+def perl_mapped() -> Iterator[None]:
+    with (
+        open("/usr/bin/perl", "rb") as file,
+        mmap.mmap(file.fileno(), 0, mmap.MAP_PRIVATE, mmap.PROT_READ) as mapped,
+    ):
+        assert sum(mapped[::4096])
+        yield
+
+
+@contextmanager
+def disk_filled() -> Iterator[None]:
+    with tempfile.TemporaryFile(dir="/var/tmp") as file:
+        file.write(b"x" * (8 << 20))
+        file.flush()
+        yield
+
+
+@contextmanager
+def child_started() -> Iterator[None]:
+    os.close(os.pidfd_open(os.getpid()))
+    yield os.waitpid(os.posix_spawn("/bin/true", ["true"], {}), 0)
+
+
+@contextmanager
+def mounts_made() -> Iterator[None]:
+    make = "mount -t tmpfs a /mnt && mount -t tmpfs b /mnt && echo made && exec cat"
+    holder = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", make]
+    with subprocess.Popen(holder, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout.readline() == b"made\n"
+        yield
+        process.stdin.close()
+
+
+@dataclass(frozen=True)
+class Attack:
+    """What a run looks at, what somebody on the host does between two looks, and the change of a supervisor's
+    source without which the second look says the same as the first."""
+
+    script: str
+    moved: Callable[[], AbstractContextManager[None]]
+    file: str
+    wall: str
+    gap: str
+
+
+_KERNEL = "return 0, 0, _LET_THE_KERNEL\n        "
+_WRITE = "kernel.put_into(process, arguments[{}], self._{})\n        "
+_FILTER = ("confine.py", "    filter_.install()\n", "")
+ATTACKS = {
+    "pipes": Attack(PIPES, pipes_opened, "answers.py", "where, flags = ", f"{_KERNEL}where, flags = "),
+    "load": Attack(LOAD, memory_taken, "answers.py", _WRITE.format(0, "machine"), _KERNEL),
+    "space": Attack(SPACE, disk_filled, "answers.py", _WRITE.format(1, "space"), _KERNEL),
+    "shared pages": Attack(SHARED_PAGES, perl_mapped, "confine.py", "if procfs:", "if True:"),
+    "children": Attack(CHILD, child_started, *_FILTER),
+    "mounts": Attack(MOUNTS, mounts_made, *_FILTER),
+}
+attacks = pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS)
+
+
+def looks(attack: Attack, supervised, ask) -> list[bytes]:
+    """Of one slot's runs, before and after."""
+    with supervised.open_slot(ask(attack.script + SAY), slot=SLOT) as slot:
+        before = slot.run({}).outputs["verdict"]
+        with attack.moved():
+            after = slot.run({}).outputs["verdict"]
+    return [before, after]
+
+
+@attacks
+def test_what_happens_on_the_host_moves_nothing(attack, supervised, ask):
+    before, after = looks(attack, supervised, ask)
+    assert before == after
+
+
+@attacks
+def test_without_its_wall_it_moves(attack, supervised, ask, doctored):
+    doctored(attack.file, lambda source: source.replace(attack.wall, attack.gap))
+    before, after = looks(attack, supervised, ask)
+    assert before != after
+
+
+FILE_SYSTEMS = Attack(DEVICES, mounts_made, "filesystems.py", "", "")
+
+
+def test_the_numbers_of_its_file_systems_are_kept_for_a_slot(supervised, ask):
+    before, after = looks(FILE_SYSTEMS, supervised, ask)
+    assert before == after
+
+
+def test_between_runs_anybody_could_take_them_if_they_were_free(supervised, ask, doctored):
+    """As they would be if each run made its own when it starts."""
+    late = {
+        "        self._renew([_OUTPUT])": "        self._renew(list(self._new))",
+        "        self._renew([role for role in self._new if role != _OUTPUT])": """
+        for role in self._new:
+            os.dup2(self._lock, self._new[role])
+""",
+    }
+    for line, change in late.items():
+        doctored("filesystems.py", lambda source, line=line, change=change: source.replace(line, change))
+    doctored("hygiene.py", lambda source: source.replace("if found != wanted", "if 0"))
+    before, after = looks(FILE_SYSTEMS, supervised, ask)
+    assert before != after
+
+
+@pytest.mark.parametrize("mode", ["warm"])
+def test_they_stay_while_other_slots_run(supervised, ask):
+    with ExitStack() as opened:
+        order = ask(DEVICES + SAY)
+        slots = [opened.enter_context(supervised.open_slot(order, slot=SLOT + more)) for more in range(3)]
+        with ThreadPoolExecutor(len(slots)) as pool:
+            seen = pool.map(lambda slot: {slot.run({}).outputs["verdict"] for _ in range(20)}, slots)
+        assert [len(each) for each in seen] == [1, 1, 1]
+
+
+LOOK_THROUGH_PROC = """
+import os
+said = os.listdir("/proc"), [os.path.lexists(f"/proc/{name}") for name in ("self", "1", "mounts", "net")]
+"""
+
+
+def test_there_is_nothing_below_proc(run):
+    assert run(LOOK_THROUGH_PROC + SAY).outputs == {"verdict": b"([], [False, False, False, False])"}
+
+
+EVERYDAY = """
+import os, shutil, signal, subprocess, sys, tempfile, threading
+said = {}
+reading, writing = os.pipe()
+os.write(writing, b"hi"); os.close(writing)
+said["a pipe and its end"] = os.read(reading, 9), os.read(reading, 9)
+said["inherited by nobody"] = os.get_inheritable(reading)
+reading, writing = os.pipe2(os.O_NONBLOCK)
+try:
+    os.read(reading, 1)
+except BlockingIOError:
+    said["nothing to read yet"] = True
+try:
+    os.pipe2(os.O_DIRECT)
+except OSError as error:
+    said["packets"] = error.strerror
+os.close(reading)
+try:
+    os.write(writing, b"x")
+except BrokenPipeError:
+    said["nobody reads"] = True
+shell = "echo b a | tr ' ' '\\n' | sort | while read x; do echo $x$x; done"
+said["shell"] = subprocess.run(["sh", "-c", shell], capture_output=True, text=True).stdout
+said["large"] = len(subprocess.run(["head", "-c", "3000000", "/dev/urandom"], capture_output=True).stdout)
+found = []
+def many():
+    for _ in range(50):
+        ends = os.pipe()
+        os.write(ends[1], b"1"); found.append(os.read(ends[0], 1))
+        os.close(ends[0]); os.close(ends[1])
+threads = [threading.Thread(target=many) for _ in range(4)]
+signal.signal(signal.SIGALRM, lambda *_: None)
+signal.siginterrupt(signal.SIGALRM, False)  # else a call that waits for its answer may be broken off
+signal.setitimer(signal.ITIMER_REAL, .001, .001)
+[thread.start() for thread in threads]; many(); [thread.join() for thread in threads]
+signal.setitimer(signal.ITIMER_REAL, 0)
+said["threads, with signals"] = len(found)
+said["program"] = os.path.basename(os.readlink("/proc/self/exe"))[:6] , os.readlink("/proc/self/fd/0")
+os.symlink("a", "/tmp/link"); said["a link"] = os.readlink("/tmp/link"), os.path.realpath("/tmp/link")
+with tempfile.TemporaryFile() as file:
+    said["space"] = shutil.disk_usage("/tmp").free > 0, os.fstatvfs(file.fileno()).f_bsize
+opened = []
+try:
+    while True:
+        opened += os.pipe()
+except OSError as error:
+    said["too many"] = error.strerror
+for end in opened:
+    os.close(end)
+"""
+EXPECTED = {
+    "a pipe and its end": (b"hi", b""),
+    "inherited by nobody": False,
+    "nothing to read yet": True,
+    "packets": "Invalid argument",
+    "nobody reads": True,
+    "shell": "aa\nbb\n",
+    "large": 3_000_000,
+    "threads, with signals": 250,
+    "program": ("python", "/dev/null"),
+    "a link": ("a", "/tmp/a"),
+    "space": (True, 4096),
+    "too many": "Too many open files",
+}
+
+
+def test_what_is_answered_works_as_ever(run):
+    result = run(EVERYDAY + SAY, audience=Audience.TWIN)
+    assert result.outputs is not None, result.detail
+    assert eval(result.outputs["verdict"]) == EXPECTED
+
+
+BAD_CALLS = """
+import ctypes
+call = ctypes.CDLL(None, use_errno=True).syscall
+def tried(*arguments):
+    ctypes.set_errno(0)
+    return call(*map(ctypes.c_ulong, arguments)), ctypes.get_errno()
+said = [tried(293, 1, 0), tried(293, 0, 0), tried(99, 1), tried(137, 0, 1), tried(89, 1, 1, 4096)]
+"""
+
+
+def test_a_pointer_to_nowhere_is_a_bad_address(run):
+    assert run(BAD_CALLS + SAY).outputs == {"verdict": repr([(-1, 14)] * 5).encode()}
+
+
+ENDLESS = "import os\nwhile True:\n    ends = os.pipe(); os.close(ends[0]); os.close(ends[1])\n"
+IMPATIENT = replace(TIGHT, wall_s=0.7)
+
+
+def test_a_run_that_asks_without_end_ends_at_its_limits(run):
+    assert run(ENDLESS, limits=IMPATIENT).detail.cause is Cause.WALL
+    hungry = "kept = bytearray(b'x') * (700 << 20)\n" + ENDLESS
+    assert run(hungry).detail.cause is Cause.MEMORY
+    many = "import os, subprocess, sys\n[os.fork() for _ in range(4)]\n" + ENDLESS
+    assert run(many, limits=IMPATIENT).detail.cause is Cause.WALL
+    assert run("open('/out/verdict', 'w').close()").outputs is not None
+
+
+def test_a_kernel_that_cannot_answer_starts_no_slot(supervised, ask, doctored):
+    doctored(
+        "kernel.py",
+        lambda source: source.replace(
+            "_NEW_LISTENER, _WAIT_KILLABLE = 1, 8, 32", "_NEW_LISTENER, _WAIT_KILLABLE = 1, 1 << 30, 0"
+        ),
+    )
+    with pytest.raises(SandboxUnavailable, match="calls of a run cannot be answered"):
+        supervised.open_slot(ask(""), slot=SLOT)
