@@ -5,6 +5,7 @@ import os
 import re
 import stat
 import sys
+from contextlib import suppress
 
 from face import any_of, become_root_of_namespace, plant  # type: ignore[import-not-found]
 
@@ -91,8 +92,15 @@ def fs_proc_root(target):
 
 def fs_inherited_fds(target):
     """Descriptors that somebody left open."""
-    names = set(os.listdir("/proc/self/fd"))
-    return any(int(name) > 2 and os.path.lexists(f"/proc/self/fd/{name}") for name in names)
+
+    def is_open(number):
+        try:
+            os.fstat(number)
+        except OSError:
+            return False
+        return True
+
+    return any(is_open(number) for number in range(3, 4096))
 
 
 def fs_standard_input(target):
@@ -172,8 +180,10 @@ def fs_proc_write(target):
 
 def fs_loaded_code(target):
     """Write to the interpreter, its libraries and the attack's own sources: what later runs execute."""
-    with open("/proc/self/maps", encoding="utf-8") as file:
-        mapped = sorted(set(re.findall(r" (/\S+\.(?:so\S*|py))$", file.read(), re.MULTILINE)))
+    modules = [getattr(module, "__file__", None) for module in list(sys.modules.values())]
+    mapped = sorted({path for path in modules if path})
+    with suppress(OSError), open("/proc/self/maps", encoding="utf-8") as file:
+        mapped += set(re.findall(r" (/\S+\.(?:so\S*|py))$", file.read(), re.MULTILINE))
 
     def opens(path):
         os.close(os.open(path, os.O_WRONLY))

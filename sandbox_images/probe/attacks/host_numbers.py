@@ -147,7 +147,7 @@ def x_wallclock(target):
 
 def x_pagecache(target):
     """Which part of a file is in memory: role 1 reads it, role 0 looks, then throws it out."""
-    path = target["large_file"] if target["bare"] else os.path.realpath("/proc/self/exe")
+    path = target["large_file"] if target["bare"] else os.path.realpath(sys.executable)
     with open(path, "rb") as file:
         if target.role:
             file.read(1 << 20)

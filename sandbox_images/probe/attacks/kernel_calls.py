@@ -7,6 +7,7 @@ import mmap
 import os
 import struct
 import subprocess
+import sys
 
 from face import (  # type: ignore[import-not-found]
     X86,
@@ -62,7 +63,7 @@ def k_reboot(target):
 
 def k_mincore(target):
     """Which pages of a shared file are in memory: what others have read."""
-    with open(os.path.realpath("/proc/self/exe"), "rb") as file:
+    with open(os.path.realpath(sys.executable), "rb") as file:
         size = 16 * mmap.PAGESIZE
         libc.mmap.restype = ctypes.c_void_p
         place = libc.mmap(None, size, 1, 1, file.fileno(), 0)
@@ -88,7 +89,7 @@ def k_mincore(target):
 
 def k_fadvise(target):
     """Throw a shared library out of memory, for another run to notice."""
-    with open(os.path.realpath("/proc/self/exe"), "rb") as file:
+    with open(os.path.realpath(sys.executable), "rb") as file:
         os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
         return True
 
@@ -198,7 +199,8 @@ def k_accounting(target):
 
 def k_sysinfo(target):
     """Load, free memory and number of processes of the whole host."""
-    return syscall(99, 179, ctypes.create_string_buffer(128)) == 0
+    seconds_up = (ctypes.c_long * 32)()
+    return syscall(99, 179, seconds_up) == 0 and seconds_up[0] > 1
 
 
 def k_xattr(target):

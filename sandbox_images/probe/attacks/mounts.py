@@ -12,6 +12,7 @@ from face import (  # type: ignore[import-not-found]
     check,
     exit_of,
     libc,
+    may_gain_privileges,
     plant,
     syscall,
 )
@@ -41,13 +42,19 @@ def fs_setuid(target):
     with open(path, "w", encoding="ascii"):
         pass
     os.chmod(path, 0o4755)
-    with open("/proc/self/mountinfo", encoding="utf-8") as file:
-        mounts = [line.split() for line in file]
-    on = max((each for each in mounts if path.startswith(each[4])), key=lambda each: len(each[4]))
     os.unlink(path)
-    with open("/proc/self/status", encoding="ascii") as file:
-        may_gain = "NoNewPrivs:\t0" in file.read()
-    return may_gain and "nosuid" not in on[5].split(",")
+    return may_gain_privileges() and not _is_nosuid(path)
+
+
+def _is_nosuid(path):
+    """False where a run has no list of its mounts."""
+    try:
+        with open("/proc/self/mountinfo", encoding="utf-8") as file:
+            mounts = [line.split() for line in file]
+    except FileNotFoundError:
+        return False
+    on = max((each for each in mounts if path.startswith(each[4])), key=lambda each: len(each[4]))
+    return "nosuid" in on[5].split(",")
 
 
 def fs_mknod(target):
@@ -155,4 +162,4 @@ def fs_mountinfo(target):
 
 def fs_free_space(target):
     """Blocks and inodes of a file system that others use, too."""
-    return os.statvfs("/usr").f_blocks > 0
+    return len({os.statvfs(place)[2:8] for place in ("/usr", "/dev/shm", "/dev")}) > 1  # noqa: S108

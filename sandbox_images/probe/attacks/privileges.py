@@ -13,6 +13,7 @@ from face import (  # type: ignore[import-not-found]
     exit_of,
     is_heard,
     libc,
+    may_gain_privileges,
     syscall,
     works,
 )
@@ -91,15 +92,14 @@ def k_capabilities(target):
     """Hold any capability, or any that could come back by a program's file."""
     if target["bare"] and os.getuid():
         become_root_of_namespace()
-    with open("/proc/self/status", encoding="ascii") as file:
-        sets = [line.split()[1] for line in file if line.startswith("Cap")]
-    return any(int(each, 16) for each in sets)
+    sets = (ctypes.c_uint32 * 6)()
+    syscall(125, 90, (ctypes.c_uint32 * 2)(0x20080522, 0), sets)
+    return any(sets) or any(libc.prctl(23, number, 0, 0, 0) == 1 for number in range(64))
 
 
 def k_new_privileges(target):
     """A program with a setuid bit or file capabilities would still gain something."""
-    with open("/proc/self/status", encoding="ascii") as file:
-        return "NoNewPrivs:\t0" in file.read()
+    return may_gain_privileges()
 
 
 def k_change_filter(target):

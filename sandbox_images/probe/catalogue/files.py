@@ -10,7 +10,6 @@ _mount = partial(Probe, category="files", script="mounts", quick=True)
 _OWN_PROGRAMS = "bwrap cannot mount its tmpfs noexec; what a run writes it may as well interpret"
 _STAGED_NAME = "mountinfo shows the random names of staged folders, which say nothing"
 _LAYERS = "mountinfo shows the daemon's folder and random names of the container and its layers"
-_STAGED_CODE = "mountinfo shows the random name of the folder of sources, the same for all blocks"
 
 FILES = (
     _file("env_secrets", tries="find a secret of the worker's environment in its own"),
@@ -48,8 +47,6 @@ FILES = (
         tries="learn where on the host its places lie",
         residual_on={
             "bubblewrap": _STAGED_NAME,
-            "warm": _STAGED_CODE,
-            "cold": _STAGED_CODE,
             "docker": _LAYERS,
         },
     ),
