@@ -5,29 +5,20 @@ Each function answers for one row of `needs.py` and raises nothing: what cannot 
 
 from __future__ import annotations
 
-import ctypes
 import os
-import platform
 import resource
 import subprocess
 from pathlib import Path
 
-from sandbox_images import landlock
-from sandbox_images.seccomp.bpf import ARCHITECTURES
-from sandbox_images.seccomp.model import Verdict
-
 from .bwrap_binary import find_bwrap
 from .capacity import capacity_of, needed_for, size_of
 from .cgroup import why_no_groups
+from .kernel_features import answered_calls, detached_mounts, landlock_rules, system_call_filter
 from .needs import feature
 from .protocol import MIB, Feature, SandboxUnavailable
 from .scratch import default_scratch_root, file_system_of
 from .slot_user import FIRST_SLOT_UID
 from .watch import can_list_children
-
-_GET_ACTION_AVAILABLE = 2  # of seccomp
-_FSOPEN = 430  # the same on x86_64 and aarch64
-_ENOSYS = 38
 
 
 def check_bubblewrap() -> tuple[Feature, ...]:
@@ -36,8 +27,8 @@ def check_bubblewrap() -> tuple[Feature, ...]:
         _bwrap_found(),
         _user_namespaces(),
         _nested_proc(),
-        _system_call_filter(),
-        _user_notification(),
+        system_call_filter(),
+        answered_calls(),
     )
 
 
@@ -52,8 +43,8 @@ def check_worker_process(
         _scratch_in_memory(scratch_root),
         _room_for_inputs(scratch_root, slots, input_bytes),
         _own_users(slots),
-        _landlock(),
-        _detached_mounts(),
+        landlock_rules(),
+        detached_mounts(),
         _delegated_groups(),
     )
 
@@ -111,34 +102,6 @@ def _nested_proc() -> Feature:
         return feature("nested /proc", present=False, detail=f"not tried: {_sentence(error)}", fix=fix)
     words = "can be mounted" if answer.returncode == 0 else answer.stderr.strip()[-300:] or "refused"
     return feature("nested /proc", present=answer.returncode == 0, detail=words, fix=fix)
-
-
-def _system_call_filter() -> Feature:
-    machine = platform.machine()
-    fix = f"use a machine of one of these kinds: {', '.join(ARCHITECTURES)}"
-    present = machine in ARCHITECTURES
-    detail = f"there is {'one' if present else 'none'} for {machine}"
-    return feature("system-call filter for this machine", present=present, detail=detail, fix=fix)
-
-
-def _user_notification() -> Feature:
-    """Whether a filter can hand a call to another process, and that may open a file in its place (5.9)."""
-    action = ctypes.c_uint32(Verdict.ANSWER.value)
-    call = ctypes.CDLL(None, use_errno=True).syscall
-    number = (
-        ARCHITECTURES[platform.machine()].numbers["seccomp"] if platform.machine() in ARCHITECTURES else -1
-    )
-    known = call(
-        ctypes.c_long(number), ctypes.c_long(_GET_ACTION_AVAILABLE), ctypes.c_long(0), ctypes.byref(action)
-    )
-    scope = _number("/proc/sys/kernel/yama/ptrace_scope")
-    closed = "kernel.yama.ptrace_scope is 3, which nobody can look past" if scope == 3 else ""
-    detail = closed or (
-        "a supervisor can answer" if known == 0 else "this kernel or a filter around has none"
-    )
-    fix = "use a kernel of 5.9 or newer, no filter around that refuses seccomp, and a ptrace_scope below 3"
-    present = known == 0 and not closed
-    return feature("calls of a run can be answered", present=present, detail=detail, fix=fix)
 
 
 def _memory_bounded() -> Feature:
@@ -234,24 +197,6 @@ def _random_addresses() -> Feature:
     return feature("addresses are random", present=level == 2, detail=f"level {_known(level)} of 2", fix=fix)
 
 
-def _landlock() -> Feature:
-    fix = "use a kernel of 5.13 or newer with Landlock among its security modules"
-    try:
-        version = landlock.abi()
-    except OSError as error:  # a filter around this container
-        version, detail = 0, f"it cannot be asked: {error.strerror}"
-    else:
-        detail = f"version {version} of its interface" if version > 0 else "this kernel has none"
-    return feature("Landlock", present=version > 0, detail=detail, fix=fix)
-
-
-def _detached_mounts() -> Feature:
-    """fsopen of nothing fails; that it fails for another reason than being unknown tells that it is there."""
-    present = _system_call(_FSOPEN, None, 0) != -_ENOSYS
-    detail = "fsopen is there" if present else "this kernel has no fsopen"
-    return feature("detached mounts", present=present, detail=detail, fix="use a kernel of 5.2 or newer")
-
-
 def _delegated_groups() -> Feature:
     fix = "start the worker in a service with Delegate=yes, or as root"
     lacking = why_no_groups()
@@ -274,16 +219,6 @@ def _large_pages() -> Feature:
     return feature(
         "large pages are on request only", present=chosen != "always", detail=f"set to {chosen}", fix=fix
     )
-
-
-def _system_call(number: int, *arguments: int | None) -> int:
-    """The result, or the error as a negative number."""
-    if platform.machine() not in ARCHITECTURES:
-        return -_ENOSYS
-    call = ctypes.CDLL(None, use_errno=True).syscall
-    call.restype = ctypes.c_long
-    answer = int(call(ctypes.c_long(number), *(ctypes.c_long(value or 0) for value in arguments)))
-    return answer if answer >= 0 else -ctypes.get_errno()
 
 
 def _slots(slots: int) -> str:
