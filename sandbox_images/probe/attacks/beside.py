@@ -7,13 +7,15 @@ import ctypes
 import errno
 import fcntl
 import math
+import mmap
 import os
+import re
 import socket
 import struct
 import sys
 import time
 
-from face import check, libc, repeat_for  # type: ignore[import-not-found]
+from face import check, libc, repeat_for, syscall  # type: ignore[import-not-found]
 
 
 def _shared_file(target):
@@ -150,6 +152,54 @@ def c_proc_visibility(target):
         time.sleep(target["send_s"])
         return 0
     return max(count() for _ in repeat_for(target["look_s"]))
+
+
+def c_shared_pages(target):
+    """How many of a file's pages somebody else maps now. Both map one that hardly anybody does."""
+    try:
+        _shared_kib(os.__file__)
+    except FileNotFoundError:
+        return 0
+    with (
+        open(os.__file__, "rb") as file,
+        mmap.mmap(file.fileno(), 0, mmap.MAP_PRIVATE, mmap.PROT_READ) as pages,
+    ):
+        _touch(pages)
+        if target.role:
+            time.sleep(target["send_s"])
+            return 0
+        return max(_shared_kib(os.__file__) for _ in repeat_for(target["look_s"]))
+
+
+def _touch(pages):
+    return sum(pages[:: mmap.PAGESIZE])
+
+
+def _shared_kib(path):
+    with open("/proc/self/smaps", encoding="utf-8") as file:
+        about = file.read().partition(path)[2]
+    return int([*re.findall("Shared_Clean: *([0-9]+) kB", about), 0][0])
+
+
+def c_futex(target):
+    """A wait on a word of a file that both map, which is over when the other says so."""
+    libc.mmap.restype = ctypes.c_void_p
+    with open(os.__file__, "rb") as file:
+        pages = libc.mmap(None, mmap.PAGESIZE, mmap.PROT_READ, mmap.MAP_SHARED, file.fileno(), 0)
+    if target.role:
+        for _ in repeat_for(target["send_s"]):
+            syscall(202, 98, pages, 1, 100, 0, 0, 0)  # FUTEX_WAKE
+        return 0
+    word = ctypes.c_uint32.from_address(pages).value
+    nanoseconds = int(target["look_s"] * 1e9)
+    patience = struct.pack("qq", nanoseconds // 10**9, nanoseconds % 10**9)
+    try:
+        syscall(202, 98, pages, 0, word, patience, 0, 0)  # FUTEX_WAIT
+        return 1
+    except OSError as error:
+        if error.errno == errno.ETIMEDOUT:
+            return 0
+        raise
 
 
 def c_pty(target):

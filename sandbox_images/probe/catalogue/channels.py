@@ -22,6 +22,8 @@ _SEQUENCE = (
     "and others can read that"
 )
 _WITHOUT_SUPERVISOR = {"bubblewrap": _SEQUENCE, "docker": _SEQUENCE}
+_FUTEX = "threads wait for each other by this call, and a filter does not see for which page: run one slot"
+_PROCFS = "a run reads in its own /proc/self/smaps who else maps a page: take a supervisor and strict calls"
 _ONE_USER = "all slots are one host user, whose quotas they share: run the worker as root, or one slot"
 _HOST_NODES = "the nodes are the host's, and bwrap cannot make a bind of one read-only: take a supervisor"
 _OWN_NODES = "each container has nodes of its own: they show when it was made, which is the clock"
@@ -110,6 +112,12 @@ CONCURRENT = (
     _quota("c_signal_quota", tries="a user's queued signals"),
     _beside("c_shm_names", tries="a name in /dev/shm", quick=True),
     _beside("c_proc_visibility", tries="each other's processes", quick=True),
+    _beside(
+        "c_shared_pages",
+        tries="who else maps a page of a shared file",
+        residual_on={"bubblewrap": _PROCFS, "docker": _PROCFS},
+    ),
+    _beside("c_futex", tries="a wait on a page of a shared file", residual=_FUTEX),
     _beside("c_pty", tries="numbers of terminals"),
     _quota("c_async_io", tries="the host's count of contexts for asynchronous input and output", kernel=True),
     _beside(
