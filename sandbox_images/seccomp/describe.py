@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
+from .answered import ALWAYS, LINKS
 from .docker import RUNTIME_NEEDS
 from .model import Group, Verdict
 from .policy import STRICT
@@ -30,6 +31,16 @@ def refusals_table(groups: Sequence[Group] = STRICT.groups) -> str:
 def runtime_table() -> str:
     """Markdown: what a container engine's own runtime needs beyond the policy of the run."""
     return _table(("call", "needed by"), ((f"`{call}`", reason) for call, reason in RUNTIME_NEEDS.items()))
+
+
+def answers_table() -> str:
+    """Markdown: the calls that a supervisor answers in the kernel's place, and under which policies."""
+    rows = (
+        (" ".join(f"`{call}`" for call in calls if calls[call] == why), why, under)
+        for calls, under in ((ALWAYS, "both"), (LINKS, "strict"))
+        for why in dict.fromkeys(calls.values())
+    )
+    return _table(("calls", "why", "under"), rows)
 
 
 def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
