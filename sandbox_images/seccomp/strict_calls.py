@@ -21,7 +21,7 @@ ALLOWED = (
     ),
     _allow(
         "names in the file system; what may be reached is the mounts' business",
-        """open openat openat2 creat stat fstat lstat newfstatat access faccessat faccessat2 getdents
+        """open openat creat stat fstat lstat newfstatat access faccessat faccessat2 getdents
         getdents64 getcwd chdir fchdir rename renameat renameat2 mkdir mkdirat rmdir link linkat unlink
         unlinkat symlink symlinkat readlink readlinkat chmod fchmod fchmodat fchmodat2 chown lchown fchown
         fchownat umask utime utimes futimesat utimensat getxattr lgetxattr fgetxattr listxattr llistxattr
@@ -47,7 +47,7 @@ ALLOWED = (
         "who am I, and what may I use",
         """getuid geteuid getgid getegid getresuid getresgid getgroups capget uname getrlimit getrusage times
         getrandom getcpu getpriority sched_getaffinity sched_getparam sched_getscheduler sched_getattr
-        sched_get_priority_max sched_get_priority_min sched_rr_get_interval""",
+        sched_get_priority_max sched_get_priority_min""",
     ),
     _allow(
         "clocks and timers (time is not a boundary of this filter: the job's schedule is)",
@@ -65,7 +65,7 @@ REFUSED = (
     ),
     _deny(
         "newer doors that this filter cannot look behind (arguments in memory); libc falls back on ENOSYS",
-        """clone3 io_uring_setup io_uring_enter io_uring_register preadv2 pwritev2
+        """clone3 openat2 io_uring_setup io_uring_enter io_uring_register preadv2 pwritev2
         open_tree open_tree_attr move_mount fsopen fsconfig fsmount fspick mount_setattr""",
         Verdict.ENOSYS,
     ),
@@ -102,7 +102,8 @@ REFUSED = (
     ),
     _deny(
         "scheduling and memory placement are the worker's choice, and a channel",
-        """setpriority sched_setparam sched_setscheduler sched_setattr sched_setaffinity ioprio_set ioprio_get
+        """setpriority sched_setparam sched_setscheduler sched_setattr sched_setaffinity
+        sched_rr_get_interval ioprio_set ioprio_get
         mbind set_mempolicy get_mempolicy migrate_pages move_pages set_mempolicy_home_node
         mlock mlock2 munlock mlockall munlockall""",
     ),

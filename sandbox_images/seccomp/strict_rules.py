@@ -20,7 +20,9 @@ _RLIMIT_CORE = 4
 SHARED_ANONYMOUS = 0x21  # MAP_ANONYMOUS | MAP_SHARED
 HUGE_PAGES = 0x40000  # MAP_HUGETLB
 _FADV_DONTNEED = 4
-_MERGEABLE_AND_POISON = (12, 100, 101)  # MADV_MERGEABLE, HWPOISON, SOFT_OFFLINE
+# NORMAL, RANDOM, SEQUENTIAL, WILLNEED, DONTNEED, FREE, REMOVE, DONTFORK, DOFORK, UNMERGEABLE, NOHUGEPAGE,
+# DONTDUMP, DODUMP, WIPEONFORK, KEEPONFORK, POPULATE_READ, POPULATE_WRITE
+_ADVICE = (0, 1, 2, 3, 4, 8, 9, 10, 11, 13, 15, 16, 17, 18, 19, 22, 23)
 _PERSONALITY_DEFAULT_OR_QUERY = (0, 0xFFFFFFFF)
 
 RULES = (
@@ -43,8 +45,9 @@ RULES = (
         ),
         Verdict.ALLOW,
     ),
-    # Merged pages (KSM) are shared with every other process of the host; the merge can be timed.
-    Rule("madvise", (Case(2, Test.IN, _MERGEABLE_AND_POISON, Verdict.EPERM),), Verdict.ALLOW),
+    # COLLAPSE and HUGEPAGE give a file of the image or the slot, read-only as it is, other pages and blocks;
+    # COLD and PAGEOUT take them away: later runs read that. Merged pages (KSM) are shared by all of the host.
+    Rule("madvise", (Case(2, Test.IN, _ADVICE, Verdict.ALLOW),), Verdict.EPERM),
     # DONTNEED evicts shared library pages from the page cache, which another run can time.
     Rule("fadvise64", (Case(3, Test.IN, (_FADV_DONTNEED,), Verdict.EPERM),), Verdict.ALLOW),
     # A core limit of 1 is the only one that also stops dumps piped to a host program; nobody may change it
