@@ -3,29 +3,52 @@
 import os
 
 _PIECE = 64 << 10
+_RESIDENT = (b"RssAnon:", b"RssShmem:")
+_OURS = ("1", "2")  # sandbox_images/supervisor/zygote.py
 
 
 def resident_bytes():
-    """Anonymous and shared pages of all processes but the supervisor. File pages are the image's, shared by
-    all runs and reclaimable; those of the run's file systems have a limit of their own.
+    """Anonymous and shared pages of all processes but the supervisor and its zygote. File pages are the
+    image's, shared by all runs and reclaimable; those of the run's file systems have a limit of their own.
     """
-    own = os.getpid()
-    return sum(_of(name) for name in os.listdir("/proc") if name.isdigit() and int(name) != own)
+    return sum(resident_of(name) for name in os.listdir("/proc") if name.isdigit() and name not in _OURS)
 
 
 def own_resident_bytes():
-    return _of("self")
+    return resident_of("self")
 
 
-def _of(name):
+def resident_of(process):
+    """Anonymous and shared pages of one process. None, if it has ended meanwhile.
+
+    A thread without figures has ended before the others, who still hold the memory.
+    """
     try:
-        lines = text_of(f"/proc/{name}/status").splitlines()
-    except (FileNotFoundError, ProcessLookupError):  # ended meanwhile
+        found = _in_status(f"/proc/{process}/status")
+        threads = os.listdir(f"/proc/{process}/task") if found is None else ()
+    except (FileNotFoundError, ProcessLookupError):
         return 0
-    return sum(int(line.split()[1]) for line in lines if line.startswith(("RssAnon:", "RssShmem:"))) * 1024
+    for thread in threads:
+        try:
+            found = _in_status(f"/proc/{process}/task/{thread}/status")
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        if found is not None:
+            break
+    return found or 0
+
+
+def _in_status(path):
+    """Only the kernel writes a line feed here: a process may put anything else into its name."""
+    kib = [line.split()[1] for line in bytes_of(path).split(b"\n") if line.startswith(_RESIDENT)]
+    return sum(map(int, kib)) * 1024 if kib else None
 
 
 def text_of(path):
+    return bytes_of(path).decode("utf-8", "surrogateescape")
+
+
+def bytes_of(path):
     """Of a file below /proc. Not open(): every run would copy the pages of its buffers and codecs."""
     descriptor, content = os.open(path, os.O_RDONLY | os.O_CLOEXEC), b""
     try:
@@ -33,4 +56,4 @@ def text_of(path):
             content += piece
     finally:
         os.close(descriptor)
-    return content.decode("utf-8", "surrogateescape")
+    return content

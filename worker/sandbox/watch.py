@@ -9,6 +9,8 @@ one allows some of it, so it needs a control group beside the watchdog.
 import os
 from typing import Self
 
+from sandbox_images.supervisor.memory import resident_of
+
 LOOK_EVERY_S = 0.05
 _WATCHED_MOUNTS = ("tmp", "out", "dev/shm")
 
@@ -18,7 +20,7 @@ def resident_bytes(init: int) -> int:
     total, pending = 0, [init]
     while pending:
         pid = pending.pop()
-        total += _resident_of(pid)
+        total += resident_of(pid)
         pending += _children_of(pid)
     return total
 
@@ -55,15 +57,6 @@ class Inodes:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def _resident_of(pid: int) -> int:
-    """Anonymous and shared pages. File pages are the image's, shared by all runs and reclaimable."""
-    kib = 0
-    for line in _read(f"/proc/{pid}/status").splitlines():
-        if line.startswith(("RssAnon:", "RssShmem:")):
-            kib += int(line.split()[1])
-    return kib * 1024
 
 
 def _children_of(pid: int) -> list[int]:

@@ -7,7 +7,7 @@ import pytest
 from sandbox_harness import SLOT, TIGHT
 from waiting import let_pass
 
-from worker.sandbox.protocol import KIB, MIB, Cause
+from worker.sandbox.protocol import KIB, MIB, Cause, SandboxUnavailable
 
 REACHED = "open('/out/verdict', 'w').write('reached')\n"
 COUNT = "import errno, os\ncount = 0\ntry:\n    while count < {most}:\n        {step}\n        count += 1\n"
@@ -30,6 +30,23 @@ CASES = {
     "memory": (
         "import time\nb = bytearray(b'x') * (150 << 20)\ntime.sleep(0.3)\n" + REACHED,
         {"memory_bytes": 80 * MIB},
+        Cause.MEMORY,
+    ),
+    "memory behind names": (
+        "import ctypes, os, time\nctypes.CDLL(None).prctl(15, b'\\rRssAnon: -9999', 0, 0, 0)\nchildren = []\n"
+        "for _ in range(30):\n    pid = os.fork()\n    if pid == 0:\n"
+        "        time.sleep(1); os._exit(0)\n    children.append(pid)\n"
+        "b = bytearray(b'x') * (150 << 20); time.sleep(0.3)\n"
+        "for pid in children: os.waitpid(pid, 0)\n" + REACHED,
+        {"memory_bytes": 120 * MIB},
+        Cause.MEMORY,
+    ),
+    "memory without a first thread": (
+        "import ctypes, os, threading, time\ndef hog():\n    b = bytearray(b'x') * (150 << 20)\n"
+        "    time.sleep(0.5); os._exit(0)\nif os.fork() == 0:\n    threading.Thread(target=hog).start()\n"
+        "    ctypes.CDLL(None).syscall(60 if os.uname().machine == 'x86_64' else 93, 0)\n"
+        "os.wait()\n" + REACHED,
+        {"memory_bytes": 120 * MIB},
         Cause.MEMORY,
     ),
     "memory of children": (
@@ -147,3 +164,23 @@ while not os.path.exists("/out/verdict") or not os.path.getsize("/out/verdict"):
             assert os.fstat(file).st_size == size
             os.close(file)
             os.close(report.folder)
+
+
+@pytest.mark.parametrize("name", [b"\rRssAnon: x", b"\x0bRssAnon:", b"\xc2\x85RssAnon: 1"])
+def test_no_name_of_a_process_is_the_platforms_failure(name, supervised, ask):
+    script = (
+        f"import ctypes, time; ctypes.CDLL(None).prctl(15, {name!r}, 0, 0, 0); time.sleep(0.2)\n{REACHED}"
+    )
+    with supervised.open_slot(ask(script), slot=SLOT) as slot:
+        assert slot.run({}).detail.cause is Cause.COMPLETED
+
+
+@pytest.mark.parametrize("mode", ["warm"])
+def test_it_would_be_where_lines_end_elsewhere(supervised, ask, doctored):
+    doctored("memory.py", lambda source: source.replace('split(b"\\n")', "splitlines()"))
+    script = "import ctypes, time; ctypes.CDLL(None).prctl(15, b'\\rRssAnon: x', 0, 0, 0); time.sleep(0.2)"
+    with (
+        supervised.open_slot(ask(script), slot=SLOT) as slot,
+        pytest.raises(SandboxUnavailable, match="ValueError in the supervisor"),
+    ):
+        slot.run({})
