@@ -1,11 +1,11 @@
 """The calls of a run that its supervisor answers, because the kernel would with a number of the whole host.
 
 Pipes are numbered in one sequence for the host, and load, memory and free space are the host's own: what a
-run does to them, another could read. So the filter that this process installed (sandbox_images/seccomp/
+run does to them, another could read. So the filter that the zygote has installed (sandbox_images/seccomp/
 answered.py) has the kernel ask here: a pipe becomes a FIFO in a file system of the run's own, whose inodes
 are numbered from 1, and figures become the run's own limits.
 
-From then on this process must make none of these calls itself: nobody would answer.
+The zygote itself must make none of these calls between runs: nobody would answer.
 """
 
 import errno
@@ -44,8 +44,8 @@ class Gone(Exception):
 class Answers:
     """Answers the processes of one slot's runs."""
 
-    def __init__(self, filter_, numbers, limits):
-        """`numbers`: of the calls that are answered, by name. From here on the kernel asks."""
+    def __init__(self, listener, numbers, limits):
+        """`listener`: where the kernel asks. `numbers`: of the calls that are answered, by name."""
         answers = {
             "pipe": self._pipe,
             "pipe2": self._pipe,
@@ -62,7 +62,7 @@ class Answers:
         )
         self._machine = _SYSINFO.pack(1, 0, 0, 0, *[limits.memory_bytes] * 2, 0, 0, 0, 0, 1, 0, 0, 1)
         self.pipes = -1  # where those of this level lie
-        self.listener = filter_.listen()
+        self.listener = listener
         self._check()
 
     def answer(self):

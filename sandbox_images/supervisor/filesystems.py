@@ -2,7 +2,7 @@
 
 The kernel gives each file system the lowest number that is free on the host, and a run can look at it: so one
 that came and went could tell of others. Here each has the number that its like had in the slot's run before,
-unless somebody else on the host, who is no slot, has taken it: a run cannot bring that about.
+unless somebody else on the host, who does not take turns with the slots, was faster.
 """
 
 import errno
@@ -17,6 +17,8 @@ from . import kernel
 _LONG_AGO = (946_684_800, 946_684_800)  # 2000-01-01: whenever a block was made
 _FOLDER, _FILE = 0o500, 0o400
 _MOST_PIPES = 4096  # of a level at one time; beyond it a run is told that it has too many files open
+_PATIENCE_S = 2.0
+_MOST_BELOW = 200  # numbers that others have freed; each costs a descriptor while it is held
 _TRIES, _PAUSE_S = 20, 0.001  # the kernel may free a file system a little later than its last user goes
 
 INPUT, OUTPUT = "/run/dpgate/in", "/run/dpgate/out"  # where all levels of a run find the same two
@@ -26,15 +28,17 @@ _INPUT, _OUTPUT, _TALK = "input", "output", "talk"
 class FileSystems:
     """Those of a slot's next run. They are made before it comes, which also keeps their numbers for it."""
 
-    def __init__(self, limits, levels, lock):
-        """`lock`: a file that all slots of this host lock while a number of theirs is free for a moment."""
+    def __init__(self, limits, levels, lock, *, talks):
+        """`talks`: runs have somewhere to write what they say. `lock`: a file that all slots of this host
+        lock while a number of theirs is free for a moment.
+        """
         writable = {"mode": "0700", "nr_inodes": limits.inodes}
         small = {**writable, "size": limits.tmp_bytes}
         of_level = {"tmp": small, "shared": small, "pipes": {"mode": "0700", "nr_inodes": _MOST_PIPES}}
         self._options: dict[object, dict[str, object]] = {
             _INPUT: {"mode": "0700", "size": 0, "nr_inodes": 0},  # who fills it is the supervisor
             _OUTPUT: {**writable, "size": limits.output_bytes},
-            _TALK: {"mode": "0700"},
+            **({_TALK: {"mode": "0700"}} if talks else {}),
             **{(name, level): each for level in range(levels) for name, each in of_level.items()},
         }
         self._lock = lock
@@ -96,11 +100,12 @@ class FileSystems:
     @contextmanager
     def _alone(self):
         """Of all slots of this host: none takes a number for its own that another is about to take back."""
-        fcntl.flock(self._lock, fcntl.LOCK_EX)
+        taken = lock_soon(self._lock)
         try:
             yield
         finally:
-            fcntl.flock(self._lock, fcntl.LOCK_UN)
+            if taken:
+                fcntl.flock(self._lock, fcntl.LOCK_UN)
 
     def _make(self, role):
         """Under the descriptor's number of before: the supervisor looks as it did before its first run."""
@@ -112,22 +117,34 @@ class FileSystems:
 
     def _numbered(self, role):
         below: list[int] = []  # kept for now: the kernel gives the lowest number that is free
+        tries = _TRIES
         made = kernel.new_tmpfs(self._options[role].items())
-        wanted = self._numbers.get(role, os.fstat(made).st_dev)
-        for _ in range(_TRIES):
-            number = os.fstat(made).st_dev
-            if number == wanted:
-                break
+        wanted = self._numbers.setdefault(role, os.fstat(made).st_dev)
+        while (number := os.fstat(made).st_dev) != wanted and tries > 0 and len(below) < _MOST_BELOW:
             if number < wanted:
                 below.append(made)
-            else:  # the old one is not quite gone
+            else:  # the old one is not quite gone, or somebody else has taken its number
                 os.close(made)
                 time.sleep(_PAUSE_S)
+                tries -= 1
             made = kernel.new_tmpfs(self._options[role].items())
         for each in below:
             os.close(each)
         self._numbers[role] = os.fstat(made).st_dev
         return made
+
+
+def lock_soon(file):
+    """Whether it could be had. Whoever holds it needs it for moments; one that hangs must not stop all."""
+    deadline = time.monotonic() + _PATIENCE_S
+    while time.monotonic() < deadline:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            time.sleep(_PAUSE_S / 2)
+        else:
+            return True
+    return False
 
 
 def _fill_input(root, block, parts):

@@ -1,10 +1,11 @@
-"""The supervisor's life: read its order, warm up, prove itself clean, then run block after block.
+"""The supervisor's life: read its order, have its zygote warm up, prove itself clean, then run block after
+block.
 
     python3 -I -B -c "..." CHANNEL_FD
 
-The worker speaks first. It sends the order with the compiled system-call filter; the answer is `ready`. Then
-for each block a request with descriptors, answered by a report and the descriptor of the output folder. Any
-surprise ends this process: the worker takes that for a platform failure, never for a pipeline's.
+It says that it is here. The worker sends the order with the compiled system-call filters; the answer is
+`ready`. Then for each block a request with descriptors, answered by a report and the descriptor of the output
+folder. Any surprise ends this process: the worker takes that for a platform failure, never for a pipeline's.
 """
 
 import os
@@ -12,12 +13,12 @@ import signal
 import socket
 import sys
 
-from . import confine, heap, kernel, payload
+from . import confine, kernel
 from .channel import Channel, Closed
 from .hygiene import Baseline, Unclean
-from .order import Order, read_all, read_list
-from .run import Run, SetupFailed
-from .warmup import freeze, warm_up
+from .order import Order, read_all
+from .run import Run
+from .zygote import SUPERVISOR, ZYGOTE, SetupFailed, Zygote
 
 # SYS_ADMIN makes namespaces and mounts, SETPCAP drops capabilities, SETFCAP lets a child map a user, KILL
 # ends it, and PTRACE writes answers into its memory; all of them only over this sandbox's own user namespace.
@@ -39,24 +40,20 @@ def main(arguments):
 
 
 def serve(channel):
+    channel.send({"here": True})  # what bwrap mounts is mounted
     _, (ordered, lock, *programs) = channel.receive()
     order = Order.parse(read_all(ordered))
     filter_, listening = (kernel.SystemCallFilter(read_all(program)) for program in programs)
     for descriptor in (ordered, *programs):
         os.close(descriptor)
     prepare()
-    warm_up(order.modules)
-    run = Run(order, filter_, listening, lock)
-    if order.script:
-        payload.prepare_for_scripts(order.command, order.environment)
-    freeze()
-    heap.collapse()
-    heap.fill_gaps()
-    baseline = Baseline()
+    zygote = Zygote(order, filter_, listening, closed=(channel.socket.fileno(), lock))
+    run = Run(order, zygote, lock)
+    baseline = Baseline({SUPERVISOR, ZYGOTE}, mounts=True)
     channel.send({"ready": True})
+    tell = (lambda end: channel.send({"tail": True}, [end])) if order.talks else None
     while True:
         request, descriptors = channel.receive()
-        tell = (lambda end: channel.send({"tail": True}, [end])) if request["talks"] else None
         with run.on(*_parts(request, descriptors), tell=tell) as (report, folder):
             for descriptor in descriptors:
                 os.close(descriptor)
@@ -79,7 +76,7 @@ def _parts(request, descriptors):
     waiting = list(descriptors)
     block = waiting.pop(0) if request["view"] is None else None
     before = waiting.pop(0) if request["before"] else None
-    parts = read_list(waiting.pop(0)) if request["parts"] else ()
+    parts = waiting.pop(0) if request["parts"] else None
     return block, request["view"], before, parts
 
 

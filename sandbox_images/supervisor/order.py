@@ -32,6 +32,7 @@ class Order:
     watch_memory: bool  # no cgroup does it
     procfs: bool  # a run has a /proc of its processes; else an empty folder
     answered: dict  # numbers of the system calls that the supervisor answers, by name
+    talks: bool  # what a run says is heard: it is on a twin
     own_channels: bool  # namespaces of network and IPC for each run; else the supervisor's, as empty
     limits: Ceilings = field(repr=False)
 

@@ -37,7 +37,7 @@ def execute(command, environment):
 
 
 def prepare_for_scripts(command, environment):
-    """In the supervisor, once: what a child would otherwise do again and again on copied pages.
+    """In the zygote, once: what a child would otherwise do again and again on copied pages.
 
     From here on this interpreter looks as `python3 script arguments...` would, but for modules that are
     loaded without having been asked for, and nothing of the supervisor can be imported.
@@ -172,7 +172,7 @@ def _is_of_the_pipeline(module):
 
 
 def seed_again():
-    """In the supervisor, before every fork: libraries seed themselves when imported, and without this all
+    """In the zygote, before every fork: libraries seed themselves when imported, and without this all
     runs would draw the same numbers. What is seeded was never a run's.
     """
     python_random = sys.modules.get("random")

@@ -106,7 +106,7 @@ def kill_whole(process: "subprocess.Popen[bytes]") -> None:
     deadline = time.monotonic() + _STOPPED_S
     while _state_of(process.pid) not in _AT_REST and time.monotonic() < deadline:
         time.sleep(0.0005)
-    for child in _children_of(process.pid):
+    for child in children_of(process.pid):
         with suppress(ProcessLookupError):
             os.kill(child, signal.SIGKILL)
     process.kill()
@@ -147,7 +147,8 @@ def _facts_of(pid: int) -> list[str]:
         return file.read().rpartition(")")[2].split()  # a process may put anything into its name
 
 
-def _children_of(pid: int) -> list[int]:
+def children_of(pid: int) -> list[int]:
+    """None where it has ended, or where this kernel does not tell."""
     try:
         return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
     except (FileNotFoundError, ProcessLookupError):

@@ -17,12 +17,24 @@ def supervisor_of(open_slot) -> int:
     return process
 
 
+def zygote_of(open_slot) -> int:
+    """The supervisor's only child."""
+    (process,) = children_of(supervisor_of(open_slot))
+    return process
+
+
+def run_of(open_slot) -> int:
+    """Process 1 of the run that is under way."""
+    (process,) = children_of(zygote_of(open_slot))
+    return process
+
+
 def bwrap_of(open_slot) -> int:
     return open_slot._process._process.pid
 
 
 def processes_of(open_slot) -> list[int]:
-    """bwrap, the supervisor, and what its run has started by now."""
+    """bwrap, the supervisor, its zygote, and what its run has started by now."""
     found = [bwrap_of(open_slot)]
     for process in found:
         found += children_of(process)

@@ -3,12 +3,13 @@
 import os
 import signal
 import threading
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from sandbox_harness import SLOT, TIGHT
-from supervisors import bwrap_of, is_gone, name_of, processes_of, supervisor_of
+from supervisors import bwrap_of, is_gone, name_of, processes_of, run_of, supervisor_of, zygote_of
 from waiting import wait_until
 
 from worker.sandbox.protocol import Audience, Cause, SandboxUnavailable, SlotCancelled
@@ -74,14 +75,14 @@ def test_killed_during_a_run(victim, supervised, ask):
 
         with later(slot, kill), pytest.raises(SandboxUnavailable, match="the supervisor has ended"):
             slot.run({"a": b"wait"})
-        assert len(old) >= 3
+        assert len(old) >= 4
         wait_until(lambda: all(map(is_gone, old)))
         assert slot.run({"a": b"3"}).outputs == {"verdict": b"3"}
 
 
 def test_a_payload_that_is_killed_from_outside_is_a_failed_run(supervised, ask):
     with supervised.open_slot(ask(EITHER, limits=LASTING), slot=SLOT) as slot:
-        with later(slot, lambda: os.kill(processes_of(slot)[2], signal.SIGKILL)):
+        with later(slot, lambda: os.kill(run_of(slot), signal.SIGKILL)):
             assert slot.run({"a": b"wait"}).detail.cause is Cause.SIGNAL
         assert slot.run({"a": b"3"}).outputs == {"verdict": b"3"}
 
@@ -116,6 +117,34 @@ def test_a_supervisor_that_hangs_is_given_up(flood, supervised, ask, monkeypatch
         with later(slot, stop), pytest.raises(SandboxUnavailable, match="does not answer"):
             slot.run({})
         wait_until(lambda: all(map(is_gone, old)))
+
+
+@pytest.mark.parametrize("when", ["between two runs", "during a run"])
+def test_a_zygote_that_is_killed_takes_the_supervisor_along(when, supervised, ask):
+    asked = ask(EITHER, audience=Audience.ORIGINAL, limits=LASTING)
+    with supervised.open_slot(asked, slot=SLOT) as slot:
+        assert slot.run({"a": b"1"}).outputs == {"verdict": b"1"}
+        old = processes_of(slot)
+        if when == "between two runs":
+            os.kill(zygote_of(slot), signal.SIGKILL)
+            dying = nullcontext()
+        else:
+            dying = later(slot, lambda: os.kill(zygote_of(slot), signal.SIGKILL))
+        with dying, pytest.raises(SandboxUnavailable, match="the zygote has ended"):
+            slot.run({"a": b"wait"})
+        wait_until(lambda: all(map(is_gone, old)))
+        assert slot.run({"a": b"3"}).outputs == {"verdict": b"3"}
+
+
+def test_a_zygote_that_hangs_is_given_up(supervised, ask, monkeypatch):
+    monkeypatch.setattr(processes, "GRACE_S", 0.5)
+    with supervised.open_slot(ask(EITHER, limits=replace(TIGHT, wall_s=1.5)), slot=SLOT) as slot:
+        old = processes_of(slot)
+        os.kill(zygote_of(slot), signal.SIGSTOP)
+        with pytest.raises(SandboxUnavailable, match="does not answer"):
+            slot.run({"a": b"1"})
+        wait_until(lambda: all(map(is_gone, old)))
+        assert slot.run({"a": b"2"}).outputs == {"verdict": b"2"}
 
 
 @pytest.mark.parametrize("audience", Audience)

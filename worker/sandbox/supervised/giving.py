@@ -24,14 +24,9 @@ class Given:
     before: int = -1
     parts: int = -1
 
-    def request(self, *, talks: bool) -> tuple[dict[str, Any], list[int]]:
+    def request(self) -> tuple[dict[str, Any], list[int]]:
         """The message, and the descriptors in the order in which the supervisor takes them."""
-        request = {
-            "view": self.folder,
-            "before": self.before >= 0,
-            "parts": self.parts >= 0,
-            "talks": talks,
-        }
+        request = {"view": self.folder, "before": self.before >= 0, "parts": self.parts >= 0}
         return request, [fd for fd in (self.block, self.before, self.parts) if fd >= 0]
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from sandbox_images.supervisor.channel import Channel, Closed
-from worker.sandbox.bwrap_process import SETUP_S, end, hold_init, kill_whole, poll, read, start
+from worker.sandbox.bwrap_process import SETUP_S, children_of, end, hold_init, kill_whole, poll, read, start
 from worker.sandbox.cgroup import SlotGroup
 from worker.sandbox.memory_file import memory_file
 from worker.sandbox.protocol import SandboxUnavailable
@@ -26,6 +26,7 @@ from .giving import Given
 # one that hangs. Long, because freeing a killed run's memory counts: a run must not make its own end look
 # like the platform's failure.
 GRACE_S = 30.0
+_MOST_SAID = 300  # of what a program wrote that could not even start
 _CLOSE_S = 0.5  # an idle supervisor ends at once when its channel closes
 
 
@@ -56,6 +57,12 @@ class SupervisorProcess:
             self._channel = Channel(ours)
             self._undo = undo.pop_all()
 
+    def wait_until_here(self) -> None:
+        """Until bwrap has mounted what it mounts."""
+        answer, _ = self._receive(time.monotonic() + SETUP_S)
+        if answer != {"here": True}:
+            raise SandboxUnavailable(f"the supervisor did not start: {answer.get('failed', 'no reason')}")
+
     def begin(self, order: dict[str, Any], programs: Sequence[bytes], lock: int) -> None:
         """Send the order; wait until the supervisor has warmed up and found itself clean.
 
@@ -76,7 +83,7 @@ class SupervisorProcess:
             raise SandboxUnavailable(f"the supervisor died at its start: {error.strerror}") from error
 
     def run(self, given: Given, *, talks: bool, wall_s: float) -> Report:
-        self._send(*given.request(talks=talks))
+        self._send(*given.request())
         deadline = time.monotonic() + wall_s + GRACE_S
         listening = self._given_one(deadline, None)[1] if talks else -1
         with _Tail(listening) as tail:
@@ -85,8 +92,12 @@ class SupervisorProcess:
         return Report(message, folder, bytes(tail.content))
 
     def join(self, group: SlotGroup) -> None:
-        """Before the first run: what the supervisor forks from here on is born in the group."""
+        """Before the first run: what the supervisor's zygote forks from here on is born in the group."""
+        zygotes = children_of(self._supervisor)
+        if len(zygotes) != 1:
+            raise SandboxUnavailable("this kernel does not list children (CONFIG_PROC_CHILDREN)")
         group.add(self._supervisor)
+        group.add(*zygotes)
 
     def cancel(self) -> None:
         """From any thread: whatever waits for a run finds the supervisor gone."""
@@ -139,7 +150,7 @@ class SupervisorProcess:
                 os.close(descriptor)
             return f"the supervisor has ended: {message.get('failed', 'no reason')}"
         said = (read(self._error) or b"").decode(errors="replace").strip()
-        return f"the supervisor has ended: {said or 'killed, or out of memory'}"
+        return f"the supervisor has ended: {said[-_MOST_SAID:] or 'killed, or out of memory'}"
 
 
 class _Tail:

@@ -5,6 +5,7 @@ loaded and its child runs the script. Cold: the child enters the pipeline's root
 command, any language. A run costs a fork and its namespaces either way.
 """
 
+import fcntl
 import os
 import secrets
 from collections.abc import Mapping
@@ -14,6 +15,7 @@ from importlib import resources
 from typing import Any, Self
 
 from sandbox_images.output_tree import read_tree
+from sandbox_images.supervisor.filesystems import lock_soon
 from worker.sandbox.bwrap_binary import Bwrap
 from worker.sandbox.cgroup import SlotGroup
 from worker.sandbox.host_image import HostImage
@@ -65,10 +67,11 @@ class SupervisedSlot:
         self._user, self._runs, self._cancelled = user, 0, False
         self._input_bytes = input_bytes
         self._base = base_of(image, host, warm=order.warm is not None)
+        self._talks = order.audience is Audience.TWIN
         self._process: SupervisorProcess | None = None
         with ExitStack() as undo:
             self._places = self._stage(undo)
-            self._group = _new_group(order.limits)
+            self._group = _new_group(order.limits, len(order.levels))
             if self._group is not None:
                 undo.callback(self._group.close)
             undo.callback(self._stop)
@@ -128,12 +131,8 @@ class SupervisedSlot:
 
     def _start(self) -> None:
         try:
-            process = SupervisorProcess(
-                self._bwrap.path, self._base, self._image, self._places, user=self._user
-            )
-            self._process, self._runs = process, 0  # from here on it can be cancelled
-            self._check_not_cancelled()
             with self._scratch.shared_lock() as lock:
+                process = self._mounted(lock)
                 process.begin(self._message(), answered_programs(self._order.syscalls), lock)
             if self._group is not None:
                 process.join(self._group)
@@ -143,6 +142,19 @@ class SupervisedSlot:
         except BaseException:
             self._stop()
             raise
+
+    def _mounted(self, lock: int) -> SupervisorProcess:
+        """A supervisor. While bwrap mounts, no other slot makes the file systems of its next run: bwrap could
+        take a number that is to be taken back there.
+        """
+        taken = lock_soon(lock)
+        process = SupervisorProcess(self._bwrap.path, self._base, self._image, self._places, user=self._user)
+        self._process, self._runs = process, 0  # from here on it can be cancelled
+        self._check_not_cancelled()
+        process.wait_until_here()
+        if taken:
+            fcntl.flock(lock, fcntl.LOCK_UN)
+        return process
 
     def _check_not_cancelled(self) -> None:
         if self._cancelled:
@@ -170,6 +182,7 @@ class SupervisedSlot:
             "watch_memory": True,
             # where the filter allows sockets, files' locks and more, a run sees its own processes, too
             "procfs": not is_strict,
+            "talks": self._talks,
             "answered": answered_calls(order.syscalls),
             # where the filter allows no socket, queue, semaphore or shared segment, nothing in these two
             # namespaces can be reached, let alone changed; and to make and end them takes time in each run
@@ -193,12 +206,11 @@ class SupervisedSlot:
             self._stop()
             self._start()
         self._runs += 1
-        talks = self._order.audience is Audience.TWIN
         with self._giver.given(block, before, largest_copy=VIEW_ABOVE_BYTES) as given:
             if self._process is None:
                 raise SandboxUnavailable("the slot is closed")
             try:
-                return self._process.run(given, talks=talks, wall_s=self._order.limits.wall_s)
+                return self._process.run(given, talks=self._talks, wall_s=self._order.limits.wall_s)
             except OSError as error:
                 raise SandboxUnavailable(f"a run could not be asked for: {error.strerror}") from error
 
@@ -228,9 +240,11 @@ def _outputs(folder: int, order: SlotOrder) -> Mapping[str, bytes] | None:
     return read_outputs(folder, order.outputs, cap=limits.file_bytes)
 
 
-def _new_group(limits: Limits) -> SlotGroup | None:
-    """A ceiling for all that the watchdog cannot see; None where this worker may not make one."""
-    own_files = 2 * limits.tmp_bytes + limits.output_bytes + VIEW_ABOVE_BYTES
+def _new_group(limits: Limits, levels: int) -> SlotGroup | None:
+    """A ceiling for all that the watchdog cannot see; None where this worker may not make one. What a level
+    has written below /tmp lies there until the run ends.
+    """
+    own_files = levels * 2 * limits.tmp_bytes + limits.output_bytes + VIEW_ABOVE_BYTES
     return SlotGroup.create(
         f"slot-{secrets.token_hex(8)}",
         memory_bytes=limits.memory_bytes + own_files + _GROUP_SLACK_BYTES,
