@@ -13,7 +13,13 @@ from pathlib import Path
 from .bwrap_binary import find_bwrap
 from .capacity import capacity_of, needed_for, size_of
 from .cgroup import why_no_groups
-from .kernel_features import answered_calls, detached_mounts, landlock_rules, system_call_filter
+from .kernel_features import (
+    answered_calls,
+    detached_mounts,
+    landlock_rules,
+    process_numbers,
+    system_call_filter,
+)
 from .needs import feature
 from .protocol import MIB, Feature, SandboxUnavailable
 from .scratch import default_scratch_root, file_system_of
@@ -29,6 +35,7 @@ def check_bubblewrap() -> tuple[Feature, ...]:
         _nested_proc(),
         system_call_filter(),
         answered_calls(),
+        process_numbers(),
     )
 
 

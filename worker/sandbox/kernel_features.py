@@ -19,6 +19,7 @@ _GET_ACTION_AVAILABLE = 2  # of seccomp
 _FSOPEN = 430  # the same on x86_64 and aarch64
 _ENOSYS = 38
 _NOBODY = 3  # of Yama's switch: nobody may look into another process, whatever capability he has
+_LAST_NUMBER = Path("/proc/sys/kernel/ns_last_pid")
 _YAMA = Path("/proc/sys/kernel/yama/ptrace_scope")
 
 
@@ -45,6 +46,14 @@ def answered_calls() -> Feature:
     )
     fix = "use a kernel of 5.9 or newer, no filter around that refuses seccomp, and a ptrace_scope below 3"
     return feature("calls of a run can be answered", present=known and not closed, detail=detail, fix=fix)
+
+
+def process_numbers() -> Feature:
+    """Whether a zygote can give each run the same number (CONFIG_CHECKPOINT_RESTORE)."""
+    present = _LAST_NUMBER.exists()
+    detail = "they can" if present else f"this kernel has no {_LAST_NUMBER}"
+    fix = "use a kernel with CONFIG_CHECKPOINT_RESTORE, as distributions build it, or the Docker backend"
+    return feature("numbers of processes can be set", present=present, detail=detail, fix=fix)
 
 
 def landlock_rules() -> Feature:

@@ -31,6 +31,9 @@ NEEDS: dict[str, Need] = {
     "calls of a run can be answered": Need(
         DEV, "a supervisor answers those whose answer by the kernel would be a number of the whole host"
     ),
+    "numbers of processes can be set": Need(
+        DEV, "a run's number would tell how many processes the runs before had"
+    ),
     CONTROL: Need(DEV, "checks from inside prove nothing where nothing runs"),
     "system-call filter is active": Need(
         STANDARD, "it closes sockets, locks, key rings and most of the kernel"

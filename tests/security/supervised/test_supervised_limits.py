@@ -2,11 +2,14 @@
 
 import os
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from sandbox_harness import SLOT, TIGHT
+from supervisors import supervisor_of, zygote_of
 from waiting import let_pass
 
+from worker.sandbox.cgroup import why_no_groups
 from worker.sandbox.protocol import KIB, MIB, Cause, SandboxUnavailable
 
 REACHED = "open('/out/verdict', 'w').write('reached')\n"
@@ -164,6 +167,15 @@ while not os.path.exists("/out/verdict") or not os.path.getsize("/out/verdict"):
             assert os.fstat(file).st_size == size
             os.close(file)
             os.close(report.folder)
+
+
+def test_runs_are_born_in_the_slots_own_control_group(supervised, ask):
+    with supervised.open_slot(ask(REACHED), slot=SLOT) as slot:
+        if slot._group is None:  # a worker that may make none: then nobody promises one
+            assert why_no_groups() is not None
+            return
+        for process in (supervisor_of(slot), zygote_of(slot)):
+            assert "-slot-" in Path(f"/proc/{process}/cgroup").read_text()
 
 
 @pytest.mark.parametrize("name", [b"\rRssAnon: x", b"\x0bRssAnon:", b"\xc2\x85RssAnon: 1"])
