@@ -37,7 +37,7 @@ BLOCK = {"block.csv": b"".join(b"%d,2\n" % number for number in range(200))}
 LIMITS = Limits(wall_s=20, cpu_s=20, memory_bytes=512 * MIB)
 LOOP = "while True: pass\n"
 SETTLED = 20  # runs after which what is made once has been made
-IDLE, RUNNING = 2, 4  # processes: bwrap and its supervisor; with them a run of SCRIPT and what that forks
+IDLE, RUNNING = 3, 5  # processes: bwrap, its supervisor, the zygote; with them a run of SCRIPT and its fork
 
 
 @dataclass(frozen=True)

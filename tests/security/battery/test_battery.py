@@ -24,9 +24,17 @@ HERE = Path(__file__)
 ON_DOCKER = HERE.parents[2] / "integration/docker/test_battery_on_docker.py"
 
 
+# Whoever mounts on this host, such as another test, may take the number of a file system: then it moves
+# once. What a run moves, it moves each time.
+_MOVED_BY_OTHERS, _TRIES = {"x_device_numbers"}, 4
+
+
 def _check(bench, probe):
     with host_nodes() if probe.name == "x_device_times" else nullcontext():
         result = judge(bench, probe)
+        for _ in range(_TRIES - 1 if probe.name in _MOVED_BY_OTHERS else 0):
+            if result.outcome is Outcome.FAILED:
+                result = judge(bench, probe)
     if result.outcome is Outcome.FAILED:
         bench.renew()
     assert result.outcome is not Outcome.FAILED, result.detail
