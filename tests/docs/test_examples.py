@@ -129,6 +129,7 @@ def test_images_page(running: Rewound, tmp_path: Path) -> None:
     assert find_missing(stated_lines(page), done.stdout) == [], done.stdout
 
 
+@pytest.mark.deep("one command, which tests/functional/on_platform asks for its whole report")
 def test_sandbox_page(tmp_path: Path) -> None:
     page = "how-to/choose-a-sandbox.md"
     script = "\n".join(fence.text for fence in commands(page))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 import yaml
 from fenced import ROOT, commands, find_missing, stated_lines
 from page_shell import shell
@@ -18,6 +19,7 @@ ASKED = f"{QUERY} --job-id count-of-people > /dev/null\n"
 DRAWN = "until dpgate status count-of-people | grep -q IN_REVIEW; do sleep 0.2; done\n"
 
 
+@pytest.mark.deep("each command is asked in tests/functional, in the order of the page here")
 def test_from_what_waits_to_what_was_decided(tmp_path: Path, stack: Stack) -> None:
     with stack.client() as operator:
         tokens = {

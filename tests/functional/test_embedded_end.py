@@ -39,7 +39,7 @@ def quick_examples(folder: Path) -> Path:
 LATER = pytest.mark.deep("the same at other moments, and by Ctrl-C, takes a minute more")
 MOMENTS = [
     (signal.SIGTERM, "worker slots"),
-    (signal.SIGKILL, "Waiting for job"),
+    pytest.param(signal.SIGKILL, "Waiting for job", marks=LATER),
     pytest.param(signal.SIGINT, "worker slots", marks=LATER),
     pytest.param(signal.SIGTERM, "2. The rights holder", marks=LATER),
     pytest.param(signal.SIGINT, "starting Redis", marks=LATER),

@@ -105,6 +105,7 @@ def check_gateway(up: int, home: Path) -> None:
     assert zone not in mapped
 
 
+@pytest.mark.deep("half a minute; a killed worker is asked in faults, a restart above")
 def test_a_job_that_was_running_when_all_was_killed_is_released_after_a_restart(tmp_path: Path) -> None:
     home = Home(tmp_path / ("long-" * 20) / "home")
     code = f"""

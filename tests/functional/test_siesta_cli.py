@@ -109,6 +109,7 @@ def test_all_single_subjects_are_the_data_set_again(holder: Terminal, people: li
     assert tree(folder / "again") == tree(folder / FEW)
 
 
+@pytest.mark.deep("the page itself is run by tests/docs, its tools one by one here")
 @pytest.mark.usefixtures("people")
 def test_the_page_is_a_script_that_runs(holder: Terminal) -> None:
     folder = holder.folder

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from heights import PEOPLE
 from levels import TWO_LEVELS, two_level_fields
 from waiting import wait_until
@@ -24,6 +25,7 @@ def outcomes(platform: Platform) -> dict[Path, int]:
     return {path: path.stat().st_ino for path in found}
 
 
+@pytest.mark.deep("half a minute; integration/worker mends each state of a participant level")
 def test_killed_inside_the_participant_level(sqlite_url: str, tmp_path: Path) -> None:
     with open_platform(sqlite_url, tmp_path, DPGATE_SLOTS="1") as platform:
         given_heights(platform.bench, FEW, nominal_size=6)

@@ -119,6 +119,7 @@ def open_zone(database_url: str, folder: Path, **settings: str) -> Iterator[Zone
         yield Zone(platform, elsewhere)
 
 
+@pytest.mark.deep("two kills, half a minute; integration/worker counts what is lost")
 def test_killed_while_it_reads_and_before_it_stores(sqlite_url: str, tmp_path: Path) -> None:
     with open_zone(sqlite_url, tmp_path, DPGATE_SWEEP_EVERY_S="1") as zone:
         zone.platform.start_worker()

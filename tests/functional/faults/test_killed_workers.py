@@ -121,6 +121,7 @@ def test_killed_at_the_decisive_steps_on_postgresql(postgresql_url: str, tmp_pat
         check_nothing_left(platform)
 
 
+@pytest.mark.deep("one more step of a kill; the one mid run is below")
 @pytest.mark.parametrize("database", ["sqlite_url"])
 def test_killed_while_importing(database: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     with open_platform(request.getfixturevalue(database), tmp_path) as platform:
@@ -138,6 +139,7 @@ def test_killed_while_importing(database: str, request: pytest.FixtureRequest, t
         wait_until(lambda: not list(bench.zone.settings.deliveries_folder.iterdir()))
 
 
+@pytest.mark.deep("the store decides, not Redis; what is lost there integration/worker sends again")
 def test_redis_killed_and_back_empty(sqlite_url: str, tmp_path: Path) -> None:
     with open_platform(sqlite_url, tmp_path) as platform:
         given_heights(platform.bench)

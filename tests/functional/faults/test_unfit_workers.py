@@ -143,6 +143,7 @@ def test_a_worker_does_not_need_tmp(platform: Platform, unfit: Callable[[str], N
     check_nothing_left(platform)
 
 
+@pytest.mark.deep("the same with one more moment; the table of unfit hosts is in tests/security/supervised")
 def test_scratch_that_is_full_before_the_first_job_costs_nothing(
     platform: Platform, unfit: Callable[[str], None]
 ) -> None:
