@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -16,6 +17,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from domain.errors import NotReady
 
 SQLITE_BUSY_S = 30
+_LOOK_AGAIN_S = 0.01
 
 
 class Database:
@@ -91,6 +93,22 @@ def _foreign_keys_off(connection: sa.Connection) -> Iterator[None]:
             raw.execute("PRAGMA foreign_keys=ON")
 
 
+def _keep_a_write_ahead_log(connection: sqlite3.Connection) -> None:
+    """Whoever comes while another process turns a new database to this is told at once that it is locked:
+    SQLite itself does not wait for that.
+    """
+    deadline = time.monotonic() + SQLITE_BUSY_S
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                raise
+            time.sleep(_LOOK_AGAIN_S)
+        else:
+            return
+
+
 def insert_once(connection: sa.Connection, table: sa.Table, values: dict[str, Any]) -> bool:
     """False when the table has such a row already; waits for one that comes at the same moment."""
     dialect = sqlite if connection.dialect.name == "sqlite" else postgresql
@@ -102,10 +120,10 @@ def _tune_sqlite(engine: sa.Engine) -> None:
     @event.listens_for(engine, "connect")
     def _on_connect(connection: Any, _record: Any) -> None:
         connection.isolation_level = None  # the begin below is ours
+        connection.execute(f"PRAGMA busy_timeout={SQLITE_BUSY_S * 1000}")
+        _keep_a_write_ahead_log(connection)
         for pragma in (
-            "journal_mode=WAL",
             "synchronous=FULL",  # a charge that was answered must survive a power cut
-            f"busy_timeout={SQLITE_BUSY_S * 1000}",
             "foreign_keys=ON",
             "recursive_triggers=ON",  # or else INSERT OR REPLACE deletes rows past the append-only triggers
             "secure_delete=ON",  # sealed run outputs do not linger in free pages
