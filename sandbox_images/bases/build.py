@@ -52,7 +52,7 @@ def build(name: str, out: Path) -> Built:
         raise CannotBuild(f"The folder {out.parent} does not exist.")
     require(TOOLS)
     try:
-        with workplace() as scratch:
+        with workplace(RECIPES[name].room_mb) as scratch:
             return _build(name, out, scratch)
     except OSError as problem:
         raise CannotBuild(f"The image cannot be written: {problem}.") from problem

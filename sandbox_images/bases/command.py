@@ -6,11 +6,13 @@ import os
 import shutil
 import signal
 import subprocess
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 Argv = Sequence[str | Path]
 TAIL_LINES = 6
+PATIENCE_S = 1800  # apt-get waits for ever once the disk is full
 STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -37,22 +39,33 @@ def run(argv: Argv, failure: str, environment: Mapping[str, str] | None = None) 
     return run_all([argv], failure, environment)[0]
 
 
-def run_all(argvs: Sequence[Argv], failure: str, environment: Mapping[str, str] | None = None) -> list[str]:
+def run_all(
+    argvs: Sequence[Argv],
+    failure: str,
+    environment: Mapping[str, str] | None = None,
+    *,
+    patience_s: float = PATIENCE_S,
+) -> list[str]:
     """Standard output of each of these commands, side by side. None outlives the call, whatever ends it, nor
     does what it started: apt-get's own helpers would go on writing.
 
     Args:
         failure: the sentence to raise when one does not succeed; the end of its error text is added.
         environment: added to the builder's own.
+        patience_s: seconds that the commands may take together.
 
     Raises:
-        CannotBuild: a command ended with another exit code than 0.
+        CannotBuild: a command ended with another exit code than 0, or did not end.
     """
     started: list[subprocess.Popen[str]] = []
+    deadline = time.monotonic() + patience_s
     try:
         for argv in argvs:
             _start(argv, environment or {}, started)
-        return [_output(process, failure) for process in started]
+        return [_output(process, failure, deadline) for process in started]
+    except subprocess.TimeoutExpired as late:
+        command = " ".join(map(str, late.cmd))
+        raise CannotBuild(f"{failure}\n{command} has not ended after {patience_s:g} seconds.") from None
     finally:
         for process in started:
             _end(process)
@@ -87,8 +100,8 @@ def _end(process: subprocess.Popen[str]) -> None:
             os.killpg(process.pid, signal.SIGKILL)
 
 
-def _output(process: subprocess.Popen[str], failure: str) -> str:
-    output, errors = process.communicate()
+def _output(process: subprocess.Popen[str], failure: str, deadline: float) -> str:
+    output, errors = process.communicate(timeout=max(deadline - time.monotonic(), 0))
     if process.returncode != 0:
         said = (errors.strip() or output.strip()).splitlines()[-TAIL_LINES:]
         raise CannotBuild("\n".join([failure, *said]))

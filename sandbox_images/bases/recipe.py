@@ -56,6 +56,7 @@ class Recipe:
 
     title: str
     packages: tuple[str, ...]
+    room_mb: int  # megabytes of the temporary folder that a build fills at its fullest, and some to spare
     without: tuple[str, ...] = ()
     trimmed: tuple[str, ...] = ()
     links: Mapping[str, str] = field(default_factory=dict)  # path below the root -> what it points to
@@ -75,12 +76,14 @@ _CHARACTER_SETS = "usr/lib/*/gconv/*"
 RECIPES: Mapping[str, Recipe] = {
     "minimal": Recipe(
         title="Shell, awk and the C library, for scripts and compiled programs",
+        room_mb=200,
         packages=_GROUND,
         links=_GROUND_LINKS,
         trimmed=(_CHARACTER_SETS, "usr/bin/localedef", "usr/bin/iconv"),
     ),
     "python": Recipe(
         title="Python 3.11 with numpy, pandas, scipy, scikit-learn, statsmodels, pyarrow, nibabel and h5py",
+        room_mb=1300,
         packages=(*_GROUND, "python3-minimal", "libpython3-stdlib", "libstdc++6", "tzdata"),
         without=("dpkg", "debconf", "libnsl2", "media-types", "readline-common"),
         trimmed=(
@@ -99,6 +102,7 @@ RECIPES: Mapping[str, Recipe] = {
     ),
     "r": Recipe(
         title="R with jsonlite, data.table, dplyr, optparse, nlme, lme4 and Rniftilib",
+        room_mb=600,
         packages=(
             *_GROUND,
             "bash",  # R is started by a script for bash
@@ -146,6 +150,7 @@ RECIPES: Mapping[str, Recipe] = {
     ),
     "octave": Recipe(
         title="GNU Octave 7.3 without windows, plots, sound and Java",
+        room_mb=700,
         # Octave's gunzip asks a shell for `gzip -r`; the shell of busybox would take its own gzip, without -r
         packages=(*_GROUND, "octave", "dash", "gzip"),
         # drawing and networking are linked in, so their libraries come along; what only these load does not

@@ -17,6 +17,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
+from sandbox_images.bases.command import CannotBuild
+
 PREFIX = "dpgate-base-"
 LOCK = "lock"
 STARTING_S = 60  # a younger folder may belong to a build that has not locked it yet
@@ -24,9 +26,17 @@ DYING_S = 5  # for commands that were killed and have not ended yet
 
 
 @contextmanager
-def workplace() -> Iterator[Path]:
-    """An empty folder for a build. SIGTERM and SIGHUP end the build as Ctrl-C does: by tidying up."""
+def workplace(room_mb: int = 0) -> Iterator[Path]:
+    """An empty folder for a build. SIGTERM and SIGHUP end the build as Ctrl-C does: by tidying up.
+
+    Args:
+        room_mb: megabytes that the build will need.
+
+    Raises:
+        CannotBuild: there is less room than that.
+    """
     remove_orphans()
+    _require_room(room_mb)
     previous = {number: signal.signal(number, _stop) for number in (signal.SIGTERM, signal.SIGHUP)}
     folder = Path(tempfile.mkdtemp(prefix=PREFIX))
     try:
@@ -37,6 +47,17 @@ def workplace() -> Iterator[Path]:
         _remove(folder)
         for number, handler in previous.items():
             signal.signal(number, handler)
+
+
+def _require_room(room_mb: int) -> None:
+    """Refuse before anything is fetched: no tool of a build says reliably that the disk has filled up."""
+    place = tempfile.gettempdir()
+    free_mb = shutil.disk_usage(place).free >> 20
+    if free_mb < room_mb:
+        raise CannotBuild(
+            f"The temporary folder {place} has {free_mb} MB free, and this build needs {room_mb}: "
+            "make room, or name another folder in TMPDIR."
+        )
 
 
 def _remove(folder: Path) -> None:

@@ -20,8 +20,8 @@ from sandbox_images.bases.wheels import install
 
 BUILD = (sys.executable, "-m", "sandbox_images.bases", "build")
 # as an ordinary user would: no capability, so no mount and no chroot
-ORDINARY_USER = ("bwrap", "--unshare-user", "--uid", "1500", "--gid", "1500", "--cap-drop", "ALL")
-ORDINARY_USER += ("--dev-bind", "/", "/")
+ORDINARY_USER = ("bwrap", "--die-with-parent", "--unshare-user", "--uid", "1500", "--gid", "1500")
+ORDINARY_USER += ("--cap-drop", "ALL", "--dev-bind", "/", "/")
 
 
 def attempt(
@@ -105,26 +105,32 @@ def test_the_folder_of_the_archive_must_exist(tmp_path: Path, temporary: Path) -
     assert (done.returncode, "none does not exist" in done.stderr) == (1, True)
 
 
-def test_a_full_disk_is_said(tmp_path: Path) -> None:
-    """The builder's temporary folder on a file system of two megabytes."""
-    small = (
-        "bwrap",
-        "--dev-bind",
-        "/",
-        "/",
-        "--size",
-        str(2 << 20),
-        "--tmpfs",
-        "/mnt",
-        "--setenv",
-        "TMPDIR",
-        "/mnt",
-    )
+# a file system of two megabytes, which goes with the command
+SMALL_MNT = ("bwrap", "--die-with-parent", "--dev-bind", "/", "/", "--size", str(2 << 20), "--tmpfs", "/mnt")
+
+
+def test_a_small_temporary_folder_is_said_before_anything_is_fetched(tmp_path: Path) -> None:
+    small = (*SMALL_MNT, "--setenv", "TMPDIR", "/mnt")
     done = attempt(*small, *BUILD, "minimal", "--out", tmp_path / "minimal.tar", temporary=tmp_path)
+    assert done.returncode == 1
+    assert "/mnt has 2 MB free, and this build needs 200: make room, or name another" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_full_disk_is_said(temporary: Path) -> None:
+    """The archive's folder is on a disk that fills up while it is written."""
+    done = attempt(*SMALL_MNT, *BUILD, "minimal", "--out", "/mnt/minimal.tar", temporary=temporary)
     assert done.returncode == 1
     assert "No space left on device" in done.stderr
     assert "Traceback" not in done.stderr
-    assert not list(tmp_path.iterdir())
+    assert not list(temporary.iterdir())
+
+
+def test_a_command_that_never_ends_is_ended() -> None:
+    """As apt-get does not when the disk fills up under it."""
+    with pytest.raises(CannotBuild, match=r"It hangs\.\nsleep 600 has not ended after 0\.1 seconds"):
+        run_all([["sleep", "600"]], "It hangs.", patience_s=0.1)
 
 
 def test_a_package_that_debian_lacks_is_named(tmp_path: Path) -> None:
