@@ -37,6 +37,7 @@ def registers(hugo: Walker, town: Town, dataset: str, folder: Path) -> None:
     hugo.sees("Nothing registered yet")
     hugo.look("empty-catalogue", axe=True)
     hugo.follow("Register a data set")
+    hugo.sees("Register a data set", heading=True)
     hugo.look("register-start")
     hugo.press("Begin a new draft")
     hugo.write({"Title": "Nights of students", "Short name": "Not a short name"})

@@ -70,7 +70,8 @@ def hands_in_a_pipeline(ada: Walker, folder: Path) -> None:
     ada.press("Keep and go on")
     ada.sees("Your pipeline has not run yet")
     ada.write({"People per block": "3"})
-    ada.press("Rehearse")
+    with ada.page.expect_navigation():  # to the same words, for now
+        ada.press("Rehearse")
     ada.look("submit-rehearsal")
     ada.waits_for("the slowest took", within="#progress", alone=True)
     ada.sees("11 runs", "nobody's data, so these are no results")

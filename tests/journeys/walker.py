@@ -165,6 +165,7 @@ class Walker:
 
     def look(self, page: str, *, axe: bool = False) -> None:
         """A picture, if wanted; nothing reaches beyond the page's edge, and the browser has nothing to say.
+        The page has to be there: to be asked after something was seen of it.
 
         `axe`: for what no test of single pages looks at.
         """
@@ -187,4 +188,5 @@ class Walker:
         asked = {"expression": expression, "awaitPromise": True, "returnByValue": True}
         answer = session.send("Runtime.evaluate", asked)
         session.detach()
+        assert "exceptionDetails" not in answer, answer
         return answer["result"].get("value")

@@ -45,7 +45,12 @@ def ways(name: str) -> list[str]:
     return ["cold", "docker"]
 
 
-@pytest.mark.parametrize("name", IMAGES)
+IN_R = pytest.mark.deep("to load one more image; tests/functional has R in the default sandbox")
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[IN_R] if image == "r" else []) for name, image in IMAGES.items()]
+)
 def test_the_same_bytes_everywhere(
     name: str, sandboxes: Mapping[str, Sandbox], stored: Callable[[str], StoredImage], tmp_path: Path
 ) -> None:
