@@ -115,8 +115,10 @@ def test_after_ctrl_c_the_next_call_goes_on(developer: Terminal) -> None:
     done = developer.ok(*command, "--json").json
     assert 0 < done["participant_runs"] <= 20 - 7
     lines = journal(developer.folder / "out")
-    runs = [(line.get("participant"), line.get("group")) for line in lines[1:]]
-    assert len(runs) == len(set(runs)) == 20 + 21
+    people = [line["participant"] for line in lines[1:] if "participant" in line]
+    groups = [line["group"] for line in lines[1:] if "group" in line]
+    assert len(people) == len(set(people)) >= 20 - 1  # Ctrl-C may come between an outcome and its line
+    assert len(groups) == len(set(groups)) == 21
 
 
 def test_another_pipeline_data_set_or_mechanism_is_refused(developer: Terminal) -> None:
