@@ -24,7 +24,7 @@ from worker.collect import collect, default_of, output_context, pack
 from worker.levels import FarTooMuch, ParticipantLevel, has_participant_level
 from worker.older_plan import start_again_if_older
 from worker.order import order_for
-from worker.sandbox.protocol import NOTHING, Audience, RunResult, SandboxUnavailable, SlotOrder
+from worker.sandbox.protocol import NOTHING, Audience, RunResult, SandboxUnavailable, Slot, SlotOrder
 from worker.sealed_source import SealedSource
 from worker.stage import Inputs, People, cut, open_people
 from worker.time_grid import TimeGrid
@@ -83,12 +83,19 @@ def run(zone: WorkerZone, chunk: Chunk) -> dict[int, bytes]:
         for turn, (number, view) in enumerate(inputs.items()):
             before = _before(level, inputs.members[number])
             grid.wait_for(turn)
-            result = slot.run(view, before=before) if before is not None else RunResult(None)
+            result = slot.run(view, before=before) if before is not None else _run_on_nobody(slot, level)
             default = default_of(mechanism, number)
             units = collect(result.outputs, shape=request.shape, grids=mechanism.grids, default=default)
             packed[number] = pack(units, width=len(mechanism.grids))
         grid.wait_for(len(inputs))
     return packed
+
+
+def _run_on_nobody(slot: Slot, level: ParticipantLevel | None) -> RunResult:
+    """In place of one that has failed before it starts: a later run can tell how many there were."""
+    assert level is not None
+    slot.run(level.people.view([]))
+    return RunResult(None)
 
 
 def _before(level: ParticipantLevel | None, people: Sequence[str]) -> Mapping[str, bytes] | None:

@@ -15,11 +15,12 @@ ALWAYS = {
     **dict.fromkeys(("pipe", "pipe2"), _CREATES),
     **dict.fromkeys(("statfs", "fstatfs", "sysinfo"), _STATES),
 }
-# With which argument a caller says how much room it has for the name. That of nobody but the supervisor
-# goes to the kernel: a supervisor that asked itself would wait for ever.
-_ROOM = {"readlink": 2, "readlinkat": 3}
-SUPERVISORS_ROOM = 4099
-LINKS = dict.fromkeys(_ROOM, "where /proc is empty, /proc/self/exe still names the program")
+LINKS = dict.fromkeys(
+    ("readlink", "readlinkat"), "where /proc is empty, /proc/self/exe still names the program"
+)
+
+RESTARTS = "rt_sigaction"
+_SIGCHLD = 17  # asm-generic/signal.h
 
 
 def answered(policy: Policy) -> Policy:
@@ -30,10 +31,14 @@ def answered(policy: Policy) -> Policy:
 
 
 def listening_policy(*, links: bool) -> Policy:
-    """What makes the supervisor hear these calls. `links`: also those that read a symbolic link."""
-    asked = Group(Verdict.ANSWER, "answered by the supervisor", frozenset(ALWAYS))
-    rules = tuple(
-        Rule(call, (Case(room, Test.IN, (SUPERVISORS_ROOM,), Verdict.ALLOW),), Verdict.ANSWER)
-        for call, room in _ROOM.items()
+    """What makes the supervisor hear these calls, and that a process will handle the end of its children.
+    `links`: also those that read a symbolic link.
+    """
+    calls = frozenset(ALWAYS) | (frozenset(LINKS) if links else frozenset())
+    handles = Rule(
+        RESTARTS,
+        (Case(1, Test.NULL, (), Verdict.ALLOW), Case(0, Test.IN, (_SIGCHLD,), Verdict.ANSWER)),
+        otherwise=Verdict.ALLOW,
     )
-    return Policy(rules if links else (), (asked,), otherwise=Verdict.ALLOW)
+    heard = Group(Verdict.ANSWER, "answered by the supervisor", calls)
+    return Policy((handles,), (heard,), otherwise=Verdict.ALLOW)

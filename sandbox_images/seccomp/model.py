@@ -11,6 +11,7 @@ class Verdict(Enum):
     ANSWER = 0x7FC00000  # the supervisor, which listens, is asked for the result
     KILL = 0x80000000  # the whole process, not only the thread
     EPERM = 0x00050000 | 1
+    EINVAL = 0x00050000 | 22  # "this kernel does not know that": libraries take what older ones know
     ENOTTY = 0x00050000 | 25
     ENOSYS = 0x00050000 | 38  # "this kernel is too old": libc takes its older path
     EAFNOSUPPORT = 0x00050000 | 97  # "this kernel has no such network": libraries take that for an answer

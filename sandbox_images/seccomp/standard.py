@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .model import Case, Group, Policy, Rule, Test, Verdict
-from .strict_rules import HUGE_PAGES
+from .strict_rules import DROPPABLE, HUGE_PAGES
 
 _AF_UNIX = 1
 _FILE_TYPE, _FIFO = 0xF000, 0x1000  # S_IFMT, S_IFIFO
@@ -110,7 +110,7 @@ ADDITIONS = (
         "mmap.mmap(-1, n), multiprocessing.Value and Array, OpenMPI on one machine",
         "pages that were touched and then dropped from the mapping (MADV_DONTNEED) stay, "
         "and no resident size shows them: only a cgroup bounds this memory",
-        _if(3, Test.MASKED, HUGE_PAGES, 0),
+        _if(3, Test.MASKED, HUGE_PAGES | DROPPABLE, 0),
     ),
     Addition(
         ("memfd_create",),

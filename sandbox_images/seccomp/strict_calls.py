@@ -14,7 +14,7 @@ def _deny(reason: str, calls: str, verdict: Verdict = Verdict.EPERM) -> Group:
 ALLOWED = (
     _allow(
         "open descriptors: read, write, wait",
-        """read write readv writev pread64 pwrite64 preadv pwritev lseek sendfile copy_file_range close
+        """read write readv writev pread64 pwrite64 preadv pwritev sendfile copy_file_range close
         close_range dup dup2 dup3 pipe pipe2 fsync fdatasync truncate ftruncate fallocate sync_file_range
         select pselect6 poll ppoll epoll_create epoll_create1 epoll_ctl epoll_wait epoll_pwait epoll_pwait2
         eventfd eventfd2 signalfd signalfd4 timerfd_create timerfd_settime timerfd_gettime""",

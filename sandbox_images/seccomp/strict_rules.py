@@ -19,10 +19,13 @@ _PRCTLS = (1, 2, 3, 4, 15, 16, 21, 23, 25, 29, 30, 38, 39, 40, 41, 42, 0x53564D4
 _RLIMIT_CORE = 4
 SHARED_ANONYMOUS = 0x21  # MAP_ANONYMOUS | MAP_SHARED
 HUGE_PAGES = 0x40000  # MAP_HUGETLB
+MAP_TYPE, DROPPABLE = 0xF, 0x8  # of the bits of the type no other has this one
+_SEEK_DATA, _SEEK_HOLE = 3, 4
+_MADV_FREE = 8
 _FADV_DONTNEED = 4
-# NORMAL, RANDOM, SEQUENTIAL, WILLNEED, DONTNEED, FREE, REMOVE, DONTFORK, DOFORK, UNMERGEABLE, NOHUGEPAGE,
+# NORMAL, RANDOM, SEQUENTIAL, WILLNEED, DONTNEED, REMOVE, DONTFORK, DOFORK, UNMERGEABLE, NOHUGEPAGE,
 # DONTDUMP, DODUMP, WIPEONFORK, KEEPONFORK, POPULATE_READ, POPULATE_WRITE
-_ADVICE = (0, 1, 2, 3, 4, 8, 9, 10, 11, 13, 15, 16, 17, 18, 19, 22, 23)
+_ADVICE = (0, 1, 2, 3, 4, 9, 10, 11, 13, 15, 16, 17, 18, 19, 22, 23)
 _PERSONALITY_DEFAULT_OR_QUERY = (0, 0xFFFFFFFF)
 
 RULES = (
@@ -37,9 +40,11 @@ RULES = (
     # Pages of an anonymous shared mapping live on after MADV_DONTNEED or after the process that touched them
     # is gone, and then no process's resident size shows them: the memory watchdog could not see them.
     # Huge pages come from one pool of the whole host and count in no resident size and no memory limit.
+    # Droppable ones are zero again when the host was short of memory: a run sees what others did to it.
     Rule(
         "mmap",
         (
+            Case(3, Test.MASKED, (MAP_TYPE, DROPPABLE), Verdict.EINVAL),
             Case(3, Test.ANY_BIT, (HUGE_PAGES,), Verdict.EPERM),
             Case(3, Test.MASKED, (SHARED_ANONYMOUS, SHARED_ANONYMOUS), Verdict.EPERM),
         ),
@@ -47,7 +52,14 @@ RULES = (
     ),
     # COLLAPSE and HUGEPAGE give a file of the image or the slot, read-only as it is, other pages and blocks;
     # COLD and PAGEOUT take them away: later runs read that. Merged pages (KSM) are shared by all of the host.
-    Rule("madvise", (Case(2, Test.IN, _ADVICE, Verdict.ALLOW),), Verdict.EPERM),
+    # What was given FREE is zero once the host was short of memory, like droppable memory.
+    Rule(
+        "madvise",
+        (Case(2, Test.IN, (_MADV_FREE,), Verdict.EINVAL), Case(2, Test.IN, _ADVICE, Verdict.ALLOW)),
+        Verdict.EPERM,
+    ),
+    # A file's holes, and what was reserved and never written, count as data once anybody has read them.
+    Rule("lseek", (Case(2, Test.IN, (_SEEK_DATA, _SEEK_HOLE), Verdict.EINVAL),), Verdict.ALLOW),
     # DONTNEED evicts shared library pages from the page cache, which another run can time.
     Rule("fadvise64", (Case(3, Test.IN, (_FADV_DONTNEED,), Verdict.EPERM),), Verdict.ALLOW),
     # A core limit of 1 is the only one that also stops dumps piped to a host program; nobody may change it

@@ -32,9 +32,11 @@ _MOUNT_FLAGS = 0x20 | kernel.MS_NOSUID | kernel.MS_NODEV  # the first says that 
 _STATFS = struct.Struct("=7q2i3q32x")
 # struct sysinfo: uptime, loads, total, free, shared, buffers, swap, free, processes, high memory, unit
 _SYSINFO = struct.Struct("=q9QH6x2QI4x")
+# the kernel's struct sigaction: handler, flags, restorer, mask
+_ACTION, _SA_RESTART = struct.Struct("=4Q"), 0x10000000
+_ALL_SIGNALS, _OF_THE_LIBRARY = (1 << 64) - 1, 0b111 << 31  # the C library leaves its own, 32 to 34, out
 _OWN, _LONGEST_LINK = b"/proc/self/", 32
 _KNOWN_LINK = re.compile(_OWN + rb"(exe|fd/[0-9]+)")
-SUPERVISORS_ROOM = 4099  # as in sandbox_images/seccomp/answered.py
 
 
 class Gone(Exception):
@@ -54,6 +56,7 @@ class Answers:
             "sysinfo": self._sysinfo,
             "readlink": self._readlink,
             "readlinkat": self._readlink,
+            "rt_sigaction": self._restart,
         }
         self._answers = {number: (answers[name], name) for name, number in numbers.items()}
         pages = limits.tmp_bytes // _PAGE
@@ -120,6 +123,20 @@ class Answers:
         kernel.put_into(process, arguments[0], self._machine)
         return 0, 0, 0
 
+    def _restart(self, _, __, process, arguments):
+        """An action for SIGCHLD like that of dash is made one that lets calls go on: else a shell whose first
+        program ends while it waits for the pipe behind the second is told that there are no pipes. Others
+        rely on being broken off: a handler of Python's or perl's runs only then.
+        """
+        action = kernel.memory_of(process, arguments[1], _ACTION.size)
+        if len(action) == _ACTION.size:
+            handler, flags, restorer, mask = _ACTION.unpack(action)
+            if mask | _OF_THE_LIBRARY == _ALL_SIGNALS:
+                changed = _ACTION.pack(handler, flags | _SA_RESTART, restorer, mask)
+                with suppress(OSError):  # not to be written: it stays as it is
+                    kernel.put_into(process, arguments[1], changed)
+        return 0, 0, _LET_THE_KERNEL
+
     def _readlink(self, name, _, process, arguments):
         """Two names below /proc, which is empty, are known: programs find their libraries by the first."""
         path, buffer, room = arguments[name == "readlinkat" :][:3]
@@ -127,7 +144,7 @@ class Answers:
         if not ended or not 0 < room < 1 << 31 or not _KNOWN_LINK.fullmatch(asked):
             return 0, 0, _LET_THE_KERNEL
         below = asked.removeprefix(_OWN).decode()
-        target = kernel.link_target(f"/proc/{process}/{below}", SUPERVISORS_ROOM)[:room]
+        target = os.fsencode(os.readlink(f"/proc/{process}/{below}"))[:room]
         kernel.put_into(process, buffer, target)
         return len(target), 0, 0
 

@@ -23,6 +23,7 @@ _TRIES, _PAUSE_S = 20, 0.001  # the kernel may free a file system a little later
 
 INPUT, OUTPUT = "/run/dpgate/in", "/run/dpgate/out"  # where all levels of a run find the same two
 _INPUT, _OUTPUT, _TALK = "input", "output", "talk"
+_HANDED_OVER = (_OUTPUT, _TALK)  # the worker closes its descriptors of these after a run's report
 
 
 class FileSystems:
@@ -46,11 +47,15 @@ class FileSystems:
         self._new: dict[object, int] = {}  # descriptors
         with self._alone():
             for role in self._options:
-                self._make(role)
+                self._keep(role, self._make(role))
 
     def of_level(self, level):
-        """Its /tmp, its /dev/shm, and where its pipes lie. The run's until it ends."""
-        return tuple(self._new[name, level] for name in ("tmp", "shared", "pipes"))
+        """Its /tmp, its /dev/shm, and where its pipes lie, from now on. The run's until it ends."""
+        found = tuple(self._new[name, level] for name in ("tmp", "shared", "pipes"))
+        for folder in found:
+            # they were made when the run before ended, and would say when that was
+            os.utime(".", _LONG_AGO, dir_fd=folder)
+        return found
 
     @property
     def talk(self):
@@ -66,7 +71,7 @@ class FileSystems:
         `before` lies in the output when the run starts; `parts` get mount points in the block. Unmounting
         frees everything, however deep a run has nested it.
         """
-        self._renew([_OUTPUT])  # only now: who was handed the folder of the last run has closed it since
+        self._renew([role for role in self._new if role in _HANDED_OVER])
         attached: list[str] = []
         folder = -1
         try:
@@ -84,7 +89,7 @@ class FileSystems:
                 kernel.detach(place)
             if folder >= 0:
                 os.close(folder)
-        self._renew([role for role in self._new if role != _OUTPUT])
+        self._renew([role for role in self._new if role not in _HANDED_OVER])
 
     def _attach(self, role, place, attached):
         kernel.attach(self._new[role], place)
@@ -92,10 +97,13 @@ class FileSystems:
 
     def _renew(self, roles):
         with self._alone():
+            lower = self._held_below(max(self._numbers[role] for role in roles))
             for role in roles:
+                context = kernel.prepared_tmpfs(self._options[role].items())
                 os.close(self._new[role])
-            for role in roles:
-                self._make(role)
+                # nobody should come between the two, and nothing lower be free
+                self._keep(role, kernel.tmpfs_of(context))
+            _close(lower)
 
     @contextmanager
     def _alone(self):
@@ -108,17 +116,27 @@ class FileSystems:
                 fcntl.flock(self._lock, fcntl.LOCK_UN)
 
     def _make(self, role):
+        return kernel.new_tmpfs(self._options[role].items())
+
+    def _held_below(self, number):
+        """Whatever is free below it, for now: the kernel gives the lowest that is free."""
+        held = [kernel.new_tmpfs(())]
+        while os.fstat(held[-1]).st_dev < number and len(held) < _MOST_BELOW:
+            held.append(kernel.new_tmpfs(()))
+        return held
+
+    def _keep(self, role, made):
         """Under the descriptor's number of before: the supervisor looks as it did before its first run."""
-        made = self._numbered(role)
+        made = self._numbered(role, made)
         before = self._new.setdefault(role, made)
         if before != made:
             os.dup2(made, before, inheritable=False)
             os.close(made)
 
-    def _numbered(self, role):
-        below: list[int] = []  # kept for now: the kernel gives the lowest number that is free
+    def _numbered(self, role, made):
+        """`made`, or another with the number that the role had before."""
+        below: list[int] = []
         tries = _TRIES
-        made = kernel.new_tmpfs(self._options[role].items())
         wanted = self._numbers.setdefault(role, os.fstat(made).st_dev)
         while (number := os.fstat(made).st_dev) != wanted and tries > 0 and len(below) < _MOST_BELOW:
             if number < wanted:
@@ -127,11 +145,15 @@ class FileSystems:
                 os.close(made)
                 time.sleep(_PAUSE_S)
                 tries -= 1
-            made = kernel.new_tmpfs(self._options[role].items())
-        for each in below:
-            os.close(each)
+            made = self._make(role)
+        _close(below)
         self._numbers[role] = os.fstat(made).st_dev
         return made
+
+
+def _close(descriptors):
+    for each in descriptors:
+        os.close(each)
 
 
 def lock_soon(file):

@@ -5,11 +5,11 @@ A difference is never explained away: the supervisor ends, and the worker starts
 
 import os
 
-from . import kernel
-from .answers import SUPERVISORS_ROOM
-from .memory import own_resident_bytes, text_of
+from .memory import resident_of, text_of
+from .zygote import ZYGOTE
 
 _GROWTH_BYTES = 64 << 20
+_OURS = (1, ZYGOTE)  # there is nobody else between two runs
 
 
 class Unclean(Exception):
@@ -17,32 +17,36 @@ class Unclean(Exception):
 
 
 class Baseline:
-    """This process as it was before the first run."""
+    """The supervisor and its zygote as they were before the first run."""
 
-    def __init__(self, processes, *, mounts):
-        """`processes`: the numbers of those that are there between two runs. `mounts`: whether to look at
-        them, too; of the supervisor and its zygote, who share them, one does.
-        """
-        self._processes = processes
-        self._mounts = _mounts() if mounts else None
-        self._descriptors = _descriptors()
-        self._resident = own_resident_bytes()
-        if mounts:
-            check_writable(self._mounts)
-        self.check()
+    def __init__(self, zygote):
+        self._zygote = zygote
+        _check_alone()
+        self._mounts, self._descriptors = _mounts(), self._open()
+        self._resident = _resident()
+        check_writable(self._mounts)
 
     def check(self):
-        facts = (
-            (os.listdir("/proc/self/task"), [str(os.getpid())], "threads"),
-            (_processes(), self._processes, "processes"),
-            (_descriptors(), self._descriptors, "descriptors"),
-            (self._mounts and _mounts(), self._mounts, "mounts"),
-        )
-        for found, wanted, name in facts:
-            if found != wanted:
-                raise Unclean(f"the supervisor's {name} are not what they were")
-        if own_resident_bytes() > self._resident + _GROWTH_BYTES:
+        _check_alone()
+        _same(self._open(), self._descriptors, "descriptors")
+        _same(_mounts(), self._mounts, "mounts")
+        if any(now > before + _GROWTH_BYTES for now, before in zip(_resident(), self._resident, strict=True)):
             raise Unclean("the supervisor's memory has grown")
+
+    def _open(self):
+        return _descriptors(), self._zygote.descriptors()
+
+
+def _check_alone():
+    processes = {int(name) for name in os.listdir("/proc") if name.isdigit()}
+    _same(os.listdir("/proc/self/task"), ["1"], "threads")
+    _same(processes, set(_OURS), "processes")
+    _same(os.listdir(f"/proc/{ZYGOTE}/task"), [str(ZYGOTE)], "threads")
+
+
+def _same(found, wanted, name):
+    if found != wanted:
+        raise Unclean(f"the supervisor's {name} are not what they were")
 
 
 def check_writable(mounts):
@@ -59,6 +63,7 @@ def check_writable(mounts):
 
 
 def _mounts():
+    """The zygote's, too: they share them."""
     return text_of("/proc/self/mountinfo")
 
 
@@ -67,11 +72,11 @@ def _descriptors():
     found = set()
     for name in os.listdir("/proc/self/fd"):
         try:
-            found.add((name, kernel.link_target(f"/proc/self/fd/{name}", SUPERVISORS_ROOM)))
+            found.add((name, os.readlink(f"/proc/self/fd/{name}")))
         except FileNotFoundError:
             continue
     return found
 
 
-def _processes():
-    return {int(name) for name in os.listdir("/proc") if name.isdigit()}
+def _resident():
+    return [resident_of(process) for process in _OURS]

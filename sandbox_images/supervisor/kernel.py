@@ -21,7 +21,7 @@ _CAPABILITY_VERSION_3 = 0x20080522
 _LAST_CAPABILITY = 63
 
 # The newer calls share one number on every architecture.
-_MOVE_MOUNT, _FSOPEN, _FSCONFIG, _FSMOUNT, _CLOSE_RANGE = 429, 430, 431, 432, 436
+_MOVE_MOUNT, _FSOPEN, _FSCONFIG, _FSMOUNT, _CLOSE_RANGE, _PIDFD_GETFD = 429, 430, 431, 432, 436, 438
 _PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
 _SECCOMP = {"x86_64": 317, "aarch64": 277}
 _SECCOMP_SET_MODE_FILTER, _NEW_LISTENER, _WAIT_KILLABLE = 1, 8, 32
@@ -32,10 +32,8 @@ _AT_FDCWD = -100
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.syscall.restype = ctypes.c_long
-for _call in (_libc.process_vm_readv, _libc.process_vm_writev, _libc.readlink):
-    _call.restype = ctypes.c_ssize_t
 for _call in (_libc.process_vm_readv, _libc.process_vm_writev):
-    _word = ctypes.c_ulong
+    _call.restype, _word = ctypes.c_ssize_t, ctypes.c_ulong
     _call.argtypes = (ctypes.c_int, ctypes.c_void_p, _word, ctypes.c_void_p, _word, _word)
 
 
@@ -84,15 +82,30 @@ def detach(target):
     _checked(_libc.umount2(target.encode(), MNT_DETACH), f"umount {target}")
 
 
-def new_tmpfs(options):
+def new_tmpfs(options, *, executable=False):
     """A detached tmpfs, as a descriptor: nobody can see it until it is attached, and closing it ends it."""
+    return tmpfs_of(prepared_tmpfs(options), executable=executable)
+
+
+def prepared_tmpfs(options):
+    """One that is still to be made, as a descriptor."""
     context = _checked(_libc.syscall(_FSOPEN, b"tmpfs", _FSOPEN_CLOEXEC), "fsopen tmpfs")
     try:
         for name, value in options:
             pair = (name.encode(), str(value).encode())
             _checked(_libc.syscall(_FSCONFIG, context, _FSCONFIG_SET_STRING, *pair, 0), f"tmpfs {name}")
+    except OSError:
+        os.close(context)
+        raise
+    return context
+
+
+def tmpfs_of(context, *, executable=False):
+    """What was prepared, made; it gets its number here. Closes `context`."""
+    try:
         _checked(_libc.syscall(_FSCONFIG, context, _FSCONFIG_CREATE, None, None, 0), "create tmpfs")
-        attributes = MS_NOSUID | MS_NODEV | MS_NOEXEC  # as MOUNT_ATTR_*, these three have the same values
+        # as MOUNT_ATTR_*, these three have the same values
+        attributes = MS_NOSUID | MS_NODEV | (0 if executable else MS_NOEXEC)
         return _checked(_libc.syscall(_FSMOUNT, context, _FSMOUNT_CLOEXEC, attributes), "fsmount tmpfs")
     finally:
         os.close(context)
@@ -158,6 +171,11 @@ class Ending:
         """Status, page faults that read nothing, seconds of processor."""
         status, *usage = self._FORM.unpack_from(self._page)
         return status, usage[8], usage[0] + usage[2] + (usage[1] + usage[3]) / 1e6
+
+
+def descriptor_of(process, number):
+    """A copy of another process's descriptor; `process` is a pidfd."""
+    return _checked(_libc.syscall(_PIDFD_GETFD, process, number, 0), "pidfd_getfd")
 
 
 def process_numbers():
@@ -240,10 +258,3 @@ def _across(call, process, buffer, length, address):
     here = _Piece(ctypes.cast(buffer, ctypes.c_void_p), length)
     there = _Piece(ctypes.c_void_p(address), length)
     return call(process, ctypes.byref(here), 1, ctypes.byref(there), 1, 0)
-
-
-def link_target(path, room):
-    """As bytes. `room` tells the filter of a listening supervisor that it is itself who asks."""
-    buffer = ctypes.create_string_buffer(room)
-    count = _checked(_libc.readlink(path.encode(), buffer, ctypes.c_size_t(room)), "readlink")
-    return buffer.raw[:count]

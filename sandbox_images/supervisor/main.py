@@ -17,8 +17,9 @@ from . import confine, kernel
 from .channel import Channel, Closed
 from .hygiene import Baseline, Unclean
 from .order import Order, read_all
+from .pipeline import copy_pipeline
 from .run import Run
-from .zygote import SUPERVISOR, ZYGOTE, SetupFailed, Zygote
+from .zygote import SetupFailed, Zygote
 
 # SYS_ADMIN makes namespaces and mounts, SETPCAP drops capabilities, SETFCAP lets a child map a user, KILL
 # ends it, and PTRACE writes answers into its memory; all of them only over this sandbox's own user namespace.
@@ -40,7 +41,8 @@ def main(arguments):
 
 
 def serve(channel):
-    channel.send({"here": True})  # what bwrap mounts is mounted
+    copy_pipeline()
+    channel.send({"here": True})  # what has a number of the host until the slot is closed
     _, (ordered, lock, *programs) = channel.receive()
     order = Order.parse(read_all(ordered))
     filter_, listening = (kernel.SystemCallFilter(read_all(program)) for program in programs)
@@ -49,7 +51,7 @@ def serve(channel):
     prepare()
     zygote = Zygote(order, filter_, listening, closed=(channel.socket.fileno(), lock))
     run = Run(order, zygote, lock)
-    baseline = Baseline({SUPERVISOR, ZYGOTE}, mounts=True)
+    baseline = Baseline(zygote)
     channel.send({"ready": True})
     tell = (lambda end: channel.send({"tail": True}, [end])) if order.talks else None
     while True:

@@ -14,10 +14,6 @@ def resident_bytes():
     return sum(resident_of(name) for name in os.listdir("/proc") if name.isdigit() and name not in _OURS)
 
 
-def own_resident_bytes():
-    return resident_of("self")
-
-
 def resident_of(process):
     """Anonymous and shared pages of one process. None, if it has ended meanwhile.
 

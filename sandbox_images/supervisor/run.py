@@ -56,15 +56,18 @@ class Run:
 
     def _levels(self, view, parts, output, deadline):
         usage, block = {}, INPUT if view is None else f"/run/dpgate/blocks/{view}"
-        for index, level in enumerate(self._order.levels):
+        levels = self._order.levels
+        for index, level in enumerate(levels):
             tmp, shared, self._answers.pipes = self._systems.of_level(index)
             work = {"level": level, "block": block, "output": OUTPUT, "parts": parts is not None}
             descriptors = [each for each in (tmp, shared, parts, output) if each is not None]
             status, stopped_for, usage = self._level(work, descriptors, deadline)
             cause, code = _verdict(status, stopped_for)
             if cause != COMPLETED:
+                for _ in levels[index + 1 :]:
+                    self._zygote.skip()
                 return {"cause": cause, "level": index, "code": code, "usage": usage}
-        return {"cause": COMPLETED, "level": len(self._order.levels) - 1, "code": 0, "usage": usage}
+        return {"cause": COMPLETED, "level": len(levels) - 1, "code": 0, "usage": usage}
 
     def _level(self, work, descriptors, deadline):
         watched = self._zygote.fork(work, descriptors)

@@ -4,18 +4,22 @@ A warm run has all the memory of the process that forked it, what that has freed
 read names of people and exit codes into its own. So another process forks the runs: it loads the libraries
 and from then on learns nothing. One byte tells it to fork, one to wait; what a run is to do, the run itself
 reads; how it ended, the kernel writes where the supervisor alone looks; even its number is always the same.
+Whether it is still as it was, the supervisor finds out from outside: a look at itself would stay in memory.
+
+One thing its memory does tell is how often it has forked: the interpreter counts what it executes. So that
+number must not depend on what runs did, and there is a fork for each level of each run, reached or not.
 """
 
 import os
+import select
 import socket
 
 from . import confine, heap, kernel, payload
 from .channel import Channel
-from .hygiene import Baseline, Unclean
 from .order import read_list
 from .warmup import freeze, warm_up
 
-SUPERVISOR, ZYGOTE, RUN = 1, 2, 3  # process numbers in their namespace: there is nobody else between two runs
+ZYGOTE, RUN = 2, 3  # process numbers in their namespace, where the supervisor is 1
 _FORK, _REAP, _DONE = b"f", b"r", b"."
 _LONGEST_COMPLAINT = 500
 
@@ -33,19 +37,29 @@ class Zygote:
         self._to_run, self._for_run = (Channel(end) for end in _pair())
         self._ending = kernel.Ending()
         self._ready, say = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
-        if kernel.fork() == 0:
+        number = kernel.fork()
+        if number == 0:
             for descriptor in (*closed, self._ready, self.socket.fileno(), self._to_run.socket.fileno()):
                 os.close(descriptor)
             _live(its, _Forker(order, filter_, listening, self._for_run, say), self._ending)
         its.close()
         os.close(say)
-        self.listener = self._first_word()
+        self.listener, self._listing = self._first_word()
+        self._process = os.pidfd_open(number)
 
     def fork(self, work, descriptors):
         """A run that does `work` (a dictionary), as a pidfd."""
         self._to_run.send(work, descriptors)
         self._command(_FORK)
         return os.pidfd_open(RUN)
+
+    def skip(self):
+        """For a level that is not reached, a fork of nobody."""
+        gone = self.fork(None, ())
+        select.select([gone], [], [])
+        os.close(gone)
+        self.said()
+        self.reap()
 
     def said(self):
         """What the run said before its first byte of untrusted code: nobody else could write to this pipe."""
@@ -60,20 +74,40 @@ class Zygote:
         self._for_run.forget()  # what a run that was killed early has not read, the next one would
         return self._ending.read()
 
+    def descriptors(self):
+        """Those of the zygote: their numbers, and what is open there."""
+        found = set()
+        try:
+            names = os.listdir(self._listing)
+        except (FileNotFoundError, ProcessLookupError):
+            names = []
+        if not names:
+            raise SetupFailed("the zygote has ended")
+        for name in names:
+            copy = kernel.descriptor_of(self._process, int(name))
+            found.add((name, os.readlink(f"/proc/self/fd/{copy}")))
+            os.close(copy)
+        return found
+
     def _command(self, word):
         try:
             self.socket.send(word)
-            answer = self.socket.recv(_LONGEST_COMPLAINT)
+            self._expect(self.socket.recv(_LONGEST_COMPLAINT))
         except OSError:
-            answer = b""
-        if answer != _DONE:
-            raise SetupFailed(answer.decode(errors="replace") or "the zygote has ended")
+            self._expect(b"")
 
     def _first_word(self):
-        word, descriptors, _, _ = socket.recv_fds(self.socket, _LONGEST_COMPLAINT, 1)
+        """The listener, and the folder in which the zygote's descriptors are listed. It has closed both by
+        its second word.
+        """
+        word, descriptors, _, _ = socket.recv_fds(self.socket, _LONGEST_COMPLAINT, 2)
+        self._expect(word)
+        self._expect(self.socket.recv(_LONGEST_COMPLAINT))
+        return descriptors
+
+    def _expect(self, word):
         if word != _DONE:
             raise SetupFailed(word.decode(errors="replace") or "the zygote has ended")
-        return descriptors[0]
 
 
 class _Forker:
@@ -113,6 +147,8 @@ class _Forker:
         order = self._order
         try:
             work, descriptors = self._work.receive()
+            if work is None:
+                return
             tmp, shared, *more = descriptors
             parts = read_list(more.pop(0)) if work["parts"] else ()
             mounts = confine.Mounts(work["block"], parts, work["output"], tmp, shared)
@@ -126,22 +162,21 @@ class _Forker:
 
 
 def _live(channel, forker, ending):
-    """Until the supervisor is gone, or something here is not as it was."""
+    """Until the supervisor is gone."""
     try:
         ending.keep_from_children()
-        listener = forker.warm_up()
-        socket.send_fds(channel, [_DONE], [listener])
-        os.close(listener)
-        baseline = Baseline({SUPERVISOR, ZYGOTE}, mounts=False)
+        own = [forker.warm_up(), os.open("/proc/self/fd", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)]
+        socket.send_fds(channel, [_DONE], own)
+        for descriptor in own:
+            os.close(descriptor)
+        channel.send(_DONE)
         while word := channel.recv(1):
             if word == _FORK:
                 forker.fork()
-                channel.send(_DONE)
             else:
                 ending.wait_for(RUN)
-                channel.send(_DONE)
-                baseline.check()
-    except (OSError, Unclean) as error:
+            channel.send(_DONE)
+    except OSError as error:
         channel.send(confine.in_words(error).encode()[:_LONGEST_COMPLAINT])
     finally:
         os._exit(1)

@@ -95,7 +95,8 @@ def answered_programs(syscalls: Syscalls) -> tuple[bytes, bytes]:
 
 def answered_calls(syscalls: Syscalls) -> Mapping[str, int]:
     """The numbers of the calls that a supervisor answers on this machine."""
-    names = {*answered.ALWAYS, *(answered.LINKS if _without_procfs(syscalls) else ())}
+    links = answered.LINKS if _without_procfs(syscalls) else ()
+    names = {*answered.ALWAYS, *links, answered.RESTARTS}
     return {name: number for name, number in _architecture().numbers.items() if name in names}
 
 

@@ -160,13 +160,13 @@ def _is_open(root: Path) -> bool:
 def _lie_exactly(folder: Path, names: frozenset[str]) -> bool:
     """Whether these files, and no others, are there to be read by a slot's user, none behind a link."""
     if names == {""}:
-        return _may_read(folder, stat.S_IFREG)
+        return _may_read(folder, stat.S_IFREG) and _is_dense(folder)
     found = set()
     for parent, folders, files in os.walk(folder):
         here = Path(parent)
         if not _may_read(here, stat.S_IFDIR) or any((here / name).is_symlink() for name in folders):
             return False
-        if not all(_may_read(here / name, stat.S_IFREG) for name in files):
+        if not all(_may_read(here / name, stat.S_IFREG) and _is_dense(here / name) for name in files):
             return False
         found |= {(here / name).relative_to(folder).as_posix() for name in files}
     return found == names
@@ -178,3 +178,13 @@ def _may_read(path: Path, kind: int) -> bool:
     # a worker that is root may read everything, and the users of its slots what everybody may
     allowed = mode & needed == needed if os.getuid() == 0 else os.access(path, needed)
     return stat.S_IFMT(mode) == kind and allowed
+
+
+def _is_dense(path: Path) -> bool:
+    """Without a hole: in a tmpfs, whoever reads one fills it, and everybody sees that in its blocks."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        size = os.fstat(descriptor).st_size
+        return size == 0 or os.lseek(descriptor, 0, os.SEEK_HOLE) >= size
+    finally:
+        os.close(descriptor)

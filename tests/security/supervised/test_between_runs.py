@@ -115,7 +115,7 @@ def test_the_trace_is_there_where_runs_share_a_process(name):
 
 def test_files_of_a_run_would_be_found_if_its_file_system_were_kept(supervised, ask, doctored):
     kept = {
-        "self._renew([_OUTPUT])": "pass",
+        "self._renew([role for role in self._new if role in _HANDED_OVER])": "self._renew([_TALK])",
         "self._attach(_OUTPUT, OUTPUT, attached)": "os.listdir(OUTPUT) or self._attach(_OUTPUT, OUTPUT, [])",
     }
     for line, change in kept.items():

@@ -1,14 +1,19 @@
 """A warm run is a copy of the process that forks it: what that knows of earlier runs, it can read."""
 
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from threading import Thread
 
 import pytest
-from sandbox_harness import SLOT, TIGHT
+from sandbox_harness import SLOT, TIGHT, open_folder
 from supervisors import name_of, processes_of, run_of
 from waiting import wait_until
 
 from worker.sandbox.protocol import SandboxUnavailable
+from worker.sandbox.supervised import SupervisedSandbox, SupervisedSlot
+
+BRIEF = replace(TIGHT, wall_s=1)
 
 LOOK = """
 import ctypes, os, re
@@ -21,7 +26,9 @@ def pages(first, last):
         if libc.pwrite(file, ctypes.c_void_p(page), ctypes.c_size_t(4096), ctypes.c_long(0)) == 4096:
             yield os.pread(file, 4096, 0)
 end, among = libc.sbrk(0), id(object())
-needle = re.compile(b"person" + b"-[0-9]+|/proc/self/" + b"secret-[0-9]+")
+needle = re.compile(  # does not find itself
+    b"person-[0-9]+|/proc/self/secret-[0-9]+|socket:.[0-9]+|ctxt_switches:.[0-9]+|/dev/zero [(]deleted"
+)
 for first, last in ((end - (40 << 20), end), (among - (16 << 20), among + (16 << 20))):
     for page in pages(first, last):
         said += map(str, needle.findall(page))
@@ -60,6 +67,92 @@ def test_it_finds_what_the_forking_process_has_known(supervised, ask, doctored):
     line = "        kernel.unshare(kernel.NEWPID)\n"
     doctored("zygote.py", lambda source: source.replace(line, line + known))
     assert "person-2" in seen_after(PEOPLE, supervised, ask).decode()
+
+
+OF_ITSELF = {
+    "a descriptor": (
+        "[os.readlink(f'/proc/self/fd/{end.fileno()}') for end in socket.socketpair()]",
+        "socket:[",
+    ),
+    "interruptions": ("open('/proc/self/status', 'rb').read()", "ctxt_switches:"),
+    "shared memory": ("open('/proc/self/maps', 'rb').read()", "/dev/zero (deleted"),
+}
+
+
+@pytest.mark.parametrize("mode", ["warm"])
+@pytest.mark.parametrize("name", OF_ITSELF)
+def test_it_finds_what_the_forking_process_has_read_of_itself(name, supervised, ask, doctored):
+    """Such as numbers that the whole host shares. So the supervisor looks, from outside."""
+    code, found = OF_ITSELF[name]
+    line = "    heap.fill_gaps()\n"
+    doctored(
+        "zygote.py",
+        lambda source: source.replace(line, line.replace("heap.fill_gaps()", "heap.kept = " + code)),
+    )
+    assert found in seen_after({}, supervised, ask).decode()
+
+
+# what the interpreter counts in functions that the forking process calls; True: it leaves before it is done
+COUNT = """
+import os, sys
+frame = sys._getframe()
+while frame.f_code.co_name != "_live":
+    frame = frame.f_back
+calls = [getattr(frame.f_globals["kernel"], name) for name in ("unshare", "enter_namespace", "_checked")]
+open("/out/verdict", "w").write(" ".join(call.__code__._co_code_adaptive.hex() for call in calls))
+what = open("/in/what").read()
+if what == "leave":
+    os._exit(3)
+while what == "stay":
+    pass
+"""
+TWO_LEVELS = ("participant", "group")
+SMALL = 1 << 20  # of the largest input, in bytes
+
+
+def counted_after(what: str, order, supervised) -> bytes:
+    """By the last run of three, of which the one before it is said to do `what`."""
+    before = {"a": b"x" * (order.limits.tmp_bytes + order.limits.output_bytes)} if what == "no room" else {}
+    more = {"more": b"x" * (SMALL + 1)} if what == "too large" else {}
+    with supervised.open_slot(order, slot=SLOT) as slot:
+        slot.run({"what": b"-"})
+        slot.run({"what": what.encode(), **more}, before=before)
+        return slot.run({"what": b"-"}).outputs["verdict"]
+
+
+@pytest.fixture
+def small(image) -> Iterator[SupervisedSandbox]:
+    """With a limit on inputs that a test can exceed."""
+    with (
+        open_folder() as root,
+        SupervisedSandbox(
+            image, scratch_root=root / "scratch", allow_disk_scratch=True, input_bytes=SMALL
+        ) as it,
+    ):
+        yield it
+
+
+@pytest.mark.parametrize("mode", ["warm"])
+@pytest.mark.parametrize("what", ["leave", "stay", "too large", "no room"])
+def test_not_even_how_often_it_has_forked_tells_what_was_before(what, small, ask):
+    order = ask(COUNT, limits=BRIEF, levels=TWO_LEVELS)
+    assert counted_after(what, order, small) == counted_after("-", order, small)
+
+
+@pytest.mark.parametrize("mode", ["warm"])
+@pytest.mark.parametrize("what", ["leave", "stay"])
+def test_that_number_would_tell_how_far_a_run_came(what, small, ask, doctored):
+    doctored("run.py", lambda source: source.replace("self._zygote.skip()", "pass"))
+    order = ask(COUNT, limits=BRIEF, levels=TWO_LEVELS)
+    assert counted_after(what, order, small) != counted_after("-", order, small)
+
+
+@pytest.mark.parametrize("mode", ["warm"])
+@pytest.mark.parametrize("what", ["too large", "no room"])
+def test_that_number_would_tell_that_a_run_had_not_begun(what, small, ask, monkeypatch):
+    monkeypatch.setattr(SupervisedSlot, "_instead", lambda _, failed: failed)
+    order = ask(COUNT, limits=BRIEF, levels=TWO_LEVELS)
+    assert counted_after(what, order, small) != counted_after("-", order, small)
 
 
 WAIT = """

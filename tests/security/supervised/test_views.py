@@ -39,6 +39,22 @@ def test_a_view_is_composed_of_files_and_parts(data, in_place, supervised, ask):
             assert found == {path: content.decode() for path, content in view.items()}
 
 
+def test_files_with_holes_are_copied(data, tmp_path):
+    """Where they lie, whoever reads a hole would show everybody that it has done so."""
+
+    def is_bound(place: str) -> bool:
+        own = parts.Parts(tmp_path, [data], user=os.getuid(), most_bytes=MIB)
+        (found,) = own.ready([part_of(data, place, in_place=True)])
+        return found.root is not None
+
+    assert is_bound("cue.wav")
+    assert is_bound("sub-01")
+    for name in ("cue.wav", "sub-01/anat/own.txt"):
+        os.truncate(data / name, 64 * KIB)
+    assert not is_bound("cue.wav")
+    assert not is_bound("sub-01")
+
+
 def test_large_tables_do_not_take_the_supervisors_memory(data, supervised, ask, monkeypatch):
     """They are staged as a folder, and parts are mounted on that."""
     monkeypatch.setattr(slots, "VIEW_ABOVE_BYTES", 10)

@@ -80,24 +80,24 @@ class SupervisedSlot:
 
     def run(self, block: Mapping[str, bytes], *, before: Mapping[str, bytes] = NOTHING) -> RunResult:
         if not self._parts.hold(block):
-            return too_large(self._order)
+            return self._instead(too_large(self._order))
         block = read_if_small(block)
         for name in (*(() if isinstance(block, View) else block), *before):
             check_relative_path(name)
         if before and not fits(before, self._order.limits):
-            return without_room(self._order)
-        try:
-            report = self._report_on(block, before)
-        except BaseException as error:
-            self._stop()  # whatever state it is in: the next run gets a new one
-            if self._cancelled:
-                raise SlotCancelled from error
-            raise
+            return self._instead(without_room(self._order))
+        report = self._report_or_stop(block, before)
         try:
             self._check_not_cancelled()
             return self._judge(report)
         finally:
             os.close(report.folder)
+
+    def _instead(self, failed: RunResult) -> RunResult:
+        """A run on nothing counts as the one that cannot begin: later runs can tell how many there were."""
+        os.close(self._report_or_stop(NOTHING, NOTHING).folder)
+        self._check_not_cancelled()
+        return failed
 
     def cancel(self) -> None:
         """From any thread: the run that is going is killed, and this slot runs nothing any more."""
@@ -199,6 +199,15 @@ class SupervisedSlot:
                 "open_files": limits.open_files,
             },
         }
+
+    def _report_or_stop(self, block: Mapping[str, bytes], before: Mapping[str, bytes]) -> Report:
+        try:
+            return self._report_on(block, before)
+        except BaseException as error:
+            self._stop()  # whatever state it is in: the next run gets a new one
+            if self._cancelled:
+                raise SlotCancelled from error
+            raise
 
     def _report_on(self, block: Mapping[str, bytes], before: Mapping[str, bytes] = NOTHING) -> Report:
         self._check_not_cancelled()
