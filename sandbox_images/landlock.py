@@ -13,8 +13,8 @@ from collections.abc import Sequence
 
 NEWEST_ABI = 6  # the newest whose features are used; later ones are compatible
 
-_CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446  # one number on every architecture
-_VERSION_FLAG, _PATH_BENEATH = 1, 1
+CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446  # one number on every architecture
+_VERSION_FLAG, PATH_BENEATH = 1, 1
 
 # LANDLOCK_ACCESS_FS_*: WRITE_FILE, REMOVE_DIR, REMOVE_FILE and the eight MAKE_*. Reading and executing are
 # not handled, so they stay allowed everywhere.
@@ -33,7 +33,7 @@ def abi() -> int:
     Raises OSError for any other refusal, for example of a system-call filter that is in place already.
     """
     try:
-        return _call(_CREATE_RULESET, 0, 0, _VERSION_FLAG)
+        return _call(CREATE_RULESET, 0, 0, _VERSION_FLAG)
     except OSError as error:
         if error.errno in (errno.ENOSYS, errno.EOPNOTSUPP):
             return 0
@@ -53,41 +53,42 @@ def restrict(writable: Sequence[str]) -> int:
     applied = min(abi(), NEWEST_ABI)
     if applied == 0:
         return 0
-    handled = _handled_access(applied)
-    ruleset = _create_ruleset(handled, applied)
+    ruleset = _call(CREATE_RULESET, attribute := ruleset_attribute(applied), len(attribute), 0)
     try:
         for path in writable:
-            _allow_below(ruleset, path, handled & ~_DEVICE_IOCTL)
-        _call(_RESTRICT_SELF, ruleset, 0)
+            folder = os.open(path, os.O_PATH | os.O_CLOEXEC)
+            try:
+                rule = rule_attribute(applied, folder, is_folder=os.path.isdir(path))
+                _call(ADD_RULE, ruleset, PATH_BENEATH, rule, 0)
+            finally:
+                os.close(folder)
+        _call(RESTRICT_SELF, ruleset, 0)
     finally:
         os.close(ruleset)
     return applied
 
 
-def _handled_access(applied: int) -> int:
-    since = ((1, _WRITE_FILE | _CHANGE_TREE), (2, _MOVE), (3, _TRUNCATE), (5, _DEVICE_IOCTL))
-    return sum(access for version, access in since if applied >= version)
-
-
-def _create_ruleset(handled: int, applied: int) -> int:
+def ruleset_attribute(applied: int) -> bytes:
     """struct landlock_ruleset_attr: files, network (ABI 4), scopes (ABI 6). Older kernels refuse more."""
-    attribute = struct.pack("=Q", handled)
+    attribute = struct.pack("=Q", _handled_access(applied))
     if applied >= 4:
         attribute += struct.pack("=Q", _TCP)
     if applied >= 6:
         attribute += struct.pack("=Q", _SCOPES)
-    return _call(_CREATE_RULESET, attribute, len(attribute), 0)
+    return attribute
 
 
-def _allow_below(ruleset: int, path: str, access: int) -> None:
-    folder = os.open(path, os.O_PATH | os.O_CLOEXEC)
-    try:
-        if not os.path.isdir(path):
-            access &= _WRITE_FILE | _TRUNCATE  # the kernel refuses rights of folders on a file
-        rule = struct.pack("=Qi", access, folder)  # struct landlock_path_beneath_attr, packed
-        _call(_ADD_RULE, ruleset, _PATH_BENEATH, rule, 0)
-    finally:
-        os.close(folder)
+def rule_attribute(applied: int, descriptor: int, *, is_folder: bool) -> bytes:
+    """struct landlock_path_beneath_attr, packed: what is handled may be done at or below `descriptor`."""
+    access = _handled_access(applied) & ~_DEVICE_IOCTL
+    if not is_folder:
+        access &= _WRITE_FILE | _TRUNCATE  # the kernel refuses rights of folders on a file
+    return struct.pack("=Qi", access, descriptor)
+
+
+def _handled_access(applied: int) -> int:
+    since = ((1, _WRITE_FILE | _CHANGE_TREE), (2, _MOVE), (3, _TRUNCATE), (5, _DEVICE_IOCTL))
+    return sum(access for version, access in since if applied >= version)
 
 
 def _call(number: int, *arguments: int | bytes) -> int:

@@ -2,6 +2,7 @@
 
 import ctypes
 import errno
+import fcntl
 import mmap
 import os
 import platform
@@ -15,19 +16,19 @@ MS_REC, MS_PRIVATE = 16384, 1 << 18
 MNT_DETACH = 2
 
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_CAPBSET_DROP = 1, 4, 22, 24
-PR_SET_NO_NEW_PRIVS, PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL = 38, 47, 4
-_SECCOMP_MODE_FILTER = 2
+PR_CAPBSET_READ, PR_SET_NO_NEW_PRIVS, PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL = 23, 38, 47, 4
+FILTER_MODE = 2  # of PR_SET_SECCOMP
 _CAPABILITY_VERSION_3 = 0x20080522
 _LAST_CAPABILITY = 63
 
 # The newer calls share one number on every architecture.
-_MOVE_MOUNT, _FSOPEN, _FSCONFIG, _FSMOUNT, _CLOSE_RANGE, _PIDFD_GETFD = 429, 430, 431, 432, 436, 438
-_PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
+MOVE_MOUNT, _FSOPEN, _FSCONFIG, _FSMOUNT, _CLOSE_RANGE, _PIDFD_GETFD = 429, 430, 431, 432, 436, 438
+PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}[platform.machine()]
 _SECCOMP = {"x86_64": 317, "aarch64": 277}
 _SECCOMP_SET_MODE_FILTER, _NEW_LISTENER, _WAIT_KILLABLE = 1, 8, 32
 _FSOPEN_CLOEXEC, _FSMOUNT_CLOEXEC = 1, 1
 _FSCONFIG_SET_STRING, _FSCONFIG_CREATE = 1, 6
-_MOVE_MOUNT_F_EMPTY_PATH = 4
+MOVE_MOUNT_F_EMPTY_PATH = 4
 _AT_FDCWD = -100
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -69,6 +70,11 @@ def mount(source, target, kind, flags, options=None, *, step=None):
     parts = [part.encode() if part is not None else None for part in (source, target, kind, options)]
     result = _libc.mount(parts[0], parts[1], parts[2], ctypes.c_ulong(flags), parts[3])
     _checked(result, step or f"mount on {target}")
+
+
+def bind_read_only(source, target, flags, step):
+    mount(source, target, None, MS_BIND, step=step)
+    mount(None, target, None, MS_BIND | MS_REMOUNT | MS_RDONLY | flags, step=step)
 
 
 def make_read_only(target):
@@ -113,16 +119,8 @@ def tmpfs_of(context, *, executable=False):
 
 def attach(descriptor, target):
     """Put a detached mount at its place."""
-    result = _libc.syscall(_MOVE_MOUNT, descriptor, b"", _AT_FDCWD, target.encode(), _MOVE_MOUNT_F_EMPTY_PATH)
+    result = _libc.syscall(MOVE_MOUNT, descriptor, b"", _AT_FDCWD, target.encode(), MOVE_MOUNT_F_EMPTY_PATH)
     _checked(result, f"attach {target}")
-
-
-def pivot_into(root):
-    """Make `root` the root of this mount namespace and forget the old one."""
-    os.chdir(root)
-    _checked(_libc.syscall(_PIVOT_ROOT[platform.machine()], b".", b"."), "pivot_root")
-    detach(".")
-    os.chdir("/")
 
 
 def unshare(flags):
@@ -187,10 +185,6 @@ def process_numbers():
         raise OSError(error.errno, f"{missing}: {error.strerror}") from error
 
 
-def set_host_name(name):
-    _checked(_libc.sethostname(name.encode(), len(name)), "sethostname")
-
-
 def close_from(first):
     _checked(_libc.syscall(_CLOSE_RANGE, first, ctypes.c_uint(0xFFFFFFFF), 0), "close_range")
 
@@ -200,21 +194,28 @@ def prctl(option, *values):
     _checked(_libc.prctl(option, *arguments), f"prctl {option}")
 
 
-def drop_bounding_set(kept=()):
-    """Capabilities that no exec can bring back. A number that this kernel does not know ends the list."""
-    for number in range(_LAST_CAPABILITY + 1):
-        if number not in kept and _libc.prctl(PR_CAPBSET_DROP, number, 0, 0, 0) != 0:
-            return
+def capabilities():
+    """The numbers of those that this kernel knows."""
+    return [
+        number for number in range(_LAST_CAPABILITY + 1) if _libc.prctl(PR_CAPBSET_READ, number, 0, 0, 0) >= 0
+    ]
 
 
-# Made before the forks: a child that made them would copy the pages of ctypes.
+def drop_bounding_set(kept):
+    """Capabilities that no exec can bring back."""
+    for number in capabilities():
+        if number not in kept:
+            prctl(PR_CAPBSET_DROP, number)
+
+
 _THIS_PROCESS, _NONE_AT_ALL = _CapabilityHeader(_CAPABILITY_VERSION_3, 0), (_CapabilityData * 2)()
-_CAPABILITY_ARGUMENTS = ctypes.byref(_THIS_PROCESS), ctypes.byref(_NONE_AT_ALL)
+NO_CAPABILITIES = ctypes.addressof(_THIS_PROCESS), ctypes.addressof(_NONE_AT_ALL)  # what capset takes
 
 
-def drop_capabilities():
-    prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL)
-    _checked(_libc.capset(*_CAPABILITY_ARGUMENTS), "capset")
+def open_descriptors():
+    """The numbers of this process's own."""
+    listed = [int(name) for name in os.listdir("/proc/self/fd")]  # with the one that lists them
+    return {number for number in listed if _libc.fcntl(number, fcntl.F_GETFD) >= 0}
 
 
 class SystemCallFilter:
@@ -223,17 +224,15 @@ class SystemCallFilter:
     def __init__(self, program):
         self._bytes = ctypes.create_string_buffer(program, len(program))
         self._program = _FilterProgram(len(program) // 8, ctypes.addressof(self._bytes))
-
-    def install(self):
-        """For good: what it denies is denied to this process and all its children."""
-        prctl(PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.addressof(self._program))
+        self.address = ctypes.addressof(self._program)  # what PR_SET_SECCOMP takes
 
     def listen(self):
-        """The same, and the descriptor on which the calls that it hands on are heard.
+        """Installs it, for good and for all children. Gives the descriptor on which one hears the calls that
+        it hands on.
 
         Where the kernel can (5.19), only a deadly signal interrupts a call once it has been heard.
         """
-        call, address = _SECCOMP[platform.machine()], ctypes.addressof(self._program)
+        call, address = _SECCOMP[platform.machine()], self.address
         for flags in (_NEW_LISTENER | _WAIT_KILLABLE, _NEW_LISTENER):
             found = _libc.syscall(call, _SECCOMP_SET_MODE_FILTER, flags, ctypes.c_void_p(address))
             if found >= 0 or ctypes.get_errno() != errno.EINVAL:

@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 
 from . import confine, payload
 from .answers import Answers, fifo_in
-from .filesystems import INPUT, OUTPUT, FileSystems
+from .filesystems import INPUT, FileSystems
 from .memory import resident_bytes
 from .order import read_list
 from .zygote import SetupFailed
@@ -57,11 +57,12 @@ class Run:
     def _levels(self, view, parts, output, deadline):
         usage, block = {}, INPUT if view is None else f"/run/dpgate/blocks/{view}"
         levels = self._order.levels
-        for index, level in enumerate(levels):
-            tmp, shared, self._answers.pipes = self._systems.of_level(index)
-            work = {"level": level, "block": block, "output": OUTPUT, "parts": parts is not None}
-            descriptors = [each for each in (tmp, shared, parts, output) if each is not None]
-            status, stopped_for, usage = self._level(work, descriptors, deadline)
+        for index in range(len(levels)):
+            handed = self._systems.of_level(index)
+            self._answers.pipes = handed[-1]
+            if output is not None:
+                handed = (*handed, output)
+            status, stopped_for, usage = self._level(index, block, handed, parts, deadline)
             cause, code = _verdict(status, stopped_for)
             if cause != COMPLETED:
                 for _ in levels[index + 1 :]:
@@ -69,8 +70,8 @@ class Run:
                 return {"cause": cause, "level": index, "code": code, "usage": usage}
         return {"cause": COMPLETED, "level": len(levels) - 1, "code": 0, "usage": usage}
 
-    def _level(self, work, descriptors, deadline):
-        watched = self._zygote.fork(work, descriptors)
+    def _level(self, index, block, handed, parts, deadline):
+        watched = self._zygote.fork(index, block, handed, parts)
         try:
             stopped_for = self._watch(watched, deadline)
         finally:

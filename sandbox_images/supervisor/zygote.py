@@ -15,13 +15,13 @@ import select
 import socket
 
 from . import confine, heap, kernel, payload
-from .channel import Channel
-from .order import read_list
 from .warmup import freeze, warm_up
 
 ZYGOTE, RUN = 2, 3  # process numbers in their namespace, where the supervisor is 1
 _FORK, _REAP, _DONE = b"f", b"r", b"."
-_LONGEST_COMPLAINT = 500
+_LONGEST_COMPLAINT, _LONGEST_WORK = 500, 1000
+MOST_DESCRIPTORS = 8
+_NOTHING = 0xFF  # in place of a level's index
 
 
 class SetupFailed(Exception):
@@ -34,12 +34,12 @@ class Zygote:
     def __init__(self, order, filter_, listening, *, closed):
         """`closed`: descriptors of the supervisor's that it is to forget."""
         self.socket, its = _pair()  # readable while a run is under way: the zygote is gone
-        self._to_run, self._for_run = (Channel(end) for end in _pair())
+        self._to_run, self._for_run = _pair()
         self._ending = kernel.Ending()
         self._ready, say = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         number = kernel.fork()
         if number == 0:
-            for descriptor in (*closed, self._ready, self.socket.fileno(), self._to_run.socket.fileno()):
+            for descriptor in (*closed, self._ready, self.socket.fileno(), self._to_run.fileno()):
                 os.close(descriptor)
             _live(its, _Forker(order, filter_, listening, self._for_run, say), self._ending)
         its.close()
@@ -47,15 +47,19 @@ class Zygote:
         self.listener, self._listing = self._first_word()
         self._process = os.pidfd_open(number)
 
-    def fork(self, work, descriptors):
-        """A run that does `work` (a dictionary), as a pidfd."""
-        self._to_run.send(work, descriptors)
-        self._command(_FORK)
+    def fork(self, level, block, handed, parts=None):
+        """A run of the level with this index, as a pidfd.
+
+        `block`: where it lies. `handed`: descriptors, as Confinement has them; `parts`: one of their list.
+        """
+        more = () if parts is None else (parts,)
+        self._send(bytes((level, len(more))) + block.encode(), (*handed, *more))
         return os.pidfd_open(RUN)
 
     def skip(self):
         """For a level that is not reached, a fork of nobody."""
-        gone = self.fork(None, ())
+        self._send(bytes((_NOTHING, 0)))
+        gone = os.pidfd_open(RUN)
         select.select([gone], [], [])
         os.close(gone)
         self.said()
@@ -71,7 +75,7 @@ class Zygote:
     def reap(self):
         """How a run that is over has ended: status, page faults, seconds of processor."""
         self._command(_REAP)
-        self._for_run.forget()  # what a run that was killed early has not read, the next one would
+        self._forget()
         return self._ending.read()
 
     def descriptors(self):
@@ -88,6 +92,16 @@ class Zygote:
             found.add((name, os.readlink(f"/proc/self/fd/{copy}")))
             os.close(copy)
         return found
+
+    def _send(self, work, descriptors=()):
+        socket.send_fds(self._to_run, [work], descriptors)
+        self._command(_FORK)
+
+    def _forget(self):
+        """What a run that was killed early has not read, the next one would."""
+        while select.select([self._for_run], [], [], 0)[0]:
+            for descriptor in socket.recv_fds(self._for_run, _LONGEST_WORK, MOST_DESCRIPTORS)[1]:
+                os.close(descriptor)
 
     def _command(self, word):
         try:
@@ -118,23 +132,33 @@ class _Forker:
         self._work, self._say = work, say
         self._own_pid_namespace = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
         self._numbers = kernel.process_numbers()
+        self._room = socket.CMSG_SPACE(4 * MOST_DESCRIPTORS)
 
     def warm_up(self):
         """Gives the descriptor by which the supervisor hears what runs ask."""
         warm_up(self._order.modules)
         if self._order.script:
             payload.prepare_for_scripts(self._order.command, self._order.environment)
+        os.umask(0o077)
         freeze()
         heap.collapse()
         heap.fill_gaps()
         return self._listening.listen()
 
-    def fork(self):
-        # the next child, and only it, is PID 1 of a new namespace
+    def get_ready(self):
+        """For the next fork; nothing of the zygote's own is open any more."""
+        self._confinement = confine.Confinement(self._order, self._filter)
+        self._commands = [[*self._order.command, "/in", "/out", level] for level in self._order.levels]
+        self.prepare()
+
+    def prepare(self):
+        """The next child, and only it, is PID 1 of a new namespace."""
         kernel.enter_namespace(self._own_pid_namespace, kernel.NEWPID)
         kernel.unshare(kernel.NEWPID)
         if self._order.script:
             payload.seed_again()
+
+    def fork(self):
         # else the number would tell how many processes the runs before had
         os.pwrite(self._numbers, b"%d" % ZYGOTE, 0)
         if kernel.fork() == 0:
@@ -144,21 +168,21 @@ class _Forker:
                 os._exit(payload.CANNOT_START)
 
     def _run(self):
-        order = self._order
         try:
-            work, descriptors = self._work.receive()
-            if work is None:
+            work = self._work.recvmsg(_LONGEST_WORK, self._room)[0]  # its descriptors have known numbers
+            level, has_parts = work[:2]
+            if level == _NOTHING:
                 return
-            tmp, shared, *more = descriptors
-            parts = read_list(more.pop(0)) if work["parts"] else ()
-            mounts = confine.Mounts(work["block"], parts, work["output"], tmp, shared)
-            confine.confine(order, mounts, self._filter, output=more[0] if more else None)
+            confinement = self._confinement
+            parts = confinement.read_parts() if has_parts else ()
+            confinement.carry_out(work[2:].decode(), parts)
         except BaseException as error:
             confine.complain(self._say, error)
             return
-        command = [*order.command, "/in", "/out", work["level"]]
         confine.say_ready(self._say)
-        (payload.run_script if order.script else payload.execute)(command, order.environment)
+        (payload.run_script if self._order.script else payload.execute)(
+            self._commands[level], self._order.environment
+        )
 
 
 def _live(channel, forker, ending):
@@ -169,13 +193,17 @@ def _live(channel, forker, ending):
         socket.send_fds(channel, [_DONE], own)
         for descriptor in own:
             os.close(descriptor)
+        del own
+        forker.get_ready()
         channel.send(_DONE)
         while word := channel.recv(1):
             if word == _FORK:
                 forker.fork()
+                channel.send(_DONE)
             else:
                 ending.wait_for(RUN)
-            channel.send(_DONE)
+                channel.send(_DONE)
+                forker.prepare()
     except OSError as error:
         channel.send(confine.in_words(error).encode()[:_LONGEST_COMPLAINT])
     finally:

@@ -81,8 +81,11 @@ if server is not None:
         seen.append(name.connect_ex("\\0left"))
 open("/out/verdict", "w").write(repr(seen))
 """
-NO_FILTER = ("confine.py", lambda source: source.replace("    filter_.install()\n", ""))
-NO_LANDLOCK = ("confine.py", lambda source: source.replace("    landlock.restrict(_WRITABLE)\n", ""))
+NO_FILTER = (
+    "confine.py",
+    lambda source: source.replace('        steps.call("filter", ', '        (lambda *_: None)("filter", '),
+)
+NO_LANDLOCK = ("confine.py", lambda source: source.replace("        _restrict(steps, _WRITABLE)\n", ""))
 LOOPBACK = ("main.py", lambda source: source.replace("    kernel.unshare(kernel.NEWNET)", "    str()"))
 CLEAN = b"[111]"  # ECONNREFUSED: nobody has the abstract name; and the port was free
 UNREACHABLE = b"['OSError 101']"

@@ -255,7 +255,7 @@ def test_a_mount_point_that_is_missing_is_named(place, supervised, ask, monkeypa
 def test_a_step_that_fails_in_the_child_is_named(supervised, ask, doctored):
     doctored(
         "confine.py",
-        lambda source: source.replace('kernel.set_host_name("sandbox")', 'kernel.set_host_name("x" * 99)'),
+        lambda source: source.replace('_HOST_NAME = b"sandbox"', '_HOST_NAME = b"x" * 99'),
     )
     with supervised.open_slot(ask(ECHO), slot=SLOT) as slot:
         for _ in range(2):
