@@ -135,10 +135,11 @@ class FileSystems:
 
     def _numbered(self, role, made):
         """`made`, or another with the number that the role had before."""
+        number = os.fstat(made).st_dev
+        wanted = self._numbers.setdefault(role, number)
         below: list[int] = []
         tries = _TRIES
-        wanted = self._numbers.setdefault(role, os.fstat(made).st_dev)
-        while (number := os.fstat(made).st_dev) != wanted and tries > 0 and len(below) < _MOST_BELOW:
+        while number != wanted and tries > 0 and len(below) < _MOST_BELOW:
             if number < wanted:
                 below.append(made)
             else:  # the old one is not quite gone, or somebody else has taken its number
@@ -146,8 +147,9 @@ class FileSystems:
                 time.sleep(_PAUSE_S)
                 tries -= 1
             made = self._make(role)
+            number = os.fstat(made).st_dev
         _close(below)
-        self._numbers[role] = os.fstat(made).st_dev
+        self._numbers[role] = number
         return made
 
 
