@@ -30,7 +30,6 @@ from sandbox_facts import print_endings, print_flatness, print_memory, print_sta
 sys.path.append(str(ROOT / "tests"))
 from docker_daemon import running_daemon
 
-from worker.sandbox.bubblewrap import BubblewrapSandbox
 from worker.sandbox.bwrap_binary import find_bwrap
 from worker.sandbox.docker_engine.sandbox import DockerSandbox
 from worker.sandbox.docker_engine.settings import DockerSettings
@@ -39,7 +38,7 @@ from worker.sandbox.stored_image import StoredImage
 from worker.sandbox.supervised import SupervisedSandbox
 
 SLOTS, BLOCKS, RUNS_PER_ROUND = 2, 20, 20  # runs of all slots together, of an executor with share 1
-DOCKER, BWRAP, COLD, WARM, PLAIN = "Docker SDK", "bubblewrap", "cold", "warm", "plain fork"
+DOCKER, COLD, WARM, PLAIN = "Docker SDK", "cold", "warm", "plain fork"
 PROCESS = "plain process"
 
 
@@ -108,11 +107,10 @@ def executors_for(
     case: Case, image: StoredImage, settings: DockerSettings, sandboxes: tuple
 ) -> Iterator[Executor]:
     data = [(block, expected(block)) for block in blocks(BLOCKS)]
-    bubblewrap, supervised, docker = sandboxes
+    supervised, docker = sandboxes
     slow, middle = (0.1, 0.2) if "pandas" in (case.warm or ()) else (0.2, 0.5)
     yield plain_docker(DOCKER, settings, case, image, data, share=slow)
     yield sandboxed("Docker backend", docker, case, image, data, warm=None, share=slow)
-    yield sandboxed(BWRAP, bubblewrap, case, image, data, warm=None, share=middle)
     yield sandboxed(COLD, supervised, case, image, data, warm=None, share=middle)
     yield plain_process(PROCESS, case, image.rootfs, data, share=middle)
     if case.warm is not None:
@@ -123,14 +121,13 @@ def executors_for(
 def print_table(case: Case, executors: Sequence[Executor], found: list) -> None:
     speed = {each.title: statistics.median(rates) for each, (rates, _) in zip(executors, found, strict=True)}
     print(f"\n{case.title}: runs per second of 2 slots together, milliseconds of a run")
-    columns = f"{'runs':>6}{'runs/s':>9}{'p50':>8}{'p90':>8}{'p99':>8}{'x Docker':>10}{'x bwrap':>9}"
+    columns = f"{'runs':>6}{'runs/s':>9}{'p50':>8}{'p90':>8}{'p99':>8}{'x Docker':>10}"
     print(f"{'executor':<16}{columns}")
     for each, (_, taken) in zip(executors, found, strict=True):
         parts = statistics.quantiles(taken, n=100, method="inclusive")
         times = "".join(f"{parts[at] * 1000:8.1f}" for at in (49, 89, 98))
         rate = speed[each.title]
-        ratios = f"{rate / speed[DOCKER]:10.2f}{rate / speed[BWRAP]:9.2f}"
-        print(f"{each.title:<16}{len(taken):6d}{rate:9.2f}{times}{ratios}")
+        print(f"{each.title:<16}{len(taken):6d}{rate:9.2f}{times}{rate / speed[DOCKER]:10.2f}")
     if WARM in speed:
         by_title = {each.title: rates for each, (rates, _) in zip(executors, found, strict=True)}
         ratios = sorted(fork / warm for fork, warm in zip(by_title[PLAIN], by_title[WARM], strict=True))
@@ -145,7 +142,7 @@ def everything(tree: Path) -> Iterator[tuple[StoredImage, DockerSettings, tuple]
         digest = daemon.import_tree(tree, "ENV PATH=/usr/local/bin:/usr/bin:/bin")
         settings = DockerSettings(socket=daemon.socket, keeper_image=digest, keeper_python="/usr/bin/python3")
         host = describe()
-        backends = (BubblewrapSandbox(host), SupervisedSandbox(host), DockerSandbox(settings))
+        backends = (SupervisedSandbox(host), DockerSandbox(settings))
         yield image_of(tree, digest), settings, tuple(stack.enter_context(each) for each in backends)
 
 

@@ -23,7 +23,6 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-from worker.sandbox.bubblewrap import BubblewrapSandbox
 from worker.sandbox.host_image import HostImage, describe
 from worker.sandbox.protocol import MIB, NOTHING, Audience, Limits, SandboxUnavailable, SlotOrder
 from worker.sandbox.supervised import SupervisedSandbox
@@ -37,12 +36,7 @@ seen = sum(len(open(f"/in/{name}/anat/T1w.nii", "rb").read(1)) for name in peopl
 open("/out/n", "w").write(str(seen))
 """
 LIMITS = Limits(wall_s=60, cpu_s=60, memory_bytes=512 * MIB)
-Sandboxes = type[SupervisedSandbox] | type[BubblewrapSandbox]
-BACKENDS: tuple[tuple[str, Sandboxes, tuple[str, ...] | None], ...] = (
-    ("supervised, warm", SupervisedSandbox, ()),
-    ("supervised, cold", SupervisedSandbox, None),
-    ("bubblewrap per run", BubblewrapSandbox, None),
-)
+WAYS: tuple[tuple[str, tuple[str, ...] | None], ...] = (("warm", ()), ("cold", None))
 
 
 def main() -> None:
@@ -54,10 +48,9 @@ def main() -> None:
         parts = [_person(folder / "data", number, each) for number in range(arguments.people)]
         print(f"{arguments.people} people, {arguments.gib} GiB; ms of {arguments.rounds} runs")
         print(f"{'':<20}{'view':<18}{'people':>8}{'median':>9}{'max':>8}{'compose':>9}{'KiB':>7}")
-        for name, backend, warm in BACKENDS:
-            _print_backend(
-                name, _order(_image(), warm, folder / "data"), backend, folder, parts, arguments.rounds
-            )
+        for name, warm in WAYS:
+            order = _order(_image(), warm, folder / "data")
+            _print_way(f"supervised, {name}", order, folder, parts, arguments.rounds)
     finally:
         shutil.rmtree(folder)
 
@@ -113,12 +106,10 @@ def _views(parts: Sequence[Part]) -> list[tuple[str, int, Callable[[random.Rando
     return [(name, number, partial(some, number)) for name, number in sizes]
 
 
-def _print_backend(
-    name: str, order: SlotOrder, backend: Sandboxes, folder: Path, parts: Sequence[Part], rounds: int
-) -> None:
+def _print_way(name: str, order: SlotOrder, folder: Path, parts: Sequence[Part], rounds: int) -> None:
     chance, scratch = random.Random(1), folder / "scratch"
     with (
-        backend(order.image, scratch_root=scratch, allow_disk_scratch=True) as sandbox,
+        SupervisedSandbox(order.image, scratch_root=scratch, allow_disk_scratch=True) as sandbox,
         sandbox.open_slot(order, slot=0) as slot,
     ):
         control = statistics.median(_timed(lambda: slot.run(NOTHING))[0] for _ in range(rounds))

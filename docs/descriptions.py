@@ -75,7 +75,7 @@ SETTINGS: dict[str, dict[str, str]] = {
         "isolation": "The profile: how much of isolation the worker insists on before it takes original "
         "data. `dev` takes synthetic data sets only, `strict` data sets with padded timing only.",
         "sandbox": "How runs are isolated: `supervised` forks each run from a supervisor per slot, "
-        "`bubblewrap` starts one for each run, `docker` a container.",
+        "`docker` starts a container for each level of a run.",
         "input_mib": "The largest input of one run, in MiB; a larger one is a failed run. It must fit into "
         "the scratch folder's file system twice for each slot, and be the same for all workers. Default: "
         "what just fits. The sandbox `docker` has two settings of its own.",

@@ -1,5 +1,5 @@
-"""What a pipeline meets inside a sandbox: the contract (README.md), the in-sandbox runner, the seccomp
-policy.
+"""What a pipeline meets inside a sandbox: the contract (README.md), the supervisor, the system-call
+filter.
 
 Imports nothing of ours: these files describe or run inside the untrusted side.
 """

@@ -53,7 +53,6 @@ VALUES: dict[str, Need] = {
     "postgresql_url": ("database", "postgresql"),
     "warm": ("backend", "warm"),
     "cold": ("backend", "cold"),
-    "bubblewrap": ("backend", "bubblewrap"),
     "docker": ("backend", "docker"),
     "straight": ("docker", "straight"),
     "proxy": ("docker", "proxy"),

@@ -8,7 +8,7 @@ import socket
 from pathlib import Path
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from domain.model import Slug
@@ -30,8 +30,8 @@ class WorkerSettings(BaseSettings):
     allow_disk_scratch: bool = False
     # how much of isolation this worker insists on before it takes original data
     isolation: Profile = Profile.STANDARD
-    # how runs are isolated: a supervisor per slot, a bubblewrap per run, or a container per run
-    sandbox: Literal["supervised", "bubblewrap", "docker"] = "supervised"
+    # how runs are isolated: a supervisor per slot, or a container per level of a run
+    sandbox: Literal["supervised", "docker"] = "supervised"
     # the largest input of one run: a larger one fails; default: what each slot's part of scratch holds
     input_mib: int | None = Field(None, ge=1, le=1_048_576)
     # for the sandbox docker: its socket, the keeper's image by digest, a runtime it knows
@@ -72,6 +72,16 @@ class WorkerSettings(BaseSettings):
     # what a participant level wrote is kept, sealed, for the next job of the same pipeline; days without use
     participant_outputs_days: float = Field(30, gt=0, le=3650)
     max_delivery_file_bytes: int = Field(4 * 1024**3, gt=0)
+
+    @field_validator("sandbox", mode="before")
+    @classmethod
+    def _one_that_is_left(cls, name: object) -> object:
+        if name == "bubblewrap":
+            raise ValueError(
+                "there is no sandbox bubblewrap any more: set DPGATE_SANDBOX=supervised, which has the same "
+                "walls and leaves fewer channels, or docker where `dpgate doctor` finds that none starts"
+            )
+        return name
 
     @property
     def name(self) -> str:

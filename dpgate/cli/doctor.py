@@ -25,7 +25,7 @@ def doctor(
         bool, typer.Option(help="Run the quick part of the battery of hostile pipelines.")
     ] = True,
     sandbox: Annotated[
-        Literal["supervised", "bubblewrap", "docker"],
+        Literal["supervised", "docker"],
         typer.Option(help="How runs are isolated.", envvar="DPGATE_SANDBOX"),
     ] = "supervised",
     docker_socket: Annotated[

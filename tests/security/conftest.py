@@ -10,9 +10,9 @@ from sandbox_harness import TIGHT, open_folder
 from views import data_in
 
 from worker.sandbox import parts
-from worker.sandbox.bubblewrap import BubblewrapSandbox
 from worker.sandbox.host_image import HostImage, describe
 from worker.sandbox.protocol import Audience, SandboxUnavailable, SlotOrder
+from worker.sandbox.supervised import SupervisedSandbox
 
 
 @pytest.fixture(scope="session")
@@ -43,10 +43,10 @@ def order(image):
 
 
 @pytest.fixture
-def sandbox(image, tmp_path_factory) -> Iterator[BubblewrapSandbox]:
+def supervised(image: HostImage) -> Iterator[SupervisedSandbox]:
     with (
         open_folder() as root,
-        BubblewrapSandbox(image, scratch_root=root / "scratch", allow_disk_scratch=True) as it,
+        SupervisedSandbox(image, scratch_root=root / "scratch", allow_disk_scratch=True) as it,
     ):
         yield it
 

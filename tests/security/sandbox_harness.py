@@ -20,22 +20,6 @@ TIGHT = Limits(
 )
 
 
-# Left behind by a parent that ends at once, with a session of its own, changing the output while it is read.
-STRAGGLER = """
-P = os.path.join(OUT, 'verdict')
-open(P, 'w').write('good')
-if os.fork() == 0:
-    os.setsid()
-    if os.fork() == 0:
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        time.sleep(0.02)
-        while time.sleep(0.001) is None:
-            open(P, 'w').write('evil')
-    os._exit(0)
-os._exit(0)
-"""
-
-
 class open_folder:  # noqa: N801 - reads as a function
     """Below /var/tmp and open to all, so that only the sandbox stands between a slot's user and it."""
 
@@ -50,8 +34,8 @@ class open_folder:  # noqa: N801 - reads as a function
 
 @contextmanager
 def host_nodes() -> Iterator[None]:
-    """Alone with the times of this host's device nodes: bubblewrap cannot keep a run from setting them, and
-    another session of tests may look at them at this moment.
+    """Alone with the times of this host's device nodes: an attack whose defence is taken away sets
+    them, and another session of tests may look at them at this moment.
     """
     with open(Path(tempfile.gettempdir()) / "dpgate-host-nodes.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

@@ -1,1 +1,1 @@
-"""Isolated runs of untrusted pipelines: the contract is `protocol`, the embedded backend is `bubblewrap`."""
+"""Isolated runs of untrusted pipelines: the contract is `protocol`, the main backend is `supervised`."""

@@ -48,14 +48,14 @@ def open_sandbox(choice: Choice, host: HostImage) -> OpenSandbox:
     """Raises SandboxUnavailable where it cannot be had. Open it after forking, and close it."""
     if choice.sandbox == "docker":
         return _docker(choice)
-    from .bubblewrap import BubblewrapSandbox
     from .supervised import SupervisedSandbox
 
-    root, on_disk = choice.scratch_folder, choice.allow_disk_scratch
-    largest = input_bytes(choice)
-    if choice.sandbox == "bubblewrap":
-        return BubblewrapSandbox(host, scratch_root=root, allow_disk_scratch=on_disk, input_bytes=largest)
-    return SupervisedSandbox(host, scratch_root=root, allow_disk_scratch=on_disk, input_bytes=largest)
+    return SupervisedSandbox(
+        host,
+        scratch_root=choice.scratch_folder,
+        allow_disk_scratch=choice.allow_disk_scratch,
+        input_bytes=input_bytes(choice),
+    )
 
 
 def input_bytes(choice: Choice) -> int:

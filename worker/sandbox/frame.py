@@ -1,40 +1,15 @@
-"""Read what the in-sandbox runner sent. A payload could in principle have taken the runner over, so this is
-hostile input: fixed layout, every length checked against what was ordered, nothing left over, or the run is
-broken.
-
-Layout: HELLO, outcome (1 byte), level (1), exit code (2, signed); if completed, the number of outputs (4) and
-each as its length (4) and bytes, in the order in which they were declared; or, of an order for a tree, what
-sandbox_images/output_tree.py frames. Integers are big-endian.
+"""Read a framed output folder, as sandbox_images/output_tree.py makes it inside a container. A payload could
+in principle have taken the container over, so this is hostile input: every length is checked against what was
+ordered, and nothing may be left over.
 """
-
-from collections.abc import Mapping
-from dataclasses import dataclass
 
 from sandbox_images.output_tree import DEEPEST, NotPlain, check_length, check_name
 
-from .protocol import Cause, Limits, SlotOrder
-
-HELLO = b"dpgate1\n"
-_CAUSES = (Cause.COMPLETED, Cause.EXIT, Cause.SIGNAL, Cause.START, Cause.OUTPUT)  # by outcome byte
+from .protocol import Limits
 
 
 class BrokenFrame(Exception):
-    """Not what our runner sends."""
-
-
-@dataclass(frozen=True)
-class Frame:
-    cause: Cause
-    level: str
-    exit_code: int
-    outputs: Mapping[str, bytes] | None
-
-
-def longest_frame(order: SlotOrder) -> int:
-    """No honest message is longer, so the worker need not hold more."""
-    if order.tree:
-        return len(HELLO) + 4 + longest_tree(order.limits)
-    return len(HELLO) + 4 + 4 + len(order.outputs) * (4 + order.limits.file_bytes)
+    """Not what output_tree.py makes."""
 
 
 def longest_tree(limits: Limits) -> int:
@@ -49,34 +24,6 @@ def parse_tree(content: bytes, limits: Limits) -> dict[str, bytes]:
     files = _tree(reader, limits)
     reader.check_end()
     return files
-
-
-def parse_frame(message: bytes, order: SlotOrder) -> Frame:
-    reader = _Reader(message)
-    if reader.take(len(HELLO)) != HELLO:
-        raise BrokenFrame
-    outcome, level = reader.take(1)[0], reader.take(1)[0]
-    exit_code = int.from_bytes(reader.take(2), "big", signed=True)
-    if outcome >= len(_CAUSES) or level >= len(order.levels):
-        raise BrokenFrame
-    completed = _CAUSES[outcome] is Cause.COMPLETED
-    outputs = None
-    if completed:
-        outputs = _tree(reader, order.limits) if order.tree else _outputs(reader, order)
-    reader.check_end()
-    return Frame(_CAUSES[outcome], order.levels[level], exit_code, outputs)
-
-
-def _outputs(reader: "_Reader", order: SlotOrder) -> dict[str, bytes]:
-    if reader.number() != len(order.outputs):
-        raise BrokenFrame
-    outputs = {}
-    for path in order.outputs:
-        length = reader.number()
-        if length > order.limits.file_bytes:
-            raise BrokenFrame
-        outputs[path] = reader.take(length)
-    return outputs
 
 
 def _tree(reader: "_Reader", limits: Limits) -> dict[str, bytes]:

@@ -24,11 +24,10 @@ from .needs import feature
 from .protocol import MIB, Feature, SandboxUnavailable
 from .scratch import default_scratch_root, file_system_of
 from .slot_user import FIRST_SLOT_UID
-from .watch import can_list_children
 
 
 def check_bubblewrap() -> tuple[Feature, ...]:
-    """What every run by bubblewrap starts with."""
+    """What every supervisor starts with."""
     return (
         _bwrap_found(),
         _user_namespaces(),
@@ -114,10 +113,8 @@ def _nested_proc() -> Feature:
 def _memory_bounded() -> Feature:
     if why_no_groups() is None:
         return feature("memory of a run is bounded", present=True, detail="by a control group for each slot")
-    fix = (
-        "use a kernel with CONFIG_PROC_CHILDREN (any distribution's): the memory limit is watched through it"
-    )
-    present = can_list_children()
+    fix = "use a kernel with CONFIG_PROC_CHILDREN (any distribution's): processes of a slot are found by it"
+    present = Path(f"/proc/self/task/{os.getpid()}/children").exists()
     detail = (
         "a watchdog sees all processes of a run"
         if present

@@ -24,7 +24,7 @@ class Need:
 DEV, STANDARD, STRICT = Profile.DEV, Profile.STANDARD, Profile.STRICT
 CONTROL = "control pipeline succeeds"
 NEEDS: dict[str, Need] = {
-    "bubblewrap": Need(DEV, "it sets up every sandbox of the embedded backend"),
+    "bubblewrap": Need(DEV, "every supervisor is started in one, and every reader of an image or a table"),
     "user namespaces": Need(DEV, "every namespace of a run is owned by one"),
     "nested /proc": Need(DEV, "a run needs a process list of its own, so that it does not see the host's"),
     "system-call filter for this machine": Need(DEV, "a run without a filter is never started"),

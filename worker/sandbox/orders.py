@@ -22,13 +22,13 @@ from .protocol import (
 )
 from .scratch import check_relative_path
 
-_MOST_LEVELS = 255  # one byte in the runner's report
+_MOST_LEVELS = 255
 _PAGE = 4096
 _POLICIES = {Syscalls.STRICT: STRICT, Syscalls.STANDARD: STANDARD}
 
 
 def check_order(order: SlotOrder) -> None:
-    """Pipelines are parsed and approved long before; this stops what would confuse a runner or bwrap."""
+    """Pipelines are parsed and approved long before; this stops what would confuse whoever starts a run."""
     limits = order.limits
     if not order.command or not 0 < len(order.levels) <= _MOST_LEVELS:
         raise ValueError("an order needs a command and at least one level")
@@ -79,14 +79,8 @@ def _not_begun(order: SlotOrder, cause: Cause) -> RunResult:
 
 
 @cache
-def filter_program(syscalls: Syscalls) -> bytes:
-    """The compiled system-call filter for this machine."""
-    return compile_policy(_POLICIES[syscalls], _architecture())
-
-
-@cache
 def answered_programs(syscalls: Syscalls) -> tuple[bytes, bytes]:
-    """The same for a run whose supervisor listens, and the filter by which that hears it."""
+    """For this machine: a run's compiled system-call filter, and the one by which its supervisor hears it."""
     listening = answered.listening_policy(links=_without_procfs(syscalls))
     policies = answered.answered(_POLICIES[syscalls]), listening
     runs, listens = (compile_policy(policy, _architecture()) for policy in policies)

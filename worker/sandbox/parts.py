@@ -47,12 +47,13 @@ class Parts:
         self._in_place: dict[Path, int | None] = {}  # which root a folder can be bound below
         self._copies: OrderedDict[str, tuple[Path, int]] = OrderedDict()  # by key, least wanted first
 
-    def hold(self, block: Mapping[str, bytes], *, bound: bool = True) -> bool:
+    def hold(self, block: Mapping[str, bytes]) -> bool:
         """Whether the largest input leaves room for this one. Neither what is free now nor what other runs
-        left decides. Without `bound` nothing of it is bound in place."""
+        left decides.
+        """
         if room_of(block) <= self._most_bytes:
             return True
-        if not isinstance(block, View) or not bound:
+        if not isinstance(block, View):
             return False
         with _refusing():
             copied = [part for part in block.parts if self._bound_in_place(part) is None]

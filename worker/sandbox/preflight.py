@@ -15,7 +15,6 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from .bubblewrap import BubblewrapSandbox
 from .choice import Choice, open_sandbox
 from .host_features import check_bubblewrap, check_machine, check_worker_process
 from .host_image import HostImage
@@ -31,6 +30,7 @@ from .protocol import (
     SandboxUnavailable,
     SlotOrder,
 )
+from .supervised import SupervisedSandbox
 
 _PROBE_SLOT = 9_999  # a user of its own, so that a probe does not count against a running slot
 _LIMITS = Limits(wall_s=20, cpu_s=10, memory_bytes=512 * MIB)
@@ -47,12 +47,12 @@ def check_host(
 ) -> tuple[Feature, ...]:
     """Some tenths of a second. Never raises for an absent feature: it says what is absent and what to do.
 
-    `sandbox` runs the control pipeline; without one, a bubblewrap of its own does. `slots` is how many runs
-    the worker does at the same time, `input_bytes` the largest input of one, where it is set.
+    `sandbox` runs the control pipeline; without one, a supervised one of its own does. `slots` is how many
+    runs the worker does at the same time, `input_bytes` the largest input of one, where it is set.
     """
     return (
         *check_bubblewrap(),
-        *(check_runs(sandbox, image) if sandbox else _check_bubblewrap_runs(scratch_root, image)),
+        *(check_runs(sandbox, image) if sandbox else _check_supervised_runs(scratch_root, image)),
         *check_worker_process(scratch_root, slots=slots, input_bytes=input_bytes),
         *check_machine(slots=slots),
     )
@@ -99,9 +99,9 @@ def check_runs(sandbox: Sandbox, image: Image) -> tuple[Feature, ...]:
 _CONTROL_FIX = "see what was found: no pipeline can run, and no other check from inside means anything"
 
 
-def _check_bubblewrap_runs(scratch_root: Path | None, image: HostImage) -> tuple[Feature, ...]:
+def _check_supervised_runs(scratch_root: Path | None, image: HostImage) -> tuple[Feature, ...]:
     try:
-        with BubblewrapSandbox(image, scratch_root=scratch_root, allow_disk_scratch=True) as sandbox:
+        with SupervisedSandbox(image, scratch_root=scratch_root, allow_disk_scratch=True) as sandbox:
             return check_runs(sandbox, image)
     except (SandboxUnavailable, OSError) as error:
         return _nothing_ran(error)

@@ -1,4 +1,4 @@
-"""What every pipeline finds around it, whichever way bubblewrap is used: root, devices, environment."""
+"""What every pipeline finds around it, and its supervisor: root, devices, environment."""
 
 from collections.abc import Mapping
 
@@ -48,10 +48,10 @@ def environment_for(image: BwrapImage, order: SlotOrder) -> dict[str, str]:
 
 
 def interpreter_of(image: BwrapImage) -> str:
-    """The Python that runs our own code inside the image."""
+    """The Python that runs a supervisor inside the image."""
     if image.interpreter is None:
         raise SandboxUnavailable(
-            f"the image {image.name} has no Python 3.11, which one bubblewrap per run needs: use a supervisor"
+            f"the image {image.name} has no Python 3.11 for a warm supervisor: approve it without --warm"
         )
     return str(image.interpreter)
 

@@ -21,11 +21,10 @@ _SEQUENCE = (
     "the kernel numbers them in one sequence for the whole host: a hostile run can move it far, "
     "and others can read that"
 )
-_WITHOUT_SUPERVISOR = {"bubblewrap": _SEQUENCE, "docker": _SEQUENCE}
+_WITHOUT_SUPERVISOR = {"docker": _SEQUENCE}
 _FUTEX = "threads wait for each other by this call, and a filter does not see for which page: run one slot"
 _PROCFS = "a run reads in its own /proc/self/smaps who else maps a page: take a supervisor and strict calls"
 _ONE_USER = "all slots are one host user, whose quotas they share: run the worker as root, or one slot"
-_HOST_NODES = "the nodes are the host's, and bwrap cannot make a bind of one read-only: take a supervisor"
 _OWN_NODES = "each container has nodes of its own: they show when it was made, which is the clock"
 _RUNC = "threads of the engine's own runtime take a number or two inside; no run decides how many"
 
@@ -56,7 +55,7 @@ CROSS_RUN = (
         "x_device_times",
         tries="the time of a device node, set to now",
         quick=True,
-        residual_on={"bubblewrap": _HOST_NODES, "docker": _OWN_NODES},
+        residual_on={"docker": _OWN_NODES},
     ),
     _number(
         "x_pid_numbers", tries="how far process numbers have got", quick=True, residual_on={"docker": _RUNC}
@@ -115,7 +114,7 @@ CONCURRENT = (
     _beside(
         "c_shared_pages",
         tries="who else maps a page of a shared file",
-        residual_on={"bubblewrap": _PROCFS, "docker": _PROCFS},
+        residual_on={"docker": _PROCFS},
     ),
     _beside("c_futex", tries="a wait on a page of a shared file", residual=_FUTEX),
     _beside("c_pty", tries="numbers of terminals"),

@@ -7,8 +7,6 @@ from .model import Probe
 _file = partial(Probe, category="files", script="files", quick=True)
 _mount = partial(Probe, category="files", script="mounts", quick=True)
 
-_OWN_PROGRAMS = "bwrap cannot mount its tmpfs noexec; what a run writes it may as well interpret"
-_STAGED_NAME = "mountinfo shows the random names of staged folders, which say nothing"
 _LAYERS = "mountinfo shows the daemon's folder and random names of the container and its layers"
 
 FILES = (
@@ -25,11 +23,7 @@ FILES = (
     _file("fs_write_input", tries="add a file to the block"),
     _file("fs_change_input", tries="change a file of the block"),
     _file("fs_write_pipeline", tries="add a file to the sources"),
-    _mount(
-        "fs_exec_tmp",
-        tries="execute a program that it wrote itself",
-        residual_on={"bubblewrap": _OWN_PROGRAMS},
-    ),
+    _mount("fs_exec_tmp", tries="execute a program that it wrote itself"),
     _mount("fs_setuid", tries="make a program that runs as its owner"),
     _mount("fs_mknod", tries="make a fifo and a device"),
     _mount("fs_devices", tries="open any device but null, random and the like"),
@@ -45,10 +39,7 @@ FILES = (
     _mount(
         "fs_mountinfo",
         tries="learn where on the host its places lie",
-        residual_on={
-            "bubblewrap": _STAGED_NAME,
-            "docker": _LAYERS,
-        },
+        residual_on={"docker": _LAYERS},
     ),
     _mount("fs_free_space", tries="count free blocks of a file system that others use"),
     _file("fs_loaded_code", tries="write to the interpreter, a library or its own sources"),

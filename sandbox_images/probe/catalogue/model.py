@@ -48,7 +48,7 @@ class Probe:
     kernel: bool = False  # attacks something that a kernel may be built without
     control: Control = Control.PROCESS
     residual: str = ""  # not closed by any backend, and why that is known to be left
-    # Not closed by this backend: `bubblewrap`, `warm`, `cold`, `docker`, or `shared user` where the worker
+    # Not closed by this backend: `warm`, `cold`, `docker`, or `shared user` where the worker
     # is no root.
     residual_on: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 

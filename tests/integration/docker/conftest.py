@@ -20,7 +20,6 @@ from docker_orders import GIVEN_SCRIPT, order_for, running_proxy, settings_for, 
 from slim_python import slim_python
 
 from worker.images.store import ImageStore
-from worker.sandbox.bubblewrap import BubblewrapSandbox
 from worker.sandbox.docker_engine import DockerSandbox
 from worker.sandbox.host_image import describe
 from worker.sandbox.protocol import NOTHING, RunResult, Sandbox
@@ -200,9 +199,8 @@ def sandboxes(
     host = describe()
     with (
         SupervisedSandbox(host, scratch_root=open_room / "scratch", allow_disk_scratch=True) as supervised,
-        BubblewrapSandbox(host, scratch_root=open_room / "scratch", allow_disk_scratch=True) as bubblewrap,
         DockerSandbox(
             settings_for(docker_daemon.socket, stored("python").digest), lock_root=open_room / "locks"
         ) as docker,
     ):
-        yield {"warm": supervised, "cold": supervised, "bubblewrap": bubblewrap, "docker": docker}
+        yield {"warm": supervised, "cold": supervised, "docker": docker}

@@ -39,9 +39,9 @@ def pipeline_of(name: str, room: Path) -> Pipeline:
 
 
 def ways(name: str) -> list[str]:
-    """Warm takes Python scripts; one bubblewrap per run needs a Python in the image for its own part."""
+    """Warm takes Python scripts."""
     if name == "mean-height":
-        return ["cold", "warm", "bubblewrap", "docker"]
+        return ["cold", "warm", "docker"]
     return ["cold", "docker"]
 
 

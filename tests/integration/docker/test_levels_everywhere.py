@@ -16,8 +16,8 @@ from worker.sandbox.stored_image import StoredImage
 
 EXAMPLES = ROOT / "examples"
 WAYS = {
-    "python": ("cold", "warm", "bubblewrap", "docker"),
-    "whole python": ("cold", "warm", "bubblewrap", "docker"),
+    "python": ("cold", "warm", "docker"),
+    "whole python": ("cold", "warm", "docker"),
     "r": ("cold", "docker"),
     "octave": ("cold", "docker"),
 }

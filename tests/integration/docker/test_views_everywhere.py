@@ -40,7 +40,7 @@ else:
 """
 RESULTS = "derivatives/group/results.tsv"
 COMPOSED_ABOVE = 7 * MIB // 2
-WAYS = ("cold", "warm", "bubblewrap", "docker")
+WAYS = ("cold", "warm", "docker")
 LIMITS = replace(TIGHT, memory_bytes=512 * MIB)
 
 

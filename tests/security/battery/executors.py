@@ -12,14 +12,13 @@ from base_images import base_archive
 from docker_daemon import running_daemon
 
 from worker.sandbox.battery import Conditions
-from worker.sandbox.bubblewrap import BubblewrapSandbox
 from worker.sandbox.docker_engine import DockerSandbox, DockerSettings
 from worker.sandbox.host_image import HostImage, describe
 from worker.sandbox.protocol import MIB, Image, Sandbox, SandboxUnavailable
 from worker.sandbox.slot_user import slot_user
 from worker.sandbox.supervised import SupervisedSandbox
 
-EMBEDDED = ("warm", "cold", "bubblewrap")
+EMBEDDED = ("warm", "cold")
 EXECUTORS = (*EMBEDDED, "docker")
 
 
@@ -55,12 +54,6 @@ def open_executor(name: str) -> Iterator[Executor]:
         yield Executor(sandbox, image, conditions)
 
 
-def _bubblewrap(undo: ExitStack) -> tuple[Sandbox, Image]:
-    scratch = Path(undo.enter_context(tempfile.TemporaryDirectory(dir="/dev/shm"))) / "scratch"
-    scratch.parent.chmod(0o711)
-    return undo.enter_context(BubblewrapSandbox(host_image(), scratch_root=scratch)), host_image()
-
-
 def _supervised(undo: ExitStack) -> tuple[Sandbox, Image]:
     scratch = Path(undo.enter_context(tempfile.TemporaryDirectory(dir="/dev/shm"))) / "scratch"
     scratch.parent.chmod(0o711)
@@ -80,7 +73,6 @@ def _docker(undo: ExitStack) -> tuple[Sandbox, Image]:
 
 
 _OPENERS: dict[str, Callable[[ExitStack], tuple[Sandbox, Image]]] = {
-    "bubblewrap": _bubblewrap,
     "warm": _supervised,
     "cold": _supervised,
     "docker": _docker,

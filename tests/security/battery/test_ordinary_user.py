@@ -28,9 +28,7 @@ def results(part: str, executor: str) -> dict[str, list[str]]:
     return json.loads(done.stdout)[executor]
 
 
-@pytest.mark.parametrize(
-    "executor", ["warm", pytest.param("cold", marks=deep), pytest.param("bubblewrap", marks=deep)]
-)
+@pytest.mark.parametrize("executor", ["warm", pytest.param("cold", marks=deep)])
 def test_the_quick_attacks_are_withstood_for_an_ordinary_user(executor, subtests):
     found = results("quick", executor)
     for name in QUICK:

@@ -1,4 +1,4 @@
-"""A supervised sandbox, orders for it in both of its ways, and a supervisor that a test can make dirty.
+"""Orders for a supervised sandbox in both of its ways, and a supervisor that a test can make dirty.
 
 To open a slot takes ten times as long as a run in it: tests that look at neither its start nor its end make
 their runs in one that others use, too. Cold is the second mode here: tests/rings.py says which tests of it
@@ -27,15 +27,6 @@ _MOST_OPEN = 12
 @pytest.fixture(params=["warm", "cold"])
 def mode(request: pytest.FixtureRequest) -> str:
     return request.param
-
-
-@pytest.fixture
-def supervised(image: HostImage) -> Iterator[SupervisedSandbox]:
-    with (
-        open_folder() as root,
-        SupervisedSandbox(image, scratch_root=root / "scratch", allow_disk_scratch=True) as it,
-    ):
-        yield it
 
 
 @pytest.fixture

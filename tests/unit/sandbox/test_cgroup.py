@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 from waiting import PATIENCE_S, let_pass, wait_until
 
+from sandbox_images.supervisor.memory import resident_of
 from worker.sandbox.cgroup import SlotGroup, reap_groups, why_no_groups
 from worker.sandbox.cgroup_tree import processes_of
 from worker.sandbox.protocol import MIB
-from worker.sandbox.watch import resident_bytes
 
 DELEGATED = why_no_groups() is None
 ROOM = {"memory_bytes": 64 * MIB, "processes": 12, "cpus": 0.25}
@@ -92,7 +92,7 @@ def test_what_the_watchdog_cannot_see_the_group_counts(group):
     with start(half, group) as child:
         assert child.stdout
         child.stdout.readline()
-        assert resident_bytes(child.pid) < 30 * MIB
+        assert resident_of(child.pid) < 30 * MIB
         if group:
             assert 40 * MIB < group.memory_bytes() <= 64 * MIB
         child.kill()

@@ -174,7 +174,6 @@ def test_what_is_bound_in_place_takes_no_room(folder):
     view = View({}, [part_of(folder / "data" / "sub-01")])
     parts = Parts(folder / "slot", [folder / "data"], user=USER, most_bytes=1)
     assert parts.hold(view)
-    assert not parts.hold(view, bound=False)
     assert not Parts(folder / "slot", [], user=USER, most_bytes=1).hold(view)
 
 

@@ -34,7 +34,7 @@ _FLAT, _NESTED = "result.tsv", "inner/result.tsv"
 class Conditions:
     """What the catalogue's excuses are looked up by."""
 
-    backend: str  # bubblewrap, warm, cold or docker
+    backend: str  # warm, cold or docker
     shared_user: bool = False  # all slots run as one host user
 
     @property

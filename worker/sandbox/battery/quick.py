@@ -19,7 +19,7 @@ _AT_ONCE = 24  # attacks in one run
 
 
 def run_quick(sandbox: Sandbox, image: Image, *, backend: str | None = None) -> tuple[ProbeResult, ...]:
-    """Some seconds. `backend` is one of bubblewrap, warm, cold, docker; by default what the class says.
+    """Some seconds. `backend` is one of warm, cold, docker; by default what the class says.
 
     The first result is the control pipeline's: if that fails nothing else is run, because a sandbox in which
     nothing runs withstands every attack. Raises SandboxUnavailable where the platform itself fails.
@@ -33,7 +33,7 @@ def run_quick(sandbox: Sandbox, image: Image, *, backend: str | None = None) -> 
 
 
 def _backend_of(sandbox: Sandbox) -> str:
-    names = {"BubblewrapSandbox": "bubblewrap", "SupervisedSandbox": "cold", "DockerSandbox": "docker"}
+    names = {"SupervisedSandbox": "cold", "DockerSandbox": "docker"}
     return names[type(sandbox).__name__]
 
 

@@ -15,8 +15,7 @@ from sandbox_images.supervisor.channel import Channel, Closed
 from worker.sandbox.bwrap_process import SETUP_S, children_of, end, hold_init, kill_whole, poll, read, start
 from worker.sandbox.cgroup import SlotGroup
 from worker.sandbox.memory_file import memory_file
-from worker.sandbox.protocol import SandboxUnavailable
-from worker.sandbox.supervise import TAIL_BYTES
+from worker.sandbox.protocol import KIB, SandboxUnavailable
 from worker.sandbox.surroundings import BwrapImage, etc_files
 
 from .argv import Places, build_argv, inherited
@@ -26,6 +25,7 @@ from .giving import Given
 # one that hangs. Long, because freeing a killed run's memory counts: a run must not make its own end look
 # like the platform's failure.
 GRACE_S = 30.0
+_TAIL_BYTES = 64 * KIB
 _MOST_SAID = 300  # of what a program wrote that could not even start
 _CLOSE_S = 0.5  # an idle supervisor ends at once when its channel closes
 
@@ -165,7 +165,7 @@ class _Tail:
         """The descriptor to go on listening to, or -1 at the end."""
         piece = read(self.descriptor)
         self.content += piece or b""
-        del self.content[:-TAIL_BYTES]
+        del self.content[:-_TAIL_BYTES]
         return -1 if piece == b"" else self.descriptor
 
     def drain(self) -> None:
