@@ -18,7 +18,7 @@ from worker.config import WorkerSettings
 from worker.images.held import HeldImages
 from worker.sandbox.choice import OpenSandbox, open_sandbox
 from worker.sandbox.host_image import HostImage
-from worker.sandbox.protocol import Profile, Sandbox
+from worker.sandbox.protocol import Profile
 
 
 class Messages(Protocol):
@@ -65,7 +65,7 @@ class WorkerZone:
 
 
 @lru_cache(maxsize=1)  # does not keep what it raises
-def _check_isolation(sandbox: Sandbox, profile: Profile) -> None:
+def _check_isolation(sandbox: OpenSandbox, profile: Profile) -> None:
     if any(feature.stops(profile) for feature in sandbox.probe()):
         raise NotReady("this host cannot isolate runs")
 

@@ -6,11 +6,15 @@ from typing import Protocol
 from .capacity import capacity_of
 from .cgroup import why_no_groups
 from .host_image import HostImage
-from .protocol import MIB, Sandbox, SandboxUnavailable
+from .protocol import MIB, Feature, Sandbox, SandboxUnavailable
 
 
 class OpenSandbox(Sandbox, Protocol):
     """With something on this host that ends with the process."""
+
+    def probe(self) -> tuple[Feature, ...]:
+        """What isolation rests on, as this sandbox finds it."""
+        ...
 
     def close(self) -> None: ...
 
@@ -48,9 +52,9 @@ def open_sandbox(choice: Choice, host: HostImage) -> OpenSandbox:
     """Raises SandboxUnavailable where it cannot be had. Open it after forking, and close it."""
     if choice.sandbox == "docker":
         return _docker(choice)
-    from .supervised import SupervisedSandbox
+    from .probed import ProbedSandbox
 
-    return SupervisedSandbox(
+    return ProbedSandbox(
         host,
         scratch_root=choice.scratch_folder,
         allow_disk_scratch=choice.allow_disk_scratch,

@@ -175,8 +175,6 @@ class Slot(Protocol):
 class Sandbox(Protocol):
     """A way to isolate runs. Slots with different numbers may run at the same time."""
 
-    def probe(self) -> tuple[Feature, ...]: ...
-
     def open_slot(self, order: SlotOrder, *, slot: int) -> Slot: ...
 
     def reap(self) -> int:

@@ -33,7 +33,7 @@ def run_quick(sandbox: Sandbox, image: Image, *, backend: str | None = None) -> 
 
 
 def _backend_of(sandbox: Sandbox) -> str:
-    names = {"SupervisedSandbox": "cold", "DockerSandbox": "docker"}
+    names = {"ProbedSandbox": "cold", "SupervisedSandbox": "cold", "DockerSandbox": "docker"}
     return names[type(sandbox).__name__]
 
 

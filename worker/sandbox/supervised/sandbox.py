@@ -9,7 +9,7 @@ from worker.sandbox.capacity import capacity_of
 from worker.sandbox.cgroup import reap_groups
 from worker.sandbox.host_image import HostImage
 from worker.sandbox.orders import check_order
-from worker.sandbox.protocol import Feature, SandboxUnavailable, SlotOrder
+from worker.sandbox.protocol import SandboxUnavailable, SlotOrder
 from worker.sandbox.scratch import Scratch, reap_scratch
 from worker.sandbox.slot_user import slot_user
 from worker.sandbox.stored_image import StoredImage
@@ -31,16 +31,11 @@ class SupervisedSandbox:
         allow_disk_scratch: bool = False,
         input_bytes: int | None = None,
     ) -> None:
-        self._host, self._scratch_root = host, scratch_root
+        self.host, self.scratch_root = host, scratch_root
         self._input_bytes = input_bytes or capacity_of(scratch_root, slots=1)
         self._bwrap = find_bwrap()
         forbid_core_dumps()
         self._scratch = Scratch(scratch_root, allow_disk_scratch=allow_disk_scratch)
-
-    def probe(self) -> tuple[Feature, ...]:
-        from worker.sandbox.preflight import check_host  # it runs a control pipeline through this class
-
-        return check_host(self._scratch_root, self._host, sandbox=self)
 
     def open_slot(self, order: SlotOrder, *, slot: int) -> "SupervisedSlot":
         check_order(order)
@@ -50,7 +45,7 @@ class SupervisedSandbox:
             return SupervisedSlot(
                 self._bwrap,
                 self._scratch,
-                self._host,
+                self.host,
                 order.image,
                 order,
                 user=slot_user(slot),
@@ -61,7 +56,7 @@ class SupervisedSandbox:
 
     def reap(self) -> int:
         reap_groups()
-        return reap_scratch(self._scratch_root)
+        return reap_scratch(self.scratch_root)
 
     def close(self) -> None:
         self._scratch.close()
