@@ -16,12 +16,11 @@ from pathlib import Path
 from worker.view import Part, View, check_path
 
 from .capacity import room_of, room_of_parts
+from .core.given import VIEW_ABOVE_BYTES
 from .protocol import MIB, SandboxUnavailable
 from .scratch import Scratch, remove_tree, seal_tree
 from .slot_user import check_open_to_slots
 
-# Below this a view is copied into the run's own file system: no inode that another run sees, too.
-VIEW_ABOVE_BYTES = 64 * MIB
 _ONLY = "file"  # what the copy of a single file is called in its folder
 
 

@@ -82,7 +82,7 @@ def group_outputs(sandbox: Sandbox, order: SlotOrder, parts: list[Part], shared:
 @pytest.fixture
 def composed_above(monkeypatch: pytest.MonkeyPatch) -> None:
     """So that megabytes show what takes users tens of them."""
-    for module in ("parts", "supervised.slot", "docker_engine.sizes"):
+    for module in ("parts", "supervised.giving", "docker_engine.sizes"):
         monkeypatch.setattr(f"worker.sandbox.{module}.VIEW_ABOVE_BYTES", COMPOSED_ABOVE)
 
 

@@ -12,7 +12,7 @@ from zones import Bench, given_delivery, imported, open_bench, submit
 from domain.dataset import DatasetState
 from domain.states import JobState
 from worker.importing import import_dataset
-from worker.sandbox.parts import VIEW_ABOVE_BYTES
+from worker.sandbox.core.given import VIEW_ABOVE_BYTES
 
 SIZE = 12 * 2**20
 FEW = {name: PEOPLE[name] for name in list(PEOPLE)[:8]}

@@ -10,7 +10,7 @@ from sandbox_harness import SLOT, TIGHT
 from supervisors import supervisor_of
 
 from worker.sandbox.protocol import MIB, SandboxUnavailable, Syscalls
-from worker.sandbox.supervised import slot as slots
+from worker.sandbox.supervised import giving
 
 LISTING = """
 import hashlib, json, os
@@ -38,7 +38,7 @@ BLOCKS = {
 @pytest.fixture(params=["copied", "viewed"])
 def way(request, monkeypatch) -> str:
     if request.param == "viewed":
-        monkeypatch.setattr(slots, "VIEW_ABOVE_BYTES", -1)
+        monkeypatch.setattr(giving, "VIEW_ABOVE_BYTES", -1)
     return request.param
 
 
@@ -91,7 +91,7 @@ def test_block_could_be_changed_if_it_were_not_mounted_so(run_alone, doctored):
 
 
 def test_a_view_is_gone_after_its_run(ask, supervised, monkeypatch):
-    monkeypatch.setattr(slots, "VIEW_ABOVE_BYTES", 3)
+    monkeypatch.setattr(giving, "VIEW_ABOVE_BYTES", 3)
     script = "import os; open('/out/verdict', 'w').write(str(sorted(os.listdir('/in'))))"
     with supervised.open_slot(ask(script), slot=SLOT) as slot:
         before = sorted(supervised._scratch.path.rglob("*"))
@@ -103,7 +103,7 @@ def test_a_view_is_gone_after_its_run(ask, supervised, monkeypatch):
 
 
 def test_a_run_does_not_see_where_its_view_lies(run, monkeypatch):
-    monkeypatch.setattr(slots, "VIEW_ABOVE_BYTES", -1)
+    monkeypatch.setattr(giving, "VIEW_ABOVE_BYTES", -1)
     script = """
 line = next(line for line in open("/proc/self/mountinfo") if line.split()[4] == "/in")
 open("/out/verdict", "w").write(line.split()[3].rsplit("/", 1)[1])

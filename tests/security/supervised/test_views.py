@@ -13,7 +13,7 @@ from waiting import wait_until
 
 from worker.sandbox import parts
 from worker.sandbox.protocol import KIB, MIB, SandboxUnavailable, Syscalls
-from worker.sandbox.supervised import slot as slots
+from worker.sandbox.supervised import giving, process
 from worker.view import Part, View
 
 OWN_FILES = {"sub-01/anat/own.txt": "of sub-01", "sub-01/anat/secret.txt": "mine"}
@@ -57,7 +57,7 @@ def test_files_with_holes_are_copied(data, tmp_path):
 
 def test_large_tables_do_not_take_the_supervisors_memory(data, supervised, ask, monkeypatch):
     """They are staged as a folder, and parts are mounted on that."""
-    monkeypatch.setattr(slots, "VIEW_ABOVE_BYTES", 10)
+    monkeypatch.setattr(giving, "VIEW_ABOVE_BYTES", 10)
     single = part_of(data, "cue.wav", in_place=True)
     deep = replace(part_of(data, "sub-01", in_place=True), place="derivatives/x/sub-01")
     view = View({"participants.tsv": b"x" * 11, "phenotype/a.tsv": b"1"}, [single, deep])
@@ -132,9 +132,9 @@ def test_that_a_part_was_read_is_not_written_down(data, supervised, ask):
 def test_a_copied_part_could_be_changed_if_no_mount_were_read_only(
     data, supervised, ask, doctored, monkeypatch
 ):
-    build = slots.SupervisorProcess.__init__.__globals__["build_argv"]
+    build = process.SupervisorProcess.__init__.__globals__["build_argv"]
     monkeypatch.setitem(
-        slots.SupervisorProcess.__init__.__globals__,
+        process.SupervisorProcess.__init__.__globals__,
         "build_argv",
         lambda *given, **named: [
             "--bind" if word == "--ro-bind" else word for word in build(*given, **named)

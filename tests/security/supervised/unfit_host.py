@@ -131,9 +131,9 @@ def main(condition: str, folder: Path, image: str) -> dict[str, str]:
         audience=Audience.ORIGINAL,
         warm=(),
     )
-    from worker.sandbox.supervised import slot as slots
+    from worker.sandbox.supervised import giving
 
-    slots.VIEW_ABOVE_BYTES = LARGE - 1
+    giving.VIEW_ABOVE_BYTES = LARGE - 1
     try:
         with SupervisedSandbox(
             order.image,

@@ -4,7 +4,8 @@ import io
 
 import pytest
 
-from worker.sandbox.parts import VIEW_ABOVE_BYTES, read_if_small
+from worker.sandbox.core.given import VIEW_ABOVE_BYTES
+from worker.sandbox.parts import read_if_small
 from worker.sandbox.protocol import SandboxUnavailable
 from worker.view import Part, View
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from worker.sandbox.capacity import room_of
-from worker.sandbox.parts import VIEW_ABOVE_BYTES
+from worker.sandbox.core.given import VIEW_ABOVE_BYTES
 from worker.view import View
 
 from .kept_parts import KeptParts

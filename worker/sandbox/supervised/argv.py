@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from worker.sandbox.core.given import ROOTS
 from worker.sandbox.host_image import HostImage
 from worker.sandbox.protocol import MIB
 from worker.sandbox.stored_image import StoredImage
@@ -15,7 +16,6 @@ from worker.sandbox.surroundings import (
 )
 
 RESEARCHERS_ROOT = "/img"
-BLOCKS, ROOTS = "/run/dpgate/blocks", "/run/dpgate/roots"
 _START = """
 import sys
 sys.path.insert(0, "/run/dpgate/lib")

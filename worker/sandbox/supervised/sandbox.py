@@ -9,11 +9,13 @@ from worker.sandbox.capacity import capacity_of
 from worker.sandbox.cgroup import reap_groups
 from worker.sandbox.host_image import HostImage
 from worker.sandbox.orders import check_order
+from worker.sandbox.parts import Parts
 from worker.sandbox.protocol import SandboxUnavailable, SlotOrder
 from worker.sandbox.scratch import Scratch, reap_scratch
 from worker.sandbox.slot_user import slot_user
 from worker.sandbox.stored_image import StoredImage
 
+from .giving import ViewGiver
 from .slot import SupervisedSlot
 
 
@@ -42,17 +44,22 @@ class SupervisedSandbox:
         if not isinstance(order.image, HostImage | StoredImage):
             raise SandboxUnavailable(f"{order.image.name} is not an image of this host")
         try:
+            user = slot_user(slot)
             return SupervisedSlot(
                 self._bwrap,
                 self._scratch,
                 self.host,
                 order.image,
                 order,
-                user=slot_user(slot),
-                input_bytes=self._input_bytes,
+                user=user,
+                giver_in=lambda folder: self._giver(folder, order, user=user),
             )
         except OSError as error:  # this process is out of descriptors, memory or room
             raise SandboxUnavailable(f"a slot could not be opened: {error.strerror}") from error
+
+    def _giver(self, folder: Path, order: SlotOrder, *, user: int) -> ViewGiver:
+        parts = Parts(folder, order.roots, user=user, most_bytes=self._input_bytes)
+        return ViewGiver(self._scratch, folder, parts, user=user)
 
     def reap(self) -> int:
         reap_groups()

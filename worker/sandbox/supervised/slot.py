@@ -8,20 +8,21 @@ command, any language. A run costs a fork and its namespaces either way.
 import fcntl
 import os
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from functools import cache
 from importlib import resources
+from pathlib import Path
 from typing import Any, Self
 
 from sandbox_images.output_tree import read_tree
 from sandbox_images.supervisor.filesystems import lock_soon
 from worker.sandbox.bwrap_binary import Bwrap
 from worker.sandbox.cgroup import SlotGroup
+from worker.sandbox.core.given import VIEW_ABOVE_BYTES, Giver
 from worker.sandbox.host_image import HostImage
 from worker.sandbox.orders import answered_calls, answered_programs, fits, too_large, without_room
 from worker.sandbox.outputs import read_outputs
-from worker.sandbox.parts import VIEW_ABOVE_BYTES, Parts, read_if_small
 from worker.sandbox.protocol import (
     MIB,
     NOTHING,
@@ -37,10 +38,8 @@ from worker.sandbox.protocol import (
 )
 from worker.sandbox.scratch import Scratch, check_relative_path, remove_tree
 from worker.sandbox.surroundings import ADDRESS_SPACE_SLACK, INSIDE_ID, BwrapImage, environment_for
-from worker.view import View
 
 from .argv import RESEARCHERS_ROOT, Places, base_of
-from .giving import Giver
 from .process import Report, SupervisorProcess
 
 # Beside the run's own memory and file systems: the supervisor, and what the kernel keeps for both.
@@ -61,16 +60,16 @@ class SupervisedSlot:
         order: SlotOrder,
         *,
         user: int,
-        input_bytes: int,
+        giver_in: Callable[[Path], Giver],
     ) -> None:
+        """`giver_in` makes the slot's giver, which stages in that folder."""
         self._bwrap, self._scratch, self._image, self._order = bwrap, scratch, image, order
         self._user, self._runs, self._cancelled = user, 0, False
-        self._input_bytes = input_bytes
         self._base = base_of(image, host, warm=order.warm is not None)
         self._talks = order.audience is Audience.TWIN
         self._process: SupervisorProcess | None = None
         with ExitStack() as undo:
-            self._places = self._stage(undo)
+            self._places = self._stage(undo, giver_in)
             self._group = _new_group(order.limits, len(order.levels))
             if self._group is not None:
                 undo.callback(self._group.close)
@@ -79,10 +78,10 @@ class SupervisedSlot:
             self._undo = undo.pop_all()
 
     def run(self, block: Mapping[str, bytes], *, before: Mapping[str, bytes] = NOTHING) -> RunResult:
-        if not self._parts.hold(block):
+        if not self._giver.takes(block):
             return self._instead(too_large(self._order))
-        block = read_if_small(block)
-        for name in (*(() if isinstance(block, View) else block), *before):
+        block = self._giver.checked(block)
+        for name in before:
             check_relative_path(name)
         if before and not fits(before, self._order.limits):
             return self._instead(without_room(self._order))
@@ -117,7 +116,7 @@ class SupervisedSlot:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _stage(self, undo: ExitStack) -> Places:
+    def _stage(self, undo: ExitStack, giver_in: Callable[[Path], Giver]) -> Places:
         scratch, user = self._scratch, self._user
         library = scratch.stage(_library(), owner=user)
         undo.callback(remove_tree, library)
@@ -125,9 +124,8 @@ class SupervisedSlot:
         undo.callback(remove_tree, code)
         blocks = scratch.new_folder()
         undo.callback(remove_tree, blocks)
-        self._parts = Parts(blocks, self._order.roots, user=user, most_bytes=self._input_bytes)
-        self._giver = Giver(scratch, blocks, self._parts, user=user)
-        return Places(library, code, blocks, self._parts.roots)
+        self._giver = giver_in(blocks)
+        return Places(library, code, blocks, self._giver.roots)
 
     def _start(self) -> None:
         try:
@@ -215,7 +213,7 @@ class SupervisedSlot:
             self._stop()
             self._start()
         self._runs += 1
-        with self._giver.given(block, before, largest_copy=VIEW_ABOVE_BYTES) as given:
+        with self._giver.given(block, before) as given:
             if self._process is None:
                 raise SandboxUnavailable("the slot is closed")
             try:
