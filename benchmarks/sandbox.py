@@ -31,10 +31,10 @@ sys.path.append(str(ROOT / "tests"))
 from docker_daemon import running_daemon
 
 from worker.sandbox.bwrap_binary import find_bwrap
+from worker.sandbox.core.images import StoredImage
 from worker.sandbox.docker_engine.sandbox import DockerSandbox
 from worker.sandbox.docker_engine.settings import DockerSettings
 from worker.sandbox.host_image import describe
-from worker.sandbox.stored_image import StoredImage
 from worker.sandbox.supervised import SupervisedSandbox
 
 SLOTS, BLOCKS, RUNS_PER_ROUND = 2, 20, 20  # runs of all slots together, of an executor with share 1

@@ -6,8 +6,8 @@ import random
 from dataclasses import dataclass
 from pathlib import Path
 
+from worker.sandbox.core.images import StoredImage
 from worker.sandbox.protocol import MIB, Audience, Limits, SlotOrder
-from worker.sandbox.stored_image import StoredImage
 
 ROWS, COLUMNS = 1000, "abcdef"
 OUTPUT, LEVEL = "result.tsv", "group"

@@ -16,12 +16,12 @@ import docker
 from sandbox_cases import LEVEL, OUTPUT, Case
 
 from worker.sandbox.bwrap_binary import find_bwrap
+from worker.sandbox.core.images import StoredImage
 from worker.sandbox.docker_engine.create_body import create_body
 from worker.sandbox.docker_engine.payload import payload_part
 from worker.sandbox.docker_engine.settings import DockerSettings
 from worker.sandbox.protocol import Sandbox
 from worker.sandbox.slot_user import slot_user
-from worker.sandbox.stored_image import StoredImage
 from worker.sandbox.surroundings import environment_for
 
 ROOT = Path(__file__).parent.parent

@@ -14,8 +14,8 @@ from dataclasses import replace
 from sandbox_cases import CASES, blocks
 
 from sandbox_images.supervisor.warmup import LIBRARIES
+from worker.sandbox.core.images import StoredImage
 from worker.sandbox.protocol import SlotCancelled, SlotOrder
-from worker.sandbox.stored_image import StoredImage
 from worker.sandbox.supervised import SupervisedSandbox
 
 _TIMES = 7

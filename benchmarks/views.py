@@ -23,7 +23,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-from worker.sandbox.host_image import HostImage, describe
+from worker.sandbox.core.images import HostImage
+from worker.sandbox.host_image import describe
 from worker.sandbox.protocol import MIB, NOTHING, Audience, Limits, SandboxUnavailable, SlotOrder
 from worker.sandbox.supervised import SupervisedSandbox
 from worker.view import Part, View

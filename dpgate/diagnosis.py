@@ -17,8 +17,9 @@ from dpgate.embedded.redis_binary import find_redis_server
 from dpgate.errors import DpgateError
 from store.reports import keep_report
 from worker.sandbox.choice import open_sandbox
+from worker.sandbox.core.images import HostImage
 from worker.sandbox.host_features import check_bubblewrap, check_machine, check_worker_process
-from worker.sandbox.host_image import HostImage, describe
+from worker.sandbox.host_image import describe
 from worker.sandbox.needs import CONTROL
 from worker.sandbox.preflight import check_backend
 from worker.sandbox.protocol import Feature, Image, Profile, SandboxUnavailable

@@ -11,9 +11,9 @@ from dpgate.errors import DpgateError
 from worker.images.held import HeldImages
 from worker.order import order_for
 from worker.rehearsal.slots import TwinSlots
-from worker.sandbox.host_image import HostImage, describe
+from worker.sandbox.core.images import HostImage, StoredImage
+from worker.sandbox.host_image import describe
 from worker.sandbox.protocol import Audience
-from worker.sandbox.stored_image import StoredImage
 from worker.sandbox.supervised import SupervisedSandbox
 
 

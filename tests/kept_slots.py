@@ -14,7 +14,7 @@ from typing import Any
 
 from worker.config import WorkerSettings
 from worker.sandbox.choice import OpenSandbox, input_bytes, open_sandbox
-from worker.sandbox.host_image import HostImage
+from worker.sandbox.core.images import HostImage
 from worker.sandbox.protocol import NOTHING, Feature, RunResult, Slot, SlotOrder
 
 MOST = 4

@@ -37,7 +37,8 @@ from worker.importing import import_dataset
 from worker.profile.route import profile
 from worker.publish import publish
 from worker.rehearse import rehearse
-from worker.sandbox.host_image import HostImage, describe
+from worker.sandbox.core.images import HostImage
+from worker.sandbox.host_image import describe
 from worker.sandbox.scratch import default_scratch_root
 from worker.zone import WorkerZone, open_zone
 

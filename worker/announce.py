@@ -13,8 +13,8 @@ from store import images
 from store.database import Database
 from worker.images import description
 from worker.images.held import HeldImages
+from worker.sandbox.core.images import StoredImage
 from worker.sandbox.protocol import SandboxUnavailable
-from worker.sandbox.stored_image import StoredImage
 
 log = logging.getLogger(__name__)
 

@@ -31,7 +31,8 @@ from worker.failure import without_its_text
 from worker.heartbeat import Heartbeat
 from worker.logs import write_json_lines
 from worker.preflight import check_worker
-from worker.sandbox.host_image import HostImage, describe
+from worker.sandbox.core.images import HostImage
+from worker.sandbox.host_image import describe
 from worker.sandbox.protocol import SandboxUnavailable
 from worker.traces import check_traces, traced, tracer_to
 from worker.zone import WorkerZone, open_zone

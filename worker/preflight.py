@@ -14,7 +14,7 @@ from worker.announce import announce_images
 from worker.certificate import public_key_pem
 from worker.config import WorkerSettings
 from worker.images.held import HeldImages
-from worker.sandbox.host_image import HostImage
+from worker.sandbox.core.images import HostImage
 from worker.sandbox.preflight import check_backend
 from worker.sandbox.protocol import Feature, Profile
 

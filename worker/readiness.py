@@ -8,9 +8,8 @@ from store.images import Image
 from worker.config import WorkerSettings
 from worker.images.commands import resolve_command
 from worker.images.refusal import CommandRefused
-from worker.sandbox.host_image import HostImage
+from worker.sandbox.core.images import HostImage, StoredImage
 from worker.sandbox.protocol import Profile
-from worker.sandbox.stored_image import StoredImage
 
 # what no other try can change; the others may hold for one worker and not for the next
 FINAL = frozenset({Reason.COMMAND_MISSING})

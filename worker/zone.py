@@ -17,7 +17,7 @@ from store.snapshots import SnapshotArea
 from worker.config import WorkerSettings
 from worker.images.held import HeldImages
 from worker.sandbox.choice import OpenSandbox, open_sandbox
-from worker.sandbox.host_image import HostImage
+from worker.sandbox.core.images import HostImage
 from worker.sandbox.protocol import Profile
 
 

@@ -10,7 +10,8 @@ from sandbox_harness import TIGHT, open_folder
 from views import data_in
 
 from worker.sandbox import parts
-from worker.sandbox.host_image import HostImage, describe
+from worker.sandbox.core.images import HostImage
+from worker.sandbox.host_image import describe
 from worker.sandbox.protocol import Audience, SandboxUnavailable, SlotOrder
 from worker.sandbox.supervised import SupervisedSandbox
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from sandbox_harness import SLOT, open_folder
 
-from worker.sandbox.host_image import HostImage
+from worker.sandbox.core.images import HostImage
 from worker.sandbox.preflight import check_host
 from worker.sandbox.protocol import Profile, SandboxUnavailable
 from worker.sandbox.supervised import SupervisedSandbox

@@ -29,7 +29,7 @@ from sandbox_images.unpack.tar import Tar
 from sandbox_images.unpack.tree import Tree
 from worker.images.refusal import ImageRefused
 from worker.images.store import ImageStore
-from worker.sandbox.host_image import HostImage
+from worker.sandbox.core.images import HostImage
 
 SECRET = b"not yours"
 

@@ -8,9 +8,8 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from sandbox_images.unpack.rooted import Root
-from worker.sandbox.host_image import HostImage
+from worker.sandbox.core.images import HostImage, StoredImage
 from worker.sandbox.protocol import Image
-from worker.sandbox.stored_image import StoredImage
 
 from .environment import DEFAULT_PATH
 from .refusal import CommandRefused

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from worker.sandbox.stored_image import StoredImage
+from worker.sandbox.core.images import StoredImage
 
 from .refusal import ImageDamaged
 

@@ -3,9 +3,8 @@
 import logging
 from pathlib import Path
 
-from worker.sandbox.host_image import HostImage
+from worker.sandbox.core.images import HostImage, StoredImage
 from worker.sandbox.protocol import SandboxUnavailable
-from worker.sandbox.stored_image import StoredImage
 
 from .refusal import ImageDamaged, ImageNotFound
 from .store import ImageStore

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from sandbox_images.unpack.rooted import Root
-from worker.sandbox.host_image import OLDEST_PYTHON, HostImage
+from worker.sandbox.core.images import HostImage
+from worker.sandbox.host_image import OLDEST_PYTHON
 
 from .confinement import run_confined
 from .program import Confined

@@ -8,7 +8,7 @@ from pathlib import Path
 from sandbox_images.unpack.caps import Caps
 from sandbox_images.unpack.entry import SIF, TAR
 from sandbox_images.unpack.sif import MAGIC, MAGIC_AT
-from worker.sandbox.host_image import HostImage
+from worker.sandbox.core.images import HostImage
 
 from .confinement import run_confined
 from .program import GIB, Confined, Folder

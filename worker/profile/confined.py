@@ -27,7 +27,8 @@ from worker.images.refusal import ImageRefused
 from worker.profile.frames import joined_reader
 from worker.profile.inside import answer_for
 from worker.profile.reading import reader_of
-from worker.sandbox.host_image import HostImage, describe
+from worker.sandbox.core.images import HostImage
+from worker.sandbox.host_image import describe
 from worker.sandbox.protocol import MIB, SandboxUnavailable
 from worker.sandbox.slot_user import check_open_to_slots
 

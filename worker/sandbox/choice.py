@@ -3,9 +3,10 @@
 from pathlib import Path
 from typing import Protocol
 
+from worker.sandbox.core.images import HostImage
+
 from .capacity import capacity_of
 from .cgroup import why_no_groups
-from .host_image import HostImage
 from .protocol import MIB, Feature, Sandbox, SandboxUnavailable
 
 

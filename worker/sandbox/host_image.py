@@ -15,9 +15,9 @@ import stat
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
+from .core.images import HostImage
 from .protocol import SandboxUnavailable
 from .slot_user import check_open_to_slots
 
@@ -34,18 +34,6 @@ _NOT_LISTED = {f"/usr/share/{name}" for name in ("doc", "info", "locale", "man")
     "/usr/include",
     "/usr/src",
 }
-
-
-@dataclass(frozen=True)
-class HostImage:
-    """Where each part lies on the host, which is also where it appears in the sandbox."""
-
-    name: str
-    digest: str
-    interpreter: Path
-    binds: tuple[Path, ...]  # read-only, each at its own path
-    links: tuple[tuple[str, Path], ...]  # (target, link)
-    search_path: str  # PATH of the pipeline
 
 
 def describe(python_env: Path | None = None) -> HostImage:

@@ -15,9 +15,10 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from worker.sandbox.core.images import HostImage
+
 from .choice import Choice, open_sandbox
 from .host_features import check_bubblewrap, check_machine, check_worker_process
-from .host_image import HostImage
 from .needs import CONTROL, feature
 from .protocol import (
     MIB,

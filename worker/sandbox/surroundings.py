@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from .host_image import HostImage
+from worker.sandbox.core.images import HostImage, StoredImage
+
 from .protocol import MIB, SandboxUnavailable, SlotOrder
-from .stored_image import StoredImage
 
 BwrapImage = HostImage | StoredImage
 

@@ -20,10 +20,10 @@ from docker_orders import GIVEN_SCRIPT, order_for, running_proxy, settings_for, 
 from slim_python import slim_python
 
 from worker.images.store import ImageStore
+from worker.sandbox.core.images import StoredImage
 from worker.sandbox.docker_engine import DockerSandbox
 from worker.sandbox.host_image import describe
 from worker.sandbox.protocol import NOTHING, RunResult, Sandbox
-from worker.sandbox.stored_image import StoredImage
 from worker.sandbox.supervised import SupervisedSandbox
 
 

@@ -14,8 +14,8 @@ from domain.model import parse
 from domain.pipeline import Pipeline
 from dpgate.pipeline_folder import load_pipeline
 from worker.order import order_for
+from worker.sandbox.core.images import StoredImage
 from worker.sandbox.protocol import Audience, Sandbox
-from worker.sandbox.stored_image import StoredImage
 
 EXAMPLES = ROOT / "examples"
 COMPILE = "gcc -std=c11 -D_DEFAULT_SOURCE -O2 -static -s -o app app.c"

@@ -11,8 +11,8 @@ from domain.model import parse
 from domain.pipeline import Pipeline
 from dpgate.pipeline_folder import load_pipeline
 from worker.order import for_participants, order_for
+from worker.sandbox.core.images import StoredImage
 from worker.sandbox.protocol import Audience, Sandbox
-from worker.sandbox.stored_image import StoredImage
 
 EXAMPLES = ROOT / "examples"
 WAYS = {

@@ -10,8 +10,8 @@ import pytest
 from docker_orders import TIGHT
 from docker_views import Source, lying_part
 
+from worker.sandbox.core.images import StoredImage
 from worker.sandbox.protocol import MIB, Audience, Sandbox, SlotOrder
-from worker.sandbox.stored_image import StoredImage
 from worker.view import Part, View
 
 # Each person's table is summed into a folder of the person's; the group level reads those and the input.

@@ -25,7 +25,7 @@ from store import images
 from worker.announce import announce_images
 from worker.cancelling import LOOK_EVERY_S
 from worker.images.store import ImageStore
-from worker.sandbox.stored_image import StoredImage
+from worker.sandbox.core.images import StoredImage
 
 WORD = f"payload-of-the-cancelled-job-{os.getpid()}"
 ENDLESS = "import time; time.sleep(86_400)"

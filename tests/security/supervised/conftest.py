@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 from sandbox_harness import SLOT, open_folder, packages_in
 
-from worker.sandbox.host_image import HostImage, describe
+from worker.sandbox.core.images import HostImage
+from worker.sandbox.host_image import describe
 from worker.sandbox.protocol import NOTHING, RunResult, SandboxUnavailable, SlotOrder
 from worker.sandbox.supervised import SupervisedSandbox, SupervisedSlot, slot
 

@@ -21,7 +21,7 @@ WORKER = """
 import sys
 from pathlib import Path
 from worker.sandbox.supervised import SupervisedSandbox
-from worker.sandbox.host_image import HostImage
+from worker.sandbox.core.images import HostImage
 from worker.sandbox.protocol import *
 root, marker, warm, image = sys.argv[1:]
 image = eval(image, {"HostImage": HostImage, "PosixPath": Path})

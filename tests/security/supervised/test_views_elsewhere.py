@@ -11,7 +11,7 @@ from sandbox_harness import SLOT, open_folder
 from views import CANARY, PEOPLE, data_in, view_of
 
 from worker.sandbox import parts
-from worker.sandbox.stored_image import StoredImage
+from worker.sandbox.core.images import StoredImage
 
 SHELL = "/bin/dash"
 # Reads every file that it can get at by a name, and says which hold what.

@@ -116,7 +116,7 @@ LATER = {f"{spare} descriptors": fewer_files(spare) for spare in (0, 2, 4, 6, 8,
 
 def main(condition: str, folder: Path, image: str) -> dict[str, str]:
     CONDITIONS.get(condition, CONDITIONS["none"])(folder)
-    from worker.sandbox.host_image import HostImage
+    from worker.sandbox.core.images import HostImage
     from worker.sandbox.protocol import MIB, Audience, Limits, SlotOrder
     from worker.sandbox.supervised import SupervisedSandbox
 

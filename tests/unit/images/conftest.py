@@ -12,8 +12,8 @@ from made_images import Recipe, folder, hard_link, layer, link, member, pack
 
 from sandbox_images.unpack.caps import Caps
 from worker.images.store import ImageStore
-from worker.sandbox.host_image import HostImage, describe
-from worker.sandbox.stored_image import StoredImage
+from worker.sandbox.core.images import HostImage, StoredImage
+from worker.sandbox.host_image import describe
 
 SMALL = Caps(
     archive_bytes=8 << 20,

@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from worker.sandbox.host_image import HostImage
+from worker.sandbox.core.images import HostImage, StoredImage
 from worker.sandbox.protocol import MIB, SandboxUnavailable
-from worker.sandbox.stored_image import StoredImage
 from worker.sandbox.supervised.argv import RESEARCHERS_ROOT, Places, base_of, build_argv, inherited
 
 HOST = HostImage(

@@ -22,9 +22,9 @@ from domain.image import ImageKind, SyscallTable
 from domain.job import Reason
 from store.images import Image
 from worker.readiness import FINAL, refusal
+from worker.sandbox.core.images import StoredImage
 from worker.sandbox.host_image import describe
 from worker.sandbox.protocol import Profile
-from worker.sandbox.stored_image import StoredImage
 
 APPROVED = Image(
     digest=IMAGE,

@@ -4,9 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from worker.sandbox.core.given import ROOTS
-from worker.sandbox.host_image import HostImage
+from worker.sandbox.core.images import HostImage, StoredImage
 from worker.sandbox.protocol import MIB
-from worker.sandbox.stored_image import StoredImage
 from worker.sandbox.surroundings import (
     BwrapImage,
     device_flags,

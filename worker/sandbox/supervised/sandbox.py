@@ -7,13 +7,12 @@ from worker.sandbox.bwrap_binary import find_bwrap
 from worker.sandbox.bwrap_process import forbid_core_dumps
 from worker.sandbox.capacity import capacity_of
 from worker.sandbox.cgroup import reap_groups
-from worker.sandbox.host_image import HostImage
+from worker.sandbox.core.images import HostImage, StoredImage
 from worker.sandbox.orders import check_order
 from worker.sandbox.parts import Parts
 from worker.sandbox.protocol import SandboxUnavailable, SlotOrder
 from worker.sandbox.scratch import Scratch, reap_scratch
 from worker.sandbox.slot_user import slot_user
-from worker.sandbox.stored_image import StoredImage
 
 from .giving import ViewGiver
 from .slot import SupervisedSlot

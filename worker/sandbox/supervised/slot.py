@@ -20,7 +20,7 @@ from sandbox_images.supervisor.filesystems import lock_soon
 from worker.sandbox.bwrap_binary import Bwrap
 from worker.sandbox.cgroup import SlotGroup
 from worker.sandbox.core.given import VIEW_ABOVE_BYTES, Giver
-from worker.sandbox.host_image import HostImage
+from worker.sandbox.core.images import HostImage
 from worker.sandbox.orders import answered_calls, answered_programs, fits, too_large, without_room
 from worker.sandbox.outputs import read_outputs
 from worker.sandbox.protocol import (

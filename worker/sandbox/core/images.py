@@ -1,4 +1,4 @@
-"""An imported image: a root file system in this worker zone's image store, read-only and verified."""
+"""The root file systems that runs are made in, as backends need to know them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -6,8 +6,20 @@ from pathlib import Path
 
 
 @dataclass(frozen=True)
+class HostImage:
+    """This host's own: where each part lies on it, which is also where it appears in the sandbox."""
+
+    name: str
+    digest: str
+    interpreter: Path
+    binds: tuple[Path, ...]  # read-only, each at its own path
+    links: tuple[tuple[str, Path], ...]  # (target, link)
+    search_path: str  # PATH of the pipeline
+
+
+@dataclass(frozen=True)
 class StoredImage:
-    """What backends need to run pipelines in it."""
+    """An imported one: in this worker zone's image store, read-only and verified."""
 
     name: str
     digest: str  # sha256:... of the image's configuration, or of the file for a format without one
