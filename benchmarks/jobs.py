@@ -41,9 +41,9 @@ from store.database import Database
 from store.tables import audit_events
 from worker.config import WorkerSettings
 from worker.order import order_for
+from worker.sandbox.core.scratch import default_scratch_root
 from worker.sandbox.host_image import describe
 from worker.sandbox.protocol import Audience
-from worker.sandbox.scratch import default_scratch_root
 from worker.sealed_source import SealedSource
 from worker.stage import cut, open_people
 from worker.zone import WorkerZone, open_zone

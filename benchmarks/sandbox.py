@@ -30,7 +30,7 @@ from sandbox_facts import print_endings, print_flatness, print_memory, print_sta
 sys.path.append(str(ROOT / "tests"))
 from docker_daemon import running_daemon
 
-from worker.sandbox.bwrap_binary import find_bwrap
+from worker.sandbox.core.bwrap_binary import find_bwrap
 from worker.sandbox.core.images import StoredImage
 from worker.sandbox.docker_engine.sandbox import DockerSandbox
 from worker.sandbox.docker_engine.settings import DockerSettings

@@ -15,14 +15,14 @@ from pathlib import Path
 import docker
 from sandbox_cases import LEVEL, OUTPUT, Case
 
-from worker.sandbox.bwrap_binary import find_bwrap
+from worker.sandbox.core.bwrap_binary import find_bwrap
 from worker.sandbox.core.images import StoredImage
+from worker.sandbox.core.slot_user import slot_user
+from worker.sandbox.core.surroundings import environment_for
 from worker.sandbox.docker_engine.create_body import create_body
 from worker.sandbox.docker_engine.payload import payload_part
 from worker.sandbox.docker_engine.settings import DockerSettings
 from worker.sandbox.protocol import Sandbox
-from worker.sandbox.slot_user import slot_user
-from worker.sandbox.surroundings import environment_for
 
 ROOT = Path(__file__).parent.parent
 # seconds of each run on the blocks of these numbers

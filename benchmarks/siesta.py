@@ -26,7 +26,7 @@ from pathlib import Path
 sys.path.append(str(Path(__file__).parent.parent / "tests"))
 from docker_daemon import DockerDaemon, running_daemon
 
-from worker.sandbox.bwrap_binary import find_bwrap
+from worker.sandbox.core.bwrap_binary import find_bwrap
 
 ROOT = Path(__file__).parent.parent
 DATA = ROOT / "examples" / "heights" / "data"

@@ -18,13 +18,13 @@ from dpgate.errors import DpgateError
 from store.reports import keep_report
 from worker.sandbox.choice import open_sandbox
 from worker.sandbox.core.images import HostImage
+from worker.sandbox.core.scratch import default_scratch_root
+from worker.sandbox.core.slot_user import FIRST_SLOT_UID
 from worker.sandbox.host_features import check_bubblewrap, check_machine, check_worker_process
 from worker.sandbox.host_image import describe
 from worker.sandbox.needs import CONTROL
 from worker.sandbox.preflight import check_backend
 from worker.sandbox.protocol import Feature, Image, Profile, SandboxUnavailable
-from worker.sandbox.scratch import default_scratch_root
-from worker.sandbox.slot_user import FIRST_SLOT_UID
 
 if TYPE_CHECKING:
     from worker.sandbox.battery import ProbeResult

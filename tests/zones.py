@@ -38,8 +38,8 @@ from worker.profile.route import profile
 from worker.publish import publish
 from worker.rehearse import rehearse
 from worker.sandbox.core.images import HostImage
+from worker.sandbox.core.scratch import default_scratch_root
 from worker.sandbox.host_image import describe
-from worker.sandbox.scratch import default_scratch_root
 from worker.zone import WorkerZone, open_zone
 
 _numbers = itertools.count(1)

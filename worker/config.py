@@ -12,8 +12,8 @@ from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from domain.model import Slug
+from worker.sandbox.core.slot_user import FIRST_SLOT_UID
 from worker.sandbox.protocol import Profile
-from worker.sandbox.slot_user import FIRST_SLOT_UID
 
 
 class WorkerSettings(BaseSettings):

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import BinaryIO
 
-from .sandbox.scratch import check_relative_path
+from worker.sandbox.core.scratch import check_relative_path
 
 Opener = Callable[[], BinaryIO]
 

@@ -26,7 +26,7 @@ from dpgate.errors import PlatformStopped
 from store import audit, users
 from store.database import Database
 from store.keys import create_keys
-from worker.sandbox.scratch import default_scratch_root
+from worker.sandbox.core.scratch import default_scratch_root
 
 START_TIMEOUT_S = 120
 # a run in padded mode lasts as long as it may; a job that is cut off here goes on after the next start

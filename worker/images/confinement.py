@@ -15,7 +15,7 @@ from pathlib import Path
 
 from sandbox_images.seccomp.bpf import ARCHITECTURES, compile_policy
 from sandbox_images.seccomp.policy import STRICT
-from worker.sandbox.bwrap_binary import find_bwrap
+from worker.sandbox.core.bwrap_binary import find_bwrap
 from worker.sandbox.protocol import MIB, SandboxUnavailable
 
 from .guard import Guard

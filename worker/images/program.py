@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from worker.sandbox.core.slot_user import FIRST_SLOT_UID
 from worker.sandbox.protocol import MIB
-from worker.sandbox.slot_user import FIRST_SLOT_UID
 
 GIB = 1024 * MIB
 _IMPORT_UID = FIRST_SLOT_UID - 1

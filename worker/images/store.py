@@ -16,9 +16,9 @@ from pathlib import Path
 
 from sandbox_images.unpack.caps import Caps
 from worker.sandbox.core.images import HostImage, StoredImage
+from worker.sandbox.core.slot_user import check_open_to_slots
 from worker.sandbox.host_image import describe
 from worker.sandbox.protocol import SandboxUnavailable
-from worker.sandbox.slot_user import check_open_to_slots
 
 from . import description
 from .description import LISTING, ROOTFS, Described, is_digest, is_name

@@ -28,9 +28,9 @@ from worker.profile.frames import joined_reader
 from worker.profile.inside import answer_for
 from worker.profile.reading import reader_of
 from worker.sandbox.core.images import HostImage
+from worker.sandbox.core.slot_user import check_open_to_slots
 from worker.sandbox.host_image import describe
 from worker.sandbox.protocol import MIB, SandboxUnavailable
-from worker.sandbox.slot_user import check_open_to_slots
 
 LONGEST_S = 24 * 3600.0
 _ANSWER_BYTES = 256 * MIB

@@ -8,10 +8,10 @@ import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from worker.sandbox.core.scratch import default_scratch_root
 from worker.view import Part, View
 
 from .protocol import KIB, SandboxUnavailable
-from .scratch import default_scratch_root
 
 # of a file beside its bytes: the rest of its last page, its inode and its name
 FILE_OVERHEAD = 8 * KIB

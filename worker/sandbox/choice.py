@@ -3,10 +3,10 @@
 from pathlib import Path
 from typing import Protocol
 
+from worker.sandbox.core.cgroup import why_no_groups
 from worker.sandbox.core.images import HostImage
 
 from .capacity import capacity_of
-from .cgroup import why_no_groups
 from .protocol import MIB, Feature, Sandbox, SandboxUnavailable
 
 

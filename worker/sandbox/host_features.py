@@ -10,9 +10,12 @@ import resource
 import subprocess
 from pathlib import Path
 
-from .bwrap_binary import find_bwrap
+from worker.sandbox.core.bwrap_binary import find_bwrap
+from worker.sandbox.core.cgroup import why_no_groups
+from worker.sandbox.core.scratch import default_scratch_root, file_system_of
+from worker.sandbox.core.slot_user import FIRST_SLOT_UID
+
 from .capacity import capacity_of, needed_for, size_of
-from .cgroup import why_no_groups
 from .kernel_features import (
     answered_calls,
     detached_mounts,
@@ -22,8 +25,6 @@ from .kernel_features import (
 )
 from .needs import feature
 from .protocol import MIB, Feature, SandboxUnavailable
-from .scratch import default_scratch_root, file_system_of
-from .slot_user import FIRST_SLOT_UID
 
 
 def check_bubblewrap() -> tuple[Feature, ...]:

@@ -17,9 +17,10 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from worker.sandbox.core.slot_user import check_open_to_slots
+
 from .core.images import HostImage
 from .protocol import SandboxUnavailable
-from .slot_user import check_open_to_slots
 
 OLDEST_PYTHON = (3, 11)
 _SYSTEM_INTERPRETERS = (Path("/usr/local/bin/python3"), Path("/usr/bin/python3"))

@@ -13,13 +13,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from worker.sandbox.core.scratch import Scratch, remove_tree, seal_tree
+from worker.sandbox.core.slot_user import check_open_to_slots
 from worker.view import Part, View, check_path
 
 from .capacity import room_of, room_of_parts
 from .core.given import VIEW_ABOVE_BYTES
 from .protocol import MIB, SandboxUnavailable
-from .scratch import Scratch, remove_tree, seal_tree
-from .slot_user import check_open_to_slots
 
 _ONLY = "file"  # what the copy of a single file is called in its folder
 

@@ -12,8 +12,8 @@ from kept_slots import MOST, KeptSlots, LendingSandbox
 from zones import host_image
 
 from worker.config import WorkerSettings
+from worker.sandbox.core.scratch import default_scratch_root
 from worker.sandbox.protocol import MIB, Audience, Limits, Slot, SlotCancelled, SlotOrder
-from worker.sandbox.scratch import default_scratch_root
 
 COUNTING = b"open('/out/result.tsv', 'w').write('%d' % len(open('/in/a').read()))"
 LIMITS = Limits(wall_s=60, cpu_s=60, memory_bytes=128 * MIB)

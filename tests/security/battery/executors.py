@@ -13,10 +13,10 @@ from docker_daemon import running_daemon
 
 from worker.sandbox.battery import Conditions
 from worker.sandbox.core.images import HostImage
+from worker.sandbox.core.slot_user import slot_user
 from worker.sandbox.docker_engine import DockerSandbox, DockerSettings
 from worker.sandbox.host_image import describe
 from worker.sandbox.protocol import MIB, Image, Sandbox, SandboxUnavailable
-from worker.sandbox.slot_user import slot_user
 from worker.sandbox.supervised import SupervisedSandbox
 
 EMBEDDED = ("warm", "cold")

@@ -14,10 +14,11 @@ from pathlib import Path
 import pytest
 from sandbox_harness import SLOT, open_folder, packages_in
 
+from worker.sandbox.core import slot
 from worker.sandbox.core.images import HostImage
 from worker.sandbox.host_image import describe
 from worker.sandbox.protocol import NOTHING, RunResult, SandboxUnavailable, SlotOrder
-from worker.sandbox.supervised import SupervisedSandbox, SupervisedSlot, slot
+from worker.sandbox.supervised import SupervisedSandbox, SupervisedSlot
 
 COMMAND = ("python3", "/pipeline/main.py")
 BLOCK = {"sub-01/a.csv": b"1,2\n"}

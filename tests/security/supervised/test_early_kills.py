@@ -13,11 +13,11 @@ import pytest
 from sandbox_harness import SLOT, open_folder, processes_with
 from waiting import let_pass, wait_until
 
-import worker.sandbox.supervised.process as process_module
-from worker.sandbox import bwrap_process
-from worker.sandbox.bwrap_process import kill_whole
+import worker.sandbox.core.process as process_module
+from worker.sandbox.core import bwrap_process
+from worker.sandbox.core.bwrap_process import kill_whole
+from worker.sandbox.core.scratch import Scratch, reap_scratch
 from worker.sandbox.protocol import SandboxUnavailable
-from worker.sandbox.scratch import Scratch, reap_scratch
 
 
 def test_whenever_it_is_killed_nobody_is_left_and_nobody_waits(supervised, ask, monkeypatch):

@@ -9,7 +9,7 @@ from sandbox_harness import SLOT, TIGHT
 from supervisors import supervisor_of, zygote_of
 from waiting import let_pass
 
-from worker.sandbox.cgroup import why_no_groups
+from worker.sandbox.core.cgroup import why_no_groups
 from worker.sandbox.protocol import KIB, MIB, Cause, SandboxUnavailable
 
 REACHED = "open('/out/verdict', 'w').write('reached')\n"

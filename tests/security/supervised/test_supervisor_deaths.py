@@ -12,9 +12,9 @@ from sandbox_harness import SLOT, TIGHT
 from supervisors import bwrap_of, is_gone, name_of, processes_of, run_of, supervisor_of, zygote_of
 from waiting import wait_until
 
+from worker.sandbox.core import process as processes
+from worker.sandbox.core import slot as slots
 from worker.sandbox.protocol import Audience, Cause, SandboxUnavailable, SlotCancelled
-from worker.sandbox.supervised import process as processes
-from worker.sandbox.supervised import slot as slots
 
 # by its name others see that the script is under way; after that nothing but what a test does ends its run
 SHOW = "import ctypes; ctypes.CDLL(None).prctl(15, b'under way', 0, 0, 0)"

@@ -8,8 +8,8 @@ from sandbox_harness import SLOT, open_folder
 from supervisors import is_gone, processes_of
 from waiting import wait_until
 
+from worker.sandbox.core import process
 from worker.sandbox.protocol import Audience, SandboxUnavailable
-from worker.sandbox.supervised import process
 
 TRACE = """
 import os

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from sandbox_harness import open_folder
 
-from worker.sandbox.scratch import reap_scratch
+from worker.sandbox.core.scratch import reap_scratch
 
 SCRIPT = Path(__file__).with_name("unfit_host.py")
 PROJECT = Path(__file__).parents[3]

@@ -12,8 +12,9 @@ from views import CANARY, LISTING, LOOK_AROUND, PEOPLE, WRITE, data_in, part_of,
 from waiting import wait_until
 
 from worker.sandbox import parts
+from worker.sandbox.core import process
 from worker.sandbox.protocol import KIB, MIB, SandboxUnavailable, Syscalls
-from worker.sandbox.supervised import giving, process
+from worker.sandbox.supervised import giving
 from worker.view import Part, View
 
 OWN_FILES = {"sub-01/anat/own.txt": "of sub-01", "sub-01/anat/secret.txt": "mine"}

@@ -24,7 +24,7 @@ from domain.pipeline import OutputFile
 from domain.policy import Timing
 from domain.schedule import LONGEST_CHUNK_S, MOST_TURNS, Schedule, coarse_time, padded_time
 from domain.shape import Shape, lock
-from worker.sandbox.supervised.slot import RUNS_PER_SUPERVISOR
+from worker.sandbox.core.slot import RUNS_PER_SUPERVISOR
 
 SCHEDULES = st.builds(
     Schedule,

@@ -14,8 +14,8 @@ import pytest
 from waiting import PATIENCE_S, let_pass, wait_until
 
 from sandbox_images.supervisor.memory import resident_of
-from worker.sandbox.cgroup import SlotGroup, reap_groups, why_no_groups
-from worker.sandbox.cgroup_tree import processes_of
+from worker.sandbox.core.cgroup import SlotGroup, reap_groups, why_no_groups
+from worker.sandbox.core.cgroup_tree import processes_of
 from worker.sandbox.protocol import MIB
 
 DELEGATED = why_no_groups() is None
@@ -176,7 +176,7 @@ def test_odd_names_are_refused(subtests):
 WORKER = f"""
 import subprocess, sys, time
 sys.path.insert(0, {REPOSITORY!r})
-from worker.sandbox.cgroup import SlotGroup
+from worker.sandbox.core.cgroup import SlotGroup
 group = SlotGroup.create("slot-7", memory_bytes=64 << 20, processes=12, cpus=1)
 left = subprocess.Popen(["/bin/sleep", "300"])
 if group: group.add(left.pid)

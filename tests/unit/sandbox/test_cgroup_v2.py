@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 from waiting import PATIENCE_S, wait_until
 
-from worker.sandbox import cgroup, cgroup_tree, cgroup_v2
-from worker.sandbox.cgroup import SlotGroup
-from worker.sandbox.cgroup_tree import Mount
-from worker.sandbox.cgroup_v2 import Hierarchy, _delegated_part
+from worker.sandbox.core import cgroup, cgroup_tree, cgroup_v2
+from worker.sandbox.core.cgroup import SlotGroup
+from worker.sandbox.core.cgroup_tree import Mount
+from worker.sandbox.core.cgroup_v2 import Hierarchy, _delegated_part
 from worker.sandbox.protocol import MIB
 
 ALL = "cpuset cpu io memory pids"

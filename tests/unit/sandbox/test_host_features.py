@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from worker.sandbox.core.slot_user import FIRST_SLOT_UID
 from worker.sandbox.host_features import check_bubblewrap, check_machine, check_worker_process
 from worker.sandbox.needs import NEEDS
 from worker.sandbox.protocol import Feature, Profile
-from worker.sandbox.slot_user import FIRST_SLOT_UID
 
 ORDINARY = 1500
 

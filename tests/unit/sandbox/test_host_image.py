@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from worker.sandbox import host_image
+from worker.sandbox.core.slot_user import check_open_to_slots
 from worker.sandbox.host_image import describe
 from worker.sandbox.protocol import SandboxUnavailable
-from worker.sandbox.slot_user import check_open_to_slots
 
 
 def make_tree(folder):

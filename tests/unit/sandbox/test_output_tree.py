@@ -11,8 +11,8 @@ import pytest
 
 from sandbox_images.output_tree import framed, read_tree, write_tree
 from worker.images.walk import remove
-from worker.sandbox.frame import BrokenFrame, longest_tree, parse_tree
-from worker.sandbox.memory_file import memory_file
+from worker.sandbox.core.memory_file import memory_file
+from worker.sandbox.docker_engine.frame import BrokenFrame, longest_tree, parse_tree
 from worker.sandbox.protocol import Limits
 
 BYTES, ENTRIES = 1000, 50

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from worker.sandbox.capacity import FILE_OVERHEAD
+from worker.sandbox.core.scratch import Scratch
 from worker.sandbox.parts import Parts, skeleton
 from worker.sandbox.protocol import MIB, SandboxUnavailable
-from worker.sandbox.scratch import Scratch
 from worker.view import Part, View
 
 USER = 200_000 if os.getuid() == 0 else os.getuid()

@@ -8,8 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from worker.sandbox.core.scratch import (
+    Scratch,
+    check_relative_path,
+    file_system_of,
+    reap_scratch,
+    remove_tree,
+)
 from worker.sandbox.protocol import SandboxUnavailable
-from worker.sandbox.scratch import Scratch, check_relative_path, file_system_of, reap_scratch, remove_tree
 
 
 @pytest.fixture
@@ -87,7 +93,7 @@ def test_root_that_is_a_link_is_refused(root, tmp_path):
 
 @pytest.mark.needs(process=True)
 def test_reaping_spares_the_living_and_removes_the_dead(root):
-    dead = "import sys, os; from pathlib import Path; from worker.sandbox.scratch import Scratch\n"
+    dead = "import sys, os; from pathlib import Path; from worker.sandbox.core.scratch import Scratch\n"
     dead += (
         "s = Scratch(Path(sys.argv[1]), allow_disk_scratch=True); s.stage({'a/b': b'x'}, owner=os.getuid())\n"
     )

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from worker.sandbox.core.argv import RESEARCHERS_ROOT, Places, base_of, build_argv, inherited
 from worker.sandbox.core.images import HostImage, StoredImage
 from worker.sandbox.protocol import MIB, SandboxUnavailable
-from worker.sandbox.supervised.argv import RESEARCHERS_ROOT, Places, base_of, build_argv, inherited
 
 HOST = HostImage(
     "host-python",

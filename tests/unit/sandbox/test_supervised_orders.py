@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from sandbox_images.seccomp.bpf import ARCHITECTURES
-from worker.sandbox import orders
-from worker.sandbox.orders import answered_programs, check_order, fits
+from worker.sandbox.core import orders
+from worker.sandbox.core.orders import answered_programs, check_order, fits
 from worker.sandbox.protocol import MIB, Audience, Limits, SandboxUnavailable, SlotOrder, Syscalls
 
 

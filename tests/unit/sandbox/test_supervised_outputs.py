@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from worker.sandbox import outputs
-from worker.sandbox.outputs import read_outputs
+from worker.sandbox.core import outputs
+from worker.sandbox.core.outputs import read_outputs
 
 CAP = 100
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from sandbox_images.probe.catalogue import CATALOGUE, Expect, Mode, Probe
+from worker.sandbox.core.slot_user import slot_user
 from worker.sandbox.protocol import Image, Sandbox, SandboxUnavailable
-from worker.sandbox.slot_user import slot_user
 
 from .bench import CALM, Bench, Conditions
 from .judge import judge

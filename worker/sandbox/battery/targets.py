@@ -10,8 +10,8 @@ import tempfile
 from pathlib import Path
 from typing import Any, Self
 
-from worker.sandbox.scratch import Scratch, remove_tree
-from worker.sandbox.slot_user import slot_user
+from worker.sandbox.core.scratch import Scratch, remove_tree
+from worker.sandbox.core.slot_user import slot_user
 
 OTHER_SLOT = 9_997  # whose block lies around, as that of another slot's run does
 

@@ -6,9 +6,9 @@ against what was asked for.
 
 from collections.abc import Mapping
 
-from worker.sandbox.frame import BrokenFrame, longest_tree, parse_tree
+from worker.sandbox.core.scratch import check_relative_path
+from worker.sandbox.docker_engine.frame import BrokenFrame, longest_tree, parse_tree
 from worker.sandbox.protocol import KIB, MIB, Limits, SandboxUnavailable, SlotOrder
-from worker.sandbox.scratch import check_relative_path
 from worker.view import Part
 
 from .stream import Stream
@@ -42,7 +42,7 @@ class Asking:
         self._put(_BLOCK, run, files)
 
     def put_before(self, run: int, files: Mapping[str, bytes]) -> None:
-        """They fit; see worker/sandbox/orders.py."""
+        """They fit; see worker/sandbox/core/orders.py."""
         self._send_files(_BEFORE, run, files)
 
     def keep(self, number: int, part: Part) -> None:

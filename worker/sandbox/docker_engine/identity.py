@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from worker.sandbox.scratch import Scratch, default_scratch_root
+from worker.sandbox.core.scratch import Scratch, default_scratch_root
 
 PLACE, BOOT, WORKER, SLOT = "dpgate.place", "dpgate.boot", "dpgate.worker", "dpgate.slot"
 LABELS = (PLACE, BOOT, WORKER, SLOT)

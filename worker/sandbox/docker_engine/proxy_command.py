@@ -4,8 +4,8 @@ import argparse
 import os
 from pathlib import Path
 
+from worker.sandbox.core.slot_user import FIRST_SLOT_UID
 from worker.sandbox.protocol import MIB
-from worker.sandbox.slot_user import FIRST_SLOT_UID
 
 from .proxy import Proxy
 from .proxy_rules import Ceilings, Rules

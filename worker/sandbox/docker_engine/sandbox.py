@@ -8,9 +8,9 @@ the proxy that lets nothing but these containers through.
 from pathlib import Path
 from typing import Self
 
-from worker.sandbox.orders import check_order
+from worker.sandbox.core.orders import check_order
+from worker.sandbox.core.scratch import reap_scratch
 from worker.sandbox.protocol import Feature, SandboxUnavailable, SlotOrder
-from worker.sandbox.scratch import reap_scratch
 
 from .engine import Engine
 from .identity import PLACE, Identity

@@ -4,8 +4,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from worker.sandbox.core.slot_user import FIRST_SLOT_UID
 from worker.sandbox.protocol import MIB, SandboxUnavailable
-from worker.sandbox.slot_user import FIRST_SLOT_UID
 
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")

@@ -6,7 +6,7 @@ from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass
 from typing import Self
 
-from worker.sandbox.orders import fits, too_large, without_room
+from worker.sandbox.core.orders import fits, too_large, without_room
 from worker.sandbox.protocol import (
     KIB,
     NOTHING,

@@ -6,9 +6,9 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from worker.sandbox.core.given import BLOCKS, ROOTS, VIEW_ABOVE_BYTES, Given
-from worker.sandbox.memory_file import memory_file, packed
+from worker.sandbox.core.memory_file import memory_file, packed
+from worker.sandbox.core.scratch import Scratch, check_relative_path, remove_tree
 from worker.sandbox.parts import Bound, Parts, read_if_small, skeleton
-from worker.sandbox.scratch import Scratch, check_relative_path, remove_tree
 from worker.view import View
 
 

@@ -3,19 +3,19 @@
 from pathlib import Path
 from typing import Self
 
-from worker.sandbox.bwrap_binary import find_bwrap
-from worker.sandbox.bwrap_process import forbid_core_dumps
 from worker.sandbox.capacity import capacity_of
-from worker.sandbox.cgroup import reap_groups
+from worker.sandbox.core.bwrap_binary import find_bwrap
+from worker.sandbox.core.bwrap_process import forbid_core_dumps
+from worker.sandbox.core.cgroup import reap_groups
 from worker.sandbox.core.images import HostImage, StoredImage
-from worker.sandbox.orders import check_order
+from worker.sandbox.core.orders import check_order
+from worker.sandbox.core.scratch import Scratch, reap_scratch
+from worker.sandbox.core.slot import SupervisedSlot
+from worker.sandbox.core.slot_user import slot_user
 from worker.sandbox.parts import Parts
 from worker.sandbox.protocol import SandboxUnavailable, SlotOrder
-from worker.sandbox.scratch import Scratch, reap_scratch
-from worker.sandbox.slot_user import slot_user
 
 from .giving import ViewGiver
-from .slot import SupervisedSlot
 
 
 class SupervisedSandbox:

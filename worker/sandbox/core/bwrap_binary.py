@@ -7,7 +7,8 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from .protocol import SandboxUnavailable
+from worker.sandbox.protocol import SandboxUnavailable
+
 from .slot_user import check_open_to_slots
 
 OLDEST = (0, 8)  # the first with --size for a tmpfs

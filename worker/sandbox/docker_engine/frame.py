@@ -4,8 +4,7 @@ ordered, and nothing may be left over.
 """
 
 from sandbox_images.output_tree import DEEPEST, NotPlain, check_length, check_name
-
-from .protocol import Limits
+from worker.sandbox.protocol import Limits
 
 
 class BrokenFrame(Exception):

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from .protocol import SandboxUnavailable
+from worker.sandbox.protocol import SandboxUnavailable
 
 _DEATH_S = 30.0  # freeing a large process's memory takes its time
 

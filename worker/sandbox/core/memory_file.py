@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
-from .protocol import SandboxUnavailable
+from worker.sandbox.protocol import SandboxUnavailable
 
 
 class memory_file:  # noqa: N801 - reads as a function

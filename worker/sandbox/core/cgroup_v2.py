@@ -13,9 +13,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from worker.sandbox.protocol import SandboxUnavailable
+
 from . import cgroup_tree
 from .cgroup_tree import Mount, end_processes, processes_of, writable, write
-from .protocol import SandboxUnavailable
 
 _CONTROLLERS = ("memory", "pids", "cpu")
 _PERIOD_US = 100_000

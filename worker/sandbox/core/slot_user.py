@@ -10,7 +10,7 @@ import os
 import stat
 from pathlib import Path
 
-from .protocol import SandboxUnavailable
+from worker.sandbox.protocol import SandboxUnavailable
 
 FIRST_SLOT_UID = 200_000  # above what distributions and directory services hand out; also used as group
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from worker.sandbox.core.images import HostImage, StoredImage
+from worker.sandbox.protocol import MIB, SandboxUnavailable, SlotOrder
 
-from .protocol import MIB, SandboxUnavailable, SlotOrder
+from .images import HostImage, StoredImage
 
 BwrapImage = HostImage | StoredImage
 

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from .protocol import KIB, SandboxUnavailable
+from worker.sandbox.protocol import KIB, SandboxUnavailable
 
 SETUP_S = 30  # from start to the first word from inside; some ten milliseconds on an idle host
 DEATH_S = 30  # the kernel frees the memory of a killed namespace before its PID 1 counts as dead

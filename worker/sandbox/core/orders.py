@@ -9,8 +9,7 @@ from sandbox_images.output_tree import LONGEST
 from sandbox_images.seccomp import answered
 from sandbox_images.seccomp.bpf import ARCHITECTURES, Architecture, compile_policy
 from sandbox_images.seccomp.policy import STANDARD, STRICT
-
-from .protocol import (
+from worker.sandbox.protocol import (
     Audience,
     Cause,
     Limits,
@@ -20,6 +19,7 @@ from .protocol import (
     SlotOrder,
     Syscalls,
 )
+
 from .scratch import check_relative_path
 
 _MOST_LEVELS = 255

@@ -17,9 +17,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
+from worker.sandbox.protocol import SandboxUnavailable
+
 from . import cgroup_v1, cgroup_v2
 from .cgroup_tree import end_processes, processes_of, write
-from .protocol import SandboxUnavailable
 
 Hierarchy = cgroup_v1.Hierarchy | cgroup_v2.Hierarchy
 

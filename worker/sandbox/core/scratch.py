@@ -16,7 +16,8 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path, PurePosixPath
 from typing import Self
 
-from .protocol import SandboxUnavailable
+from worker.sandbox.protocol import SandboxUnavailable
+
 from .slot_user import check_open_to_slots
 
 _LONG_AGO = 946_684_800  # 2000-01-01: the time of every staged file, whenever it was staged

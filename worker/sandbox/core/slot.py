@@ -17,12 +17,6 @@ from typing import Any, Self
 
 from sandbox_images.output_tree import read_tree
 from sandbox_images.supervisor.filesystems import lock_soon
-from worker.sandbox.bwrap_binary import Bwrap
-from worker.sandbox.cgroup import SlotGroup
-from worker.sandbox.core.given import VIEW_ABOVE_BYTES, Giver
-from worker.sandbox.core.images import HostImage
-from worker.sandbox.orders import answered_calls, answered_programs, fits, too_large, without_room
-from worker.sandbox.outputs import read_outputs
 from worker.sandbox.protocol import (
     MIB,
     NOTHING,
@@ -36,11 +30,17 @@ from worker.sandbox.protocol import (
     SlotOrder,
     Syscalls,
 )
-from worker.sandbox.scratch import Scratch, check_relative_path, remove_tree
-from worker.sandbox.surroundings import ADDRESS_SPACE_SLACK, INSIDE_ID, BwrapImage, environment_for
 
 from .argv import RESEARCHERS_ROOT, Places, base_of
+from .bwrap_binary import Bwrap
+from .cgroup import SlotGroup
+from .given import VIEW_ABOVE_BYTES, Giver
+from .images import HostImage
+from .orders import answered_calls, answered_programs, fits, too_large, without_room
+from .outputs import read_outputs
 from .process import Report, SupervisorProcess
+from .scratch import Scratch, check_relative_path, remove_tree
+from .surroundings import ADDRESS_SPACE_SLACK, INSIDE_ID, BwrapImage, environment_for
 
 # Beside the run's own memory and file systems: the supervisor, and what the kernel keeps for both.
 _GROUP_SLACK_BYTES, _GROUP_SLACK_PROCESSES = 512 * MIB, 16

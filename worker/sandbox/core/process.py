@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from sandbox_images.supervisor.channel import Channel, Closed
-from worker.sandbox.bwrap_process import SETUP_S, children_of, end, hold_init, kill_whole, poll, read, start
-from worker.sandbox.cgroup import SlotGroup
-from worker.sandbox.core.given import Given
-from worker.sandbox.memory_file import memory_file
 from worker.sandbox.protocol import KIB, SandboxUnavailable
-from worker.sandbox.surroundings import BwrapImage, etc_files
 
 from .argv import Places, build_argv, inherited
+from .bwrap_process import SETUP_S, children_of, end, hold_init, kill_whole, poll, read, start
+from .cgroup import SlotGroup
+from .given import Given
+from .memory_file import memory_file
+from .surroundings import BwrapImage, etc_files
 
 # After a run's wall limit. The supervisor ends runs itself, and a dead one is noticed at once; this is for
 # one that hangs. Long, because freeing a killed run's memory counts: a run must not make its own end look

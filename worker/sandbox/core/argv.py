@@ -3,16 +3,11 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from worker.sandbox.core.given import ROOTS
-from worker.sandbox.core.images import HostImage, StoredImage
 from worker.sandbox.protocol import MIB
-from worker.sandbox.surroundings import (
-    BwrapImage,
-    device_flags,
-    etc_files,
-    interpreter_of,
-    root_flags,
-)
+
+from .given import ROOTS
+from .images import HostImage, StoredImage
+from .surroundings import BwrapImage, device_flags, etc_files, interpreter_of, root_flags
 
 RESEARCHERS_ROOT = "/img"
 _START = """
