@@ -20,8 +20,8 @@ DATASET: dict[str, dict[str, str]] = {
         "`{person}` stands for anybody.",
         "folders": "With `bids`: whether everybody of the unit's table has a folder. `some`: your word that "
         "not.",
-        "profile": "Which registration profile the declaration rests on. "
-        "[`dpgate twin profile`](../how-to/profile-a-data-set.md) writes it.",
+        "profile": "Which registration profile the declaration rests on: looked at when you register, and "
+        "kept nowhere. [`dpgate twin profile`](../how-to/profile-a-data-set.md) writes it.",
         "cohort": "The people whose budget this data set shares. Default: the name, or the "
         "earlier version's.",
         "new_people": "State that the same names stand for other people than those of other cohorts.",
@@ -37,8 +37,8 @@ DATASET: dict[str, dict[str, str]] = {
     },
     "Profiled": {
         "": "Registration profile",
-        "digest": "Of `profile.json`, which stays with the rights holder. Everybody who may use the data set "
-        "sees the digest, and can test a guess about the data with it.",
+        "id": "Of `profile.json`, which stays with the rights holder. Random; the audit trail names it with "
+        "the registration.",
         "flagged": "Columns that it takes for identifying. Each needs `pii`, or is in `dropped`.",
     },
     "FlaggedColumn": {

@@ -41,7 +41,8 @@ def register(
     connection: sa.Connection, *, declaration: Declaration, owner: str, delivery: str, now: datetime
 ) -> Dataset:
     """A new data set or a new version of one. Versions of a name share its cohort, so its budget goes on, and
-    its policy: one that differs from the policy in effect comes into effect with the registration.
+    its policy: one that differs from the policy in effect comes into effect with the registration. What a
+    profile flagged is kept nowhere: data users read the declaration, and twins are drawn from it.
 
     Raises Conflict when the name belongs to somebody else, InvalidRequest when the cohort or its cap differ,
     or the policy names as reviewer who cannot be one.
@@ -65,7 +66,7 @@ def register(
         "version": version,
         "owner": owner,
         "cohort": cohort,
-        "declaration": declaration.model_dump(mode="json"),
+        "declaration": declaration.model_dump(mode="json", exclude={"profile"}),
         "delivery": delivery,
         "state": DatasetState.IMPORTING,
         "created_at": now,
@@ -91,6 +92,7 @@ def register(
         cohort=cohort,
         new_people=declaration.new_people,
         policy=policy_number,
+        profile=declaration.profile and declaration.profile.id,
     )
     return get(connection, str(values["id"]))
 

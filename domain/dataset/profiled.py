@@ -1,15 +1,17 @@
 """Decisions about identifying columns, held against each other and against the profile that asked for them.
 
-The profile itself stays with the rights holder. The declaration carries its digest and the names of the
-columns that it flagged, so that none of them is registered without a decision.
+The profile itself stays with the rights holder. The declaration that is registered carries a random id of it
+and the names of the columns that it flagged, so that none of them is registered without a decision. What it
+flagged was found in cells, so it is looked at once and kept nowhere. Never a digest: equal data give an equal
+one, and whoever sees it can try out guesses.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import Field, StringConstraints
+from pydantic import Field, StringConstraints, model_validator
 
 from domain.dataset.column import Column, ColumnName
 from domain.dataset.table import Table
@@ -24,10 +26,21 @@ class FlaggedColumn(Model):
 
 
 class Profiled(Model):
-    """Which profile a declaration rests on."""
+    """Which profile a declaration rests on: for the check at a registration, and no part of what is kept."""
 
-    digest: Annotated[str, StringConstraints(pattern=r"^sha256:[0-9a-f]{64}$")]
+    # random, made with the profile: it tells nothing, and stands in the audit trail of its owner
+    id: Annotated[str | None, StringConstraints(pattern=r"^[A-Za-z0-9_-]{8,64}$")] = None
     flagged: Annotated[tuple[FlaggedColumn, ...], Field(max_length=100_000)] = ()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _no_digest(cls, given: Any) -> Any:
+        if isinstance(given, dict) and "digest" in given:
+            raise ValueError(
+                "the digest of a profile tells of the data: whoever sees it can try out guesses. Remove the "
+                "line digest and leave flagged; nothing takes its place"
+            )
+        return given
 
 
 def check_decided(profile: Profiled, tables: Sequence[Table]) -> None:

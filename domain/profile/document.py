@@ -1,4 +1,4 @@
-"""A whole profile as a document: what was found in each table. Equal data give equal bytes: no date."""
+"""A whole profile as a document: what was found in each table. Equal data give equal bytes but for the id."""
 
 from __future__ import annotations
 
@@ -34,6 +34,8 @@ class ProfileDocument(Model):
     """The whole profile. For the rights holder alone: its figures follow from the data without noise."""
 
     version: Literal[1] = 1
+    # random: what a declaration and the audit trail call it by. None before it is written
+    id: Annotated[str, Field(max_length=64)] | None = None
     warning: Text
     layout: Literal["bids", "tables"]
     # the table that lists everybody

@@ -19,7 +19,8 @@ from domain.profile.proposals import Proposal
 ASK = "ASK"
 _PERIOD = re.compile(r"[^a-z0-9]+")
 _HEAD = """\
-# A draft, made by dpgate twin profile. Everything here becomes public to the people named in the policy.
+# A draft, made by dpgate twin profile. Everything here becomes public to the people named in the policy, but
+# for `profile`: the platform looks at it when you register, and keeps only its random id, for you.
 # Answer every ASK from an instrument's manual, a codebook or a law, not from the data; figures of the data
 # are in the report, which is for you alone. Columns with `pii` need a decision:
 #   dpgate twin decide {file} --column NAME --decision drop|mask|generalise|pseudonymise|keep --why "..."
@@ -54,11 +55,11 @@ def write_draft(
     name: str,
     layout: str,
     unit: str,
-    digest: str,
+    profile_id: str,
     file: str = "dataset.yaml",
     left_out: Mapping[str, str] | None = None,
 ) -> str:
-    """The text. `unit` is the path of the table that lists everybody; `digest` that of the profile.
+    """The text. `unit` is the path of the table that lists everybody; `profile_id` that of the profile.
 
     `left_out` are tables that are not declared, with the reason.
     """
@@ -68,7 +69,7 @@ def write_draft(
     column = _text(first.person) if first.person is not None else ASK
     lines.append(f"privacy_unit: {{name: participant, table: {_text(unit)}, column: {column}}}")
     lines.append(f"nominal_size: {ASK}  # a public, round number of people: the study's published size, say")
-    lines += ["", *_profile(tables, digest), "tables:"]
+    lines += ["", *_profile(tables, profile_id), "tables:"]
     for table in tables:
         lines += _table(table)
     for path, why in (left_out or {}).items():
@@ -84,11 +85,12 @@ def write_draft(
     return "\n".join(lines)
 
 
-def _profile(tables: Sequence[DraftTable], digest: str) -> Iterator[str]:
-    """Which profile this rests on, and what it flagged: a registration asks for a decision on each."""
+def _profile(tables: Sequence[DraftTable], profile_id: str) -> Iterator[str]:
+    """Which profile this rests on, and what it flagged: a registration asks for a decision on each, and keeps
+    neither in the data set."""
     flagged = [(table.path, each.column) for table in tables for each in table.proposals if each.is_flagged]
     yield "profile:"
-    yield f"  digest: {_text(digest)}"
+    yield f"  id: {_text(profile_id)}"
     yield "  flagged:" + (" []" if not flagged else "")
     for path, column in flagged:
         yield f"    - {{table: {_text(path)}, column: {_text(column)}}}"

@@ -58,7 +58,8 @@ class Identifying(Model):
 
 
 class FoundColumn(Model):
-    """One column. `frequent` counts may be too small by `short_by`; 0 means that they are exact and all."""
+    """One column. `frequent` counts may be too small by `short_by`; 0 means that they are exact and all.
+    A column that may identify people has none, and one that identifies them directly no range either."""
 
     name: Short
     rows: Count
@@ -78,6 +79,16 @@ class FoundColumn(Model):
     def present(self) -> int:
         """Cells that hold a value."""
         return self.rows - sum(self.missing.values())
+
+    @property
+    def masked(self) -> FoundColumn:
+        """As it may be written down: without what would name somebody."""
+        if not self.identifying.is_flagged:
+            return self
+        is_direct = self.identifying.classification == "direct"
+        return self.model_copy(
+            update={"frequent": ()} | ({"numbers": None, "days": None} if is_direct else {})
+        )
 
     @property
     def missing_share(self) -> float:

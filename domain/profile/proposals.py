@@ -98,7 +98,8 @@ def _of_column(column: FoundColumn, table: FoundTable, entry: DictionaryEntry) -
     flagged = column.identifying.is_flagged and role != "leave"
     if flagged:
         reasons = (*reasons, column.identifying.why)
-    numbers = column.numbers if role in ("integer", "number") else None
+    is_number = role in ("integer", "number")
+    numbers = column.numbers if is_number else None
     special = _special(column) if numbers else ()
     return Proposal(
         column=column.name,
@@ -107,12 +108,12 @@ def _of_column(column: FoundColumn, table: FoundTable, entry: DictionaryEntry) -
         is_flagged=flagged,
         decision=column.identifying.proposed if flagged else "keep",
         encoding=_encoding(column, entry) if role == "categorical" else (),
-        bins=(10 if table.rows < 500 else 20) if numbers or role == "date" else None,
+        bins=(10 if table.rows < 500 else 20) if is_number or role == "date" else None,
         is_log=bool(numbers and numbers.lower >= 0 and numbers.skew > 2),
         special_values=special,
         power=numbers.power if numbers else None,
         missing=missing,
-        instrument=instrument_for(column.name) if numbers else None,
+        instrument=instrument_for(column.name) if is_number else None,
         dictionary=entry,
     )
 
@@ -226,11 +227,12 @@ def _suspected_codes(column: FoundColumn) -> list[str]:
         return []
     low, high = numbers.quantiles[2], numbers.quantiles[4]
     apart = 3 * max(high - low, 1e-9)
+    # a flagged column shows no values: there the ends of its range must do
     values = {value for value, _ in column.frequent}
     return [
         code
         for code in _USUAL_MISSING
-        if code in values
+        if (code in values or column.identifying.is_flagged)
         and (float(code) in (numbers.lower, numbers.upper))
         and not low - apart <= float(code) <= high + apart
     ]

@@ -44,7 +44,7 @@ def profile_table(read: Reader, *, model: Model | None, wanted: Wanted | None = 
             keys.add(row)
     return FoundTable(
         rows=tally.rows,
-        columns=columns,
+        columns=tuple(column.masked for column in columns),
         sampled=len(sample),
         candidate_ids=chosen.candidate_ids,
         people=keys.people,

@@ -188,7 +188,8 @@ def _write(found: Opened, request: Kept, to: Path, draft: Path, *, as_json: bool
     from dpgate.profile.results import write_results
 
     document = found.document
-    digest = write_results(document, dictionaries(found), to, draft, name=found.name)
-    more = {"id": request.id, "delivery": request.delivery, "fingerprint": fingerprint(request.key)}
+    # the id under which the audit trail has the request already
+    write_results(document, dictionaries(found), to, draft, profile_id=request.id, name=found.name)
+    more = {"delivery": request.delivery, "fingerprint": fingerprint(request.key)}
     then = f"dpgate dataset register -d {draft} --delivery {request.delivery}"
-    say_results(document, to, draft, digest=digest, as_json=as_json, more=more, then=then)
+    say_results(document, to, draft, request.id, as_json=as_json, more=more, then=then)

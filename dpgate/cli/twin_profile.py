@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import getpass
+import uuid
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -84,16 +85,17 @@ def _profile_here(
             Options(without_sandbox, people),
             lambda name, done, size: step(done, size, f"{name}, of {total / 1e6:.1f} MB"),
         )
-    digest = write_results(document, dictionaries_of(found), to, draft, name=name_of(found))
-    say_results(document, to, draft, digest=digest, as_json=as_json, then="dpgate dataset check")
+    profile_id = str(uuid.uuid4())
+    write_results(document, dictionaries_of(found), to, draft, profile_id=profile_id, name=name_of(found))
+    say_results(document, to, draft, profile_id, as_json=as_json, then="dpgate dataset check")
 
 
 def say_results(
     document: ProfileDocument,
     to: Path,
     draft: Path,
+    profile_id: str,
     *,
-    digest: str,
     as_json: bool,
     then: str,
     more: Mapping[str, object] | None = None,
@@ -105,7 +107,7 @@ def say_results(
                 "report": str(to / "report.html"),
                 "profile": str(to / "profile.json"),
                 "draft": str(draft) if draft.exists() else None,
-                "digest": digest,
+                "id": profile_id,
                 "warning": document.warning,
                 "refused": {table.name: table.refused for table in document.tables if table.refused},
                 **(more or {}),

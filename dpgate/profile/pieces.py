@@ -108,7 +108,7 @@ def drawing(column: FoundColumn) -> str:
         said = f"{column.name}: {len(column.numbers.bars)} equal steps from smallest to largest"
         return _bars(column.numbers.bars, said)
     counts = tuple(count for _, count in column.frequent[:20])
-    if not counts or column.identifying.classification == "direct":
+    if not counts:
         return ""
     return _bars(counts, f"{column.name}: the most frequent values, {len(counts)} of {column.distinct}")
 

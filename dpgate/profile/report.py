@@ -41,13 +41,13 @@ class Looked:
         return self.table.found
 
 
-def render(document: ProfileDocument, proposals: Mapping[str, Sequence[Proposal]], *, digest: str) -> str:
+def render(document: ProfileDocument, proposals: Mapping[str, Sequence[Proposal]]) -> str:
     """The whole file. `proposals` by table."""
     looked = [Looked(table, proposals[table.name]) for table in document.tables if table.found is not None]
     body = [
         f'<p class="warning" role="alert">{shown(document.warning, 400)}</p>',
         "<h1>Registration profile</h1>",
-        paragraph(_about(document, digest), "about"),
+        paragraph(_about(document), "about"),
         _contents(looked),
         '<h2 id="tables">Tables</h2>',
         _overview(document),
@@ -62,11 +62,11 @@ def render(document: ProfileDocument, proposals: Mapping[str, Sequence[Proposal]
     return page("dpgate profile: for the rights holder only", body)
 
 
-def _about(document: ProfileDocument, digest: str) -> str:
+def _about(document: ProfileDocument) -> str:
     how = "in a sandbox without a network" if document.sandboxed else "WITHOUT a sandbox"
     return (
         f"Read {how}. Nothing was sent anywhere. No figure here is a release: none carries noise, so none "
-        f"has a guarantee. Profile {digest}."
+        f"has a guarantee. Profile {document.id}."
     )
 
 
@@ -223,6 +223,8 @@ def _facts(rows: int, name: str, found: FoundTable) -> str:
         )
     if column.days is not None:
         lines.append(f"{column.days.first} to {column.days.last}")
-    if column.identifying.classification != "direct" and column.numbers is None:
+    if column.identifying.is_flagged:
+        lines.append(f"Its values are not shown. {column.identifying.masked_example}".strip())
+    elif column.numbers is None:
         lines.append(", ".join(f"{value} ({count:,})" for value, count in column.frequent[:6]))
     return "".join(f'<div class="soft">{shown(line, 300)}</div>' for line in lines if line and rows)

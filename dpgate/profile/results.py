@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -19,28 +18,37 @@ Dictionaries = Mapping[str, Mapping[str, DictionaryEntry]]
 
 
 def write_results(
-    document: ProfileDocument, dictionaries: Dictionaries, folder: Path, draft: Path, *, name: str
-) -> str:
-    """The digest of the profile, which the draft carries; `name` is a beginning for the data set's. No draft
+    document: ProfileDocument,
+    dictionaries: Dictionaries,
+    folder: Path,
+    draft: Path,
+    *,
+    profile_id: str,
+    name: str,
+) -> None:
+    """All three carry `profile_id`, which must be random; `name` is a beginning for the data set's. No draft
     where nothing can be declared."""
-    content = _without_hashes(document)
-    written = canonical(content.model_dump(mode="json"))
-    digest = "sha256:" + hashlib.sha256(written).hexdigest()
-    proposals = _proposals(document, dictionaries)
-    write_private(folder / "profile.json", written)
-    write_private(folder / "report.html", render(content, proposals, digest=digest).encode())
-    if text := _draft(document, proposals, digest=digest, file=draft.name, name=_slug(name)):
+    content = _without_names(document).model_copy(update={"id": profile_id})
+    proposals = _proposals(content, dictionaries)
+    write_private(folder / "profile.json", canonical(content.model_dump(mode="json")))
+    write_private(folder / "report.html", render(content, proposals).encode())
+    if text := _draft(document, proposals, profile_id=profile_id, file=draft.name, name=_slug(name)):
         write_private(draft, text.encode())
-    return digest
 
 
-def _without_hashes(document: ProfileDocument) -> ProfileDocument:
-    """Digests of people's names have no key: they served to find the same people, and end here."""
+def _without_names(document: ProfileDocument) -> ProfileDocument:
+    """Digests of people's names have no key: they served to find the same people, and end here. So do the
+    names themselves, of a column that the scan did not flag."""
     tables: list[ProfiledTable] = []
     for table in document.tables:
         if table.found is not None:
             bare = tuple(people.model_copy(update={"hashes": ()}) for people in table.found.people)
-            table = table.model_copy(update={"found": table.found.model_copy(update={"people": bare})})
+            columns = tuple(
+                column.model_copy(update={"frequent": ()}) if column.name == table.person else column
+                for column in table.found.columns
+            )
+            found = table.found.model_copy(update={"people": bare, "columns": columns})
+            table = table.model_copy(update={"found": found})
         tables.append(table)
     return document.model_copy(update={"tables": tuple(tables)})
 
@@ -62,7 +70,7 @@ def _draft(
     document: ProfileDocument,
     proposals: Mapping[str, Sequence[Proposal]],
     *,
-    digest: str,
+    profile_id: str,
     file: str,
     name: str,
 ) -> str:
@@ -88,7 +96,7 @@ def _draft(
         name=name,
         layout=document.layout,
         unit=document.unit or tables[0].path,
-        digest=digest,
+        profile_id=profile_id,
         file=file,
         left_out=left_out,
     )

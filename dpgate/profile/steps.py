@@ -66,7 +66,8 @@ def _encoding(looked: Sequence[Looked]) -> Iterator[str]:
             more = " ..." if len(each.encoding) > 30 else ""
             source = "its dictionary" if each.dictionary.levels else "sorted, as seen in the data"
             advice = "" if found.column(each.column).distinct <= CATEGORIES_AT_MOST else "too many: coarsen"
-            said = codes + more or "too many to list"
+            is_masked = found.column(each.column).identifying.is_flagged
+            said = codes + more or ("not shown: it may identify people" if is_masked else "too many to list")
             rows.append([name_cell(path), name_cell(each.column), cell(said), cell(source), cell(advice)])
     yield table(("table", "column", "codes", "order", ""), rows)
 

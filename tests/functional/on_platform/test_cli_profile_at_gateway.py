@@ -33,13 +33,26 @@ def test_the_worker_zone_gives_the_same_profile_and_the_delivery_registers(
     ask = ("twin", "profile", "--at-gateway", "profiled", "-o", there, "--delivery", delivered["delivery"])
     made = holder.ok(*ask, "--json").json
     assert made["delivery"] == delivered["delivery"]
-    assert (there / "profile.json").read_bytes() == (here / "profile.json").read_bytes()
+    ids = [json.loads((place / "profile.json").read_bytes())["id"] for place in (here, there)]
+    assert ids[1] == made["id"] != ids[0]
+    alike = [(place / "profile.json").read_text() for place in (here, there)]
+    assert alike[1].replace(ids[1], ids[0]) == alike[0]
     assert "ASK" in (there / "dataset.yaml").read_text()
     assert not (there / "request.json").exists()
     (listed,) = profiles(one_platform, "profiled")
     assert (listed["state"], listed["fingerprint"]) == ("SEALED", told["fingerprint"])
+    with declaration.open("a") as text:
+        text.write(f"\nprofile: {{id: {made['id']}, flagged: []}}\n")
     register = ("dataset", "register", "-d", declaration, "--delivery", delivered["delivery"], "--json")
     assert holder.ok(*register).json["state"] == "READY"
+    # nothing of it is in what a data user can have
+    ada = one_platform.ada
+    seen = [
+        ada.ok("datasets", "--json").out,
+        ada.ok("twin", "profiled", "-o", tmp_path / "twin", "--json").out,
+    ]
+    seen += [path.read_text() for path in (tmp_path / "twin").rglob("*") if path.is_file()]
+    assert not any('profile"' in text or made["id"] in text for text in seen)
     holder.ok("twin", "profiles", "--remove", made["id"], "--json")
     assert not profiles(one_platform, "profiled")
     # the worker takes copy and key away

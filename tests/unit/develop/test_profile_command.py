@@ -10,7 +10,6 @@ import stat
 import subprocess
 import sys
 from contextlib import suppress
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -81,7 +80,8 @@ def test_a_study_becomes_a_report_a_profile_and_a_draft(made: Path) -> None:
     visits = {column["name"]: column["kind"] for column in draft["tables"][1]["columns"]}
     assert visits["PATIENT"] == "person"  # not Id, which is unique, but of visits
     assert draft["tables"][1]["rows_per_person"] == "many"
-    assert draft["profile"]["digest"] == "sha256:" + sha256((made / "profile.json").read_bytes()).hexdigest()
+    assert draft["profile"]["id"] == json.loads((made / "profile.json").read_bytes())["id"]
+    assert draft["profile"]["id"] in (made / "report.html").read_text()
     assert {"table": "patients.csv", "column": "EMAIL"} in draft["profile"]["flagged"]
     assert "codes.csv: no column of people" in (made / "dataset.yaml").read_text()
     for file in ("report.html", "profile.json", "dataset.yaml"):
@@ -101,8 +101,8 @@ def test_no_bound_category_or_size_of_the_data_is_in_the_draft(made: Path) -> No
         "why",
         "title",
     } <= asked
-    # but for the digest, which is of the whole profile, and the ends of a public scale
-    text = (made / "dataset.yaml").read_text().replace(content["profile"]["digest"], "")
+    # but for the id, which is random, and the ends of a public scale
+    text = (made / "dataset.yaml").read_text().replace(content["profile"]["id"], "")
     for seen in ("69", "8951", "example.net", "pat-0", "Number1", "60", "240"):
         assert seen not in text.replace("18 to 100", "")
 
@@ -174,17 +174,25 @@ def test_a_profile_goes_on_where_it_ended(
 ) -> None:
     to = tmp_path / "a"
     first = said(capsys, "twin", "profile", str(folder), "-o", str(to), HERE)
+    found = _profile(to)
     (to / "dataset.yaml").unlink()
     parts = sorted((to / "parts").iterdir())
     kept = {part: part.stat().st_ino for part in parts[1:]}
     parts[0].write_bytes(parts[0].read_bytes()[:100])  # cut off, as by a full disk
     again = said(capsys, "twin", "profile", str(folder), "-o", str(to), HERE)
-    assert again["digest"] == first["digest"]
+    assert again["id"] != first["id"]  # random: equal data do not give an equal one
+    assert _profile(to) == found
     assert {part: part.stat().st_ino for part in kept} == kept
     (to / "dataset.yaml").unlink()
     (folder / "codes.csv").write_text(CODES + "3,three\n")  # another file: made anew
-    assert said(capsys, "twin", "profile", str(folder), "-o", str(to), HERE)["digest"] != first["digest"]
+    said(capsys, "twin", "profile", str(folder), "-o", str(to), HERE)
+    assert _profile(to) != found
     assert len(list((to / "parts").iterdir())) == 4
+
+
+def _profile(folder: Path) -> dict[str, Any]:
+    """What was found, without the name that it goes by."""
+    return {**json.loads((folder / "profile.json").read_bytes()), "id": None}
 
 
 @IN_SANDBOX
@@ -306,6 +314,39 @@ def test_a_bids_tree_is_one_table_of_people_and_one_of_their_events(
     assert draft["layout"] == "bids"
     hand = draft["tables"][0]["columns"][1]
     assert (hand["categories"], hand["basis"]) == (["r", "l"], "dictionary")  # its codebook is public
+
+
+def test_no_file_holds_values_of_columns_that_may_identify_people(made: Path) -> None:
+    """Neither the profile, nor its parts, nor the report; nor names of people, flagged or not."""
+    document = json.loads((made / "profile.json").read_bytes())
+    (patients, *_) = (table["found"] for table in document["tables"] if table["name"] == "patients.csv")
+    columns = {column["name"]: column for column in patients["columns"]}
+    assert all(columns[name]["identifying"]["is_flagged"] for name in ("NAME", "EMAIL", "SEX"))
+    assert columns["EMAIL"]["distinct"] == 60  # of which the values are not there
+    files = [made / "report.html", made / "profile.json", *(made / "parts").iterdir()]
+    for name in ("NAME", "EMAIL", "SEX"):
+        assert columns[name]["frequent"] == []
+    for file in files:
+        text = file.read_text()
+        for value in ("Number1", "example.net"):
+            assert value not in text
+    assert all("pat-0" not in file.read_text() for file in files[:2])
+
+
+def test_a_column_of_numbers_that_name_people_shows_no_range(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "t.csv").write_text(
+        "id,ssn,score\n" + "".join(f"p{n},{219099999 + n},{n % 7}.5\n" for n in range(90))
+    )
+    said(capsys, "twin", "profile", str(tmp_path / "t.csv"), "-o", str(tmp_path.parent / "out-numbers"), HERE)
+    written = (tmp_path.parent / "out-numbers" / "profile.json").read_text()
+    found = {c["name"]: c for c in json.loads(written)["tables"][0]["found"]["columns"]}
+    assert found["ssn"]["identifying"]["classification"] == "direct"
+    assert (found["ssn"]["numbers"], found["ssn"]["frequent"]) == (None, [])
+    assert found["score"]["numbers"]["upper"] == 6.5
+    for file in ("profile.json", "report.html", "dataset.yaml"):
+        assert "21909" not in (tmp_path.parent / "out-numbers" / file).read_text().replace(",", "")
 
 
 def test_profile_json_holds_no_digest_of_a_name(made: Path) -> None:

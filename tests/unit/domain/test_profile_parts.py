@@ -170,7 +170,7 @@ def test_a_draft_parses_whatever_columns_are_called() -> None:
         name="no slug!",
         layout="tables",
         unit="t: {.csv",
-        digest="sha256:" + "0" * 64,
+        profile_id="0" * 32,
         left_out={"evil\n- path: x": "why\nnot"},
     )
     content = read_yaml(text)
