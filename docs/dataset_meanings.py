@@ -24,7 +24,7 @@ DATASET: dict[str, dict[str, str]] = {
         "kept nowhere. [`dpgate twin profile`](../how-to/profile-a-data-set.md) writes it.",
         "cohort": "The people whose budget this data set shares. Default: the name, or the "
         "earlier version's.",
-        "new_people": "State that the same names stand for other people than those of other cohorts.",
+        "new_people": "State that the same names stand for other people than those of your other cohorts.",
         "synthetic": "Your word that no real person is in the data. Workers with profile `dev` run jobs on "
         "such data only; it changes nothing else.",
         "accounting": "How losses of differential privacy add up. `pure_sum`: epsilons, deltas beside them. "

@@ -77,7 +77,7 @@ class TwinBasis:
         return (
             declared,
             "The promise is about one person. What many people have in common shows, and is meant to.",
-            "It adds up with every other release on the same people; the budget counts them together.",
+            "It adds up with every other release on the same people; the budget counts those of its cohort.",
             "A drawn row can equal somebody's by chance, as a guess can: this says nothing about them.",
             "Tables and columns that took no part are blank form; files that are no tables always are.",
         )

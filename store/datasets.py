@@ -194,10 +194,11 @@ def importing(connection: sa.Connection, *, older_than_s: float, now: datetime) 
     return list(connection.execute(query).scalars())
 
 
-def living_cohorts(connection: sa.Connection) -> list[str]:
-    """Cohorts that hold at least one data set that is imported or is being imported."""
-    query = sa.select(datasets.c.cohort).where(datasets.c.state != DatasetState.REFUSED).distinct()
-    return sorted(connection.execute(query).scalars())
+def living_cohorts(connection: sa.Connection) -> dict[str, str]:
+    """Cohorts that hold at least one data set that is imported or is being imported, each with its owner."""
+    living = datasets.c.state != DatasetState.REFUSED
+    query = sa.select(datasets.c.cohort, datasets.c.owner).where(living).distinct()
+    return {row.cohort: row.owner for row in connection.execute(query.order_by(datasets.c.cohort))}
 
 
 def _join_cohort(connection: sa.Connection, *, cohort: str, owner: str, now: datetime) -> None:

@@ -1,6 +1,8 @@
 """Who is in which cohort, as sealed sets of keyed fingerprints. Worker zone only.
 
-Registering the same people again under another name would reset their budget; this is how it is noticed.
+Registering the same people again under another name would reset their budget; this is how it is noticed,
+among the cohorts of one rights holder. Between rights holders it is for an auditor in the worker zone to look
+at: what an import does and says never depends on somebody else's people.
 A fingerprint is HMAC-SHA256 of the person's id, so the set tells nothing without the key.
 """
 
@@ -10,7 +12,8 @@ import fcntl
 import hmac
 import os
 import secrets
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -51,6 +54,20 @@ class CohortPeople:
                 return cohort
         return None
 
+    def shared(self, cohorts: Sequence[str]) -> dict[tuple[str, ...], int]:
+        """How many people are in exactly these of the cohorts, for each two and more that share somebody. For
+        an auditor: an exact count of original data. Call it `locked`."""
+        sets = [self._read(cohort) for cohort in cohorts]
+        everybody = np.concatenate([np.zeros(0, _FINGERPRINT), *sets])
+        member_of = np.repeat(np.arange(len(sets)), [len(one) for one in sets])
+        order = np.argsort(everybody, kind="stable")
+        member_of = member_of[order]
+        starts = np.flatnonzero(_is_first(everybody[order]))
+        ends = np.append(starts, len(everybody))[1:]
+        is_shared = ends - starts > 1
+        found = (member_of[start:end] for start, end in zip(starts[is_shared], ends[is_shared], strict=True))
+        return dict(Counter(tuple(cohorts[number] for number in numbers) for numbers in found))
+
     def add(self, people: Iterable[str], *, cohort: str) -> None:
         """Remember people as members of a cohort; nobody is ever forgotten. Call it `locked`."""
         known = _distinct(np.concatenate([self._read(cohort), self._fingerprints(people)]))
@@ -80,7 +97,12 @@ class CohortPeople:
 def _distinct(found: Fingerprints) -> Fingerprints:
     """Sorted in place, each once."""
     found.sort()
+    distinct: Fingerprints = found[_is_first(found)]
+    return distinct
+
+
+def _is_first(found: Fingerprints) -> NDArray[np.bool_]:
+    """Of equal ones that follow each other, the first."""
     is_first = np.ones(len(found), bool)
     is_first[1:] = found[1:] != found[:-1]
-    distinct: Fingerprints = found[is_first]
-    return distinct
+    return is_first

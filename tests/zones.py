@@ -205,7 +205,9 @@ def open_bench(
             bench.zone.sandbox.close()
 
 
-def given_delivery(bench: Bench, files: Mapping[str, str | bytes], **fields: Any) -> Dataset:
+def given_delivery(
+    bench: Bench, files: Mapping[str, str | bytes], *, owner: str = "holder", **fields: Any
+) -> Dataset:
     """Files in the worker zone and their registration; the import is still to come."""
     name = str(uuid4())
     for path, content in files.items():
@@ -216,7 +218,7 @@ def given_delivery(bench: Bench, files: Mapping[str, str | bytes], **fields: Any
         return datasets.register(
             connection,
             declaration=parse(Declaration, heights_fields(**fields)),
-            owner="holder",
+            owner=owner,
             delivery=name,
             now=bench.clock(),
         )

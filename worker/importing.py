@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 
 
 def import_dataset(zone: WorkerZone, dataset_id: str) -> None:
-    """check -> compare with other cohorts -> seal -> READY; the plain delivery is removed.
+    """check -> compare with other cohorts of its owner -> seal -> READY; the plain delivery is removed.
 
     Of several messages for one data set, one does the work.
     """
@@ -71,11 +71,18 @@ def join_cohort(zone: WorkerZone, dataset: Dataset, delivery: Delivery) -> None:
 
 
 def check_people_are_new(zone: WorkerZone, dataset: Dataset, delivery: Delivery) -> None:
-    """The same people in another cohort would have two budgets."""
+    """The same people in another cohort of this owner would have two budgets.
+
+    Nobody else's cohort is looked at: whoever registers a name among made-up ones would learn from the answer
+    whether it is in somebody else's register. `worker/shared_people.py` is for whoever may know that.
+    """
     if dataset.declaration.new_people:
         return
     with zone.database.reading() as connection:
-        others = [cohort for cohort in datasets.living_cohorts(connection) if cohort != dataset.cohort]
+        owners = datasets.living_cohorts(connection)
+    others = [
+        cohort for cohort, owner in owners.items() if owner == dataset.owner and cohort != dataset.cohort
+    ]
     if zone.people.overlapping(delivery.delivered_people, cohorts=others):
         raise ImportRefused(ImportProblem.SAME_PEOPLE, place=dataset.declaration.privacy_unit.table)
 

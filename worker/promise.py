@@ -30,9 +30,7 @@ def promise(guarantee: GuaranteeClass, standings: Sequence[Standing]) -> str:
             sentences.append(f"Here delta is {format_amount(Currency.DELTA, cost)}.")
         elif standing.currency is Currency.NATS:
             sentences.append(f"This release alone: {custodian_sentence(cost)}")
-            sentences.append(
-                f"All such releases of these people so far: {custodian_sentence(standing.after)}"
-            )
+            sentences.append(f"All such releases of this cohort so far: {custodian_sentence(standing.after)}")
     return " ".join(sentences)
 
 

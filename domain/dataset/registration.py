@@ -42,7 +42,7 @@ class ImportProblem(StrEnum):
     PEOPLE_MISSING = "a table or folder names a person who is missing from the privacy unit's table"
     FOLDER_MISSING = "a person of the privacy unit's table has no folder; state folders: some if that is so"
     SAME_PEOPLE = (
-        "people of this data set are in another cohort already; declare that cohort, "
+        "people of this data set are in another cohort of yours already; declare that cohort, "
         "or state new_people: true if the same names stand for other people"
     )
 

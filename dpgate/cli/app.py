@@ -189,6 +189,7 @@ for group, name, subcommand, example in (
     (laboratory, "list", lab.lab_list, "dpgate lab list"),
     (audit, "list", facts.audit_list, "dpgate audit list --since 2026-03-02 --csv events.csv"),
     (audit, "verify", operation.audit_verify, "dpgate audit verify --profile operator"),
+    (audit, "shared-people", operation.audit_shared_people, "dpgate audit shared-people"),
 ):
     group.command(name, epilog=f"Example: {example}")(subcommand)
 for group, name, panel in (

@@ -1,14 +1,26 @@
-"""Commands of operators on a running platform: users, the audit trail."""
+"""Commands of operators: users and the audit trail of a running platform; people that registers share."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from dpgate.cli.exit_codes import ExitCode
-from dpgate.cli.output import Json, Profile, out, plain, print_json, print_line, print_table, progress
+from dpgate.cli.hosting import HomeOption, home_of
+from dpgate.cli.output import Json, Profile, err, out, plain, print_json, print_line, print_table, progress
 from dpgate.client import connect
+from dpgate.errors import DpgateError
+
+if TYPE_CHECKING:
+    from worker.shared_people import SharedPeople
+
+SHARED = (
+    "Exact counts of original data, without noise: for whoever audits the platform, and for nobody else. A "
+    "rights holder who is told of them learns who is in another's register."
+)
 
 
 def user_add(
@@ -92,3 +104,51 @@ def audit_verify(
         out.print(f"[bold red]The chain is broken at event {verdict['broken_at']}.[/]")
     if not verdict["intact"]:
         raise typer.Exit(ExitCode.BROKEN_CHAIN)
+
+
+def audit_shared_people(
+    zone_folder: Annotated[
+        Path | None, typer.Option(help="The worker zone's folder.", envvar="DPGATE_ZONE_FOLDER")
+    ] = None,
+    database_url: Annotated[
+        str | None, typer.Option(help="The database of the workers.", envvar="DPGATE_DATABASE_URL")
+    ] = None,
+    home: HomeOption = None,
+    as_json: Json = False,
+) -> None:
+    """Count people whom several rights holders have in common. On a worker's host, as the worker's user."""
+    from store.database import Database
+    from store.keys import load_keys
+    from store.people import CohortPeople
+    from worker.shared_people import shared_people
+
+    place = home_of(home)
+    zone = zone_folder or place.worker_zone
+    keys = load_keys(zone / "master.key")
+    if database_url is None and not place.database.exists():
+        raise DpgateError(f"there is no platform in {place.root}; name its folder with --home")
+    database = Database(database_url or place.database_url)
+    try:
+        found = shared_people(database, CohortPeople(zone / "cohorts", keys))
+    finally:
+        database.close()
+    if as_json:
+        print_json({"warning": SHARED, "shared": [asdict(one) for one in found]})
+        return
+    rows = [
+        (one.people, ", ".join(f"{each.cohort} ({each.owner})" for each in one.cohorts), _spent(one))
+        for one in found
+    ]
+    print_table(
+        "Shared people", ("people", "cohorts", "spent"), rows, empty="no two rights holders share one"
+    )
+    err.print(f"[yellow]{plain(SHARED)}[/]")
+
+
+def _spent(found: SharedPeople) -> str:
+    """Cohort by cohort: amounts of several cohorts add up for whoever is in all of them."""
+    return "; ".join(
+        f"{each.cohort}: "
+        + (", ".join(f"{currency} {amount}" for currency, amount in each.spent.items()) or "0")
+        for each in found.cohorts
+    )

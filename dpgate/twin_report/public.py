@@ -241,7 +241,7 @@ def not_protected(declaration: Declaration, provenance: Provenance) -> Section:
     if provenance.counts:
         sentences += [
             f"The promise ({class_of(provenance.counts)}) is about adding or removing one {unit}. It adds up "
-            "with every other release on the same people; the budget counts them together.",
+            "with every other release on the same people; the budget counts those of its cohort.",
             "A drawn row can equal somebody's by chance, as a guess can. It says nothing about them.",
             "Results on the twin are not results: they carry the noise, and patterns that were not counted "
             "are absent.",

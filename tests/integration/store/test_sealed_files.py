@@ -276,3 +276,18 @@ def test_a_cohort_moved_to_another_name_is_refused(tmp_path):
         people.overlapping(["sub-01"], cohorts=["village"])
     with pytest.raises(PlatformError):
         CohortPeople(tmp_path, OTHER_KEYS).overlapping(["sub-01"], cohorts=["village"])
+
+
+def test_people_are_counted_in_the_group_of_all_cohorts_that_they_are_in(tmp_path):
+    people = CohortPeople(tmp_path, KEYS)
+    assert people.shared([]) == {}
+    assert people.shared(["town", "village"]) == {}
+    people.add([f"sub-{number}" for number in range(300)], cohort="town")
+    people.add([f"sub-{number}" for number in range(200, 400)], cohort="village")
+    people.add([f"sub-{number}" for number in range(295, 305)], cohort="island")
+    assert people.shared(["town", "village", "island"]) == {
+        ("town", "village"): 95,
+        ("town", "village", "island"): 5,
+        ("village", "island"): 5,
+    }
+    assert people.shared(["town"]) == {}

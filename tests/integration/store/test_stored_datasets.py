@@ -206,9 +206,9 @@ def test_the_holder_sees_what_is_being_imported(connection):
 
 def test_a_cohort_lives_while_one_import_has_not_been_refused(connection):
     dataset = given_dataset(connection, state=DatasetState.IMPORTING)
-    assert datasets.living_cohorts(connection) == ["heights"]
+    assert datasets.living_cohorts(connection) == {"heights": "holder"}
     finish(connection, dataset, problem=ImportProblem.FILE_MISSING)
-    assert datasets.living_cohorts(connection) == []
+    assert datasets.living_cohorts(connection) == {}
 
 
 def test_a_refused_version_does_not_bind_the_next_one_to_its_cohort(connection):

@@ -126,7 +126,7 @@ def test_pac_releases_of_a_cohort_share_one_secret(bench: Bench) -> None:
         assert (value.noise_scale, value.lower_95, value.upper_95) == (None, None, None)
     sentence = opened(second.certificate)["predicate"]["guarantee"]["sentence"]
     assert f"This release alone: {custodian_sentence(250_000)}" in sentence
-    assert f"of these people so far: {custodian_sentence(500_000)}" in sentence
+    assert f"of this cohort so far: {custodian_sentence(500_000)}" in sentence
     with pytest.raises(BudgetExceeded, match=r"0\.25 is more than the 0\.1 left"):
         submit(bench, MEAN + "# a third\n", mechanism=PAC)
 

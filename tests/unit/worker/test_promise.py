@@ -47,7 +47,7 @@ def test_a_delta_is_named_beside_the_factor() -> None:
 def test_pac_says_what_this_release_and_all_so_far_allow() -> None:
     sentence = promise(GuaranteeClass.PAC, [standing(Currency.NATS, 375_000, before=250_000)])
     assert f"This release alone: {custodian_sentence(125_000)}" in sentence
-    assert f"of these people so far: {custodian_sentence(375_000)}" in sentence
+    assert f"of this cohort so far: {custodian_sentence(375_000)}" in sentence
 
 
 @pytest.mark.parametrize(
