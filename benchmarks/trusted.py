@@ -138,7 +138,7 @@ def answer(path: Path, query: dict[str, Any], declaration: Declaration) -> objec
     request = QueryRequest.model_validate({"dataset": "people", "query": query, "epsilon": "1"})
     limits = Limits(memory_mib=MEMORY_MIB, threads=THREADS)
     return request.mechanism_for(declaration).release(
-        scan(plain_file(path), request, declaration, limits=limits)
+        scan(plain_file(path), request, declaration, key=bytes(32), limits=limits)
     )
 
 

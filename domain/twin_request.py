@@ -18,6 +18,7 @@ from domain.delta import check_delta
 from domain.errors import InvalidRequest
 from domain.loss import Delta, Epsilon, format_amount, micro, units
 from domain.model import InsidePath, Model, Slug, Whole, digest, parse
+from domain.query.contribution import limit_sentence
 from domain.scan_memory import passes
 from domain.schedule import Schedule
 from domain.twin import has_cells
@@ -199,6 +200,12 @@ class TwinRequest(TwinOrder):
             wall_s += rows * (times * SCAN_S_PER_ROW + values * SCAN_S_PER_VALUE)
         return Schedule(runs=1, wall_s=wall_s, slots=slots, nominal_size=declaration.nominal_size)
 
+    def limit(self, declaration: Declaration) -> str | None:
+        """How a person's rows were brought down to a limit, in words; None where there is one anyway."""
+        tables = (find_table(declaration, table.path) for table, _ in self.counted(declaration))
+        many = [table.path for table in tables if table.rows_per_person == "many"]
+        return f"In {', '.join(many)}: {limit_sentence(self.rows)}" if many else None
+
     def counted(self, declaration: Declaration) -> list[tuple[TablePlan, TwinMechanism]]:
         """The tables that are counted, in declared order; their losses add up to the cost."""
         tables = self.plan(declaration).tables
@@ -210,7 +217,7 @@ def _turns(table: Table, mechanism: TwinMechanism, declaration: Declaration) -> 
     if table.rows_per_person == "one":
         return 1
     size, values = declaration.nominal_size, len(mechanism.cells)
-    return passes(nominal_size=size, rows=mechanism.rows, values=values)
+    return passes(nominal_size=size, rows=mechanism.rows, values=values, is_choice=True)
 
 
 @lru_cache(maxsize=8)  # few: the plan of a declaration with very many columns is large

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
@@ -208,6 +209,21 @@ class Release:
             binary_files={name: base64.b64decode(text) for name, text in raw.get("binary_files", {}).items()},
             raw=raw,
         )
+
+    @property
+    def limit(self) -> str | None:
+        """How the rows of a person were limited, as the certificate says; None where nothing was."""
+        found = self.stated.get("mechanism", {}).get("limit")
+        return None if found is None else str(found)
+
+    @property
+    def stated(self) -> dict[str, Any]:
+        """What the certificate says, its signature not looked at; empty where it cannot be read."""
+        try:
+            found = json.loads(base64.b64decode(self.certificate["payload"]))
+            return dict(found["predicate"])
+        except (KeyError, TypeError, ValueError, RecursionError):
+            return {}
 
     @property
     def contents(self) -> dict[str, bytes]:

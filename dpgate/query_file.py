@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,9 @@ from dpgate.errors import DpgateError
 from dpgate.pipeline_folder import load_yaml, parse_yaml
 from privacy.mechanism import NoisedOutput
 
+TWIN_KEY = hashlib.sha256(b"dpgate: which rows count, on a twin").digest()
+"""Which rows of a twin's people count: anybody may know it, and it tells nothing of the original's choice."""
+
 
 @dataclass(frozen=True)
 class TwinAnswer:
@@ -20,6 +24,7 @@ class TwinAnswer:
 
     names: tuple[str, ...]
     outputs: tuple[NoisedOutput, ...]
+    limit: str | None
 
 
 def load_query(text: str) -> dict[str, Any]:
@@ -50,6 +55,6 @@ def answer_on_twin(request: QueryRequest, declaration: Declaration, twin: Path) 
     path = twin / request.table(declaration).path
     if not path.is_file():
         raise DpgateError(f"the twin has no {path.name}; fetch it again: dpgate twin {request.dataset}")
-    totals = scan(plain_file(path), request, declaration)
+    totals = scan(plain_file(path), request, declaration, key=TWIN_KEY)
     outputs = request.mechanism_for(declaration).release(totals)
-    return TwinAnswer(request.outputs(declaration), outputs)
+    return TwinAnswer(request.outputs(declaration), outputs, request.limit(declaration))

@@ -67,6 +67,11 @@ class Keys:
         return self._derive("partition")
 
     @property
+    def choices(self) -> bytes:
+        """Master of the keys that choose which rows of a person count."""
+        return self._derive("choices")
+
+    @property
     def worlds(self) -> bytes:
         """Master of the keys that draw a cohort's half-samples."""
         return self._derive("pac worlds")

@@ -12,6 +12,7 @@ from dpgate.forecasts import Forecast
 from dpgate.models import Budget, Dataset, Job, Release
 from dpgate.previews import Preview
 
+LIMIT = "At most 3 rows of each person count."
 SENTENCE = "Differential privacy: one person changes any probability by at most a factor e^0.5."
 
 
@@ -19,7 +20,9 @@ def release_of(count: int = 2, **changed: Any) -> Release:
     """A release of so many values; `changed` replaces fields of the answer."""
     values = [value_of(f"mean_{number}", 170.5 + number) for number in range(count)]
     outputs = [{"name": value["name"], "lower": "100.0", "upper": "250.0"} for value in values]
-    stated = {"predicate": {"guarantee": {"sentence": SENTENCE}, "outputs": outputs}}
+    stated = {
+        "predicate": {"guarantee": {"sentence": SENTENCE}, "mechanism": {"limit": LIMIT}, "outputs": outputs}
+    }
     raw = {
         "job_id": "job-shown",
         "dataset": "heights",

@@ -127,6 +127,7 @@ def _predicate(
             "nominalSize": declaration.nominal_size,
             "chosen": job.request.choices(),
             "parameters": dict(drawn.parameters),
+            **({} if drawn.limit is None else {"limit": drawn.limit}),
         },
         "guarantee": {
             "class": str(drawn.guarantee),

@@ -23,7 +23,8 @@ class DrawnValue:
 
 @dataclass(frozen=True)
 class Drawn:
-    """A release before it is signed: nothing in it is un-noised. `diagnostics` are about the runs."""
+    """A release before it is signed: nothing in it is un-noised. `diagnostics` are about the runs; `limit`
+    says how the rows of a person were limited, from the question alone."""
 
     mechanism: str
     guarantee: GuaranteeClass
@@ -32,6 +33,7 @@ class Drawn:
     values: tuple[DrawnValue, ...]
     files: Mapping[str, bytes]
     diagnostics: tuple[DrawnValue, ...] = ()
+    limit: str | None = None
 
 
 def text(value: DrawnValue) -> str:

@@ -104,6 +104,11 @@ class QueryRequest(Model):
         """How a person's rows are brought down to a limit; None where there is one anyway."""
         return rule_for(self.table(declaration), self.query.contribution)
 
+    def limit(self, declaration: Declaration) -> str | None:
+        """How a person's rows were brought down to a limit, in words; None where there is one anyway."""
+        rule = self.contribution(declaration)
+        return None if rule is None else rule.sentence(in_groups=bool(self.query.by))
+
     def groups(self, declaration: Declaration) -> tuple[tuple[str, ...], ...]:
         """Every combination of declared categories that rows are grouped by; one empty one without groups."""
         table = self.table(declaration)

@@ -35,7 +35,8 @@ def query_try(query: Query, epsilon: Epsilon = "1", twin: Twin = Path("twin"), a
     body = build_query_request(query, dataset=declaration.name, epsilon=epsilon)
     answer = answer_on_twin(parse(QueryRequest, body), declaration, twin)
     if as_json:
-        print_json({"dataset": declaration.name, "release": False, "values": _values(answer)})
+        told = {} if answer.limit is None else {"limit": answer.limit}
+        print_json({"dataset": declaration.name, "release": False, "values": _values(answer), **told})
     else:
         _print_answer(answer, epsilon=epsilon)
 
@@ -88,7 +89,8 @@ def _print_answer(answer: TwinAnswer, *, epsilon: str) -> None:
         "On the twin (nobody's data): not a release",
         ("output", "on the twin", "noise, 95 %"),
         rows,
-        note=f"With noise as for epsilon {epsilon}. Guarantee class on the original: pure_dp.",
+        note=f"With noise as for epsilon {epsilon}. Guarantee class on the original: pure_dp."
+        + (f" {answer.limit}" if answer.limit else ""),
     )
 
 

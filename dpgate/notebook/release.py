@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import json
 from typing import TYPE_CHECKING, Any
 
 from domain.chart.axis import figure_text
@@ -20,26 +18,19 @@ MOST_ONE_BY_ONE = 12
 
 @careful
 def release_html(release: Release) -> str:
-    stated = statement(release)
+    stated = release.stated
     bounds = _bounds(stated)
     parts = [promise(release.guarantee, release.cost, _sentence(stated)), _picture(release, bounds)]
     parts.append(table("Released values", _columns(release), [_cells(release, v) for v in release.values]))
     parts.append(paragraph("The noise interval covers the noise with 95 %, not the sampling error."))
+    if release.limit:
+        parts.append(paragraph(release.limit))
     if release.diagnostics:
         rows = [_cells(release, value) for value in release.diagnostics]
         parts.append(table("About the runs, noised as well", _columns(release), rows))
     if names := sorted(release.contents):
         parts.append(paragraph(f"Files: {', '.join(names[:10])}{' …' if len(names) > 10 else ''}"))
     return view(f"Release of {release.dataset}", *parts)
-
-
-def statement(release: Release) -> dict[str, Any]:
-    """What the certificate says, its signature not looked at; empty where it cannot be read."""
-    try:
-        found = json.loads(base64.b64decode(release.certificate["payload"]))
-        return dict(found["predicate"])
-    except (KeyError, TypeError, ValueError, RecursionError):
-        return {}
 
 
 def _sentence(stated: dict[str, Any]) -> str:

@@ -110,6 +110,7 @@ def release_facts(request: AnyRequest, release: Release) -> dict[str, Any]:
         "has_sampling": any(value.sampling_lower_95 is not None for value in release.values),
         "has_scale": any(value.noise_scale is not None for value in release.values),
         "promise": _promise(release),
+        "limit": _signed(release, "mechanism").get("limit"),
         "cost": ", ".join(f"{currency} {amount}" for currency, amount in release.cost.items()),
         "mechanism": request_facts.MECHANISMS[request.mechanism_name],
         "choices": request_facts.choices(request.choices()),
@@ -145,8 +146,14 @@ def _read(job_id: str, user: User, database: Database) -> tuple[Job, Dataset, Re
 
 def _promise(release: Release) -> Promise:
     """The class, with the sentence that the certificate signs."""
-    guarantee = opened(release.certificate).get("predicate", {}).get("guarantee", {})
-    return promise_of(release.guarantee, guarantee.get("sentence") or release.guarantee.sentence)
+    sentence = _signed(release, "guarantee").get("sentence")
+    return promise_of(release.guarantee, sentence or release.guarantee.sentence)
+
+
+def _signed(release: Release, part: str) -> dict[str, Any]:
+    """A part of what the certificate signs; empty in those of versions that had none."""
+    found: dict[str, Any] = opened(release.certificate).get("predicate", {}).get(part, {})
+    return found
 
 
 def _files(release: Release) -> list[tuple[str, int]]:

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from shown_objects import (
+    LIMIT,
     SENTENCE,
     budget_of,
     dataset_of,
@@ -86,6 +87,7 @@ def test_every_number_comes_with_its_promise() -> None:
     assert "pure_dp" in html
     assert "epsilon 0.5" in html
     assert SENTENCE in html
+    assert LIMIT in html
     assert "mean_0 170.5 ± 4" in html
     assert "declared 100 to 250" in html
     for thing in (job_of(), preview_of()):

@@ -14,7 +14,7 @@ from selenium.webdriver.support.select import Select
 from serving import Console, words
 from story import EMPIRICAL, HISTOGRAM, RELEASED, WAITING
 from told_drafts import DRAFT
-from told_releases import MANY
+from told_releases import LIMIT, MANY
 
 
 def table(text: str) -> list[dict[str, str]]:
@@ -108,6 +108,13 @@ def test_a_release_of_many_values_is_seen_at_one_look(shared_console: Console, b
     browser.driver.find_element(By.XPATH, "//summary[contains(., 'One by one')]").click()
     assert browser.driver.find_element(By.CSS_SELECTOR, ".values").is_displayed()
     assert browser.overflow(width=390) == []
+
+
+def test_a_release_says_how_rows_of_a_person_were_limited(shared_console: Console):
+    with shared_console.visit("ada") as ada:
+        limited, other = (ada.get(f"/jobs/{job_id}/release") for job_id in (MANY, RELEASED))
+    assert LIMIT in words(limited)
+    assert "rows of each person" not in words(other)
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,14 @@ from datetime import datetime
 import sqlalchemy as sa
 from factories import given_job, make_release, manifest_fields
 
+from domain.query.contribution import limit_sentence
 from domain.release import ReleasedValue, envelope, statement
 from domain.states import Actor, JobState
 from privacy.loss import GuaranteeClass
 from store import jobs, releases
 
 MANY = "job-many-values"
+LIMIT = limit_sentence(3)
 NAMES = [f"region_{number:03d}" for number in range(1, 101)]
 
 
@@ -41,7 +43,8 @@ def give_many_values(connection: sa.Connection, now: datetime) -> None:
         job_id=MANY, dataset="commuters", values=released, created_at=now, files={},
         guarantee=GuaranteeClass.APPROX_DP, cost={"rho": "0.01"},
     )  # fmt: skip
-    body = statement(subjects={}, predicate={"guarantee": {"sentence": release.guarantee.sentence}})
+    predicate = {"guarantee": {"sentence": release.guarantee.sentence}, "mechanism": {"limit": LIMIT}}
+    body = statement(subjects={}, predicate=predicate)
     certificate = envelope(body, signature=b"s", key_id="k")
     releases.insert(connection, release.model_copy(update={"certificate": certificate}))
     for before, after, actor in (

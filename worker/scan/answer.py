@@ -30,6 +30,7 @@ def draw_query(request: QueryRequest, declaration: Declaration, packed: bytes) -
         guarantee=GuaranteeClass.PURE_DP,
         relation=RELATION,
         parameters={"rows": mechanism.rows, **mechanism.parameters()},
+        limit=request.limit(declaration),
         values=values,
         files={FILE: _table(request, declaration, values).encode()},
     )

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from domain.dataset import Dataset
 from domain.errors import PlatformError
 from domain.query import QueryRequest
+from privacy.partition import derive_key
 from worker.cancelling import watched
 from worker.chunk import Chunk, grid_of
 from worker.scan.engine import ScanFailed
@@ -33,9 +35,18 @@ def scan_chunk(zone: WorkerZone, chunk: Chunk) -> dict[int, bytes]:
     grid.wait_for(0)
     # rows far above the public size make a scan late, never a failure that others would see
     with watched(zone, chunk, None):
-        totals = scan(source, request, dataset.declaration, limits=limits)
+        totals = scan(source, request, dataset.declaration, key=choice_key(zone, dataset), limits=limits)
         grid.wait_for(1)
     return {0: pack_sums(totals)}
+
+
+def choice_key(zone: WorkerZone, dataset: Dataset) -> bytes:
+    """Decides which rows of a person count, for all jobs on this version of a data set.
+
+    From the version's id, which is random, and not from the snapshot's name, which is a digest of all rows:
+    with a key of that, one person more would choose other rows of everybody.
+    """
+    return derive_key(zone.keys.choices, dataset_id=dataset.id, job_id="all jobs")
 
 
 def pack_sums(totals: Sequence[int]) -> bytes:

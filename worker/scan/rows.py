@@ -10,7 +10,7 @@ from domain.query import QueryRequest
 from domain.query.columns import declared_grid, find_column
 from privacy.grid import OutputGrid
 from worker.scan.cells import Parameters, category, clipped, condition, number, person, steps
-from worker.scan.limit import chosen, reduced
+from worker.scan.limit import Lot, chosen, reduced
 from worker.scan.source import Source
 
 _COMPARABLE = ("integer", "number", "categorical")
@@ -37,6 +37,7 @@ class Rows:
     source: Source
     parameters: Parameters
     part: Pass
+    key: bytes
 
     @property
     def table(self) -> Table:
@@ -53,11 +54,11 @@ class Rows:
     def contributed(self) -> str:
         """A chain of WITH clauses; the last relation, `contributed`, has columns g0, ... and q0, ..."""
         rule = self.request.contribution(self.declaration)
-        limited = "SELECT * FROM taking_part"
+        limited, lot = "SELECT * FROM taking_part", Lot(self.key, self.parameters)
         if rule is not None and rule.rows is not None:
-            limited = chosen(rule.rows, groups=self.groups, units=self.units)
+            limited = chosen(rule.rows, lot, groups=self.groups, units=self.units)
         elif rule is not None and rule.reduce is not None:
-            limited = reduced(rule.reduce, groups=self.groups, units=self.units)
+            limited = reduced(rule.reduce, lot, groups=self.groups, units=self.units)
         # each is used once: what is not kept in memory needs no room there
         parts = {"taking_part": self._taking_part(), "contributed": limited}
         return "WITH " + ", ".join(f"{name} AS NOT MATERIALIZED ({sql})" for name, sql in parts.items())

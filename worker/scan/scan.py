@@ -25,18 +25,24 @@ class Limits:
 
 
 def scan(
-    source: Source, request: QueryRequest, declaration: Declaration, *, limits: Limits = Limits()
+    source: Source,
+    request: QueryRequest,
+    declaration: Declaration,
+    *,
+    key: bytes,
+    limits: Limits = Limits(),
 ) -> tuple[int, ...]:
     """The query's `width` exact sums, a secret. Raises ScanFailed, whose text has seen no data.
 
     Where a table has many rows per person, people are gone through in passes by a hash of their name: how
-    many passes follows from the public nominal size, and each needs only its own people in memory.
+    many passes follows from the public nominal size, and each needs only its own people in memory. The key
+    decides which rows of a person count where not all of them do.
     """
     totals = totals_of(request.mechanism_for(declaration))
     turns = _passes(request, declaration, limits)
     with opened(source, memory_mib=limits.memory_mib, threads=limits.threads) as engine:
         parts = [
-            _one_pass(engine, source, request, declaration, totals, part=Pass(number, turns))
+            _one_pass(engine, source, request, declaration, totals, part=Pass(number, turns), key=key)
             for number in range(turns)
         ]
     return tuple(map(sum, zip(*parts, strict=True)))
@@ -50,9 +56,10 @@ def _one_pass(
     totals: Sums | Bins,
     *,
     part: Pass,
+    key: bytes,
 ) -> list[int]:
     parameters = Parameters()
-    rows = Rows(request, declaration, source, parameters, part)
+    rows = Rows(request, declaration, source, parameters, part, key)
     found = engine.rows(_statement(rows, totals), {**parameters.values, "place": source.place})
     groups = {group: position for position, group in enumerate(request.groups(declaration))}
     width = totals.width if isinstance(totals, Bins) else len(totals.finish(0, [0] * len(totals.aggregates)))
@@ -96,5 +103,6 @@ def _passes(request: QueryRequest, declaration: Declaration, limits: Limits) -> 
         nominal_size=declaration.nominal_size,
         rows=rule.rows or 1,
         values=len(request.query.read_columns) + len(request.query.by),
+        is_choice=rule.rows is not None,
         memory_mib=limits.memory_mib,
     )

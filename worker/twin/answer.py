@@ -42,6 +42,7 @@ def draw_counts(request: TwinRequest, declaration: Declaration, packed: bytes) -
         guarantee=request.guarantee,
         relation=RELATION,
         parameters={"tables": parameters, "rows_per_person": request.rows},
+        limit=request.limit(declaration),
         # thousands of counts that nobody reads one by one: the file holds them
         values=(),
         files={FILE: content + b"\n"},

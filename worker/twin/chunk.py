@@ -8,7 +8,7 @@ from domain.twin import cell_grid
 from domain.twin_request import TwinRequest, find_table
 from worker.cancelling import watched
 from worker.chunk import Chunk, grid_of
-from worker.scan.chunk import pack_sums
+from worker.scan.chunk import choice_key, pack_sums
 from worker.scan.engine import ScanFailed
 from worker.scan.scan import Limits
 from worker.scan.sealed import sealed_table
@@ -23,7 +23,7 @@ def count_chunk(zone: WorkerZone, chunk: Chunk) -> dict[int, bytes]:
     assert chunk.dataset.snapshot is not None
     snapshot = zone.snapshots.open(chunk.dataset.snapshot)
     limits = Limits(memory_mib=zone.settings.scan_memory_mib, threads=zone.settings.scan_threads)
-    grid = grid_of(chunk)
+    key, grid = choice_key(zone, chunk.dataset), grid_of(chunk)
     grid.wait_for(0)
     totals: list[int] = []
     # rows far above the public size make a scan late, never a failure that others would see
@@ -34,7 +34,7 @@ def count_chunk(zone: WorkerZone, chunk: Chunk) -> dict[int, bytes]:
                 source = sealed_table(lambda path=table.path: snapshot.open_table(path), table)  # type: ignore[misc]
             except PlatformError as error:
                 raise ScanFailed(f"a table could not be counted: {error}") from None
-            totals += count(source, wanted, limits=limits)
+            totals += count(source, wanted, key=key, limits=limits)
         grid.wait_for(1)
     return {0: pack_sums(totals)}
 

@@ -14,7 +14,7 @@ from privacy.twin import TwinMechanism
 from privacy.twin.mechanism import starts
 from worker.scan.cells import Parameters, person
 from worker.scan.engine import Engine, opened
-from worker.scan.limit import chosen
+from worker.scan.limit import Lot, chosen
 from worker.scan.rows import Pass
 from worker.scan.scan import Limits
 from worker.scan.source import Source
@@ -46,11 +46,12 @@ class Counting:
             nominal_size=self.nominal_size,
             rows=self.mechanism.rows,
             values=len(self.grids),
+            is_choice=True,
             memory_mib=limits.memory_mib,
         )
 
 
-def count(source: Source, counting: Counting, *, limits: Limits) -> tuple[int, ...]:
+def count(source: Source, counting: Counting, *, key: bytes, limits: Limits) -> tuple[int, ...]:
     """The mechanism's `width` exact counts, a secret. Raises ScanFailed, whose text has seen no data."""
     turns = counting.passes(limits)
     totals = [0] * counting.mechanism.width
@@ -59,7 +60,7 @@ def count(source: Source, counting: Counting, *, limits: Limits) -> tuple[int, .
     ) as engine:
         for number in range(turns):
             for part in _parts(counting):
-                for place, amount in _counted(engine, source, counting, part, Pass(number, turns)):
+                for place, amount in _counted(engine, source, counting, part, Pass(number, turns), key):
                     totals[place] += amount
     return tuple(totals)
 
@@ -74,7 +75,7 @@ def _parts(counting: Counting) -> Iterator[range]:
 
 
 def _counted(
-    engine: Engine, source: Source, counting: Counting, part: range, turn: Pass
+    engine: Engine, source: Source, counting: Counting, part: range, turn: Pass, key: bytes
 ) -> Iterator[tuple[int, int]]:
     """(place among the counts, rows)."""
     parameters = Parameters()
@@ -82,7 +83,7 @@ def _counted(
     taking_part = _taking_part(source, counting, part, parameters, turn)
     kept = "SELECT * FROM taking_part"
     if counting.is_of_many:
-        kept = chosen(counting.mechanism.rows, groups=(), units=names)
+        kept = chosen(counting.mechanism.rows, Lot(key, parameters), groups=(), units=names)
     places = ", ".join(_places(counting, part))
     # of our own names and numbers alone, like all below; what is declared is bound
     placed = f"SELECT unnest([{places}]) AS place FROM contributed"  # noqa: S608

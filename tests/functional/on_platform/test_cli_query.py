@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
+from factories import make_declaration
+from shown_objects import LIMIT, release_of
 from terminal import EXAMPLES, Platform, Terminal
 
 import dpgate
@@ -12,7 +15,10 @@ from domain.dataset import Declaration
 from domain.model import parse
 from domain.query import QueryRequest
 from dpgate import queries
+from dpgate.cli.catalogue import DECLARATION
 from dpgate.cli.exit_codes import ExitCode
+from dpgate.cli.jobs import print_release
+from dpgate.cli.query import query_try
 from dpgate.cli.registration import load_declaration
 from dpgate.query_file import answer_on_twin, build_query_request
 
@@ -121,6 +127,27 @@ def test_a_twin_without_its_table(asked: Platform) -> None:
     finally:
         table.write_bytes(content)
     assert "the twin has no people.csv" in " ".join(answer.err.split())
+
+
+def test_an_answer_of_many_rows_says_how_they_were_limited(tmp_path: Path, capsys) -> None:
+    (tmp_path / "visits.csv").write_text("who,score\na,1\na,2\na,3\nb,1\n", encoding="utf-8")
+    column = {"name": "score", "kind": "integer", "lower": 0, "upper": 9}
+    table = {
+        "path": "visits.csv",
+        "columns": [{"name": "who", "kind": "person"}, column],
+        "rows_per_person": "many",
+    }
+    declared = make_declaration(tables=[table], privacy_unit={"table": "visits.csv", "column": "who"})
+    (tmp_path / DECLARATION).parent.mkdir()
+    (tmp_path / DECLARATION).write_text(declared.model_dump_json(), encoding="utf-8")
+    query = "{kind: count, contribution: {rows: 2}}"
+    query_try(query, twin=tmp_path, as_json=True)
+    assert json.loads(capsys.readouterr().out)["limit"].startswith("At most 2 rows of each person count")
+
+
+def test_a_release_in_a_terminal_says_how_rows_were_limited(capsys) -> None:
+    print_release(release_of())
+    assert LIMIT in " ".join(capsys.readouterr().out.split())
 
 
 def test_every_kind_can_be_written_in_python() -> None:

@@ -16,6 +16,7 @@ from domain.model import parse
 from domain.query import QueryRequest
 from domain.release import opened
 from domain.states import Actor, JobState
+from dpgate.query_file import TWIN_KEY
 from dpgate.verification import check_release
 from store import datasets, jobs
 from store.sealing import open_sealed
@@ -24,7 +25,9 @@ from worker.certificate import public_key_pem
 from worker.collect import output_context
 from worker.execute import execute, execute_chunk
 from worker.importing import import_dataset
-from worker.scan.chunk import pack_sums, unpack_sums
+from worker.scan.chunk import choice_key, pack_sums, unpack_sums
+from worker.scan.scan import scan
+from worker.scan.source import plain_file
 
 _numbers = itertools.count(1)
 HEIGHT = {"kind": "mean", "column": "height"}
@@ -58,17 +61,19 @@ def ask(bench: Bench, query: dict[str, Any], *, epsilon: str = "1", **fields: An
     return job_id
 
 
+def visits_text() -> str:
+    rows = [(name, score, site) for name in PEOPLE for score in range(5) for site in ("north", "south")]
+    lines = ("participant_id,score,site", *(f"{name},{score},{site}" for name, score, site in rows))
+    return "".join(f"{line}\r\n" for line in lines)
+
+
 def given_visits(bench: Bench) -> None:
     """A second table with many rows of each of the twelve people."""
-    rows = [(name, score, site) for name in PEOPLE for score in range(5) for site in ("north", "south")]
-    text = "participant_id,score,site\r\n" + "".join(
-        f"{name},{score},{site}\r\n" for name, score, site in rows
-    )
     tables = [
         {"path": "participants.tsv", "columns": COLUMNS},
         {"path": "visits.csv", "columns": VISITS, "rows_per_person": "many"},
     ]
-    files = {"participants.tsv": table_text(PEOPLE), "visits.csv": text}
+    files = {"participants.tsv": table_text(PEOPLE), "visits.csv": visits_text()}
     import_dataset(bench.zone, given_delivery(bench, files, tables=tables).id)
 
 
@@ -138,6 +143,55 @@ def test_groups_and_many_rows_of_a_sealed_table(bench: Bench) -> None:
     assert sum(round(value.value) for value in release.values[1::2]) == 12 * 4
     assert release.files["result.csv"].splitlines()[0] == "site,output,value,lower_95,upper_95"
     assert release.files["result.csv"].splitlines()[2].startswith("north,count,")
+
+
+def test_which_rows_count_is_a_secret_of_the_version(bench: Bench, tmp_path) -> None:
+    """The key is the worker zone's, and of the version's random id: neither the rows nor a twin tell it."""
+    given_visits(bench)
+    query = {
+        "kind": "histogram",
+        "column": "score",
+        "edges": [1, 2, 3, 4],
+        "table": "visits.csv",
+        "contribution": {"rows": 3},
+    }
+    job_id = ask(bench, query)
+    execute(bench.zone, job_id)
+    execute_chunk(bench.zone, job_id, 0)
+    (row,) = bench.rows(run_outputs)
+    plain = open_sealed(row["sealed"], key=bench.zone.keys.outputs, context=output_context(job_id, 0))
+    dataset, request = imported(bench, bench.job(job_id).dataset_id), bench.job(job_id).request
+    assert isinstance(request, QueryRequest)
+    (tmp_path / "visits.csv").write_text(visits_text(), newline="")
+
+    def on_disk(key: bytes) -> tuple[int, ...]:
+        return scan(plain_file(tmp_path / "visits.csv"), request, dataset.declaration, key=key)
+
+    key = choice_key(bench.zone, dataset)
+    assert unpack_sums(plain) == on_disk(key)
+    assert on_disk(TWIN_KEY) != on_disk(key) != on_disk(bytes(32))
+    assert choice_key(bench.zone, dataset.model_copy(update={"snapshot": None})) == key
+    assert choice_key(bench.zone, dataset.model_copy(update={"id": "another"})) != key
+
+
+def test_a_release_names_how_rows_were_limited(bench: Bench) -> None:
+    """From the question alone: words that are the same whoever has how many rows."""
+    given_visits(bench)
+    limits = {}
+    for name, rule in {"rows": {"rows": 4}, "one": {"reduce": "least"}}.items():
+        job_id = ask(
+            bench,
+            {"kind": "count", "by": ["site"], "table": "visits.csv", "contribution": rule},
+        )
+        bench.drive()
+        limits[name] = opened(bench.release(job_id).certificate)["predicate"]["mechanism"]["limit"]
+    assert limits["rows"].startswith(
+        "At most 4 rows of each person count: where more take part, 4 are chosen"
+    )
+    assert limits["one"].startswith("Each person counts once, with the least of their rows: in the group")
+    job_id = ask(bench, HEIGHT)
+    bench.drive()
+    assert "limit" not in opened(bench.release(job_id).certificate)["predicate"]["mechanism"]
 
 
 def test_un_noised_sums_are_sealed_in_a_fixed_length(bench: Bench) -> None:

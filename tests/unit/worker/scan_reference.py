@@ -14,6 +14,10 @@ from factories import make_declaration
 from domain.dataset import Column, Declaration, Table
 from domain.query import QueryRequest
 from privacy.grid import OutputGrid
+from worker.scan import scan as scanning
+from worker.scan.source import Source
+
+KEY = bytes(range(32))
 
 COMPARE = {
     "=": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le,
@@ -40,10 +44,22 @@ def ask(query: Mapping[str, Any], **overrides: Any) -> QueryRequest:
     return QueryRequest.model_validate({"dataset": "heights", "query": query, "epsilon": "1", **overrides})
 
 
+def scan(
+    source: Source,
+    request: QueryRequest,
+    declaration: Declaration,
+    *,
+    key: bytes = KEY,
+    limits: scanning.Limits | None = None,
+) -> tuple[int, ...]:
+    """The scan that is tested, with a key of the tests unless one is given."""
+    return scanning.scan(source, request, declaration, key=key, limits=limits or scanning.Limits())
+
+
 def expected_totals(
     rows: Iterable[Mapping[str, str]], request: QueryRequest, declaration: Declaration
 ) -> tuple[int, ...]:
-    """The exact sums, from the text of the cells."""
+    """The exact sums under KEY, from the text of the cells."""
     table = request.table(declaration)
     query, groups = request.mechanism_for(declaration), request.groups(declaration)
     totals = [0] * query.width
@@ -64,23 +80,36 @@ def _contributed(rows, request, table, declaration):
         if person:
             of_person[person].append((group, units))
     limit = _limited(rule)
-    return [row for held in of_person.values() for row in limit(held)]
+    return [row for person, held in of_person.items() for row in limit(person, held)]
 
 
 def _limited(rule):
     if rule.rows is not None:
-        return lambda held: sorted(held, key=_hash)[: rule.rows]
-    return lambda held: [_reduced(held, rule.reduce)]
+        return lambda person, held: _winners(person, held)[: rule.rows]
+    return lambda person, held: [_reduced(person, held, rule.reduce)]
 
 
-def _hash(row):
-    group, units = row
-    return hashlib.sha256("|".join(map(str, (*group, *units))).encode()).hexdigest()
+def _winners(person, held):
+    """The rows by their tickets: those of one content are numbered, so that none stands for the others."""
+    seen, tickets = Counter(), []
+    for group, units in held:
+        number = seen[group, *units]
+        seen[group, *units] += 1
+        tickets.append((_ticket(person, number, *group, *units), group, units))
+    return [(group, units) for _, group, units in sorted(tickets)]
 
 
-def _reduced(held, reduce):
+def _ticket(*values):
+    """As docs/explanation/privacy/trusted-query.md has it."""
+    spelled = b"".join(b"%d:%s" % (len(told), told) for told in (str(value).encode() for value in values))
+    return hashlib.sha256(KEY.hex().encode() + spelled).hexdigest()
+
+
+def _reduced(person, held, reduce):
     counts = Counter(group for group, _ in held)
-    group = min(counts, key=lambda group: (-counts[group], group))
+    most = max(counts.values())
+    ties = [group for group, number in counts.items() if number == most]
+    group = min(ties, key=lambda group: _ticket(person, *group))
     columns = list(zip(*(units for found, units in held if found == group), strict=True))
     rule = {"mean": lambda values: sum(values) // len(values), "least": min, "greatest": max}[reduce]
     return group, [rule(values) for values in columns]

@@ -7,13 +7,12 @@ from typing import Any
 
 import pytest
 from factories import make_declaration, table_fields
-from scan_reference import ask
+from scan_reference import ask, scan
 
 from domain.delimited import BOM
 from store.keys import Keys
 from store.snapshots import SnapshotArea
 from worker.intake import check_delivery
-from worker.scan.scan import scan
 from worker.scan.sealed import sealed_table
 
 COLUMNS = [

@@ -9,13 +9,12 @@ from typing import Any
 import duckdb
 import pytest
 from factories import column_fields, make_declaration, table_fields
-from scan_reference import ask
+from scan_reference import ask, scan
 
 from domain.dataset import Declaration, ImportProblem
 from store.keys import Keys
 from store.snapshots import SnapshotArea
 from worker.intake import Delivery, ImportRefused, check_delivery
-from worker.scan.scan import scan
 from worker.scan.sealed import sealed_table
 
 PEOPLE = (

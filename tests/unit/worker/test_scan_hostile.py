@@ -7,7 +7,7 @@ import pytest
 from factories import make_declaration
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from scan_reference import ask
+from scan_reference import ask, scan
 
 from domain.dataset import Declaration
 from domain.errors import InvalidRequest
@@ -16,7 +16,7 @@ from domain.query import QueryRequest, check_query
 from store.keys import Keys
 from store.snapshots import SnapshotArea
 from worker.scan.engine import ScanFailed, opened
-from worker.scan.scan import Limits, scan
+from worker.scan.scan import Limits
 from worker.scan.sealed import sealed_table
 from worker.scan.source import LONGEST_LINE, Source, plain_file
 

@@ -11,10 +11,9 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from scan_reference import COLUMNS, ask, declaration_of
+from scan_reference import COLUMNS, ask, declaration_of, scan
 
 from privacy.trusted import Count, Groups, Histogram, Mean, Quantile, Sum, TrustedQuery, Variance
-from worker.scan.scan import scan
 from worker.scan.source import plain_file
 
 EXTREMES = ["0", "120", "60", "-1e9", "1e9", "n/a", "nan", "x"]

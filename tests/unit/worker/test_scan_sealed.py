@@ -9,14 +9,13 @@ import threading
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scan_reference import ask, declaration_of
+from scan_reference import ask, declaration_of, scan
 
 from domain.errors import PlatformError
 from store.keys import Keys
 from store.sealed_file import SealedFile
 from store.sealing import CHUNK, seal_stream
 from store.snapshots import SnapshotArea
-from worker.scan.scan import scan
 from worker.scan.sealed import PLACE, _OneFile, sealed_table
 
 KEY = b"k" * 32

@@ -9,10 +9,10 @@ import duckdb
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from scan_reference import COLUMNS, ask, declaration_of, expected_totals
+from scan_reference import COLUMNS, ask, declaration_of, expected_totals, scan
 
 from domain.errors import NotReady
-from worker.scan.scan import Limits, scan
+from worker.scan.scan import Limits
 from worker.scan.source import plain_file
 
 NUMBERS = ["0", "17", "39.5", "40", "64", "120", "1", "1.7", "2.2", "-3", "1e3", "1e308", "-1e308", "1e999"]
