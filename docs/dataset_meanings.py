@@ -160,6 +160,9 @@ DATASET: dict[str, dict[str, str]] = {
         "zooms": "Millimetres of a voxel along the first three axes.",
         "repetition_time": "With four axes: seconds from one volume to the next.",
         "orientation": "Where the first three axes lead: one letter of `R`/`L`, `A`/`P` and `S`/`I` each.",
+        "affine": "Where all people's volumes lie, in place of `orientation`: three rows of four numbers, "
+        "millimetres to the right, front and up for a step along each axis and at the first voxel.",
+        "any_orientation": "People's volumes lead to several directions. The import then compares nothing.",
         "fill": "`noise`: at random between the bounds. `phantom`: an ellipsoid as large as a brain, whose "
         "voxels change with time. `zeros`: nothing; packs to little.",
     },

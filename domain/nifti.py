@@ -76,13 +76,14 @@ _TWO = _Layout(
 @dataclass(frozen=True)
 class Grid:
     """What the first bytes of a file say of its voxels: numbers only, none of its words. `zooms` in mm;
-    `seconds` from one volume to the next and `axes` such as RAS, where the file says so."""
+    `seconds` from one volume to the next, `axes` such as RAS and `affine`, where the file says so."""
 
     dims: tuple[int, ...]
     kind: str
     zooms: tuple[float, float, float]
     seconds: float | None
     axes: str | None
+    affine: nifti_axes.Affine | None
 
 
 @dataclass(frozen=True)
@@ -102,19 +103,24 @@ class Header:
     def voxels(self) -> int:
         return math.prod(self.dims)
 
+    @property
+    def affine(self) -> nifti_axes.Affine | None:
+        return nifti_axes.read_affine(self.raw, self.order, is_second=self.layout is _TWO)
+
 
 def read(
     file: str, content: bytes, *, dims: tuple[int, ...] | None = None
 ) -> tuple[Header, npt.NDArray[np.float64]]:
     """Header and scaled voxels, the first axis fastest. Raises PipelineError for anything else.
 
-    With `dims` also for any other grid, before a voxel of it is looked at: nothing is spent on a larger one.
+    With `dims` also for other dimensions in space, in whatever order, before a voxel is looked at: nothing
+    is spent on a larger grid.
     """
     if len(content) > MAX_CONTENT_BYTES:
         raise PipelineError(f"{file} is larger than {MAX_CONTENT_BYTES} bytes")
     plain = _inflate(file, content, most=_most_bytes(dims)) if file.endswith(".gz") else content
     header = _header(file, plain)
-    if dims not in (None, header.dims):
+    if dims and [*sorted(dims[:3]), *dims[3:]] != [*sorted(header.dims[:3]), *header.dims[3:]]:
         raise PipelineError(f"{file} has other dimensions than it must: {_size(header.dims)} voxels")
     stored = np.dtype(header.kind).newbyteorder(header.order)
     if len(plain) - header.start < header.voxels * stored.itemsize:
@@ -152,8 +158,10 @@ def read_grid(file: str, head: bytes) -> Grid:
     scale = _SECONDS.get(units & 0x38)
     is_timed = rank > 3 and sides[3] > 1 and scale is not None and bool(steps[3])
     seconds = sizes[3] * scale if is_timed and scale else None
-    axes = nifti_axes.read_axes(head, order, is_second=layout is _TWO)
-    return Grid(_trimmed(sides[:rank]), _KINDS[datatype], (sizes[0], sizes[1], sizes[2]), seconds, axes)
+    affine = nifti_axes.read_affine(head, order, is_second=layout is _TWO)
+    axes = nifti_axes.letters_of(affine) if affine else None
+    dims, zooms = _trimmed(sides[:rank]), (sizes[0], sizes[1], sizes[2])
+    return Grid(dims, _KINDS[datatype], zooms, seconds, axes, affine)
 
 
 def blank_header(header: Header) -> bytes:
@@ -192,9 +200,9 @@ def new_header(
     kind: str,
     zooms: tuple[float, ...],
     seconds: float | None = None,
-    orientation: str = "RAS",
+    affine: nifti_axes.Affine | None = None,
 ) -> bytes:
-    """A NIfTI-1 header, little endian; its affine scales, and turns axes. `zooms`: edge of a voxel in mm.
+    """A NIfTI-1 header, little endian; its affine scales unless it is given. `zooms`: edge of a voxel in mm.
 
     With `seconds`, the time from one volume to the next along the fourth axis.
     """
@@ -209,8 +217,8 @@ def new_header(
         struct.pack_into("<f", made, 92, seconds)
         struct.pack_into("<B", made, 123, 2 + 8)  # millimetres and seconds
     struct.pack_into("<2h", made, 252, 0, 2)  # the affine of the rows below, aligned to some anatomy
-    for way, row in enumerate(nifti_axes.affine_rows(orientation, (*zooms, 1, 1, 1)[:3])):
-        struct.pack_into("<3f", made, 280 + 16 * way, *row)
+    for way, row in enumerate(affine or nifti_axes.affine_rows("RAS", (*zooms, 1, 1, 1)[:3])):
+        struct.pack_into(f"<{len(row)}f", made, 280 + 16 * way, *row)
     made[344:348] = b"n+1\0"
     return bytes(made) + bytes(_END_OF_HEADER)
 

@@ -10,11 +10,18 @@ import struct
 from collections.abc import Sequence
 
 Rows = Sequence[Sequence[float]]
+Affine = tuple[tuple[float, ...], ...]
+"""Three rows of four: millimetres to the right, front and up, for a step along each axis and at voxel 0."""
 
 PATTERN = "^([RL][AP][SI]|[RL][SI][AP]|[AP][RL][SI]|[AP][SI][RL]|[SI][RL][AP]|[SI][AP][RL])$"
 """One letter for each axis of the voxels, as in RAS."""
 
 _LETTERS = ("RL", "AP", "SI")
+
+
+def letters_of(affine: Affine) -> str | None:
+    """Where the axes of the voxels lead, as in RAS; None where an affine is none."""
+    return closest([row[:3] for row in affine])
 
 
 def affine_rows(orientation: str, zooms: Sequence[float]) -> tuple[tuple[float, ...], ...]:
@@ -28,7 +35,7 @@ def affine_rows(orientation: str, zooms: Sequence[float]) -> tuple[tuple[float, 
     )
 
 
-def read_axes(head: bytes, order: str, *, is_second: bool) -> str | None:
+def read_affine(head: bytes, order: str, *, is_second: bool) -> Affine | None:
     """Of a header that is long enough; None where it does not say, or says nonsense."""
     codes, number, start = ("2i", "d", 344) if is_second else ("2h", "f", 252)
     by_quaternion, by_rows = struct.unpack_from(order + codes, head, start)
@@ -36,11 +43,20 @@ def read_axes(head: bytes, order: str, *, is_second: bool) -> str | None:
     width = struct.calcsize(f"<{number}")
     if by_rows > 0:
         found = struct.unpack_from(f"{order}12{number}", head, start + 6 * width)
-        return closest([found[:3], found[4:7], found[8:11]])
+        return _sound([found[:4], found[4:8], found[8:12]])
     if by_quaternion > 0:
-        (flip,) = struct.unpack_from(order + number, head, 104 if is_second else 76)
-        return closest(_rotation(struct.unpack_from(f"{order}3{number}", head, start), flip))
+        flip, *zooms = struct.unpack_from(f"{order}4{number}", head, 104 if is_second else 76)
+        turned = _rotation(struct.unpack_from(f"{order}3{number}", head, start), flip)
+        origin = struct.unpack_from(f"{order}3{number}", head, start + 3 * width)
+        scaled = [[share * zoom for share, zoom in zip(row, zooms, strict=True)] for row in turned]
+        return _sound([[*row, offset] for row, offset in zip(scaled, origin, strict=True)])
     return None
+
+
+def _sound(rows: Rows) -> Affine | None:
+    affine = tuple(tuple(row) for row in rows)
+    is_finite = all(math.isfinite(number) for row in affine for number in row)
+    return affine if is_finite and closest([row[:3] for row in affine]) else None
 
 
 def closest(rows: Rows) -> str | None:

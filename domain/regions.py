@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from domain import nifti
 from domain.errors import PipelineError
+from domain.nifti_axes import letters_of
 
 MAX_LABEL = 65_535
 _MOSTLY = 0.5  # a cube of which less lies in the mask is left out
@@ -63,11 +64,17 @@ def of_cubes(dims: tuple[int, ...], edge: int, inside: npt.NDArray[np.bool_] | N
     return Regions(np.where(member, number[cube], 0).astype(np.uint16), names)
 
 
-def read_mask(mask: str, content: bytes, dims: tuple[int, ...]) -> npt.NDArray[np.float64]:
-    """The voxels of a mask. Raises PipelineError unless it lies on the same grid as the volume."""
+def read_mask(mask: str, content: bytes, volume: nifti.Header) -> npt.NDArray[np.float64]:
+    """The voxels of a mask. Raises PipelineError unless it lies on the same grid as the volume, and its axes
+    lead to the same sides where both say."""
     header, voxels = nifti.read(mask, content)
-    if header.dims != dims:
-        raise PipelineError(f"the mask {mask} has {_size(header.dims)} voxels, the volume {_size(dims)}")
+    if header.dims != volume.dims:
+        raise PipelineError(
+            f"the mask {mask} has {_size(header.dims)} voxels, the volume {_size(volume.dims)}"
+        )
+    theirs, ours = (letters_of(each.affine) if each.affine else None for each in (header, volume))
+    if theirs and ours and theirs != ours:
+        raise PipelineError(f"the mask {mask} leads to {theirs} and the volume to {ours}; turn the mask")
     return voxels
 
 

@@ -211,10 +211,11 @@ class Release:
         )
 
     @property
-    def limit(self) -> str | None:
-        """How the rows of a person were limited, as the certificate says; None where nothing was."""
-        found = self.stated.get("mechanism", {}).get("limit")
-        return None if found is None else str(found)
+    def remarks(self) -> tuple[str, ...]:
+        """What to know of how the numbers were made, as the certificate says: how the rows of a person were
+        limited, and what was compared of where volumes lie."""
+        mechanism = self.stated.get("mechanism", {})
+        return tuple(str(mechanism[name]) for name in ("limit", "placing") if name in mechanism)
 
     @property
     def stated(self) -> dict[str, Any]:

@@ -127,7 +127,7 @@ def _predicate(
             "nominalSize": declaration.nominal_size,
             "chosen": job.request.choices(),
             "parameters": dict(drawn.parameters),
-            **({} if drawn.limit is None else {"limit": drawn.limit}),
+            **_remarks(drawn),
         },
         "guarantee": {
             "class": str(drawn.guarantee),
@@ -141,6 +141,12 @@ def _predicate(
         "diagnostics": [_output(value) for value in drawn.diagnostics],
         "budget": [_account(standing) for standing in standings],
     }
+
+
+def _remarks(drawn: Drawn) -> dict[str, str]:
+    """What a reader of the numbers must know of how they were made, beside the mechanism."""
+    said = {"limit": drawn.limit, "placing": drawn.placing}
+    return {name: text for name, text in said.items() if text is not None}
 
 
 def _output(value: DrawnValue) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from domain.job import Job, JobRequest
 from domain.mechanism import BlackBox
 from domain.query import QueryRequest
 from domain.shape import Shape
+from domain.shape.nifti import NiftiShape
 from domain.twin_request import TwinRequest
 from privacy.mechanism import NoisedOutput, RunOutput
 from privacy.pac import Pac
@@ -61,6 +62,7 @@ def draw_pipeline(
         values=values,
         files=_files(job.request.shape, values),
         diagnostics=_diagnostics(mechanism, noised[len(values) :]),
+        placing=_placing(job.request.shape),
     )
 
 
@@ -90,6 +92,12 @@ def _diagnostics(mechanism: BlackBox, noised: Sequence[NoisedOutput]) -> tuple[D
     return tuple(
         DrawnValue(name, output, step=Fraction(1)) for name, output in zip(names, noised, strict=True)
     )
+
+
+def _placing(locked: Shape) -> str | None:
+    """Of each volume, what was compared of where those of runs lie."""
+    said = [f"{shape.file}: {shape.placing}" for shape in locked.files if isinstance(shape, NiftiShape)]
+    return " ".join(said) or None
 
 
 def _files(locked: Shape, values: Sequence[DrawnValue]) -> dict[str, bytes]:

@@ -24,7 +24,8 @@ class DrawnValue:
 @dataclass(frozen=True)
 class Drawn:
     """A release before it is signed: nothing in it is un-noised. `diagnostics` are about the runs; `limit`
-    says how the rows of a person were limited, from the question alone."""
+    says how the rows of a person were limited, `placing` what was compared of where volumes lie: both from
+    the question alone."""
 
     mechanism: str
     guarantee: GuaranteeClass
@@ -34,6 +35,7 @@ class Drawn:
     files: Mapping[str, bytes]
     diagnostics: tuple[DrawnValue, ...] = ()
     limit: str | None = None
+    placing: str | None = None
 
 
 def text(value: DrawnValue) -> str:

@@ -15,6 +15,7 @@ from pydantic import AfterValidator, Field, StringConstraints, WithJsonSchema, m
 from domain.dataset.twin_content import NOT_MADE, OTHER_RECORDINGS, TABLES, Share, TwinRecording, TwinTable
 from domain.model import InsidePath, Model, Number, Whole
 from domain.nifti_axes import PATTERN as ORIENTATION
+from domain.nifti_axes import Affine, affine_rows, letters_of
 
 PERSON = "{person}"
 MAX_TEXT = 1_000_000
@@ -39,10 +40,12 @@ VoxelType = Literal["uint8", "int8", "uint16", "int16", "uint32", "int32", "floa
 Orientation = Annotated[
     str, AfterValidator(_one_of_each), WithJsonSchema({"type": "string", "pattern": ORIENTATION})
 ]
+Row = Annotated[tuple[Number, ...], Field(min_length=4, max_length=4)]
 Axis = Annotated[Whole, Field(ge=1, le=1024)]
 Size = Annotated[Number, Field(gt=0, le=1e6)]
 
 _ZEROS_ARE_PACKED = 150
+_NEARLY = 1e-3
 _A_PERSON = r"sub-[A-Za-z0-9+]+"
 
 
@@ -73,9 +76,11 @@ class TwinVolume(Model):
     """A NIfTI volume for the twin: this grid, and voxels between these bounds.
 
     `zooms` are the millimetres of a voxel along the first three axes, `repetition_time` the seconds from one
-    volume to the next, `orientation` where the first three axes lead, such as RAS or LPS. `fill`: `noise` is
-    drawn at random, `phantom` an ellipsoid as large as a brain with noise, whose voxels change with time
-    where there are several volumes, `zeros` has nothing in it.
+    volume to the next, `orientation` where the first three axes lead, such as RAS or LPS; an `affine` says it
+    to the millimetre, where all people's volumes lie on one grid. An import refuses people's volumes that lie
+    otherwise, unless `any_orientation` says that they do. `fill`: `noise` is drawn at random, `phantom` an
+    ellipsoid as large as a brain with noise, whose voxels change with time where there are several volumes,
+    `zeros` has nothing in it.
     """
 
     shape: Annotated[tuple[Axis, ...], Field(min_length=3, max_length=4)]
@@ -85,6 +90,8 @@ class TwinVolume(Model):
     zooms: Annotated[tuple[Size, ...], Field(min_length=3, max_length=3)] = (1, 1, 1)
     repetition_time: Annotated[Size | None, Field(exclude_if=_is_as_ever)] = None
     orientation: Annotated[Orientation, Field(exclude_if=_is_as_ever)] = "RAS"
+    affine: Annotated[tuple[Row, ...] | None, Field(min_length=3, max_length=3, exclude_if=_is_unset)] = None
+    any_orientation: Annotated[bool, Field(exclude_if=_is_unset)] = False
     fill: Annotated[Literal["noise", "phantom", "zeros"], Field(exclude_if=_is_as_ever)] = "noise"
 
     @model_validator(mode="after")
@@ -106,6 +113,37 @@ class TwinVolume(Model):
         if self.lower < least or self.upper > most:
             raise ValueError(f"voxels of type {self.dtype} cannot hold all of {self.lower} to {self.upper}")
         return self
+
+    @model_validator(mode="after")
+    def _lies_in_one_place(self) -> TwinVolume:
+        if self.affine is None:
+            return self
+        if self.any_orientation:
+            raise ValueError("an affine is for volumes that lie alike; remove it or any_orientation")
+        axes = letters_of(self.affine)
+        if axes is None:
+            raise ValueError(
+                "affine leads nowhere: each of its first three columns needs a direction of its own"
+            )
+        if "orientation" in self.model_fields_set and self.orientation != axes:
+            raise ValueError(
+                f"orientation is {self.orientation} and the affine leads to {axes}; remove orientation"
+            )
+        edges = [math.hypot(*(row[axis] for row in self.affine)) for axis in range(3)]
+        if any(abs(zoom - edge) > _NEARLY * edge for zoom, edge in zip(self.zooms, edges, strict=True)):
+            said = ", ".join(f"{edge:.6g}" for edge in edges)
+            raise ValueError(f"the affine has voxels of {said} mm; state zooms: [{said}]")
+        return self
+
+    @property
+    def axes(self) -> str:
+        """Where the first three axes lead."""
+        return (self.affine and letters_of(self.affine)) or self.orientation
+
+    @property
+    def rows(self) -> Affine:
+        """The affine of the twin's volume: without a declared one its first voxel is at the origin."""
+        return self.affine or tuple((*row, 0.0) for row in affine_rows(self.orientation, self.zooms))
 
     @property
     def kind(self) -> VoxelKind:

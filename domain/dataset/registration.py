@@ -41,6 +41,10 @@ class ImportProblem(StrEnum):
     TOO_MANY_PEOPLE = "there are more people than 1.25 times the nominal size and 6; state a larger one"
     PEOPLE_MISSING = "a table or folder names a person who is missing from the privacy unit's table"
     FOLDER_MISSING = "a person of the privacy unit's table has no folder; state folders: some if that is so"
+    VOLUME_PLACE = (
+        "a person's volume is no NIfTI file, or does not lie as declared; turn it, declare its orientation "
+        "or affine, or state any_orientation"
+    )
     SAME_PEOPLE = (
         "people of this data set are in another cohort of yours already; declare that cohort, "
         "or state new_people: true if the same names stand for other people"

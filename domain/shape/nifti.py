@@ -1,8 +1,8 @@
 """The shape lock of a NIfTI volume: its grid, and which voxels make which number.
 
-Of a run on original data only the voxels' values are looked at, averaged by region: the grid must be the
-twin's, and the rest of the header is ignored. The release is written into the grid of the twin's file, with
-every word of that file's own left out.
+Of a run on original data only the voxels' values are looked at, averaged by region: the grid and its place
+must be the twin's, and the rest of the header is ignored. The release is written into the grid of the twin's
+file, with every word of that file's own left out.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field, StringConstraints, model_validator
 
-from domain import nifti, regions
+from domain import nifti, placing, regions
 from domain.errors import PipelineError
 from domain.model import InsidePath, Model
 from domain.pipeline import MAX_VALUES, OutputFile, VolumeBounds
@@ -71,10 +71,13 @@ class NiftiShape(Model):
         return self._header.voxels
 
     def read(self, content: bytes) -> list[float | None]:
-        """The mean of each region; None where no voxel of it is finite. Raises PipelineError for another
-        grid."""
-        _, voxels = nifti.read(self.file, content, dims=self._header.dims)
-        return regions.means(self._regions, voxels)
+        """The mean of each region; None where no voxel of it is finite. A volume whose axes run otherwise
+        through the same voxels is turned. Raises PipelineError for another grid or place."""
+        header, voxels = nifti.read(self.file, content, dims=self._header.dims)
+        turn = placing.find_turn(self._header.affine, header.affine, header.dims)
+        if turn is None or turn.dims(header.dims) != placing.of_space(self._header.dims):
+            raise PipelineError(f"{self.file} stands elsewhere than the twin's, or leads elsewhere")
+        return regions.means(self._regions, turn.apply(voxels, header.dims))
 
     def write(self, numbers: Sequence[str]) -> bytes:
         """The twin's grid, each region filled with its number, zero elsewhere; voxels are float64."""
@@ -82,6 +85,11 @@ class NiftiShape(Model):
             raise ValueError(f"{self.file} holds {self.numbers} numbers, got {len(numbers)}")
         voxels = regions.spread(self._regions, [float(number) for number in numbers])
         return nifti.write(self.file, base64.b64decode(self.header), voxels)
+
+    @property
+    def placing(self) -> str:
+        """What is compared of where a run's volume lies, in words."""
+        return placing.promise(self._header.affine)
 
     @cached_property
     def _header(self) -> nifti.Header:
@@ -143,7 +151,7 @@ def _regions(output: OutputFile, header: nifti.Header, sources: Mapping[str, byt
 
 
 def _averaged(asked: VolumeBounds, header: nifti.Header, sources: Mapping[str, bytes]) -> Regions:
-    labels = regions.read_mask(asked.mask, sources[asked.mask], header.dims) if asked.mask else None
+    labels = regions.read_mask(asked.mask, sources[asked.mask], header) if asked.mask else None
     if labels is not None and asked.average == 1:
         return regions.of_labels(labels, mask=str(asked.mask))
     if asked.average == 1 and header.voxels > MAX_VALUES:

@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterator
 from typing import BinaryIO, Literal
 
-from domain import nifti
+from domain import nifti, placing
 from domain.dataset.files import VOLUMES
 from domain.dataset.twin_content import RECORDINGS
 from domain.errors import PipelineError
@@ -65,6 +65,20 @@ def _volumes(theirs: nifti.Grid, ours: nifti.Grid) -> Iterator[Finding]:
             f"orientation is {theirs.axes} in the original and {ours.axes} in the twin: declare orientation.",
             "mend",
         )
+    yield from _places(theirs, ours)
+
+
+def _places(theirs: nifti.Grid, ours: nifti.Grid) -> Iterator[Finding]:
+    """Where both lead the same way; a twin without a declared affine stands at the origin, on purpose."""
+    if theirs.axes is None:
+        yield "its header does not say where its axes lead: set its sform.", "mend"
+    if theirs.affine is None or ours.affine is None or theirs.axes != ours.axes:
+        return
+    if not placing.lies_alike(theirs.affine, ours.affine, ours.dims):
+        if placing.is_placeless(ours.affine):
+            yield "its origin and tilt are not declared: the twin stands upright at the origin.", "purpose"
+        else:
+            yield "its affine is not the declared one: resample it, or declare orientation instead.", "mend"
 
 
 def _recordings(theirs: RecordingHead, ours: RecordingHead) -> Iterator[Finding]:

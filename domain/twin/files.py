@@ -60,8 +60,9 @@ def _is_as_ever(file: PersonFile) -> bool:
     volume = file.twin_volume
     if is_new or volume is None:
         return not is_new
-    # a repetition time and an orientation are in the header alone, which its maker does not write
-    return volume.fill == "noise" and volume.repetition_time is None and volume.orientation == "RAS"
+    # a repetition time and a place are in the header alone, which its maker does not write
+    is_plain = volume.orientation == "RAS" and volume.affine is None
+    return volume.fill == "noise" and volume.repetition_time is None and is_plain
 
 
 def _as_ever(file: PersonFile, person: str, draw: random.Random) -> bytes:

@@ -40,7 +40,7 @@ def make_file(volume: TwinVolume, draw: random.Random, *, compressed: bool) -> b
         kind=volume.kind,
         zooms=zooms,
         seconds=volume.repetition_time,
-        orientation=volume.orientation,
+        affine=volume.rows,
     )
     makers = {"zeros": _zeros, "noise": _plain_noise, "phantom": _phantom}
     pieces = makers[volume.fill](volume, draw)
@@ -78,7 +78,7 @@ def _phantom(volume: TwinVolume, draw: random.Random) -> Iterator[bytes]:
 
 def _slices(volume: TwinVolume) -> Iterator[tuple[Slice, Slice]]:
     """Of one volume: the tissue of each slice, and where its time course follows the blocks."""
-    halves = [half for letter in volume.orientation for ways, half in _HALF_AXES.items() if letter in ways]
+    halves = [half for letter in volume.axes for ways, half in _HALF_AXES.items() if letter in ways]
     grid = zip(volume.shape[:3], volume.zooms, halves, strict=True)
     away = [_distances(side, zoom, half) for side, zoom, half in grid]
     right = np.arange(volume.shape[0])[None, :] * 2 > volume.shape[0]

@@ -227,8 +227,7 @@ def print_release(release: Release) -> None:
         for row, value in zip(rows, shown, strict=True):
             row.append(_interval(value, value.sampling_lower_95, value.sampling_upper_95))
         note += " The sampling interval covers both, for the population, with about 95 %."
-    if release.limit:
-        note += f" {plain(release.limit)}"
+    note += "".join(f" {plain(remark)}" for remark in release.remarks)
     print_table(f"Release from {release.dataset}", columns, rows, note=note)
 
 

@@ -23,8 +23,7 @@ def release_html(release: Release) -> str:
     parts = [promise(release.guarantee, release.cost, _sentence(stated)), _picture(release, bounds)]
     parts.append(table("Released values", _columns(release), [_cells(release, v) for v in release.values]))
     parts.append(paragraph("The noise interval covers the noise with 95 %, not the sampling error."))
-    if release.limit:
-        parts.append(paragraph(release.limit))
+    parts.extend(map(paragraph, release.remarks))
     if release.diagnostics:
         rows = [_cells(release, value) for value in release.diagnostics]
         parts.append(table("About the runs, noised as well", _columns(release), rows))

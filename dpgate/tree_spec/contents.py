@@ -71,9 +71,31 @@ def _volume(group: Group) -> Proposal:
     }  # fmt: skip
     if seconds and len(dims) == 4:
         volume["repetition_time"] = seconds
-    if axes not in (None, "RAS"):
-        volume["orientation"] = axes
-    return Proposal({"twin_volume": volume}, (said,) if said else ())
+    place, asked = _place(group, axes)
+    return Proposal({"twin_volume": volume | place}, (*((said,) if said else ()), *asked))
+
+
+def _place(group: Group, axes: str | None) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Where the volumes lie: an affine that everybody's header has is a grid's, such as a template's. Other
+    people's are the pose of each in the scanner, of which the directions alone go on."""
+
+    def read(name: str, path: Path) -> tuple[tuple[float, ...], ...] | None:
+        affine = nifti.read_grid(name, head_of(path, nifti.HEAD_BYTES)).affine
+        return affine and tuple(tuple(round(number, 4) for number in row) for row in affine)
+
+    shared, others = agreed(group, read)
+    if shared and not others:
+        rows = [list(row) for row in shared]
+        return {"affine": rows}, (
+            f"affine: everybody's header has {json.dumps(rows)}: is this a public grid, as a template's is? "
+            "Otherwise remove affine and state orientation",
+        )
+    if axes is None:
+        return {}, (
+            "no direction of its axes is known: set the sform of the volumes, or they are not imported",
+        )
+    question = f"orientation: most headers lead to {axes}; is that so for everybody? Others are not imported"
+    return ({} if axes == "RAS" else {"orientation": axes}), (question,)
 
 
 def _sidecar(group: Group) -> Proposal:

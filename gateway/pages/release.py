@@ -110,7 +110,7 @@ def release_facts(request: AnyRequest, release: Release) -> dict[str, Any]:
         "has_sampling": any(value.sampling_lower_95 is not None for value in release.values),
         "has_scale": any(value.noise_scale is not None for value in release.values),
         "promise": _promise(release),
-        "limit": _signed(release, "mechanism").get("limit"),
+        "remarks": _remarks(release),
         "cost": ", ".join(f"{currency} {amount}" for currency, amount in release.cost.items()),
         "mechanism": request_facts.MECHANISMS[request.mechanism_name],
         "choices": request_facts.choices(request.choices()),
@@ -148,6 +148,12 @@ def _promise(release: Release) -> Promise:
     """The class, with the sentence that the certificate signs."""
     sentence = _signed(release, "guarantee").get("sentence")
     return promise_of(release.guarantee, sentence or release.guarantee.sentence)
+
+
+def _remarks(release: Release) -> list[str]:
+    """How the rows of a person were limited, and what was compared of where volumes lie."""
+    mechanism = _signed(release, "mechanism")
+    return [mechanism[name] for name in ("limit", "placing") if name in mechanism]
 
 
 def _signed(release: Release, part: str) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from worker.intake.refusal import ImportRefused, refuse_all
 from worker.intake.text_table import TextTable
 from worker.intake.tree import Tree, read_tree
 from worker.intake.undeclared import refuse_undeclared
+from worker.intake.volumes import check_volumes
 
 JOURNAL = "dpgate-journal.jsonl"
 """Beside the files of a delivery while they are being copied."""
@@ -153,6 +154,7 @@ def _people(
     refuse_undeclared(tree, places.nobodys, declaration, names.knows_all)
     check_folders(tree.folders, places, declaration, listed, people)
     check_texts(tree, places, declaration, people)
+    check_volumes(tree, places, declaration)
     check_cells([table for table in tables.values() if isinstance(table, TextTable)], people)
     return _OfTree(tree, checksums, {name: places.of_person.get(name, ()) for name in listed})
 

@@ -17,7 +17,7 @@ from lent_data import lent
 from nibabel.nifti1 import Nifti1Extension
 
 from domain import nifti
-from domain.dataset import PERSON, Declaration
+from domain.dataset import PERSON, Declaration, PersonFile
 from domain.model import parse
 from domain.profile.draft import ASK, open_questions
 from domain.twin import make_twin
@@ -220,6 +220,39 @@ def test_few_people_and_links_and_other_folders_are_in_no_proposal(tree, tmp_pat
     assert not [group for group in found.groups if group.suffix in ("T2w", "FLAIR")]
     with pytest.raises(DpgateError, match="no BIDS tree"):
         make_spec(tmp_path)
+
+
+def place_all(tree: Path, affines: dict[str, np.ndarray]) -> tuple[dict, list[str]]:
+    """The proposal for the T1w images when people's have these affines, and what is asked about it."""
+    for person, affine in affines.items():
+        path = tree / person / "anat" / f"{person}_T1w.nii.gz"
+        nibabel.save(nibabel.Nifti1Image(np.zeros((9, 11, 7), np.int16), affine), path)
+    spec = make_spec(tree)
+    path = "{person}/anat/{person}_T1w.nii.gz"
+    (volume,) = (file["twin_volume"] for file in spec.content["person_files"] if file["path"] == path)
+    return volume, [note for place, note in spec.notes if place == path]
+
+
+def test_where_volumes_lie_is_asked(tree):
+    """An affine that everybody has is a public grid's; where each lay in the scanner is nobody's business."""
+    people = [f"sub-K{number}" for number in range(1, 5)]
+    las = np.diag([-1.0, 1, 1.2, 1])
+    las[:3, 3] = (8, -4.5, 3)
+    volume, (note,) = place_all(tree, dict.fromkeys(people, las))
+    assert volume["affine"] == [[-1, 0, 0, 8], [0, 1, 0, -4.5], [0, 0, 1.2, 3]]
+    assert "is this a public grid" in note
+    parse(PersonFile, {"path": "{person}/x.nii", "twin_volume": volume})
+
+    poses = {person: las.copy() for person in people}
+    for number, affine in enumerate(poses.values()):
+        affine[0, 3] += number
+    volume, (note,) = place_all(tree, poses)
+    assert ("affine" in volume, volume["orientation"]) == (False, "LAS")
+    assert note.startswith("orientation: most headers lead to LAS; is that so for everybody?")
+
+    volume, notes = place_all(tree, {"sub-K1": np.diag([1, 1, 1.2, 1])})
+    assert ("affine" in volume, volume["orientation"]) == (False, "LAS")
+    assert "1 people have another header" in notes
 
 
 def test_what_is_too_large_becomes_smaller_and_is_told(tree):

@@ -92,7 +92,7 @@ def test_another_grid_is_a_failed_run():
 def test_nothing_of_a_run_but_its_voxels_counts():
     shape, other = locked(average=2), bytearray(made(2))
     other[148:160] = b"SMITH^JOHN\0\0"
-    other[280:296] = bytes(16)  # the affine
+    other[228:252] = b"SMITH^JOHN\0\0" * 2
     assert shape.read(bytes(other)) == shape.read(made(2))
 
 

@@ -2,13 +2,14 @@
 
 import math
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from domain import regions
+from domain import nifti, regions
 from domain.errors import PipelineError
 from domain.twin_volume import make_volume
 
@@ -72,9 +73,10 @@ def test_voxels_without_a_finite_number_do_not_count():
 
 def test_a_mask_lies_on_the_volumes_own_grid():
     content = make_volume((2, 3, 4), kind="u1", lower=0, upper=1, draw=random.Random(1))
-    assert regions.read_mask("m.nii", content, (2, 3, 4)).size == 24
+    header, _ = nifti.read("m.nii", content)
+    assert regions.read_mask("m.nii", content, header).size == 24
     with pytest.raises(PipelineError, match=r"m\.nii has 2x3x4 voxels, the volume 4x3x2"):
-        regions.read_mask("m.nii", content, (4, 3, 2))
+        regions.read_mask("m.nii", content, replace(header, dims=(4, 3, 2)))
 
 
 def test_too_many_cubes_are_refused():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
@@ -14,6 +15,9 @@ from factories import column_fields, make_declaration, table_fields
 
 from domain.checksums import manifest
 from domain.dataset import ImportProblem as P
+from domain.dataset import TwinVolume
+from domain.model import parse
+from domain.twin.files_volumes import make_file
 from worker.intake import Delivery, ImportRefused, check_delivery
 
 TABLE = "participant_id\tage\tsex\theight\nsub-1\t30\tf\t1.7\nsub-10\t40\tm\t1.8\n"
@@ -29,6 +33,12 @@ BARE: dict[str, Any] = {
 }
 BIDS: dict[str, Any] = {**BARE, "person_files": [{"path": "{person}/eeg.json"}]}
 BOTH: dict[str, Any] = {"tables": [table_fields(), VISITS]}
+GRID: dict[str, Any] = {"shape": [2, 2, 2], "lower": 0, "upper": 9}
+VOLUMES: dict[str, Any] = {
+    **BARE,
+    "folders": "some",
+    "person_files": [{"path": "{person}/x.nii", "twin_volume": GRID}],
+}
 SECRET = "canary-7d1"
 
 
@@ -53,6 +63,12 @@ def visits(text: str) -> Callable[[Path], None]:
 def tree(**files: str) -> Callable[[Path], None]:
     named = {path.replace("__", "/"): text for path, text in files.items()}
     return lambda folder: write(folder, {"participants.tsv": TABLE, **named})
+
+
+def volume(orientation: str) -> Callable[[Path], None]:
+    grid = parse(TwinVolume, {**GRID, "orientation": orientation})
+    content = make_file(grid, random.Random(1), compressed=False)
+    return lambda folder: write(folder, {"participants.tsv": TABLE, "sub-1/x.nii": content})
 
 
 def linked(folder: Path) -> None:
@@ -176,6 +192,8 @@ PROBLEMS: list[tuple[str, P, Callable[[Path], None], dict[str, Any]]] = [
     ("two spellings of one", P.PERSON_REPEATED, table(TABLE + " sub-1 \t1\tf\t1\n"), {}),
     ("a stranger in a table", P.PEOPLE_MISSING, visits(f"who,score\n{SECRET},7\n"), BOTH),
     ("a stranger's folder", P.PEOPLE_MISSING, tree(**{"sub-2__eeg.json": "{}"}), BIDS),
+    ("a volume that leads elsewhere", P.VOLUME_PLACE, volume("LAS"), VOLUMES),
+    ("a volume that is none", P.VOLUME_PLACE, tree(**{"sub-1__x.nii": SECRET}), VOLUMES),
     ("no folder of a person", P.FOLDER_MISSING, tree(**{"sub-1__eeg.json": "{}"}), BIDS),
 ]
 
@@ -190,6 +208,19 @@ def test_each_problem(subtests: pytest.Subtests, tmp_path: Path) -> None:
                 check(folder, **fields).verify()
             assert refused.value.problem is problem
             assert SECRET not in refused.value.problem  # the words that pass the gateway
+
+
+def test_volumes_that_lie_as_declared_are_taken(tmp_path: Path) -> None:
+    for orientation, declared in (
+        ("RAS", {}),
+        ("LAS", {"orientation": "LAS"}),
+        ("LAS", {"any_orientation": True}),
+    ):
+        folder = tmp_path / "-".join([orientation, *declared])
+        folder.mkdir()
+        volume(orientation)(folder)
+        files = [{"path": "{person}/x.nii", "twin_volume": GRID | declared}]
+        assert list(check(folder, **{**VOLUMES, "person_files": files}).people["sub-1"]) == ["sub-1/x.nii"]
 
 
 def test_the_table_covers_the_list() -> None:

@@ -1,0 +1,246 @@
+"""Volumes that lie alike, or whose axes run otherwise through the same voxels, against another reader."""
+
+from __future__ import annotations
+
+import itertools
+from random import Random
+
+import nibabel
+import numpy as np
+import pytest
+from nibabel import orientations
+
+from domain import nifti, placing
+from domain.dataset import TwinVolume
+from domain.errors import InvalidRequest, PipelineError
+from domain.model import parse
+from domain.pipeline import OutputFile
+from domain.shape import nifti as nifti_shape
+from domain.twin.file_conformance import compare_file
+from domain.twin.files_volumes import make_file
+from worker.intake.volumes import misplaced
+
+DIMS = (4, 5, 6)
+WAYS = ("RL", "AP", "SI")
+LETTERS = ["".join(each) for order in itertools.permutations(WAYS) for each in itertools.product(*order)]
+OBLIQUE = np.array([[1.9, 0.3, 0, -30], [-0.28, 1.95, 0.4, -41.5], [0.1, -0.4, 3, 12.25], [0, 0, 0, 1]])
+PLACED = np.diag([2.0, 2, 3, 1]) + np.array([[0, 0, 0, -90], [0, 0, 0, -126], [0, 0, 0, -72], [0] * 4])
+UPRIGHT = np.diag([2.0, 2, 3, 1])
+
+
+def image_of(affine: np.ndarray, voxels: np.ndarray | None = None) -> nibabel.Nifti1Image:
+    if voxels is None:
+        voxels = np.arange(np.prod(DIMS), dtype=np.float32).reshape(DIMS)
+    return nibabel.Nifti1Image(voxels.astype(np.float32), affine)
+
+
+def turned_to(image: nibabel.Nifti1Image, letters: str) -> nibabel.Nifti1Image:
+    """By the other reader: the same voxels in the same places, the axes in this order and direction."""
+    start = orientations.io_orientation(image.affine)
+    way = orientations.ornt_transform(start, orientations.axcodes2ornt(letters))
+    return image.as_reoriented(way)
+
+
+def locked(image: nibabel.Nifti1Image, **volume: object) -> nifti_shape.NiftiShape:
+    asked = {"name": "cube", "lower": 0, "upper": 200, "average": 2, **volume}
+    output = OutputFile.model_validate({"file": "mean.nii", "volume": asked})
+    return nifti_shape.lock(output, image.to_bytes(), {})
+
+
+@pytest.mark.parametrize("affine", [UPRIGHT, PLACED, OBLIQUE], ids=["upright", "placed", "oblique"])
+def test_axes_in_any_order_and_direction_are_undone(affine, subtests):
+    image = image_of(affine)
+    shape = locked(image)
+    expected = shape.read(image.to_bytes())
+    others = {letters: turned_to(image, letters) for letters in LETTERS}
+    assert len(others) == 48
+    for letters, other in others.items():
+        with subtests.test(letters):
+            assert shape.read(other.to_bytes()) == expected
+    # the test of the test: without the turn, other voxels stand in each place
+    as_they_lie = [other.get_fdata().ravel(order="F").tolist() for other in others.values()]
+    assert sum(voxels == image.get_fdata().ravel(order="F").tolist() for voxels in as_they_lie) == 1
+
+
+@pytest.mark.parametrize(
+    ("affine", "other"),
+    [
+        (PLACED, PLACED + np.array([[0, 0, 0, 0.3]] + [[0] * 4] * 3)),
+        (PLACED, UPRIGHT),
+        (PLACED, OBLIQUE),
+        (OBLIQUE, np.diag([-1.0, 1, 1, 1]) @ OBLIQUE),
+        (UPRIGHT, np.diag([2.0, 2, 2.5, 1])),
+        (PLACED, PLACED @ np.diag([1.2, 1, 1, 1])),
+        (PLACED, np.full((4, 4), np.nan)),
+    ],
+    ids=["a little aside", "another origin", "tilted", "mirrored", "other voxels", "stretched", "no number"],
+)
+def test_a_volume_that_stands_elsewhere_is_a_failed_run(affine, other):
+    shape = locked(image_of(affine))
+    moved = bytearray(image_of(affine).to_bytes())
+    moved[280:328] = np.asarray(other[:3], "<f4").tobytes()
+    with pytest.raises(PipelineError, match="stands elsewhere"):
+        shape.read(bytes(moved))
+
+
+def test_a_volume_a_tenth_of_a_voxel_aside_counts():
+    shape = locked(image_of(PLACED))
+    aside = PLACED.copy()
+    aside[0, 3] += 0.19
+    assert shape.read(image_of(aside).to_bytes()) == shape.read(image_of(PLACED).to_bytes())
+
+
+def test_a_twin_without_a_place_compares_directions_and_sizes():
+    """A twin of an orientation alone has its first voxel at the origin; people's volumes do not."""
+    shape = locked(image_of(UPRIGHT))
+    expected = shape.read(image_of(UPRIGHT).to_bytes())
+    assert shape.read(image_of(PLACED).to_bytes()) == expected
+    assert shape.read(turned_to(image_of(PLACED), "LPI").to_bytes()) == expected
+    assert "means nothing" in shape.placing
+    assert "means nothing" not in locked(image_of(PLACED)).placing
+
+
+def test_volumes_that_say_nothing_are_taken_with_each_other_alone():
+    silent = bytearray(image_of(UPRIGHT).to_bytes())
+    silent[252:256] = bytes(4)
+    output = OutputFile.model_validate(
+        {"file": "mean.nii", "volume": {"name": "cube", "lower": 0, "upper": 200, "average": 2}}
+    )
+    shape = nifti_shape.lock(output, bytes(silent), {})
+    assert shape.read(bytes(silent))
+    assert "which side" in shape.placing
+    for one, other in ((shape, image_of(UPRIGHT).to_bytes()), (locked(image_of(UPRIGHT)), bytes(silent))):
+        with pytest.raises(PipelineError, match="stands elsewhere"):
+            one.read(other)
+
+
+def test_an_order_of_axes_that_only_sizes_tell_is_no_turn():
+    """Five by four by six voxels with the axes of four by five by six lie elsewhere, however few they are."""
+    shape = locked(image_of(PLACED))
+    other = image_of(PLACED, np.zeros((5, 4, 6)))
+    with pytest.raises(PipelineError, match="stands elsewhere"):
+        shape.read(other.to_bytes())
+
+
+def test_flat_volumes_have_a_place_too():
+    flat = image_of(PLACED, np.arange(20).reshape(4, 5))
+    shape = locked(flat, average=1)
+    mirrored = nibabel.Nifti1Image(np.flip(flat.get_fdata(), 0).astype(np.float32), PLACED @ FLIPPED)
+    assert shape.read(mirrored.to_bytes()) == shape.read(flat.to_bytes())
+
+
+FLIPPED = np.array([[-1.0, 0, 0, 3], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]])
+
+
+def test_a_mask_that_leads_elsewhere_is_refused():
+    mask = turned_to(image_of(UPRIGHT, np.ones(DIMS)), "LAS").to_bytes()
+    asked = {"name": "roi", "lower": 0, "upper": 200, "mask": "m.nii"}
+    output = OutputFile.model_validate({"file": "mean.nii", "volume": asked})
+    with pytest.raises(PipelineError, match=r"m\.nii leads to LAS and the volume to RAS; turn the mask"):
+        nifti_shape.lock(output, image_of(UPRIGHT).to_bytes(), {"m.nii": mask})
+
+
+def test_an_affine_is_read_as_another_reader_does(subtests):
+    for kind in (nibabel.Nifti1Image, nibabel.Nifti2Image):
+        for way in ("sform", "qform"):
+            for seed in range(5):
+                with subtests.test(kind=kind, way=way, seed=seed):
+                    turn, _ = np.linalg.qr(np.random.default_rng(seed).normal(size=(3, 3)))
+                    affine = np.eye(4)
+                    affine[:3, :3] = turn @ np.diag([2, 3, 4])
+                    affine[:3, 3] = (-90, 11.5, 4)
+                    image = kind(np.zeros(DIMS, np.int16), affine)
+                    image.set_sform(affine, code=1 if way == "sform" else 0)
+                    image.set_qform(affine, code=1 if way == "qform" else 0)
+                    found = nifti.read_grid("x.nii", image.to_bytes()).affine
+                    assert found is not None
+                    assert np.allclose(found, kind.from_bytes(image.to_bytes()).affine[:3], atol=1e-4)
+
+
+ROWS = [[-2.0, 0, 0, 90], [0, 2, 0, -126], [0, 0, 3, -72]]
+GRID = {"shape": [4, 5, 6], "lower": 0, "upper": 9, "zooms": [2, 2, 3]}
+
+
+def volume(**fields: object) -> TwinVolume:
+    return parse(TwinVolume, {**GRID, **fields})
+
+
+def test_a_declared_affine_is_the_twins(subtests):
+    for fill in ("noise", "phantom", "zeros"):
+        with subtests.test(fill):
+            content = make_file(volume(affine=ROWS, fill=fill), Random(1), compressed=False)
+            image = nibabel.Nifti1Image.from_bytes(content)
+            assert np.array_equal(image.affine[:3], ROWS)
+            assert nibabel.aff2axcodes(image.affine) == ("L", "A", "S")
+    assert volume(affine=ROWS).axes == "LAS"
+    assert "affine" not in volume().model_dump()
+    assert "any_orientation" not in volume().model_dump()
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"affine": ROWS[:2]}, "affine"),
+        ({"affine": [row[:3] for row in ROWS]}, "affine"),
+        ({"affine": [[0, 0, 0, 1], *ROWS[1:]]}, "leads nowhere"),
+        ({"affine": ROWS, "orientation": "RAS"}, "the affine leads to LAS; remove orientation"),
+        ({"affine": ROWS, "zooms": [2, 2, 2]}, r"state zooms: \[2, 2, 3\]"),
+        ({"affine": ROWS, "any_orientation": True}, "remove it or any_orientation"),
+    ],
+)
+def test_an_affine_that_cannot_be(fields, said):
+    with pytest.raises(InvalidRequest, match=said):
+        volume(**fields)
+
+
+def test_what_is_wrong_with_a_volume_and_what_to_do():
+    las = turned_to(image_of(PLACED), "LAS").to_bytes()
+    silent = bytearray(las)
+    silent[252:256] = bytes(4)
+    exact = volume(affine=PLACED[:3].tolist())
+    assert misplaced("x.nii", las, volume(orientation="LAS")) is None
+    assert misplaced("x.nii", image_of(PLACED).to_bytes(), exact) is None
+    for head, declared, words in (
+        (las, volume(), "leads to LAS and is declared RAS; turn it, or declare orientation: LAS"),
+        (las, exact, "its affine is not the declared one"),
+        (bytes(silent), volume(), "set its sform"),
+        (b"no volume", volume(), "no NIfTI volume"),
+    ):
+        said = misplaced("x.nii", head, declared)
+        assert said is not None
+        assert words in said
+
+
+def test_compare_tells_where_volumes_lie(tmp_path):
+    def said(theirs: bytes, ours: bytes) -> list[tuple[str, str]]:
+        (tmp_path / "one.nii").write_bytes(theirs)
+        (tmp_path / "two.nii").write_bytes(ours)
+
+        def opened(place: str):
+            return (tmp_path / place).open("rb")
+
+        return list(compare_file("x.nii", "one.nii", "two.nii", opened, opened))
+
+    placed, upright = image_of(PLACED).to_bytes(), image_of(UPRIGHT).to_bytes()
+    assert said(placed, placed) == []
+    ((words, when),) = said(placed, upright)
+    assert (when, "not declared: the twin stands upright at the origin" in words) == ("purpose", True)
+    assert said(image_of(OBLIQUE).to_bytes(), image_of(OBLIQUE).to_bytes()) == []
+    aside = PLACED.copy()
+    aside[1, 3] += 4
+    ((words, when),) = said(image_of(aside).to_bytes(), placed)
+    assert (when, "its affine is not the declared one" in words) == ("mend", True)
+    silent = bytearray(placed)
+    silent[252:256] = bytes(4)
+    ((words, when),) = said(bytes(silent), placed)
+    assert (when, "set its sform" in words) == ("mend", True)
+
+
+def test_no_two_turns_of_a_placed_volume_are_one():
+    """Each of the 48 orders and directions is told from the others, so none is undone by another's turn."""
+    affine = tuple(map(tuple, OBLIQUE[:3]))
+    turns = {
+        placing.find_turn(affine, nifti.read_grid("x.nii", other.to_bytes()).affine, other.shape)
+        for other in (turned_to(image_of(OBLIQUE), letters) for letters in LETTERS)
+    }
+    assert len(turns - {None}) == 48
