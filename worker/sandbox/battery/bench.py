@@ -90,7 +90,7 @@ class Bench:
         self.conditions, self._little_s = conditions, little_s
         self.patience_s, self.death_s = patience_s, death_s
         self.mark = f"dpg{secrets.token_hex(5)}"
-        self._facts = {**targets.facts(), **_INSIDE, **(bare or {}), "mark": self.mark}
+        self._facts = {**targets.facts(), **INSIDE, **(bare or {}), "mark": self.mark}
         self._code = attack_sources()
         self._open: dict[int, tuple[SlotOrder, Slot]] = {}
         self._threads: dict[int, ThreadPoolExecutor] = {}
@@ -173,7 +173,7 @@ class Bench:
 
 
 # Where things are in a sandbox; a bare run is told otherwise.
-_INSIDE: Mapping[str, Any] = {
+INSIDE: Mapping[str, Any] = {
     "bare": False,
     "init": 1,
     "pipeline": "/pipeline",

@@ -1,0 +1,27 @@
+"""The gate on a supervised sandbox, which a test may have doctored."""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+
+import pytest
+from sandbox_harness import SLOT
+
+from worker.sandbox.gate.bench import GateBench
+from worker.sandbox.gate.search import Search
+from worker.sandbox.host_image import HostImage
+from worker.sandbox.supervised import SupervisedSandbox
+
+FEW_PATHS = 2000
+
+
+@pytest.fixture
+def search(supervised: SupervisedSandbox, image: HostImage, mode: str) -> Iterator[Callable[[], Search]]:
+    """Made when it is asked for: then with what was doctored until then."""
+    with ExitStack() as undo:
+
+        def made() -> Search:
+            bench = GateBench(supervised, image, warm=mode == "warm", most=FEW_PATHS, first_slot=SLOT + 40)
+            undo.enter_context(bench)
+            return Search(bench, mode=mode, say=lambda _: None, learned=6)
+
+        yield made

@@ -1,0 +1,24 @@
+"""The gate on this host's sandbox: nothing that a run can read moves with what other runs do, but for what is
+on the list.
+"""
+
+from contextlib import ExitStack
+
+import pytest
+
+from worker.sandbox.battery.targets import Targets
+from worker.sandbox.gate import senders
+
+
+def test_nothing_unlisted_moves_when_others_do_what_they_can(search):
+    report = search().short()
+    assert report.values > 2000
+    assert report.is_closed, report.as_json()
+
+
+@pytest.mark.deep("each sender by itself, in each place")
+def test_nothing_unlisted_moves_for_any_sender(search):
+    with ExitStack() as held:
+        targets = held.enter_context(Targets())
+        report = search().deep(senders.of_battery(targets))
+    assert report.is_closed, report.as_json()

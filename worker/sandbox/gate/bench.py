@@ -1,0 +1,148 @@
+"""Slots in which looks and senders run. One thread for each slot: backends tie the life of a run to the
+thread that started it.
+"""
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Self
+
+from sandbox_images.gate import COMMAND, SEEN, gate_sources
+from sandbox_images.probe import attack_sources
+from sandbox_images.seccomp.bpf import ARCHITECTURES
+from worker.sandbox.protocol import (
+    MIB,
+    Audience,
+    Image,
+    Limits,
+    Sandbox,
+    SandboxUnavailable,
+    Slot,
+    SlotOrder,
+)
+
+FIRST_SLOT = 9_970  # users of their own, so that nothing here counts against running slots
+HOLD_S = 0.6  # how long a sender beside a look goes on
+MARK = "x7qMarkOfAnother"  # a word in the block of every sender, which no look may find in its memory
+_LIMITS = Limits(
+    wall_s=3,
+    cpu_s=5,
+    memory_bytes=256 * MIB,
+    processes=64,
+    tmp_bytes=8 * MIB,
+    output_bytes=8 * MIB,
+    file_bytes=8 * MIB,
+    inodes=2000,
+)
+
+Value = int | float | str
+Look = Mapping[str, Value]
+
+
+@dataclass(frozen=True)
+class Sending:
+    """What a hostile run does."""
+
+    name: str
+    senders: tuple[str, ...] = ()
+    attacks: tuple[tuple[str, str], ...] = ()  # (script, function) of the battery
+    facts: tuple[tuple[str, Any], ...] = ()  # what the attacks are told of things to attack
+
+
+class GateBench:
+    """A sandbox and open slots on it. Close it."""
+
+    def __init__(
+        self, sandbox: Sandbox, image: Image, *, warm: bool, most: int, first_slot: int = FIRST_SLOT
+    ) -> None:
+        """`most`: of the paths that a look looks at. `first_slot`: of numbers that nobody else uses."""
+        self._sandbox, self._most, self._first_slot = sandbox, most, first_slot
+        self._order = SlotOrder(
+            image=image,
+            code={**attack_sources(), **gate_sources()},
+            command=COMMAND,
+            levels=("group",),
+            outputs=(SEEN,),
+            limits=_LIMITS,
+            audience=Audience.ORIGINAL,
+            warm=() if warm else None,
+        )
+        self._slots: dict[int, Slot] = {}
+        self._threads: dict[int, ThreadPoolExecutor] = {}
+
+    def look(self, slot: int = 0, *, residuals: Sequence[str] = ()) -> Look:
+        """All that a run can read, or, of residual channels, what was measured."""
+        return self.start_look(slot, residuals=residuals).result()
+
+    def start_look(self, slot: int, *, residuals: Sequence[str] = ()) -> "Future[Look]":
+        mark = "".join(chr(ord(letter) + 1) for letter in MARK)
+        asked = {"role": "look", "mark": mark, "most": self._most, "residuals": list(residuals)}
+        return self._thread(slot).submit(self._looked, slot, asked)
+
+    def start(self, sending: Sending | None, slot: int, *, hold_s: float = 0.0) -> "Future[None]":
+        """A hostile run; None: a quiet one, so that the number of runs says nothing."""
+        if sending is None:
+            return self._thread(slot).submit(self._done, slot, {"role": "quiet"}, {})
+        asked = {
+            "role": "send",
+            "hold_s": hold_s,
+            "senders": sending.senders,
+            "attacks": sending.attacks,
+        }
+        target = {**dict(sending.facts), "apart": True, "attacks": sending.attacks, "mark": "gatemark"}
+        more = {
+            "data.csv": b"1,0\n",
+            f"{MARK}.csv": MARK.encode() * 100,
+            "target.json": json.dumps(target).encode(),
+        }
+        return self._thread(slot).submit(self._done, slot, asked, more)
+
+    def renew(self) -> None:
+        """Close all slots: the next run of each is the first of a new one."""
+        for slot in list(self._slots):
+            self._thread(slot).submit(self._drop, slot).result()
+
+    def _thread(self, slot: int) -> ThreadPoolExecutor:
+        return self._threads.setdefault(slot, ThreadPoolExecutor(1, thread_name_prefix=f"slot {slot}"))
+
+    def _looked(self, slot: int, asked: Mapping[str, Any]) -> Look:
+        outputs = self._run(slot, asked, {})
+        if outputs is None:
+            raise SandboxUnavailable("a run that only looks did not end well: nothing can be said")
+        found: Look = json.loads(outputs[SEEN])
+        return found
+
+    def _done(self, slot: int, asked: Mapping[str, Any], more: Mapping[str, bytes]) -> None:
+        self._run(slot, asked, more)  # however it ends
+
+    def _run(
+        self, slot: int, asked: Mapping[str, Any], more: Mapping[str, bytes]
+    ) -> Mapping[str, bytes] | None:
+        if slot not in self._slots:
+            self._slots[slot] = self._sandbox.open_slot(self._order, slot=self._first_slot + slot)
+        block = {"asked.json": json.dumps({**asked, "numbers": _numbers()}).encode(), **more}
+        return self._slots[slot].run(block).outputs
+
+    def _drop(self, slot: int) -> None:
+        self._slots.pop(slot).close()
+
+    def close(self) -> None:
+        with ExitStack() as each:
+            for thread in self._threads.values():
+                each.callback(thread.shutdown)
+            each.callback(self.renew)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+@cache
+def _numbers() -> Mapping[str, int]:
+    return ARCHITECTURES[os.uname().machine].numbers

@@ -1,0 +1,236 @@
+"""The search: quiet looks, looks around each sender, and the size of what is left."""
+
+import os
+import time
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from sandbox_images.gate.classified import unclassified
+from sandbox_images.seccomp.answered import answered
+from sandbox_images.seccomp.policy import STRICT
+
+from . import judge, known, senders
+from .bench import HOLD_S, GateBench, Look, Sending
+from .coin import fair
+from .judge import Round, Rule
+from .report import Experiment, Finding, How, Report, Residual
+
+_LOOK, _OTHER = 0, 1  # slots
+_QUIET = 4  # looks that must be alike
+_PAUSE_S = 0.03  # more than a tick: what is older than a run must not look new
+_UNDER_WAY_S = 0.1  # until a sender beside has begun
+_MEASURED = 24  # fresh rounds for a residual channel
+_AGAIN = 6  # fresh rounds in which a value that is not listed must move again to be a finding
+MEASURED_CHANNELS = tuple(senders.OF_CHANNEL)
+_BEFORE = {"page_faults": How.OTHER_SLOT}  # how a channel is measured, if not beside
+
+
+class Search:
+    """On one bench. `coin` says who sends when."""
+
+    def __init__(
+        self,
+        bench: GateBench,
+        *,
+        mode: str,
+        coin: Callable[[], bool] = fair,
+        say: Callable[[str], None],
+        learned: int = judge.LEARNED,
+    ) -> None:
+        """`learned`: rounds from which a rule is made."""
+        self._bench, self._mode, self._coin, self._say = bench, mode, coin, say
+        self._learned, self._looks = learned, 0
+        self._last: Look | None = None  # of this slot, if nothing has run there since
+
+    def short(self) -> Report:
+        """Everything at once, in each place."""
+        return self._report([(senders.ALL, How.SAME_SLOT), (senders.ALL_BESIDE, How.BESIDE)], ())
+
+    def deep(self, more: Iterable[Sending] = ()) -> Report:
+        """Each sender by itself, in each place, and each residual channel."""
+        every = [*senders.one_by_one(), *more]
+        asked = [(senders.ALL, how) for how in (How.SAME_SLOT, How.OTHER_SLOT)]
+        asked += [(senders.ALL_BESIDE, How.BESIDE)]
+        asked += [(each, how) for each in every for how in How]
+        return self._report(asked, MEASURED_CHANNELS)
+
+    def _report(self, asked: Sequence[tuple[Sending, How]], channels: Sequence[str]) -> Report:
+        self._say(f"{self._mode}: quiet looks")
+        reference, quiet = self.quiet()
+        experiments = []
+        for sending, how in asked:
+            self._say(f"{self._mode}: {sending.name}, {how.value}")
+            experiments.append(self.experiment(sending, how))
+        residuals = []
+        for channel in channels:
+            self._say(f"{self._mode}: measuring {channel}")
+            residuals.append(self.measure(channel))
+        left = [
+            Residual(channel, None, "", "", 0, 0, None, why)
+            for channel, why in (known.NOT_MEASURED.items() if channels else ())
+        ]
+        return Report(
+            mode=self._mode,
+            values=len(reference),
+            looks=self._looks,
+            unclassified=tuple(sorted(unclassified(answered(STRICT)))),
+            quiet=quiet,
+            experiments=experiments,
+            residuals=[*residuals, *left],
+        )
+
+    def quiet(self) -> tuple[Look, tuple[Finding, ...]]:
+        """A look, and what other quiet looks, of this slot and of another, find different."""
+        reference = self._fresh()
+        rounds = [Round(False, self._look(_LOOK), self._look(_LOOK)) for _ in range(_QUIET // 2)]
+        here = judge.differing(rounds, reference)
+        self._look(_OTHER)
+        rounds = [Round(False, self._look(_OTHER), self._look(_OTHER)) for _ in range(_QUIET // 2)]
+        there = judge.differing(rounds, reference)
+        findings = [
+            Finding("nobody", None, key, "differs between quiet runs of one slot")
+            for key in sorted(here)
+            if known.known(key) is None
+        ]
+        findings += [
+            Finding("nobody", None, key, "differs between quiet runs of two slots")
+            for key in sorted(there.keys() - here.keys())
+            if known.known(key, slots=True) is None
+        ]
+        return reference, tuple(findings)
+
+    def experiment(self, sending: Sending, how: How) -> Experiment:
+        reference = self._fresh()
+        rounds = [self._round(sending, how, sent=sent) for sent in self._balanced(self._learned)]
+        moved = judge.differing(rounds, reference)
+        listed = {row.channel for key in moved if (row := known.known(key)) and row.channel}
+        loose = [key for key in sorted(moved) if _must_stay(key, len(moved[key]), len(rounds))]
+        rules = {
+            key: rule
+            for key in sorted(moved)
+            if (row := known.known(key)) and not row.may_follow and (rule := judge.learned(key, rounds))
+        }
+        fresh, again, followed = self._asked_again(sending, how, reference, loose, rules)
+        findings = [
+            Finding(sending.name, how, key, _words_of(moved[key] + again[key], len(rounds) + fresh))
+            for key in loose
+            if again[key]
+        ]
+        findings += [
+            Finding(sending.name, how, key, f"follows the sender: {rule.words}, in {right} of {fresh} rounds")
+            for key, (rule, right) in followed.items()
+        ]
+        stray = tuple(key for key in loose if not again[key])
+        count = len(rounds) + fresh
+        return Experiment(sending.name, how, count, tuple(sorted(listed)), stray, tuple(findings))
+
+    def _asked_again(
+        self, sending: Sending, how: How, reference: Look, loose: Sequence[str], rules: dict[str, Rule]
+    ) -> tuple[int, dict[str, list[bool]], dict[str, tuple[Rule, int]]]:
+        """Fresh rounds, as many as it takes: how many; unlisted keys that moved again, and in which rounds;
+        and rules that showed themselves, with how often they were right.
+        """
+        again: dict[str, list[bool]] = {key: [] for key in loose}
+        right = dict.fromkeys(rules, 0)
+        open_, fresh = set(rules), 0
+        while open_ or (loose and fresh < _AGAIN):
+            sent = self._coin()
+            each = self._round(sending, how, sent=sent)
+            fresh += 1
+            for key in judge.differing([each], reference).keys() & again.keys():
+                again[key].append(sent)
+            for key in list(open_):
+                right[key] += rules[key].of(key, each) == sent
+                if (said := judge.follows(right[key], fresh)) is not None:
+                    open_.discard(key)
+                    if not said:
+                        del right[key]
+        return fresh, again, {key: (rules[key], count) for key, count in right.items()}
+
+    def measure(self, channel: str) -> Residual:
+        """How often a look made for this channel guesses its sender, in fresh rounds."""
+        sending, how = senders.of_channel(channel), _BEFORE.get(channel, How.BESIDE)
+        key = f"residual {channel}"
+        self._renew()
+
+        between = _forget_image_files if channel == "page_faults" else (lambda: None)
+
+        def made(sent: bool) -> Round:
+            return self._round(sending, how, sent=sent, residuals=(channel,), between=between)
+
+        rounds = [made(sent) for sent in self._balanced(self._learned)]
+        if all(each.after.get(key) == -1 for each in rounds):
+            return Residual(channel, how, sending.name, "", 0, 0, None, "this processor has no such thing")
+        rule = judge.best(key, rounds)
+        if rule is None:
+            return Residual(channel, how, sending.name, "no rule was better than a coin", 0, 0, 0.0)
+        right = 0
+        for _ in range(_MEASURED):
+            sent = self._coin()
+            right += rule.of(key, made(sent)) == sent
+        found = judge.bits(right, _MEASURED)
+        return Residual(channel, how, sending.name, rule.words, right, _MEASURED, round(found, 2))
+
+    def _fresh(self) -> Look:
+        """A first look of a new slot, after one that loads what has to be loaded."""
+        self._renew()
+        self._look(_LOOK)
+        self._bench.start(None, _OTHER).result()
+        return self._look(_LOOK)
+
+    def _renew(self) -> None:
+        self._bench.renew()
+        self._last = None
+
+    def _look(self, slot: int, residuals: Sequence[str] = ()) -> Look:
+        self._looks += 1
+        time.sleep(_PAUSE_S)
+        return self._bench.look(slot, residuals=residuals)
+
+    def _round(
+        self,
+        sending: Sending,
+        how: How,
+        *,
+        sent: bool,
+        residuals: Sequence[str] = (),
+        between: Callable[[], None] = lambda: None,
+    ) -> Round:
+        before = self._last or self._look(_LOOK, residuals)
+        between()
+        doing = sending if sent else None
+        if how is How.BESIDE:
+            sender = self._bench.start(doing, _OTHER, hold_s=HOLD_S)
+            time.sleep(_UNDER_WAY_S)
+            after = self._look(_LOOK, residuals)
+            sender.result()
+            self._last = None  # a look beside somebody is not one before the next
+        else:
+            self._bench.start(doing, _LOOK if how is How.SAME_SLOT else _OTHER).result()
+            self._last = after = self._look(_LOOK, residuals)
+        return Round(sent, before, after)
+
+    def _balanced(self, count: int) -> list[bool]:
+        """As many with a sender as without, in pairs of which the coin says who comes first."""
+        firsts = [self._coin() for _ in range(count // 2)]
+        return [sent for first in firsts for sent in (first, not first)]
+
+
+def _must_stay(key: str, moved: int, rounds: int) -> bool:
+    """Whether it is a finding that this key has moved so often."""
+    row = known.known(key)
+    return row is None or (row.is_rare and 3 * moved >= rounds)
+
+
+def _words_of(moved: Sequence[bool], rounds: int) -> str:
+    sent = sum(moved)
+    return f"moved in {len(moved)} of {rounds} rounds, {sent} of them with a sender"
+
+
+def _forget_image_files() -> None:
+    """Out of the page cache, so that who reads them first can be told. Others may keep them there."""
+    for folder in Path("/usr/lib").glob("python3.*"):
+        for path in folder.glob("*.py"):
+            with suppress(OSError), open(path, "rb") as file:
+                os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
