@@ -28,6 +28,10 @@ from worker.sandbox.protocol import Feature, Image, Profile, SandboxUnavailable
 
 if TYPE_CHECKING:
     from worker.sandbox.battery import ProbeResult
+    from worker.sandbox.gate.report import Report
+
+
+MOST_PATHS = 20_000  # that a look of the gate looks at
 
 
 @dataclass(frozen=True)
@@ -37,6 +41,7 @@ class Diagnosis:
     profile: Profile
     features: tuple[Feature, ...]
     probes: tuple[ProbeResult, ...]  # empty: not run, or nothing could run
+    gate: tuple[Report, ...] = ()  # of each way of running; empty: not asked for, or nothing could run
 
     @property
     def missing(self) -> tuple[Feature, ...]:
@@ -55,7 +60,12 @@ class Diagnosis:
 
     @property
     def is_isolated(self) -> bool:
-        return not self.missing and not self.failed
+        return not self.missing and not self.failed and not self.open
+
+    @property
+    def open(self) -> tuple[Report, ...]:
+        """Ways of running in which something moved that is on no list."""
+        return tuple(report for report in self.gate if not report.is_closed)
 
     def counts(self) -> dict[str, int]:
         return dict(sorted(Counter(probe.outcome.value for probe in self.probes).items()))
@@ -75,6 +85,7 @@ class Diagnosis:
                 "counts": self.counts(),
                 "probes": [vars(probe) | {"outcome": probe.outcome.value} for probe in self.probes],
             },
+            "gate": [report.as_json() for report in self.gate],
         }
 
 
@@ -103,9 +114,11 @@ def diagnose(
     python_env: Path | None = None,
     slots: int | None = None,
     battery: bool = True,
+    deep: bool = False,
     say: Callable[[str], None] = lambda _text: None,
 ) -> Diagnosis:
-    """Redis, the image, every feature that isolation rests on, and the quick part of the battery.
+    """Redis, the image, every feature that isolation rests on, and the quick part of the battery; `deep`: the
+    gate, too.
 
     Raises nothing: an absence is a row. `slots` is how many runs a worker here would do at the same time.
     """
@@ -122,7 +135,8 @@ def diagnose(
     named = _feature("image", present=True, detail=f"{image.name} {image.digest[:19]}...")
     features = (_redis(), named, *check_backend(backend, image, slots=slots))
     runs = any(feature.name == CONTROL and feature.present for feature in features)
-    return Diagnosis(profile, features, _battery(backend, image, say) if battery and runs else ())
+    probes = _battery(backend, image, say) if battery and runs else ()
+    return Diagnosis(profile, features, probes, _gate(backend, image, say) if deep and runs else ())
 
 
 def keep(found: Diagnosis, home: Home) -> str:
@@ -172,6 +186,21 @@ def _battery(backend: Backend, image: HostImage, say: Callable[[str], None]) -> 
     except SandboxUnavailable as error:
         # the platform's own failure counts as an attack that nothing stopped
         return (ProbeResult("battery", "control", Outcome.FAILED, str(error).strip()[-300:]),)
+
+
+def _gate(backend: Backend, image: HostImage, say: Callable[[str], None]) -> tuple[Report, ...]:
+    """Of both ways of running. Raises SandboxUnavailable where a run that only looks does not end well."""
+    from worker.sandbox.battery.targets import Targets
+    from worker.sandbox.gate.bench import GateBench
+    from worker.sandbox.gate.search import Search
+    from worker.sandbox.gate.senders import of_battery
+
+    reports = []
+    with closing(open_sandbox(backend, image)) as sandbox, Targets() as targets:
+        for mode in ("warm", "cold"):
+            with GateBench(sandbox, image, warm=mode == "warm", most=MOST_PATHS) as bench:
+                reports.append(Search(bench, mode=mode, say=say).deep(of_battery(targets)))
+    return tuple(reports)
 
 
 def _attacked(backend: Backend, image: HostImage) -> Image:

@@ -24,6 +24,13 @@ def doctor(
     battery: Annotated[
         bool, typer.Option(help="Run the quick part of the battery of hostile pipelines.")
     ] = True,
+    deep: Annotated[
+        bool,
+        typer.Option(
+            "--deep",
+            help="Search for whatever one run can tell another: half an hour, on an idle host.",
+        ),
+    ] = False,
     sandbox: Annotated[
         Literal["supervised", "docker"],
         typer.Option(help="How runs are isolated.", envvar="DPGATE_SANDBOX"),
@@ -42,14 +49,18 @@ def doctor(
     as_json: Json = False,
 ) -> None:
     """Say what this host isolates and what not, and keep the report in the audit trail."""
+    from dpgate.cli.doctor_gate import print_gate, refuse_elsewhere
     from dpgate.diagnosis import Backend, diagnose, keep
 
+    if deep:
+        refuse_elsewhere(sandbox)
     found = diagnose(
         isolation,
         backend=Backend(sandbox, docker_socket, docker_keeper_image, docker_runtime),
         python_env=python_env,
         slots=slots,
         battery=battery,
+        deep=deep,
         say=say_unless(as_json),
     )
     kept = keep(found, home_of(home))
@@ -58,6 +69,7 @@ def doctor(
     else:
         _print_features(found)
         _print_battery(found, asked=battery)
+        print_gate(found.gate)
         err.print(plain(kept), soft_wrap=True)
         _print_verdict(found)
     if not found.is_isolated:
@@ -106,12 +118,20 @@ def _print_verdict(found: Diagnosis) -> None:
         err.print(f"[bold red]Missing:[/] {plain(feature.name)}", soft_wrap=True)
     for probe in found.failed:
         err.print(f"[bold red]Not stopped:[/] {plain(probe.name)}", soft_wrap=True)
+    for report in found.open:
+        err.print(f"[bold red]Not closed:[/] {plain(report.mode)} runs", soft_wrap=True)
     profile = found.profile.value
     if found.missing:
         err.print(f"[bold red]A worker here with profile {profile} refuses to start.[/]", soft_wrap=True)
     elif found.failed:
         err.print(
             f"[bold red]An attack worked: do not use this host with profile {profile}.[/]", soft_wrap=True
+        )
+    elif found.open:
+        err.print(
+            f"[bold red]A run can tell another something that is on no list: do not use this host with "
+            f"profile {profile}.[/]",
+            soft_wrap=True,
         )
     else:
         out.print(f"[green]This host has what profile {profile} needs.[/]")

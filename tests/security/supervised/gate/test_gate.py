@@ -2,8 +2,6 @@
 on the list.
 """
 
-from contextlib import ExitStack
-
 import pytest
 
 from worker.sandbox.battery.targets import Targets
@@ -17,8 +15,8 @@ def test_nothing_unlisted_moves_when_others_do_what_they_can(search):
 
 
 @pytest.mark.deep("each sender by itself, in each place")
+@pytest.mark.timeout(3600)
 def test_nothing_unlisted_moves_for_any_sender(search):
-    with ExitStack() as held:
-        targets = held.enter_context(Targets())
+    with Targets() as targets:
         report = search().deep(senders.of_battery(targets))
     assert report.is_closed, report.as_json()

@@ -1,0 +1,153 @@
+"""On the worker's own route: how many blocks of a job learn of one person, and what is released of it.
+
+Two data sets that differ in what one person's row says, under the same identifier. A run is a function of its
+own block exactly if no block but the person's own says anything else.
+"""
+
+import math
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from heights import COARSE, LOWER, UPPER
+from relay import pipeline
+from sandbox_harness import host_nodes
+from zones import Bench, given_heights, open_bench, submit
+
+from privacy.partition import assign_blocks, derive_key
+from store import runs
+from store.sealing import open_sealed
+from worker.chunk import output_context
+from worker.collect import unpack
+
+BLOCK_SIZE, BLOCKS = 3, 6
+EPSILON = 200  # of each job: the noise is small beside what one block more would change
+PEOPLE = {f"sub-{number}": 120 + 4 * number for number in range(1, BLOCK_SIZE * BLOCKS + 1)}
+MARKED = {**PEOPLE, "sub-5": 219}
+PADDED = {"mode": "padded"}
+LONG_AGO = (1_000_000_000, 1_000_000_000)
+NODES = ("/dev/null", "/dev/random", "/dev/urandom")
+
+
+@contextmanager
+def zone(sqlite_url: str, folder: Path) -> Iterator[Bench]:
+    """One slot, so that runs follow each other."""
+    with open_bench(sqlite_url, folder, slots=1) as bench:
+        yield bench
+
+
+def nobody_has_sent() -> None:
+    """The signs of the host's own numbers are taken away."""
+    if os.geteuid() == 0:
+        for node in NODES:
+            os.utime(node, LONG_AGO)
+    while _pipe_number() % 65536 > 1000:
+        pass
+
+
+def _pipe_number() -> int:
+    ends = os.pipe()
+    number = os.fstat(ends[0]).st_ino
+    for end in ends:
+        os.close(end)
+    return number
+
+
+def block_of(bench: Bench, job_id: str, person: str) -> int:
+    key = derive_key(bench.zone.keys.partition, dataset_id=bench.job(job_id).dataset_id, job_id=job_id)
+    return dict(zip(PEOPLE, assign_blocks(PEOPLE, key=key, blocks=BLOCKS), strict=True))[person]
+
+
+def released(bench: Bench, people: dict[str, int], timing: dict) -> tuple[str, list[bool], float]:
+    """The job, which of its runs knew, in their order, and the value."""
+    policy = {"timing": timing, "max_epsilon_per_job": "1000"}
+    given_heights(bench, people, policy=policy, nominal_size=len(people))
+    source = pipeline(secrets.token_hex(8))
+    job_id = submit(bench, source, wall_s=0.7, epsilon=str(EPSILON), block_size=BLOCK_SIZE)
+    nobody_has_sent()
+    known: list[bool] = []
+    while bench.sent.queue:
+        message = bench.sent.queue.popleft()
+        if message[0] == "publish":
+            known = _known(bench, job_id)
+        bench.deliver(message)
+    return job_id, known, bench.release(job_id).values[0].value
+
+
+def _known(bench: Bench, job_id: str) -> list[bool]:
+    """What the runs handed over, before it is noised: the upper bound of the grid, or the lower one."""
+    with bench.database.reading() as connection:
+        sealed = runs.sealed_outputs(connection, job_id)
+    opened = {
+        run: unpack(open_sealed(content, key=bench.zone.keys.outputs, context=output_context(job_id, run)))
+        for run, content in sealed.items()
+    }
+    assert len(opened) == BLOCKS
+    assert all(opened.values())
+    steps = [opened[run][0] for run in sorted(opened)]
+    return [step > 0 for step in steps]
+
+
+def allowed(repeats: int = 1) -> float:
+    """How far two releases may be apart: what `repeats` blocks change, and two draws of the noise. With a
+    scale of b their difference is beyond t with probability (1 + t / 2b) exp(-t / b): 2.3e-8 at t = 20 b.
+    """
+    share = repeats * (UPPER - LOWER) / BLOCKS
+    assert (1 + 10) * math.exp(-20) < 1e-6 / 20
+    return share + 20 * share / EPSILON
+
+
+def check_neighbours(bench: Bench) -> None:
+    """One job on each of the two data sets."""
+    values = []
+    for people, knowing in ((PEOPLE, 0), (MARKED, 1)):
+        job_id, known, value = released(bench, people, PADDED)
+        assert sum(known) == knowing, known
+        assert not knowing or known[block_of(bench, job_id, "sub-5")]
+        values.append(value)
+    assert abs(values[0] - values[1]) <= allowed()
+
+
+def test_one_person_changes_one_block_of_a_padded_job(sqlite_url, tmp_path):
+    with host_nodes(), zone(sqlite_url, tmp_path) as bench:
+        check_neighbours(bench)
+
+
+@pytest.mark.deep("twenty times")
+@pytest.mark.timeout(1200)
+def test_one_person_changes_one_block_of_each_padded_job(sqlite_url, tmp_path):
+    with host_nodes(), zone(sqlite_url, tmp_path) as bench:
+        for _ in range(20):
+            check_neighbours(bench)
+
+
+def _run_until_heard(bench: Bench) -> tuple[int, list[bool], float]:
+    """A job in which somebody comes after the person's block."""
+    while True:
+        job_id, known, value = released(bench, MARKED, COARSE)
+        if (own := block_of(bench, job_id, "sub-5")) < BLOCKS - 2:
+            return own, known, value
+
+
+GONE = {
+    "device nodes": (
+        ("main.py", "kernel.make_read_only(node)", "pass"),
+        ("hygiene.py", "if writable and", "if 0 and"),
+    ),
+    "filter": (("confine.py", "    filter_.install()\n", ""),),
+}
+
+
+@pytest.mark.parametrize(
+    "name", ["device nodes", pytest.param("filter", marks=pytest.mark.deep("another wall"))]
+)
+def test_it_would_change_all_later_blocks_without(name, sqlite_url, tmp_path, doctored):
+    for file, text, other in GONE[name]:
+        doctored(file, lambda source, text=text, other=other: source.replace(text, other))
+    with host_nodes(), zone(sqlite_url, tmp_path) as bench:
+        own, known, value = _run_until_heard(bench)
+    assert known == [number >= own for number in range(BLOCKS)]
+    assert value - LOWER > allowed()
