@@ -38,7 +38,7 @@ class Devices:
 class Pipes:
     # the upper half of 65536
     def send(self):
-        end = time.monotonic() + 0.2
+        end = time.monotonic() + 0.45
         while count_of_pipes() % 65536 < 40_000 and time.monotonic() < end:
             pass
 

@@ -137,12 +137,12 @@ GONE = {
         ("main.py", "kernel.make_read_only(node)", "pass"),
         ("hygiene.py", "if writable and", "if 0 and"),
     ),
-    "filter": (("confine.py", "    filter_.install()\n", ""),),
+    "pipes": (("answers.py", "where, flags = ", "return 0, 0, _LET_THE_KERNEL\n        where, flags = "),),
 }
 
 
 @pytest.mark.parametrize(
-    "name", ["device nodes", pytest.param("filter", marks=pytest.mark.deep("another wall"))]
+    "name", ["device nodes", pytest.param("pipes", marks=pytest.mark.deep("another wall"))]
 )
 def test_it_would_change_all_later_blocks_without(name, sqlite_url, tmp_path, doctored):
     for file, text, other in GONE[name]:
