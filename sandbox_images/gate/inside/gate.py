@@ -14,6 +14,7 @@ from contextlib import suppress
 import looks_calls  # type: ignore[import-not-found]
 import looks_files  # type: ignore[import-not-found]
 import looks_itself  # type: ignore[import-not-found]
+import looks_processor  # type: ignore[import-not-found]
 import looks_residual  # type: ignore[import-not-found]
 from raw import Calls  # type: ignore[import-not-found]
 
@@ -38,6 +39,7 @@ def look(asked, call):
     found.update(looks_residual.look(call, asked["residuals"]))
     if not asked["residuals"]:
         found.update(looks_itself.look(call, asked["mark"]))
+        found.update(looks_processor.look())
         found.update(looks_calls.look(call))
         found.update(looks_files.look(call, most=asked["most"]))
     return found

@@ -19,6 +19,7 @@ CHANNELS = {
     "file_times": "the clock of files, which a change of any file moves on within a tick",
     "rdseed": "random numbers of the processor, which it refuses when many ask",
     "preemption": "how often a run waits for its core, and on which it is",
+    "core_counters": "how long a core was busy since its start, which AMD tells anybody (rdpru)",
     "filesystem_numbers": "numbers of file systems, when somebody else mounts in the same moment",
     "large_input_inodes": "inodes of blocks that are mounted from scratch, above 64 MiB",
     "pipe_count": "the host's count of pipes, without a supervisor",
@@ -28,6 +29,7 @@ CHANNELS = {
     "pid_numbers": "numbers of processes, with Docker",
 }
 NOT_MEASURED = {
+    "core_counters": "asked in each look where the processor tells it; how much it says depends on its cores",
     "caches": "needs a measurement of its own for each processor; contention shows the coarse part",
     "large_input_inodes": "takes blocks above 64 MiB; shown by the tests of views",
     "pipe_count": "closed by a supervisor, which is what is asked here",
@@ -69,7 +71,8 @@ KNOWN = (
     ),
     Known(_OF_CPU, "its own time of processor, longer where others work", "contention", may_follow=True),
     Known(
-        r"call getcpu\(0\)\.\d\[0\]|call getrusage\(\d+\)\.0\[1[67]\]|child \d ru_n(iv|v)csw",
+        r"instruction (.* core|apic)|call getcpu\(0\)\.\d\[0\]"
+        r"|call getrusage\(\d+\)\.0\[1[67]\]|child \d ru_n(iv|v)csw",
         "where it runs, and how often it waited",
         "preemption",
         may_follow=True,
@@ -80,6 +83,7 @@ KNOWN = (
         "page_faults",
         may_follow=True,
     ),
+    Known(r"instruction rdpru \w+", "cycles of the core that it runs on", "core_counters", may_follow=True),
     Known(_ADDRESSES, "where memory lies is drawn anew for each interpreter"),
     Known(r"auxiliary random bytes|hash", "drawn anew for each interpreter"),
     Known(
