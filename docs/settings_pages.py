@@ -18,6 +18,11 @@ def configuration() -> str:
     text += "For a deployment of your own start from `deploy/env.sample`.\n\n"
     text += '!!! note "A misspelt name is refused"\n\n    Gateway, worker and `dpgate up` do not start '
     text += "with a `DPGATE_` variable that no setting has, and name the one that was meant.\n\n"
+    text += '!!! note "What no setting changes"\n\n    Budgets of different rights holders never meet, '
+    text += "also where they have data about the same people: a shared cap would tell each of the other's "
+    text += "register. [What that gives up]"
+    text += "(../explanation/threat-model.md#people-in-the-registers-of-two-rights-holders), "
+    text += "and [how an auditor sees it](../how-to/operate.md#people-whom-registers-share).\n\n"
     for title, model in (("Gateway", GatewaySettings), ("Worker", WorkerSettings)):
         rows = [
             (code(_variable(name)), type_of(field), default_of(field), SETTINGS[model.__name__][name])

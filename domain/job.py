@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Mapping
 from datetime import datetime
@@ -15,7 +16,7 @@ from domain.carrying import carrying_s
 from domain.dataset import Declaration
 from domain.errors import InvalidRequest
 from domain.mechanism import BlackBox, MechanismRequest, StabilityRequest
-from domain.model import Model, Slug, digest
+from domain.model import Model, Slug, canonical, digest
 from domain.outputs import values_of
 from domain.pipeline import OutputValue, Pipeline
 from domain.query import QueryRequest
@@ -182,6 +183,12 @@ class Job(Model):
     created_at: datetime
     charged_at: datetime | None
     due_at: datetime | None
+
+
+def own_id(author: str, chosen: str) -> str:
+    """The id of what an author submits under an id of their choice. It is made of both, so that whether a
+    chosen id is free depends on nobody else; and of nothing else, so that a repeat finds the same."""
+    return hashlib.sha256(canonical([author, chosen])).hexdigest()[:32]
 
 
 def check_job_id(job_id: str) -> str:

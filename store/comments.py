@@ -20,7 +20,7 @@ def add(
 ) -> Comment:
     """Keep a comment. Raises NotFound for somebody who may not read the thread, Conflict when it is closed or
     full, InvalidRequest for a text that cannot be kept."""
-    _readable(connection, job_id, thread, user)
+    job_id = _readable(connection, job_id, thread, user).id
     # the state stays what it is until the comment is on record: a release cannot come in between
     job = jobs.get(connection, job_id, lock=True)
     check_thread_open(thread, job.state)

@@ -11,7 +11,7 @@ from pydantic import TypeAdapter
 
 from domain.dataset import Dataset
 from domain.errors import Conflict, NotFound
-from domain.job import AnyRequest, Job, Reason
+from domain.job import AnyRequest, Job, Reason, own_id
 from domain.permissions import Role, User, may_see_job
 from domain.states import Actor, JobState, LedgerAction, is_terminal, transition
 from domain.twin_request import TwinRequest
@@ -87,6 +87,13 @@ def submit(
     return get(connection, job_id), True
 
 
+def id_of(connection: sa.Connection, chosen: str, *, author: str) -> str:
+    """Of the author's job that was or will be submitted under this id. Jobs of versions before have the id
+    that was chosen."""
+    older = sa.select(jobs.c.id).where(jobs.c.id == chosen, jobs.c.author == author)
+    return chosen if connection.execute(older).first() is not None else own_id(author, chosen)
+
+
 def on_record(connection: sa.Connection, job_id: str, *, author: str, request: AnyRequest) -> Job | None:
     """The job that this very request made before. Raises Conflict when the id stands for another request."""
     present = _find(connection, job_id)
@@ -154,11 +161,13 @@ def get(connection: sa.Connection, job_id: str, *, lock: bool = False) -> Job:
 
 
 def get_visible(connection: sa.Connection, job_id: str, user: User) -> Job:
-    """The job, if this user may see it. The same words for absent and forbidden."""
-    found = _find(connection, job_id)
-    if found is None or not _may_see(connection, user, found):
-        raise NotFound("job", "there is no such job.", "See `dpgate status`.")
-    return found
+    """The job of this id, or the user's own that was submitted under it, if this user may see it. The same
+    words for absent and forbidden."""
+    for known in (job_id, own_id(user.name, job_id)):
+        found = _find(connection, known)
+        if found is not None and _may_see(connection, user, found):
+            return found
+    raise NotFound("job", "there is no such job.", "See `dpgate status`.")
 
 
 def visible_to(connection: sa.Connection, user: User, *, limit: int = 200) -> list[Job]:

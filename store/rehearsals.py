@@ -9,6 +9,7 @@ import sqlalchemy as sa
 
 from domain.dataset import Dataset
 from domain.errors import Conflict, NotFound
+from domain.job import own_id
 from domain.rehearsal import (
     KEPT,
     MAX_WAITING,
@@ -79,6 +80,13 @@ def on_record(
     return present
 
 
+def id_of(connection: sa.Connection, chosen: str, *, author: str) -> str:
+    """Of the author's rehearsal that was or will be asked for under this id. Those of versions before have
+    the id that was chosen."""
+    older = sa.select(rehearsals.c.id).where(rehearsals.c.id == chosen, rehearsals.c.author == author)
+    return chosen if connection.execute(older).first() is not None else own_id(author, chosen)
+
+
 def get(connection: sa.Connection, rehearsal_id: str) -> Rehearsal:
     found = _find(connection, rehearsal_id)
     if found is None:
@@ -87,9 +95,10 @@ def get(connection: sa.Connection, rehearsal_id: str) -> Rehearsal:
 
 
 def get_own(connection: sa.Connection, rehearsal_id: str, *, author: str) -> Rehearsal:
-    """The same words for absent and somebody else's."""
-    found = _find(connection, rehearsal_id)
-    if found is None or found.author != author:
+    """The author's own, by its id or by the one that it was asked for under. The same words for absent and
+    somebody else's."""
+    found = _find(connection, id_of(connection, rehearsal_id, author=author))
+    if found is None:
         raise NotFound("rehearsal", "there is no such rehearsal.", "See `dpgate rehearse --list`.")
     return found
 

@@ -37,7 +37,7 @@ def vote_on_job(
     Raises NotFound for somebody who does not review the data set, NotAllowed for the author, Conflict when
     nothing is left to decide or the user has voted, InvalidRequest for a refusal without a reason.
     """
-    jobs.get_visible(connection, job_id, user)
+    job_id = jobs.get_visible(connection, job_id, user).id
     # from here on two last votes wait for each other
     job = jobs.get(connection, job_id, lock=True)
     check_independent(user, author=job.author)

@@ -16,7 +16,7 @@ import sqlalchemy as sa
 
 from domain.dataset import Dataset
 from domain.errors import Conflict, InvalidRequest, NotFound, PlatformError
-from domain.job import Job
+from domain.job import Job, own_id
 from domain.notice import NoticeKind
 from domain.permissions import User
 from domain.review import Stage, Tally, TwinState, Vote, check_reason
@@ -63,6 +63,7 @@ def submit(
 def cancel(connection: sa.Connection, dataset: Dataset, job_id: str, *, by: str, now: datetime) -> Job:
     """Withdrawn by whose budget it is. Raises Conflict for a job that has ended."""
     job = get(connection, dataset, job_id).job
+    job_id = job.id
     # who made a job acts as its author here, whatever else they may
     if not jobs.move(
         connection, job_id, job.state, JobState.CANCELLED, actor=Actor.DATA_USER, by=by, now=now
@@ -79,14 +80,22 @@ def of_version(connection: sa.Connection, dataset: Dataset) -> list[Counts]:
 
 
 def get(connection: sa.Connection, dataset: Dataset, job_id: str) -> Counts:
-    """Of this version. Raises NotFound."""
-    row = connection.execute(_row(job_id).where(twin_counts.c.dataset_id == dataset.id)).one_or_none()
-    if row is None:
+    """Of this version, by the id of their job or the one that its rights holder chose. Raises NotFound."""
+    found = _of_version(connection, dataset, job_id)
+    if found is None:
         raise NotFound(
             "counts", f"version {dataset.version} of {dataset.name} has no such counts.",
             f"See `dpgate twin status {dataset.name}`.",
         )  # fmt: skip
-    return _counts(connection, row, dataset)
+    return found
+
+
+def _of_version(connection: sa.Connection, dataset: Dataset, job_id: str) -> Counts | None:
+    for known in (job_id, own_id(dataset.owner, job_id)):
+        row = connection.execute(_row(known).where(twin_counts.c.dataset_id == dataset.id)).one_or_none()
+        if row is not None:
+            return _counts(connection, row, dataset)
+    return None
 
 
 def find(connection: sa.Connection, job_id: str) -> Counts | None:
@@ -142,11 +151,13 @@ def basis_for(
     if twin_reviews.of(connection, dataset).state is TwinState.REFUSED:
         twin_reviews.check_open(connection, dataset, user)
     if job_id is not None:
-        counts = get(connection, dataset, job_id)
+        counts = _of_version(connection, dataset, job_id)
         is_theirs = reviewers.is_reviewer(connection, user, dataset.name)
-        if counts.job.state is not JobState.RELEASED or not (is_theirs or counts.state is TwinState.APPROVED):
+        is_done = counts is not None and counts.job.state is JobState.RELEASED
+        if counts is None or not is_done or not (is_theirs or counts.state is TwinState.APPROVED):
+            # the same words, whether there are any
             raise NotFound("counts", "there are no such counts that you may use.", "Leave them out.")
-        return TwinBasis(job_id, counts.request)
+        return TwinBasis(counts.job.id, counts.request)
     found = BLANK if is_blank else basis(connection, dataset.id)
     if found is BLANK:
         twin_reviews.check_open(connection, dataset, user)
@@ -196,7 +207,7 @@ def vote(
     """
     if not reviewers.is_reviewer(connection, user, dataset.name):
         raise NotFound("dataset", f"there is no data set {dataset.name} that you review.")
-    get(connection, dataset, job_id)
+    job_id = get(connection, dataset, job_id).job.id
     _lock(connection, dataset, job_id)
     found = get(connection, dataset, job_id)
     if found.job.state is not JobState.RELEASED:

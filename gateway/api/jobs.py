@@ -123,11 +123,13 @@ def submit_job(
     queue: TheQueue,
     response: Response,
 ) -> JobView:
-    """Idempotent: 201 for a new job, 200 when this request stands under the id, 409 when another does."""
+    """Idempotent: 201 for a new job, 200 when this request of yours stands under the id, 409 when another of
+    yours does. The `id` in the answer is made of your name and your choice; you can use either."""
     with database.transaction() as connection:
         # a repeat is answered from the record, also when the policy has changed since
-        present = jobs.on_record(connection, job_id, author=user.name, request=request)
-        job, is_new = (present, False) if present else _submit(connection, job_id, request, user)
+        own = jobs.id_of(connection, job_id, author=user.name)
+        present = jobs.on_record(connection, own, author=user.name, request=request)
+        job, is_new = (present, False) if present else _submit(connection, own, request, user)
         view = _view(connection, job, user)
     if is_new and job.state is JobState.QUEUED:
         queue.run_job(job.id)
@@ -159,7 +161,7 @@ def cancel_job(
     with database.transaction() as connection:
         job = jobs.get_visible(connection, job_id, user)
         _move(connection, job, JobState.CANCELLED, actor_of(job, user), by=user.name)
-        return _view(connection, jobs.get(connection, job_id), user)
+        return _view(connection, jobs.get(connection, job.id), user)
 
 
 @router.get("/{job_id}/release", summary="The release: noised values, files, certificate")

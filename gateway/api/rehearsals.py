@@ -123,6 +123,7 @@ def ask(
     as well: image, resources, block size."""
     now = datetime.now(UTC)
     with database.transaction() as connection:
+        rehearsal_id = rehearsals.id_of(connection, rehearsal_id, author=user.name)
         if present := rehearsals.on_record(connection, rehearsal_id, author=user.name, request=request):
             return present, False
         dataset = datasets.newest(connection, request.dataset, user)

@@ -188,7 +188,7 @@ def vote(database: Database, job_id: str, user: User, stage: Stage, word: str, r
             reason=reason,
             now=datetime.now(UTC),
         )
-        job = jobs.get(connection, job_id)
+        job = jobs.get_visible(connection, job_id, user)
         return JobView.of(job, datasets.of_job(connection, job), user)
 
 

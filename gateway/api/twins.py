@@ -88,7 +88,8 @@ def make_counts(
     request = TwinRequest(dataset=name, **order.model_dump())
     with database.transaction() as connection:
         # a repeat is answered from the record, also when the declaration has changed since
-        job = jobs.on_record(connection, job_id, author=user.name, request=request)
+        own = jobs.id_of(connection, job_id, author=user.name)
+        job = jobs.on_record(connection, own, author=user.name, request=request)
         is_new = job is None
         if job is None:
             dataset = datasets.owned(connection, name, user)
@@ -97,7 +98,7 @@ def make_counts(
             check_policy(request, dataset)
             job = twins.submit(
                 connection,
-                job_id=job_id,
+                job_id=own,
                 request=request,
                 dataset=dataset,
                 by=user.name,
@@ -105,7 +106,7 @@ def make_counts(
             )
         view = JobView.of(job, datasets.of_job(connection, job), user)
     if is_new and job.state is JobState.QUEUED:
-        queue.run_job(job_id)
+        queue.run_job(job.id)
     response.status_code = 201 if is_new else 200
     return view
 

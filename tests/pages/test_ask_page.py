@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from serving import Console, Visitor, running_console, words
 
+from domain.job import own_id
 from domain.states import JobState
 from store import jobs, ledger
 
@@ -133,10 +134,10 @@ def test_sent_twice_it_is_one_job(console: Console):
         assert found
         for _ in range(2):
             answer = send(visitor, "submit", job_id=found[1])
-            assert answer.headers["location"] == f"/jobs/{found[1]}"
-        assert console.state(found[1]) is JobState.SUBMITTED
+            assert answer.headers["location"] == f"/jobs/{own_id('ada', found[1])}"
+        assert console.state(own_id("ada", found[1])) is JobState.SUBMITTED
         with console.database.reading() as connection:
-            asked = jobs.get(connection, found[1]).request
+            asked = jobs.get(connection, own_id("ada", found[1])).request
         assert asked.title == "mean of age"
 
 

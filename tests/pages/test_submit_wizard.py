@@ -15,6 +15,7 @@ from told_data_sets import BREAKOUT, SCRIPT
 from told_job_drafts import JOB_DRAFT
 from wizard import BOUNDS, CODE, FORM, Wizard, spent, start, work, worker_of
 
+from domain.job import own_id
 from domain.states import JobState
 from store import job_drafts, jobs
 
@@ -69,11 +70,12 @@ def test_from_upload_to_a_submitted_job(console: Console, wizard: Wizard, tmp_pa
         assert "What happens next" in shown
         assert "16 and 90" in shown
         assert spent(console) == before, "only the last button spends anything"
-        assert wizard.send("check").headers["location"] == f"/jobs/{wizard.draft_id}"
-    assert console.state(wizard.draft_id) is JobState.SUBMITTED
+        assert wizard.send("check").headers["location"] == f"/jobs/{own_id('ada', wizard.draft_id)}"
+    own = own_id("ada", wizard.draft_id)
+    assert console.state(own) is JobState.SUBMITTED
     assert spent(console) != before
     with console.database.reading() as connection:
-        job = jobs.get(connection, wizard.draft_id)
+        job = jobs.get(connection, own)
         assert job.request.choices()["epsilon"] == "0.5"
         assert wizard.draft_id not in {draft.id for draft in job_drafts.of_author(connection, "ada")}
     assert wizard.look("check").status_code == 404, "a draft becomes a job once"

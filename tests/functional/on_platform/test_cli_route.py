@@ -9,6 +9,7 @@ import pytest
 from terminal import Platform, ready_pipeline
 from waiting import wait_until
 
+from domain.job import own_id
 from dpgate.cli.exit_codes import ExitCode
 
 DATA = "routed"
@@ -70,10 +71,12 @@ def test_the_same_id_is_one_job(platform: Platform) -> None:
     folder = ready_pipeline(platform, DATA, "same-id")
     job_id = str(uuid.uuid4())
     again = ["submit", folder, "--epsilon", "0.1", "--job-id", job_id, "--json"]
-    assert platform.ada.ok(*again).json["id"] == platform.ada.ok(*again).json["id"] == job_id
+    own = platform.ada.ok(*again).json["id"]
+    assert platform.ada.ok(*again).json["id"] == own == own_id("ada", job_id)
     other = platform.ada("submit", folder, "--epsilon", "0.2", "--job-id", job_id)
     assert other.code == ExitCode.CONFLICT
-    platform.ada.ok("result", job_id, "--wait")
+    for either in (job_id, own):
+        platform.ada.ok("result", either, "--wait")
 
 
 def test_the_identical_question_is_answered_at_no_cost(platform: Platform) -> None:

@@ -77,13 +77,13 @@ def test_a_job_that_waits_is_told_and_its_decision_too(told: Told):
         given_dataset(connection, policy=policy_fields(approve_jobs=True))
     for name in ("ada", "holder", "rival", "bob"):
         told.confirm(name)
-    gateway.ask("PUT", "/jobs/job-0001", by="ada", json=job_request_fields())
+    job_id = gateway.ask("PUT", "/jobs/job-0001", by="ada", json=job_request_fields()).json()["id"]
     told.send()
     (waits,) = told.mailbox.messages
     assert waits["To"] == "holder@example.org"
-    assert "https://dpgate.example.org/reviews/job-0001" in waits.get_content()
+    assert f"https://dpgate.example.org/reviews/{job_id}" in waits.get_content()
     refusal = {"decision": "reject", "reason": "The bounds are far too wide."}
-    gateway.ask("POST", "/jobs/job-0001/decision", by="holder", json=refusal)
+    gateway.ask("POST", f"/jobs/{job_id}/decision", by="holder", json=refusal)
     told.send()
     decided = told.mailbox.messages[1:]
     assert [message["To"] for message in decided] == ["ada@example.org"]

@@ -6,12 +6,22 @@ from typing import Any
 
 import pytest
 from asking import Gateway, problem
-from factories import NOW, given_dataset, given_image, job_request_fields, make_shape, manifest_fields
+from factories import (
+    NOW,
+    given_dataset,
+    given_image,
+    job_request_fields,
+    make_shape,
+    manifest_fields,
+    policy_fields,
+)
 
+from domain.job import own_id
 from domain.rehearsal import MAX_WAITING, Preview, QuietMean, TwinRuns
 from store import rehearsals
 
 PLACE = "/rehearsals/rehearsal-0001"
+OWN = own_id("ada", "rehearsal-0001")
 RUNS = TwinRuns(
     shape=make_shape(), numbers=(41.0,), blocks=((40.0,), (42.5,), None), seconds=0.1, said="hello"
 )
@@ -33,7 +43,7 @@ def ready(gateway: Gateway) -> Gateway:
 def finish(gateway: Gateway, *, preview: Preview = UNABLE) -> None:
     """What a worker writes down."""
     with gateway.database.transaction() as connection:
-        found = rehearsals.claim(connection, "rehearsal-0001", now=NOW, due_at=NOW, most_running=1)
+        found = rehearsals.claim(connection, OWN, now=NOW, due_at=NOW, most_running=1)
         assert found is not None
         assert rehearsals.finish(connection, found, runs=RUNS, preview=preview, now=NOW)
 
@@ -52,6 +62,19 @@ def test_a_rehearsal_is_asked_for_once_and_read(ready: Gateway):
     assert found["preview"]["unable"] == "few"
     (listed,) = ready.ask("GET", "/rehearsals", by="ada").json()
     assert "runs" not in listed
+
+
+def test_ids_are_an_authors_own_and_tell_nothing_of_anothers(ready: Gateway):
+    with ready.database.transaction() as connection:
+        given_dataset(connection, policy=policy_fields(data_users=["ada", "bob"]))
+    hers = ready.ask("PUT", PLACE, by="ada", json=body()).json()
+    his = ready.ask("PUT", PLACE, by="bob", json=body(block_size=7))
+    assert his.status_code == 201
+    assert his.json()["id"] != hers["id"]
+    assert ready.ask("GET", PLACE, by="ada").json()["id"] == hers["id"]
+    again = body(runs_of="rehearsal-0001")
+    other = ready.ask("PUT", "/rehearsals/rehearsal-0002", by="bob", json=again)
+    assert problem(other, status=409, kind="Conflict")["field"] == "runs_of"  # his own, which has not run
 
 
 def test_it_costs_nothing(ready: Gateway):
@@ -145,7 +168,7 @@ def test_a_forecast_of_any_mechanism_comes_with_its_class(ready: Gateway):
 NO_FORECAST: list[tuple[dict[str, Any], str]] = [
     (
         {"name": "pac", "nats": "0.1"},
-        "Ask for a rehearsal with runs_of rehearsal-0001 and mechanism pac.",
+        f"Ask for a rehearsal with runs_of {OWN} and mechanism pac.",
     ),
     ({"name": "sample_aggregate", "epsilon": "1", "repeats": 3}, "Ask for another choice."),
     ({"name": "sample_aggregate", "epsilon": "1", "weights": {"nobody": 2}}, "Ask for another choice."),

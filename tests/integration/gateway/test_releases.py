@@ -63,15 +63,14 @@ def test_an_identical_question_is_answered_at_no_cost(gateway: Gateway, person: 
     assert answer.status_code == 201
     assert answer.json()["state"] == "RELEASED"
     assert answer.json()["charged_at"] is None
+    own = answer.json()["id"]
     assert gateway.rows()["ledger_entries"] == entries
     first = gateway.ask("GET", f"/jobs/{JOB}/release", by="ada")
     assert gateway.ask("GET", "/jobs/job-again-1/release", by=person).json() == first.json()
     with gateway.database.reading() as connection:
-        query = sa.select(audit_events).where(audit_events.c.subject == "job-again-1")
+        query = sa.select(audit_events).where(audit_events.c.subject == own)
         (event,) = connection.execute(query)
-        assert not connection.execute(
-            sa.select(ledger_entries).where(ledger_entries.c.job_id == "job-again-1")
-        ).first()
+        assert not connection.execute(sa.select(ledger_entries).where(ledger_entries.c.job_id == own)).first()
     assert (event.actor, event.action) == (person, "job.submit")
     assert event.details == {"state": "RELEASED", "answered_by": JOB}
 

@@ -13,13 +13,22 @@ import anyio
 import pytest
 import redis
 from asking import Gateway, problem, running_gateway
-from factories import declaration_fields, given_dataset, given_image, job_request_fields, policy_fields
+from factories import (
+    declaration_fields,
+    given_dataset,
+    given_image,
+    given_job,
+    job_request_fields,
+    policy_fields,
+)
 
+from domain.job import own_id
 from domain.states import JobState
 from privacy.cost import Currency
 from store import jobs, ledger
 
 JOB = "job-submit-1"
+OWN = own_id("ada", JOB)
 AT_ONCE = 12
 
 
@@ -63,12 +72,36 @@ def test_new_is_201_the_same_is_200_another_is_409(heights: Gateway):
     assert reserved(heights) == 500_000
 
 
-def test_an_id_of_another_author_is_taken(heights: Gateway):
+def test_ids_are_an_authors_own_and_tell_nothing_of_anothers(heights: Gateway):
+    """Whether the id that bob chooses is ada's, too: he sees the same."""
+    hers = submit(heights).json()
+    told = [submit(heights, by="bob", job_id=chosen) for chosen in (JOB, "job-nobodys-1")]
+    assert [answer.status_code for answer in told] == [201, 201]
+    ids = [answer.json()["id"] for answer in told]
+    assert len({hers["id"], *ids}) == 3
+    plain = [re.sub(r'"(\w+_at|id)":"[^"]*"', "", answer.text) for answer in told]
+    assert plain[0] == plain[1]
+    for by, found in (("ada", hers["id"]), ("bob", ids[0])):
+        assert heights.ask("GET", f"/jobs/{JOB}", by=by).json()["id"] == found
+        assert heights.ask("GET", f"/jobs/{found}", by=by).json()["id"] == found
+    problem(heights.ask("GET", f"/jobs/{hers['id']}", by="bob"), status=404, kind="NotFound")
+
+
+def test_ids_of_everybody_would_tell(heights: Gateway, monkeypatch: pytest.MonkeyPatch):
+    """So that the test above can fail: one name space, as it was before."""
+    monkeypatch.setattr(jobs, "own_id", lambda _author, chosen: chosen)
     submit(heights)
-    before = heights.rows()
-    found = problem(submit(heights, by="bob"), status=409, kind="Conflict")
-    assert "ada" not in str(found)
-    assert heights.rows() == before
+    problem(submit(heights, by="bob"), status=409, kind="Conflict")
+    assert submit(heights, by="bob", job_id="job-nobodys-1").status_code == 201
+
+
+def test_a_job_of_a_version_before_keeps_its_id(heights: Gateway):
+    with heights.database.transaction() as connection:
+        given_job(connection, job_id=JOB, author="ada")
+    assert heights.ask("GET", f"/jobs/{JOB}", by="ada").json()["id"] == JOB
+    problem(submit(heights, epsilon="0.7"), status=409, kind="Conflict")
+    assert submit(heights, by="bob").status_code == 201
+    assert heights.ask("GET", f"/jobs/{JOB}", by="ada").json()["id"] == JOB
 
 
 def test_a_repeat_is_answered_from_the_record_whatever_happened_since(heights: Gateway):
@@ -119,7 +152,7 @@ def test_the_message_carries_the_job_id_only(heights: Gateway, redis_url: str):
     submit(heights)
     (message,) = messages(redis_url)
     arguments, named, _ = json.loads(base64.b64decode(message["body"]))
-    assert (arguments, named) == ([JOB], {})
+    assert (arguments, named) == ([OWN], {})
     assert message["headers"]["task"] == "dpgate.run_job"
     # in base64, or in a random id of the queue's, three letters can stand by chance
     decoded = json.dumps({**message, "body": base64.b64decode(message["body"]).decode()})
@@ -135,8 +168,8 @@ def test_a_job_that_waits_for_approval_sends_no_message(gateway: Gateway, redis_
         given_dataset(connection, policy=policy_fields(approve_jobs=True))
     assert submit(gateway).json()["state"] == "SUBMITTED"
     assert messages(redis_url) == []
-    assert gateway.ask("POST", f"/jobs/{JOB}/decision?decision=approve", by="holder").is_success
-    assert [json.loads(base64.b64decode(found["body"]))[0] for found in messages(redis_url)] == [[JOB]]
+    assert gateway.ask("POST", f"/jobs/{OWN}/decision?decision=approve", by="holder").is_success
+    assert [json.loads(base64.b64decode(found["body"]))[0] for found in messages(redis_url)] == [[OWN]]
 
 
 def test_a_registration_sends_the_id_of_its_row(gateway: Gateway, redis_url: str):
@@ -166,6 +199,6 @@ def test_without_redis_a_job_is_still_taken_and_soon(
         answer = submit(g)
         assert (answer.status_code, answer.json()["state"]) == (201, "QUEUED")
         # it gave up by itself: left alone, the queue would try for ever
-        assert f"dpgate.run_job({JOB}) could not be sent now; the sweep will" in caplog.messages
+        assert f"dpgate.run_job({OWN}) could not be sent now; the sweep will" in caplog.messages
         with g.database.reading() as connection:
-            assert jobs.get(connection, JOB).state is JobState.QUEUED
+            assert jobs.get(connection, OWN).state is JobState.QUEUED

@@ -8,6 +8,8 @@ import pytest
 from asking import Gateway, problem
 from factories import given_dataset, policy_fields
 
+from domain.job import own_id
+
 JOB = "query-submit-1"
 MEAN = {"kind": "mean", "column": "age"}
 
@@ -135,5 +137,6 @@ def test_a_job_that_waits_for_approval(gateway: Gateway):
     with gateway.database.transaction() as connection:
         given_dataset(connection, policy=policy_fields(approve_jobs=True))
     assert submit(gateway).json()["state"] == "SUBMITTED"
-    answer = gateway.ask("POST", f"/jobs/{JOB}/decision?decision=approve", by="holder")
+    own = own_id("ada", JOB)
+    answer = gateway.ask("POST", f"/jobs/{own}/decision?decision=approve", by="holder")
     assert answer.json()["state"] == "QUEUED"

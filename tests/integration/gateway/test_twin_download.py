@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 from asking import Gateway, problem
-from factories import given_dataset, table_fields
+from factories import given_dataset, policy_fields, table_fields
+from made_counts import given_counts
 
+from domain.states import JobState
 from domain.twin import LABEL, README, make_twin
 from gateway import drawn_twins
 
@@ -54,3 +56,31 @@ def test_one_that_would_take_the_gateway_down_is_refused_and_never_drawn(
             answer = shared_gateway.ask("GET", f"/datasets/{name}/twin", by="ada")
             assert problem(answer, status=413, kind="TooLarge")["field"] == "twin"
             assert drawn == []
+
+
+def test_counts_that_are_not_approved_look_to_a_data_user_like_none(gateway: Gateway):
+    with gateway.database.transaction() as connection:
+        dataset = given_dataset(connection, policy=policy_fields(review_twin=True))
+        given_counts(connection, dataset, job_id="counts-there")
+        given_counts(
+            connection, dataset, job_id="counts-made", state=JobState.QUEUED, epsilon="2", again=True
+        )
+    asked = [
+        gateway.ask("GET", f"/datasets/heights/twin?counts={counts}", by="ada").text
+        for counts in ("counts-there", "counts-made", "counts-none")
+    ]
+    assert "no such counts that you may use" in asked[0]
+    assert set(asked) == {asked[0]}
+
+
+def test_counts_are_asked_for_by_the_id_that_their_rights_holder_chose(gateway: Gateway):
+    with gateway.database.transaction() as connection:
+        given_dataset(connection)
+    order = {"tables": [{"path": "participants.tsv"}], "epsilon": "1"}
+    place = "/datasets/heights/twin/counts/chosen-0001"
+    made = gateway.ask("PUT", place, by="holder", json=order)
+    assert made.status_code == 201, made.text
+    assert (
+        gateway.ask("PUT", place, by="holder", json=order).json()["id"] == made.json()["id"] != "chosen-0001"
+    )
+    assert gateway.ask("POST", f"{place}/cancel", by="holder").json()["state"] == "CANCELLED"
