@@ -48,7 +48,12 @@ def scramble_make(
     folder: Annotated[Path, typer.Option("--out", "-o", help="A folder that is absent or empty.")],
     signed_by: Annotated[str, typer.Option(help="Who answers for handing it out.")],
     agreement: Annotated[str, typer.Option(help="The agreement under which it is handed out.")],
-    expires: Annotated[str, typer.Option(metavar="DATE", help="The last day of use, such as 2027-01-31.")],
+    expires: Annotated[
+        str,
+        typer.Option(
+            metavar="DATE", help="The last day of use, at most 366 days from now, such as 2027-01-31."
+        ),
+    ],
     method: Annotated[Method, typer.Option(help=f"One of {', '.join(METHODS)}.")] = "permute",
     together: Annotated[
         list[str] | None, typer.Option(help="permute: columns that keep each other, as age,sex. Repeat it.")
@@ -62,6 +67,10 @@ def scramble_make(
         list[str] | None, typer.Option("--id", help="One more column that names people. Repeat it.")
     ] = None,
     drop: Annotated[list[str] | None, typer.Option(help="A column to leave out. Repeat it.")] = None,
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(help="A column that identifies people and is to stay as it is. Repeat it."),
+    ] = None,
     exclude: Annotated[
         list[str] | None, typer.Option(help="Leave this file or folder out. Repeat it.")
     ] = None,
@@ -74,6 +83,7 @@ def scramble_make(
     from dpgate.scramble.agreement import agree
     from dpgate.scramble.methods import Wishes
     from dpgate.scramble.run import Order, scramble
+    from dpgate.scramble.tables import Named
 
     today = today_here()
     groups = tuple(tuple(name.strip() for name in group.split(",")) for group in together or ())
@@ -83,8 +93,7 @@ def scramble_make(
         Wishes(method, groups, within, share, reach),
         agree(signed_by, agreement, expires, today=today),
         key,
-        tuple(identity or ()),
-        tuple(drop or ()),
+        Named(tuple(identity or ()), tuple(drop or ()), tuple(keep or ())),
         tuple(exclude or ()),
     )
     _print(scramble(order, today=today), as_json=as_json)
@@ -150,6 +159,11 @@ def _print(found: Outcome, *, as_json: bool) -> None:
     ]
     names = ("table", "rows", "rows of the original", "values of one person", "shown again")
     print_table(f"What {found.folder} shows of people", names, rows)
+    for one in found.tables:
+        for each in one.identifiers:
+            out.print(
+                f"{plain(one.path)}: {plain(each.name)} identifies people ({each.kind}) and was {each.fate}."
+            )
     out.print(f"[bold red]{plain(OUTSIDE)}[/]")
     err.print(f"For you alone: {plain(found.report)}", soft_wrap=True)
 

@@ -11,14 +11,16 @@ import os
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from domain.delimited import read_rows
 from domain.people_in_paths import id_columns, is_text, mentions
 from dpgate.errors import DpgateError
 from dpgate.scramble.blank import blank
+from dpgate.scramble.identifiers import find_identifiers
 from dpgate.scramble.leaks import TableLeaks, leaks_of
-from dpgate.scramble.tables import SUFFIXES, read_columns
+from dpgate.scramble.tables import SUFFIXES, check_rows, counted, read_columns
 from dpgate.siesta.people import everybody
 from dpgate.siesta.tree import Tree
 
@@ -27,7 +29,9 @@ LONGEST_S = 3600
 _SAYS = ("brainvision", "pseudo", "stub")
 
 
-def run_bidscramble(tree: Tree, made: Path) -> tuple[tuple[TableLeaks, ...], int]:
+def run_bidscramble(
+    tree: Tree, made: Path, *, keep: Sequence[str] = ()
+) -> tuple[tuple[TableLeaks, ...], int]:
     """Skeleton, permuted tables, new names; then the check. How many people, and what their tables show.
 
     Raises DpgateError where the program is not there, fails, or leaves something as it was.
@@ -44,7 +48,7 @@ def run_bidscramble(tree: Tree, made: Path) -> tuple[tuple[TableLeaks, ...], int
         _run(program, (str(mixed), str(made), "pseudo", "random"), home)
     check_nothing_stayed(tree, made)
     try:
-        return _leaks(tree, made), len(people)
+        return _leaks(tree, made, keep), len(people)
     except ValueError as error:
         raise DpgateError(str(error)) from None
 
@@ -109,8 +113,9 @@ def _empty(skeleton: Path) -> None:
             path.write_bytes(blank(path.relative_to(skeleton).as_posix()))
 
 
-def _leaks(tree: Tree, made: Path) -> tuple[TableLeaks, ...]:
-    """Of tables that still have their name; those of single people have another one."""
+def _leaks(tree: Tree, made: Path, keep: Sequence[str]) -> tuple[TableLeaks, ...]:
+    """Of tables that still have their name; those of single people have another one. Raises DpgateError for a
+    column that identifies people and holds real values."""
     found = []
     for path, file in tree.files.items():
         if path.endswith(SUFFIXES) and (made / path).is_file() and (made / path).stat().st_size:
@@ -119,7 +124,17 @@ def _leaks(tree: Tree, made: Path) -> tuple[TableLeaks, ...]:
             after = read_columns(path, read_rows(path, (made / path).read_bytes()), set())
             if original.names != after.names:
                 raise DpgateError(f"BIDScramble changed the columns of {path}; take --method permute")
-            found.append(leaks_of(original, after.columns))
+            ids = {original.names[place] for place in original.ids}
+            looked = find_identifiers(original.names, original.columns, but=ids, keep=keep)
+            identifiers = counted(looked, original, after.columns)
+            for each in identifiers:
+                if each.reappear and each.fate != "kept":
+                    raise DpgateError(
+                        f"BIDScramble left {each.name} in {path}, which identifies people; take --method "
+                        f"permute, or --keep {each.name}"
+                    )
+            check_rows(path, original, after.columns, looked.names("kept"))
+            found.append(leaks_of(original, after.columns, identifiers))
     return tuple(found)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from domain.people_in_paths import MISSING
+from dpgate.scramble.identifiers import Identifier
 from dpgate.scramble.methods import Columned, Columns
 
 
@@ -25,7 +26,8 @@ class ColumnLeaks:
 
 @dataclass(frozen=True)
 class TableLeaks:
-    """`exact_rows`: rows without their ids that equal some row of the original."""
+    """`exact_rows`: rows without their ids that equal some row of the original. `identifiers`: columns that
+    identify people by themselves."""
 
     path: str
     rows: int
@@ -33,9 +35,10 @@ class TableLeaks:
     id_columns: tuple[str, ...]
     exact_rows: int
     columns: tuple[ColumnLeaks, ...]
+    identifiers: tuple[Identifier, ...] = ()
 
 
-def leaks_of(original: Columned, columns: Columns) -> TableLeaks:
+def leaks_of(original: Columned, columns: Columns, identifiers: tuple[Identifier, ...] = ()) -> TableLeaks:
     """`columns` in the order of the original's; they may have another number of rows."""
     rest = [place for place in range(len(columns)) if place not in original.ids]
     people = _people(original)
@@ -50,14 +53,15 @@ def leaks_of(original: Columned, columns: Columns) -> TableLeaks:
         tuple(
             _column(original.names[place], original.columns[place], columns[place], people) for place in rest
         ),
+        identifiers,
     )
 
 
 def _people(original: Columned) -> Sequence[object]:
     """Who each row speaks of; without an id column every row is somebody else's."""
-    if not original.ids:
+    if not (places := sorted(original.who or original.ids)):
         return range(original.rows)
-    return list(zip(*(original.columns[place] for place in sorted(original.ids)), strict=True))
+    return list(zip(*(original.columns[place] for place in places), strict=True))
 
 
 def _column(name: str, before: Sequence[str], after: Sequence[str], people: Sequence[object]) -> ColumnLeaks:

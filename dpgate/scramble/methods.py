@@ -50,13 +50,15 @@ class Wishes:
 
 @dataclass(frozen=True)
 class Columned:
-    """A table by column; `ids` are the places of columns that say who somebody is."""
+    """A table by column; `ids` are the places of columns that say who or which record a row is, `who` of
+    those that say whose it is, where they are fewer."""
 
     path: str
     names: tuple[str, ...]
     columns: Columns
     rows: int
     ids: frozenset[int]
+    who: frozenset[int] = frozenset()
 
 
 def scrambled(table: Columned, wishes: Wishes) -> Columns:

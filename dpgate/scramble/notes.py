@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from dpgate.scramble import OUTSIDE
 from dpgate.scramble.agreement import Agreement
+from dpgate.scramble.identifiers import Identifier
 from dpgate.scramble.leaks import ColumnLeaks, TableLeaks
 
 _DOES = {
@@ -17,15 +18,16 @@ _DOES = {
 }
 
 
-def note(agreement: Agreement, method: str) -> str:
-    """NOT-ANONYMOUS.md."""
+def note(agreement: Agreement, method: str, *, kept: Sequence[str] = ()) -> str:
+    """NOT-ANONYMOUS.md. `kept`: columns that identify people and are there as they were."""
+    said = f"\nColumns with real identifiers: {', '.join(kept)}.\n" if kept else ""
     return f"""# NOT anonymous
 
 {OUTSIDE}
 
 {_DOES[method]} People can be recognised in it by rare values, by smallest and largest values, and by
 what somebody already knows of them. New names for people change none of that.
-
+{said}
 - Signed by: {agreement.signed_by}
 - Agreement: {agreement.agreement}
 - May be used until: {agreement.expires.isoformat()}. Then delete it, with every copy.
@@ -66,6 +68,7 @@ def _table(one: TableLeaks) -> list[str]:
     return [
         f"- Rows: {one.rows}, the original has {one.rows_before}.",
         f"- Columns with names of people: {ids}.",
+        *map(_identifier, one.identifiers),
         f"- Rows that equal a row of the original: {one.exact_rows}{share}.",
         f"- Values that one person has: {held}; of these stand there again: {back}.",
         "",
@@ -73,6 +76,11 @@ def _table(one: TableLeaks) -> list[str]:
         "| --- | --- | --- | --- | --- |",
         *[_row(column) for column in one.columns],
     ]
+
+
+def _identifier(one: Identifier) -> str:
+    shown = f"; of its {one.values} real values {one.reappear} stand in the table"
+    return f"- `{one.name}` identifies people ({one.kind}) and was {one.fate}{shown}."
 
 
 def _row(column: ColumnLeaks) -> str:

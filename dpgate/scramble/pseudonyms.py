@@ -28,10 +28,11 @@ class Pseudonyms:
         self._key = key
         self._given: dict[str, str] = {}
         self._people: dict[str, str] = {}
+        self._records = 0
 
     @property
     def people(self) -> int:
-        return len(self._given)
+        return len(self._given) - self._records
 
     def of_label(self, label: str) -> str:
         """`p` and twelve hexadecimal digits. Raises DpgateError if somebody else has that name already."""
@@ -48,6 +49,14 @@ class Pseudonyms:
             return cell
         label = label_of(cell.strip())
         return ("sub-" if cell.strip().startswith("sub-") else "") + self.of_label(label)
+
+    def of_record(self, cell: str) -> str:
+        """Of a cell that numbers a record: the name that a person of this number would have, so that tables
+        still meet; it counts as nobody."""
+        counted = len(self._given)
+        name = self.of_id(cell)
+        self._records += len(self._given) - counted
+        return name
 
     def in_text(self, text: str) -> str:
         """Each `sub-XX` in a path or a cell."""

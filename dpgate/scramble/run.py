@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 
@@ -22,22 +22,21 @@ from dpgate.scramble.leaks import TableLeaks, leaks_of
 from dpgate.scramble.methods import Wishes
 from dpgate.scramble.notes import leak_report, note
 from dpgate.scramble.pseudonyms import Pseudonyms, fresh_key, key_of
-from dpgate.scramble.tables import SUFFIXES, scramble_table
+from dpgate.scramble.tables import SUFFIXES, Named, scramble_table
 from dpgate.siesta.new_folder import check_apart, new_folder, write_secret
 from dpgate.siesta.tree import Tree, read_tree
 
 
 @dataclass(frozen=True)
 class Order:
-    """What to scramble, how, and who answers for it. `ids` and `drop` are names of columns in any table."""
+    """What to scramble, how, and who answers for it. `named` is about columns in any table."""
 
     source: Path
     out: Path
     wishes: Wishes
     agreement: Agreement
     key: Path | None = None
-    ids: tuple[str, ...] = ()
-    drop: tuple[str, ...] = ()
+    named: Named = field(default_factory=Named)
     exclude: tuple[str, ...] = ()
 
 
@@ -63,13 +62,14 @@ def scramble(order: Order, *, today: date) -> Outcome:
     with new_folder(order.out, apart_from=[order.source]) as made:
         names = Pseudonyms(_key(order))
         if order.wishes.method == "bidscramble":
-            tables, people = run_bidscramble(tree, made)
+            tables, people = run_bidscramble(tree, made, keep=order.named.keep)
             empty = tuple(path for path in _names(made) if not (made / path).stat().st_size)
         else:
             tables, empty = _own(order, tree, made, names)
             people = names.people
         text = leak_report(tables, people=people, empty=empty, is_key_kept=order.key is not None, lot=_lot())
-        _finish(made, order, today, hashlib.sha256(text.encode()).hexdigest())
+        kept = sorted({each.name for one in tables for each in one.identifiers if each.fate == "kept"})
+        _finish(made, order, today, hashlib.sha256(text.encode()).hexdigest(), kept=kept)
     write_secret(report, text)
     return Outcome(order.out, report, tables, people, empty)
 
@@ -79,7 +79,7 @@ def _tree(order: Order) -> Tree:
     source = order.source
     if order.exclude and (source.is_file() or order.wishes.method == "bidscramble"):
         raise DpgateError("--exclude is for a folder, and BIDScramble walks files by itself; leave it out")
-    if order.wishes.method == "bidscramble" and (order.ids or order.drop):
+    if order.wishes.method == "bidscramble" and (order.named.ids or order.named.drop):
         raise DpgateError("--id and --drop do not reach BIDScramble; take --method permute")
     if source.is_file():
         if source.suffix not in SUFFIXES or order.wishes.method == "bidscramble":
@@ -110,8 +110,8 @@ def _own(
             raise DpgateError(f"{path} would get the name of another file; --exclude it")
         used.add(new)
         if path.endswith(SUFFIXES):
-            found = scramble_table(path, file, order.wishes, names, ids=order.ids, drop=order.drop)
-            leaks.append(leaks_of(found.original, found.columns))
+            found = scramble_table(path, file, order.wishes, names, order.named)
+            leaks.append(leaks_of(found.original, found.columns, found.identifiers))
             _write(made / new, found.content)
         else:
             _write(made / new, blank(path))
@@ -122,19 +122,20 @@ def _own(
 
 def _check_columns(order: Order, tree: Tree, leaks: Sequence[TableLeaks]) -> None:
     """A column that no table has is a mistake: somebody believes that it is renamed or gone."""
-    named: set[str] = {name for group in order.wishes.together for name in group} | set(order.ids)
+    named: set[str] = {name for group in order.wishes.together for name in group} | set(order.named.ids)
     named |= {order.wishes.within} if order.wishes.within else set()
     there = {name for one in leaks for name in (*one.id_columns, *(column.name for column in one.columns))}
     missing = sorted(named - there)
     if missing:
         raise DpgateError(f"no table has a column {missing[0]!r}; check its spelling")
-    if order.drop:
-        headers = {
-            name for path, file in tree.files.items() if path.endswith(SUFFIXES) for name in _header(file)
-        }
-        gone = sorted(set(order.drop) - headers)
+    for option, columns in (("--drop", order.named.drop), ("--keep", order.named.keep)):
+        gone = sorted(set(columns) - _headers(tree)) if columns else []
         if gone:
-            raise DpgateError(f"--drop: no table has a column {gone[0]!r}; check its spelling")
+            raise DpgateError(f"{option}: no table has a column {gone[0]!r}; check its spelling")
+
+
+def _headers(tree: Tree) -> set[str]:
+    return {name for path, file in tree.files.items() if path.endswith(SUFFIXES) for name in _header(file)}
 
 
 def _header(file: Path) -> tuple[str, ...]:
@@ -147,8 +148,8 @@ def _lot() -> str:
     return fresh_key().hex()[:32]
 
 
-def _finish(made: Path, order: Order, today: date, leak_report_digest: str) -> None:
-    (made / NOTE).write_text(note(order.agreement, order.wishes.method), encoding="utf-8")
+def _finish(made: Path, order: Order, today: date, leak_report_digest: str, *, kept: Sequence[str]) -> None:
+    (made / NOTE).write_text(note(order.agreement, order.wishes.method, kept=kept), encoding="utf-8")
     files = tuple(
         Written(path=path, sha256=hashlib.sha256((made / path).read_bytes()).hexdigest())
         for path in _names(made)

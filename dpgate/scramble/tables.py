@@ -11,6 +11,7 @@ from domain.delimited import Delimited, read_rows
 from domain.delimited_text import table_text
 from domain.people_in_paths import MISSING, id_columns
 from dpgate.errors import DpgateError
+from dpgate.scramble.identifiers import Identifier, Identifiers, find_identifiers, real_values
 from dpgate.scramble.methods import Columned, Columns, Wishes, scrambled
 from dpgate.scramble.pseudonyms import Pseudonyms
 
@@ -26,19 +27,30 @@ class Scrambled:
     original: Columned
     columns: Columns
     content: bytes
+    identifiers: tuple[Identifier, ...]
 
 
-def scramble_table(
-    path: str, file: Path, wishes: Wishes, names: Pseudonyms, *, ids: Sequence[str], drop: Sequence[str]
-) -> Scrambled:
-    """Raises DpgateError for a file that is no table, a column of one name twice, and a mere copy."""
+@dataclass(frozen=True)
+class Named:
+    """What is said of columns by name: that they name people, are left out, or stay though they identify."""
+
+    ids: tuple[str, ...] = ()
+    drop: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
+
+
+def scramble_table(path: str, file: Path, wishes: Wishes, names: Pseudonyms, named: Named) -> Scrambled:
+    """Raises DpgateError for a file that is no table, a column of one name twice, a mere copy, and a row that
+    is somebody's with what identifies them."""
     if file.stat().st_size > MOST_BYTES:
         raise DpgateError(f"{path} has more than {MOST_BYTES // 2**20} MB; divide it, or --exclude it")
     try:
         read = read_rows(path, file.read_bytes())
         found = set(id_columns(read.header, read.rows))
-        own = found | {place for place, name in enumerate(read.header.cells) if name in ids}
-        original = _renamed(read_columns(path, read, own), drop, names)
+        own = found | {place for place, name in enumerate(read.header.cells) if name in named.ids}
+        real = read_columns(path, read, own)
+        identifiers = _identifiers(real, named)
+        original = _renamed(real, named.drop, identifiers, names)
         columns = _mixed(original, wishes)
         end = "\r\n" if read.header.end == b"\r\n" else "\n"
         content = table_text(path, original.names, zip(*columns, strict=True), end=end).encode()
@@ -49,7 +61,42 @@ def scramble_table(
             f"{path} would come out as a copy of its rows with other names, which is never handed out; take "
             "another method, or --exclude the file"
         )
-    return Scrambled(original, columns, content)
+    check_rows(path, original, columns, identifiers.names("kept"))
+    return Scrambled(original, columns, content, counted(identifiers, real, columns))
+
+
+def _identifiers(real: Columned, named: Named) -> Identifiers:
+    """Raises DpgateError for a column that names people and is to be kept."""
+    ids = {real.names[place] for place in real.ids}
+    if wrong := sorted(ids & set(named.keep)):
+        raise DpgateError(f"--keep {wrong[0]}: it says whose a row of {real.path} is, and is always renamed")
+    return find_identifiers(real.names, real.columns, but=ids | set(named.drop), keep=named.keep)
+
+
+def counted(identifiers: Identifiers, real: Columned, columns: Columns) -> tuple[Identifier, ...]:
+    """With how many real values of each stand anywhere in the scrambled table."""
+    shown = {cell for column in columns for cell in column}
+    values = {name: real_values(column) for name, column in zip(real.names, real.columns, strict=True)}
+    return tuple(replace(each, reappear=len(values[each.name] & shown)) for each in identifiers.found)
+
+
+def check_rows(path: str, original: Columned, columns: Columns, kept: Set[str]) -> None:
+    """Raises DpgateError where a row came out as it was, with what identifies the person in it."""
+    if not (identifying := [place for place, name in enumerate(original.names) if name in kept]):
+        return
+    rest = [place for place in range(len(columns)) if place not in original.ids]
+    before = set(zip(*(original.columns[place] for place in rest), strict=True))
+    after = zip(*(columns[place] for place in rest), strict=True)
+    named = zip(*(columns[place] for place in identifying), strict=True)
+    same = sum(
+        row in before and any(cell not in MISSING for cell in cells)
+        for row, cells in zip(after, named, strict=True)
+    )
+    if same:
+        raise DpgateError(
+            f"{same} rows of {path} would come out as they are, with {', '.join(sorted(kept))}, which "
+            "identifies people: take --keep away, or another method"
+        )
 
 
 def read_columns(path: str, read: Delimited, ids: Set[int]) -> Columned:
@@ -94,18 +141,21 @@ def _rows(columns: Columns, places: Sequence[int]) -> Counter[tuple[str, ...]]:
     return Counter(zip(*(columns[place] for place in places), strict=True))
 
 
-def _renamed(table: Columned, drop: Sequence[str], names: Pseudonyms) -> Columned:
-    """Without the columns to leave out, and with other names for people wherever they are named."""
-    kept = [place for place, name in enumerate(table.names) if name not in drop]
+def _renamed(table: Columned, drop: Sequence[str], identifiers: Identifiers, names: Pseudonyms) -> Columned:
+    """Without the columns to leave out, and with other names for people and records wherever they stand."""
+    gone, records = {*drop, *identifiers.names("left out")}, identifiers.names("renamed")
+    kept = [place for place, name in enumerate(table.names) if name not in gone]
     if not kept:
-        raise DpgateError(f"{table.path} has no column left; --exclude the file")
-    columns = [
-        [(names.of_id if place in table.ids else names.in_text)(cell) for cell in table.columns[place]]
-        for place in kept
-    ]
+        raise DpgateError(f"{table.path} has no column left; --exclude the file, or --keep a column")
+    numbered = frozenset(place for place in kept if table.names[place] in records)
+    # without a column that says whose a row is, the record's number is all that tells people apart
+    other = names.of_record if table.ids else names.of_id
+    rename = {**dict.fromkeys(table.ids, names.of_id), **dict.fromkeys(numbered, other)}
+    columns = [[rename.get(place, names.in_text)(cell) for cell in table.columns[place]] for place in kept]
     return replace(
         table,
         names=tuple(names.in_text(table.names[place]) for place in kept),
         columns=columns,
-        ids=frozenset(new for new, place in enumerate(kept) if place in table.ids),
+        ids=frozenset(new for new, place in enumerate(kept) if place in table.ids | numbered),
+        who=frozenset(new for new, place in enumerate(kept) if place in table.ids),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from terminal import EXAMPLES, Terminal
@@ -10,7 +11,8 @@ from terminal import EXAMPLES, Terminal
 from dpgate.cli.exit_codes import ExitCode
 
 HEIGHTS = EXAMPLES / "heights" / "data"
-SIGNED = ("--signed-by", "A. Holder", "--agreement", "DTA 12", "--expires", "2999-12-31")
+LAST_DAY = (datetime.now(UTC).date() + timedelta(days=300)).isoformat()
+SIGNED = ("--signed-by", "A. Holder", "--agreement", "DTA 12", "--expires", LAST_DAY)
 PLAN = """\
 quasi:
   - {name: age, ladder: {kind: intervals, widths: [10, 20]}}
@@ -39,7 +41,7 @@ def test_scramble_and_verify(holder: Terminal) -> None:
     answer = holder.ok("twin", "scramble", HEIGHTS, "-o", "out", *SIGNED)
     assert "NOT anonymous" in answer.out
     assert "For you alone" in answer.err
-    assert holder.ok("twin", "scramble", "verify", "out").out.count("2999-12-31") == 1
+    assert holder.ok("twin", "scramble", "verify", "out").out.count(LAST_DAY) == 1
     said = holder.ok("twin", "scramble", "make", HEIGHTS, "-o", "again", "--json", *SIGNED).json
     assert said["guarantee"] == "none"
     record = holder.folder / "out" / "scramble.json"
@@ -48,6 +50,20 @@ def test_scramble_and_verify(holder: Terminal) -> None:
     record.write_text(json.dumps(content))
     late = holder("twin", "scramble", "verify", "out", "--json")
     assert (late.code, late.json["expired"]) == (ExitCode.BROKEN_CHAIN, True)
+
+
+def test_a_last_day_far_away_is_refused(holder: Terminal) -> None:
+    answer = holder("twin", "scramble", HEIGHTS, "-o", "out", *SIGNED[:4], "--expires", "2100-01-01")
+    assert (answer.code, "is more than 366 days away" in " ".join(answer.err.split())) == (2, True)
+    assert not (holder.folder / "out").exists()
+
+
+def test_what_identifies_people_is_left_out_and_told(holder: Terminal) -> None:
+    said = holder.ok("twin", "scramble", "table.csv", "-o", "out", *SIGNED).out
+    assert "table.csv: name identifies people (PERSON) and was left out." in " ".join(said.split())
+    assert (holder.folder / "out" / "table.csv").read_text().startswith("age,zip,ill\n")
+    kept = holder("twin", "scramble", "table.csv", "-o", "kept", "--keep", "nobody", *SIGNED)
+    assert "--keep: no table has a column 'nobody'" in " ".join(kept.err.split())
 
 
 def test_without_a_signature_nothing_is_written(holder: Terminal) -> None:

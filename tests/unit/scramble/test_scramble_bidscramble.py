@@ -94,3 +94,18 @@ def test_without_the_program_it_says_so(
     monkeypatch.setenv("PATH", str(tmp_path / "nowhere"))
     with pytest.raises(DpgateError, match="BIDScramble is not installed"):
         run(source, tmp_path / "out", method="bidscramble")
+
+
+@pytest.mark.needs(process=True)
+def test_a_column_that_identifies_people_is_refused_unless_it_is_kept(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install(tmp_path / "bin", monkeypatch)
+    header, *rows = (source / "participants.tsv").read_text().splitlines()
+    numbered = [f"{row}\t{100 + at}-45-{6700 + 7 * at}" for at, row in enumerate(rows)]
+    (source / "participants.tsv").write_text("\n".join([f"{header}\tSSN", *numbered]) + "\n")
+    with pytest.raises(DpgateError, match=r"left SSN in participants\.tsv, which identifies people; take"):
+        run(source, tmp_path / "out", method="bidscramble")
+    found = run(source, tmp_path / "kept", method="bidscramble", keep=("SSN",))
+    (table,) = (one for one in found.tables if one.path == "participants.tsv")
+    assert [(one.name, one.fate, one.reappear) for one in table.identifiers] == [("SSN", "kept", 20)]

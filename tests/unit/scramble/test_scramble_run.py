@@ -17,6 +17,7 @@ from dpgate.errors import DpgateError
 from dpgate.scramble.agreement import NOTE, RECORD, Agreement, agree
 from dpgate.scramble.methods import Wishes
 from dpgate.scramble.run import Order, Outcome, scramble
+from dpgate.scramble.tables import Named
 from dpgate.scramble.verify import verify
 
 TODAY = date(2026, 3, 2)
@@ -55,7 +56,10 @@ def signed(**changes: Any) -> Agreement:
 
 
 def run(source: Path, out: Path, *, key: Path | None = None, **changes: Any) -> Outcome:
-    settings = {name: changes.pop(name) for name in ("ids", "drop", "exclude") if name in changes}
+    settings = {name: changes.pop(name) for name in ("exclude",) if name in changes}
+    settings["named"] = Named(
+        **{name: changes.pop(name) for name in ("ids", "drop", "keep") if name in changes}
+    )
     wishes = Wishes(**{"method": "permute", **changes})
     return scramble(Order(source, out, wishes, signed(), key, **settings), today=TODAY)
 
@@ -186,6 +190,8 @@ def test_names_of_people_are_keyed(source: Path, tmp_path: Path) -> None:
         ({"agreement": "a\nb"}, "agreement"),
         ({"expires": "soon"}, "expires"),
         ({"expires": "2026-03-01"}, "is over"),
+        ({"expires": "2100-01-01"}, "more than 366 days away; name a day until 2027-03-03"),
+        ({"expires": "2027-03-04"}, "more than 366 days away"),
     ],
 )
 def test_nobody_gets_it_without_a_signature(changes: dict[str, str], words: str) -> None:
@@ -202,6 +208,8 @@ ORDERS_THAT_CANNOT_BE_DONE = (
     ({"within": "zip"}, "no table has a column 'zip'"),
     ({"ids": ("ssn",)}, "no table has a column 'ssn'"),
     ({"drop": ("ssn",)}, "no table has a column 'ssn'"),
+    ({"keep": ("ssn",)}, "--keep: no table has a column 'ssn'"),
+    ({"keep": ("participant_id",)}, "--keep participant_id: it says whose a row"),
     ({"exclude": ("nothing",)}, "no such path"),
     ({"method": "bidscramble", "drop": ("sex",)}, "do not reach BIDScramble"),
 )
