@@ -75,11 +75,14 @@ def promise(affine: Affine | None) -> str:
     return UNPLACED if is_placeless(affine) else PLACED
 
 
+# a header of huge numbers must not make a line in a log
+@np.errstate(over="ignore", invalid="ignore")
 def lies_alike(one: Affine, other: Affine, dims: Sequence[int]) -> bool:
     """Whether a grid of these dimensions has all its corners in the same places under both."""
     return _are_near(_matrix(one), _matrix(other), dims)
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def find_turn(ours: Affine | None, theirs: Affine | None, dims: Sequence[int]) -> Turn | None:
     """What makes of their voxels ours, `dims` being their dimensions; None where nothing exact does.
 
@@ -113,7 +116,7 @@ def _by_directions(ours: Affine, theirs: Affine, dims: Sequence[int]) -> Turn | 
     axes = tuple(next(at for at, letter in enumerate(their) if letter in pair) for pair in pairs)
     sizes = _edges(_matrix(theirs))[list(axes)]
     apart = np.abs(sizes - _edges(_matrix(ours))) * np.array([dims[axis] for axis in axes])
-    if not (apart <= TOLERANCE * sizes.min()).all():
+    if not _within(apart, sizes):
         return None
     return Turn(axes, tuple(their[axis] != letter for axis, letter in zip(axes, our, strict=True)))
 
@@ -129,12 +132,16 @@ def _undone(turn: Turn, dims: Sequence[int]) -> npt.NDArray[np.float64]:
 
 
 def _are_near(one: npt.NDArray[np.float64], other: npt.NDArray[np.float64], dims: Sequence[int]) -> bool:
-    """False also for what is not finite: it compares as neither."""
     corners = np.array(
         [(*corner, 1) for corner in itertools.product(*((0, side - 1) for side in dims[:3]))]
     ).T
     apart = np.linalg.norm(((one - other) @ corners)[:3], axis=0)
-    return bool((apart <= TOLERANCE * min(_edges(one).min(), _edges(other).min())).all())
+    return _within(apart, np.concatenate([_edges(one), _edges(other)]))
+
+
+def _within(apart: npt.NDArray[np.float64], edges: npt.NDArray[np.float64]) -> bool:
+    # an edge without end would be near to everything
+    return bool(np.isfinite(edges).all() and (apart <= TOLERANCE * edges.min()).all())
 
 
 def _edges(matrix: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

@@ -126,6 +126,9 @@ def _check_columns(order: Order, tree: Tree, leaks: Sequence[TableLeaks]) -> Non
     named |= {order.wishes.within} if order.wishes.within else set()
     there = {name for one in leaks for name in (*one.id_columns, *(column.name for column in one.columns))}
     missing = sorted(named - there)
+    identifying = {each.name for one in leaks for each in one.identifiers if each.fate == "left out"}
+    if missing and missing[0] in identifying:
+        raise DpgateError(f"{missing[0]} identifies people and is left out; --keep it, or do not name it")
     if missing:
         raise DpgateError(f"no table has a column {missing[0]!r}; check its spelling")
     for option, columns in (("--drop", order.named.drop), ("--keep", order.named.keep)):

@@ -83,6 +83,20 @@ def test_a_volume_that_stands_elsewhere_is_a_failed_run(affine, other):
         shape.read(bytes(moved))
 
 
+@pytest.mark.parametrize("twin", [UPRIGHT, PLACED], ids=["upright", "placed"])
+def test_huge_numbers_are_a_failed_run_without_a_word(twin):
+    """Warnings are errors here, and lines in a log elsewhere."""
+    shape = locked(image_of(twin))
+    second = nibabel.Nifti2Image(np.zeros(DIMS, np.float32), twin)
+    for huge in (1.7e308, -1.7e308, 1e200):
+        content = bytearray(second.to_bytes())
+        content[400:496] = np.full(12, huge).tobytes()
+        content[400:408] = content[440:448] = content[480:488] = np.array(-huge).tobytes()
+        with pytest.raises(PipelineError, match="stands elsewhere"):
+            shape.read(bytes(content))
+    assert not placing.lies_alike(((1e308, 0, 0, 1e308),) * 3, ((-1e308, 0, 0, -1e308),) * 3, DIMS)
+
+
 def test_a_volume_a_tenth_of_a_voxel_aside_counts():
     shape = locked(image_of(PLACED))
     aside = PLACED.copy()

@@ -139,6 +139,12 @@ def test_a_row_that_is_somebodys_with_their_identifier_is_refused(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["t.csv"]
 
 
+def test_a_column_that_is_left_out_cannot_be_ordered_about(tmp_path: Path) -> None:
+    source = written(tmp_path / "t.csv", people())
+    with pytest.raises(DpgateError, match="SSN identifies people and is left out; --keep it"):
+        run(source, tmp_path / "out", within="SSN")
+
+
 def test_numbers_of_records_still_meet_between_tables(tmp_path: Path) -> None:
     data = tmp_path / "data"
     data.mkdir()
