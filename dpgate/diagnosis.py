@@ -161,6 +161,7 @@ def keep(found: Diagnosis, home: Home) -> str:
             battery=found.counts(),
             failed=[probe.name for probe in found.failed],
             residual=[probe.name for probe in found.residual],
+            gate={report.mode: len(report.findings) for report in found.gate},
         )
     except (NotReady, OSError) as error:
         return f"The report was not kept: {getattr(error, 'strerror', None) or error}."
@@ -189,17 +190,24 @@ def _battery(backend: Backend, image: HostImage, say: Callable[[str], None]) -> 
 
 
 def _gate(backend: Backend, image: HostImage, say: Callable[[str], None]) -> tuple[Report, ...]:
-    """Of both ways of running. Raises SandboxUnavailable where a run that only looks does not end well."""
+    """Of both ways of running."""
     from worker.sandbox.battery.targets import Targets
     from worker.sandbox.gate.bench import GateBench
+    from worker.sandbox.gate.report import failed
     from worker.sandbox.gate.search import Search
     from worker.sandbox.gate.senders import of_battery
 
     reports = []
-    with closing(open_sandbox(backend, image)) as sandbox, Targets() as targets:
-        for mode in ("warm", "cold"):
-            with GateBench(sandbox, image, warm=mode == "warm", most=MOST_PATHS) as bench:
+    for mode in ("warm", "cold"):
+        try:
+            with (
+                closing(open_sandbox(backend, image)) as sandbox,
+                Targets() as targets,
+                GateBench(sandbox, image, warm=mode == "warm", most=MOST_PATHS) as bench,
+            ):
                 reports.append(Search(bench, mode=mode, say=say).deep(of_battery(targets)))
+        except SandboxUnavailable as error:  # nothing can be said, so nothing is closed
+            reports.append(failed(mode, str(error).strip()[-300:]))
     return tuple(reports)
 
 

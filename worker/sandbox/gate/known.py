@@ -27,6 +27,7 @@ CHANNELS = {
     "shared_pages": "who else maps a page, in /proc, without a supervisor or under `standard`",
     "device_times": "times of device nodes, with `bubblewrap`",
     "pid_numbers": "numbers of processes, with Docker",
+    "shared_user": "kernel quotas of one host user, where the worker is not root",
 }
 NOT_MEASURED = {
     "core_counters": "asked in each look where the processor tells it; how much it says depends on its cores",
@@ -37,6 +38,7 @@ NOT_MEASURED = {
     "shared_pages": "closed under the strict table, which is what is asked here",
     "device_times": "closed by a supervisor, which is what is asked here",
     "pid_numbers": "closed by a supervisor, which is what is asked here",
+    "shared_user": "closed where the worker is root; the battery shows it elsewhere (c_pipe_quota)",
 }
 
 
@@ -55,7 +57,7 @@ class Known:
             raise ValueError(f"{self.pattern} may follow a sender, and names no residual channel")
 
 
-_OF_CPU = r"call (getrusage\(\d+\)\.0\[[0-3]\]|times\(\)\.0\[\d\]|clock_gettime\([23]\)\.0\[\d\])"
+_OF_CPU = r"call (getrusage\(-?\d+\)\.0\[[0-3]\]|times\(\)\.0\[\d\]|clock_gettime\([23]\)\.0\[\d\])"
 # FS_BASE, GS_BASE; the handler and the way back of an action
 _ADDRESSES = (
     r"place .*|auxiliary (3|7|9|15|24|25|31|33)|call brk\(0\)|call arch_prctl\((4099|4100)\)\.0\[0\]"
@@ -72,7 +74,7 @@ KNOWN = (
     Known(_OF_CPU, "its own time of processor, longer where others work", "contention", may_follow=True),
     Known(
         r"instruction (.* core|apic)|call getcpu\(0\)\.\d\[0\]"
-        r"|call getrusage\(\d+\)\.0\[1[67]\]|child \d ru_n(iv|v)csw",
+        r"|call getrusage\(-?\d+\)\.0\[1[67]\]|child \d ru_n(iv|v)csw",
         "where it runs, and how often it waited",
         "preemption",
         may_follow=True,

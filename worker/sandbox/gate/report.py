@@ -92,3 +92,8 @@ class Report:
             "experiments": [each.as_json() for each in self.experiments],
             "residuals": [each.as_json() for each in self.residuals],
         }
+
+
+def failed(mode: str, why: str) -> Report:
+    """Of a search that could not be made."""
+    return Report(mode, 0, 0, (), (Finding("nobody", None, "the search itself", why),))

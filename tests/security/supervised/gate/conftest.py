@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 
 import pytest
-from sandbox_harness import SLOT
+from sandbox_harness import SLOT, host_nodes
 
 from worker.sandbox.gate.bench import GateBench
 from worker.sandbox.gate.search import Search
@@ -16,8 +16,10 @@ FEW_PATHS = 2000
 
 @pytest.fixture
 def search(supervised: SupervisedSandbox, image: HostImage, mode: str) -> Iterator[Callable[[], Search]]:
-    """Made when it is asked for: then with what was doctored until then."""
-    with ExitStack() as undo:
+    """Made when it is asked for: then with what was doctored until then. Alone with the host's device nodes,
+    whose times other tests set, and a look sees.
+    """
+    with host_nodes(), ExitStack() as undo:
 
         def made() -> Search:
             bench = GateBench(supervised, image, warm=mode == "warm", most=FEW_PATHS, first_slot=SLOT + 40)
