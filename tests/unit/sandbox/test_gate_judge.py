@@ -23,6 +23,12 @@ def test_a_value_that_comes_or_goes_differs():
     assert judge.differing([Round(True, {}, {"new": 1})], {"old": 1}).keys() == {"new", "old"}
 
 
+def test_what_changes_within_a_round_is_told_apart_from_what_has_changed():
+    made = rounds([(True, 1, 2), (False, 2, 2), (True, 2, 2)])
+    assert judge.changing(made, KEY) == [True]
+    assert judge.differing(made, {KEY: 1})[KEY] == [True, False, True]
+
+
 @pytest.mark.parametrize(
     ("quiet", "sent"),
     [((5, 5), (5, 6)), ((1, 2), (1, 90)), ((7, 7), (7, 7.5)), ((9, 10), (9, 9))],

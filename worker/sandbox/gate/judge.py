@@ -49,6 +49,11 @@ def differing(rounds: Iterable[Round], reference: Look) -> dict[str, list[bool]]
     return found
 
 
+def changing(rounds: Iterable[Round], key: str) -> list[bool]:
+    """For each round in which two looks found this key different, if it was one with a sender."""
+    return [each.sent for each in rounds if each.before.get(key) != each.after.get(key)]
+
+
 def learned(key: str, rounds: Sequence[Round]) -> Rule | None:
     """The rule that is right in all of these rounds, or None."""
     for rule in _rules(key, rounds):

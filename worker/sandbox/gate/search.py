@@ -103,7 +103,7 @@ class Search:
     def experiment(self, sending: Sending, how: How) -> Experiment:
         reference = self._fresh()
         rounds = [self._round(sending, how, sent=sent) for sent in self._balanced(self._learned)]
-        moved = judge.differing(rounds, reference)
+        moved = _moves(rounds, reference)
         listed = {row.channel for key in moved if (row := known.known(key)) and row.channel}
         loose = [key for key in sorted(moved) if _must_stay(key, len(moved[key]), len(rounds))]
         rules = {
@@ -115,13 +115,13 @@ class Search:
         findings = [
             Finding(sending.name, how, key, _words_of(moved[key] + again[key], len(rounds) + fresh))
             for key in loose
-            if again[key]
+            if _must_stay(key, len(again[key]), fresh)
         ]
         findings += [
             Finding(sending.name, how, key, f"follows the sender: {rule.words}, in {right} of {fresh} rounds")
             for key, (rule, right) in followed.items()
         ]
-        stray = tuple(key for key in loose if not again[key])
+        stray = tuple(key for key in loose if not _must_stay(key, len(again[key]), fresh))
         count = len(rounds) + fresh
         return Experiment(sending.name, how, count, tuple(sorted(listed)), stray, tuple(findings))
 
@@ -138,8 +138,9 @@ class Search:
             sent = self._coin()
             each = self._round(sending, how, sent=sent)
             fresh += 1
-            for key in judge.differing([each], reference).keys() & again.keys():
-                again[key].append(sent)
+            for key, rounds in _moves([each], reference).items():
+                if key in again:
+                    again[key] += rounds
             for key in list(open_):
                 right[key] += rules[key].of(key, each) == sent
                 if (said := judge.follows(right[key], fresh)) is not None:
@@ -217,10 +218,21 @@ class Search:
         return [sent for first in firsts for sent in (first, not first)]
 
 
+def _moves(rounds: Sequence[Round], reference: Look) -> dict[str, list[bool]]:
+    """Keys that moved: for each round in which they did, if it was one with a sender. What may move rarely
+    moves once and then stays: there it is the change within a round that counts.
+    """
+    moved = judge.differing(rounds, reference)
+    for key in moved:
+        if (row := known.known(key)) and row.is_rare:
+            moved[key] = judge.changing(rounds, key)
+    return moved
+
+
 def _must_stay(key: str, moved: int, rounds: int) -> bool:
-    """Whether it is a finding that this key has moved so often."""
+    """Whether it is a finding that this key has moved in so many of the rounds."""
     row = known.known(key)
-    return row is None or (row.is_rare and 3 * moved >= rounds)
+    return moved > 0 and (row is None or (row.is_rare and 3 * moved >= rounds))
 
 
 def _words_of(moved: Sequence[bool], rounds: int) -> str:
