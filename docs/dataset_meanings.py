@@ -200,6 +200,12 @@ DATASET: dict[str, dict[str, str]] = {
         "scrambled_twin": "A [scrambled original](../how-to/reviewed-scramble.md), not anonymous and of no "
         "guarantee class, may be handed out once reviewers have signed for it.",
         "timing": "When a release becomes visible.",
+        "isolation": "`exclusive`: while a run goes on, no other run of any job and no rehearsal is on its "
+        "host. `shared`: runs go on beside each other. [What each promises]"
+        "(../how-to/policy.md#alone-or-beside-each-other).",
+        "accepted_channels": "Further [channels between runs](../explanation/threat-model.md#between-runs) "
+        "that you accept, beside those of the default sandbox: `docker` and images approved for `standard` "
+        "need it.",
     },
     "Timing": {
         "": "Timing",

@@ -95,6 +95,8 @@ SETTINGS: dict[str, dict[str, str]] = {
         "python_env": "A Python environment that pipelines find beside the host's `/usr`.",
         "slots": "Parallel runs that a job may count on, over all workers. Public: it fixes the "
         "time of release.",
+        "hosts": "Hosts on which a job may count whose runs are alone on theirs (policy `isolation: "
+        "exclusive`), with one run at a time on each. Public, like `slots`.",
         "first_slot": "The first slot of this worker on its host; two workers on one host need "
         "disjoint ranges.",
         "late_tick_s": "A release that misses its public time waits for the next multiple of "

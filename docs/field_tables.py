@@ -102,6 +102,8 @@ def _anchor(title: str) -> str:
 def default_of(field: FieldInfo) -> str:
     if field.is_required():
         return "required"
+    if field.default_factory_takes_validated_data:
+        return "`exclusive` with padded timing, else `shared`"
     if field.default_factory is not None:
         return "none" if field.default_factory is dict else "all cores"
     value = field.default

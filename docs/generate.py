@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from channel_table import with_channels
 from command_pages import cli, exit_codes
 from declaration_pages import dataset_yaml, dpgate_yaml
 from descriptions import PERMISSIONS
@@ -26,6 +27,7 @@ from worker.sandbox.needs import NEEDS
 
 DOCS = Path(__file__).parent
 ROOT = DOCS.parent
+THREAT_MODEL = DOCS / "explanation" / "threat-model.md"
 
 
 def main() -> int:
@@ -54,6 +56,7 @@ def pages() -> dict[Path, str]:
         reference / "dataset-yaml.md": NOTE + dataset_yaml(),
         reference / "dpgate-yaml.md": NOTE + dpgate_yaml(),
         ROOT / "deploy" / "env.sample": env_sample(),
+        THREAT_MODEL: with_channels(THREAT_MODEL.read_text()),
     }
 
 

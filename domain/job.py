@@ -13,8 +13,10 @@ from pydantic import Discriminator, StringConstraints, Tag, model_validator
 
 from domain.budget import cost_on
 from domain.carrying import carrying_s
+from domain.channels import Backend, beyond_default_of
 from domain.dataset import Declaration
 from domain.errors import InvalidRequest
+from domain.image import SyscallTable
 from domain.mechanism import BlackBox, MechanismRequest, StabilityRequest
 from domain.model import Model, Slug, canonical, digest
 from domain.outputs import values_of
@@ -158,6 +160,17 @@ class Reason(StrEnum):
     )
     TIMING_NOT_PADDED = (
         "the worker isolates strictly and takes data sets with padded timing only; ask the rights holder"
+    )
+    CHANNELS_OF_DOCKER = (
+        "the worker makes runs in containers, and the policy does not accept every channel between runs that "
+        f"this leaves open ({', '.join(beyond_default_of(Backend.DOCKER, SyscallTable.STRICT))}); ask the "
+        "rights holder to accept them by name, or the operator for a worker with supervised sandboxes"
+    )
+    CHANNELS_OF_STANDARD = (
+        "the image is approved for the table of system calls standard, and the policy does not accept every "
+        "channel between runs that it opens "
+        f"({', '.join(beyond_default_of(Backend.COLD, SyscallTable.STANDARD))}); ask the rights holder to "
+        "accept them by name, or the operator to approve an image for the table strict"
     )
     WORKERS_LOST = "the platform's workers failed repeatedly; ask the operator"
 

@@ -110,6 +110,8 @@ def invalid(details: list[ErrorDetails] | list[Any], *, within: str = "") -> Inv
     above = {detail["loc"][:length] for detail in details for length in range(len(detail["loc"]))}
     # pydantic calls a list too short when its only item is wrong; the item's own problem says it all
     told = [detail for detail in details if detail["type"] != "too_short" or detail["loc"] not in above]
+    # a default that follows from other fields, which are wrong and named themselves
+    told = [detail for detail in told if detail["type"] != "default_factory_not_called"]
     first, *more = [_problem(detail, within) for detail in told]
     return InvalidRequest(first.field, first.problem, first.fix, more=tuple(more))
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field, StringConstraints, ValidationInfo, field_validator, model_validator
 
+from domain.channels import ChannelName, TimingMode, beyond_default, of_default_sandbox, ordered, premise
+from domain.isolation import Isolation
 from domain.loss import Epsilon, micro
 from domain.model import Model, Number, Slug, Whole
 from privacy.loss import GuaranteeClass
@@ -43,7 +46,7 @@ class Timing(Model):
     clock. For pipelines that somebody has read; every surface that shows the job says so.
     """
 
-    mode: Literal["padded", "coarse"] = "padded"
+    mode: TimingMode = "padded"
     step_seconds: Seconds | None = None
     # room in every turn of a padded job for bringing large files to a run, stated without a look at the data
     staging_seconds: Annotated[Number, Field(ge=0, le=3600, exclude_if=_is_zero)] = 0
@@ -68,6 +71,12 @@ class Timing(Model):
             "the time can reveal in which step the last run ended, and a hostile pipeline can pass what it "
             "saw to later runs through the clock. The guarantee holds for pipelines that do not."
         )
+
+
+def _isolation_for(known: dict[str, Any]) -> Isolation:
+    """Padded timing promises something against hostile pipelines; runs beside each other would break it."""
+    timing = known.get("timing")  # absent where it is wrong itself
+    return Isolation.SHARED if timing is not None and timing.mode == "coarse" else Isolation.EXCLUSIVE
 
 
 class Policy(Model):
@@ -103,6 +112,10 @@ class Policy(Model):
     # real values in mixed order, of no guarantee class, once reviewers have signed for them
     scrambled_twin: Annotated[bool, Field(exclude_if=_is_nothing)] = False
     timing: Timing = Timing.model_construct()  # its defaults, without a validator at the import
+    # always written out: one on record that does not say is from a version that knew shared alone
+    isolation: Isolation = Field(default_factory=_isolation_for)
+    # further ones by which runs may signal to each other, beyond those of the default sandbox
+    accepted_channels: Annotated[tuple[ChannelName, ...], Field(max_length=100, exclude_if=_is_nothing)] = ()
 
     @field_validator("approve_jobs_above", "review_releases_above")
     @classmethod
@@ -112,7 +125,7 @@ class Policy(Model):
             raise ValueError(f"has no meaning beside {every}, which is about all of them; leave one out")
         return value
 
-    @field_validator("reviewers", "mechanisms")
+    @field_validator("reviewers", "mechanisms", "accepted_channels")
     @classmethod
     def _names_each_once(cls, value: tuple[str, ...] | None) -> tuple[str, ...] | None:
         if twice := next((name for name in value or () if (value or ()).count(name) > 1), None):
@@ -126,9 +139,37 @@ class Policy(Model):
             raise ValueError("2 needs somebody beside the owner; name a rights holder in reviewers")
         return value
 
+    @field_validator("accepted_channels")
+    @classmethod
+    def _is_not_accepted_anyway(cls, value: tuple[ChannelName, ...]) -> tuple[ChannelName, ...]:
+        beyond = beyond_default(Isolation.SHARED)
+        if needless := next((name for name in value if name not in beyond), None):
+            raise ValueError(f"{needless} is accepted anyway, or never open; name only {', '.join(beyond)}")
+        return value
+
     @property
     def max_micro_epsilon_per_job(self) -> int:
         return micro(self.max_epsilon_per_job)
+
+    @property
+    def all_accepted_channels(self) -> tuple[ChannelName, ...]:
+        """By which runs may be able to signal to each other: those of the default sandbox among them."""
+        return ordered((*of_default_sandbox(self.isolation, self.timing.mode), *self.accepted_channels))
+
+    def unaccepted(self, left_open: Iterable[ChannelName]) -> tuple[ChannelName, ...]:
+        """Those channels of a run's surroundings that this policy does not accept."""
+        return ordered(name for name in left_open if name not in self.all_accepted_channels)
+
+    @property
+    def isolation_sentence(self) -> str:
+        """How runs are kept from each other, and by what they may still signal."""
+        return f"{self.isolation.sentence} {premise(self.all_accepted_channels)}"
+
+
+def on_record(body: Mapping[str, Any]) -> Policy:
+    """A stored policy. One without `isolation` is from before there was a choice: runs went on beside each
+    other, and the times of its releases were promised so."""
+    return Policy.model_validate({"isolation": Isolation.SHARED, **body})
 
 
 def in_full(policy: Policy) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from domain.dataset import Dataset, DatasetState, Declaration, ImportProblem
 from domain.errors import Conflict, InvalidRequest, NotFound
 from domain.job import Job
 from domain.permissions import User, may_see_dataset
+from domain.policy import on_record
 from privacy.cost import Currency, format_amount
 from store import audit, grants, ledger, policies, reviewers
 from store.database import insert_once
@@ -284,7 +285,9 @@ def _dataset(row: sa.Row[tuple[object, ...]]) -> Dataset:
         version=fields["version"],
         owner=fields["owner"],
         cohort=fields["cohort"],
-        declaration=Declaration.model_validate({**fields["declaration"], "policy": fields["body"]}),
+        declaration=Declaration.model_validate(
+            {**fields["declaration"], "policy": on_record(fields["body"])}
+        ),
         policy_number=fields["number"],
         state=DatasetState(fields["state"]),
         problem=ImportProblem[fields["problem"]] if fields["problem"] else None,

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from domain.dataset import Dataset, Declaration
 from domain.errors import Conflict, InvalidRequest
 from domain.permissions import Role
-from domain.policy import Policy, changes
+from domain.policy import Policy, changes, on_record
 from store import audit, users
 from store.database import insert_once
 from store.policy_tables import policies
@@ -164,7 +164,7 @@ def _edition(row: sa.Row[Any]) -> Edition:
     return Edition(
         name=fields["name"],
         number=fields["number"],
-        policy=Policy.model_validate(fields["body"]),
+        policy=on_record(fields["body"]),
         changed_by=fields["changed_by"],
         at=fields["at"],
         reason=fields["reason"],

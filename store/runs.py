@@ -6,6 +6,7 @@ import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -41,9 +42,16 @@ def renew(connection: sa.Connection, *, job_id: str, number: int, claim: str, le
 
 
 def finish(
-    connection: sa.Connection, *, job_id: str, number: int, claim: str, sealed: dict[int, bytes]
+    connection: sa.Connection,
+    *,
+    job_id: str,
+    number: int,
+    claim: str,
+    sealed: dict[int, bytes],
+    ran_in: Mapping[str, Any] | None = None,
 ) -> bool:
-    """Keep the sealed outputs of a chunk, once. False when the claim was lost: then nothing is kept."""
+    """Keep the sealed outputs of a chunk, and where its runs were made, once. False when the claim was lost:
+    then nothing is kept."""
     changed = connection.execute(
         sa.update(chunks)
         .where(
@@ -52,7 +60,7 @@ def finish(
             chunks.c.state == "CLAIMED",
             chunks.c.claim == claim,
         )
-        .values(state="DONE", claim=None, lease_until=None)
+        .values(state="DONE", claim=None, lease_until=None, ran_in=ran_in)
     )
     if changed.rowcount != 1:
         return False
@@ -123,6 +131,12 @@ def most_attempts(connection: sa.Connection, job_id: str) -> int:
         chunks.c.job_id == job_id, chunks.c.state == "WAITING"
     )
     return connection.execute(query).scalar() or 0
+
+
+def places(connection: sa.Connection, job_id: str) -> list[Mapping[str, Any] | None]:
+    """Where the runs of each chunk were made, as it was kept; None where nobody has kept it."""
+    query = sa.select(chunks.c.ran_in).where(chunks.c.job_id == job_id).order_by(chunks.c.number)
+    return list(connection.execute(query).scalars())
 
 
 def sealed_outputs(connection: sa.Connection, job_id: str) -> dict[int, bytes]:

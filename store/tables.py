@@ -199,6 +199,8 @@ chunks = sa.Table(
     sa.Column("attempts", sa.Integer, nullable=False),
     sa.Column("claim", sa.String(36)),
     sa.Column("lease_until", Moment),
+    # where the runs of a pipeline were made, for the certificate
+    sa.Column("ran_in", sa.JSON(none_as_null=True)),
     one_of("state", ("WAITING", "CLAIMED", "DONE")),
 )
 

@@ -59,7 +59,7 @@ class Kept:
     def run_job(self, job_id: str) -> None:
         self.queue.append(("job", job_id))
 
-    def run_chunk(self, job_id: str, number: int) -> None:
+    def run_chunk(self, job_id: str, number: int, *, in_s: float = 0) -> None:
         self.queue.append(("chunk", job_id, number))
 
     def publish(self, job_id: str, *, in_s: float) -> None:

@@ -100,8 +100,8 @@ class CeleryMessages:
     def run_job(self, job_id: str) -> None:
         app.send_task("dpgate.run_job", args=[job_id])
 
-    def run_chunk(self, job_id: str, number: int) -> None:
-        app.send_task("dpgate.run_chunk", args=[job_id, number])
+    def run_chunk(self, job_id: str, number: int, *, in_s: float = 0) -> None:
+        app.send_task("dpgate.run_chunk", args=[job_id, number], countdown=in_s or None)
 
     def publish(self, job_id: str, *, in_s: float) -> None:
         app.send_task("dpgate.publish", args=[job_id], countdown=in_s)

@@ -26,6 +26,7 @@ from privacy.cost import format_amount
 from store.ledger import Standing
 from worker.drawn import Drawn, DrawnValue
 from worker.promise import cost_texts, promise
+from worker.runs_premise import RunsOnRecord, runs_premise
 
 
 def certify(
@@ -34,12 +35,13 @@ def certify(
     job: Job,
     dataset: Dataset,
     standings: Sequence[Standing],
+    on_record: RunsOnRecord,
     key: Ed25519PrivateKey,
     now: datetime,
 ) -> Release:
     """A drawn release with the certificate that signs it."""
     release_id = str(uuid.uuid4())
-    predicate = _predicate(release_id, drawn, job, dataset, standings, now)
+    predicate = _predicate(release_id, drawn, job, dataset, standings, on_record, now)
     return Release(
         id=release_id,
         job_id=job.id,
@@ -110,9 +112,11 @@ def _predicate(
     job: Job,
     dataset: Dataset,
     standings: Sequence[Standing],
+    on_record: RunsOnRecord,
     now: datetime,
 ) -> dict[str, Any]:
     declaration = dataset.declaration
+    isolated = runs_premise(job, dataset, on_record)
     return {
         "release": release_id,
         "job": job.id,
@@ -137,6 +141,7 @@ def _predicate(
             "sentence": promise(drawn.guarantee, standings),
             "timing": declaration.policy.timing.sentence,
         },
+        **({"runs": isolated} if isolated else {}),
         "outputs": [_output(value) for value in drawn.values],
         "diagnostics": [_output(value) for value in drawn.diagnostics],
         "budget": [_account(standing) for standing in standings],

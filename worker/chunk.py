@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import timedelta
 from functools import lru_cache
+from typing import Any
 
 from domain.dataset import Dataset, Declaration
 from domain.image import ImageKind, SyscallTable
-from domain.job import Job, JobRequest
+from domain.isolation import Isolation
+from domain.job import Job, JobRequest, Reason
 from domain.mechanism import BlackBox
 from domain.schedule import Schedule
 from domain.states import JobState
@@ -26,6 +28,7 @@ from worker.older_plan import start_again_if_older
 from worker.order import order_for
 from worker.sandbox.protocol import NOTHING, Audience, RunResult, SandboxUnavailable, Slot, SlotOrder
 from worker.sealed_source import SealedSource
+from worker.signalling import surroundings, unaccepted
 from worker.stage import Inputs, People, cut, open_people
 from worker.time_grid import TimeGrid
 from worker.zone import WorkerZone
@@ -45,6 +48,31 @@ class Chunk:
     @property
     def is_participant(self) -> bool:
         return self.schedule.is_participant(self.number)
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a chunk that waits asks of the host: whether its runs must be alone there; and why this worker has
+    to leave it to another, if so."""
+
+    isolation: Isolation
+    refusal: Reason | None = None
+
+
+def wanted(zone: WorkerZone, job_id: str, number: int) -> Wanted | None:
+    """None: it waits no more. All but a pipeline is the platform's own code, in which nobody listens: it goes
+    on beside other work, and never beside runs that must be alone."""
+    with zone.database.reading() as connection:
+        job = jobs.get(connection, job_id)
+        if job.state is not JobState.RUNNING or number not in runs.waiting(connection, job_id):
+            return None
+        if not isinstance(job.request, JobRequest):
+            return Wanted(Isolation.SHARED)
+        dataset = datasets.of_job(connection, job)
+        assert job.image_digest is not None
+        record = images.get(connection, job.image_digest)
+    refusal = unaccepted(job.request, dataset, settings=zone.settings, record=record)
+    return Wanted(dataset.declaration.policy.isolation, refusal)
 
 
 def claim_chunk(zone: WorkerZone, job_id: str, number: int) -> Chunk | None:
@@ -130,8 +158,26 @@ def keep(zone: WorkerZone, chunk: Chunk, packed: Mapping[int, bytes]) -> None:
         run: seal(content, key=zone.keys.outputs, context=output_context(chunk.job.id, run))
         for run, content in packed.items()
     }
+    ran_in = _ran_in(zone, chunk)
     with zone.database.transaction() as connection:
-        runs.finish(connection, job_id=chunk.job.id, number=chunk.number, claim=chunk.claim, sealed=sealed)
+        runs.finish(
+            connection,
+            job_id=chunk.job.id,
+            number=chunk.number,
+            claim=chunk.claim,
+            sealed=sealed,
+            ran_in=ran_in,
+        )
+
+
+def _ran_in(zone: WorkerZone, chunk: Chunk) -> dict[str, Any] | None:
+    """Where the runs of a pipeline were made, for the certificate; nothing for the platform's own code."""
+    job = chunk.job
+    if not isinstance(job.request, JobRequest) or job.image_digest is None:
+        return None
+    with zone.database.reading() as connection:
+        record = images.get(connection, job.image_digest)
+    return asdict(surroundings(job.request, chunk.dataset, settings=zone.settings, record=record))
 
 
 def give_back(zone: WorkerZone, chunk: Chunk) -> None:

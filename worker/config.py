@@ -50,6 +50,8 @@ class WorkerSettings(BaseSettings):
     python_env: Path | None = None
     # parallel runs that a job may count on, over all workers: a public number, it fixes the time of release
     slots: int = Field(default_factory=lambda: os.cpu_count() or 1, ge=1, le=10_000)
+    # hosts on which a job may count whose runs are alone on theirs: as public, and one run at a time on each
+    hosts: int = Field(1, ge=1, le=10_000)
     # the first slot of this worker on its host: two workers on one host need disjoint ranges
     first_slot: int = Field(0, ge=0, le=10_000)
     late_tick_s: float = Field(60, gt=0)

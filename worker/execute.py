@@ -1,8 +1,9 @@
 """The route of a job through the worker zone, as the list of its steps.
 
     execute        claim -> prepare -> charge -> send the chunks to all workers       (start.py)
-    execute_chunk  claim -> run people, run groups, scan, or count -> keep; whoever finishes
-                   a level last sends the next one's chunks, or arranges the release  (chunk.py, scan/)
+    execute_chunk  take a turn on this host -> claim -> run people, run groups, scan, or count -> keep;
+                   whoever finishes a level last sends the next one's chunks, or arranges the release
+                                                                      (host_turns.py, chunk.py, scan/)
     publish        aggregate, noise and release in one transaction                    (publish.py)
 
 Every step may be repeated or die half way: each is a compare-and-set in the database, and `sweep.py` takes up
@@ -16,7 +17,8 @@ from collections.abc import Mapping
 
 from domain.query import QueryRequest
 from domain.twin_request import TwinRequest
-from worker.chunk import Chunk, claim_chunk, give_back, keep, run
+from store import jobs
+from worker.chunk import Chunk, claim_chunk, give_back, keep, run, wanted
 from worker.levels import OutcomeMissing
 from worker.participant_chunk import run_people
 from worker.publish import arrange_release
@@ -28,6 +30,7 @@ from worker.twin.chunk import count_chunk
 from worker.zone import WorkerZone
 
 log = logging.getLogger(__name__)
+COME_BACK_S = 2.0
 
 
 def execute(zone: WorkerZone, job_id: str) -> None:
@@ -43,7 +46,30 @@ def execute(zone: WorkerZone, job_id: str) -> None:
 
 
 def execute_chunk(zone: WorkerZone, job_id: str, number: int) -> None:
-    """Make the runs of one chunk and keep their sealed outputs."""
+    """Make the runs of one chunk and keep their sealed outputs, once this host has a turn for them."""
+    found = wanted(zone, job_id, number)
+    if found is None:
+        return
+    if found.refusal is not None:
+        log.error("job %s chunk %s waits for another worker: %s", job_id, number, found.refusal)
+        come_back(zone, job_id, number)
+        return
+    with zone.turns.taken(found.isolation) as has_turn:
+        if has_turn:
+            _execute_in_turn(zone, job_id, number)
+        else:
+            come_back(zone, job_id, number)
+
+
+def come_back(zone: WorkerZone, job_id: str, number: int) -> None:
+    """The chunk waits, here or for another worker: this process is free for other messages until then."""
+    with zone.database.transaction() as connection:
+        # else the sweep, which sees that the chunk waits, would send a second message beside this one
+        jobs.nudge(connection, job_id, now=zone.now(), not_since_s=zone.settings.resend_after_s / 2)
+    zone.messages.run_chunk(job_id, number, in_s=COME_BACK_S)
+
+
+def _execute_in_turn(zone: WorkerZone, job_id: str, number: int) -> None:
     chunk = claim_chunk(zone, job_id, number)
     if chunk is None:
         return

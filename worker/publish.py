@@ -22,6 +22,7 @@ from store.sealing import open_sealed
 from worker import drawing
 from worker.certificate import certify
 from worker.collect import output_context
+from worker.runs_premise import RunsOnRecord
 from worker.zone import WorkerZone
 
 
@@ -85,6 +86,7 @@ def draw(zone: WorkerZone, connection: sa.Connection, job: Job, dataset: Dataset
         job=job,
         dataset=dataset,
         standings=ledger.standings(connection, job_id=job.id, cohort=dataset.cohort),
+        on_record=RunsOnRecord(runs.places(connection, job.id), jobs.publish_time(connection, job.id)),
         key=zone.keys.signing,
         now=zone.now(),
     )

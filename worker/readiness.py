@@ -10,9 +10,10 @@ from worker.images.commands import resolve_command
 from worker.images.refusal import CommandRefused
 from worker.sandbox.core.images import HostImage, StoredImage
 from worker.sandbox.protocol import Profile
+from worker.signalling import unaccepted
 
 # what no other try can change; the others may hold for one worker and not for the next
-FINAL = frozenset({Reason.COMMAND_MISSING})
+FINAL = frozenset({Reason.COMMAND_MISSING, Reason.CHANNELS_OF_STANDARD})
 
 
 def refusal(
@@ -32,6 +33,7 @@ def refusal(
         _of_profile(settings.isolation, dataset)
         or _of_image(job, image, record)
         or _of_command(job.request, image)
+        or _of_channels(job, dataset, settings, record)
     )
 
 
@@ -43,6 +45,11 @@ def _of_profile(profile: Profile, dataset: Dataset) -> Reason | None:
         # without the time grid, a run tells the next by the clock how long it took
         return Reason.TIMING_NOT_PADDED
     return None
+
+
+def _of_channels(job: Job, dataset: Dataset, settings: WorkerSettings, record: Image) -> Reason | None:
+    assert isinstance(job.request, JobRequest)
+    return unaccepted(job.request, dataset, settings=settings, record=record)
 
 
 def _of_image(job: Job, image: HostImage | StoredImage | None, record: Image) -> Reason | None:

@@ -16,6 +16,7 @@ from datetime import timedelta
 from domain.dataset import Dataset, Declaration
 from domain.errors import PipelineError
 from domain.image import ImageKind, SyscallTable
+from domain.isolation import Isolation
 from domain.outputs import values_of
 from domain.pipeline import Pipeline
 from domain.rehearsal import (
@@ -67,7 +68,17 @@ class CannotNow(Exception):
 
 
 def rehearse(zone: WorkerZone, rehearsal_id: str) -> None:
-    """Run one rehearsal, if it still waits, few enough run, and no job does."""
+    """Run one rehearsal, if it still waits, few enough run, and no job does; never beside runs of jobs that
+    must be alone on this host."""
+    with zone.database.transaction() as connection:
+        if not apart.may_rehearse(connection, now=zone.now()):
+            return  # not worth waiting for a turn: the sweep asks again
+    with zone.turns.taken(Isolation.SHARED) as has_turn:
+        if has_turn:  # else the sweep asks again
+            _rehearse_in_turn(zone, rehearsal_id)
+
+
+def _rehearse_in_turn(zone: WorkerZone, rehearsal_id: str) -> None:
     found = claim(zone, rehearsal_id)
     if found is None:
         return

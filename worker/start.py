@@ -7,6 +7,7 @@ from datetime import timedelta
 
 from domain.dataset import Dataset
 from domain.image import SyscallTable
+from domain.isolation import Isolation
 from domain.job import Job, JobRequest, Reason
 from domain.states import Actor, JobState
 from store import apart, datasets, images, jobs, runs, workers
@@ -81,7 +82,9 @@ def charge(zone: WorkerZone, job: Job) -> bool:
     with zone.database.transaction() as connection:
         dataset = datasets.of_job(connection, job)
         now = zone.now()
-        schedule = job.request.schedule(dataset.declaration, slots=zone.settings.slots)
+        alone = dataset.declaration.policy.isolation is Isolation.EXCLUSIVE
+        slots = zone.settings.hosts if alone else zone.settings.slots
+        schedule = job.request.schedule(dataset.declaration, slots=slots)
         charged = jobs.move(
             connection,
             job.id,

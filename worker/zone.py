@@ -15,6 +15,7 @@ from store.participant_outputs import ParticipantOutputs
 from store.people import CohortPeople
 from store.snapshots import SnapshotArea
 from worker.config import WorkerSettings
+from worker.host_turns import HostTurns
 from worker.images.held import HeldImages
 from worker.sandbox.choice import OpenSandbox, open_sandbox
 from worker.sandbox.core.images import HostImage
@@ -25,7 +26,7 @@ class Messages(Protocol):
     """What the route sends to the workers: ids, never data."""
 
     def run_job(self, job_id: str) -> None: ...
-    def run_chunk(self, job_id: str, number: int) -> None: ...
+    def run_chunk(self, job_id: str, number: int, *, in_s: float = 0) -> None: ...
     def publish(self, job_id: str, *, in_s: float) -> None: ...
     def import_dataset(self, dataset_id: str) -> None: ...
     def rehearse(self, rehearsal_id: str) -> None: ...
@@ -42,6 +43,7 @@ class WorkerZone:
     participants: ParticipantOutputs
     images: HeldImages
     sandbox: OpenSandbox
+    turns: HostTurns
     messages: Messages
     slot: int
     now: Callable[[], datetime]
@@ -73,6 +75,7 @@ def _check_isolation(sandbox: OpenSandbox, profile: Profile) -> None:
 def open_zone(settings: WorkerSettings, *, image: HostImage, messages: Messages, slot: int) -> WorkerZone:
     """Raises NotReady when a key or folder is missing."""
     keys = load_keys(settings.key_file)
+    sandbox = open_sandbox(settings, image)
     return WorkerZone(
         settings=settings,
         database=Database(settings.database_url),
@@ -81,7 +84,8 @@ def open_zone(settings: WorkerSettings, *, image: HostImage, messages: Messages,
         people=CohortPeople(settings.cohorts_folder, keys),
         participants=ParticipantOutputs(settings.participants_folder, keys),
         images=HeldImages(image, settings.image_store_folder),
-        sandbox=open_sandbox(settings, image),
+        sandbox=sandbox,
+        turns=HostTurns(settings.scratch_folder, end_leftovers=sandbox.reap),
         messages=messages,
         slot=settings.first_slot + slot,
         now=lambda: datetime.now(UTC),

@@ -70,6 +70,10 @@ class JobView(BaseModel):
     charged_at: datetime | None
     due_at: datetime | None = Field(description="When a padded job's release becomes visible; public")
     timing: str
+    isolation: str = Field(
+        description="How runs are kept from each other, and by what they may still signal; empty where no "
+        "pipeline runs"
+    )
     answered_by: str | None = Field(description="The job whose release answers this identical question, free")
     reason: str | None = Field(description="Why the platform could not run it, if so")
     may_become: list[JobState] = Field(description="What this user may move it to")
@@ -95,6 +99,7 @@ class JobView(BaseModel):
             charged_at=job.charged_at,
             due_at=job.due_at,
             timing=declaration.policy.timing.sentence,
+            isolation=declaration.policy.isolation_sentence if isinstance(request, JobRequest) else "",
             answered_by=job.answered_by,
             reason=job.reason,
             may_become=list(next_states(job.state, actor_of(job, user))),

@@ -130,6 +130,8 @@ def rules(policy: Policy) -> list[tuple[str, str]]:
             "Before a release is read",
             _decided(policy, policy.review_releases, policy.review_releases_above, "review"),
         ),
+        ("Runs of one job and of others", policy.isolation.sentence),
+        ("By what runs could still signal to each other", _list(policy.all_accepted_channels)),
         ("When a release is out", policy.timing.sentence),
     ]
 

@@ -10,7 +10,7 @@ from domain.simulation import Admission, Exit
 from gateway.api.policies import SimulationView
 from gateway.pages.policy_fields import label, told
 
-LISTS = ("data_users", "images", "guarantees", "reviewed_pipelines", "reviewers")
+LISTS = ("data_users", "images", "guarantees", "reviewed_pipelines", "reviewers", "accepted_channels")
 TONES = {
     Admission.RUNS: "free",
     Admission.WAITS: "waits",

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
+from domain.channels import CHANNELS, beyond_default
+from domain.isolation import Isolation
 from domain.policy import ALL_GUARANTEES, ALL_MECHANISMS, Policy, Timing
 from gateway.pages.dataset_facts import promise_of
 from gateway.pages.layout import number
@@ -155,7 +157,26 @@ _TIME = Group(
               "0, unless files of one person are very large.", "seconds"),
     ),
 )  # fmt: skip
-GROUPS = (_WHO, _LIMITS, _PEOPLE, _TIME)
+_RUNS = Group(
+    "runs",
+    "What runs could tell each other",
+    (
+        Field("isolation", "Alone, or beside each other", "choice",
+              "A guarantee against a hostile pipeline rests on runs that cannot signal to each other.",
+              "Exclusive, unless somebody reads the code of each pipeline.",
+              options=(Option(str(Isolation.EXCLUSIVE), "Exclusive", Isolation.EXCLUSIVE.sentence),
+                       Option(str(Isolation.SHARED), "Shared", Isolation.SHARED.sentence))),
+        Field("accepted_channels", "Further channels that you accept", "ticks",
+              "By these, runs could signal to each other where a worker uses containers, or an image the "
+              "wider table of system calls. A worker that leaves one open that you do not accept refuses "
+              "the job before data are touched. What the default sandbox leaves open is accepted in any "
+              "case.",
+              "None, unless the operator asks for one by its name.",
+              options=tuple(Option(each.name, each.name, each.sentence) for each in CHANNELS
+                            if each.name in beyond_default(Isolation.SHARED))),
+    ),
+)  # fmt: skip
+GROUPS = (_WHO, _LIMITS, _PEOPLE, _RUNS, _TIME)
 _LABELS = {field.name: field.label for group in GROUPS for field in group.fields} | {
     "approve_jobs_above": "Jobs that wait: above this epsilon",
     "review_releases_above": "Releases that wait: above this epsilon",
@@ -185,6 +206,10 @@ def told(name: str, policy: Policy) -> str:
         return _EMPTY[name]
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, Isolation):
+        return value.sentence
+    if name == "accepted_channels":
+        return ", ".join(value) or "none beyond those of the default sandbox"
     if isinstance(value, tuple):
         return ", ".join(_OPTIONS.get(str(part), str(part)) for part in value) or "nobody and nothing"
     return number(value) if isinstance(value, int | float) else str(value)

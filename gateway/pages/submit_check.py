@@ -126,6 +126,7 @@ def _summary(asked: JobRequest, drafted: Drafted) -> dict[str, object]:
         "needs_approval": needs_approval(asked, declaration.policy),
         "needs_review": needs_review(asked, declaration.policy),
         "timing": declaration.policy.timing.sentence,
+        "isolation": declaration.policy.isolation_sentence,
         "digest": asked.pipeline.digest,
         "files": len(asked.pipeline.sources),
     }

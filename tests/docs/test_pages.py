@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from fenced import DOCS, ROOT
 
+from domain.channels import CHANNELS
 from gateway.config import GatewaySettings
 from worker.config import WorkerSettings
 
@@ -170,3 +171,13 @@ def _anchors(path: Path) -> Iterator[str]:
 def _test_names() -> frozenset[str]:
     found = (re.findall(r"def (test_\w+)", path.read_text()) for path in (ROOT / "tests").rglob("test_*.py"))
     return frozenset(name for names in found for name in names)
+
+
+def test_the_threat_model_lists_the_channels_that_the_code_knows() -> None:
+    """The page is written from the table; this reads it back, so that neither can lose a row or a word."""
+    text = (DOCS / "explanation" / "threat-model.md").read_text(encoding="utf-8")
+    rows = [
+        line.strip("| \n").split(" | ") for line in text.splitlines() if re.match(r"\| `[a-z_]+` \|", line)
+    ]
+    told = {row[0].strip("`"): row[1:] for row in rows if len(row) == 4 and row[1].endswith(".")}
+    assert told == {each.name: [each.sentence, each.carries, each.closed_by] for each in CHANNELS}

@@ -5,8 +5,9 @@
 Waits of profiles that no setting shortens are shortened here.
 
 FAULT is `before:module:function`, `after:module:function`, `second:module:function` (before its second call)
-or `none`; with `child/` in front only the pool process dies, not the whole worker. The product code knows
-nothing of this: the function is wrapped here, in this process.
+or `none`; with `child/` in front only the pool process dies, not the whole worker. `no-turns` takes away the
+turns that runs take on a host. The product code knows nothing of this: the function is wrapped here, in this
+process.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable
+from contextlib import nullcontext
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -39,7 +41,9 @@ def main(fault: str, marker: Path, schedule: str, loglevel: str) -> None:
     gc.enable()
     app.loader.import_default_modules()
     shorten()
-    if fault != "none":
+    if fault == "no-turns":
+        take_turns_away()
+    elif fault != "none":
         install(fault, marker)
     arguments = ["worker", "--beat", "--schedule", schedule, "--loglevel", loglevel]
     app.worker_main([*arguments, "--without-gossip", "--without-mingle", "--pool", "prefork"])
@@ -51,6 +55,11 @@ def shorten() -> None:
         module, _, name = place.partition(":")
         assert hasattr(importlib.import_module(module), name)
         setattr(importlib.import_module(module), name, value)
+
+
+def take_turns_away() -> None:
+    host_turns = importlib.import_module("worker.host_turns")
+    host_turns.HostTurns.taken = lambda *_: nullcontext(True)
 
 
 def install(fault: str, marker: Path) -> None:

@@ -22,12 +22,14 @@ from factories import (
 from sqlalchemy.exc import DBAPIError
 
 from domain.errors import Conflict, InvalidRequest, NotFound
+from domain.isolation import Isolation
 from domain.model import parse
 from domain.permissions import Role
 from domain.policy import Policy
 from domain.states import JobState
 from store import audit, datasets, history, jobs, past_jobs, policies, users
 from store.database import Database
+from store.policy_tables import policies as policy_rows
 
 HOUR = timedelta(hours=1)
 BOB = make_user("bob")
@@ -190,3 +192,20 @@ def test_no_policy_no_edition(database: Database) -> None:
         assert policies.in_effect(connection, "nothing") is None
         assert policies.history(connection, "nothing") == []
     assert make_declaration().policy == make_policy()
+
+
+def test_a_policy_from_before_there_was_a_choice_says_that_runs_are_beside_each_other(
+    heights: Database,
+) -> None:
+    """The times of its releases were promised for all slots. What is stored now says what was chosen."""
+    older = make_policy().model_dump(mode="json") | {"max_epsilon_per_job": "0.5"}
+    assert older.pop("isolation") == "exclusive"
+    row = {"name": "heights", "number": 2, "body": older, "changed_by": "holder", "at": NOW, "reason": "so"}
+    with heights.transaction() as connection:
+        connection.execute(sa.insert(policy_rows).values(**row))
+    with heights.reading() as connection:
+        newest, first = policies.history(connection, "heights")
+        assert (newest.policy.isolation, first.policy.isolation) == (Isolation.SHARED, Isolation.EXCLUSIVE)
+        (holder,) = (user for user in users.listed(connection) if user.name == "holder")
+        found = datasets.newest(connection, "heights", holder)
+        assert found.declaration.policy.isolation is Isolation.SHARED

@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
 from heights import MEAN, request_fields
 from zones import Bench, check_books, given_heights, host_image, open_bench, submit
 
+from domain.image import SyscallTable
 from domain.job import Reason
 from domain.states import JobState
 from store import images
+from store.tables import chunks
 from worker.sandbox.protocol import Profile
 
 PADDED = {"timing": {"mode": "padded"}}
+NO_IMAGE = "sha256:" + "0" * 64
+# nobody listens there, and nobody is asked: a job is refused before its sandbox is looked at
+CONTAINERS = {
+    "sandbox": "docker",
+    "docker_socket": Path("/nowhere/docker.sock"),
+    "docker_keeper_image": NO_IMAGE,
+}
+OF_DOCKER = ["pipe_count", "mount_numbers", "shared_pages", "pid_numbers"]
 
 
 @contextmanager
@@ -75,3 +85,39 @@ def test_a_command_that_the_image_does_not_hold(
     with open_bench(database_url, tmp_path, max_attempts=5) as bench:
         given_heights(bench)
         ends(bench, submit(bench, **command(*words)), Reason.COMMAND_MISSING)
+
+
+def test_a_worker_with_containers_and_a_policy_that_does_not_accept_them(
+    database_url: str, tmp_path: Path
+) -> None:
+    with open_bench(database_url, tmp_path, max_attempts=1, **CONTAINERS) as bench:
+        given_heights(bench, policy={"accepted_channels": OF_DOCKER[1:]})
+        ends(bench, submit(bench), Reason.CHANNELS_OF_DOCKER)
+
+
+def test_an_image_for_the_wider_table_and_a_policy_that_does_not_accept_it(
+    sqlite_url: str, tmp_path: Path
+) -> None:
+    """Ends at the first try: no other worker reads another approval."""
+    with open_bench(sqlite_url, tmp_path, max_attempts=5) as bench:
+        given_heights(bench)
+        with bench.database.transaction() as connection:
+            standard = SyscallTable.STANDARD
+            images.approve(
+                connection, digest=host_image().digest, by="operator", now=bench.clock(), syscalls=standard
+            )
+        ends(bench, submit(bench), Reason.CHANNELS_OF_STANDARD)
+
+
+def test_a_chunk_waits_for_a_worker_that_may_run_it(sqlite_url: str, tmp_path: Path) -> None:
+    """A job that one worker has charged, and a chunk of it that comes to another."""
+    with open_bench(sqlite_url, tmp_path) as bench, closing(bench.another(**CONTAINERS)) as other:
+        given_heights(bench)
+        job_id = submit(bench)
+        bench.deliver(bench.sent.queue.popleft())
+        first, *more = bench.sent.take()
+        other.deliver(first)
+        assert other.sent.take() == [first]
+        assert not any(row["attempts"] for row in bench.rows(chunks))
+        bench.sent.queue.extend([first, *more])
+        ends(bench, job_id, None)

@@ -7,6 +7,8 @@ import copy
 import json
 import re
 import subprocess
+from dataclasses import asdict
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,9 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from factories import NOW, make_dataset, make_job_request, mechanism_fields
 
+from domain.channels import ALL_CHANNELS, Backend, Surroundings, left_open
+from domain.image import SyscallTable
+from domain.isolation import Isolation
 from domain.job import Job
 from domain.release import Release, opened, pre_authentication_encoding
 from domain.states import JobState
@@ -23,6 +28,7 @@ from store.ledger import Standing
 from worker.certificate import certify, public_key_pem, sign
 from worker.collect import pack
 from worker.drawing import draw_pipeline
+from worker.runs_premise import RunsOnRecord, runs_premise
 
 KEY = Ed25519PrivateKey.from_private_bytes(bytes(range(32)))
 PEM = public_key_pem(KEY)
@@ -45,6 +51,8 @@ def make_job(**chosen: Any) -> Job:
     )
 
 
+PLACE = asdict(Surroundings(Backend.WARM, SyscallTable.STRICT, Isolation.EXCLUSIVE))
+ON_RECORD = RunsOnRecord([PLACE, PLACE], NOW)
 STANDINGS = (Standing(Currency.EPSILON, cap=10_000_000, before=1_000_000, after=1_500_000),)
 
 
@@ -53,7 +61,9 @@ def make(outputs: list[tuple[int, ...] | None], **chosen: Any) -> Release:
     opened = {run: pack(output, width=1) for run, output in enumerate(outputs)}
     # neither zone nor database is needed where no state is kept
     drawn = draw_pipeline(None, None, job, make_dataset(), opened)  # type: ignore[arg-type]
-    return certify(drawn, job=job, dataset=make_dataset(), standings=STANDINGS, key=KEY, now=NOW)
+    return certify(
+        drawn, job=job, dataset=make_dataset(), standings=STANDINGS, on_record=ON_RECORD, key=KEY, now=NOW
+    )
 
 
 def body(release: Release) -> dict[str, Any]:
@@ -201,3 +211,41 @@ def test_it_holds_no_block_output(release: Release) -> None:
     text = json.dumps(opened(release.certificate))
     assert re.search(r"(?<![\d.])1000(?![\d.])", "of 1000 units")
     assert not re.search(r"(?<![\d.])1000(?![\d.])", text)
+
+
+def premise_of(places: list[dict[str, Any] | None], **more: Any) -> dict[str, Any]:
+    found = runs_premise(make_job().model_copy(update=more), make_dataset(), RunsOnRecord(places, NOW))
+    assert found is not None
+    return found
+
+
+def test_it_says_on_what_its_guarantee_rests():
+    signed = opened(make([(0,)] * 6).certificate)["predicate"]["runs"]
+    assert signed == premise_of([PLACE])
+    assert (signed["isolation"], signed["backends"], signed["systemCalls"], signed["grid"]) == (
+        "exclusive", ["supervised, warm"], ["strict"], "padded",
+    )  # fmt: skip
+    assert signed["openChannels"] == list(
+        left_open(Surroundings(Backend.WARM, SyscallTable.STRICT, Isolation.EXCLUSIVE))
+    )
+    assert all(name in signed["sentence"] for name in signed["openChannels"])
+
+
+def test_chunks_of_several_workers_leave_open_what_any_of_them_does():
+    docker = asdict(Surroundings(Backend.DOCKER, SyscallTable.STANDARD, Isolation.EXCLUSIVE))
+    both = premise_of([PLACE, docker])
+    assert both["backends"] == ["docker", "supervised, warm"]
+    assert {"filesystem_numbers", "pipe_count"} <= set(both["openChannels"])
+
+
+def test_where_a_chunk_ran_may_be_unknown_and_then_nothing_is_ruled_out():
+    found = premise_of([PLACE, None])
+    assert not found["placesKnown"]
+    assert found["openChannels"] == list(ALL_CHANNELS)
+
+
+def test_it_says_whether_the_release_came_at_its_public_time():
+    assert premise_of([PLACE], due_at=NOW)["onTime"]
+    late = premise_of([PLACE], due_at=NOW - timedelta(seconds=60))
+    assert not late["onTime"]
+    assert "onTime" not in premise_of([PLACE])

@@ -27,7 +27,9 @@ from store.ledger import Standing
 from worker.certificate import certify, public_key_pem
 from worker.collect import collect, default_of, pack
 from worker.drawing import draw_pipeline
+from worker.runs_premise import RunsOnRecord
 
+ON_RECORD = RunsOnRecord([None], NOW)
 KEY = Ed25519PrivateKey.from_private_bytes(bytes(range(32)))
 STANDINGS = (Standing(Currency.EPSILON, cap=10_000_000, before=0, after=500_000),)
 ENTRY = {"lower": -4.0, "upper": 4.0}
@@ -81,7 +83,9 @@ def released(request: JobRequest, outputs: list[dict[str, bytes] | None]) -> Rel
         image_digest="sha256:1", question="sha256:2", state=JobState.AGGREGATING, created_at=NOW, **none,
     )  # fmt: skip
     drawn = draw_pipeline(None, None, job, make_dataset(), opened_outputs)  # type: ignore[arg-type]
-    return certify(drawn, job=job, dataset=make_dataset(), standings=STANDINGS, key=KEY, now=NOW)
+    return certify(
+        drawn, job=job, dataset=make_dataset(), standings=STANDINGS, on_record=ON_RECORD, key=KEY, now=NOW
+    )
 
 
 @pytest.fixture(scope="module")

@@ -70,13 +70,23 @@ def image(tmp_path):
     return StoredImage("python", IMAGE, rootfs, IMAGE, "/usr/bin/python3.11")
 
 
-def reason(image, *, profile=Profile.STANDARD, record=APPROVED, declared=None, **manifest):
+def reason(
+    image,
+    *,
+    profile=Profile.STANDARD,
+    sandbox="supervised",
+    record=APPROVED,
+    declared=None,
+    asked=None,
+    **manifest,
+):
     pipeline = make_pipeline(manifest=make_manifest(**manifest))
-    job = SimpleNamespace(image_digest=IMAGE, request=make_job_request(pipeline=pipeline.model_dump()))
+    request = make_job_request(pipeline=pipeline.model_dump(), **(asked or {}))
+    job = SimpleNamespace(image_digest=IMAGE, request=request)
     return refusal(
         cast(Any, job),
         make_dataset(declaration=make_declaration(**(declared or {}))),
-        settings=cast(Any, SimpleNamespace(isolation=profile)),
+        settings=cast(Any, SimpleNamespace(isolation=profile, sandbox=sandbox)),
         image=image,
         record=record,
     )
@@ -182,3 +192,44 @@ def test_a_program_of_the_host_that_is_not_mounted(tmp_path):
     script.write_text("")
     script.chmod(0o755)
     assert reason(replace(describe(), digest=IMAGE), command=[str(script)]) is Reason.COMMAND_MISSING
+
+
+def test_channels_that_the_policy_does_not_accept_are_refused(image, subtests: pytest.Subtests):
+    standard = replace(APPROVED, syscalls=SyscallTable.STANDARD)
+    shared = {"isolation": "shared"}
+    of_docker = ["pipe_count", "mount_numbers", "pid_numbers"]
+    rows: tuple[tuple[str, dict[str, Any], Reason | None], ...] = (
+        ("supervised and strict, alone", {}, None),
+        ("supervised and strict, beside others", {"policy": shared}, None),
+        ("docker", {"sandbox": "docker"}, Reason.CHANNELS_OF_DOCKER),
+        ("docker, accepted but one", {"sandbox": "docker", "policy": {"accepted_channels": of_docker[1:]}},
+         Reason.CHANNELS_OF_DOCKER),
+        ("docker, accepted", {"sandbox": "docker", "policy": {"accepted_channels": of_docker}}, None),
+        ("docker beside others leaves more open",
+         {"sandbox": "docker", "policy": {"accepted_channels": of_docker, **shared}},
+         Reason.CHANNELS_OF_DOCKER),
+        ("standard", {"record": standard}, Reason.CHANNELS_OF_STANDARD),
+        ("standard, accepted", {"record": standard, "policy": {"accepted_channels": of_docker[:2]}}, None),
+        ("standard beside others", {"record": standard, "policy": {"accepted_channels": of_docker, **shared}},
+         Reason.CHANNELS_OF_STANDARD),
+    )  # fmt: skip
+    for name, given, wanted in rows:
+        with subtests.test(name):
+            settings = dict(given)
+            declared = {"policy": policy_fields(**settings.pop("policy", {}))}
+            assert reason(image, declared=declared, **settings) is wanted
+
+
+def test_the_refusal_names_the_channels_and_what_to_do():
+    for found in (Reason.CHANNELS_OF_DOCKER, Reason.CHANNELS_OF_STANDARD):
+        assert "pipe_count, mount_numbers, shared_pages" in found.value
+        assert "accept them by name" in found.value
+    assert "standard_calls" in Reason.CHANNELS_OF_STANDARD.value
+    assert Reason.CHANNELS_OF_DOCKER not in FINAL, "another worker may be supervised"
+
+
+def test_code_that_somebody_has_read_needs_no_runs_that_cannot_signal(image):
+    pipeline = make_pipeline()
+    declared = {"policy": policy_fields(guarantees=["empirical"], reviewed_pipelines=[pipeline.digest])}
+    asked = {"mechanism": {"name": "stability_calibrated", "noise_multiplier": 1}}
+    assert reason(image, sandbox="docker", declared=declared, asked=asked) is None

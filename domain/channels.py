@@ -1,0 +1,294 @@
+"""Residual channels: by what runs can still signal to each other, and where each is open.
+
+A release's guarantee rests on runs that cannot signal to each other by means other than these. Every surface
+that names one takes it from here: the threat model, a policy, a refusal, a certificate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import product
+from typing import Literal, get_args
+
+from domain.image import SyscallTable
+from domain.isolation import Isolation
+
+TimingMode = Literal["padded", "coarse"]
+ChannelName = Literal[
+    "run_times",
+    "lateness",
+    "caches",
+    "page_faults",
+    "filesystem_numbers",
+    "large_input_inodes",
+    "contention",
+    "shared_waits",
+    "file_times",
+    "rdseed",
+    "preemption",
+    "user_quotas",
+    "rehearsals",
+    "pipe_count",
+    "mount_numbers",
+    "shared_pages",
+    "standard_calls",
+    "pid_numbers",
+]
+ALL_CHANNELS: tuple[ChannelName, ...] = get_args(ChannelName)
+NOT_MEASURED = "not measured"
+
+
+class Backend(StrEnum):
+    """How a run begins: forked by a supervisor, with or without the libraries loaded, or as a container."""
+
+    WARM = "supervised, warm"
+    COLD = "supervised, cold"
+    DOCKER = "docker"
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """Where a run is made, as far as it decides which channels are open."""
+
+    backend: Backend
+    syscalls: SyscallTable
+    isolation: Isolation
+    timing: TimingMode = "padded"
+    as_root: bool = False  # then each slot has a host user of its own
+
+    @property
+    def is_shared(self) -> bool:
+        return self.isolation is Isolation.SHARED
+
+    @property
+    def is_docker(self) -> bool:
+        return self.backend is Backend.DOCKER
+
+    @property
+    def is_standard(self) -> bool:
+        return self.syscalls is SyscallTable.STANDARD
+
+
+@dataclass(frozen=True)
+class Channel:
+    """`carries` says how much, where a trial is on record; `closed_by` what to do against it."""
+
+    name: ChannelName
+    sentence: str
+    carries: str
+    closed_by: str
+    is_open: Callable[[Surroundings], bool]
+
+
+def _always(_: Surroundings) -> bool:
+    return True
+
+
+def _shared(where: Surroundings) -> bool:
+    return where.is_shared
+
+
+def _counted_by_the_host(where: Surroundings) -> bool:
+    """A supervisor keeps these numbers from runs, as long as the filter is the strict one."""
+    return where.is_docker or where.is_standard
+
+
+CHANNELS: tuple[Channel, ...] = (
+    Channel(
+        "run_times",
+        "Without a time grid runs follow each other at once, and a run can read from the clock how long "
+        "earlier ones took.",
+        NOT_MEASURED,
+        "padded timing, the default; coarse only for code that was read",
+        lambda where: where.timing == "coarse",
+    ),
+    Channel(
+        "lateness",
+        "A run that is slow to die, a snapshot much larger than its nominal size, people with very many "
+        "rows or bytes of files, or a busy host can make later runs of a chunk start off the grid: they "
+        "can read from the clock that they are late, and the release is one or more whole ticks late.",
+        "whole turns of the grid; with one person of 1.5 million rows a release was late 6 times of 7",
+        "generous wall_seconds; an honest nominal size; no table in which one person has far more rows "
+        "than the others; timing staging_seconds where people have more than some 100 MB of files; no "
+        "overload",
+        _always,
+    ),
+    Channel(
+        "caches",
+        "What a run leaves in the caches of the processor and in the page cache makes the work of a later "
+        "run quicker or slower.",
+        NOT_MEASURED,
+        "nothing here; a host of its own for the worker narrows it",
+        _always,
+    ),
+    Channel(
+        "page_faults",
+        "getrusage and wait4 tell a run how many of its pages were not in memory, and how many were "
+        "mapped in one go: whether somebody has read the same parts of the image's files before.",
+        "about one bit for each file that nobody has read, until the host forgets it",
+        "read the image once before the first job, on a host with memory to keep it",
+        _always,
+    ),
+    Channel(
+        "filesystem_numbers",
+        "A slot's file systems keep their numbers, but when a supervisor is started anew (after 500 runs, or "
+        "because one was not as it was), or another program mounts something in that moment, the numbers and "
+        "the times of its folders change for the runs after it.",
+        NOT_MEASURED,
+        "one slot, and nothing else on the host that mounts",
+        lambda where: not where.is_docker,
+    ),
+    Channel(
+        "large_input_inodes",
+        "Inputs above 64 MiB are mounted from the scratch folder, whose inodes are numbered in one "
+        "sequence: a run reads how many files the inputs before it had.",
+        NOT_MEASURED,
+        "inputs below 64 MiB",
+        lambda where: not where.is_docker,
+    ),
+    Channel(
+        "contention",
+        "Runs at the same time share caches, memory bandwidth and cores, and can time each other.",
+        NOT_MEASURED,
+        "isolation exclusive; with shared, multithreading off and a core for each slot narrow it",
+        _shared,
+    ),
+    Channel(
+        "shared_waits",
+        "Two runs at the same time map the same pages of the image's files, and a wait on such a page (a "
+        "shared futex) ends when the other run says so. Threads wait by the same call, and a filter does "
+        "not see for which page.",
+        "one bit for each wait, in both directions",
+        "isolation exclusive",
+        _shared,
+    ),
+    Channel(
+        "file_times",
+        "On Linux 6.13 and later the times of all files follow one clock of the host, which a change of "
+        "any file can move on within a tick: the last digits of the time of a new file tell what a run "
+        "beside it changes.",
+        "10 of 10 bytes in a trial, a few a second",
+        "isolation exclusive",
+        _shared,
+    ),
+    Channel(
+        "rdseed",
+        "The processor refuses random numbers when runs on other cores ask too often, and that can be "
+        "counted. No filter sees it.",
+        "16 of 16 bits in a trial",
+        "isolation exclusive",
+        _shared,
+    ),
+    Channel(
+        "preemption",
+        "getrusage counts how often a run had to wait for its core, and a run can read on which it is: "
+        "both move with how busy the host is.",
+        "7 of 8 bits in one trial, none in two others",
+        "isolation exclusive; with shared, a core for each slot narrows it",
+        _shared,
+    ),
+    Channel(
+        "user_quotas",
+        "A worker that is not root runs all its slots as one host user, whose kernel quotas they share.",
+        NOT_MEASURED,
+        "isolation exclusive, or a worker that is root",
+        lambda where: where.is_shared and not where.as_root and not where.is_docker,
+    ),
+    Channel(
+        "rehearsals",
+        "What a rehearsal prints is shown unnoised. None is claimed while a job runs, nor within a minute "
+        "after one was cancelled or given up; runs that outlive that minute are beside it.",
+        NOT_MEASURED,
+        "isolation exclusive, for a rehearsal on the same host; let no host of a worker stall",
+        _shared,
+    ),
+    Channel(
+        "pipe_count",
+        "Inode numbers of pipes, sockets and files below /proc come from one counter of the host: a run "
+        "beside, or a later one, reads how many were made.",
+        "a hostile run moves the count by 80,000 to 235,000 within seconds, a quiet host by 10 to 1,400",
+        "supervised and the strict table; it outlives a run, so exclusive does not close it",
+        _counted_by_the_host,
+    ),
+    Channel(
+        "mount_numbers",
+        "The kernel numbers mounts, file systems and namespaces in sequences of the host. A run reads "
+        "some of them, and can move some.",
+        NOT_MEASURED,
+        "supervised and the strict table; it outlives a run, so exclusive does not close it",
+        _counted_by_the_host,
+    ),
+    Channel(
+        "shared_pages",
+        "/proc/self/smaps tells a run whether anybody else maps a page of the same file of the image now.",
+        "8 of 8 bits in a trial",
+        "isolation exclusive, or supervised and the strict table, where a run has no /proc",
+        lambda where: where.is_shared and _counted_by_the_host(where),
+    ),
+    Channel(
+        "standard_calls",
+        "The standard table allows calls, such as locks of files, by which two runs at the same time can "
+        "notice each other.",
+        NOT_MEASURED,
+        "images approved for the strict table, or isolation exclusive",
+        lambda where: where.is_shared and where.is_standard,
+    ),
+    Channel(
+        "pid_numbers",
+        "Threads of the container engine's runtime take a process number or two inside a container, and a "
+        "run sees how many. No run decides it.",
+        NOT_MEASURED,
+        "supervised",
+        lambda where: where.is_docker,
+    ),
+)
+
+
+def left_open(where: Surroundings) -> tuple[ChannelName, ...]:
+    """The names of all channels that are open there, in the order of the table."""
+    return tuple(channel.name for channel in CHANNELS if channel.is_open(where))
+
+
+def ordered(names: Iterable[ChannelName]) -> tuple[ChannelName, ...]:
+    """Each once, in the order of the table."""
+    found = frozenset(names)
+    return tuple(name for name in ALL_CHANNELS if name in found)
+
+
+def premise(names: Iterable[ChannelName]) -> str:
+    """What a guarantee rests on beside its proof, for people."""
+    return (
+        "The guarantee holds as long as runs cannot signal to each other by means other than those listed in "
+        f"the threat model: {', '.join(ordered(names)) or 'none'}."
+    )
+
+
+def of_default_sandbox(isolation: Isolation, timing: TimingMode) -> tuple[ChannelName, ...]:
+    """What a supervisor under the strict table leaves open: what a policy accepts without naming it."""
+    warm_and_cold = product((Backend.WARM, Backend.COLD), (False, True))
+    return ordered(
+        name
+        for backend, as_root in warm_and_cold
+        for name in left_open(Surroundings(backend, SyscallTable.STRICT, isolation, timing, as_root))
+    )
+
+
+def beyond_default_of(backend: Backend, syscalls: SyscallTable) -> tuple[ChannelName, ...]:
+    """Those that this backend and table leave open and the default sandbox does not."""
+    names = left_open(Surroundings(backend, syscalls, Isolation.SHARED))
+    usual = of_default_sandbox(Isolation.SHARED, "padded")
+    return tuple(name for name in names if name not in usual)
+
+
+def beyond_default(isolation: Isolation) -> tuple[ChannelName, ...]:
+    """Those that some backend or table leaves open and the default sandbox does not."""
+    everywhere = product(Backend, SyscallTable, (False, True))
+    usual = of_default_sandbox(isolation, "padded")
+    return ordered(
+        name
+        for backend, table, as_root in everywhere
+        for name in left_open(Surroundings(backend, table, isolation, "padded", as_root))
+        if name not in usual
+    )

@@ -1,0 +1,77 @@
+"""The table of residual channels: complete, and the same in the threat model."""
+
+from __future__ import annotations
+
+import re
+from itertools import product
+
+from domain.channels import (
+    ALL_CHANNELS,
+    CHANNELS,
+    Backend,
+    Surroundings,
+    beyond_default,
+    left_open,
+    of_default_sandbox,
+)
+from domain.image import SyscallTable
+from domain.isolation import Isolation
+
+EVERYWHERE = [
+    Surroundings(backend, table, isolation, timing, as_root)
+    for backend, table, isolation, timing, as_root in product(
+        Backend, SyscallTable, Isolation, ("padded", "coarse"), (False, True)
+    )
+]
+STRICT, STANDARD = SyscallTable.STRICT, SyscallTable.STANDARD
+ALONE, BESIDE = Isolation.EXCLUSIVE, Isolation.SHARED
+
+
+def test_the_table_is_total():
+    assert tuple(channel.name for channel in CHANNELS) == ALL_CHANNELS
+    for channel in CHANNELS:
+        assert re.fullmatch(r"[a-z]+(_[a-z]+)*", channel.name)
+        assert channel.sentence.endswith(".")
+        assert channel.carries
+        assert channel.closed_by
+        assert any(channel.is_open(where) for where in EVERYWHERE), f"{channel.name} is open nowhere"
+
+
+def test_what_is_stricter_never_opens_a_channel():
+    for where in EVERYWHERE:
+        found = set(left_open(where))
+        others = {
+            "alone": Surroundings(where.backend, where.syscalls, ALONE, where.timing, where.as_root),
+            "strict": Surroundings(where.backend, STRICT, where.isolation, where.timing, where.as_root),
+            "padded": Surroundings(where.backend, where.syscalls, where.isolation, "padded", where.as_root),
+            "root": Surroundings(where.backend, where.syscalls, where.isolation, where.timing, as_root=True),
+        }
+        for name, stricter in others.items():
+            assert set(left_open(stricter)) <= found, (name, where)
+
+
+def test_runs_that_are_alone_have_nobody_beside_them():
+    beside = {
+        "contention",
+        "shared_waits",
+        "file_times",
+        "rdseed",
+        "preemption",
+        "user_quotas",
+        "shared_pages",
+    }
+    assert beside <= {name for where in EVERYWHERE for name in left_open(where)}
+    assert not [where for where in EVERYWHERE if where.isolation is ALONE and beside & set(left_open(where))]
+
+
+def test_the_default_sandbox_and_what_goes_beyond_it():
+    assert of_default_sandbox(ALONE, "padded") == (
+        "lateness", "caches", "page_faults", "filesystem_numbers", "large_input_inodes",
+    )  # fmt: skip
+    assert "run_times" in of_default_sandbox(ALONE, "coarse")
+    assert beyond_default(ALONE) == ("pipe_count", "mount_numbers", "pid_numbers")
+    assert beyond_default(BESIDE) == (
+        "pipe_count", "mount_numbers", "shared_pages", "standard_calls", "pid_numbers",
+    )  # fmt: skip
+    docker = left_open(Surroundings(Backend.DOCKER, STANDARD, ALONE))
+    assert set(beyond_default(ALONE)) <= set(docker)

@@ -1,0 +1,115 @@
+"""Turns on a host: alone is alone, others go side by side, and nobody who waits is overtaken."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import threading
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from waiting import wait_until
+
+from domain.isolation import Isolation
+from worker import host_turns
+from worker.host_turns import HostTurns
+
+ALONE, BESIDE = Isolation.EXCLUSIVE, Isolation.SHARED
+
+
+@pytest.fixture
+def turns(tmp_path, monkeypatch):
+    monkeypatch.setattr(host_turns, "PATIENCE_S", 0.02)
+    return HostTurns(tmp_path, end_leftovers=lambda: None)
+
+
+class Waiter:
+    """Somebody else who takes a turn, and keeps it until told to go."""
+
+    def __init__(self, turns, isolation):
+        self.has_turn = None
+        self._go = threading.Event()
+        self._thread = threading.Thread(target=self._take, args=(turns, isolation))
+        self._thread.start()
+
+    def _take(self, turns, isolation):
+        with turns.taken(isolation) as self.has_turn:
+            if self.has_turn:
+                self._go.wait()
+
+    def end(self):
+        self._go.set()
+        self._thread.join()
+
+
+def is_at_the_door(turns):
+    with (turns.root / "turn-door").open() as door:
+        try:
+            fcntl.flock(door, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
+
+
+def test_work_that_need_not_be_alone_goes_side_by_side(turns):
+    with ExitStack() as held:
+        taken = [held.enter_context(turns.taken(BESIDE)) for _ in range(5)]
+        assert all(taken)
+        assert len(list(turns.root.glob("turn-mark-*"))) == 5
+    assert not list(turns.root.glob("turn-mark-*"))
+
+
+@pytest.mark.parametrize(("first", "second"), [(ALONE, ALONE), (ALONE, BESIDE), (BESIDE, ALONE)])
+def test_who_must_be_alone_waits_and_is_waited_for(turns, first, second):
+    with turns.taken(first) as has_turn:
+        assert has_turn
+        other = Waiter(turns, second)
+        wait_until(lambda: is_at_the_door(turns))
+        assert other.has_turn is None
+    wait_until(lambda: other.has_turn)
+    other.end()
+
+
+def test_nobody_overtakes_who_waits_and_only_one_stands_idle(turns):
+    with turns.taken(BESIDE):
+        waits = Waiter(turns, ALONE)
+        wait_until(lambda: is_at_the_door(turns))
+        for isolation in Isolation:
+            with turns.taken(isolation) as has_turn:
+                assert has_turn is False
+        assert waits.has_turn is None
+    wait_until(lambda: waits.has_turn)
+    waits.end()
+
+
+def test_a_turn_ends_with_an_error_too(turns):
+    with pytest.raises(ZeroDivisionError), turns.taken(ALONE):
+        raise ZeroDivisionError
+    with turns.taken(ALONE) as has_turn:
+        assert has_turn
+
+
+@pytest.mark.parametrize("isolation", list(Isolation))
+def test_runs_of_a_worker_that_died_at_work_are_ended_first(tmp_path, monkeypatch, isolation):
+    monkeypatch.setattr(host_turns, "DYING_S", 0)
+    ended = []
+    turns = HostTurns(tmp_path, end_leftovers=lambda: ended.append(sorted(tmp_path.glob("turn-mark-*"))))
+    (tmp_path / "turn-mark-dead").touch()
+    with turns.taken(isolation):
+        assert ended == [[tmp_path / "turn-mark-dead"]] * 2
+        assert not (tmp_path / "turn-mark-dead").exists()
+
+
+def test_the_mark_of_somebody_alive_is_left_alone(tmp_path):
+    turns = HostTurns(tmp_path, end_leftovers=lambda: pytest.fail("nobody died"))
+    with turns.taken(BESIDE), turns.taken(BESIDE):
+        assert len(list(tmp_path.glob("turn-mark-*"))) == 2
+
+
+def test_no_descriptor_reaches_what_a_worker_starts(turns):
+    with turns.taken(ALONE):
+        open_files = [link for link in Path("/proc/self/fd").iterdir() if link.exists()]
+        ours = [int(link.name) for link in open_files if str(link.readlink()).startswith(str(turns.root))]
+        assert len(ours) == 3
+        assert not any(os.get_inheritable(number) for number in ours)

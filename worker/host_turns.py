@@ -1,0 +1,112 @@
+"""Who may run on this host now: work that must be alone takes its turn, all other work goes on side by side.
+
+Two files that all worker processes of a host have in common, in the scratch folder. Whoever wants a turn goes
+through the door, one at a time, and waits behind it for the runs: alone for all others to end, side by side
+for whoever is alone. So nobody new gets in past somebody who waits, and neither kind starves. The kernel
+drops both locks when a process dies, however it dies. Its runs may outlive it for a moment: a mark that is
+left says so, and the next turn begins when they are gone.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import logging
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from domain.isolation import Isolation
+
+log = logging.getLogger(__name__)
+_DOOR, _RUNS, _MARK = "turn-door", "turn-runs", "turn-mark-"
+# Through the door one goes in microseconds, unless somebody waits behind it: then better come back.
+PATIENCE_S = 0.5
+_PAUSE_S = 0.01
+DYING_S = 1.0
+"""What a dead worker had running is killed with it; a busy host gets so much time for it, twice."""
+
+
+@dataclass(frozen=True)
+class HostTurns:
+    """`root` is the same for all workers of a host. `end_leftovers` kills what runs of dead workers go on."""
+
+    root: Path
+    end_leftovers: Callable[[], object]
+
+    @contextmanager
+    def taken(self, isolation: Isolation) -> Iterator[bool]:
+        """A turn, for as long as the context lasts. False: somebody waits for one already; come back later,
+        so that no more than one process of a host stands idle."""
+        with _opened(self.root / _DOOR) as door, _opened(self.root / _RUNS) as runs:
+            if not _got_in(door):
+                yield False
+                return
+            fcntl.flock(runs, fcntl.LOCK_EX if isolation is Isolation.EXCLUSIVE else fcntl.LOCK_SH)
+            self._wait_for_the_dying()
+            with _marked(self.root):
+                fcntl.flock(door, fcntl.LOCK_UN)
+                yield True
+
+    def _wait_for_the_dying(self) -> None:
+        """Under the door's lock, so that no mark is seen half made."""
+        dead = [mark for mark in self.root.glob(f"{_MARK}*") if _is_of_the_dead(mark)]
+        if not dead:
+            return
+        log.warning("a worker of this host died at work: waiting until its runs have ended")
+        for _ in range(2):
+            self.end_leftovers()
+            time.sleep(DYING_S)
+        for mark in dead:
+            mark.unlink(missing_ok=True)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[int]:
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def _marked(root: Path) -> Iterator[None]:
+    """A locked file for as long as this process is at work: one that nobody locks is a dead one's."""
+    mark, name = tempfile.mkstemp(prefix=_MARK, dir=root)
+    try:
+        fcntl.flock(mark, fcntl.LOCK_EX)
+        yield
+    finally:
+        Path(name).unlink(missing_ok=True)
+        os.close(mark)
+
+
+def _got_in(door: int) -> bool:
+    until = time.monotonic() + PATIENCE_S
+    while not _locked(door):
+        if time.monotonic() > until:
+            return False
+        time.sleep(_PAUSE_S)
+    return True
+
+
+def _is_of_the_dead(mark: Path) -> bool:
+    with suppress(FileNotFoundError):  # its owner has just ended in order
+        descriptor = os.open(mark, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
+        try:
+            return _locked(descriptor)
+        finally:
+            os.close(descriptor)
+    return False
+
+
+def _locked(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

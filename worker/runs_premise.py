@@ -1,0 +1,69 @@
+"""What a certificate says of how runs were kept from each other: the premise of its guarantee.
+
+All of it is public: what the policy chose, how workers are set up, and whether a release came at its time,
+which everybody sees. Whether each turn of the grid was kept is not said: it can depend on the data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from domain.channels import ALL_CHANNELS, Backend, ChannelName, Surroundings, left_open, ordered, premise
+from domain.dataset import Dataset
+from domain.image import SyscallTable
+from domain.isolation import Isolation
+from domain.job import Job, JobRequest
+
+
+@dataclass(frozen=True)
+class RunsOnRecord:
+    """Where the runs of each chunk were made, and when the release became visible."""
+
+    places: Sequence[Mapping[str, Any] | None]
+    published_at: datetime | None
+
+
+def runs_premise(job: Job, dataset: Dataset, on_record: RunsOnRecord) -> dict[str, Any] | None:
+    """None for a query, in which nothing but the platform's own code runs."""
+    if not isinstance(job.request, JobRequest):
+        return None
+    policy = dataset.declaration.policy
+    where = [_read(place) for place in on_record.places]
+    known = [place for place in where if place is not None]
+    channels = _open_in(known, is_all=len(known) == len(where))
+    said = {
+        "isolation": policy.isolation.value,
+        "backends": sorted({place.backend.value for place in known}),
+        "systemCalls": sorted({place.syscalls.value for place in known}),
+        "placesKnown": len(known) == len(where),
+        "grid": policy.timing.mode,
+        "openChannels": list(channels),
+        "sentence": f"{policy.isolation.sentence} {premise(channels)}",
+    }
+    if job.due_at is not None and policy.timing.mode == "padded" and on_record.published_at is not None:
+        said |= {"dueAt": _at(job.due_at), "onTime": on_record.published_at <= job.due_at}
+    return said
+
+
+def _open_in(known: Sequence[Surroundings], *, is_all: bool) -> tuple[ChannelName, ...]:
+    """Of a chunk whose place is not on record, nothing can be ruled out."""
+    return ordered(name for place in known for name in left_open(place)) if is_all else ALL_CHANNELS
+
+
+def _read(place: Mapping[str, Any] | None) -> Surroundings | None:
+    if place is None:
+        return None
+    return Surroundings(
+        backend=Backend(place["backend"]),
+        syscalls=SyscallTable(place["syscalls"]),
+        isolation=Isolation(place["isolation"]),
+        timing=place["timing"],
+        as_root=place["as_root"],
+    )
+
+
+def _at(moment: datetime) -> str:
+    return moment.replace(microsecond=0).isoformat()
