@@ -24,7 +24,7 @@ _SENTENCES = {
         "takes as many times as long."
     ),
     Isolation.SHARED: (
-        "Runs go on beside each other, one in each slot. It is quicker, and runs at the same time can "
-        "signal to each other by what they share."
+        "Runs go on beside each other, one in each slot, on cores of their own where the host has enough. "
+        "It is quicker, and runs at the same time can signal to each other by what they share."
     ),
 }

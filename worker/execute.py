@@ -15,6 +15,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 
+from domain.isolation import Isolation
 from domain.query import QueryRequest
 from domain.twin_request import TwinRequest
 from store import jobs
@@ -23,6 +24,7 @@ from worker.levels import OutcomeMissing
 from worker.participant_chunk import run_people
 from worker.publish import arrange_release
 from worker.sandbox.protocol import SandboxUnavailable, SlotCancelled
+from worker.sandbox.slot_cores import kept_to
 from worker.scan.chunk import scan_chunk
 from worker.scan.engine import ScanFailed
 from worker.start import charge, claim, prepare, put_back, send, send_groups
@@ -100,7 +102,10 @@ def _outputs(zone: WorkerZone, chunk: Chunk) -> Mapping[int, bytes]:
         return scan_chunk(zone, chunk)
     if isinstance(chunk.job.request, TwinRequest):
         return count_chunk(zone, chunk)
-    if chunk.is_participant:
-        run_people(zone, chunk)
-        return {}
-    return run(zone, chunk)
+    # runs that are alone have every core
+    beside = chunk.dataset.declaration.policy.isolation is Isolation.SHARED
+    with kept_to(zone.core if beside else None):
+        if chunk.is_participant:
+            run_people(zone, chunk)
+            return {}
+        return run(zone, chunk)

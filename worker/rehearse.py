@@ -43,6 +43,7 @@ from worker.rehearsal.texts import clean, shown
 from worker.rehearsal.twin_source import TwinSource
 from worker.sandbox.choice import counts_all_memory
 from worker.sandbox.protocol import Audience, SandboxUnavailable, SlotOrder
+from worker.sandbox.slot_cores import kept_to
 from worker.stage import open_people
 from worker.tries import Tries
 from worker.zone import WorkerZone
@@ -75,7 +76,8 @@ def rehearse(zone: WorkerZone, rehearsal_id: str) -> None:
             return  # not worth waiting for a turn: the sweep asks again
     with zone.turns.taken(Isolation.SHARED) as has_turn:
         if has_turn:  # else the sweep asks again
-            _rehearse_in_turn(zone, rehearsal_id)
+            with kept_to(zone.core):
+                _rehearse_in_turn(zone, rehearsal_id)
 
 
 def _rehearse_in_turn(zone: WorkerZone, rehearsal_id: str) -> None:

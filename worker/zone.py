@@ -19,7 +19,8 @@ from worker.host_turns import HostTurns
 from worker.images.held import HeldImages
 from worker.sandbox.choice import OpenSandbox, open_sandbox
 from worker.sandbox.core.images import HostImage
-from worker.sandbox.protocol import Profile
+from worker.sandbox.protocol import Profile, Sandbox
+from worker.sandbox.slot_cores import core_of, cores
 
 
 class Messages(Protocol):
@@ -52,6 +53,12 @@ class WorkerZone:
     def image(self) -> HostImage:
         """This host's own."""
         return self.images.host
+
+    @property
+    def core(self) -> frozenset[int] | None:
+        """Of this process's slot, for runs that go on beside others; None where the host has too few."""
+        slots = self.settings.first_slot + self.settings.slots
+        return core_of(self.slot, slots=slots, all_cores=cores())
 
     def is_isolated(self) -> bool:
         """Whether this process can isolate runs. A yes is kept; after a no the host is looked at again."""

@@ -25,6 +25,7 @@ from .kernel_features import (
 )
 from .needs import feature
 from .protocol import MIB, Feature, SandboxUnavailable
+from .slot_cores import cores
 
 
 def check_bubblewrap() -> tuple[Feature, ...]:
@@ -58,7 +59,14 @@ def check_worker_process(
 
 def check_machine(*, slots: int) -> tuple[Feature, ...]:
     """What no backend changes."""
-    return (_no_swap(), _no_shared_cores(slots), _random_addresses(), _bpf_closed(), _large_pages())
+    return (
+        _no_swap(),
+        _no_shared_cores(slots),
+        _own_cores(slots),
+        _random_addresses(),
+        _bpf_closed(),
+        _large_pages(),
+    )
 
 
 def _bwrap_found() -> Feature:
@@ -178,6 +186,13 @@ def _no_shared_cores(slots: int) -> Feature:
     return feature(
         "cores are not shared by threads", present=not active or slots == 1, detail=detail, fix=fix
     )
+
+
+def _own_cores(slots: int) -> Feature:
+    there = len(cores())
+    fix = f"start the worker with --slots {there} (DPGATE_SLOTS), or on a host with more cores"
+    detail = f"{there} {'core' if there == 1 else 'cores'} for {_slots(slots)}"
+    return feature("each slot has a core of its own", present=slots <= there, detail=detail, fix=fix)
 
 
 def _own_users(slots: int) -> Feature:

@@ -70,6 +70,9 @@ NEEDS: dict[str, Need] = {
     "each slot has a user of its own": Need(
         STRICT, "the kernel counts pipe pages and passed descriptors per user: runs of one user can talk so"
     ),
+    "each slot has a core of its own": Need(
+        None, "runs beside each other then do not wait for a core, and tell less of who else works"
+    ),
     "addresses are random": Need(STRICT, "fixed addresses make every bug of an interpreter easier to use"),
     "Landlock": Need(None, "a second wall behind the mounts, should the mount plan be wrong"),
     "detached mounts": Need(
