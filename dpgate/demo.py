@@ -207,10 +207,12 @@ def _print_certificate(release: Release, public_key: str) -> None:
     statement = check_release(release.raw, public_key)
     if statement is None:
         raise DpgateError("the certificate does not fit the release")
-    promise: dict[str, Any] = opened(release.certificate)["predicate"]["guarantee"]
+    predicate = opened(release.certificate)["predicate"]
+    promise: dict[str, Any] = predicate["guarantee"]
+    runs = f"\n  {predicate['runs']['sentence']}" if "runs" in predicate else ""  # a query has none
     out.print(
         f"Certificate (Ed25519, checked): {promise['class']}, {amounts(promise['cost'])} per "
-        f"{promise['unit']}, for {promise['relation']}.\n  {promise['sentence']}\n  {promise['timing']}"
+        f"{promise['unit']}, for {promise['relation']}.\n  {promise['sentence']}\n  {promise['timing']}{runs}"
     )
 
 

@@ -19,7 +19,7 @@ from worker.host_turns import HostTurns
 from worker.images.held import HeldImages
 from worker.sandbox.choice import OpenSandbox, open_sandbox
 from worker.sandbox.core.images import HostImage
-from worker.sandbox.protocol import Profile, Sandbox
+from worker.sandbox.protocol import Profile
 from worker.sandbox.slot_cores import core_of, cores
 
 

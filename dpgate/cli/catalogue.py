@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from dpgate.cli.exit_codes import ExitCode
-from dpgate.cli.output import Json, Profile, amounts, out, plain, print_json, print_table
+from dpgate.cli.output import Json, Profile, amounts, out, plain, print_json, print_line, print_table
 from dpgate.client import connect
 from dpgate.errors import DpgateError
 from dpgate.models import Dataset
@@ -98,6 +98,9 @@ def verify(
         # the first form of certificate knew epsilon alone
         cost = promise.get("cost") or {"epsilon": promise["epsilon"]}
         out.print(f"Guarantee class {plain(promise['class'])}, {amounts(cost)}.")
+        # certificates of before, and those of queries, do not have it
+        if runs := statement["predicate"].get("runs"):
+            print_line(plain(runs["sentence"]))
     if statement is None:
         raise typer.Exit(ExitCode.BROKEN_CHAIN)
 

@@ -12,6 +12,7 @@ from domain.chart.noise_range import Choice, draw_noise_range
 from domain.dataset.files import VoxelType
 from domain.image import ImageState
 from domain.instruments import INSTRUMENTS
+from domain.isolation import Isolation
 from domain.loss import Currency, canonical_amount
 from domain.policy import Policy
 from domain.usual_ranges import RANGES
@@ -23,6 +24,16 @@ from store.database import Database
 
 EXAMPLE_PEOPLE, EXAMPLE_EPSILON = 500, 1.0
 GUARANTEES = Policy.model_validate({"guarantees": ["pure_dp", "approx_dp", "pac", "empirical"]}).guarantees
+
+
+_ISOLATIONS = [
+    ("", "as the time of release goes: nothing else with times from public values, else runs beside it"),
+    (
+        str(Isolation.EXCLUSIVE),
+        "nothing else: no other run of any job, no rehearsal; slower with several slots",
+    ),
+    (str(Isolation.SHARED), "runs beside it, one in each slot: quicker, and they can signal to each other"),
+]
 
 
 def facts(step: str, typed: Typed, database: Database) -> dict[str, Any]:
@@ -39,6 +50,7 @@ def facts(step: str, typed: Typed, database: Database) -> dict[str, Any]:
             "images": _images(typed, database),
             "promises": list(zip(map(str, GUARANTEES), promised, strict=True)),
             "default": Policy(),
+            "isolations": _ISOLATIONS,
         }
     return _check(typed) if step == "check" else {}
 

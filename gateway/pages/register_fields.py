@@ -62,7 +62,7 @@ BUDGET: Mapping[str, Reader] = {
 }  # fmt: skip
 POLICY: Mapping[str, Reader] = {
     "policy.data_users": _names, "policy.max_epsilon_per_job": _text, "policy.min_block_size": _number,
-    "policy.timing.mode": _text, "policy.timing.step_seconds": _number,
+    "policy.timing.mode": _text, "policy.timing.step_seconds": _number, "policy.isolation": _text,
 }  # fmt: skip
 COLUMN: Mapping[str, Reader] = {
     "name": _text, "kind": _text, "lower": _number, "upper": _number, "decimals": _number,

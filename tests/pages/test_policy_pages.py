@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 from serving import Console, Visitor, words
-from story import WAITING
+from story import RELEASED, WAITING
 
+from domain.channels import premise
+from domain.isolation import Isolation
 from domain.permissions import Role, User
 from store import audit, datasets, history, policies
 
@@ -206,3 +208,35 @@ def test_a_job_on_its_way_keeps_what_it_was_promised(console: Console):
         assert "hostile pipeline" in words(ada.get("/datasets/heights"))
     with console.database.reading() as connection:
         assert datasets.newest(connection, "heights", HOLDER).policy_number == 2
+
+
+def test_what_runs_could_tell_each_other_is_chosen_by_name_and_shown(console: Console):
+    with console.visit("holder") as holder:
+        rules = words(holder.get("/datasets/heights"))
+        assert Isolation.EXCLUSIVE.sentence in rules
+        assert "page_faults" in rules
+        assert "pipe_count" not in rules
+        chosen = {"isolation": "shared", "accepted_channels": ["pipe_count", "shared_pages"]}
+        shown = preview(holder, **chosen)
+        assert Isolation.SHARED.sentence in words(shown)
+        holder.client.post(PAGE, data=hidden_of(shown.text) | {"reason": "containers"})
+        policy = in_effect(console).policy
+        assert (policy.isolation, policy.accepted_channels) == (
+            Isolation.SHARED,
+            ("pipe_count", "shared_pages"),
+        )
+        assert form_of(holder.get(PAGE).text)["accepted_channels"] == ["pipe_count", "shared_pages"]
+        assert "pipe_count, shared_pages" in words(holder.get("/datasets/heights"))
+
+
+def test_a_channel_that_is_accepted_anyway_is_refused_by_name(shared_console: Console):
+    with shared_console.visit("holder") as holder:
+        answer = preview(holder, accepted_channels=["caches"])
+    assert answer.status_code == 422
+    assert "caches is accepted anyway" in words(answer)
+
+
+def test_a_job_and_its_release_say_on_what_the_promise_rests(shared_console: Console):
+    with shared_console.visit("ada") as ada:
+        assert Isolation.EXCLUSIVE.sentence in words(ada.get(f"/jobs/{WAITING}"))
+        assert premise(["caches", "lateness"]) in words(ada.get(f"/jobs/{RELEASED}/release"))
