@@ -23,6 +23,7 @@ ChannelName = Literal[
     "page_faults",
     "filesystem_numbers",
     "large_input_inodes",
+    "core_counters",
     "contention",
     "shared_waits",
     "file_times",
@@ -147,6 +148,14 @@ CHANNELS: tuple[Channel, ...] = (
         NOT_MEASURED,
         "inputs below 64 MiB",
         lambda where: not where.is_docker,
+    ),
+    Channel(
+        "core_counters",
+        "AMD processors tell everybody how many cycles the core that they run on was busy since its start "
+        "(rdpru), and no filter sees it: how much runs before it on that core have computed.",
+        NOT_MEASURED,
+        "a processor without rdpru, or a virtual machine that refuses it",
+        _always,
     ),
     Channel(
         "contention",
