@@ -14,16 +14,15 @@ from pathlib import Path
 import pytest
 from waiting import PATIENCE_S, wait_until
 
-from worker.sandbox.core import cgroup, cgroup_tree, cgroup_v2
+from worker.sandbox.core import cgroup, cgroup_tree
 from worker.sandbox.core.cgroup import SlotGroup
-from worker.sandbox.core.cgroup_tree import Mount
-from worker.sandbox.core.cgroup_v2 import Hierarchy, _delegated_part
+from worker.sandbox.core.cgroup_tree import Hierarchy, Mount, _delegated_part
 from worker.sandbox.protocol import MIB
 
 ALL = "cpuset cpu io memory pids"
 # Empty, because a write to a plain file does not replace what is there.
 FILES = dict.fromkeys(("cgroup.procs", "cgroup.events", "cgroup.kill", "pids.max"), "")
-LIMITS = {**dict.fromkeys(("memory.max", "memory.swap.max", "cpu.max"), ""), "memory.current": "4096"}
+LIMITS = dict.fromkeys(("memory.max", "memory.swap.max", "cpu.max"), "")
 
 
 @pytest.fixture
@@ -64,16 +63,16 @@ def _mount(own: Path, *, top: bool = False) -> Mount:
 
 def _delegate(folder: Path, monkeypatch) -> None:
     """As systemd marks it. Not a real attribute: the test's file system may take none."""
-    monkeypatch.setattr(cgroup_v2, "_attribute", lambda path, _: b"1" if path == folder else b"")
+    monkeypatch.setattr(cgroup_tree, "_attribute", lambda path, _: b"1" if path == folder else b"")
 
 
 def test_top_of_a_container_is_its_own(folder):
-    assert _delegated_part(_mount(folder, top=True)) == Hierarchy(folder)
+    assert _delegated_part(_mount(folder, top=True)) == Hierarchy((folder,), 2)
 
 
 def test_folder_marked_by_systemd_is_found(folder, monkeypatch):
     _delegate(folder, monkeypatch)
-    assert _delegated_part(_mount(folder)) == Hierarchy(folder)
+    assert _delegated_part(_mount(folder)) == Hierarchy((folder,), 2)
 
 
 def test_folder_above_is_found_after_the_move_and_with_a_subgroup_of_systemd(folder, monkeypatch):
@@ -82,7 +81,7 @@ def test_folder_above_is_found_after_the_move_and_with_a_subgroup_of_systemd(fol
         _populate(folder / name, controllers="")
         if name == "main":
             _delegate(folder, monkeypatch)
-        assert _delegated_part(_mount(folder / name)) == Hierarchy(folder)
+        assert _delegated_part(_mount(folder / name)) == Hierarchy((folder,), 2)
 
 
 def test_root_does_not_help_itself_to_what_is_systemds(folder, monkeypatch):
@@ -100,7 +99,9 @@ def test_missing_controllers_are_named(folder):
 
 
 def test_limits_are_written(folder, kernel):
-    group = SlotGroup.create("s1", memory_bytes=64 * MIB, processes=9, cpus=1.5, hierarchy=Hierarchy(folder))
+    group = SlotGroup.create(
+        "s1", memory_bytes=64 * MIB, processes=9, cpus=1.5, hierarchy=Hierarchy((folder,), 2)
+    )
     assert group is not None
     (made,) = folder.glob("dpgate-*-s1")
     written = {name: (made / name).read_text() for name in (*LIMITS, "pids.max")}
@@ -109,7 +110,6 @@ def test_limits_are_written(folder, kernel):
     assert written["pids.max"] == "9"
     assert written["cpu.max"] == "150000 100000"
     assert (folder / "cgroup.subtree_control").read_text() == "+memory +pids +cpu"
-    assert group.memory_bytes() == 4096
     group.close()
     assert not made.exists()
 
@@ -130,12 +130,12 @@ def test_processes_are_moved_down_before_controllers_are_enabled(folder, kernel,
             return
         real(file, text)
 
-    monkeypatch.setattr(cgroup_v2, "write", write)
-    Hierarchy(folder).prepare()
+    monkeypatch.setattr(cgroup_tree, "write", write)
+    Hierarchy((folder,), 2).prepare()
     assert moved == [11, 12, 13]
     assert len(refused) == 1
     assert (folder / "cgroup.subtree_control").read_text() == "+memory +pids +cpu"
-    Hierarchy(folder).prepare()
+    Hierarchy((folder,), 2).prepare()
     assert moved == [11, 12, 13]
 
 
@@ -143,10 +143,10 @@ def test_refused_limit_removes_the_group_and_says_so(folder, kernel, monkeypatch
     def refuse(*_):
         raise OSError(errno.EINVAL, "Invalid argument")
 
-    monkeypatch.setattr(cgroup_v2, "write", refuse)
+    monkeypatch.setattr(cgroup_tree, "write", refuse)
     monkeypatch.setattr(Hierarchy, "prepare", lambda _: None)
     with pytest.raises(cgroup.SandboxUnavailable, match="a limit of a slot was refused"):
-        SlotGroup.create("s1", memory_bytes=1, processes=1, cpus=1, hierarchy=Hierarchy(folder))
+        SlotGroup.create("s1", memory_bytes=1, processes=1, cpus=1, hierarchy=Hierarchy((folder,), 2))
     assert not list(folder.glob("dpgate-*"))
 
 
@@ -156,7 +156,7 @@ def test_read_only_tree_gives_no_group(folder, monkeypatch):
 
     monkeypatch.setattr(os, "mkdir", refuse)
     monkeypatch.setattr(Hierarchy, "prepare", lambda _: None)
-    hierarchy = Hierarchy(folder)
+    hierarchy = Hierarchy((folder,), 2)
     assert SlotGroup.create("s1", memory_bytes=1, processes=1, cpus=1, hierarchy=hierarchy) is None
 
 
@@ -164,11 +164,11 @@ def test_read_only_tree_gives_no_group(folder, monkeypatch):
 def test_real_tree_adds_kills_and_removes():
     mount = next((mount for mount in cgroup_tree.mounts() if mount.version == 2), None)
     if mount is None or not cgroup_tree.writable(mount.own):
-        assert isinstance(cgroup_v2.find(), str)  # nothing to be had here, and that is what is said
+        assert isinstance(cgroup_tree._newer(), str)  # nothing to be had here, and that is what is said
         return
     folder = mount.own / f"test-dpgate-{os.getpid()}"
     folder.mkdir()
-    group = SlotGroup(Hierarchy(mount.own), (folder,))
+    group = SlotGroup(Hierarchy((mount.own,), 2), (folder,))
     with subprocess.Popen(
         ["/bin/sh", "-c", "read go; sleep 600 & sleep 600"], stdin=subprocess.PIPE
     ) as child:
@@ -176,9 +176,9 @@ def test_real_tree_adds_kills_and_removes():
         assert child.stdin
         child.stdin.write(b"\n")
         child.stdin.flush()
-        wait_until(lambda: len(group.processes()) == 3)
+        wait_until(lambda: len(cgroup_tree.processes_of(folder)) == 3)
         group.kill()
-        assert group.processes() == ()
+        assert cgroup_tree.processes_of(folder) == ()
         assert child.wait(PATIENCE_S) == -signal.SIGKILL
     with subprocess.Popen(["/bin/sleep", "600"]) as child:
         group.add(child.pid)

@@ -1,8 +1,8 @@
 """Limits of one slot, held by the kernel: a control group for everything that the slot's processes use.
 
 Memory of a group is all of it: resident pages, tmpfs pages, memory files that nobody maps, kernel memory.
-Where the worker may not make groups, there are none, and the watchdog of `watch` counts what it can see.
-The two versions of the kernel's interface are in `cgroup_v1` and `cgroup_v2`.
+Where the worker may not make groups, there are none, and a supervisor watches the memory that it can see.
+Both versions of the kernel's interface are in `cgroup_tree`.
 
 A group's folder is named after the worker that made it (process number, its start time, and the PID
 namespace in which that number means something), so that `reap_groups` can tell the dead from the living.
@@ -15,14 +15,10 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Self
 
 from worker.sandbox.protocol import SandboxUnavailable
 
-from . import cgroup_v1, cgroup_v2
-from .cgroup_tree import end_processes, processes_of, write
-
-Hierarchy = cgroup_v1.Hierarchy | cgroup_v2.Hierarchy
+from .cgroup_tree import Hierarchy, end_processes, find, write
 
 _GONE_S = 10.0  # the kernel lets a folder go some milliseconds after its last process
 _NOT_ALLOWED = (errno.EACCES, errno.EPERM, errno.EROFS)
@@ -32,7 +28,7 @@ _FOLDER = re.compile(r"dpgate-(\d+)-(\d+)-(\d+)-[a-z0-9][a-z0-9-]{0,31}")
 
 def why_no_groups() -> str | None:
     """What keeps this worker from making groups, for an operator; None: nothing. Changes nothing."""
-    found = _hierarchy()
+    found = find()
     return found if isinstance(found, str) else None
 
 
@@ -60,7 +56,7 @@ class SlotGroup:
         """
         if not _NAME.fullmatch(name):
             raise ValueError(f"not a name for a group: {name!r}")
-        found = hierarchy or _hierarchy()
+        found = hierarchy or find()
         if isinstance(found, str):
             return None
         try:
@@ -88,13 +84,6 @@ class SlotGroup:
         for folder in self._folders:
             write(folder / "cgroup.procs", str(pid))
 
-    def processes(self) -> tuple[int, ...]:
-        return processes_of(self._folders[0])
-
-    def memory_bytes(self) -> int:
-        """Of everything that the group's processes touched first and that still exists."""
-        return int((self._folders[0] / self._hierarchy.MEMORY_USED).read_text())
-
     def kill(self) -> None:
         """When this returns, the group is empty, and can be used again.
 
@@ -112,12 +101,6 @@ class SlotGroup:
                 end_processes(folder)
                 _remove(folder)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
 
 def reap_groups(hierarchy: Hierarchy | None = None) -> int:
     """Remove the groups of workers that no longer live, with all processes in them; how many they were.
@@ -125,11 +108,11 @@ def reap_groups(hierarchy: Hierarchy | None = None) -> int:
     Looks where this worker would make its own. Never touches a living worker's groups, nor those of another
     PID namespace, of which it cannot tell.
     """
-    found = hierarchy or _hierarchy()
+    found = hierarchy or find()
     if isinstance(found, str):
         return 0
     reaped = set()
-    for parent in found.parents():
+    for parent in found.folders:
         for folder in sorted(parent.glob("dpgate-*")):
             match = _FOLDER.fullmatch(folder.name)
             if match and not _may_live(*(int(number) for number in match.groups())):
@@ -139,19 +122,10 @@ def reap_groups(hierarchy: Hierarchy | None = None) -> int:
     return len(reaped)
 
 
-def _hierarchy() -> Hierarchy | str:
-    """The newer interface if it has the controllers, else the older, else why neither."""
-    newer = cgroup_v2.find()
-    if not isinstance(newer, str):
-        return newer
-    older = cgroup_v1.find()
-    return f"{newer}; {older}" if isinstance(older, str) else older
-
-
 def _make_folders(hierarchy: Hierarchy, name: str) -> list[Path]:
     made: list[Path] = []
     try:
-        for parent in hierarchy.parents():
+        for parent in hierarchy.folders:
             os.mkdir(parent / name, 0o755)
             made.append(parent / name)
     except OSError:
