@@ -35,11 +35,12 @@ def make_twin(
     """The files of the twin by path, of `people` people, or as many as are declared.
 
     `counts` are by the paths of tables; tables without are blank forms. Declarations that are equal but for
-    their policies, equal counts, seeds and people give equal bytes. Raises ValueError for counts that are not
-    of this declaration.
+    their policies and profiles, equal counts, seeds and people give equal bytes. Raises ValueError for counts
+    that are not of this declaration.
     """
     # the policy changes while a version stays: pipelines that were tried before must find the same twin after
-    described = digest(declaration.model_dump(mode="json", exclude={"policy"}))
+    # what a profile flagged was found in cells: no draw may follow from it; the platform does not keep it
+    described = digest(declaration.model_dump(mode="json", exclude={"policy", "profile"}))
     draw = random.Random(f"{seed}:{described}")  # noqa: S311 - not a secret
     _check_tables(declaration, counts)
     names = _people(declaration, people)

@@ -41,6 +41,19 @@ def test_a_change_of_policy_leaves_the_twin_as_it_is():
     assert make_twin(stricter) == make_twin(make_declaration())
 
 
+def test_what_a_profile_flagged_leaves_the_twin_as_it_is():
+    """The platform does not keep it; whoever makes the twin from the registered file has the same."""
+    person = {"name": "participant_id", "kind": "person"}
+    pii = {"kind": "TEXT", "classification": "quasi", "decision": "keep", "by": "dana", "why": "so"}
+    tables = [table_fields(columns=[person, {"name": "note", "kind": "text", "pii": pii}])]
+    flagged = [{"table": "participants.tsv", "column": "note"}]
+    made = [
+        make_twin(make_declaration(tables=tables, **more))
+        for more in ({}, {"profile": {"id": "0" * 32, "flagged": flagged}}, {"profile": {"flagged": []}})
+    ]
+    assert made[0] == made[1] == made[2]
+
+
 def test_another_seed_or_declaration_gives_other_bytes():
     first, *others = [
         make_twin(make_declaration())["participants.tsv"],
