@@ -44,7 +44,7 @@ def submit(
         return present, False
     question = request.question(dataset_id=dataset.id, image_digest=image_digest)
     answer = _answered(connection, question)
-    once = None if answer else request.once_key(snapshot=dataset.snapshot or dataset.id)
+    once = None if answer else _once(connection, request, dataset)
     state = JobState.RELEASED if answer else JobState.SUBMITTED
     actor = Actor.POLICY if answer else Actor.DATA_USER
     values = {
@@ -249,6 +249,18 @@ def _released_once(request: AnyRequest) -> Conflict:
         f"{request.mechanism_name} releases once from one pipeline and data set; another job does that.",
         "Ask the identical question when it is RELEASED: the same release answers it, free.",
     )
+
+
+def _once(connection: sa.Connection, request: AnyRequest, dataset: Dataset) -> str | None:
+    """The name of what is released once, within a cohort. Equal data have an equal snapshot: a name of it
+    alone would refuse a job on a guess at another's data, if the guess is right, as in versions before."""
+    snapshot = dataset.snapshot or dataset.id
+    before = request.once_key(snapshot=snapshot)
+    known = sa.select(jobs.c.id).join(datasets, jobs.c.dataset_id == datasets.c.id)
+    known = known.where(jobs.c.once == before, datasets.c.cohort == dataset.cohort)
+    if before is not None and connection.execute(known).first() is not None:
+        raise _released_once(request)
+    return request.once_key(snapshot=f"{dataset.cohort} {snapshot}")
 
 
 def _check_own_id(connection: sa.Connection, job_id: str) -> None:

@@ -20,15 +20,19 @@ from factories import (
     make_source,
     make_user,
 )
+from made_counts import given_counts
 from undone import undone
 
 from domain.dataset import DatasetState
 from domain.errors import BudgetExceeded, Conflict, NotFound
+from domain.model import parse
 from domain.permissions import Role
 from domain.states import TRANSITIONS, Actor, JobState, LedgerAction
+from domain.twin_request import TwinRequest
 from privacy.cost import Currency
-from store import datasets, jobs, ledger, releases
+from store import datasets, jobs, ledger, releases, twins
 from store.tables import audit_events, ledger_entries
+from store.tables import jobs as job_rows
 
 MOVES = [row for row in TRANSITIONS if row.before is not None]
 AMOUNT = 500_000
@@ -332,3 +336,37 @@ def test_the_same_snapshot_registered_again_is_not_released_from_again(countable
         given_job(countable, **stability())
     given_dataset(countable, budget_releases=3)  # with people or values of its own
     assert given_job(countable, **stability()).state is JobState.SUBMITTED
+
+
+def test_equal_data_of_two_rights_holders_are_two_data_sets(database):
+    """Who guesses another's data, registers the guess and has it counted: no refusal tells if it is right."""
+    with database.transaction() as connection:
+        theirs = given_dataset(connection)
+        guess = given_dataset(connection, owner="rival", name="guess")
+        assert guess.snapshot == theirs.snapshot  # equal data: the guess is right
+        given_counts(connection, theirs, job_id="counts-of-holder")
+        given_counts(connection, guess, job_id="counts-of-rival")
+    # and each of the two stays once, also where a job of a version before has the name of the snapshot alone
+    tables = [{"path": "participants.tsv"}]
+    request = parse(TwinRequest, {"dataset": "heights", "tables": tables, "epsilon": "3"})
+    before = request.once_key(snapshot=theirs.snapshot)
+    of_holder = sa.update(job_rows).where(job_rows.c.id == "counts-of-holder")
+    for change in ({}, {"once": before}):
+        with database.transaction() as connection:
+            if change:
+                connection.execute(of_holder.values(**change))
+            with pytest.raises(Conflict, match="counts for a twin of these data were made"):
+                twins.submit(
+                    connection, job_id="counts-again", request=request, dataset=theirs, by="holder", now=NOW
+                )
+
+
+def test_one_name_for_equal_data_of_everybody_would_tell(database, monkeypatch):
+    """So that the test above can fail: as it was before."""
+    once = lambda _connection, request, dataset: request.once_key(snapshot=dataset.snapshot)  # noqa: E731
+    monkeypatch.setattr(jobs, "_once", once)
+    with database.transaction() as connection:
+        given_counts(connection, given_dataset(connection), job_id="counts-of-holder")
+        guess = given_dataset(connection, owner="rival", name="guess")
+        with pytest.raises(Conflict, match="counts for a twin of these data were made"):
+            given_counts(connection, guess, job_id="counts-of-rival")
