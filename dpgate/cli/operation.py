@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -15,6 +16,7 @@ from dpgate.client import connect
 from dpgate.errors import DpgateError
 
 if TYPE_CHECKING:
+    from dpgate.embedded.home import Home
     from worker.shared_people import SharedPeople
 
 SHARED = (
@@ -125,8 +127,8 @@ def audit_shared_people(
     place = home_of(home)
     zone = zone_folder or place.worker_zone
     keys = load_keys(zone / "master.key")
-    if database_url is None and not place.database.exists():
-        raise DpgateError(f"there is no platform in {place.root}; name its folder with --home")
+    if database_url is None:
+        _check_ours(place)
     database = Database(database_url or place.database_url)
     try:
         found = shared_people(database, CohortPeople(zone / "cohorts", keys))
@@ -143,6 +145,14 @@ def audit_shared_people(
         "Shared people", ("people", "cohorts", "spent"), rows, empty="no two rights holders share one"
     )
     err.print(f"[yellow]{plain(SHARED)}[/]")
+
+
+def _check_ours(place: Home) -> None:
+    """Files that another user leaves beside a SQLite database would lock its owner out."""
+    if not place.database.exists():
+        raise DpgateError(f"there is no platform in {place.root}; name its folder with --home")
+    if place.database.stat().st_uid != os.geteuid():
+        raise DpgateError(f"the platform in {place.root} is another user's; run this as that user")
 
 
 def _spent(found: SharedPeople) -> str:

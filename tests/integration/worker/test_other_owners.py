@@ -21,6 +21,7 @@ from zones import Bench, given_delivery, given_heights, imported, open_bench, su
 from domain.dataset import Dataset, DatasetState, ImportProblem
 from domain.permissions import Role
 from dpgate.cli.app import run
+from store.keys import create_keys
 from store.tables import accounts, metadata
 from worker import importing
 from worker.shared_people import shared_people
@@ -169,3 +170,19 @@ def test_the_command_is_typed_in_the_worker_zone(
     # without the zone's key nobody reads it
     assert run([*asked, "--zone-folder", str(tmp_path / "elsewhere")]) != 0
     assert "there is no master key" in " ".join(capsys.readouterr().err.split())
+
+
+def test_the_command_leaves_a_platform_of_somebody_else_alone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    create_keys(tmp_path / "worker" / "master.key")
+    asked = ["audit", "shared-people", "--home", str(tmp_path)]
+    monkeypatch.delenv("DPGATE_DATABASE_URL", raising=False)
+    assert run(asked) != 0
+    assert "there is no platform in" in capsys.readouterr().err
+    (tmp_path / "database").mkdir()
+    (tmp_path / "database" / "dpgate.sqlite").touch()
+    monkeypatch.setattr("os.geteuid", lambda: 4_000_000)
+    assert run(asked) != 0
+    assert "is another user's" in " ".join(capsys.readouterr().err.split())
+    assert [path.name for path in (tmp_path / "database").iterdir()] == ["dpgate.sqlite"]
