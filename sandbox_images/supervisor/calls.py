@@ -7,6 +7,7 @@ and every child begins with those of the zygote.
 """
 
 import ctypes
+import errno
 import os
 
 _libc = ctypes.PyDLL(None, use_errno=True)  # without giving up the interpreter's lock: there is one thread
@@ -71,9 +72,12 @@ class Steps:
     def carry_out(self):
         """All of them, in the child. Raises OSError with the name of the one that failed."""
         for function, arguments, gives, name in self._calls:
-            if function(*arguments) != gives:
+            given = function(*arguments)
+            if given < 0:
                 number = ctypes.get_errno()
                 raise OSError(number, f"{name}: {os.strerror(number)}")
+            if given != gives:
+                raise OSError(errno.EPROTO, f"{name}: {given} instead of {gives}")
 
 
 def lowest_free(taken):

@@ -95,7 +95,7 @@ class Run:
             if watched in ready:
                 return None
             if zygote in ready:
-                raise SetupFailed("the zygote has ended")
+                raise self._zygote.ended()
             if ready:
                 self._answers.answer()
             now = time.monotonic()

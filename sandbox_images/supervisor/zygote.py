@@ -13,6 +13,7 @@ number must not depend on what runs did, and there is a fork for each level of e
 import os
 import select
 import socket
+from contextlib import suppress
 
 from . import confine, heap, kernel, payload
 from .warmup import freeze, warm_up
@@ -22,6 +23,7 @@ _FORK, _REAP, _DONE = b"f", b"r", b"."
 _LONGEST_COMPLAINT, _LONGEST_WORK = 500, 1000
 MOST_DESCRIPTORS = 8
 _NOTHING = 0xFF  # in place of a level's index
+_ENDED = "the zygote has ended"
 
 
 class SetupFailed(Exception):
@@ -86,12 +88,19 @@ class Zygote:
         except (FileNotFoundError, ProcessLookupError):
             names = []
         if not names:
-            raise SetupFailed("the zygote has ended")
+            raise self.ended()
         for name in names:
             copy = kernel.descriptor_of(self._process, int(name))
             found.add((name, os.readlink(f"/proc/self/fd/{copy}")))
             os.close(copy)
         return found
+
+    def ended(self):
+        """The zygote has: an error with the reason, if it has left one."""
+        said = b""
+        with suppress(OSError):
+            said = self.socket.recv(_LONGEST_COMPLAINT, socket.MSG_DONTWAIT)
+        return SetupFailed(said.decode(errors="replace") or _ENDED)
 
     def _send(self, work, descriptors=()):
         socket.send_fds(self._to_run, [work], descriptors)
@@ -106,9 +115,10 @@ class Zygote:
     def _command(self, word):
         try:
             self.socket.send(word)
-            self._expect(self.socket.recv(_LONGEST_COMPLAINT))
+            answer = self.socket.recv(_LONGEST_COMPLAINT)
         except OSError:
-            self._expect(b"")
+            raise self.ended() from None
+        self._expect(answer)
 
     def _first_word(self):
         """The listener, and the folder in which the zygote's descriptors are listed. It has closed both by
@@ -121,7 +131,7 @@ class Zygote:
 
     def _expect(self, word):
         if word != _DONE:
-            raise SetupFailed(word.decode(errors="replace") or "the zygote has ended")
+            raise SetupFailed(word.decode(errors="replace") or _ENDED)
 
 
 class _Forker:
