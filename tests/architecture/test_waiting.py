@@ -19,6 +19,7 @@ MAY = {
     "security/battery/record.py": "says how long a battery took",
     "security/battery/bare.py": "stands in the place of a sandbox, which ends runs in time",
     "fuzz/search.py": "searches for as long as it is told",
+    "functional/faults/test_turns_of_a_host.py": "says when each run was seen",
 }
 LAST_WORD = "wait_until and let_pass of tests/waiting.py are the only ways to wait"
 

@@ -17,7 +17,9 @@ from waiting import wait_until
 from workers import named
 from zones import Bench, cancel, check_books, given_heights, open_bench, submit
 
+from domain.channels import beyond_default
 from domain.image import SyscallTable
+from domain.isolation import Isolation
 from domain.job import Reason
 from domain.pipeline import Source
 from domain.states import JobState
@@ -87,7 +89,7 @@ def test_a_job_in_shell_and_awk_is_released(bench: Bench, image: StoredImage) ->
 
 def test_the_standard_table_can_be_approved_too(bench: Bench, image: StoredImage) -> None:
     approve(bench, image.digest, SyscallTable.STANDARD)
-    given_heights(bench)
+    given_heights(bench, policy={"accepted_channels": beyond_default(Isolation.SHARED)})
     job_id = submit(bench, image_digest=image.digest, **awk())
     bench.drive()
     assert bench.job(job_id).state is JobState.RELEASED

@@ -207,7 +207,8 @@ def test_a_padded_chunk_takes_its_time_whether_anybody_runs_or_not(sqlite_url: s
     with open_bench(sqlite_url, tmp_path, slots=13) as opened:
         bench, sandbox = noting(opened)
         few = {name: PEOPLE[name] for name in list(PEOPLE)[:6]}
-        given_heights(bench, few, nominal_size=6, policy={"timing": {"mode": "padded"}})
+        padded = {"timing": {"mode": "padded"}, "isolation": "shared"}  # else one slot would have all turns
+        given_heights(bench, few, nominal_size=6, policy=padded)
         first = somebodys_chunk(bench, running(bench, epsilon="100", wall_s=0.2))
         check_time_of(bench, first)
         assert len(sandbox.take("participant")) == 1
