@@ -16,6 +16,7 @@ import looks_files  # type: ignore[import-not-found]
 import looks_itself  # type: ignore[import-not-found]
 import looks_processor  # type: ignore[import-not-found]
 import looks_residual  # type: ignore[import-not-found]
+import looks_room  # type: ignore[import-not-found]
 from raw import Calls  # type: ignore[import-not-found]
 
 
@@ -42,6 +43,7 @@ def look(asked, call):
         found.update(looks_processor.look())
         found.update(looks_calls.look(call))
         found.update(looks_files.look(call, most=asked["most"]))
+        found.update(looks_room.look(call))
     return found
 
 

@@ -26,7 +26,7 @@ from worker.sandbox.protocol import (
 )
 
 FIRST_SLOT = 9_970  # users of their own, so that nothing here counts against running slots
-HOLD_S = 0.6  # how long a sender beside a look goes on
+HOLD_S = 0.8  # how long a sender beside a look goes on
 MARK = "x7qMarkOfAnother"  # a word in the block of every sender, which no look may find in its memory
 _LIMITS = Limits(
     wall_s=3,

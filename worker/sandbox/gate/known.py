@@ -19,6 +19,7 @@ CHANNELS = {
     "file_times": "the clock of files, which a change of any file moves on within a tick",
     "rdseed": "random numbers of the processor, which it refuses when many ask",
     "preemption": "how often a run waits for its core, and on which it is",
+    "commit_limit": "how much may be mapped, where a host counts that for all (overcommit_memory=2)",
     "core_counters": "how long a core was busy since its start, which AMD tells anybody (rdpru)",
     "filesystem_numbers": "numbers of file systems, when somebody else mounts in the same moment",
     "large_input_inodes": "inodes of blocks that are mounted from scratch, above 64 MiB",
@@ -30,6 +31,7 @@ CHANNELS = {
     "shared_user": "kernel quotas of one host user, where the worker is not root",
 }
 NOT_MEASURED = {
+    "commit_limit": "asked in each look; most hosts do not count it",
     "core_counters": "asked in each look where the processor tells it; how much it says depends on its cores",
     "caches": "needs a measurement of its own for each processor; contention shows the coarse part",
     "large_input_inodes": "takes blocks above 64 MiB; shown by the tests of views",
@@ -86,6 +88,12 @@ KNOWN = (
         may_follow=True,
     ),
     Known(r"instruction rdpru \w+", "cycles of the core that it runs on", "core_counters", may_follow=True),
+    Known(
+        "room memory",
+        "what may be mapped is counted for the whole host under overcommit_memory=2",
+        "commit_limit",
+        may_follow=True,
+    ),
     Known(_ADDRESSES, "where memory lies is drawn anew for each interpreter"),
     Known(r"auxiliary random bytes|hash", "drawn anew for each interpreter"),
     Known(
