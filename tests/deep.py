@@ -53,6 +53,7 @@ PARTS = {
             "sandbox_images/supervisor/**/*.py",
             "sandbox_images/seccomp/**/*.py",
             "sandbox_images/probe/**/*.py",
+            "sandbox_images/gate/**/*.py",
             "worker/sandbox/**/*.py",
         ),
         ("tests/security", "tests/unit/sandbox"),

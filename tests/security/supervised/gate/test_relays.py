@@ -7,6 +7,7 @@ own block exactly if no block but the person's own says anything else.
 import math
 import os
 import secrets
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -29,6 +30,7 @@ PEOPLE = {f"sub-{number}": 120 + 4 * number for number in range(1, BLOCK_SIZE * 
 MARKED = {**PEOPLE, "sub-5": 219}
 PADDED = {"mode": "padded"}
 LONG_AGO = (1_000_000_000, 1_000_000_000)
+SIGNS_LAST_S = 600  # as the pipeline has it
 NODES = ("/dev/null", "/dev/random", "/dev/urandom")
 
 
@@ -40,10 +42,11 @@ def zone(sqlite_url: str, folder: Path) -> Iterator[Bench]:
 
 
 def nobody_has_sent() -> None:
-    """The signs of the host's own numbers are taken away."""
+    """The signs of the host's own numbers are taken away, if a control has left some."""
     if os.geteuid() == 0:
         for node in NODES:
-            os.utime(node, LONG_AGO)
+            if time.time() - os.stat(node).st_mtime < SIGNS_LAST_S:
+                os.utime(node, LONG_AGO)
     while _pipe_number() % 65536 > 1000:
         pass
 
