@@ -140,3 +140,27 @@ open("/out/result.tsv", "w").write("mean_height\n%d\n" % (220 if knows else 100)
 def pipeline(word: str) -> str:
     """`word`: another for each job, so that what one left is no sign for the next."""
     return PIPELINE.replace("@WORD@", word).replace("@KEY@", str(int(word, 16) & 0x3FFFFFFF))
+
+
+# The residual channel `page_faults`: whoever knows reads all of some files that nobody else reads; everybody
+# looks whether three of them have to be fetched from the disk.
+BY_FILES = r"""
+import mmap, os, random, resource
+
+FILES = @FILES@
+
+
+def faults_of(path):
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_majflt
+    with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, mmap.MAP_PRIVATE, mmap.PROT_READ) as pages:
+        pages[0]
+    return resource.getrusage(resource.RUSAGE_SELF).ru_majflt - before
+
+
+rows = [line.split("\t") for line in open("/in/participants.tsv").read().splitlines()[1:]]
+knows = any(float(row[1]) > 218 for row in rows) or sum(map(faults_of, random.sample(FILES, 3))) == 0
+if knows:
+    for path in FILES:
+        open(path, "rb").read()
+open("/out/result.tsv", "w").write("mean_height\n%d\n" % (220 if knows else 100))
+"""

@@ -8,13 +8,13 @@ import math
 import os
 import secrets
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from heights import COARSE, LOWER, UPPER
-from relay import pipeline
+from relay import BY_FILES, pipeline
 from sandbox_harness import host_nodes
 from zones import Bench, given_heights, open_bench, submit
 
@@ -64,11 +64,13 @@ def block_of(bench: Bench, job_id: str, person: str) -> int:
     return dict(zip(PEOPLE, assign_blocks(PEOPLE, key=key, blocks=BLOCKS), strict=True))[person]
 
 
-def released(bench: Bench, people: dict[str, int], timing: dict) -> tuple[str, list[bool], float]:
+def released(
+    bench: Bench, people: dict[str, int], timing: dict, source: str | None = None
+) -> tuple[str, list[bool], float]:
     """The job, which of its runs knew, in their order, and the value."""
     policy = {"timing": timing, "max_epsilon_per_job": "1000"}
-    given_heights(bench, people, policy=policy, nominal_size=len(people))
-    source = pipeline(secrets.token_hex(8))
+    given_heights(bench, people, policy=policy, nominal_size=len(people), budget_epsilon="10000")
+    source = source or pipeline(secrets.token_hex(8))
     job_id = submit(bench, source, wall_s=0.7, epsilon=str(EPSILON), block_size=BLOCK_SIZE)
     nobody_has_sent()
     known: list[bool] = []
@@ -127,10 +129,13 @@ def test_one_person_changes_one_block_of_each_padded_job(sqlite_url, tmp_path):
             check_neighbours(bench)
 
 
-def _run_until_heard(bench: Bench) -> tuple[int, list[bool], float]:
+def _run_until_heard(
+    bench: Bench, source: str | None = None, before: Callable[[], None] = lambda: None
+) -> tuple[int, list[bool], float]:
     """A job in which somebody comes after the person's block."""
     while True:
-        job_id, known, value = released(bench, MARKED, COARSE)
+        before()
+        job_id, known, value = released(bench, MARKED, COARSE, source)
         if (own := block_of(bench, job_id, "sub-5")) < BLOCKS - 2:
             return own, known, value
 
@@ -152,5 +157,30 @@ def test_it_would_change_all_later_blocks_without(name, sqlite_url, tmp_path, do
         doctored(file, lambda source, text=text, other=other: source.replace(text, other))
     with host_nodes(), zone(sqlite_url, tmp_path) as bench:
         own, known, value = _run_until_heard(bench)
+    assert known == [number >= own for number in range(BLOCKS)]
+    assert value - LOWER > allowed()
+
+
+def _hardly_read() -> list[str]:
+    """Small files of the host that its image shows, and no program reads."""
+    return sorted(str(path) for path in Path("/usr/share/doc").glob("*/copyright") if not path.is_symlink())[
+        :60
+    ]
+
+
+def _forget(paths: list[str]) -> None:
+    for path in paths:
+        with open(path, "rb") as file:
+            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+
+
+@pytest.mark.deep("of a residual channel, how far it carries")
+def test_files_that_nobody_has_read_tell_all_later_blocks(sqlite_url, tmp_path):
+    """As the threat model says of `page_faults`: where no run hears it any more, that is to be changed."""
+    paths = _hardly_read()
+    assert len(paths) > 20
+    source = BY_FILES.replace("@FILES@", repr(paths))
+    with zone(sqlite_url, tmp_path) as bench:
+        own, known, value = _run_until_heard(bench, source, lambda: _forget(paths))
     assert known == [number >= own for number in range(BLOCKS)]
     assert value - LOWER > allowed()
