@@ -24,6 +24,7 @@ ChannelName = Literal[
     "filesystem_numbers",
     "large_input_inodes",
     "core_counters",
+    "commit_limit",
     "contention",
     "shared_waits",
     "file_times",
@@ -128,7 +129,8 @@ CHANNELS: tuple[Channel, ...] = (
         "page_faults",
         "getrusage and wait4 tell a run how many of its pages were not in memory, and how many were "
         "mapped in one go: whether somebody has read the same parts of the image's files before.",
-        "about one bit for each file that nobody has read, until the host forgets it",
+        "one bit for each file that nobody has read, until the host forgets it: 24 of 24 in a trial; with one "
+        "slot, one person's row reached all later blocks of a job in 3 trials of 3",
         "read the image once before the first job, on a host with memory to keep it",
         _always,
     ),
@@ -151,11 +153,20 @@ CHANNELS: tuple[Channel, ...] = (
     ),
     Channel(
         "core_counters",
-        "AMD processors tell everybody how many cycles the core that they run on was busy since its start "
-        "(rdpru), and no filter sees it: how much runs before it on that core have computed.",
+        "AMD processors with rdpru tell everybody for how many cycles the core that they run on was busy since "
+        "its start, and no filter sees it: how much runs before it on that core have computed. Known from the "
+        "manual: the host of the figures here refuses the instruction.",
         NOT_MEASURED,
         "a processor without rdpru, or a virtual machine that refuses it",
         _always,
+    ),
+    Channel(
+        "commit_limit",
+        "Under vm.overcommit_memory=2 the host refuses to map more than it has, over all processes: a run can "
+        "try how much is left, beside a run that maps or does not. Most hosts do not count it.",
+        NOT_MEASURED,
+        "isolation exclusive; vm.overcommit_memory 0 or 1",
+        _shared,
     ),
     Channel(
         "contention",
