@@ -6,9 +6,10 @@ from collections.abc import Iterable
 
 from page_parts import code, table
 
-from domain.channels import CHANNELS, Backend, Surroundings, left_open
+from domain.channels import CHANNELS, left_open
 from domain.image import SyscallTable
 from domain.isolation import Isolation
+from domain.surroundings import Backend, Surroundings
 
 BEGIN, END = "<!-- Channels: written by docs/generate.py -->\n", "<!-- End of channels -->\n"
 _PLACES = (

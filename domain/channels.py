@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from enum import StrEnum
 from itertools import product
 from typing import Literal, get_args
 
 from domain.image import SyscallTable
 from domain.isolation import Isolation
+from domain.surroundings import Backend, Surroundings, TimingMode
 
-TimingMode = Literal["padded", "coarse"]
 ChannelName = Literal[
     "run_times",
     "lateness",
@@ -40,37 +39,6 @@ ChannelName = Literal[
 ]
 ALL_CHANNELS: tuple[ChannelName, ...] = get_args(ChannelName)
 NOT_MEASURED = "not measured"
-
-
-class Backend(StrEnum):
-    """How a run begins: forked by a supervisor, with or without the libraries loaded, or as a container."""
-
-    WARM = "supervised, warm"
-    COLD = "supervised, cold"
-    DOCKER = "docker"
-
-
-@dataclass(frozen=True)
-class Surroundings:
-    """Where a run is made, as far as it decides which channels are open."""
-
-    backend: Backend
-    syscalls: SyscallTable
-    isolation: Isolation
-    timing: TimingMode = "padded"
-    as_root: bool = False  # then each slot has a host user of its own
-
-    @property
-    def is_shared(self) -> bool:
-        return self.isolation is Isolation.SHARED
-
-    @property
-    def is_docker(self) -> bool:
-        return self.backend is Backend.DOCKER
-
-    @property
-    def is_standard(self) -> bool:
-        return self.syscalls is SyscallTable.STANDARD
 
 
 @dataclass(frozen=True)
@@ -129,8 +97,8 @@ CHANNELS: tuple[Channel, ...] = (
         "page_faults",
         "getrusage and wait4 tell a run how many of its pages were not in memory, and how many were "
         "mapped in one go: whether somebody has read the same parts of the image's files before.",
-        "one bit for each file that nobody has read, until the host forgets it: 24 of 24 in a trial; with one "
-        "slot, one person's row reached all later blocks of a job in 3 trials of 3",
+        "one bit for each file that nobody has read, until the host forgets it: 24 of 24 in a trial; with "
+        "one slot, one person's row reached all later blocks of a job in 3 trials of 3",
         "read the image once before the first job, on a host with memory to keep it",
         _always,
     ),
@@ -153,17 +121,17 @@ CHANNELS: tuple[Channel, ...] = (
     ),
     Channel(
         "core_counters",
-        "AMD processors with rdpru tell everybody for how many cycles the core that they run on was busy since "
-        "its start, and no filter sees it: how much runs before it on that core have computed. Known from the "
-        "manual: the host of the figures here refuses the instruction.",
+        "AMD processors with rdpru tell everybody for how many cycles the core that they run on was busy "
+        "since its start, and no filter sees it: how much runs before it on that core have computed. Known "
+        "from the manual: the host of the figures here refuses the instruction.",
         NOT_MEASURED,
         "a processor without rdpru, or a virtual machine that refuses it",
         _always,
     ),
     Channel(
         "commit_limit",
-        "Under vm.overcommit_memory=2 the host refuses to map more than it has, over all processes: a run can "
-        "try how much is left, beside a run that maps or does not. Most hosts do not count it.",
+        "Under vm.overcommit_memory=2 the host refuses to map more than it has, over all processes: a run "
+        "can try how much is left, beside a run that maps or does not. Most hosts do not count it.",
         NOT_MEASURED,
         "isolation exclusive; vm.overcommit_memory 0 or 1",
         _shared,

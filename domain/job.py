@@ -13,7 +13,7 @@ from pydantic import Discriminator, StringConstraints, Tag, model_validator
 
 from domain.budget import cost_on
 from domain.carrying import carrying_s
-from domain.channels import Backend, beyond_default_of
+from domain.channels import beyond_default_of
 from domain.dataset import Declaration
 from domain.errors import InvalidRequest
 from domain.image import SyscallTable
@@ -25,6 +25,7 @@ from domain.query import QueryRequest
 from domain.schedule import Schedule
 from domain.shape import Shape
 from domain.states import JobState
+from domain.surroundings import Backend
 from domain.twin_request import TwinRequest
 from privacy.cost import Cost
 from privacy.loss import GuaranteeClass

@@ -7,10 +7,11 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field, StringConstraints, ValidationInfo, field_validator, model_validator
 
-from domain.channels import ChannelName, TimingMode, beyond_default, of_default_sandbox, ordered, premise
+from domain.channels import ChannelName, beyond_default, of_default_sandbox, ordered, premise
 from domain.isolation import Isolation
 from domain.loss import Epsilon, micro
 from domain.model import Model, Number, Slug, Whole
+from domain.surroundings import TimingMode
 from privacy.loss import GuaranteeClass
 from privacy.partition import MIN_BLOCK_SIZE
 

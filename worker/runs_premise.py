@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from domain.channels import ALL_CHANNELS, Backend, ChannelName, Surroundings, left_open, ordered, premise
+from domain.channels import ALL_CHANNELS, ChannelName, left_open, ordered, premise
 from domain.dataset import Dataset
 from domain.image import SyscallTable
 from domain.isolation import Isolation
 from domain.job import Job, JobRequest
+from domain.surroundings import Backend, Surroundings
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 
-from domain.channels import Backend, Surroundings, left_open
+from domain.channels import left_open
 from domain.dataset import Dataset
 from domain.image import ImageKind, SyscallTable
 from domain.job import JobRequest, Reason
+from domain.surroundings import Backend, Surroundings
 from privacy.loss import GuaranteeClass
 from store.images import Image
 from worker.config import WorkerSettings

@@ -5,17 +5,10 @@ from __future__ import annotations
 import re
 from itertools import product
 
-from domain.channels import (
-    ALL_CHANNELS,
-    CHANNELS,
-    Backend,
-    Surroundings,
-    beyond_default,
-    left_open,
-    of_default_sandbox,
-)
+from domain.channels import ALL_CHANNELS, CHANNELS, beyond_default, left_open, of_default_sandbox
 from domain.image import SyscallTable
 from domain.isolation import Isolation
+from domain.surroundings import Backend, Surroundings
 
 EVERYWHERE = [
     Surroundings(backend, table, isolation, timing, as_root)
@@ -66,7 +59,7 @@ def test_runs_that_are_alone_have_nobody_beside_them():
 
 def test_the_default_sandbox_and_what_goes_beyond_it():
     assert of_default_sandbox(ALONE, "padded") == (
-        "lateness", "caches", "page_faults", "filesystem_numbers", "large_input_inodes",
+        "lateness", "caches", "page_faults", "filesystem_numbers", "large_input_inodes", "core_counters",
     )  # fmt: skip
     assert "run_times" in of_default_sandbox(ALONE, "coarse")
     assert beyond_default(ALONE) == ("pipe_count", "mount_numbers", "pid_numbers")

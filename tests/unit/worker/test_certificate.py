@@ -16,12 +16,13 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from factories import NOW, make_dataset, make_job_request, mechanism_fields
 
-from domain.channels import ALL_CHANNELS, Backend, Surroundings, left_open
+from domain.channels import ALL_CHANNELS, left_open
 from domain.image import SyscallTable
 from domain.isolation import Isolation
 from domain.job import Job
 from domain.release import Release, opened, pre_authentication_encoding
 from domain.states import JobState
+from domain.surroundings import Backend, Surroundings
 from dpgate.verification import check_release
 from privacy.cost import Currency
 from store.ledger import Standing

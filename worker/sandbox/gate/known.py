@@ -9,38 +9,25 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 
-# of the residual channels, as policy and certificate know them: the one place here
-CHANNELS = {
-    "clocks": "time: a run can read when it runs; padded timing makes that say nothing",
-    "shared_waits": "a wait on a page of the image that two runs map (futex)",
-    "contention": "how fast a run goes beside another: cores, memory bandwidth",
-    "caches": "processor and page caches, by timing",
-    "page_faults": "which pages of the image are in memory, by counts of faults and of pages",
-    "file_times": "the clock of files, which a change of any file moves on within a tick",
-    "rdseed": "random numbers of the processor, which it refuses when many ask",
-    "preemption": "how often a run waits for its core, and on which it is",
-    "commit_limit": "how much may be mapped, where a host counts that for all (overcommit_memory=2)",
-    "core_counters": "how long a core was busy since its start, which AMD tells anybody (rdpru)",
-    "filesystem_numbers": "numbers of file systems, when somebody else mounts in the same moment",
-    "large_input_inodes": "inodes of blocks that are mounted from scratch, above 64 MiB",
-    "pipe_count": "the host's count of pipes, without a supervisor",
-    "mount_numbers": "numbers of mounts and namespaces, without a supervisor or under `standard`",
-    "shared_pages": "who else maps a page, in /proc, without a supervisor or under `standard`",
-    "device_times": "times of device nodes, with `bubblewrap`",
-    "pid_numbers": "numbers of processes, with Docker",
-    "shared_user": "kernel quotas of one host user, where the worker is not root",
-}
+from domain.channels import ALL_CHANNELS
+
+# the residual channels of policy and certificate, and time itself
+CLOCKS = "clocks"
+NAMES = frozenset({CLOCKS, *ALL_CHANNELS})
 NOT_MEASURED = {
     "commit_limit": "asked in each look; most hosts do not count it",
     "core_counters": "asked in each look where the processor tells it; how much it says depends on its cores",
     "caches": "needs a measurement of its own for each processor; contention shows the coarse part",
     "large_input_inodes": "takes blocks above 64 MiB; shown by the tests of views",
+    "run_times": "time: closed by padded timing",
+    "lateness": "of a whole job, not of runs",
+    "rehearsals": "of a whole platform, not of runs",
     "pipe_count": "closed by a supervisor, which is what is asked here",
     "mount_numbers": "closed under the strict table, which is what is asked here",
     "shared_pages": "closed under the strict table, which is what is asked here",
-    "device_times": "closed by a supervisor, which is what is asked here",
+    "standard_calls": "closed under the strict table, which is what is asked here",
     "pid_numbers": "closed by a supervisor, which is what is asked here",
-    "shared_user": "closed where the worker is root; the battery shows it elsewhere (c_pipe_quota)",
+    "user_quotas": "closed where the worker is root; the battery shows it elsewhere (c_pipe_quota)",
 }
 
 
@@ -55,7 +42,7 @@ class Known:
     is_rare: bool = False  # is usually as it was: what moves in every third round is a finding
 
     def __post_init__(self) -> None:
-        if self.may_follow and self.channel not in CHANNELS:
+        if self.may_follow and self.channel not in NAMES:
             raise ValueError(f"{self.pattern} may follow a sender, and names no residual channel")
 
 
