@@ -44,6 +44,8 @@ class Chunk:
     claim: str
     schedule: Schedule
     claimed_at: float  # of the monotonic clock
+    # the record of its image as it was then: what is approved meanwhile holds for later chunks
+    image: images.Image | None = None
 
     @property
     def is_participant(self) -> bool:
@@ -66,13 +68,21 @@ def wanted(zone: WorkerZone, job_id: str, number: int) -> Wanted | None:
         job = jobs.get(connection, job_id)
         if job.state is not JobState.RUNNING or number not in runs.waiting(connection, job_id):
             return None
-        if not isinstance(job.request, JobRequest):
-            return Wanted(Isolation.SHARED)
-        dataset = datasets.of_job(connection, job)
-        assert job.image_digest is not None
-        record = images.get(connection, job.image_digest)
-    refusal = unaccepted(job.request, dataset, settings=zone.settings, record=record)
-    return Wanted(dataset.declaration.policy.isolation, refusal)
+        dataset, image = datasets.of_job(connection, job), _image_of(connection, job)
+    if not isinstance(job.request, JobRequest):
+        return Wanted(Isolation.SHARED)
+    return Wanted(dataset.declaration.policy.isolation, _refusal(zone, job, dataset, image))
+
+
+def _refusal(zone: WorkerZone, job: Job, dataset: Dataset, image: images.Image | None) -> Reason | None:
+    if image is None:
+        return None  # no code of a data user runs
+    assert isinstance(job.request, JobRequest)
+    return unaccepted(job.request, dataset, settings=zone.settings, record=image)
+
+
+def _image_of(connection: Any, job: Job) -> images.Image | None:
+    return None if job.image_digest is None else images.get(connection, job.image_digest)
 
 
 def claim_chunk(zone: WorkerZone, job_id: str, number: int) -> Chunk | None:
@@ -88,12 +98,15 @@ def claim_chunk(zone: WorkerZone, job_id: str, number: int) -> Chunk | None:
         if number >= first and not runs.all_done_before(connection, job_id, first):
             return None  # group runs wait for the whole participant level, whatever message came first
         lease_s = schedule.longest_s(number) + zone.settings.lease_margin_s
+        image = _image_of(connection, job)
+        if _refusal(zone, job, dataset, image) is not None:
+            return None  # approved for another table since its message was taken
         claimed = runs.claim(
             connection, job_id=job_id, number=number, lease_until=zone.now() + timedelta(seconds=lease_s)
         )
         if claimed is None:
             return None
-        return Chunk(job, dataset, number, claimed, schedule, claimed_at=time.monotonic())
+        return Chunk(job, dataset, number, claimed, schedule, claimed_at=time.monotonic(), image=image)
 
 
 def run(zone: WorkerZone, chunk: Chunk) -> dict[int, bytes]:
@@ -172,12 +185,9 @@ def keep(zone: WorkerZone, chunk: Chunk, packed: Mapping[int, bytes]) -> None:
 
 def _ran_in(zone: WorkerZone, chunk: Chunk) -> dict[str, Any] | None:
     """Where the runs of a pipeline were made, for the certificate; nothing for the platform's own code."""
-    job = chunk.job
-    if not isinstance(job.request, JobRequest) or job.image_digest is None:
+    if chunk.image is None:
         return None
-    with zone.database.reading() as connection:
-        record = images.get(connection, job.image_digest)
-    return asdict(surroundings(job.request, chunk.dataset, settings=zone.settings, record=record))
+    return asdict(surroundings(_request(chunk), chunk.dataset, settings=zone.settings, record=chunk.image))
 
 
 def give_back(zone: WorkerZone, chunk: Chunk) -> None:
@@ -210,13 +220,11 @@ def _opened(area: SnapshotArea, snapshot: str, declaration: Declaration) -> Peop
 
 def order_of(zone: WorkerZone, chunk: Chunk) -> SlotOrder:
     """Raises SandboxUnavailable if the image has left this worker since the job was charged."""
-    digest = chunk.job.image_digest
-    assert digest is not None
-    image = zone.images.get(digest)
+    record = chunk.image
+    assert record is not None
+    image = zone.images.get(record.digest)
     if image is None:
-        raise SandboxUnavailable(f"this worker does not hold the image {digest}")
-    with zone.database.reading() as connection:
-        record = images.get(connection, digest)
+        raise SandboxUnavailable(f"this worker does not hold the image {record.digest}")
     return order_for(
         _request(chunk).pipeline,
         image=image,

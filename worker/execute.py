@@ -54,21 +54,21 @@ def execute_chunk(zone: WorkerZone, job_id: str, number: int) -> None:
         return
     if found.refusal is not None:
         log.error("job %s chunk %s waits for another worker: %s", job_id, number, found.refusal)
-        come_back(zone, job_id, number)
+        come_back(zone, job_id, number, in_s=zone.settings.resend_after_s)
         return
     with zone.turns.taken(found.isolation) as has_turn:
         if has_turn:
             _execute_in_turn(zone, job_id, number)
         else:
-            come_back(zone, job_id, number)
+            come_back(zone, job_id, number, in_s=COME_BACK_S)
 
 
-def come_back(zone: WorkerZone, job_id: str, number: int) -> None:
+def come_back(zone: WorkerZone, job_id: str, number: int, *, in_s: float) -> None:
     """The chunk waits, here or for another worker: this process is free for other messages until then."""
     with zone.database.transaction() as connection:
         # else the sweep, which sees that the chunk waits, would send a second message beside this one
         jobs.nudge(connection, job_id, now=zone.now(), not_since_s=zone.settings.resend_after_s / 2)
-    zone.messages.run_chunk(job_id, number, in_s=COME_BACK_S)
+    zone.messages.run_chunk(job_id, number, in_s=in_s)
 
 
 def _execute_in_turn(zone: WorkerZone, job_id: str, number: int) -> None:

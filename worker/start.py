@@ -83,7 +83,7 @@ def charge(zone: WorkerZone, job: Job) -> bool:
         dataset = datasets.of_job(connection, job)
         now = zone.now()
         alone = dataset.declaration.policy.isolation is Isolation.EXCLUSIVE
-        slots = zone.settings.hosts if alone else zone.settings.slots
+        slots = min(zone.settings.hosts, zone.settings.slots) if alone else zone.settings.slots
         schedule = job.request.schedule(dataset.declaration, slots=slots)
         charged = jobs.move(
             connection,
