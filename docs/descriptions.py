@@ -70,7 +70,8 @@ SETTINGS: dict[str, dict[str, str]] = {
         "broker_url": "The same Redis as the gateway's.",
         "zone_folder": "The worker zone: master key, sealed snapshots, deliveries, cohorts. No "
         "other process may read it.",
-        "scratch_folder": "Where plain blocks lie while they run; on a tmpfs.",
+        "scratch_folder": "Where plain blocks lie while they run; on a tmpfs. Workers of one host take "
+        "turns there: give all of them the same folder, also where they are in containers.",
         "allow_disk_scratch": "Let plain blocks lie on a disk. Not for original data.",
         "isolation": "The profile: how much of isolation the worker insists on before it takes original "
         "data. `dev` takes synthetic data sets only, `strict` data sets with padded timing only.",
