@@ -248,8 +248,8 @@ def ordered(names: Iterable[ChannelName]) -> tuple[ChannelName, ...]:
 def premise(names: Iterable[ChannelName]) -> str:
     """What a guarantee rests on beside its proof, for people."""
     return (
-        "The guarantee holds as long as runs cannot signal to each other by means other than those listed in "
-        f"the threat model: {', '.join(ordered(names)) or 'none'}."
+        "What is promised holds as long as runs cannot signal to each other by means other than those listed "
+        f"in the threat model: {', '.join(ordered(names)) or 'none'}."
     )
 
 
