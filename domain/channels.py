@@ -22,6 +22,7 @@ ChannelName = Literal[
     "page_faults",
     "filesystem_numbers",
     "large_input_inodes",
+    "image_access_times",
     "core_counters",
     "commit_limit",
     "contention",
@@ -118,6 +119,14 @@ CHANNELS: tuple[Channel, ...] = (
         NOT_MEASURED,
         "inputs below 64 MiB",
         lambda where: not where.is_docker,
+    ),
+    Channel(
+        "image_access_times",
+        "The image host-python shows the host's own files, and when programs of the host last read them, once "
+        "a day for each file. A run that makes a worker read what it has not read that day leaves a bit.",
+        "none in a trial: such a time moved by the host's own work alone",
+        "an image of its own instead of host-python; noatime",
+        _always,
     ),
     Channel(
         "core_counters",

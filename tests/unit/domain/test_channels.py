@@ -59,7 +59,8 @@ def test_runs_that_are_alone_have_nobody_beside_them():
 
 def test_the_default_sandbox_and_what_goes_beyond_it():
     assert of_default_sandbox(ALONE, "padded") == (
-        "lateness", "caches", "page_faults", "filesystem_numbers", "large_input_inodes", "core_counters",
+        "lateness", "caches", "page_faults", "filesystem_numbers", "large_input_inodes", "image_access_times",
+        "core_counters",
     )  # fmt: skip
     assert "run_times" in of_default_sandbox(ALONE, "coarse")
     assert beyond_default(ALONE) == ("pipe_count", "mount_numbers", "pid_numbers")

@@ -93,6 +93,12 @@ KNOWN = (
         "filesystem_numbers",
         is_rare=True,
     ),
+    Known(
+        r"(path|below) /(usr|opt|bin|sbin|lib\w*)\b.* atime",
+        "the host's own programs read their files, at most once a day (relatime)",
+        "image_access_times",
+        is_rare=True,
+    ),
 )
 # between two slots, beside the above: what is drawn or made when a slot opens, before any run in it
 SLOTS = (

@@ -3,7 +3,7 @@
 import os
 import time
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 
 from sandbox_images.gate.classified import unclassified
@@ -37,10 +37,13 @@ class Search:
         coin: Callable[[], bool] = fair,
         say: Callable[[str], None],
         learned: int = judge.LEARNED,
+        alone: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
-        """`learned`: rounds from which a rule is made."""
+        """`learned`: rounds from which a rule is made. `alone`: for as long as an experiment takes, nobody
+        else on this host does what a look would see.
+        """
         self._bench, self._mode, self._coin, self._say = bench, mode, coin, say
-        self._learned, self._looks = learned, 0
+        self._learned, self._alone, self._looks = learned, alone, 0
         self._last: Look | None = None  # of this slot, if nothing has run there since
 
     def short(self) -> Report:
@@ -57,11 +60,13 @@ class Search:
 
     def _report(self, asked: Sequence[tuple[Sending, How]], channels: Sequence[str]) -> Report:
         self._say(f"{self._mode}: quiet looks")
-        reference, quiet = self.quiet()
+        with self._alone():
+            reference, quiet = self.quiet()
         experiments = []
         for sending, how in asked:
             self._say(f"{self._mode}: {sending.name}, {how.value}")
-            experiments.append(self.experiment(sending, how))
+            with self._alone():
+                experiments.append(self.experiment(sending, how))
         residuals = []
         for channel in channels:
             self._say(f"{self._mode}: measuring {channel}")

@@ -16,14 +16,14 @@ FEW_PATHS = 2000
 
 @pytest.fixture
 def search(supervised: SupervisedSandbox, image: HostImage, mode: str) -> Iterator[Callable[[], Search]]:
-    """Made when it is asked for: then with what was doctored until then. Alone with the host's device nodes,
-    whose times other tests set, and a look sees.
+    """Made when it is asked for: then with what was doctored until then. Each experiment is alone with the
+    host's device nodes, whose times other tests set, and a look sees.
     """
-    with host_nodes(), ExitStack() as undo:
+    with ExitStack() as undo:
 
         def made() -> Search:
             bench = GateBench(supervised, image, warm=mode == "warm", most=FEW_PATHS, first_slot=SLOT + 40)
             undo.enter_context(bench)
-            return Search(bench, mode=mode, say=lambda _: None, learned=6)
+            return Search(bench, mode=mode, say=lambda _: None, learned=6, alone=host_nodes)
 
         yield made

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import pytest
+from sandbox_harness import host_nodes
 
 from worker.sandbox.gate.bench import Sending
 from worker.sandbox.gate.report import Finding, How
@@ -127,9 +128,10 @@ SLOW = {
 def _found(removed: Removed, search, doctored: Callable[..., None]) -> list[Finding]:
     for name, text, other in removed.changes:
         doctored(name, lambda source, text=text, other=other: source.replace(text, other))
-    if not removed.sender:
-        return list(search().quiet()[1])
-    return list(search().experiment(Sending(removed.sender, (removed.sender,)), removed.how).findings)
+    with host_nodes():
+        if not removed.sender:
+            return list(search().quiet()[1])
+        return list(search().experiment(Sending(removed.sender, (removed.sender,)), removed.how).findings)
 
 
 def _shows(findings: list[Finding], removed: Removed) -> bool:
