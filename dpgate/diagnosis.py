@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from worker.sandbox.gate.report import Report
 
 
-MOST_PATHS = 20_000  # that a look of the gate looks at
+MOST_PATHS = 6_000  # that a look of the gate looks at
 
 
 @dataclass(frozen=True)

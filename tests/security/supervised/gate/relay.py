@@ -36,10 +36,10 @@ class Devices:
 
 
 class Pipes:
-    # the upper half of 65536
+    # the upper half of 65536; a small number is no count of a host
     def send(self):
-        end = time.monotonic() + 0.45
-        while count_of_pipes() % 65536 < 40_000 and time.monotonic() < end:
+        end = time.monotonic() + 3
+        while 40_000 > (number := count_of_pipes()) % 65536 and number > 65_536 and time.monotonic() < end:
             pass
 
     def hear(self):
