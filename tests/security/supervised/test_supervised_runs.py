@@ -9,7 +9,7 @@ import pytest
 from sandbox_harness import SLOT, TIGHT
 from waiting import wait_until
 
-from worker.sandbox.protocol import KIB, Audience, Cause, RunResult, SandboxUnavailable
+from worker.sandbox.protocol import KIB, Audience, Cause, RunResult, SandboxUnavailable, Syscalls
 
 ECHO = """
 import os, sys
@@ -105,6 +105,29 @@ open("/out/verdict", "w").write(str(where))
 """
     assert run(script, audience=Audience.ORIGINAL).outputs == {"verdict": b"{'/dev/null'}"}
     assert b"/pipe (deleted)" in run(script).outputs["verdict"]
+
+
+def test_a_pipe_is_not_to_be_opened_again_by_its_name(run):
+    """As the page on system calls says: who writes is refused, and who reads waits for a writer."""
+    script = """
+import os, signal
+reading, writing = os.pipe()
+def tried(end, flags):
+    try:
+        os.close(os.open(f"/proc/self/fd/{end}", flags))
+        return "opened"
+    except OSError as error:
+        return error.strerror
+said = [tried(writing, os.O_WRONLY), tried(1, os.O_WRONLY), tried(reading, os.O_RDONLY)]
+os.close(writing)
+if os.fork() == 0:
+    signal.setitimer(signal.ITIMER_REAL, 0.1)
+    tried(reading, os.O_RDONLY)
+said.append(os.WTERMSIG(os.wait()[1]) == signal.SIGALRM)
+open("/out/verdict", "w").write(str(said))
+"""
+    outputs = run(script, syscalls=Syscalls.STANDARD).outputs
+    assert outputs == {"verdict": b"['Permission denied', 'Permission denied', 'opened', True]"}
 
 
 def test_only_the_last_words_are_kept(run):
