@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from sandbox_harness import SLOT, open_folder
 
+from worker.sandbox.core.images import StoredImage
 from worker.sandbox.protocol import Audience, Syscalls
-from worker.sandbox.stored_image import StoredImage
 
 PLACES = ("dev", "dev/shm", "etc", "in", "out", "pipeline", "proc", "run", "tmp")
 # a mean over lines, with all that a program of some size would ask of the C library

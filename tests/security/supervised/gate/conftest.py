@@ -6,9 +6,9 @@ from contextlib import ExitStack
 import pytest
 from sandbox_harness import SLOT, host_nodes
 
+from worker.sandbox.core.images import HostImage
 from worker.sandbox.gate.bench import GateBench
 from worker.sandbox.gate.search import Search
-from worker.sandbox.host_image import HostImage
 from worker.sandbox.supervised import SupervisedSandbox
 
 FEW_PATHS = 2000
