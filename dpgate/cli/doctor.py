@@ -28,7 +28,7 @@ def doctor(
         bool,
         typer.Option(
             "--deep",
-            help="Search for whatever one run can tell another: half an hour, on an idle host.",
+            help="Search for whatever one run can tell another: half an hour or more.",
         ),
     ] = False,
     sandbox: Annotated[
