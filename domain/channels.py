@@ -123,7 +123,8 @@ CHANNELS: tuple[Channel, ...] = (
     Channel(
         "image_access_times",
         "The image host-python shows the host's own files, and when programs of the host last read them, "
-        "once a day for each file. A run that makes a worker read what it has not read that day leaves a bit.",
+        "once a day for each file. A run that makes a worker read what it has not read that day leaves one "
+        "bit.",
         "none in a trial: such a time moved by the host's own work alone",
         "an image of its own instead of host-python; noatime",
         _always,

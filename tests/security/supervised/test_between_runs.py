@@ -131,7 +131,7 @@ def test_the_time_of_a_device_would_be_found_if_the_nodes_could_be_written(super
     doctored("main.py", lambda source: source.replace("kernel.make_read_only(node)", "pass"))
     doctored("hygiene.py", lambda source: source.replace("if writable and", "if 0 and"))
     script = "import os\nprint(os.stat('/dev/null').st_mtime_ns)\nos.utime('/dev/null')"
-    with supervised.open_slot(ask(script), slot=SLOT) as slot:
+    with host_nodes(), supervised.open_slot(ask(script), slot=SLOT) as slot:
         assert len({slot.run({}).detail.tail for _ in range(2)}) == 2
 
 
