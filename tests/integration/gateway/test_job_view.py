@@ -31,6 +31,7 @@ PUBLIC = {
     "charged_at": "before the first run",
     "due_at": "computed at the charge, from public values",
     "timing": "the policy's sentence",
+    "isolation": "the policy's sentence, with what it accepts; not where the runs were",
     "answered_by": "which release stood before; a release is public to the asker",
     "reason": "set before data are touched, or by lost workers; from a fixed list",
     "may_become": "of state and role",
