@@ -23,7 +23,8 @@ from domain.states import JobState
 
 WORD = f"payload-of-the-turns-test-{os.getpid()}"
 ALONE, BESIDE = f"{WORD}-alone", f"{WORD}-beside"
-SLOW = "import time\ntime.sleep(0.7)\n" + MEAN
+# long enough to be seen more than once by somebody who looks seldom, on a busy host
+LASTS_S = {ALONE: 1.5, BESIDE: 3}
 
 
 @dataclass
@@ -52,7 +53,8 @@ class Sightings:
 
 def ask(platform: Platform, word: str, dataset: str) -> str:
     """A job that no warm interpreter can take, so that its runs have command lines of their own."""
-    pipeline = request_fields(SLOW, wall_s=1)["pipeline"]
+    slow = f"import time\ntime.sleep({LASTS_S[word]})\n{MEAN}"
+    pipeline = request_fields(slow, wall_s=LASTS_S[word] + 0.5)["pipeline"]
     pipeline["manifest"]["command"].append(word)
     job_id = submit(platform.bench, epsilon="1", pipeline=pipeline, dataset=dataset)
     platform.bench.sent.take()
@@ -114,6 +116,7 @@ def test_without_turns_they_are_beside_others(sqlite_url: str, tmp_path: Path) -
         given_both(platform)
         platform.start_worker("no-turns")
         seen = Sightings()
-        asked = [ask(platform, ALONE, "alone"), ask(platform, BESIDE, "beside")]
-        watch_until_released(platform, seen, asked)
+        first = ask(platform, ALONE, "alone")
+        wait_until(lambda: named(ALONE))  # else the other job may take both processes first
+        watch_until_released(platform, seen, [first, ask(platform, BESIDE, "beside")])
         assert list(seen.overlaps())
