@@ -17,6 +17,8 @@ PATTERN = "^([RL][AP][SI]|[RL][SI][AP]|[AP][RL][SI]|[AP][SI][RL]|[SI][RL][AP]|[S
 """One letter for each axis of the voxels, as in RAS."""
 
 _LETTERS = ("RL", "AP", "SI")
+_FLAT = 1e-3
+"""The volume between three axes of length 1, below which they lie in one plane."""
 
 
 def letters_of(affine: Affine) -> str | None:
@@ -36,21 +38,32 @@ def affine_rows(orientation: str, zooms: Sequence[float]) -> tuple[tuple[float, 
 
 
 def read_affine(head: bytes, order: str, *, is_second: bool) -> Affine | None:
-    """Of a header that is long enough; None where it does not say, or says nonsense."""
+    """Of a header that is long enough; None where it does not say, says nonsense, or its two transforms lead
+    to other sides: programs differ in which of them they take."""
     codes, number, start = ("2i", "d", 344) if is_second else ("2h", "f", 252)
     by_quaternion, by_rows = struct.unpack_from(order + codes, head, start)
     start += 8 if is_second else 4
-    width = struct.calcsize(f"<{number}")
-    if by_rows > 0:
-        found = struct.unpack_from(f"{order}12{number}", head, start + 6 * width)
-        return _sound([found[:4], found[4:8], found[8:12]])
-    if by_quaternion > 0:
-        flip, *zooms = struct.unpack_from(f"{order}4{number}", head, 104 if is_second else 76)
-        turned = _rotation(struct.unpack_from(f"{order}3{number}", head, start), flip)
-        origin = struct.unpack_from(f"{order}3{number}", head, start + 3 * width)
-        scaled = [[share * zoom for share, zoom in zip(row, zooms, strict=True)] for row in turned]
-        return _sound([[*row, offset] for row, offset in zip(scaled, origin, strict=True)])
-    return None
+    turned = _turned(head, f"{order}%d{number}", start, is_second=is_second) if by_quaternion > 0 else None
+    if by_rows <= 0:
+        return turned
+    first = start + 6 * struct.calcsize(f"<{number}")
+    found = struct.unpack_from(f"{order}12{number}", head, first)
+    rows = _sound([found[:4], found[4:8], found[8:12]])
+    if rows and turned and letters_of(rows) != letters_of(turned):
+        return None
+    return rows
+
+
+def _turned(head: bytes, form: str, start: int, *, is_second: bool) -> Affine | None:
+    """By the quaternion, whose first number lies at `start`. An edge of a voxel below zero is nonsense:
+    some programs go backwards then, others do not."""
+    flip, *zooms = struct.unpack_from(form % 4, head, 104 if is_second else 76)
+    if min(zooms) < 0:
+        return None
+    quaternion, origin = (struct.unpack_from(form % 6, head, start)[at : at + 3] for at in (0, 3))
+    turned = _rotation(quaternion, flip)
+    scaled = [[share * zoom for share, zoom in zip(row, zooms, strict=True)] for row in turned]
+    return _sound([[*row, offset] for row, offset in zip(scaled, origin, strict=True)])
 
 
 def _sound(rows: Rows) -> Affine | None:
@@ -60,11 +73,15 @@ def _sound(rows: Rows) -> Affine | None:
 
 
 def closest(rows: Rows) -> str | None:
-    """Letters of the directions nearest to the axes of the voxels, each pair once."""
+    """Letters of the directions nearest to the axes of the voxels, each pair once; None where they do not
+    span space: an axis would get a letter that nothing says."""
     lengths = [math.hypot(*(row[axis] for row in rows)) for axis in range(3)]
     if not all(math.isfinite(length) and length > 0 for length in lengths):
         return None
-    shares = {(axis, way): rows[way][axis] / lengths[axis] for axis in range(3) for way in range(3)}
+    unit = [[row[axis] / lengths[axis] for axis in range(3)] for row in rows]
+    if abs(_volume(unit)) < _FLAT:
+        return None
+    shares = {(axis, way): unit[way][axis] for axis in range(3) for way in range(3)}
     found: dict[int, str] = {}
     taken: set[int] = set()
     for axis, way in sorted(shares, key=lambda place: -abs(shares[place])):
@@ -72,6 +89,12 @@ def closest(rows: Rows) -> str | None:
             found[axis] = _LETTERS[way][shares[axis, way] < 0]
             taken.add(way)
     return "".join(found[axis] for axis in range(3))
+
+
+def _volume(rows: Rows) -> float:
+    """The determinant."""
+    (a, b, c), (d, e, f), (g, h, i) = rows
+    return a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g)
 
 
 def _rotation(quaternion: Sequence[float], flip: float) -> Rows:

@@ -140,8 +140,9 @@ def _are_near(one: npt.NDArray[np.float64], other: npt.NDArray[np.float64], dims
 
 
 def _within(apart: npt.NDArray[np.float64], edges: npt.NDArray[np.float64]) -> bool:
-    # an edge without end would be near to everything
-    return bool(np.isfinite(edges).all() and (apart <= TOLERANCE * edges.min()).all())
+    # an edge without end would be near to everything; of one that rounds to nothing, the distance does too
+    is_sound = np.isfinite(edges).all() and edges.min() > 0
+    return bool(is_sound and (apart <= TOLERANCE * edges.min()).all())
 
 
 def _edges(matrix: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

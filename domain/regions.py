@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from domain import nifti
+from domain import nifti, placing
 from domain.errors import PipelineError
 from domain.nifti_axes import letters_of
 
@@ -66,7 +66,7 @@ def of_cubes(dims: tuple[int, ...], edge: int, inside: npt.NDArray[np.bool_] | N
 
 def read_mask(mask: str, content: bytes, volume: nifti.Header) -> npt.NDArray[np.float64]:
     """The voxels of a mask. Raises PipelineError unless it lies on the same grid as the volume, and its axes
-    lead to the same sides where both say."""
+    lead to the same sides where both say, from the same place where both have one."""
     header, voxels = nifti.read(mask, content)
     if header.dims != volume.dims:
         raise PipelineError(
@@ -75,7 +75,19 @@ def read_mask(mask: str, content: bytes, volume: nifti.Header) -> npt.NDArray[np
     theirs, ours = (letters_of(each.affine) if each.affine else None for each in (header, volume))
     if theirs and ours and theirs != ours:
         raise PipelineError(f"the mask {mask} leads to {theirs} and the volume to {ours}; turn the mask")
+    if _stand_apart(header, volume):
+        raise PipelineError(
+            f"the mask {mask} stands elsewhere than the volume: its affine is another; resample the mask"
+        )
     return voxels
+
+
+def _stand_apart(mask: nifti.Header, volume: nifti.Header) -> bool:
+    """Whether both have a place, and not the same."""
+    one, other = mask.affine, volume.affine
+    if one is None or other is None or placing.is_placeless(one) or placing.is_placeless(other):
+        return False
+    return not placing.lies_alike(one, other, placing.of_space(volume.dims))
 
 
 def means(regions: Regions, voxels: npt.NDArray[np.float64]) -> list[float | None]:

@@ -71,7 +71,10 @@ def _volumes(theirs: nifti.Grid, ours: nifti.Grid) -> Iterator[Finding]:
 def _places(theirs: nifti.Grid, ours: nifti.Grid) -> Iterator[Finding]:
     """Where both lead the same way; a twin without a declared affine stands at the origin, on purpose."""
     if theirs.axes is None:
-        yield "its header does not say where its axes lead: set its sform.", "mend"
+        yield (
+            "its header does not say where its axes lead, or says it twice and otherwise: set its sform.",
+            "mend",
+        )
     if theirs.affine is None or ours.affine is None or theirs.axes != ours.axes:
         return
     if not placing.lies_alike(theirs.affine, ours.affine, ours.dims):

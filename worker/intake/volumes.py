@@ -32,7 +32,7 @@ def misplaced(place: str, head: bytes, volume: TwinVolume) -> str | None:
     except PipelineError:
         return "it is no NIfTI volume in one piece; convert it, or exclude it"
     if found.affine is None or found.axes is None:
-        return "its header does not say where its axes lead; set its sform"
+        return "its header does not say where its axes lead, or says it twice and otherwise; set its sform"
     axes, declared = found.axes, volume.axes
     if volume.affine is None and axes != declared:
         return f"it leads to {axes} and is declared {declared}; turn it, or declare orientation: {axes}"

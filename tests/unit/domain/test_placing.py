@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import struct
 from random import Random
 
 import nibabel
@@ -14,6 +15,7 @@ from domain import nifti, placing
 from domain.dataset import TwinVolume
 from domain.errors import InvalidRequest, PipelineError
 from domain.model import parse
+from domain.nifti_axes import letters_of
 from domain.pipeline import OutputFile
 from domain.shape import nifti as nifti_shape
 from domain.twin.file_conformance import compare_file
@@ -152,6 +154,62 @@ def test_a_mask_that_leads_elsewhere_is_refused():
     output = OutputFile.model_validate({"file": "mean.nii", "volume": asked})
     with pytest.raises(PipelineError, match=r"m\.nii leads to LAS and the volume to RAS; turn the mask"):
         nifti_shape.lock(output, image_of(UPRIGHT).to_bytes(), {"m.nii": mask})
+
+
+def test_a_mask_that_stands_elsewhere_is_refused():
+    """Labels of a template, as many voxels and as upright as the volume, name other places of the head."""
+    asked = {"name": "roi", "lower": 0, "upper": 200, "mask": "m.nii"}
+    output = OutputFile.model_validate({"file": "mean.nii", "volume": asked})
+
+    def lock(mask: np.ndarray, volume: np.ndarray) -> nifti_shape.NiftiShape:
+        content = image_of(mask, np.ones(DIMS)).to_bytes()
+        return nifti_shape.lock(output, image_of(volume).to_bytes(), {"m.nii": content})
+
+    aside = PLACED + np.array([[0, 0, 0, 4.0]] + [[0] * 4] * 3)
+    with pytest.raises(PipelineError, match=r"m\.nii stands elsewhere than the volume"):
+        lock(aside, PLACED)
+    assert lock(PLACED, PLACED).numbers == lock(PLACED, UPRIGHT).numbers == 1
+
+
+@pytest.mark.parametrize("kind", [nibabel.Nifti1Image, nibabel.Nifti2Image])
+def test_a_header_whose_two_transforms_disagree_says_nothing(kind):
+    """Some programs take the rows first and others the quaternion: one of them would get left for right."""
+    both = kind(np.zeros(DIMS, np.float32), PLACED)
+    both.set_sform(PLACED, code=1)
+    both.set_qform(PLACED + np.array([[0, 0, 0, 5.0]] + [[0] * 4] * 3), code=1)
+    assert nifti.read_grid("x.nii", both.to_bytes()).axes == "RAS"  # a template's place beside the scanner's
+    both.set_qform(np.diag([-1.0, 1, 1, 1]) @ PLACED, code=1)
+    assert nifti.read_grid("x.nii", both.to_bytes()).affine is None
+    assert "says it twice and otherwise" in str(misplaced("x.nii", both.to_bytes(), volume()))
+    shape = locked(image_of(PLACED))
+    with pytest.raises(PipelineError, match="stands elsewhere"):
+        shape.read(both.to_bytes())
+
+
+@pytest.mark.parametrize(
+    "affine",
+    [((2.0, 2, 0, 0), (0, 0, 0, 0), (0, 0, 2, 0)), ((2.0, 2, 0, 0), (0, 1e-5, 0, 0), (0, 0, 2, 0))],
+)
+def test_axes_in_one_plane_lead_nowhere(affine):
+    assert letters_of(affine) is None
+
+
+def test_an_edge_below_zero_is_nonsense():
+    """nifti1_io.c takes it as 1, others as a mirror."""
+    image = image_of(PLACED)
+    image.set_sform(None, code=0)
+    image.set_qform(PLACED, code=1)
+    head = bytearray(image.to_bytes())
+    assert nifti.read_grid("x.nii", bytes(head)).axes == "RAS"
+    struct.pack_into("<f", head, 80, -2)
+    assert nifti.read_grid("x.nii", bytes(head)).affine is None
+
+
+def test_voxels_too_small_for_a_distance_are_alike_to_nothing():
+    tiny = tuple(tuple(1e-200 * float(at == way) for at in range(4)) for way in range(3))
+    mirrored = (tuple(-number for number in tiny[0]), *tiny[1:])
+    assert placing.find_turn((*tiny[:2], (0, 0, 1e-200, 5)), mirrored, DIMS) is None
+    assert not placing.lies_alike(tiny, mirrored, DIMS)
 
 
 def test_an_affine_is_read_as_another_reader_does(subtests):
