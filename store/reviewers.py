@@ -17,7 +17,7 @@ from store.clock import database_time
 from store.entitlement_tables import entitled
 from store.entitlement_tables import entitlement_rules as rules
 from store.policy_tables import policies as policy_rows
-from store.tables import datasets
+from store.tables import datasets, jobs
 from store.tables import users as user_rows
 
 
@@ -42,6 +42,15 @@ def reviewed_by(connection: sa.Connection, user: User) -> frozenset[str]:
     mine = _by_entitlement(connection).where(entitled.c.name == user.name)
     by_group = connection.execute(mine.with_only_columns(rules.c.about)).scalars()
     return frozenset([*connection.execute(owned).scalars(), *named, *by_group])
+
+
+def jobs_seen_by(connection: sa.Connection, user: User) -> list[sa.ColumnElement[bool]]:
+    """What holds of the jobs, beside their data sets, that this user may see."""
+    if user.role is Role.DATA_USER:
+        return [jobs.c.author == user.name]
+    if user.role is Role.RIGHTS_HOLDER:
+        return [datasets.c.name.in_(reviewed_by(connection, user))]
+    return []
 
 
 def _named(connection: sa.Connection, dataset: str) -> frozenset[str]:

@@ -90,9 +90,14 @@ def get(connection: sa.Connection, dataset: Dataset, job_id: str) -> Counts:
     return found
 
 
-def _of_version(connection: sa.Connection, dataset: Dataset, job_id: str) -> Counts | None:
+def _of_version(
+    connection: sa.Connection, dataset: Dataset, job_id: str, *, only_approved: bool = False
+) -> Counts | None:
+    """With `only_approved`, nothing is read of others: how long that takes would tell that there are some."""
+    conditions = [twin_counts.c.dataset_id == dataset.id]
+    conditions += [twin_counts.c.approved.is_(True)] if only_approved else []
     for known in (job_id, own_id(dataset.owner, job_id)):
-        row = connection.execute(_row(known).where(twin_counts.c.dataset_id == dataset.id)).one_or_none()
+        row = connection.execute(_row(known).where(*conditions)).one_or_none()
         if row is not None:
             return _counts(connection, row, dataset)
     return None
@@ -151,8 +156,8 @@ def basis_for(
     if twin_reviews.of(connection, dataset).state is TwinState.REFUSED:
         twin_reviews.check_open(connection, dataset, user)
     if job_id is not None:
-        counts = _of_version(connection, dataset, job_id)
         is_theirs = reviewers.is_reviewer(connection, user, dataset.name)
+        counts = _of_version(connection, dataset, job_id, only_approved=not is_theirs)
         is_done = counts is not None and counts.job.state is JobState.RELEASED
         if counts is None or not is_done or not (is_theirs or counts.state is TwinState.APPROVED):
             # the same words, whether there are any

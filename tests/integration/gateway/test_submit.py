@@ -87,6 +87,19 @@ def test_ids_are_an_authors_own_and_tell_nothing_of_anothers(heights: Gateway):
     problem(heights.ask("GET", f"/jobs/{hers['id']}", by="bob"), status=404, kind="NotFound")
 
 
+def test_a_guess_at_anothers_choice_reads_nothing(heights: Gateway, monkeypatch: pytest.MonkeyPatch):
+    """An id can be computed from its author and a guess. Reading a job takes time, which would confirm it."""
+    submit(heights)
+    read, job_of = [], jobs._job
+    monkeypatch.setattr(jobs, "_job", lambda row: read.append(row.id) or job_of(row))
+    for by in ("bob", "rival"):
+        problem(heights.ask("GET", f"/jobs/{OWN}", by=by), status=404, kind="NotFound")
+    assert read == []
+    for by in ("ada", "holder", "olga"):
+        assert heights.ask("GET", f"/jobs/{OWN}", by=by).status_code == 200
+    assert OWN in read
+
+
 def test_ids_of_everybody_would_tell(heights: Gateway, monkeypatch: pytest.MonkeyPatch):
     """So that the test above can fail: one name space, as it was before."""
     monkeypatch.setattr(jobs, "own_id", lambda _author, chosen: chosen)

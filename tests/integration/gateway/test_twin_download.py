@@ -14,6 +14,7 @@ from made_counts import given_counts
 from domain.states import JobState
 from domain.twin import LABEL, README, make_twin
 from gateway import drawn_twins
+from store import twins
 
 BIDS = {
     "layout": "bids",
@@ -58,19 +59,27 @@ def test_one_that_would_take_the_gateway_down_is_refused_and_never_drawn(
             assert drawn == []
 
 
-def test_counts_that_are_not_approved_look_to_a_data_user_like_none(gateway: Gateway):
+def test_counts_that_are_not_approved_look_to_a_data_user_like_none(
+    gateway: Gateway, monkeypatch: pytest.MonkeyPatch
+):
     with gateway.database.transaction() as connection:
         dataset = given_dataset(connection, policy=policy_fields(review_twin=True))
         given_counts(connection, dataset, job_id="counts-there")
         given_counts(
             connection, dataset, job_id="counts-made", state=JobState.QUEUED, epsilon="2", again=True
         )
+    read, counts_of = [], twins._counts
+    # what is read takes time, which would tell as well
+    monkeypatch.setattr(twins, "_counts", lambda *found: read.append(found[1].job_id) or counts_of(*found))
     asked = [
         gateway.ask("GET", f"/datasets/heights/twin?counts={counts}", by="ada").text
         for counts in ("counts-there", "counts-made", "counts-none")
     ]
     assert "no such counts that you may use" in asked[0]
     assert set(asked) == {asked[0]}
+    assert read == []
+    assert gateway.ask("GET", "/datasets/heights/twin?counts=counts-there", by="holder").status_code == 200
+    assert read == ["counts-there"]
 
 
 def test_counts_are_asked_for_by_the_id_that_their_rights_holder_chose(gateway: Gateway):
