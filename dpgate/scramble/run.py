@@ -22,7 +22,8 @@ from dpgate.scramble.leaks import TableLeaks, leaks_of
 from dpgate.scramble.methods import Wishes
 from dpgate.scramble.notes import leak_report, note
 from dpgate.scramble.pseudonyms import Pseudonyms, fresh_key, key_of
-from dpgate.scramble.tables import SUFFIXES, Named, scramble_table
+from dpgate.scramble.strays import check_words
+from dpgate.scramble.tables import SUFFIXES, Named, look_at, scramble_table
 from dpgate.siesta.new_folder import check_apart, new_folder, write_secret
 from dpgate.siesta.tree import Tree, read_tree
 
@@ -104,13 +105,19 @@ def _own(
     order: Order, tree: Tree, made: Path, names: Pseudonyms
 ) -> tuple[tuple[TableLeaks, ...], tuple[str, ...]]:
     leaks, empty, used = [], [], set()
+    tables = {path: file for path, file in tree.files.items() if path.endswith(SUFFIXES)}
+    looked = {path: look_at(path, file, order.named) for path, file in tables.items()}
+    known = frozenset().union(*(each.numbers for each in looked.values()))
     for path, file in tree.files.items():
         new = names.in_text(path)
         if new in used or new in (NOTE, RECORD):
             raise DpgateError(f"{path} would get the name of another file; --exclude it")
         used.add(new)
-        if path.endswith(SUFFIXES):
-            found = scramble_table(path, file, order.wishes, names, order.named)
+        check_words(new, known, what=f"the path {path}", advice="rename the file, or --exclude it")
+        if path in looked:
+            found = scramble_table(
+                path, file, order.wishes, names, order.named, looked=looked[path], known=known
+            )
             leaks.append(leaks_of(found.original, found.columns, found.identifiers))
             _write(made / new, found.content)
         else:

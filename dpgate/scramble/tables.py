@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 from domain.delimited import Delimited, read_rows
 from domain.delimited_text import table_text
@@ -14,6 +15,7 @@ from dpgate.errors import DpgateError
 from dpgate.scramble.identifiers import Identifier, Identifiers, find_identifiers, real_values
 from dpgate.scramble.methods import Columned, Columns, Wishes, scrambled
 from dpgate.scramble.pseudonyms import Pseudonyms
+from dpgate.scramble.strays import check_words, find_strays, numbers_in
 
 SUFFIXES = (".tsv", ".csv")
 MOST_BYTES = 512 * 1024 * 1024
@@ -39,23 +41,49 @@ class Named:
     keep: tuple[str, ...] = ()
 
 
-def scramble_table(path: str, file: Path, wishes: Wishes, names: Pseudonyms, named: Named) -> Scrambled:
-    """Raises DpgateError for a file that is no table, a column of one name twice, a mere copy, and a row that
-    is somebody's with what identifies them."""
-    if file.stat().st_size > MOST_BYTES:
-        raise DpgateError(f"{path} has more than {MOST_BYTES // 2**20} MB; divide it, or --exclude it")
+@dataclass(frozen=True)
+class Looked:
+    """What was found in a table before any was scrambled: columns that identify people, and the numbers of
+    people and records that are renamed in it."""
+
+    identifiers: Identifiers
+    numbers: frozenset[str]
+
+
+def look_at(path: str, file: Path, named: Named) -> Looked:
+    """Raises DpgateError for a file that is no table, a column of one name twice, and a column that names
+    people and is to be kept."""
+    real, _ = _read(path, file, named)
+    ids = {real.names[place] for place in real.ids}
+    if wrong := sorted(ids & set(named.keep)):
+        raise DpgateError(f"--keep {wrong[0]}: it says whose a row of {real.path} is, and is always renamed")
+    found = find_identifiers(real.names, real.columns, but=ids | set(named.drop), keep=named.keep)
+    renamed = ids | found.names("renamed")
+    return Looked(found, numbers_in([real.columns[real.names.index(name)] for name in sorted(renamed)]))
+
+
+def scramble_table(
+    path: str,
+    file: Path,
+    wishes: Wishes,
+    names: Pseudonyms,
+    named: Named,
+    *,
+    looked: Looked,
+    known: Set[str] = frozenset(),
+) -> Scrambled:
+    """`known` are the numbers of all tables. Raises DpgateError for a mere copy, a header that names
+    somebody, and a row that is somebody's with what identifies them."""
+    real, end = _read(path, file, named)
+    identifiers = _with_strays(real, named, looked.identifiers, known)
     try:
-        read = read_rows(path, file.read_bytes())
-        found = set(id_columns(read.header, read.rows))
-        own = found | {place for place, name in enumerate(read.header.cells) if name in named.ids}
-        real = read_columns(path, read, own)
-        identifiers = _identifiers(real, named)
         original = _renamed(real, named.drop, identifiers, names)
         columns = _mixed(original, wishes)
-        end = "\r\n" if read.header.end == b"\r\n" else "\n"
         content = table_text(path, original.names, zip(*columns, strict=True), end=end).encode()
     except ValueError as error:
         raise DpgateError(str(error)) from None
+    for name in original.names:
+        check_words(name, known, what=f"a column of {path}", advice="--drop or rename it")
     if is_copy(original, columns):
         raise DpgateError(
             f"{path} would come out as a copy of its rows with other names, which is never handed out; take "
@@ -65,12 +93,23 @@ def scramble_table(path: str, file: Path, wishes: Wishes, names: Pseudonyms, nam
     return Scrambled(original, columns, content, counted(identifiers, real, columns))
 
 
-def _identifiers(real: Columned, named: Named) -> Identifiers:
-    """Raises DpgateError for a column that names people and is to be kept."""
-    ids = {real.names[place] for place in real.ids}
-    if wrong := sorted(ids & set(named.keep)):
-        raise DpgateError(f"--keep {wrong[0]}: it says whose a row of {real.path} is, and is always renamed")
-    return find_identifiers(real.names, real.columns, but=ids | set(named.drop), keep=named.keep)
+def _with_strays(real: Columned, named: Named, found: Identifiers, known: Set[str]) -> Identifiers:
+    but = {each.name for each in found.found} | {real.names[place] for place in real.ids} | set(named.drop)
+    strays = find_strays(real.names, real.columns, known, but=but, keep=named.keep)
+    return Identifiers((*found.found, *strays))
+
+
+def _read(path: str, file: Path, named: Named) -> tuple[Columned, Literal["\n", "\r\n"]]:
+    """The table by column, and how its lines end."""
+    if file.stat().st_size > MOST_BYTES:
+        raise DpgateError(f"{path} has more than {MOST_BYTES // 2**20} MB; divide it, or --exclude it")
+    try:
+        read = read_rows(path, file.read_bytes())
+    except ValueError as error:
+        raise DpgateError(str(error)) from None
+    found = set(id_columns(read.header, read.rows))
+    own = found | {place for place, name in enumerate(read.header.cells) if name in named.ids}
+    return read_columns(path, read, own), "\r\n" if read.header.end == b"\r\n" else "\n"
 
 
 def counted(identifiers: Identifiers, real: Columned, columns: Columns) -> tuple[Identifier, ...]:

@@ -163,6 +163,73 @@ def test_numbers_of_records_still_meet_between_tables(tmp_path: Path) -> None:
     assert outcome.people == PEOPLE
 
 
+def with_copies(data: Path) -> list[dict[str, str]]:
+    """The people's numbers under names that say nothing, beside those that do, and in another table."""
+    data.mkdir()
+    rows = people()
+    written(
+        data / "a.csv", [{"participant_id": row["id"], "ref": row["id"], "age": row["age"]} for row in rows]
+    )
+    written(data / "b.csv", [{"code": row["id"], "height": row["height"], "age": row["age"]} for row in rows])
+    return rows
+
+
+def test_numbers_that_are_renamed_in_one_place_stand_in_no_other(tmp_path: Path) -> None:
+    rows = with_copies(tmp_path / "data")
+    outcome = run(tmp_path / "data", tmp_path / "out")
+    text = "".join(file.read_text() for file in (tmp_path / "out").rglob("*.csv"))
+    assert not [row["id"] for row in rows if row["id"] in text]
+    assert [(one.name, one.fate) for table in outcome.tables for one in table.identifiers] == [
+        ("ref", "renamed"),
+        ("code", "renamed"),
+    ]
+    kept = run(tmp_path / "data", tmp_path / "kept", named=Named(keep=("code",)))
+    assert [one.reappear for table in kept.tables for one in table.identifiers if one.name == "code"] == [
+        PEOPLE
+    ]
+
+
+def test_without_the_search_they_stand_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The control: nothing in these columns' names or cells says that they number people."""
+    monkeypatch.setattr(tables, "find_strays", lambda *_, **__: ())
+    rows = with_copies(tmp_path / "data")
+    run(tmp_path / "data", tmp_path / "out")
+    text = (tmp_path / "out" / "b.csv").read_text()
+    assert all(row["id"] in text for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("path", "header", "said"),
+    [
+        ("scan_48211.nii", "height", "the path scan_48211.nii names somebody"),
+        ("48211/scan.json", "height", "the path 48211/scan.json names somebody"),
+        ("scan.nii", "48211", "a column of b.csv names somebody"),
+    ],
+)
+def test_a_number_in_a_path_or_a_header_is_refused(tmp_path: Path, path: str, header: str, said: str) -> None:
+    data = tmp_path / "data"
+    data.mkdir()
+    rows = people()
+    written(data / "a.csv", [{"id": row["id"], "age": row["age"], "hand": row["hand"]} for row in rows])
+    written(data / "b.csv", [{header: row["height"], "weight": row["weight"]} for row in rows])
+    (data / path).parent.mkdir(exist_ok=True)
+    (data / path).touch()
+    with pytest.raises(DpgateError, match=said):
+        run(data, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_few_equal_numbers_are_chance(tmp_path: Path) -> None:
+    """Steps of a day, of which three are somebody's number, too."""
+    data = tmp_path / "data"
+    data.mkdir()
+    rows = people()
+    steps = [row["id"] if at < 3 else str(9000 + 7 * at) for at, row in enumerate(rows)]
+    each = [{"id": row["id"], "steps": one, "age": row["age"]} for row, one in zip(rows, steps, strict=True)]
+    outcome = run(written(data / "a.csv", each), tmp_path / "out")
+    assert found(outcome) == {"id": ("renamed", PEOPLE, 3)}
+
+
 def test_a_table_of_nothing_but_identifiers_is_refused(tmp_path: Path) -> None:
     source = written(tmp_path / "t.csv", [{"SSN": row["SSN"], "name": row["name"]} for row in people()])
     with pytest.raises(DpgateError, match="no column left"):

@@ -1,0 +1,48 @@
+"""Numbers of people and records where nobody looked for them: in other columns, headers and names of files.
+
+A number that is renamed in one place and left in another hands out whose it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence, Set
+
+from domain.people_in_paths import label_of
+from dpgate.errors import DpgateError
+from dpgate.scramble.identifiers import Identifier, real_values
+
+SHORTEST = 5
+"""Characters: shorter ones, such as 01, are ages, visits and runs as well."""
+
+SHARE = 0.1
+"""Of the different values of a column: a few may be equal by chance."""
+
+
+def numbers_in(columns: Sequence[Sequence[str]]) -> frozenset[str]:
+    """What these columns call people and records, where that is long enough to be nothing else."""
+    labels = (label_of(cell.strip()) for column in columns for cell in real_values(column))
+    return frozenset(label for label in labels if len(label) >= SHORTEST)
+
+
+def find_strays(
+    names: Sequence[str],
+    columns: Sequence[Sequence[str]],
+    known: Set[str],
+    *,
+    but: Set[str],
+    keep: Sequence[str],
+) -> Iterator[Identifier]:
+    """Columns `but` those that are looked after, which hold numbers that are known from elsewhere."""
+    for name, column in zip(names, columns, strict=True):
+        values = real_values(column)
+        found = sum(label_of(value.strip()) in known for value in values)
+        if name not in but and found and found >= SHARE * len(values):
+            yield Identifier(name, "RECORD_ID", "kept" if name in keep else "renamed", len(values))
+
+
+def check_words(text: str, known: Set[str], *, what: str, advice: str) -> None:
+    """Raises DpgateError where a header or a path has one of them as a word."""
+    words = {*re.split(r"[^A-Za-z0-9+]", text), *re.split(r"[/_.\s]", text), text}
+    if not known.isdisjoint(words):
+        raise DpgateError(f"{what} names somebody by a number that is renamed in a table; {advice}")
