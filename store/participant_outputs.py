@@ -2,7 +2,8 @@
 
 One file for each person, pipeline and image, named by a keyed digest of all that decides its content. The
 next job of the same pipeline finds it, one with a changed person, pipeline or image does not, and names tell
-nothing. The first who keeps an outcome wins: every run of a job must see the same one.
+nothing. The first who keeps an outcome wins: every run of a job must see the same one. Another cohort never
+finds it: what one rights holder's job does and takes would depend on whether another has the same person.
 """
 
 from __future__ import annotations
@@ -31,8 +32,8 @@ class ParticipantOutputs:
         self._root = root
         self._key = keys.participants
 
-    def of_job(self, job_id: str) -> JobOutputs:
-        return JobOutputs(self, job_id)
+    def of_job(self, job_id: str, *, cohort: str) -> JobOutputs:
+        return JobOutputs(self, job_id, cohort)
 
     def remove_unused(self, *, since: datetime) -> int:
         """Remove what no job has used since then, and what a dead worker did not finish; how many files."""
@@ -90,29 +91,32 @@ class JobOutputs:
     again.
     """
 
-    def __init__(self, area: ParticipantOutputs, job_id: str) -> None:
-        self._area, self._job = area, job_id.encode()
+    def __init__(self, area: ParticipantOutputs, job_id: str, cohort: str) -> None:
+        self._area, self._job, self._cohort = area, job_id.encode(), cohort.encode()
 
     def status(self, name: bytes) -> bool | None:
         """True: written; False: failed in this job; None: not run yet. Whatever is found counts as used."""
         if _touch(self._failure(name)):
             return False
-        return True if _touch(self._area.path_of(name)) else None
+        return True if _touch(self._written(name)) else None
 
     def size(self, name: bytes) -> int:
         """Bytes as sealed: a little more than `read` gives. Raises PlatformError as `read` does."""
-        return self._area.size(self._area.path_of(name))
+        return self._area.size(self._written(name))
 
     def read(self, name: bytes) -> Tree:
         """Raises PlatformError when nothing is kept under this name."""
-        return _unpacked(self._area.read(self._area.path_of(name)))
+        return _unpacked(self._area.read(self._written(name)))
 
     def keep(self, name: bytes, tree: Tree | None) -> None:
         """What a person's run wrote, by path; None for a run that failed."""
         if tree is None:
             self._area.write(self._failure(name), iter(()))
         else:
-            self._area.write(self._area.path_of(name), _packed(tree))
+            self._area.write(self._written(name), _packed(tree))
+
+    def _written(self, name: bytes) -> Path:
+        return self._area.path_of(name, b"of the cohort", self._cohort)
 
     def _failure(self, name: bytes) -> Path:
         return self._area.path_of(name, self._job)

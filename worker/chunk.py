@@ -161,7 +161,7 @@ def participant_level(zone: WorkerZone, chunk: Chunk) -> ParticipantLevel:
         pipeline=_request(chunk).pipeline,
         image_digest=chunk.job.image_digest,
         people=_people(zone, chunk.dataset),
-        outputs=zone.participants.of_job(chunk.job.id),
+        outputs=zone.participants.of_job(chunk.job.id, cohort=chunk.dataset.cohort),
     )
 
 

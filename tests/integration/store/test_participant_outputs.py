@@ -20,6 +20,7 @@ TREE = {
     "sub-01/empty": b"",
 }
 NAME, OTHER = b"n" * 32, b"o" * 32
+COHORT = "heights"
 
 
 @pytest.fixture
@@ -32,40 +33,55 @@ def files_in(folder: Path) -> list[Path]:
 
 
 def test_what_is_kept_comes_back_for_every_job(area: ParticipantOutputs) -> None:
-    assert area.of_job("job-1").status(NAME) is None
-    area.of_job("job-1").keep(NAME, TREE)
+    assert area.of_job("job-1", cohort=COHORT).status(NAME) is None
+    area.of_job("job-1", cohort=COHORT).keep(NAME, TREE)
     for job in ("job-1", "job-2"):
-        assert area.of_job(job).status(NAME) is True
-        assert area.of_job(job).read(NAME) == TREE
-        assert area.of_job(job).status(OTHER) is None
+        assert area.of_job(job, cohort=COHORT).status(NAME) is True
+        assert area.of_job(job, cohort=COHORT).read(NAME) == TREE
+        assert area.of_job(job, cohort=COHORT).status(OTHER) is None
+
+
+def test_another_cohort_never_finds_it(area: ParticipantOutputs, tmp_path: Path) -> None:
+    area.of_job("job-1", cohort=COHORT).keep(NAME, TREE)
+    theirs = area.of_job("job-1", cohort="asked")
+    assert theirs.status(NAME) is None
+    with pytest.raises(PlatformError):
+        theirs.read(NAME)
+    theirs.keep(NAME, {})
+    assert area.of_job("job-1", cohort=COHORT).read(NAME) == TREE
+    assert len(files_in(tmp_path)) == 2
 
 
 def test_nothing_written_is_an_outcome_too(area: ParticipantOutputs) -> None:
-    area.of_job("job-1").keep(NAME, {})
-    assert area.of_job("job-1").status(NAME) is True
-    assert area.of_job("job-1").read(NAME) == {}
+    area.of_job("job-1", cohort=COHORT).keep(NAME, {})
+    assert area.of_job("job-1", cohort=COHORT).status(NAME) is True
+    assert area.of_job("job-1", cohort=COHORT).read(NAME) == {}
 
 
 def test_a_failure_counts_for_its_job_alone(area: ParticipantOutputs) -> None:
-    area.of_job("job-1").keep(NAME, None)
-    assert area.of_job("job-1").status(NAME) is False
-    assert area.of_job("job-2").status(NAME) is None
-    area.of_job("job-2").keep(NAME, TREE)
-    assert area.of_job("job-1").status(NAME) is False
-    assert area.of_job("job-2").status(NAME) is True
+    area.of_job("job-1", cohort=COHORT).keep(NAME, None)
+    assert area.of_job("job-1", cohort=COHORT).status(NAME) is False
+    assert area.of_job("job-2", cohort=COHORT).status(NAME) is None
+    area.of_job("job-2", cohort=COHORT).keep(NAME, TREE)
+    assert area.of_job("job-1", cohort=COHORT).status(NAME) is False
+    assert area.of_job("job-2", cohort=COHORT).status(NAME) is True
 
 
 def test_the_first_outcome_stays(area: ParticipantOutputs) -> None:
     with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda n: area.of_job("job-1").keep(NAME, {"sub-01/n": b"%d" % n}), range(32)))
-    first = area.of_job("job-1").read(NAME)
-    area.of_job("job-2").keep(NAME, TREE)
-    assert area.of_job("job-2").read(NAME) == first
+        list(
+            pool.map(
+                lambda n: area.of_job("job-1", cohort=COHORT).keep(NAME, {"sub-01/n": b"%d" % n}), range(32)
+            )
+        )
+    first = area.of_job("job-1", cohort=COHORT).read(NAME)
+    area.of_job("job-2", cohort=COHORT).keep(NAME, TREE)
+    assert area.of_job("job-2", cohort=COHORT).read(NAME) == first
 
 
 def test_at_rest_nothing_is_plain_and_nobody_else_may_read(area: ParticipantOutputs, tmp_path: Path) -> None:
-    area.of_job("job-1").keep(NAME, TREE)
-    area.of_job("job-canary").keep(OTHER, None)
+    area.of_job("job-1", cohort=COHORT).keep(NAME, TREE)
+    area.of_job("job-canary", cohort=COHORT).keep(OTHER, None)
     found = files_in(tmp_path)
     assert len(found) == 2
     for path in found:
@@ -77,13 +93,13 @@ def test_at_rest_nothing_is_plain_and_nobody_else_may_read(area: ParticipantOutp
 
 def test_under_another_key_the_same_person_has_another_name(tmp_path: Path) -> None:
     for master in (bytes(32), bytes([1]) * 32):
-        ParticipantOutputs(tmp_path, Keys(master)).of_job("job-1").keep(NAME, TREE)
+        ParticipantOutputs(tmp_path, Keys(master)).of_job("job-1", cohort=COHORT).keep(NAME, TREE)
     assert len(files_in(tmp_path)) == 2
 
 
 @pytest.mark.parametrize("change", ["flip", "cut", "swap", "gone"])
 def test_what_was_changed_does_not_open(area: ParticipantOutputs, tmp_path: Path, change: str) -> None:
-    kept = area.of_job("job-1")
+    kept = area.of_job("job-1", cohort=COHORT)
     kept.keep(NAME, TREE)
     (path,) = files_in(tmp_path)
     content = bytearray(path.read_bytes())
@@ -104,21 +120,25 @@ def test_what_was_changed_does_not_open(area: ParticipantOutputs, tmp_path: Path
 
 def test_what_nobody_used_for_long_goes(area: ParticipantOutputs, tmp_path: Path) -> None:
     for number in range(3):
-        area.of_job("job-1").keep(bytes([number]) * 32, TREE)
+        area.of_job("job-1", cohort=COHORT).keep(bytes([number]) * 32, TREE)
     (tmp_path / "participants" / "00").mkdir(exist_ok=True)
     (tmp_path / "participants" / "00" / ".unfinished").write_bytes(b"of a dead worker")
     long_ago = (datetime.now(UTC) - timedelta(days=40)).timestamp()
     for path in files_in(tmp_path):
         os.utime(path, (long_ago, long_ago))
-    assert area.of_job("job-2").status(bytes(32)) is True  # used again
+    assert area.of_job("job-2", cohort=COHORT).status(bytes(32)) is True  # used again
     assert area.remove_unused(since=datetime.now(UTC) - timedelta(days=30)) == 3
-    assert [area.of_job("job-2").status(bytes([number]) * 32) for number in range(3)] == [True, None, None]
+    assert [area.of_job("job-2", cohort=COHORT).status(bytes([number]) * 32) for number in range(3)] == [
+        True,
+        None,
+        None,
+    ]
     assert len(files_in(tmp_path)) == 1
 
 
 def test_a_write_that_fails_leaves_nothing(area: ParticipantOutputs, tmp_path: Path) -> None:
     broken = {"sub-01/a": b"x" * (3 << 20), "sub-01/b": "no bytes"}
     with pytest.raises(TypeError):
-        area.of_job("job-1").keep(NAME, broken)  # type: ignore[arg-type]
+        area.of_job("job-1", cohort=COHORT).keep(NAME, broken)  # type: ignore[arg-type]
     assert not files_in(tmp_path)
-    assert area.of_job("job-1").status(NAME) is None
+    assert area.of_job("job-1", cohort=COHORT).status(NAME) is None

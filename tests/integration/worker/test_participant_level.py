@@ -6,10 +6,12 @@ from statistics import fmean
 from typing import Any
 
 import pytest
+from factories import given_user
 from heights import LOWER, PEOPLE, UPPER
 from levels import PARTICIPANT, TWO_LEVELS, NotingSandbox, noting, two_level_fields
 from zones import Bench, check_books, given_heights, submit
 
+from domain.permissions import Role
 from domain.states import JobState
 from privacy.partition import assign_blocks, derive_key
 
@@ -83,6 +85,19 @@ def test_only_what_changed_runs_again(bench: Bench) -> None:
     assert people_of_runs(sandbox) == []
     released(bench, TWO_LEVELS + "# another pipeline\n", epsilon="100")
     assert people_of_runs(sandbox) == sorted(set(PEOPLE) - {"sub-5"})
+
+
+def test_what_is_kept_of_one_rights_holders_people_is_kept_of_nobody_elses(bench: Bench) -> None:
+    """Otherwise a rival's release would be as early, and say, as it is where `holder` has the same people."""
+    bench, sandbox = noting(bench)
+    given_heights(bench)
+    released(bench, epsilon="100")
+    sandbox.take("participant")
+    with bench.database.transaction() as connection:
+        given_user(connection, "rival", Role.RIGHTS_HOLDER)
+    given_heights(bench, owner="rival", name="asked")
+    released(bench, dataset="asked", epsilon="100")
+    assert people_of_runs(sandbox) == sorted(PEOPLE)
 
 
 def test_a_group_run_has_the_outputs_of_its_own_people_and_no_others(bench: Bench) -> None:
