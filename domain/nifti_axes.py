@@ -17,6 +17,9 @@ PATTERN = "^([RL][AP][SI]|[RL][SI][AP]|[AP][RL][SI]|[AP][SI][RL]|[SI][RL][AP]|[S
 """One letter for each axis of the voxels, as in RAS."""
 
 _LETTERS = ("RL", "AP", "SI")
+_CODES = frozenset(range(6))
+"""Of transforms; 0: there is none."""
+
 _FLAT = 1e-3
 """The volume between three axes of length 1, below which they lie in one plane."""
 
@@ -39,19 +42,20 @@ def affine_rows(orientation: str, zooms: Sequence[float]) -> tuple[tuple[float, 
 
 def read_affine(head: bytes, order: str, *, is_second: bool) -> Affine | None:
     """Of a header that is long enough; None where it does not say, says nonsense, or its two transforms lead
-    to other sides: programs differ in which of them they take."""
+    to other sides: programs differ in which of them they take, and in what they make of an unknown code."""
     codes, number, start = ("2i", "d", 344) if is_second else ("2h", "f", 252)
     by_quaternion, by_rows = struct.unpack_from(order + codes, head, start)
-    start += 8 if is_second else 4
-    turned = _turned(head, f"{order}%d{number}", start, is_second=is_second) if by_quaternion > 0 else None
-    if by_rows <= 0:
-        return turned
-    first = start + 6 * struct.calcsize(f"<{number}")
-    found = struct.unpack_from(f"{order}12{number}", head, first)
-    rows = _sound([found[:4], found[4:8], found[8:12]])
-    if rows and turned and letters_of(rows) != letters_of(turned):
+    if not {by_quaternion, by_rows} <= _CODES:
         return None
-    return rows
+    start += 8 if is_second else 4
+    found = []
+    if by_rows:
+        numbers = struct.unpack_from(f"{order}12{number}", head, start + 6 * struct.calcsize(f"<{number}"))
+        found.append(_sound([numbers[:4], numbers[4:8], numbers[8:12]]))
+    if by_quaternion:
+        found.append(_turned(head, f"{order}%d{number}", start, is_second=is_second))
+    axes = {letters_of(each) if each else None for each in found}
+    return found[0] if len(axes) == 1 else None
 
 
 def _turned(head: bytes, form: str, start: int, *, is_second: bool) -> Affine | None:

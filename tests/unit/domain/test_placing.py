@@ -186,6 +186,19 @@ def test_a_header_whose_two_transforms_disagree_says_nothing(kind):
         shape.read(both.to_bytes())
 
 
+@pytest.mark.parametrize("place", [252, 254])
+@pytest.mark.parametrize("code", [-1, 6, 9, 32767])
+def test_an_unknown_code_says_nothing(place, code):
+    """nibabel takes it for none, and then a default that leads to the left; others take the transform."""
+    image = image_of(PLACED)
+    image.set_sform(PLACED, code=1)
+    image.set_qform(PLACED, code=1)
+    head = bytearray(image.to_bytes())
+    assert nifti.read_grid("x.nii", bytes(head)).axes == "RAS"
+    struct.pack_into("<h", head, place, code)
+    assert nifti.read_grid("x.nii", bytes(head)).affine is None
+
+
 @pytest.mark.parametrize(
     "affine",
     [((2.0, 2, 0, 0), (0, 0, 0, 0), (0, 0, 2, 0)), ((2.0, 2, 0, 0), (0, 1e-5, 0, 0), (0, 0, 2, 0))],
@@ -202,6 +215,8 @@ def test_an_edge_below_zero_is_nonsense():
     head = bytearray(image.to_bytes())
     assert nifti.read_grid("x.nii", bytes(head)).axes == "RAS"
     struct.pack_into("<f", head, 80, -2)
+    assert nifti.read_grid("x.nii", bytes(head)).affine is None
+    struct.pack_into("<h", head, 254, 1)  # rows that are sound do not mend it
     assert nifti.read_grid("x.nii", bytes(head)).affine is None
 
 
