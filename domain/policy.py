@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field, StringConstraints, ValidationInfo, field_validator, model_validator
 
-from domain.channels import ChannelName, beyond_default, of_default_sandbox, ordered, premise
+from domain.channels import ALL_CHANNELS, ChannelName, beyond_default, of_default_sandbox, ordered, premise
 from domain.isolation import Isolation
 from domain.loss import Epsilon, micro
 from domain.model import Model, Number, Slug, Whole
@@ -156,6 +156,11 @@ class Policy(Model):
     def all_accepted_channels(self) -> tuple[ChannelName, ...]:
         """By which runs may be able to signal to each other: those of the default sandbox among them."""
         return ordered((*of_default_sandbox(self.isolation, self.timing.mode), *self.accepted_channels))
+
+    def accepted_for(self, guarantee: GuaranteeClass) -> tuple[ChannelName, ...]:
+        """Those that may be open where runs for this class are made. What has no formal guarantee rests on
+        people who have read its code: it runs anywhere."""
+        return ALL_CHANNELS if guarantee is GuaranteeClass.EMPIRICAL else self.all_accepted_channels
 
     def unaccepted(self, left_open: Iterable[ChannelName]) -> tuple[ChannelName, ...]:
         """Those channels of a run's surroundings that this policy does not accept."""

@@ -157,11 +157,13 @@ def stage(zone: WorkerZone, chunk: Chunk, mechanism: BlackBox, level: Participan
 def participant_level(zone: WorkerZone, chunk: Chunk) -> ParticipantLevel:
     """That of the chunk's job, on all people of its data set."""
     assert chunk.job.image_digest is not None
+    request = _request(chunk)
     return ParticipantLevel(
-        pipeline=_request(chunk).pipeline,
+        pipeline=request.pipeline,
         image_digest=chunk.job.image_digest,
         people=_people(zone, chunk.dataset),
         outputs=zone.participants.of_job(chunk.job.id, cohort=chunk.dataset.cohort),
+        accepted=chunk.dataset.declaration.policy.accepted_for(request.guarantee),
     )
 
 

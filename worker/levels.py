@@ -19,7 +19,7 @@ from worker.stage import People, single
 Tree = Mapping[str, bytes]
 DESCRIPTION = "dataset_description.json"
 _BIDS_VERSION = "1.8.0"
-_FORM = b"outcome of a participant level, 1"
+_FORM = b"outcome of a participant level, 2"
 _MIB = 1024 * 1024
 _FAR_MORE = 2  # a sealed outcome is a little larger than its files
 
@@ -51,12 +51,17 @@ class Outcome:
 
 @dataclass(frozen=True)
 class ParticipantLevel:
-    """The participant level of one pipeline, in one image, on the people of one data set."""
+    """The participant level of one pipeline, in one image, on the people of one data set.
+
+    `accepted`: by what runs may be able to signal to each other where it is made. A job finds no outcome of
+    one that accepted something else: its own guarantee would then rest on what its policy never accepted.
+    """
 
     pipeline: Pipeline
     image_digest: str
     people: People
     outputs: PersonOutputs
+    accepted: tuple[str, ...] = ()
     _names: dict[str, bytes] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def is_done(self, person: str) -> bool:
@@ -107,6 +112,7 @@ class ParticipantLevel:
                 self.image_digest.encode(),
                 self.people.folder_of(person).encode(),
                 self.people.digest_of(person),
+                ",".join(self.accepted).encode(),
             )
             self._names[person] = hashlib.sha256(b"\0".join(decided)).digest()
         return self._names[person]

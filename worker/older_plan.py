@@ -1,7 +1,8 @@
 """A job that was running when the platform was upgraded: its chunks may be numbered by another rule.
 
 What a chunk's number means comes from the schedule, and a version may cut that in another way, as the one did
-that gave the participant level chunks of its own. Then all runs start again under this version's schedule:
+that gave the participant level chunks of its own. Or it made people's outcomes before it was kept where runs
+are made, and what it made is not found any more. Then all runs start again under this version's schedule:
 nothing of them has left the worker zone, the noise is not drawn, and the charge covers them.
 """
 
@@ -21,20 +22,35 @@ log = logging.getLogger(__name__)
 
 def start_again_if_older(connection: sa.Connection, job: Job, schedule: Schedule) -> None:
     """Plan the job's chunks anew, unless they and the runs that they have done are those of this schedule."""
-    if _fits(runs.progress(connection, job.id), schedule):
+    if _is_ours(connection, job, schedule):
         return
     if jobs.get(connection, job.id, lock=True).state is not JobState.RUNNING:
         return
-    if _fits(runs.progress(connection, job.id), schedule):  # another worker was first
+    if _is_ours(connection, job, schedule):  # another worker was first
         return
     runs.discard(connection, job.id)
     runs.plan(connection, job_id=job.id, count=schedule.chunks)
     log.warning("job %s was planned by another version: its runs start again", job.id)
 
 
-def _fits(progress: runs.Progress, schedule: Schedule) -> bool:
+def _is_ours(connection: sa.Connection, job: Job, schedule: Schedule) -> bool:
+    progress = runs.progress(connection, job.id)
     if progress.chunks and all(progress.chunks.values()):
         return True  # whatever they meant, no run is left
+    return _fits(progress, schedule) and _people_are_placed(connection, job, progress, schedule)
+
+
+def _people_are_placed(
+    connection: sa.Connection, job: Job, progress: runs.Progress, schedule: Schedule
+) -> bool:
+    """Whether it is on record where each chunk of the participant level ran that is done."""
+    done = (number for number, is_done in progress.chunks.items() if is_done)
+    people = {number for number in done if schedule.is_participant(number)}
+    places = enumerate(runs.places(connection, job.id))
+    return all(place is not None for number, place in places if number in people)
+
+
+def _fits(progress: runs.Progress, schedule: Schedule) -> bool:
     if len(progress.chunks) != schedule.chunks:
         return False
     done = [number for number, is_done in progress.chunks.items() if is_done]

@@ -28,13 +28,19 @@ class RunsOnRecord:
 
 
 def runs_premise(job: Job, dataset: Dataset, on_record: RunsOnRecord) -> dict[str, Any] | None:
-    """None for a query, in which nothing but the platform's own code runs."""
+    """None for a query, in which nothing but the platform's own code runs.
+
+    What a participant level made of a person may be kept from an earlier job, and which was can depend on the
+    data. So such a job names all channels that its policy accepts: nothing is kept for it from elsewhere.
+    """
     if not isinstance(job.request, JobRequest):
         return None
     policy = dataset.declaration.policy
     where = [_read(place) for place in on_record.places]
     known = [place for place in where if place is not None]
     channels = _open_in(known, is_all=len(known) == len(where))
+    if "participant" in job.request.pipeline.manifest.levels:
+        channels = ordered((*channels, *policy.accepted_for(job.request.guarantee)))
     said = {
         "isolation": policy.isolation.value,
         "backends": sorted({place.backend.value for place in known}),

@@ -106,6 +106,19 @@ def another_cut(bench: Bench, job_id: str) -> None:
         connection.execute(run_outputs.update().where(run_outputs.c.run == 0).values(run=3))
 
 
+@pytest.mark.parametrize("is_older", [True, False])
+def test_people_whose_runs_nobody_knows_where_to_find_start_again(bench: Bench, is_older: bool) -> None:
+    """A version that did not keep where runs are made gave their outcomes other names, too."""
+    bench, sandbox, job_id = running(bench)
+    bench.deliver(("chunk", job_id, 0))
+    assert sandbox.take("participant")
+    if is_older:
+        with bench.database.transaction() as connection:
+            connection.execute(chunks.update().values(ran_in=None))
+    assert chunk_module.claim_chunk(bench.zone, job_id, 1) is not None
+    assert [row["state"] for row in bench.rows(chunks)].count("DONE") == (0 if is_older else 1)
+
+
 @pytest.mark.parametrize(("change", "again"), [(None, 0), (one_more_chunk, 1), (another_cut, 1)])
 def test_only_another_plan_starts_again(bench: Bench, change: Change | None, again: int) -> None:
     given_heights(bench)

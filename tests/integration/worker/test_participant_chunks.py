@@ -14,11 +14,15 @@ from heights import PEOPLE
 from levels import TWO_LEVELS, NotingSandbox, noting, two_level_fields
 from zones import Bench, check_books, given_heights, open_bench, submit
 
+from domain.channels import ChannelName
+from domain.dataset import Dataset
 from domain.states import JobState
+from store import policies
 from store.tables import chunks, run_outputs
 from worker import time_grid
 from worker.chunk import Chunk, claim_chunk, order_of, participant_level
 from worker.execute import execute_chunk
+from worker.levels import ParticipantLevel
 from worker.order import for_participants
 from worker.participant_chunk import people_of, run_people
 from worker.sandbox.protocol import RunResult, SandboxUnavailable
@@ -121,6 +125,34 @@ def test_two_jobs_at_once_share_what_is_there(bench: Bench) -> None:
     bench.drive()
     assert {bench.job(job_id).state for job_id in (first, second)} == {JobState.RELEASED}
     assert len(sandbox.take("participant")) == len(PEOPLE)
+
+
+def accept(bench: Bench, dataset: Dataset, *channels: ChannelName) -> None:
+    """By the policy in effect for jobs that are submitted from now on."""
+    with bench.database.transaction() as connection:
+        before = policies.in_effect(connection, dataset.name)
+        assert before is not None
+        after = before.policy.model_copy(update={"accepted_channels": channels})
+        how = {"expected": before.number, "by": "holder", "reason": "so", "now": bench.clock()}
+        policies.change(connection, dataset=dataset, policy=after, **how)
+
+
+def level_of(bench: Bench, job_id: str) -> ParticipantLevel:
+    chunk = claim_chunk(bench.zone, job_id, 0)
+    assert chunk is not None
+    bench.sent.take()
+    return participant_level(bench.zone, chunk)
+
+
+def test_nothing_is_kept_for_a_job_whose_policy_accepts_fewer_channels(bench: Bench) -> None:
+    dataset = given_heights(bench)
+    accept(bench, dataset, "pipe_count", "mount_numbers", "shared_pages", "pid_numbers")
+    first, second = (level_of(bench, running(bench, epsilon=epsilon)) for epsilon in ("100", "200"))
+    for person in PEOPLE:
+        first.outputs.keep(first.name_of(person), {})
+    assert all(map(second.is_done, PEOPLE))
+    accept(bench, dataset)
+    assert not any(map(level_of(bench, running(bench, epsilon="300")).is_done, PEOPLE))
 
 
 def test_an_outcome_that_is_gone_stops_the_job_and_changes_no_result(bench: Bench) -> None:

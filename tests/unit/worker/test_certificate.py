@@ -14,9 +14,10 @@ from typing import Any
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from factories import NOW, make_dataset, make_job_request, mechanism_fields
+from factories import NOW, make_dataset, make_declaration, make_job_request, make_policy, mechanism_fields
 
 from domain.channels import ALL_CHANNELS, left_open
+from domain.dataset import Dataset
 from domain.image import SyscallTable
 from domain.isolation import Isolation
 from domain.job import Job
@@ -214,8 +215,11 @@ def test_it_holds_no_block_output(release: Release) -> None:
     assert not re.search(r"(?<![\d.])1000(?![\d.])", text)
 
 
-def premise_of(places: list[dict[str, Any] | None], **more: Any) -> dict[str, Any]:
-    found = runs_premise(make_job().model_copy(update=more), make_dataset(), RunsOnRecord(places, NOW))
+def premise_of(
+    places: list[dict[str, Any] | None], *, dataset: Dataset | None = None, **more: Any
+) -> dict[str, Any]:
+    job = make_job().model_copy(update=more)
+    found = runs_premise(job, dataset or make_dataset(), RunsOnRecord(places, NOW))
     assert found is not None
     return found
 
@@ -237,6 +241,20 @@ def test_chunks_of_several_workers_leave_open_what_any_of_them_does():
     both = premise_of([PLACE, docker])
     assert both["backends"] == ["docker", "supervised, warm"]
     assert {"filesystem_numbers", "pipe_count"} <= set(both["openChannels"])
+
+
+def test_outcomes_of_people_may_be_kept_from_wherever_the_policy_accepts_runs():
+    levels = {"levels": ("participant", "group")}
+    request = make_job().request
+    manifest = request.pipeline.manifest.model_copy(update=levels)
+    pipeline = request.pipeline.model_copy(update={"manifest": manifest})
+    job = {"request": request.model_copy(update={"pipeline": pipeline})}
+    policy = make_policy(accepted_channels=["pid_numbers"])
+    dataset = make_dataset(declaration=make_declaration().model_copy(update={"policy": policy}))
+    assert premise_of([PLACE], dataset=dataset)["openChannels"] == premise_of([PLACE])["openChannels"]
+    found = premise_of([PLACE], dataset=dataset, **job)
+    assert found["openChannels"] == list(policy.all_accepted_channels)
+    assert "pid_numbers" in found["sentence"]
 
 
 def test_where_a_chunk_ran_may_be_unknown_and_then_nothing_is_ruled_out():

@@ -72,9 +72,11 @@ class Twelve:
         return []
 
 
-def level_of(folder: Path, source: Twelve | None = None, *, image: str = "sha256:1") -> ParticipantLevel:
+def level_of(
+    folder: Path, source: Twelve | None = None, *, image: str = "sha256:1", accepted: tuple[str, ...] = ()
+) -> ParticipantLevel:
     people = open_people(make_declaration(layout="bids"), source or Twelve())
-    return ParticipantLevel(make_pipeline(), image, people, PlainOutputs(folder))
+    return ParticipantLevel(make_pipeline(), image, people, PlainOutputs(folder), accepted)
 
 
 def keep(level: ParticipantLevel, *people: str) -> None:
@@ -139,10 +141,11 @@ def test_in_tables_a_name_that_is_no_plain_folder_gets_one(subtests: pytest.Subt
             assert own_files(folder, {f"{folder}/x": b"1", f"{name}/y": b"2"}) == {f"{folder}/x": b"1"}
 
 
-def test_another_image_or_changed_files_are_another_outcome(tmp_path: Path) -> None:
+def test_another_image_other_channels_or_changed_files_are_another_outcome(tmp_path: Path) -> None:
     keep(level_of(tmp_path), *PEOPLE)
     assert all(map(level_of(tmp_path).is_done, PEOPLE))
     assert not any(map(level_of(tmp_path, image="sha256:2").is_done, PEOPLE))
+    assert not any(map(level_of(tmp_path, accepted=("pipe_count",)).is_done, PEOPLE))
     changed = level_of(tmp_path, Twelve({"sub-04": b"y"}))
     assert [person for person in PEOPLE if not changed.is_done(person)] == ["sub-04"]
 
