@@ -84,6 +84,7 @@ def _execute_in_turn(zone: WorkerZone, job_id: str, number: int) -> None:
         # the host's fault, not the outcome of a run: the text is ours and names what is missing
         log.error("job %s chunk %s could not be isolated: %s", job_id, number, missing)
         give_back(zone, chunk)
+        zone.turns.end_leftovers()  # while the turn lasts: its run may be what could not be ended
         return
     except (OutcomeMissing, ScanFailed) as failed:
         log.error("job %s chunk %s: %s", job_id, number, failed)

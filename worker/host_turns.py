@@ -4,7 +4,8 @@ Two files that all worker processes of a host have in common, in the scratch fol
 through the door, one at a time, and waits behind it for the runs: alone for all others to end, side by side
 for whoever is alone. So nobody new gets in past somebody who waits, and neither kind starves. The kernel
 drops both locks when a process dies, however it dies. Its runs may outlive it for a moment: a mark that is
-left says so, and the next turn begins when they are gone.
+left says so, and the next turn begins when they are gone. A container outlives its worker for as long as it
+likes, and only a worker with the same sandbox can end it: until one has, no other gets a turn.
 """
 
 from __future__ import annotations
@@ -32,36 +33,67 @@ DYING_S = 1.0
 
 @dataclass(frozen=True)
 class HostTurns:
-    """`root` is the same for all workers of a host. `end_leftovers` kills what runs of dead workers go on."""
+    """`root` is the same for all workers of a host. `end_leftovers` kills what runs of dead workers go on, as
+    far as `sandbox` made them."""
 
     root: Path
+    sandbox: str
     end_leftovers: Callable[[], object]
 
     @contextmanager
     def taken(self, isolation: Isolation) -> Iterator[bool]:
-        """A turn, for as long as the context lasts. False: somebody waits for one already; come back later,
-        so that no more than one process of a host stands idle."""
+        """A turn, for as long as the context lasts. False: somebody waits for one already, or a dead worker's
+        runs may go on; come back later, so that no more than one process of a host stands idle.
+
+        Whoever leaves it with an error may leave runs behind, like somebody who died in it.
+        """
         with _opened(self.root / _DOOR) as door, _opened(self.root / _RUNS) as runs:
             if not _got_in(door):
                 yield False
                 return
             fcntl.flock(runs, fcntl.LOCK_EX if isolation is Isolation.EXCLUSIVE else fcntl.LOCK_SH)
-            self._wait_for_the_dying()
-            with _marked(self.root):
+            if not self._are_gone():
+                yield False
+                return
+            with self._marked():
                 fcntl.flock(door, fcntl.LOCK_UN)
                 yield True
 
-    def _wait_for_the_dying(self) -> None:
-        """Under the door's lock, so that no mark is seen half made."""
+    def _are_gone(self) -> bool:
+        """The runs of the dead. Under the door's lock, so that no mark is seen half made."""
         dead = [mark for mark in self.root.glob(f"{_MARK}*") if _is_of_the_dead(mark)]
         if not dead:
-            return
-        log.warning("a worker of this host died at work: waiting until its runs have ended")
+            return True
+        others = [mark for mark in dead if not mark.name.startswith(self._mark)]
+        if others:
+            log.error(
+                "a worker of this host with another sandbox died or failed at work, and its runs may go on: "
+                "start one with that sandbox, or end its runs and remove %s",
+                ", ".join(map(str, others)),
+            )
+            return False
+        log.warning("a worker of this host died at work or failed: waiting until its runs have ended")
         for _ in range(2):
             self.end_leftovers()
             time.sleep(DYING_S)
         for mark in dead:
             mark.unlink(missing_ok=True)
+        return True
+
+    @property
+    def _mark(self) -> str:
+        return f"{_MARK}{self.sandbox}-"
+
+    @contextmanager
+    def _marked(self) -> Iterator[None]:
+        """A locked file for as long as this process is at work: one that nobody locks is a dead one's."""
+        mark, name = tempfile.mkstemp(prefix=self._mark, dir=self.root)
+        try:
+            fcntl.flock(mark, fcntl.LOCK_EX)
+            yield
+            Path(name).unlink(missing_ok=True)
+        finally:
+            os.close(mark)
 
 
 @contextmanager
@@ -71,18 +103,6 @@ def _opened(path: Path) -> Iterator[int]:
         yield descriptor
     finally:
         os.close(descriptor)
-
-
-@contextmanager
-def _marked(root: Path) -> Iterator[None]:
-    """A locked file for as long as this process is at work: one that nobody locks is a dead one's."""
-    mark, name = tempfile.mkstemp(prefix=_MARK, dir=root)
-    try:
-        fcntl.flock(mark, fcntl.LOCK_EX)
-        yield
-    finally:
-        Path(name).unlink(missing_ok=True)
-        os.close(mark)
 
 
 def _got_in(door: int) -> bool:

@@ -103,6 +103,7 @@ def run_claimed(zone: WorkerZone, found: Rehearsal) -> None:
     except (CannotNow, SandboxUnavailable) as missing:
         log.error("rehearsal %s: %s", found.id, missing)
         TRIES.put_back(zone, found, str(missing) if isinstance(missing, CannotNow) else NOT_ISOLATED)
+        zone.turns.end_leftovers()  # while the turn lasts: its run may be what could not be ended
         return
     with zone.database.transaction() as connection:
         rehearsals.finish(connection, found, runs=runs, preview=ladder, now=zone.now())

@@ -6,6 +6,7 @@ import fcntl
 import os
 import threading
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,7 @@ ALONE, BESIDE = Isolation.EXCLUSIVE, Isolation.SHARED
 @pytest.fixture
 def turns(tmp_path, monkeypatch):
     monkeypatch.setattr(host_turns, "PATIENCE_S", 0.02)
-    return HostTurns(tmp_path, end_leftovers=lambda: None)
+    return HostTurns(tmp_path, "supervised", end_leftovers=lambda: None)
 
 
 class Waiter:
@@ -83,10 +84,33 @@ def test_nobody_overtakes_who_waits_and_only_one_stands_idle(turns):
     waits.end()
 
 
-def test_a_turn_ends_with_an_error_too(turns):
-    with pytest.raises(ZeroDivisionError), turns.taken(ALONE):
+def test_a_turn_ends_with_an_error_too_and_the_next_looks_for_what_it_left(turns, monkeypatch):
+    monkeypatch.setattr(host_turns, "DYING_S", 0)
+    ended = []
+    careful = replace(turns, end_leftovers=lambda: ended.append("runs"))
+    with pytest.raises(ZeroDivisionError), careful.taken(ALONE):
         raise ZeroDivisionError
-    with turns.taken(ALONE) as has_turn:
+    assert not ended
+    for _ in range(2):
+        with careful.taken(ALONE) as has_turn:
+            assert has_turn
+        assert len(ended) == 2
+
+
+@pytest.mark.parametrize("isolation", list(Isolation))
+def test_only_a_worker_with_the_same_sandbox_ends_runs_of_the_dead(turns, monkeypatch, isolation):
+    """Containers outlive their worker, and no other sandbox knows them."""
+    monkeypatch.setattr(host_turns, "DYING_S", 0)
+    mark = turns.root / "turn-mark-docker-dead"
+    mark.touch()
+    strict = replace(turns, end_leftovers=lambda: pytest.fail("they are not ours"))
+    with strict.taken(isolation) as has_turn:
+        assert not has_turn
+    assert mark.exists()
+    with replace(turns, sandbox="docker").taken(isolation) as has_turn:
+        assert has_turn
+    assert not mark.exists()
+    with strict.taken(isolation) as has_turn:
         assert has_turn
 
 
@@ -94,15 +118,17 @@ def test_a_turn_ends_with_an_error_too(turns):
 def test_runs_of_a_worker_that_died_at_work_are_ended_first(tmp_path, monkeypatch, isolation):
     monkeypatch.setattr(host_turns, "DYING_S", 0)
     ended = []
-    turns = HostTurns(tmp_path, end_leftovers=lambda: ended.append(sorted(tmp_path.glob("turn-mark-*"))))
-    (tmp_path / "turn-mark-dead").touch()
+    turns = HostTurns(
+        tmp_path, "supervised", end_leftovers=lambda: ended.append(sorted(tmp_path.glob("turn-mark-*")))
+    )
+    (tmp_path / "turn-mark-supervised-dead").touch()
     with turns.taken(isolation):
-        assert ended == [[tmp_path / "turn-mark-dead"]] * 2
-        assert not (tmp_path / "turn-mark-dead").exists()
+        assert ended == [[tmp_path / "turn-mark-supervised-dead"]] * 2
+        assert not (tmp_path / "turn-mark-supervised-dead").exists()
 
 
 def test_the_mark_of_somebody_alive_is_left_alone(tmp_path):
-    turns = HostTurns(tmp_path, end_leftovers=lambda: pytest.fail("nobody died"))
+    turns = HostTurns(tmp_path, "supervised", end_leftovers=lambda: pytest.fail("nobody died"))
     with turns.taken(BESIDE), turns.taken(BESIDE):
         assert len(list(tmp_path.glob("turn-mark-*"))) == 2
 
