@@ -26,6 +26,7 @@ from worker.collect import collect, default_of, output_context, pack
 from worker.levels import FarTooMuch, ParticipantLevel, has_participant_level
 from worker.older_plan import start_again_if_older
 from worker.order import order_for
+from worker.readiness import of_profile
 from worker.sandbox.protocol import NOTHING, Audience, RunResult, SandboxUnavailable, Slot, SlotOrder
 from worker.sealed_source import SealedSource
 from worker.signalling import surroundings, unaccepted
@@ -75,10 +76,13 @@ def wanted(zone: WorkerZone, job_id: str, number: int) -> Wanted | None:
 
 
 def _refusal(zone: WorkerZone, job: Job, dataset: Dataset, image: images.Image | None) -> Reason | None:
+    """Asked of each worker: another one may have charged the job."""
     if image is None:
         return None  # no code of a data user runs
     assert isinstance(job.request, JobRequest)
-    return unaccepted(job.request, dataset, settings=zone.settings, record=image)
+    return of_profile(zone.settings.isolation, dataset) or unaccepted(
+        job.request, dataset, settings=zone.settings, record=image
+    )
 
 
 def _image_of(connection: Any, job: Job) -> images.Image | None:
@@ -92,6 +96,12 @@ def claim_chunk(zone: WorkerZone, job_id: str, number: int) -> Chunk | None:
         if job.state is not JobState.RUNNING or job.slots is None:
             return None
         dataset = datasets.of_job(connection, job)
+<<<<<<< HEAD
+=======
+        record = images.of_job(connection, job)
+        if record is not None and _refusal(zone, job, dataset, record):
+            return None  # approved anew while it waited for its turn: whoever is asked next says why
+>>>>>>> 9adf3c9 (Ask each worker of a chunk for its profile, too)
         schedule = job.request.schedule(dataset.declaration, slots=job.slots)
         start_again_if_older(connection, job, schedule)
         first = schedule.participant_chunks

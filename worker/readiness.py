@@ -30,14 +30,15 @@ def refusal(
     the database, with what the operator approved.
     """
     return (
-        _of_profile(settings.isolation, dataset)
+        of_profile(settings.isolation, dataset)
         or _of_image(job, image, record)
         or _of_command(job.request, image)
         or _of_channels(job, dataset, settings, record)
     )
 
 
-def _of_profile(profile: Profile, dataset: Dataset) -> Reason | None:
+def of_profile(profile: Profile, dataset: Dataset) -> Reason | None:
+    """Why a worker that insists on so much of isolation leaves these data to others."""
     declared = dataset.declaration
     if profile is Profile.DEV and not declared.synthetic:
         return Reason.NOT_SYNTHETIC

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from heights import MEAN, request_fields
@@ -109,9 +110,12 @@ def test_an_image_for_the_wider_table_and_a_policy_that_does_not_accept_it(
         ends(bench, submit(bench), Reason.CHANNELS_OF_STANDARD)
 
 
-def test_a_chunk_waits_for_a_worker_that_may_run_it(sqlite_url: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("settings", [CONTAINERS, {"isolation": Profile.DEV}, {"isolation": Profile.STRICT}])
+def test_a_chunk_waits_for_a_worker_that_may_run_it(
+    sqlite_url: str, tmp_path: Path, settings: dict[str, Any]
+) -> None:
     """A job that one worker has charged, and a chunk of it that comes to another."""
-    with open_bench(sqlite_url, tmp_path) as bench, closing(bench.another(**CONTAINERS)) as other:
+    with open_bench(sqlite_url, tmp_path) as bench, closing(bench.another(**settings)) as other:
         given_heights(bench)
         job_id = submit(bench)
         bench.deliver(bench.sent.queue.popleft())
