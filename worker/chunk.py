@@ -96,12 +96,6 @@ def claim_chunk(zone: WorkerZone, job_id: str, number: int) -> Chunk | None:
         if job.state is not JobState.RUNNING or job.slots is None:
             return None
         dataset = datasets.of_job(connection, job)
-<<<<<<< HEAD
-=======
-        record = images.of_job(connection, job)
-        if record is not None and _refusal(zone, job, dataset, record):
-            return None  # approved anew while it waited for its turn: whoever is asked next says why
->>>>>>> 9adf3c9 (Ask each worker of a chunk for its profile, too)
         schedule = job.request.schedule(dataset.declaration, slots=job.slots)
         start_again_if_older(connection, job, schedule)
         first = schedule.participant_chunks
