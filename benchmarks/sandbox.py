@@ -160,7 +160,7 @@ def main(tree: Path, *, rounds: int, quick: bool) -> None:
     facts: tuple[Callable, ...] = (print_starts, print_flatness, print_memory, print_endings)
     with everything(tree) as (image, settings, sandboxes):
         for print_fact in facts:
-            print_fact(sandboxes[1], image)
+            print_fact(sandboxes[0], image)
         for case in CASES[:1] if quick else CASES:
             executors = tuple(executors_for(case, image, settings, sandboxes))
             print_table(case, executors, measure(executors, rounds=rounds))
