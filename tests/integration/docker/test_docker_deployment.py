@@ -47,6 +47,12 @@ def process_of(user: int, groups: list[int], task: Callable[[], None]) -> Iterat
             os.waitpid(pid, 0)
 
 
+def listens(path: Path) -> bool:
+    """A socket has its name before anybody listens there."""
+    with socket.socket(socket.AF_UNIX) as asked:
+        return asked.connect_ex(str(path)) == 0
+
+
 def test_neither_of_them_is_root(docker_daemon, digest, sockets_folder):
     folder = sockets_folder / "proxy"
     folder.mkdir()
@@ -76,7 +82,7 @@ def test_neither_of_them_is_root(docker_daemon, digest, sockets_folder):
             assert sandbox.reap() == 0
 
     with process_of(PROXY, [DAEMONS], lambda: main(arguments)):
-        wait_until(listen.exists)
+        wait_until(lambda: listens(listen))
         assert listen.stat().st_mode & 0o777 == 0o660
         with process_of(WORKER, [], work) as worker:
             assert os.waitstatus_to_exitcode(os.waitpid(worker, 0)[1]) == 0
