@@ -28,17 +28,8 @@ Whitehouse, Ramdas, Rogers, Wu 2023 for filters.)
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from decimal import Context, Decimal
-from fractions import Fraction
-
-from privacy.concentrated import ceil_pico, rho_of_pure
-from privacy.cost import ATTO, PICO, Cost, Currency, check_amount, exact
-from privacy.loss import MICRO
-
-_PRECISE = Context(prec=60)
-_BEYOND = 1 << 62
-"""Micro-epsilon above everything that the conversions can give."""
+from privacy.concentrated import ceil_pico, largest_pico_rho, least_micro_epsilon, rho_of_pure
+from privacy.cost import Cost, Currency, check_amount, exact
 
 
 def pure_as_rho(micro_epsilon: int) -> int:
@@ -64,37 +55,13 @@ def in_rho(cost: Cost, *, pico_rho: int | None) -> Cost:
 
 
 def rho_cap(*, micro_epsilon: int, atto_delta: int) -> int:
-    """The largest pico-rho whose releases are, together, (epsilon, delta)-DP.
-
-    rho-zCDP is (rho + 2 sqrt(rho ln(1/delta)), delta)-DP for every delta (Bun and Steinke 2016, Prop. 1.3).
-    `concentrated.largest_pico_rho` allows a little more; the cap of a data set is one that anybody can check
-    with a pocket calculator.
-    """
+    """The largest pico-rho whose releases are, together, (epsilon, delta)-DP (proof: `largest_pico_rho`)."""
     check_amount(Currency.EPSILON, micro_epsilon)
-    logarithm = _logarithm_above(atto_delta)
-    candidates = range(micro_epsilon * (PICO // MICRO) + 1)
-    too_much = bisect_left(candidates, True, key=lambda rho: not _is_within(rho, micro_epsilon, logarithm))
-    return too_much - 1
+    check_amount(Currency.DELTA, atto_delta)
+    return largest_pico_rho(exact(Currency.EPSILON, micro_epsilon), atto_delta)
 
 
 def rho_as_epsilon(pico_rho: int, *, atto_delta: int) -> int:
     """The smallest micro-epsilon for which releases of so much rho are, together, (epsilon, delta)-DP."""
-    logarithm = _logarithm_above(atto_delta)
-    return bisect_left(range(_BEYOND), True, key=lambda micro: _is_within(pico_rho, micro, logarithm))
-
-
-def _is_within(pico_rho: int, micro_epsilon: int, logarithm: Fraction) -> bool:
-    """Whether rho + 2 sqrt(rho L) <= epsilon. Without a root: rho <= epsilon, 4 rho L <= (epsilon - rho)^2.
-
-    Grows with epsilon and shrinks with rho, since the left side grows with rho.
-    """
-    rho, epsilon = Fraction(pico_rho, PICO), Fraction(micro_epsilon, MICRO)
-    return rho <= epsilon and 4 * rho * logarithm <= (epsilon - rho) ** 2
-
-
-def _logarithm_above(atto_delta: int) -> Fraction:
-    """A fraction above ln(1/delta) by less than 10^-57 of it: Decimal.ln is correctly rounded, so the next
-    number up lies above the true value. A larger logarithm gives less rho and more epsilon."""
     check_amount(Currency.DELTA, atto_delta)
-    rounded = _PRECISE.ln(_PRECISE.divide(Decimal(atto_delta), Decimal(ATTO))).copy_negate()
-    return Fraction(rounded.next_plus(_PRECISE))
+    return least_micro_epsilon(pico_rho, atto_delta)
