@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 from domain.model import Model, canonical
 from privacy.loss import GuaranteeClass, format_epsilon
 
-PREDICATE_TYPE = "urn:dpgate:predicate:release:v2"
+PREDICATE_TYPE = "urn:dpgate:predicate:release:v3"
 PAYLOAD_TYPE = "application/vnd.in-toto+json"
 
 

@@ -1,16 +1,38 @@
-"""Check a release offline: the signature, the files, and that the values shown are the values signed."""
+"""Check a release, and derive its noise from what was asked: one file that needs nothing of dpgate.
+
+    python verification.py release.json key.pem
+
+`check_release` compares the signature, the files, and the values shown with the values signed. `recompute`
+goes on from the signed statement alone: from epsilon, bounds, number of blocks and the like it derives how
+wide the noise has to be, what the parts cost and where the intervals end, and compares them with what was
+signed. It is written from the theorems and not with the platform's code, so that a mistake there does not
+hide here.
+
+It derives `sample_aggregate` whole, and of a trusted query the noise of what is a sum or a count. It cannot
+see that the noise was drawn as wide as is signed, nor that the runs were kept apart: that is the platform's
+word. Besides Python's own library it takes `cryptography`, for Ed25519.
+"""
 
 from __future__ import annotations
 
 import base64
 import hashlib
+import json
+import sys
+from dataclasses import dataclass, field
+from decimal import ROUND_CEILING, Context, Decimal, localcontext
+from fractions import Fraction
+from math import isqrt
+from pathlib import Path
 from typing import Any
 
 from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat, load_pem_public_key
 
-from domain.release import ReleasedValue, opened, pre_authentication_encoding
+PAYLOAD_TYPE = "application/vnd.in-toto+json"
+PREDICATE_TYPE = "urn:dpgate:predicate:release:v3"
+_MALFORMED = (KeyError, ValueError, TypeError, IndexError, AttributeError, ArithmeticError)
 
 
 def check_release(release: dict[str, Any], public_key_pem: str) -> dict[str, Any] | None:
@@ -23,18 +45,15 @@ def check_release(release: dict[str, Any], public_key_pem: str) -> dict[str, Any
         if not isinstance(key, Ed25519PublicKey):
             return None
         key.verify(signature, pre_authentication_encoding(payload))
-        statement = opened(certificate)
+        statement: dict[str, Any] = json.loads(payload)
         return statement if _fits(statement, release) else None
-    except (
-        InvalidSignature,
-        UnsupportedAlgorithm,
-        KeyError,
-        ValueError,
-        TypeError,
-        IndexError,
-        AttributeError,
-    ):
+    except (InvalidSignature, UnsupportedAlgorithm, *_MALFORMED):
         return None
+
+
+def pre_authentication_encoding(payload: bytes) -> bytes:
+    """The bytes that a DSSE signature covers (DSSE v1, protocol.md)."""
+    return b"DSSEv1 %d %s %d %s" % (len(PAYLOAD_TYPE), PAYLOAD_TYPE.encode(), len(payload), payload)
 
 
 def key_id(public_key_pem: str) -> str:
@@ -66,9 +85,268 @@ def _fits(statement: dict[str, Any], release: dict[str, Any]) -> bool:
 
 
 def _shown(values: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [ReleasedValue.model_validate(value).signed() for value in values]
+    return [
+        {
+            "name": value["name"],
+            "value": _text(value["value"]),
+            "noiseScale": _text(value.get("noise_scale")),
+            "interval95": _ends(value, "lower_95", "upper_95"),
+            "samplingInterval95": _ends(value, "sampling_lower_95", "sampling_upper_95"),
+        }
+        for value in values
+    ]
+
+
+def _ends(value: dict[str, Any], low: str, high: str) -> list[str | None] | None:
+    ends = [_text(value.get(low)), _text(value.get(high))]
+    return None if None in ends else ends
+
+
+def _text(number: float | None) -> str | None:
+    """Numbers are signed as text, since readers of JSON differ in what they make of one."""
+    return None if number is None else repr(float(number))
 
 
 def _signed(outputs: list[dict[str, Any]]) -> list[dict[str, Any]]:
     names = ("name", "value", "noiseScale", "interval95", "samplingInterval95")
     return [{name: output.get(name) for name in names} for output in outputs]
+
+
+@dataclass
+class Recomputed:
+    """What was derived from the public parameters of a release: a sentence for each thing."""
+
+    agrees: list[str] = field(default_factory=list)
+    differs: list[str] = field(default_factory=list)
+    not_derived: list[str] = field(default_factory=list)
+
+    def compare(self, what: str, signed: object, derived: object) -> None:
+        """Notes whether both are equal."""
+        if signed == derived:
+            self.agrees.append(what)
+        else:
+            self.differs.append(f"{what}: the certificate says {signed}, its own parameters give {derived}")
+
+
+def recompute(statement: dict[str, Any]) -> Recomputed:
+    """Derive noise, costs and intervals from a signed statement, as `check_release` gives it.
+
+    Never raises: a statement that lacks something, or holds nonsense, differs.
+    """
+    found, predicate = Recomputed(), statement.get("predicate", {})
+    if statement.get("predicateType") != PREDICATE_TYPE:
+        found.not_derived.append("everything: the certificate is of an older form, which lacks what it takes")
+        return found
+    try:
+        name = predicate["mechanism"]["name"]
+        if name == "sample_aggregate":
+            _SampleAggregate(predicate).compare(found)
+        elif name == "trusted_query":
+            _compare_query(predicate, found)
+        else:
+            found.not_derived.append(f"noise and intervals: those of {name} follow from more than is public")
+    except _MALFORMED as error:
+        found.differs.append(
+            f"the certificate lacks something, or it is no number: {type(error).__name__} {error}"
+        )
+    return found
+
+
+class _SampleAggregate:
+    """docs/explanation/privacy.md: shares of epsilon, then for output k a scale of r K_k / e_k."""
+
+    def __init__(self, predicate: dict[str, Any]) -> None:
+        mechanism = predicate["mechanism"]
+        self.predicate, self.parameters, chosen = predicate, mechanism["parameters"], mechanism["chosen"]
+        self.repeats = int(chosen["repeats"])
+        self.blocks = int(mechanism["nominalSize"]) // int(chosen["block_size"])
+        self.runs = self.repeats * self.blocks
+        self.epsilon = Fraction(chosen["epsilon"])
+        self.delta = Fraction(chosen["delta"]) if chosen.get("delta") else None
+        self.failures = self.epsilon / 20 if chosen.get("count_failures") else Fraction(0)
+        names = [output["name"] for output in predicate["outputs"]]
+        self.parts = [int(chosen["weights"].get(name, 1)) for name in names]
+        self.weights = [Fraction(part, sum(self.parts)) for part in self.parts]
+        interval = Fraction(3, 10) if chosen.get("interval") == "sampling" else Fraction(0)
+        parts = [(self.epsilon - self.failures) * weight for weight in self.weights]
+        self.values = [part * (1 - interval) for part in parts]
+        self.quartiles = [part * interval / 2 for part in parts]
+        self.rho_of_values = self._rho_of_values()
+
+    def compare(self, found: Recomputed) -> None:
+        outputs, aggregators = self.predicate["outputs"], self.parameters["aggregators"]
+        found.compare("number of blocks", self.parameters["blocks"], self.blocks)
+        found.compare("number of repeats", self.parameters["repeats"], self.repeats)
+        found.compare("weights", self.parameters["weights"], self.parts)
+        found.compare("shares of epsilon", self.parameters["shares"], self._shares())
+        self._compare_cost(found)
+        for k, (output, aggregator) in enumerate(zip(outputs, aggregators, strict=True)):
+            _compare_grid(output, found)
+            if aggregator == "median":
+                found.compare(f"{output['name']}: a median has no noise scale", output["noiseScale"], None)
+                found.not_derived.append(f"{output['name']}: the error of a median depends on the data")
+            else:
+                self._compare_mean(k, output, found)
+            if output["samplingInterval95"] is not None:
+                found.not_derived.append(
+                    f"{output['name']}: its sampling interval follows from noised quartiles"
+                )
+        for diagnostic in self.predicate["diagnostics"]:
+            scale = self.repeats / self.failures
+            _compare_noise(diagnostic, scale, _laplace_half_width(scale), found)
+
+    def _compare_mean(self, k: int, output: dict[str, Any], found: Recomputed) -> None:
+        """The sum of all runs moves by at most r K cells for one person, and is divided by the runs."""
+        step, moved = Fraction(output["gridStep"]), self.repeats * int(output["cells"])
+        if self.delta is None:
+            scale = moved / self.values[k]
+            half = _laplace_half_width(scale)
+        else:
+            variance = moved**2 / (2 * self.rho_of_values * self.weights[k])
+            scale = Fraction(_ceil_root(variance * 1024**2), 1024)
+            half = _ceil_root(Fraction(195997, 100000) ** 2 * variance)
+        exact, signed = scale * step / self.runs, self.parameters["noise_scales"][k]
+        found.compare(f"{output['name']}: exact noise scale", signed, str(exact))
+        _compare_noise(output, exact, half * step / self.runs + step / 2, found)
+
+    def _shares(self) -> dict[str, object]:
+        return {
+            "values": [str(share) for share in self.values],
+            "quartiles": [str(share) for share in self.quartiles],
+            "failed_runs": str(self.failures),
+        }
+
+    def _compare_cost(self, found: Recomputed) -> None:
+        """Of each account, as exact decimals. An account of rho stands for epsilon and delta."""
+        cost = {name: Fraction(amount) for name, amount in self.predicate["guarantee"]["cost"].items()}
+        found.compare("rho of the whole release", Fraction(self.parameters["rho"]), self._rho())
+        if "rho" in cost:
+            found.compare("cost", cost, {"rho": self._rho()})
+        else:
+            delta = {} if self.delta is None else {"delta": self.delta}
+            found.compare("cost", cost, {"epsilon": self.epsilon, **delta})
+
+    def _rho(self) -> Fraction:
+        """Pure parts cost e^2/2, choices by the exponential mechanism e^2/8; rounded up to 10^-12."""
+        values = self.rho_of_values
+        if self.delta is None:
+            pairs = zip(self.values, self.parameters["aggregators"], strict=True)
+            values = sum((e * e / (8 if a == "median" else 2) for e, a in pairs), start=Fraction(0))
+        quartiles = sum((e * e / 4 for e in self.quartiles), start=Fraction(0))
+        return _ceil(values + quartiles + self.failures**2 / 2, Fraction(1, 10**12))
+
+    def _rho_of_values(self) -> Fraction:
+        """Of Gaussian noise: the whole that is signed less the other parts, if epsilon and delta allow it."""
+        if self.delta is None:
+            return Fraction(0)
+        others = sum((e * e / 4 for e in self.quartiles), start=self.failures**2 / 2)
+        rho = Fraction(self.parameters["rho"]) - _ceil(others, Fraction(1, 10**12))
+        if not _is_within(rho, epsilon=sum(self.values, start=Fraction(0)), delta=self.delta):
+            raise ValueError(f"rho {rho} is more than epsilon and delta allow")
+        return rho
+
+
+_SUMS = {"count": 1, "histogram": 1, "sum": 1, "mean": 2, "variance": 3}
+"""Among how many noised sums each query divides its epsilon."""
+
+
+def _compare_query(predicate: dict[str, Any], found: Recomputed) -> None:
+    """Counts move by the rows C of a person, sums by C times the bound farthest from zero."""
+    mechanism = predicate["mechanism"]
+    kind, rows = mechanism["chosen"]["kind"], int(mechanism["parameters"]["rows"])
+    epsilon, cost = Fraction(mechanism["chosen"]["epsilon"]), predicate["guarantee"]["cost"]
+    if "epsilon" in cost:
+        found.compare("cost", Fraction(cost["epsilon"]), epsilon)
+    if kind not in _SUMS:
+        found.not_derived.append(f"noise and intervals of a query of kind {kind}")
+        return
+    for output in predicate["outputs"]:
+        if output["noiseScale"] is None:
+            found.not_derived.append(f"{output['name']}: its interval follows from several noised sums")
+            continue
+        step, most = Fraction(output["gridStep"]), Fraction(1)
+        if kind == "sum":
+            most = max(abs(Fraction(bound)) for bound in mechanism["parameters"]["bounds"][0]) / step
+        scale = rows * _SUMS[kind] * most / epsilon
+        _compare_noise(output, scale * step, _laplace_half_width(scale) * step, found)
+
+
+def _compare_grid(output: dict[str, Any], found: Recomputed) -> None:
+    """The step is a power of two, and 2^20 to 2^21 of them lie between the bounds."""
+    step, cells = Fraction(output["gridStep"]), int(output["cells"])
+    fine = 2**20 <= cells < 2**21 and (step.numerator & (step.numerator - 1)) == 0
+    found.compare(f"{output['name']}: a grid of a million steps or two", fine, True)
+    width = Fraction(float(output["upper"])) - Fraction(float(output["lower"]))
+    off = abs(width - cells * step) > max(abs(float(output["upper"])), abs(float(output["lower"]))) * 2**-50
+    found.compare(f"{output['name']}: the grid spans its bounds", off, False)
+
+
+def _compare_noise(output: dict[str, Any], scale: Fraction, half: Fraction | int, found: Recomputed) -> None:
+    found.compare(f"{output['name']}: noise scale", output["noiseScale"], repr(float(scale)))
+    low, high = (Fraction(float(end)) for end in output["interval95"])
+    value = Fraction(float(output["value"]))
+    # all three were rounded to floats
+    slack = max(abs(value), abs(low), abs(high)) / 2**50
+    off = max(abs(value - half - low), abs(value + half - high)) > slack
+    derived = f"{float(value - half)!r} to {float(value + half)!r}"
+    signed = derived if not off else f"{float(low)!r} to {float(high)!r}"
+    found.compare(f"{output['name']}: interval of the noise", signed, derived)
+
+
+def _laplace_half_width(scale: Fraction) -> int:
+    """The least h with P(|Z| > h) = 2 a^(h+1) / (1 + a) <= 1/20, for P(Z = z) ~ a^|z|, a = exp(-1/scale)."""
+    with localcontext(Context(prec=60)):
+        t = Decimal(scale.numerator) / scale.denominator
+        h = t * (Decimal(40).ln() - (1 + (-1 / t).exp()).ln()) - 1
+        return max(0, int(h.to_integral_value(rounding=ROUND_CEILING)))
+
+
+def _is_within(rho: Fraction, *, epsilon: Fraction, delta: Fraction) -> bool:
+    """Whether rho-zCDP implies (epsilon, delta): Canonne, Kamath, Steinke 2020, Corollary 13, at the order
+    where the slope of ln delta, (2a - 1) rho - epsilon + ln(1 - 1/a), crosses zero."""
+    with localcontext(Context(prec=60)):
+        r, e = (Decimal(number.numerator) / number.denominator for number in (rho, epsilon))
+        low, high = Decimal("1e-9"), (e + 1) / (2 * r) + 2  # a - 1
+        for _ in range(160):
+            excess = (low + high) / 2
+            slope = (2 * excess + 1) * r - e + (excess / (1 + excess)).ln()
+            low, high = (excess, high) if slope < 0 else (low, excess)
+        order = 1 + low
+        least = (low * (order * r - e) + order * (low / order).ln()).exp() / low
+        return least <= Decimal(delta.numerator) / delta.denominator
+
+
+def _ceil_root(value: Fraction) -> int:
+    """The least integer whose square is at least the value."""
+    whole = -(-value.numerator // value.denominator)
+    return isqrt(whole - 1) + 1 if whole > 0 else 0
+
+
+def _ceil(value: Fraction, unit: Fraction) -> Fraction:
+    return -(-value // unit) * unit
+
+
+def main(arguments: list[str]) -> int:
+    """0 when the release fits its certificate and nothing differs, 1 when not, 2 for a wrong call."""
+    if len(arguments) != 2:
+        print("usage: python verification.py release.json key.pem", file=sys.stderr)
+        return 2
+    release, key = (Path(argument).read_text(encoding="utf-8") for argument in arguments)
+    statement = check_release(json.loads(release), key)
+    if statement is None:
+        print("The certificate does not fit this release.")
+        return 1
+    print("The certificate fits: signed by this key, every file and value unchanged.")
+    found = recompute(statement)
+    for head, sentences in (
+        ("agrees", found.agrees),
+        ("differs", found.differs),
+        ("not derived", found.not_derived),
+    ):
+        for sentence in sentences:
+            print(f"{head}: {sentence}")
+    return 1 if found.differs else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -167,12 +167,21 @@ class SampleParameters:
             "delta": None if self.atto_delta is None else format_amount(Currency.DELTA, self.atto_delta),
             "rho": format_amount(Currency.RHO, self.pico_rho),
             "weights": list(self._weights),
+            "shares": self._share_texts(),
             "noise_scales": [
                 None if noise is None else str(noise.scale * grid.step / self.plan.runs)
                 for noise, grid in zip(self.noises, self.grids, strict=True)
             ],
             "count_failures": self.count_failures,
             "interval": self.interval,
+        }
+
+    def _share_texts(self) -> dict[str, object]:
+        """The epsilon of each part as exact text; that of a quartile pays for each of two."""
+        return {
+            "values": [str(share) for share in self.shares.values],
+            "quartiles": [str(share) for share in self.shares.quartiles],
+            "failed_runs": str(self.shares.failures),
         }
 
     @property

@@ -157,12 +157,12 @@ def _remarks(drawn: Drawn) -> dict[str, str]:
 def _output(value: DrawnValue) -> dict[str, Any]:
     """One number as signed, with its declared grid."""
     shown = _released(value).signed()
-    bounds = {"lower": value.lower, "upper": value.upper}
-    return {
-        **shown,
-        "gridStep": str(value.step),
-        **{name: repr(float(bound)) for name, bound in bounds.items() if bound is not None},
-    }
+    grid: dict[str, Any] = {"gridStep": str(value.step)}
+    if value.lower is not None and value.upper is not None:
+        grid |= {"lower": repr(float(value.lower)), "upper": repr(float(value.upper))}
+        # exact where the bounds as floats are not
+        grid["cells"] = int((value.upper - value.lower) / value.step)
+    return shown | grid
 
 
 def _account(standing: Standing) -> dict[str, str]:

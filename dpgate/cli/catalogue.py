@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,6 +14,9 @@ from dpgate.client import connect
 from dpgate.errors import DpgateError
 from dpgate.models import Dataset
 from dpgate.pipeline_folder import load_json, read_text
+
+if TYPE_CHECKING:  # at run time it would bring cryptography to every command
+    from dpgate.verification import Recomputed
 
 DECLARATION = Path(".dpgate") / "dataset.json"
 
@@ -80,29 +83,55 @@ def verify(
         Path | None,
         typer.Option(help="The platform's certificate key (PEM); without it, the platform is asked."),
     ] = None,
+    recompute: Annotated[
+        bool,
+        typer.Option(
+            "--recompute", help="Derive noise, costs and intervals from what was asked, and compare them."
+        ),
+    ] = False,
     as_json: Json = False,
     profile: Profile = "default",
 ) -> None:
     """Check a release against its certificate; with --key offline."""
     from dpgate.verification import check_release
+    from dpgate.verification import recompute as derived_from
 
     content = load_json(release)
     statement = check_release(content, read_text(key) if key else _asked_key(profile))
+    found = derived_from(statement) if recompute and statement is not None else None
     if as_json:
-        print_json({"fits": statement is not None, "statement": statement})
+        derived = {"recomputed": vars(found)} if found else {}
+        print_json({"fits": statement is not None, "statement": statement, **derived})
     elif statement is None:
         out.print("[bold red]The certificate does not fit this release.[/]")
     else:
-        promise = statement["predicate"]["guarantee"]
-        out.print("[bold green]The certificate fits[/]: signed by this key, every file and value unchanged.")
-        # the first form of certificate knew epsilon alone
-        cost = promise.get("cost") or {"epsilon": promise["epsilon"]}
-        out.print(f"Guarantee class {plain(promise['class'])}, {amounts(cost)}.")
-        # certificates of before, and those of queries, do not have it
-        if runs := statement["predicate"].get("runs"):
-            print_line(plain(runs["sentence"]))
-    if statement is None:
+        _print_statement(statement)
+        if found:
+            _print_derived(found)
+    if statement is None or (found and found.differs):
         raise typer.Exit(ExitCode.BROKEN_CHAIN)
+
+
+def _print_statement(statement: dict[str, Any]) -> None:
+    promise = statement["predicate"]["guarantee"]
+    out.print("[bold green]The certificate fits[/]: signed by this key, every file and value unchanged.")
+    # the first form of certificate knew epsilon alone
+    cost = promise.get("cost") or {"epsilon": promise["epsilon"]}
+    out.print(f"Guarantee class {plain(promise['class'])}, {amounts(cost)}.")
+    # certificates of before, and those of queries, do not have it
+    if runs := statement["predicate"].get("runs"):
+        print_line(plain(runs["sentence"]))
+
+
+def _print_derived(found: Recomputed) -> None:
+    if found.differs:
+        out.print("[bold red]What was signed does not follow from what was asked:[/]")
+        for sentence in found.differs:
+            print_line(plain(sentence))
+    else:
+        out.print(f"[bold green]Derived from what was asked, and the same[/]: {len(found.agrees)} figures.")
+    for sentence in found.not_derived:
+        print_line(f"Not derived: {plain(sentence)}.")
 
 
 def _asked_key(profile: str) -> str:

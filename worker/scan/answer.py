@@ -29,7 +29,11 @@ def draw_query(request: QueryRequest, declaration: Declaration, packed: bytes) -
         mechanism=MECHANISM,
         guarantee=GuaranteeClass.PURE_DP,
         relation=RELATION,
-        parameters={"rows": mechanism.rows, **mechanism.parameters()},
+        parameters={
+            "rows": mechanism.rows,
+            "bounds": [[str(grid.lower), str(grid.upper)] for grid in mechanism.grids],
+            **mechanism.parameters(),
+        },
         limit=request.limit(declaration),
         values=values,
         files={FILE: _table(request, declaration, values).encode()},

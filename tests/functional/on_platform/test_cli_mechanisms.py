@@ -51,6 +51,7 @@ def test_every_option_of_sample_and_aggregate_arrives(rich: Platform, folder: Pa
     path = rich.ada.folder / "mechanisms.json"
     path.write_text(json.dumps(release), encoding="utf-8")
     assert "pure_dp, epsilon 8" in rich.ada.ok("verify", path).out
+    assert "Derived from what was asked, and the same" in rich.ada.ok("verify", path, "--recompute").out
 
 
 def test_gaussian_noise_says_its_delta(rich: Platform, folder: Path) -> None:

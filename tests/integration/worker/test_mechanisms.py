@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from heights import MEAN
+from mutants import mutant
 from zones import Bench, cancel, check_books, given_heights, submit
 
 from domain.errors import BudgetExceeded, Conflict
@@ -18,8 +19,10 @@ from privacy.accounting import pure_as_rho, rho_cap
 from privacy.pac_state import PacState
 from privacy.posterior_bound import custodian_sentence
 from store.sealing import open_sealed
-from store.tables import accounts, pac_states
+from store.tables import accounts, pac_states, run_outputs
+from worker import chunk
 from worker.certificate import public_key_pem
+from worker.collect import output_context
 from worker.publish import publish
 
 MANY = {f"sub-{number:02d}": 140 + number for number in range(24)}
@@ -109,6 +112,33 @@ def test_rho_is_charged_where_losses_add_up_as_rho(bench: Bench) -> None:
 
 
 PAC = {"name": "pac", "nats": "0.25"}
+
+
+def outputs_of(bench: Bench, source: str) -> dict[int, bytes]:
+    """What each run of a job gave, before it is published and they are gone."""
+    job_id = submit(bench, source, mechanism=PAC)
+    while bench.sent.queue[0][0] != "publish":
+        bench.deliver(bench.sent.queue.popleft())
+    key = bench.zone.keys.outputs
+    found = {
+        row["run"]: open_sealed(row["sealed"], key=key, context=output_context(job_id, row["run"]))
+        for row in bench.rows(run_outputs)
+        if row["job_id"] == job_id
+    }
+    bench.drive()
+    return found
+
+
+def test_all_pac_jobs_of_a_cohort_see_the_same_halves(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The proof counts what the answers say together about one half; halves dealt anew would say more."""
+    first = outputs_of(bench, MEAN)
+    assert len(set(first.values())) > 30
+    assert outputs_of(bench, MEAN + "# the same once more\n") == first
+    anew = mutant(chunk, '"all jobs"', "chunk.job.id", mistake="halves dealt anew for each job")
+    monkeypatch.setattr(chunk, "_key", anew._key)
+    with bench.database.transaction() as connection:
+        connection.execute(accounts.update().values(cap=10**9))
+    assert outputs_of(bench, MEAN + "# and a third time\n") != first
 
 
 def test_pac_releases_of_a_cohort_share_one_secret(bench: Bench) -> None:

@@ -1,0 +1,265 @@
+"""Noise, costs and intervals of a certificate follow from its own parameters, by a file without our code."""
+
+from __future__ import annotations
+
+import ast
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from factories import (
+    NOW,
+    job_request_fields,
+    make_dataset,
+    make_declaration,
+    manifest_fields,
+    mechanism_fields,
+)
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from mutants import mutant
+
+from domain.job import Job, JobRequest
+from domain.model import parse
+from domain.query import QueryRequest
+from domain.release import PREDICATE_TYPE, Release, opened
+from domain.states import JobState
+from dpgate import verification
+from dpgate.verification import check_release, recompute
+from privacy import clipped_mean, noise, sample_parameters
+from privacy.accounting import in_rho
+from privacy.cost import Cost
+from store.ledger import Standing
+from worker import certificate, drawing
+from worker.certificate import certify, public_key_pem
+from worker.collect import pack
+from worker.runs_premise import RunsOnRecord
+from worker.scan.answer import draw_query
+from worker.scan.chunk import pack_sums
+
+KEY = Ed25519PrivateKey.from_private_bytes(bytes(range(32)))
+BUDGETS = {"budget_delta": "0.01"}
+
+
+def job_of(request: JobRequest | QueryRequest) -> Job:
+    fields = dict.fromkeys(("project", "slots", "answered_by", "reason", "charged_at", "due_at"))
+    return Job(
+        id="job-000001", dataset_id="d-1", author="ada", owner="holder", request=request,
+        image_digest="sha256:" + "1a" * 32, question="sha256:" + "2b" * 32, state=JobState.AGGREGATING,
+        attempts=0, created_at=NOW, **fields,
+    )  # fmt: skip
+
+
+def pipeline_request(outputs: int = 2, **chosen: Any) -> JobRequest:
+    values = [{"name": f"v{k}", "lower": -k, "upper": 10**k + 0.3} for k in range(outputs)]
+    rows = [[value["name"] for value in values], [None] * outputs]
+    manifest = manifest_fields(outputs=[{"file": "result.tsv", "values": values}])
+    fields = job_request_fields(
+        mechanism=mechanism_fields(**chosen), shape={"files": [{"file": "result.tsv", "rows": rows}]}
+    )
+    fields["pipeline"] = {**fields["pipeline"], "manifest": manifest}
+    return parse(JobRequest, fields)
+
+
+def standings(cost: Cost) -> tuple[Standing, ...]:
+    return tuple(Standing(currency, cap=10**18, before=0, after=amount) for currency, amount in cost)
+
+
+def of_pipeline(request: JobRequest, *, is_rho: bool = False, by: ModuleType = certificate) -> Release:
+    """With every third run failed, signed by this module."""
+    dataset = make_dataset(declaration=make_declaration(**BUDGETS))
+    mechanism = request.mechanism_for(dataset.declaration)
+    width = len(mechanism.grids)
+    runs = range(mechanism.plan.runs)
+    outputs = {run: pack((9_000 * run % 2**20,) * width if run % 3 else None, width=width) for run in runs}
+    # neither zone nor database is needed where no state is kept
+    drawn = drawing.draw_pipeline(None, None, job_of(request), dataset, outputs)  # type: ignore[arg-type]
+    cost = in_rho(mechanism.cost, pico_rho=mechanism.pico_rho) if is_rho else mechanism.cost
+    return by.certify(
+        drawn, job=job_of(request), dataset=dataset, standings=standings(cost),
+        on_record=RunsOnRecord([], NOW), key=KEY, now=NOW,
+    )  # fmt: skip
+
+
+def of_query(query: dict[str, Any], epsilon: str = "0.5") -> Release:
+    request = parse(QueryRequest, {"dataset": "heights", "query": query, "epsilon": epsilon})
+    dataset = make_dataset()
+    width = request.mechanism_for(dataset.declaration).width
+    drawn = draw_query(request, dataset.declaration, pack_sums([30] * width))
+    return certify(
+        drawn, job=job_of(request), dataset=dataset, standings=standings(request.cost(dataset.declaration)),
+        on_record=RunsOnRecord([], NOW), key=KEY, now=NOW,
+    )  # fmt: skip
+
+
+def found_in(release: Release) -> verification.Recomputed:
+    return recompute(opened(release.certificate))
+
+
+CHOICES: list[dict[str, Any]] = [
+    {},
+    {"aggregator": "median", "interval": "sampling"},
+    {"count_failures": True, "interval": "sampling", "repeats": 3},
+    {"weights": {"v0": 3}, "block_size": 3, "epsilon": "0.001"},
+    {"aggregator": "auto", "spread_ratio": 40, "epsilon": "1000"},
+    {"noise": "gaussian", "delta": "0.001", "weights": {"v1": 7}, "count_failures": True},
+    {"noise": "gaussian", "delta": "0.000001", "interval": "sampling", "repeats": 2},
+]
+
+
+@pytest.mark.parametrize("is_rho", [False, True], ids=["plain sum", "rho"])
+def test_a_release_of_a_pipeline_agrees_with_its_own_parameters(
+    is_rho: bool, subtests: pytest.Subtests
+) -> None:
+    for chosen in CHOICES:
+        with subtests.test(**chosen):
+            release = of_pipeline(pipeline_request(**chosen), is_rho=is_rho)
+            found = found_in(release)
+            assert found.differs == []
+            assert check_release(release.model_dump(mode="json"), public_key_pem(KEY))
+            assert {"cost", "shares of epsilon", "number of blocks"} <= set(found.agrees)
+            if chosen.get("aggregator", "clipped_mean") == "clipped_mean":
+                assert {"v1: noise scale", "v1: interval of the noise"} <= set(found.agrees)
+            if chosen.get("count_failures"):
+                assert "failed_runs: noise scale" in found.agrees
+
+
+@settings(max_examples=25)
+@given(
+    epsilon=st.integers(1_000, 10**9),
+    outputs=st.integers(1, 6),
+    repeats=st.integers(1, 9),
+    size=st.integers(3, 30),
+)
+def test_whatever_was_chosen_it_agrees(epsilon: int, outputs: int, repeats: int, size: int) -> None:
+    chosen = {"epsilon": f"{epsilon / 10**6:.6f}", "repeats": repeats, "block_size": size}
+    assert found_in(of_pipeline(pipeline_request(outputs, **chosen))).differs == []
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"kind": "count"},
+        {"kind": "count", "by": ["sex"]},
+        {"kind": "histogram", "column": "age", "bins": 4},
+        {"kind": "sum", "column": "age"},
+        {"kind": "mean", "column": "height", "by": ["sex"]},
+        {"kind": "variance", "column": "age"},
+    ],
+    ids=lambda query: "-".join(map(str, query.values())),
+)
+def test_what_is_a_sum_or_count_of_a_query_agrees(query: dict[str, Any]) -> None:
+    found = found_in(of_query(query))
+    assert found.differs == []
+    assert any(sentence.endswith("interval of the noise") for sentence in found.agrees)
+
+
+def test_what_is_not_derived_is_said() -> None:
+    assert found_in(of_query({"kind": "quantile", "column": "age", "probabilities": ["0.5"]})).not_derived
+    (said,) = found_in(of_pipeline(pipeline_request(1, aggregator="median"))).not_derived
+    assert "depends on the data" in said
+    older = opened(of_pipeline(pipeline_request()).certificate) | {
+        "predicateType": "urn:dpgate:predicate:release:v2"
+    }
+    assert "older form" in recompute(older).not_derived[0]
+    assert verification.PREDICATE_TYPE == PREDICATE_TYPE
+
+
+HALVES = {
+    "half of the scale is signed": (
+        certificate, "noise_scale=_float(output.noise_scale)", "noise_scale=_float(output.noise_scale / 2)",
+    ),
+    "the interval is signed half as wide": (
+        certificate, "(value - half, value + half)", "(value - half / 2, value + half / 2)",
+    ),
+    "the grid is signed one step coarser": (certificate, "str(value.step)", "str(2 * value.step)"),
+}  # fmt: skip
+
+
+def test_a_signed_scale_that_is_not_what_was_asked_differs(subtests: pytest.Subtests) -> None:
+    for mistake, (module, old, new) in HALVES.items():
+        with subtests.test(mistake):
+            broken = mutant(module, old, new, mistake=mistake)
+            assert found_in(of_pipeline(pipeline_request(), by=broken)).differs
+
+
+DRAWN = {
+    "half the noise is drawn": (
+        clipped_mean, "LaplaceNoise(sensitivity / epsilon)", "LaplaceNoise(sensitivity / epsilon / 2)",
+    ),
+    "half the width is stated": (
+        noise, "quantile(alpha, self.scale)", "quantile(alpha, self.scale / 2)",
+    ),
+}  # fmt: skip
+
+
+def test_a_mechanism_that_states_too_little_differs(
+    subtests: pytest.Subtests, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for mistake, (module, old, new) in DRAWN.items():
+        with subtests.test(mistake), monkeypatch.context() as patched:
+            broken = mutant(module, old, new, mistake=mistake)
+            if module is clipped_mean:
+                patched.setattr(sample_parameters, "laplace_noise", broken.laplace_noise)
+            else:
+                patched.setattr(clipped_mean, "LaplaceNoise", broken.LaplaceNoise)
+            assert found_in(of_pipeline(pipeline_request())).differs
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("guarantee", "cost"), {"epsilon": "0.25"}),
+        (("mechanism", "chosen", "epsilon"), "0.25"),
+        (("mechanism", "chosen", "block_size"), 20),
+        (("mechanism", "nominalSize"), 30),
+        (("mechanism", "parameters", "repeats"), 2),
+        (("mechanism", "parameters", "weights"), [1, 2]),
+        (("mechanism", "chosen", "weights"), {"v1": 2}),
+        (("mechanism", "parameters", "shares", "values"), ["0", "1/2"]),
+        (("mechanism", "parameters", "noise_scales"), None),
+        (("outputs", 0, "cells"), 7),
+        (("outputs", 0, "gridStep"), "nonsense"),
+        (("outputs", 0, "interval95"), ["nan", "nan"]),
+        (("outputs",), []),
+    ],
+    ids=lambda part: ".".join(map(str, part)) if isinstance(part, tuple) else "",
+)
+def test_parameters_that_do_not_fit_each_other_differ(path: tuple[Any, ...], value: object) -> None:
+    statement = opened(of_pipeline(pipeline_request()).certificate)
+    place = statement["predicate"]
+    for step in path[:-1]:
+        place = place[step]
+    assert place[path[-1]] != value
+    place[path[-1]] = value
+    assert recompute(statement).differs
+
+
+def test_the_file_needs_nothing_of_dpgate() -> None:
+    tree = ast.parse(Path(verification.__file__).read_text(encoding="utf-8"))
+    modules = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    modules |= {str(node.module) for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    roots = {name.partition(".")[0] for name in modules}
+    assert roots - set(sys.stdlib_module_names) == {"cryptography"}
+
+
+@pytest.mark.needs(process=True)
+def test_it_runs_by_itself(tmp_path: Path) -> None:
+    shutil.copy(verification.__file__, tmp_path)
+    release = of_pipeline(pipeline_request()).model_dump(mode="json")
+    (tmp_path / "release.json").write_text(json.dumps(release))
+    (tmp_path / "key.pem").write_text(public_key_pem(KEY))
+    command = [sys.executable, "-I", "verification.py", "release.json", "key.pem"]
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert "agrees: v1: noise scale" in ended.stdout
+    release["values"][0]["value"] += 1
+    (tmp_path / "release.json").write_text(json.dumps(release))
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (ended.returncode, "does not fit" in ended.stdout) == (1, True)
