@@ -49,8 +49,8 @@ def heights_fields(**overrides: Any) -> dict[str, Any]:
     )
 
 
-def request_fields(source: str = MEAN, *, wall_s: float = 4, **overrides: Any) -> dict[str, Any]:
-    """`epsilon` and `block_size` override the mechanism's."""
+def request_fields(source: str = MEAN, *, wall_s: float = 30, **overrides: Any) -> dict[str, Any]:
+    """`epsilon` and `block_size` override the mechanism's. On a busy machine a run may take seconds."""
     chosen = {name: overrides.pop(name) for name in ("epsilon", "block_size") if name in overrides}
     manifest = manifest_fields(
         command=["python3", "-I", "-S", "/pipeline/main.py"],

@@ -30,7 +30,7 @@ PARTICIPANT = 'import os, sys\nif sys.argv[3] == "participant":\n    '
 
 def two_level_fields(source: str = TWO_LEVELS, **overrides: Any) -> dict[str, Any]:
     """A request for a pipeline with both levels."""
-    fields = request_fields(source, **{"wall_s": 3, **overrides})
+    fields = request_fields(source, **overrides)
     more = {"levels": ["participant", "group"], "command": ["python3", "/pipeline/main.py"]}
     fields["pipeline"]["manifest"] |= more
     return {"pipeline": fields["pipeline"]}

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
 import itertools
+import os
+import shutil
+import tempfile
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -92,6 +96,22 @@ class Clock:
         self.ahead += timedelta(seconds=seconds)
 
 
+@cache
+def own_scratch_root() -> Path:
+    """One for each process of the tests: workers with one scratch folder take turns on their host, so benches
+    of several processes would wait for each other, and some tests look at what a chunk has done at once."""
+    owner = os.getpid()
+    place = Path(tempfile.mkdtemp(prefix="dpgate-test-", dir=default_scratch_root().parent))
+    place.chmod(0o711)  # users of slots pass through it
+
+    def remove() -> None:
+        if os.getpid() == owner:  # a fork that ends leaves it to its parent
+            shutil.rmtree(place, ignore_errors=True)
+
+    atexit.register(remove)
+    return place
+
+
 @dataclass(frozen=True)
 class Bench:
     """A zone with what a test turns and reads."""
@@ -174,7 +194,7 @@ def open_bench(
         "database_url": database_url,
         "broker_url": "redis+socket:///nowhere",
         "zone_folder": folder / "zone",
-        "scratch_folder": default_scratch_root(),
+        "scratch_folder": own_scratch_root(),
         "slots": 2,
         "late_tick_s": 1,
         **settings,

@@ -115,7 +115,10 @@ def test_endings(sandbox, digest, ending):
         for script, (cause, code) in scripts.items():
             result = slot.run({"script.py": script.encode()})
             assert result.outputs is None
-            assert (result.detail.cause, result.detail.exit_code) == (cause, code), (script, result.detail)
+            ended = result.detail.cause, result.detail.exit_code
+            # a busy daemon hears of the kernel's kill by memory after it has told of the end
+            late = {(Cause.SIGNAL, -9)} if cause is Cause.MEMORY else set()
+            assert ended in {(cause, code), *late}, (script, result.detail)
 
 
 @pytest.mark.parametrize("command", ["/usr", "/etc/passwd"], ids=["a folder", "not a program"])

@@ -9,10 +9,9 @@ from typing import Any
 
 import pytest
 from kept_slots import MOST, KeptSlots, LendingSandbox
-from zones import host_image
+from zones import host_image, own_scratch_root
 
 from worker.config import WorkerSettings
-from worker.sandbox.core.scratch import default_scratch_root
 from worker.sandbox.protocol import MIB, Audience, Limits, Slot, SlotCancelled, SlotOrder
 
 COUNTING = b"open('/out/result.tsv', 'w').write('%d' % len(open('/in/a').read()))"
@@ -24,7 +23,7 @@ def sandbox(tmp_path: Path) -> Iterator[LendingSandbox]:
     kept = KeptSlots(host_image())
     settings = WorkerSettings(
         database_url="sqlite://", broker_url="redis+socket:///nowhere",
-        zone_folder=tmp_path, scratch_folder=default_scratch_root(), slots=2,
+        zone_folder=tmp_path, scratch_folder=own_scratch_root(), slots=2,
     )  # fmt: skip
     yield kept.sandbox(settings)
     kept.close()

@@ -30,9 +30,9 @@ def bench(sqlite_bench: Bench) -> Bench:
     return sqlite_bench
 
 
-def released(bench: Bench, source: str = TWO_LEVELS, **overrides: Any) -> str:
+def released(bench: Bench, source: str = TWO_LEVELS, *, wall_s: float = 30, **overrides: Any) -> str:
     """The id of a job that has its release."""
-    job_id = submit(bench, **two_level_fields(source), **overrides)
+    job_id = submit(bench, **two_level_fields(source, wall_s=wall_s), **overrides)
     bench.drive()
     assert bench.job(job_id).state is JobState.RELEASED
     check_books(bench)
@@ -129,7 +129,9 @@ def test_who_fails_is_left_out_everywhere(bench: Bench, failure: str) -> None:
     given_heights(bench)
     first, rest = TWO_LEVELS.split("if sys", 1)
     job_id = released(
-        bench, f"{first}if sys.argv[3] == 'participant':\n    {FAILURES[failure]}\nif sys{rest}"
+        bench,
+        f"{first}if sys.argv[3] == 'participant':\n    {FAILURES[failure]}\nif sys{rest}",
+        wall_s=3 if failure == "hangs" else 30,
     )
     assert [run.people for run in sandbox.take("participant") if run.failed] == [["sub-7"]]
     groups = sandbox.take("group")

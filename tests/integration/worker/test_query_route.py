@@ -115,6 +115,7 @@ def test_the_certificate_says_what_was_asked(bench: Bench) -> None:
     }
     assert predicate["mechanism"]["parameters"] == {
         "rows": 1,
+        "bounds": [],
         "noise": "discrete_laplace",
         "noise_scale": "1",
     }
