@@ -31,7 +31,7 @@ def with_channels(page: str) -> str:
 def channels() -> str:
     rows = [(code(each.name), each.sentence, each.carries, each.closed_by) for each in CHANNELS]
     text = table(("channel", "what it is", "carries, for a run", "closed by"), rows)
-    text += "\nWhere each is open, warm and cold alike. *shared* and *exclusive* are the "
+    text += "\nWhere each is open. *shared* and *exclusive* are the "
     text += "[isolation](../how-to/policy.md#alone-or-beside-each-other) that the policy chooses; a filled "
     text += "cell is open.\n\n"
     heads = ("channel", *(name for name, *_ in _PLACES))
@@ -45,4 +45,14 @@ def _cells(name: str) -> Iterable[str]:
             for isolation in (Isolation.SHARED, Isolation.EXCLUSIVE)
             if name in left_open(Surroundings(backend, syscalls, isolation))
         ]
-        yield {0: "coarse timing" if name == "run_times" else "", 1: ", ".join(found), 2: "both"}[len(found)]
+        cell = {0: "coarse timing" if name == "run_times" else "", 1: ", ".join(found), 2: "both"}[len(found)]
+        yield cell + "".join(_unless(name, backend, syscalls)) if found else cell
+
+
+def _unless(name: str, backend: Backend, syscalls: SyscallTable) -> Iterable[str]:
+    """What closes it there, beside isolation and timing."""
+    if name not in left_open(Surroundings(backend, syscalls, Isolation.SHARED, in_memory=True)):
+        yield ", if the image is not in memory"
+    warm = Backend.WARM if backend is Backend.COLD else backend
+    if name not in left_open(Surroundings(warm, syscalls, Isolation.SHARED)):
+        yield ", in cold slots"

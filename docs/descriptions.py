@@ -79,7 +79,11 @@ SETTINGS: dict[str, dict[str, str]] = {
         "`docker` starts a container for each level of a run.",
         "input_mib": "The largest input of one run, in MiB; a larger one is a failed run. It must fit into "
         "the scratch folder's file system twice for each slot, and be the same for all workers. Default: "
-        "what just fits. The sandbox `docker` has two settings of its own.",
+        "what just fits beside the room for images. The sandbox `docker` has two settings of its own.",
+        "images_in_memory_mib": "Room of the scratch folder, in MiB, for copies of imported images, for all "
+        "workers of a host together. Runs in a copy do not tell which files of their image others have read; "
+        "those in an image without one do, and their certificates say so. `0`: no copies. Default: a quarter "
+        "of the scratch folder's file system.",
         "docker_socket": "For the sandbox `docker`: the socket of the proxy before the Docker daemon.",
         "docker_keeper_image": "For the sandbox `docker`: the image, by digest, of the platform's own "
         "part in a container.",

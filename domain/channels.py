@@ -20,6 +20,7 @@ ChannelName = Literal[
     "lateness",
     "caches",
     "page_faults",
+    "host_pages",
     "filesystem_numbers",
     "large_input_inodes",
     "image_access_times",
@@ -81,27 +82,34 @@ CHANNELS: tuple[Channel, ...] = (
         "rows or bytes of files, or a busy host can make later runs of a chunk start off the grid: they "
         "can read from the clock that they are late, and the release is one or more whole ticks late.",
         "whole turns of the grid; with one person of 1.5 million rows a release was late 6 times of 7",
-        "generous wall_seconds; an honest nominal size; no table in which one person has far more rows "
-        "than the others; timing staging_seconds where people have more than some 100 MB of files; no "
-        "overload",
+        "generous wall_seconds; an honest nominal size; nobody with far more rows than the others; timing "
+        "staging_seconds where people have more than some 100 MB of files; no overload",
         _always,
     ),
     Channel(
         "caches",
-        "What a run leaves in the caches of the processor and in the page cache makes the work of a later "
-        "run quicker or slower.",
+        "What a run leaves in the caches of the processor, and in the page cache if the image is not kept in "
+        "memory, makes the work of a later run quicker or slower.",
         NOT_MEASURED,
         "nothing here; a host of its own for the worker narrows it",
         _always,
     ),
     Channel(
         "page_faults",
-        "getrusage and wait4 tell a run how many of its pages were not in memory, and how many were "
-        "mapped in one go: whether somebody has read the same parts of the image's files before.",
-        "one bit for each file that nobody has read, until the host forgets it: 24 of 24 in a trial; with "
-        "one slot, one person's row reached all later blocks of a job in 3 trials of 3",
-        "read the image once before the first job, on a host with memory to keep it",
-        _always,
+        "If the image is not kept in memory, getrusage and wait4 tell a run how many pages were fetched for "
+        "it, and how many mapped in one go: whether somebody has read the same parts of its files before.",
+        "one bit for each file that nobody has read, until the host forgets it: 24 of 24 in a trial; one "
+        "person's row reached all later blocks of a job in 3 trials of 3; in memory none did",
+        "supervised, an imported image, room for it in memory (DPGATE_IMAGES_IN_MEMORY_MIB), no swap",
+        lambda where: where.is_docker or not where.in_memory,
+    ),
+    Channel(
+        "host_pages",
+        "A cold run begins as a copy of the host's own Python and counts its pages in memory: a run "
+        "in host-python can have read more of them, one that makes the host short of memory takes some away.",
+        NOT_MEASURED,
+        "warm slots; memory for all slots and images at once, and no host-python beside other images",
+        lambda where: where.backend is Backend.COLD,
     ),
     Channel(
         "filesystem_numbers",
@@ -114,8 +122,8 @@ CHANNELS: tuple[Channel, ...] = (
     ),
     Channel(
         "large_input_inodes",
-        "Inputs above 64 MiB are mounted from the scratch folder, whose inodes are numbered in one "
-        "sequence: a run reads how many files the inputs before it had.",
+        "Inputs above 64 MiB and copies of images are mounted from the scratch folder, whose inodes are "
+        "numbered in one sequence: a run reads how many files the inputs before it, or before the copy, had.",
         NOT_MEASURED,
         "inputs below 64 MiB",
         lambda where: not where.is_docker,

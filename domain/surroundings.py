@@ -29,6 +29,7 @@ class Surroundings:
     isolation: Isolation
     timing: TimingMode = "padded"
     as_root: bool = False  # then each slot has a host user of its own
+    in_memory: bool = False  # a copy of the image, of which no page is ever fetched
 
     @property
     def is_shared(self) -> bool:

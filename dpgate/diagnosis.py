@@ -103,6 +103,7 @@ class Backend:
     docker_view_mib: int = 2048
     slots: int = 1
     input_mib: int | None = None
+    images_in_memory_mib: int | None = None
     scratch_folder: Path = field(default_factory=default_scratch_root)
     allow_disk_scratch: bool = False
 

@@ -193,7 +193,14 @@ def _ran_in(zone: WorkerZone, chunk: Chunk) -> dict[str, Any] | None:
     """Where the runs of a pipeline were made, for the certificate; nothing for the platform's own code."""
     if chunk.image is None:
         return None
-    return asdict(surroundings(_request(chunk), chunk.dataset, settings=zone.settings, record=chunk.image))
+    where = surroundings(
+        _request(chunk),
+        chunk.dataset,
+        settings=zone.settings,
+        record=chunk.image,
+        in_memory=zone.images.is_in_memory(chunk.image.digest),
+    )
+    return asdict(where)
 
 
 def give_back(zone: WorkerZone, chunk: Chunk) -> None:

@@ -34,6 +34,8 @@ class WorkerSettings(BaseSettings):
     sandbox: Literal["supervised", "docker"] = "supervised"
     # the largest input of one run: a larger one fails; default: what each slot's part of scratch holds
     input_mib: int | None = Field(None, ge=1, le=1_048_576)
+    # of the scratch folder, for copies of images, which then never leave memory; default: a quarter of it
+    images_in_memory_mib: int | None = Field(None, ge=0, le=1_048_576)
     # for the sandbox docker: its socket, the keeper's image by digest, a runtime it knows
     docker_socket: Path | None = None
     docker_keeper_image: str | None = None

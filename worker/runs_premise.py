@@ -69,6 +69,7 @@ def _read(place: Mapping[str, Any] | None) -> Surroundings | None:
         isolation=Isolation(place["isolation"]),
         timing=place["timing"],
         as_root=place["as_root"],
+        in_memory=place.get("in_memory", False),  # chunks on record from before do not say
     )
 
 

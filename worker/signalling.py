@@ -17,9 +17,16 @@ from worker.order import is_python_script
 
 
 def surroundings(
-    request: JobRequest, dataset: Dataset, *, settings: WorkerSettings, record: Image
+    request: JobRequest,
+    dataset: Dataset,
+    *,
+    settings: WorkerSettings,
+    record: Image,
+    in_memory: bool = False,
 ) -> Surroundings:
-    """Where this worker makes the runs of a pipeline in an image with this record."""
+    """Where this worker makes the runs of a pipeline in an image with this record. `in_memory`: whether in a
+    copy of it that never leaves memory.
+    """
     policy = dataset.declaration.policy
     return Surroundings(
         backend=_backend(request, settings, record),
@@ -27,6 +34,7 @@ def surroundings(
         isolation=policy.isolation,
         timing=policy.timing.mode,
         as_root=os.getuid() == 0,
+        in_memory=in_memory,
     )
 
 

@@ -17,7 +17,8 @@ from store.snapshots import SnapshotArea
 from worker.config import WorkerSettings
 from worker.host_turns import HostTurns
 from worker.images.held import HeldImages
-from worker.sandbox.choice import OpenSandbox, open_sandbox
+from worker.images.in_memory import ImagesInMemory
+from worker.sandbox.choice import OpenSandbox, images_bytes, open_sandbox
 from worker.sandbox.core.images import HostImage
 from worker.sandbox.protocol import Profile
 from worker.sandbox.slot_cores import core_of, cores
@@ -70,6 +71,7 @@ class WorkerZone:
 
     def close(self) -> None:
         self.sandbox.close()
+        self.images.close()
         self.database.close()
 
 
@@ -77,6 +79,13 @@ class WorkerZone:
 def _check_isolation(sandbox: OpenSandbox, profile: Profile) -> None:
     if any(feature.stops(profile) for feature in sandbox.probe()):
         raise NotReady("this host cannot isolate runs")
+
+
+def _memory_for_images(settings: WorkerSettings) -> ImagesInMemory | None:
+    """None for a sandbox whose images are not of our store."""
+    if settings.sandbox != "supervised":
+        return None
+    return ImagesInMemory(settings.scratch_folder, most_bytes=images_bytes(settings))
 
 
 def open_zone(settings: WorkerSettings, *, image: HostImage, messages: Messages, slot: int) -> WorkerZone:
@@ -90,7 +99,7 @@ def open_zone(settings: WorkerSettings, *, image: HostImage, messages: Messages,
         snapshots=SnapshotArea(settings.snapshots_folder, keys),
         people=CohortPeople(settings.cohorts_folder, keys),
         participants=ParticipantOutputs(settings.participants_folder, keys),
-        images=HeldImages(image, settings.image_store_folder),
+        images=HeldImages(image, settings.image_store_folder, _memory_for_images(settings)),
         sandbox=sandbox,
         turns=HostTurns(settings.scratch_folder, settings.sandbox, end_leftovers=sandbox.reap),
         messages=messages,

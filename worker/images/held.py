@@ -6,6 +6,7 @@ from pathlib import Path
 from worker.sandbox.core.images import HostImage, StoredImage
 from worker.sandbox.protocol import SandboxUnavailable
 
+from .in_memory import ImagesInMemory
 from .refusal import ImageDamaged, ImageNotFound
 from .store import ImageStore
 
@@ -13,10 +14,13 @@ log = logging.getLogger(__name__)
 
 
 class HeldImages:
-    """Each stored image is verified once per process, before its first run."""
+    """Each stored image is copied to memory, if that can be, and verified once per process, before its first
+    run.
+    """
 
-    def __init__(self, host: HostImage, folder: Path) -> None:
-        self.host, self._folder = host, folder
+    def __init__(self, host: HostImage, folder: Path, memory: ImagesInMemory | None = None) -> None:
+        """Without `memory`, runs are made in the store itself."""
+        self.host, self._folder, self._memory = host, folder, memory
         self._verified: dict[str, StoredImage] = {}
 
     def get(self, digest: str) -> HostImage | StoredImage | None:
@@ -26,9 +30,7 @@ class HeldImages:
         if digest in self._verified and self._verified[digest].rootfs.is_dir():
             return self._verified[digest]
         try:
-            store = self._store()
-            image = store.get(digest)
-            store.verify(image)
+            image = self._ready(digest)
         except ImageNotFound:
             return None
         except (ImageDamaged, SandboxUnavailable) as problem:
@@ -37,9 +39,38 @@ class HeldImages:
         self._verified[digest] = image
         return image
 
+    def is_in_memory(self, digest: str) -> bool:
+        """Whether runs in this image read a copy of which no part is ever fetched. Ask after `get`."""
+        image = self._verified.get(digest)
+        return (
+            self._memory is not None
+            and image is not None
+            and self._memory.is_copy(image)
+            and self._memory.why_not() is None
+        )
+
+    def close(self) -> None:
+        if self._memory is not None:
+            self._memory.close()
+
     def listed(self) -> tuple[StoredImage, ...]:
         """Those of the store; none where there is no store."""
         return self._store().listed() if self._folder.exists() else ()
+
+    def _ready(self, digest: str) -> StoredImage:
+        """What is verified is what runs are made in."""
+        store = self._store()
+        image = store.get(digest)
+        copy = self._memory.copy_of(image) if self._memory is not None else None
+        if self._memory is None or copy is None:
+            store.verify(image)
+            return image
+        try:
+            store.verify(copy)
+        except ImageDamaged:
+            self._memory.drop(image)
+            raise
+        return copy
 
     def _store(self) -> ImageStore:
         if not self._folder.exists():

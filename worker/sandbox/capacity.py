@@ -32,12 +32,12 @@ def room_of(block: Mapping[str, bytes]) -> int:
     return sum(map(len, block.values())) + len(block) * FILE_OVERHEAD
 
 
-def capacity_of(scratch_root: Path | None, *, slots: int) -> int:
+def capacity_of(scratch_root: Path | None, *, slots: int, kept_back: int = 0) -> int:
     """The largest input, in bytes, where nobody set one: what every slot of this host can have at once.
 
-    Of the whole file system, whatever is free of it now. Raises SandboxUnavailable where there is none.
+    Of the file system but for the bytes `kept_back`, whatever is free now. SandboxUnavailable without one.
     """
-    return size_of(scratch_root) // (_HELD_BY_SLOT * slots)
+    return max(size_of(scratch_root) - kept_back, 0) // (_HELD_BY_SLOT * slots)
 
 
 def needed_for(input_bytes: int, *, slots: int) -> int:

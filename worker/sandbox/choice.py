@@ -6,7 +6,8 @@ from typing import Protocol
 from worker.sandbox.core.cgroup import why_no_groups
 from worker.sandbox.core.images import HostImage
 
-from .capacity import capacity_of
+from .capacity import capacity_of, needed_for
+from .kept_in_memory import room_for_images
 from .protocol import MIB, Feature, Sandbox, SandboxUnavailable
 
 
@@ -33,6 +34,8 @@ class Choice(Protocol):
     def slots(self) -> int: ...
     @property
     def input_mib(self) -> int | None: ...
+    @property
+    def images_in_memory_mib(self) -> int | None: ...
     @property
     def docker_socket(self) -> Path | None: ...
     @property
@@ -67,7 +70,17 @@ def input_bytes(choice: Choice) -> int:
     """Of the largest input of a run: what is set, or what each slot of this host can have."""
     if choice.input_mib is not None:
         return choice.input_mib * MIB
-    return capacity_of(choice.scratch_folder, slots=choice.slots)
+    return capacity_of(choice.scratch_folder, slots=choice.slots, kept_back=images_bytes(choice))
+
+
+def images_bytes(choice: Choice) -> int:
+    """Of the scratch folder, for copies of images. A container's image is its engine's business."""
+    if choice.sandbox != "supervised":
+        return 0
+    if choice.images_in_memory_mib is not None:
+        return choice.images_in_memory_mib * MIB
+    inputs = 0 if choice.input_mib is None else needed_for(choice.input_mib * MIB, slots=choice.slots)
+    return room_for_images(choice.scratch_folder, inputs=inputs)
 
 
 def counts_all_memory(choice: Choice) -> bool:

@@ -16,6 +16,7 @@ from worker.sandbox.core.scratch import default_scratch_root, file_system_of
 from worker.sandbox.core.slot_user import FIRST_SLOT_UID
 
 from .capacity import capacity_of, needed_for, size_of
+from .kept_in_memory import room_for_images, swap_areas, why_not_kept
 from .kernel_features import (
     answered_calls,
     detached_mounts,
@@ -26,6 +27,8 @@ from .kernel_features import (
 from .needs import feature
 from .protocol import MIB, Feature, SandboxUnavailable
 from .slot_cores import cores
+
+_INPUTS, _IMAGES = "scratch has room for the largest inputs", "images are kept in memory"
 
 
 def check_bubblewrap() -> tuple[Feature, ...]:
@@ -41,15 +44,16 @@ def check_bubblewrap() -> tuple[Feature, ...]:
 
 
 def check_worker_process(
-    scratch_root: Path | None, *, slots: int, input_bytes: int | None = None
+    scratch_root: Path | None, *, slots: int, input_bytes: int | None = None, images_bytes: int | None = None
 ) -> tuple[Feature, ...]:
     """What a worker that starts runs itself needs. `slots`: how many it does at the same time; `input_bytes`:
-    the largest input of one, where it is set."""
+    the largest input of one, and `images_bytes`: the room for copies of images, where they are set."""
+    scratch_root = scratch_root or default_scratch_root()
     return (
         _memory_bounded(),
         _no_core_dumps(),
         _scratch_in_memory(scratch_root),
-        _room_for_inputs(scratch_root, slots, input_bytes),
+        *_room_in_scratch(scratch_root, slots, input_bytes, images_bytes),
         _own_users(slots),
         landlock_rules(),
         detached_mounts(),
@@ -144,8 +148,7 @@ def _no_core_dumps() -> Feature:
     return feature("memory is not dumped to the host", present=present, detail=detail, fix=fix)
 
 
-def _scratch_in_memory(scratch_root: Path | None) -> Feature:
-    root = scratch_root or default_scratch_root()
+def _scratch_in_memory(root: Path) -> Feature:
     fix = "choose a scratch root on tmpfs, such as one below /dev/shm"
     try:
         kind = file_system_of(root if root.exists() else root.parent)
@@ -157,23 +160,45 @@ def _scratch_in_memory(scratch_root: Path | None) -> Feature:
     )
 
 
-def _room_for_inputs(scratch_root: Path | None, slots: int, input_bytes: int | None) -> Feature:
-    name = "scratch has room for the largest inputs"
+def _room_in_scratch(
+    scratch_root: Path, slots: int, input_bytes: int | None, images_bytes: int | None
+) -> tuple[Feature, ...]:
     try:
-        size = size_of(scratch_root)
-        largest = capacity_of(scratch_root, slots=slots) if input_bytes is None else input_bytes
-    except SandboxUnavailable as error:
+        inputs = needed_for(input_bytes or 0, slots=slots)
+        images = room_for_images(scratch_root, inputs=inputs) if images_bytes is None else images_bytes
+        largest = input_bytes or capacity_of(scratch_root, slots=slots, kept_back=images)
+        return (
+            _room_for_inputs(size_of(scratch_root), slots, largest, images),
+            _images_in_memory(scratch_root, images),
+        )
+    except (SandboxUnavailable, OSError) as error:
         fix = "choose a scratch root that this worker can get to"
-        return feature(name, present=False, detail=str(error), fix=fix)
+        names = (_INPUTS, _IMAGES)
+        return tuple(feature(name, present=False, detail=_sentence(error), fix=fix) for name in names)
+
+
+def _room_for_inputs(size: int, slots: int, largest: int, images: int) -> Feature:
     needed = needed_for(largest, slots=slots)
-    fix = "lower DPGATE_INPUT_MIB or DPGATE_SLOTS, or put the scratch folder on a larger file system"
-    detail = f"inputs of {largest // MIB} MiB, {_slots(slots)}: {needed // MIB} of {size // MIB} MiB"
-    return feature(name, present=0 < needed <= size, detail=detail, fix=fix)
+    fix = (
+        "lower DPGATE_INPUT_MIB, DPGATE_IMAGES_IN_MEMORY_MIB or DPGATE_SLOTS, or put the scratch folder on a "
+        "larger file system"
+    )
+    detail = (
+        f"inputs of {largest // MIB} MiB, {_slots(slots)}: {needed // MIB} of {size // MIB} MiB, of which "
+        f"{images // MIB} are for images"
+    )
+    return feature(_INPUTS, present=0 < needed <= size - images, detail=detail, fix=fix)
+
+
+def _images_in_memory(scratch_root: Path, room: int) -> Feature:
+    reason = why_not_kept(scratch_root) if room else "there is no room: raise DPGATE_IMAGES_IN_MEMORY_MIB"
+    detail = reason or f"imported ones that fit, {room // MIB} MiB in all; never host-python"
+    fix = "do what was found; until then certificates name page_faults"
+    return feature(_IMAGES, present=reason is None, detail=detail, fix=fix)
 
 
 def _no_swap() -> Feature:
-    swaps = _text("/proc/swaps")
-    areas = None if swaps is None else swaps.splitlines()[1:]
+    areas = swap_areas()
     fix = "swapoff, or encrypted swap: staged blocks lie in memory that could be swapped out"
     words = "cannot be read" if areas is None else f"{len(areas)} swap areas" if areas else "no swap area"
     return feature("swap is off", present=areas == [], detail=words, fix=fix)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from contextlib import closing
+from functools import partial
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -44,33 +45,42 @@ def check_host(
     *,
     slots: int = 1,
     input_bytes: int | None = None,
+    images_bytes: int | None = None,
     sandbox: Sandbox | None = None,
 ) -> tuple[Feature, ...]:
     """Some tenths of a second. Never raises for an absent feature: it says what is absent and what to do.
 
     `sandbox` runs the control pipeline; without one, a supervised one of its own does. `slots` is how many
-    runs the worker does at the same time, `input_bytes` the largest input of one, where it is set.
+    runs the worker does at the same time, `input_bytes` the largest input of one and `images_bytes` the room
+    for copies of images, where they are set.
     """
     return (
         *check_bubblewrap(),
         *(check_runs(sandbox, image) if sandbox else _check_supervised_runs(scratch_root, image)),
-        *check_worker_process(scratch_root, slots=slots, input_bytes=input_bytes),
+        *check_worker_process(scratch_root, slots=slots, input_bytes=input_bytes, images_bytes=images_bytes),
         *check_machine(slots=slots),
     )
 
 
 def check_backend(choice: Choice, host: HostImage, *, slots: int) -> tuple[Feature, ...]:
     """The same for whichever backend the operator chose. Never raises for an absent feature."""
-    largest = choice.input_mib and choice.input_mib * MIB
+    check = partial(
+        check_host,
+        choice.scratch_folder,
+        host,
+        slots=slots,
+        input_bytes=choice.input_mib and choice.input_mib * MIB,
+        images_bytes=None if choice.images_in_memory_mib is None else choice.images_in_memory_mib * MIB,
+    )
     try:
         with closing(open_sandbox(choice, host)) as sandbox:
             if choice.sandbox == "docker":
                 return (*sandbox.probe(), *check_machine(slots=slots))
-            return check_host(choice.scratch_folder, host, slots=slots, input_bytes=largest, sandbox=sandbox)
+            return check(sandbox=sandbox)
     except (SandboxUnavailable, OSError) as error:
         if choice.sandbox == "docker":
             return (_nothing_ran(error)[0], *check_machine(slots=slots))
-        return check_host(choice.scratch_folder, host, slots=slots, input_bytes=largest)
+        return check()
 
 
 def check_runs(sandbox: Sandbox, image: Image) -> tuple[Feature, ...]:

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from base_images import base_archive
 from heights import MEAN, request_fields
+from shm import folder_in_memory
 from waiting import wait_until
 from workers import named
 from zones import Bench, cancel, check_books, given_heights, open_bench, submit
@@ -22,10 +23,12 @@ from domain.image import SyscallTable
 from domain.isolation import Isolation
 from domain.job import Reason
 from domain.pipeline import Source
+from domain.release import opened
 from domain.states import JobState
 from store import images
 from worker.announce import announce_images
 from worker.cancelling import LOOK_EVERY_S
+from worker.images import in_memory
 from worker.images.store import ImageStore
 from worker.sandbox.core.images import StoredImage
 
@@ -49,8 +52,18 @@ def folder() -> Iterator[Path]:
 
 
 @pytest.fixture
-def bench(database_url: str, tmp_path: Path, folder: Path) -> Iterator[Bench]:
-    with open_bench(database_url, tmp_path, images_folder=folder, max_attempts=1) as it:
+def bench(
+    database_url: str, tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Bench]:
+    """With a scratch folder of its own: no other test has a copy of its images there."""
+    # a host of a developer may swap
+    monkeypatch.setattr(in_memory, "why_not_kept", lambda _: None)
+    with (
+        folder_in_memory() as scratch,
+        open_bench(
+            database_url, tmp_path, images_folder=folder, scratch_folder=scratch, max_attempts=1
+        ) as it,
+    ):
         yield it
 
 
@@ -85,6 +98,9 @@ def test_a_job_in_shell_and_awk_is_released(bench: Bench, image: StoredImage) ->
     bench.drive()
     assert bench.job(job_id).state is JobState.RELEASED
     check_books(bench)
+    said = opened(bench.release(job_id).certificate)["predicate"]["runs"]
+    assert "caches" in said["openChannels"]
+    assert "page_faults" not in said["openChannels"], "the image was copied to memory"
 
 
 def test_the_standard_table_can_be_approved_too(bench: Bench, image: StoredImage) -> None:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from heights import MEAN, request_fields
 from zones import Bench, given_heights, host_image, open_bench, submit
 
-from domain.channels import of_default_sandbox
+from domain.channels import left_open
 from domain.image import SyscallTable
 from domain.isolation import Isolation
 from domain.release import opened
 from domain.states import JobState
+from domain.surroundings import Backend, Surroundings
 from store import images
 from worker.chunk import claim_chunk
 from worker.execute import execute
@@ -62,7 +64,8 @@ def test_the_certificate_says_where_runs_were_made(sqlite_bench: Bench) -> None:
         said = opened(sqlite_bench.release(job_id).certificate)["predicate"]["runs"]
         assert (said["isolation"], said["backends"], said["systemCalls"]) == (ALONE, [backend], ["strict"])
         assert said["placesKnown"]
-        assert tuple(said["openChannels"]) == of_default_sandbox(ALONE, "coarse")
+        where = Surroundings(Backend(backend), SyscallTable.STRICT, ALONE, "coarse", os.getuid() == 0)
+        assert tuple(said["openChannels"]) == left_open(where)
 
 
 def test_an_approval_for_the_wider_table_does_not_reach_a_job_that_is_charged(sqlite_bench: Bench) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from itertools import product
 
 from domain.channels import ALL_CHANNELS, CHANNELS, beyond_default, left_open, of_default_sandbox
@@ -11,10 +12,8 @@ from domain.isolation import Isolation
 from domain.surroundings import Backend, Surroundings
 
 EVERYWHERE = [
-    Surroundings(backend, table, isolation, timing, as_root)
-    for backend, table, isolation, timing, as_root in product(
-        Backend, SyscallTable, Isolation, ("padded", "coarse"), (False, True)
-    )
+    Surroundings(*where)
+    for where in product(Backend, SyscallTable, Isolation, ("padded", "coarse"), (False, True), (False, True))
 ]
 STRICT, STANDARD = SyscallTable.STRICT, SyscallTable.STANDARD
 ALONE, BESIDE = Isolation.EXCLUSIVE, Isolation.SHARED
@@ -34,10 +33,11 @@ def test_what_is_stricter_never_opens_a_channel():
     for where in EVERYWHERE:
         found = set(left_open(where))
         others = {
-            "alone": Surroundings(where.backend, where.syscalls, ALONE, where.timing, where.as_root),
-            "strict": Surroundings(where.backend, STRICT, where.isolation, where.timing, where.as_root),
-            "padded": Surroundings(where.backend, where.syscalls, where.isolation, "padded", where.as_root),
-            "root": Surroundings(where.backend, where.syscalls, where.isolation, where.timing, as_root=True),
+            "alone": replace(where, isolation=ALONE),
+            "strict": replace(where, syscalls=STRICT),
+            "padded": replace(where, timing="padded"),
+            "root": replace(where, as_root=True),
+            "in memory": replace(where, in_memory=True),
         }
         for name, stricter in others.items():
             assert set(left_open(stricter)) <= found, (name, where)
@@ -59,8 +59,8 @@ def test_runs_that_are_alone_have_nobody_beside_them():
 
 def test_the_default_sandbox_and_what_goes_beyond_it():
     assert of_default_sandbox(ALONE, "padded") == (
-        "lateness", "caches", "page_faults", "filesystem_numbers", "large_input_inodes", "image_access_times",
-        "core_counters",
+        "lateness", "caches", "page_faults", "host_pages", "filesystem_numbers", "large_input_inodes",
+        "image_access_times", "core_counters",
     )  # fmt: skip
     assert "run_times" in of_default_sandbox(ALONE, "coarse")
     assert beyond_default(ALONE) == ("pipe_count", "mount_numbers", "pid_numbers")
@@ -69,3 +69,9 @@ def test_the_default_sandbox_and_what_goes_beyond_it():
     )  # fmt: skip
     docker = left_open(Surroundings(Backend.DOCKER, STANDARD, ALONE))
     assert set(beyond_default(ALONE)) <= set(docker)
+
+
+def test_pages_tell_nothing_of_a_supervised_image_in_memory():
+    for where in EVERYWHERE:
+        is_closed = where.in_memory and where.backend is not Backend.DOCKER
+        assert ("page_faults" in left_open(where)) is not is_closed

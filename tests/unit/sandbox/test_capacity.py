@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import io
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from dpgate.diagnosis import Backend
 from worker.sandbox.capacity import FILE_OVERHEAD, capacity_of, needed_for, room_of, room_of_parts, size_of
-from worker.sandbox.choice import input_bytes
+from worker.sandbox.choice import images_bytes, input_bytes
 from worker.sandbox.docker_engine.features import _memory
 from worker.sandbox.docker_engine.kept_parts import KeptParts
 from worker.sandbox.docker_engine.settings import DockerSettings
@@ -42,8 +43,18 @@ def test_every_slot_can_have_its_largest_input_at_once(tmp_path: Path) -> None:
 
 def test_a_setting_decides_where_there_is_one(tmp_path: Path) -> None:
     backend = Backend(scratch_folder=tmp_path, slots=3)
-    assert input_bytes(backend) == capacity_of(tmp_path, slots=3)
+    quarter = size_of(tmp_path) // 4
+    assert images_bytes(backend) == quarter
+    assert input_bytes(backend) == capacity_of(tmp_path, slots=3, kept_back=quarter)
     assert input_bytes(Backend(scratch_folder=tmp_path, input_mib=5)) == 5 * MIB
+    assert images_bytes(replace(backend, images_in_memory_mib=7)) == 7 * MIB
+    assert images_bytes(replace(backend, sandbox="docker")) == 0
+
+
+def test_images_in_memory_have_what_the_inputs_leave_that_were_asked_for(tmp_path: Path) -> None:
+    all_of_it = size_of(tmp_path) // MIB
+    assert images_bytes(Backend(scratch_folder=tmp_path, input_mib=all_of_it)) == 0
+    assert 0 < images_bytes(Backend(scratch_folder=tmp_path, input_mib=all_of_it // 2 - 5)) < 12 * MIB
 
 
 def test_a_host_without_the_room_is_refused_before_it_works(tmp_path: Path) -> None:

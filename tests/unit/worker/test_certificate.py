@@ -243,6 +243,14 @@ def test_chunks_of_several_workers_leave_open_what_any_of_them_does():
     assert {"filesystem_numbers", "pipe_count"} <= set(both["openChannels"])
 
 
+def test_pages_are_no_channel_where_every_chunk_ran_in_a_copy_in_memory():
+    copied = {**PLACE, "in_memory": True}
+    before = {name: value for name, value in PLACE.items() if name != "in_memory"}  # of an older worker
+    assert "page_faults" not in premise_of([copied, copied])["openChannels"]
+    for other in (PLACE, before):
+        assert "page_faults" in premise_of([copied, other])["openChannels"]
+
+
 def test_outcomes_of_people_may_be_kept_from_wherever_the_policy_accepts_runs():
     levels = {"levels": ("participant", "group")}
     request = make_job().request
