@@ -6,14 +6,16 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any, Self
 
 from sandbox_images.gate import COMMAND, SEEN, gate_sources
 from sandbox_images.probe import attack_sources
 from sandbox_images.seccomp.bpf import ARCHITECTURES
+from worker.sandbox.core.images import StoredImage
 from worker.sandbox.protocol import (
     MIB,
     Audience,
@@ -105,6 +107,15 @@ class GateBench:
         """Close all slots: the next run of each is the first of a new one."""
         for slot in list(self._slots):
             self._thread(slot).submit(self._drop, slot).result()
+
+    def forget_image_files(self) -> None:
+        """Out of the page cache, so that who reads them first can be told. Others may keep them there, and a
+        file system in memory does.
+        """
+        root = self._order.image.rootfs if isinstance(self._order.image, StoredImage) else Path("/")
+        for path in root.glob("usr/lib/python3.*/*.py"):
+            with suppress(OSError), open(path, "rb") as file:
+                os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
     def _thread(self, slot: int) -> ThreadPoolExecutor:
         return self._threads.setdefault(slot, ThreadPoolExecutor(1, thread_name_prefix=f"slot {slot}"))

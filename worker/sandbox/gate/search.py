@@ -1,10 +1,8 @@
 """The search: quiet looks, looks around each sender, and the size of what is left."""
 
-import os
 import time
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
-from pathlib import Path
+from contextlib import AbstractContextManager, nullcontext
 
 from sandbox_images.gate.classified import unclassified
 from sandbox_images.seccomp.answered import answered
@@ -160,7 +158,7 @@ class Search:
         key = f"residual {channel}"
         self._renew()
 
-        between = _forget_image_files if channel == "page_faults" else (lambda: None)
+        between = self._bench.forget_image_files if channel == "page_faults" else (lambda: None)
 
         def made(sent: bool) -> Round:
             return self._round(sending, how, sent=sent, residuals=(channel,), between=between)
@@ -243,11 +241,3 @@ def _must_stay(key: str, moved: int, rounds: int) -> bool:
 def _words_of(moved: Sequence[bool], rounds: int) -> str:
     sent = sum(moved)
     return f"moved in {len(moved)} of {rounds} rounds, {sent} of them with a sender"
-
-
-def _forget_image_files() -> None:
-    """Out of the page cache, so that who reads them first can be told. Others may keep them there."""
-    for folder in Path("/usr/lib").glob("python3.*"):
-        for path in folder.glob("*.py"):
-            with suppress(OSError), open(path, "rb") as file:
-                os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
