@@ -23,6 +23,9 @@ workers = sa.Table(
     sa.Column("storage", sa.JSON, nullable=False),
     # kinds of work that it takes part in, as far as public states say so
     sa.Column("kinds", sa.JSON, nullable=False),
+    # where its processes take turns: a digest of the host's boot, and the file that they lock there
+    sa.Column("host", sa.String(64)),
+    sa.Column("door", sa.String(64)),
     sa.Column("started_at", Moment, nullable=False),
     sa.Column("seen_at", Moment, nullable=False),
     # its clock minus the database's

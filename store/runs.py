@@ -117,6 +117,12 @@ def waiting(connection: sa.Connection, job_id: str) -> list[int]:
     return sorted(connection.execute(query).scalars())
 
 
+def claimed_jobs(connection: sa.Connection) -> list[str]:
+    """Jobs of which somebody makes runs now, as far as claims say so."""
+    query = sa.select(chunks.c.job_id).where(chunks.c.state == "CLAIMED").distinct()
+    return sorted(connection.execute(query).scalars())
+
+
 def release_expired(connection: sa.Connection, *, job_id: str, now: datetime) -> list[int]:
     """Chunks whose worker is gone wait again."""
     expired = sa.and_(chunks.c.job_id == job_id, chunks.c.state == "CLAIMED", chunks.c.lease_until < now)

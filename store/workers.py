@@ -34,6 +34,8 @@ class Presence:
     sandbox: str
     slots: int
     features: Mapping[str, bool]
+    host: str | None = None
+    door: str | None = None
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,8 @@ class Worker:
     drain_ends: bool
     drained_at: datetime | None
     ended_at: datetime | None
+    host: str | None
+    door: str | None
 
     @property
     def missing(self) -> list[str]:
@@ -67,6 +71,11 @@ class Worker:
     @property
     def is_there(self) -> bool:
         return self.state in (WorkerState.LIVE, WorkerState.DRAINING)
+
+    def takes_turns_apart(self, other: Worker) -> bool:
+        """Whether both are on one host and there, and runs of one do not wait for those of the other."""
+        is_here = self.host is not None and self.host == other.host
+        return is_here and self.door != other.door and self.is_there and other.is_there
 
     def is_off(self, gateway_skew_s: float) -> bool:
         """Whether its clock and the gateway's differ too much. Both are measured against the database's."""
@@ -165,6 +174,15 @@ def drain_asked(connection: sa.Connection, name: str) -> tuple[datetime, bool] |
 def others_take_jobs(connection: sa.Connection, name: str, *, now: datetime) -> bool:
     """Whether another worker is there that is not asked to drain."""
     return any(one.state is WorkerState.LIVE and one.name != name for one in listed(connection, now=now))
+
+
+def behind_another_door(connection: sa.Connection, *, host: str, door: str, now: datetime) -> list[str]:
+    """Names of workers that are there, on this host, and take their turns by another door."""
+    return [
+        one.name
+        for one in listed(connection, now=now)
+        if one.is_there and one.host == host and one.door != door
+    ]
 
 
 def still_on(

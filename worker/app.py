@@ -7,7 +7,7 @@ import logging
 import os
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, closing, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from billiard.process import current_process
@@ -25,10 +25,12 @@ from domain.errors import PlatformError
 from domain.model import build_models
 from domain.schedule import LONGEST_CHUNK_S
 from domain.setting_names import check_settings
+from store.database import Database
 from worker.config import WorkerSettings
 from worker.consumer_steps import Present, Wakeful, say_the_end
 from worker.failure import without_its_text
 from worker.heartbeat import Heartbeat
+from worker.host_turns import place_of
 from worker.logs import write_json_lines
 from worker.preflight import check_worker
 from worker.sandbox.core.images import HostImage
@@ -166,10 +168,15 @@ def check_before_work(**_: Any) -> None:
     try:
         check_traces(settings.traces_endpoint)
         features = check_worker(settings, this_image())
-    except (PlatformError, SandboxUnavailable) as error:
+        place = place_of(settings.scratch_folder)
+    except (PlatformError, SandboxUnavailable, OSError) as error:
         # Celery logs what a signal handler raises and goes on; this ends the worker
         sys.exit(f"dpgate worker: {error}")
-    app.dpgate_heartbeat = Heartbeat(settings, {feature.name: feature.present for feature in features})
+    found = {feature.name: feature.present for feature in features}
+    heartbeat = Heartbeat(settings, found, place)
+    with closing(Database(settings.database_url)) as database:
+        heartbeat.announce(database)
+    app.dpgate_heartbeat = heartbeat  # without it no message is taken
     build_models()  # before slots are forked: none of them builds its own
 
 

@@ -49,6 +49,12 @@ class Chunk:
     image: images.Image | None = None
 
     @property
+    def must_be_alone(self) -> bool:
+        """All but a pipeline is the platform's own code, in which nobody listens."""
+        is_pipeline = isinstance(self.job.request, JobRequest)
+        return is_pipeline and self.dataset.declaration.policy.isolation is Isolation.EXCLUSIVE
+
+    @property
     def is_participant(self) -> bool:
         return self.schedule.is_participant(self.number)
 

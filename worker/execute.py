@@ -1,9 +1,10 @@
 """The route of a job through the worker zone, as the list of its steps.
 
     execute        claim -> prepare -> charge -> send the chunks to all workers       (start.py)
-    execute_chunk  take a turn on this host -> claim -> run people, run groups, scan, or count -> keep;
+    execute_chunk  see that turns reach all of this host -> take a turn -> claim -> run people, run groups,
+                   scan, or count -> keep;
                    whoever finishes a level last sends the next one's chunks, or arranges the release
-                                                                      (host_turns.py, chunk.py, scan/)
+                                                       (neighbours.py, host_turns.py, chunk.py, scan/)
     publish        aggregate, noise and release in one transaction                    (publish.py)
 
 Every step may be repeated or die half way: each is a compare-and-set in the database, and `sweep.py` takes up
@@ -21,6 +22,7 @@ from domain.twin_request import TwinRequest
 from store import jobs
 from worker.chunk import Chunk, claim_chunk, give_back, keep, run, wanted
 from worker.levels import OutcomeMissing
+from worker.neighbours import why_not_beside
 from worker.participant_chunk import run_people
 from worker.publish import arrange_release
 from worker.sandbox.protocol import SandboxUnavailable, SlotCancelled
@@ -56,11 +58,22 @@ def execute_chunk(zone: WorkerZone, job_id: str, number: int) -> None:
         log.error("job %s chunk %s waits for another worker: %s", job_id, number, found.refusal)
         come_back(zone, job_id, number, in_s=zone.settings.resend_after_s)
         return
+    if not _reaches_everybody(zone, job_id, number, found.isolation):
+        return
     with zone.turns.taken(found.isolation) as has_turn:
         if has_turn:
             _execute_in_turn(zone, job_id, number)
         else:
             come_back(zone, job_id, number, in_s=COME_BACK_S)
+
+
+def _reaches_everybody(zone: WorkerZone, job_id: str, number: int, isolation: Isolation) -> bool:
+    """Whether a turn keeps away whom it has to; else the chunk waits for that, here or for another worker."""
+    reason = why_not_beside(zone, isolation)
+    if reason is not None:
+        log.error("job %s chunk %s waits: %s", job_id, number, reason)
+        come_back(zone, job_id, number, in_s=zone.settings.resend_after_s)
+    return reason is None
 
 
 def come_back(zone: WorkerZone, job_id: str, number: int, *, in_s: float) -> None:
@@ -74,6 +87,9 @@ def come_back(zone: WorkerZone, job_id: str, number: int, *, in_s: float) -> Non
 def _execute_in_turn(zone: WorkerZone, job_id: str, number: int) -> None:
     chunk = claim_chunk(zone, job_id, number)
     if chunk is None:
+        return
+    if chunk.must_be_alone and not _reaches_everybody(zone, job_id, number, Isolation.EXCLUSIVE):
+        give_back(zone, chunk)  # somebody has come since the first look
         return
     try:
         outputs = _outputs(zone, chunk)

@@ -23,6 +23,7 @@ from store.clock import database_time
 from store.database import Database
 from store.workers import Presence
 from worker.config import WorkerSettings
+from worker.host_turns import Place
 
 log = logging.getLogger(__name__)
 # by the name of a message
@@ -50,6 +51,7 @@ class Heartbeat:
 
     settings: WorkerSettings
     features: Mapping[str, bool]
+    place: Place | None = None
     start: str = field(default_factory=lambda: str(uuid.uuid4()))
     _jobs: set[str] = field(default_factory=set)
     _datasets: set[str] = field(default_factory=set)
@@ -64,7 +66,7 @@ class Heartbeat:
             self._datasets.add(subject)
 
     def announce(self, database: Database) -> None:
-        """Once, when the worker begins to take messages."""
+        """Before the worker takes its first message: from then on others of its host know of it."""
         presence = Presence(
             name=self.settings.name,
             start=self.start,
@@ -74,6 +76,8 @@ class Heartbeat:
             sandbox=self.settings.sandbox,
             slots=self.settings.slots,
             features=self.features,
+            host=self.place.host if self.place else None,
+            door=self.place.door if self.place else None,
         )
         with database.transaction() as connection:
             now = database_time(connection)

@@ -11,6 +11,7 @@ likes, and only a worker with the same sandbox can end it: until one has, no oth
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import logging
 import os
 import tempfile
@@ -29,6 +30,22 @@ PATIENCE_S = 0.5
 _PAUSE_S = 0.01
 DYING_S = 1.0
 """What a dead worker had running is killed with it; a busy host gets so much time for it, twice."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where turns are taken. Two workers with one host and different doors do not see each other's."""
+
+    host: str  # of the kernel's boot: containers of one host have one
+    door: str
+
+
+def place_of(root: Path) -> Place:
+    """The door is made if it is not there. Raises OSError."""
+    boot = Path("/proc/sys/kernel/random/boot_id").read_bytes().strip()
+    with _opened(root / _DOOR) as door:
+        found = os.fstat(door)
+    return Place(hashlib.sha256(b"dpgate host " + boot).hexdigest(), f"{found.st_dev}:{found.st_ino}")
 
 
 @dataclass(frozen=True)
@@ -58,6 +75,9 @@ class HostTurns:
             with self._marked():
                 fcntl.flock(door, fcntl.LOCK_UN)
                 yield True
+
+    def place(self) -> Place:
+        return place_of(self.root)
 
     def _are_gone(self) -> bool:
         """The runs of the dead. Under the door's lock, so that no mark is seen half made."""

@@ -11,6 +11,7 @@ from domain.isolation import Isolation
 from domain.job import Job, JobRequest, Reason
 from domain.states import Actor, JobState
 from store import apart, datasets, images, jobs, runs, workers
+from worker.neighbours import why_not_beside
 from worker.readiness import FINAL, refusal
 from worker.sandbox.choice import counts_all_memory
 from worker.zone import WorkerZone
@@ -56,6 +57,10 @@ def _runs(zone: WorkerZone, job: Job, dataset: Dataset) -> Reason | None:
     if reason is not None:
         return reason
     if record.syscalls is SyscallTable.STANDARD and not counts_all_memory(zone.settings):
+        return Reason.SANDBOX_UNAVAILABLE
+    alone = dataset.declaration.policy.isolation is Isolation.EXCLUSIVE
+    if alone and (unseen := why_not_beside(zone, Isolation.EXCLUSIVE)):
+        log.error("job %s: %s", job.id, unseen)
         return Reason.SANDBOX_UNAVAILABLE
     return None if zone.is_isolated() else Reason.SANDBOX_UNAVAILABLE
 

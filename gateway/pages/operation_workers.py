@@ -55,6 +55,7 @@ def show_workers(request: Request, user: Reader, database: TheDatabase) -> Respo
             (worker, LOOKS[worker.state], sentence(worker, now), f"{_long(now - worker.seen_at)} ago")
             for worker in found
         ],
+        apart={one.name: [other.name for other in found if one.takes_turns_apart(other)] for one in found},
         kinds=KINDS,
         gateway_skew_s=skew_s,
         gone={WorkerState.LOST, WorkerState.ENDED},

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 
+import sqlalchemy as sa
 from factories import IMAGE
 from serving import Console, words
 from story import PASSWORD
+from told_workers import DRAINS, LIVE, LOST
 
 from domain.image import ImageState
 from domain.operation import StuckKind, WorkerState
@@ -14,6 +16,7 @@ from domain.states import JobState
 from gateway.config import GatewaySettings
 from gateway.pages.operation_platform import shown
 from store import history, images, users
+from store.operation_tables import workers
 
 NEW = "sha256:" + "2b" * 32
 
@@ -36,6 +39,19 @@ def test_reports_of_workers_are_sentences(shared_console: Console):
         text = words(olga.get("/operation/workers"))
     assert "started with profile standard; missing: cgroup." in text
     assert "was looked at with profile standard; every feature is there." in text
+
+
+def test_two_workers_of_a_host_that_do_not_see_each_others_turns_are_told_apart(console: Console):
+    with console.visit("olga") as olga:
+        assert "not seen by" not in words(olga.get("/operation/workers"))
+        with console.database.transaction() as connection:
+            for name, door in ((LIVE, "1:1"), (DRAINS, "1:2"), (LOST, "1:3")):
+                values = {"host": "one", "door": door}
+                connection.execute(sa.update(workers).where(workers.c.name == name).values(**values))
+        text = words(olga.get("/operation/workers"))
+    assert f"not seen by {DRAINS} on the same host" in text
+    assert f"not seen by {LIVE} on the same host" in text
+    assert text.count("not seen by") == 2, "who is lost is not there"
 
 
 def test_settings_show_no_secret():
