@@ -22,16 +22,18 @@ class HeldImages:
         """Without `memory`, runs are made in the store itself."""
         self.host, self._folder, self._memory = host, folder, memory
         self._verified: dict[str, StoredImage] = {}
+        self._stored: dict[str, StoredImage] = {}  # the same in the store: what leaves it is not run any more
 
     def get(self, digest: str) -> HostImage | StoredImage | None:
         """None: this worker has no such image, or not unchanged; the log says which."""
         if digest == self.host.digest:
             return self.host
-        if digest in self._verified and self._verified[digest].rootfs.is_dir():
+        if digest in self._verified and self._is_there(digest):
             return self._verified[digest]
         try:
             image = self._ready(digest)
         except ImageNotFound:
+            self._forget(digest)
             return None
         except (ImageDamaged, SandboxUnavailable) as problem:
             log.error("image %s: %s", digest, problem)
@@ -57,10 +59,18 @@ class HeldImages:
         """Those of the store; none where there is no store."""
         return self._store().listed() if self._folder.exists() else ()
 
+    def _is_there(self, digest: str) -> bool:
+        return self._verified[digest].rootfs.is_dir() and self._stored[digest].rootfs.is_dir()
+
+    def _forget(self, digest: str) -> None:
+        image = self._verified.pop(digest, None)
+        if self._memory is not None and image is not None:
+            self._memory.drop(image)
+
     def _ready(self, digest: str) -> StoredImage:
         """What is verified is what runs are made in."""
         store = self._store()
-        image = store.get(digest)
+        self._stored[digest] = image = store.get(digest)
         copy = self._memory.copy_of(image) if self._memory is not None else None
         if self._memory is None or copy is None:
             store.verify(image)

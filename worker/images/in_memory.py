@@ -10,6 +10,7 @@ it; what the dead have left goes when another copy is made. A copy is no better 
 runs in it verifies it.
 """
 
+import errno
 import fcntl
 import logging
 import os
@@ -27,7 +28,7 @@ from worker.sandbox.core.scratch import remove_tree
 from worker.sandbox.kept_in_memory import why_not_kept
 
 from .description import ROOTFS
-from .walk import Entry, walk
+from .walk import Entry, TooDeep, walk
 
 log = logging.getLogger(__name__)
 _FOLDER, _UNFINISHED = "images", ".unfinished"
@@ -35,7 +36,7 @@ _PASSABLE = 0o711
 _PIECE = 1024 * 1024
 _DEPTH = Caps().depth
 _OPENED = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_CONTENT = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC
+_CONTENT = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class ImagesInMemory:
@@ -99,8 +100,9 @@ class ImagesInMemory:
                         return f"it needs {needed} bytes, and copies in use leave less of {self._most_bytes}"
                     self._copy(image.rootfs, place)
                 self._hold(place)
-            except OSError as error:
-                return f"it cannot be copied to {self._folder}: {error.strerror}"
+            except (OSError, TooDeep) as error:
+                words = error.strerror if isinstance(error, OSError) else "folders lie too deep"
+                return f"it cannot be copied to {self._folder}: {words}"
         return None
 
     @contextmanager
@@ -174,6 +176,8 @@ def _copy_entry(entry: Entry, target: Path) -> None:
     elif stat.S_ISLNK(entry.found.st_mode):
         target.symlink_to(os.readlink(entry.name, dir_fd=entry.parent))
         os.utime(target, ns=_times(entry.found), follow_symlinks=False)
+    elif not stat.S_ISREG(entry.found.st_mode):
+        raise OSError(errno.EINVAL, "it holds what is no file, folder or link")
     else:
         opened = os.open(entry.name, _CONTENT, dir_fd=entry.parent)
         with open(opened, "rb", buffering=0) as source, target.open("xb", buffering=0) as file:

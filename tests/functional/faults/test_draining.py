@@ -22,6 +22,7 @@ from domain.states import JobState
 from store import workers
 from store.clock import database_time
 from store.workers import Worker
+from worker.host_turns import place_of
 
 NAME = "under-test"
 
@@ -54,6 +55,8 @@ def test_a_worker_is_seen_drains_resumes_and_ends(sqlite_url: str, tmp_path: Pat
         assert here.state is WorkerState.LIVE
         assert (here.slots, here.kinds) == (2, ())
         assert here.features
+        place = place_of(platform.scratch)
+        assert (here.host, here.door) == (place.host, place.door)
         assert here.storage["snapshots"] == "under 100 MiB"
         later = asked_while_nothing_new_is_taken(platform)
         with platform.bench.database.transaction() as connection:

@@ -112,6 +112,25 @@ def test_runs_are_made_in_the_copy_which_is_what_is_verified(image, store, memor
     assert again.get(image.digest).rootfs.joinpath("etc", "motd").read_bytes() == b"two", "a copy made anew"
 
 
+def test_what_leaves_the_store_leaves_memory(image, store, host, open_folder, memory, scratch):
+    held = HeldImages(host, open_folder / "store", memory)
+    assert held.get(image.digest) is not None
+    store.remove(image.digest)
+    assert held.get(image.digest) is None
+    assert not held.is_in_memory(image.digest)
+    assert not list((scratch / "images").iterdir())
+
+
+def test_a_store_that_somebody_has_put_a_pipe_into_is_refused(
+    image, host, open_folder, memory, scratch, caplog
+):
+    image.rootfs.chmod(0o755)
+    os.mkfifo(image.rootfs / "pipe")
+    assert HeldImages(host, open_folder / "store", memory).get(image.digest) is None
+    assert "/pipe is not as it was imported" in caplog.text
+    assert not list((scratch / "images").iterdir())
+
+
 def test_an_image_without_a_copy_runs_in_the_store(image, host, open_folder, scratch, caplog):
     for memory, words in ((None, ""), (ImagesInMemory(scratch, most_bytes=0), "DPGATE_IMAGES_IN_MEMORY_MIB")):
         held = HeldImages(host, open_folder / "store", memory)
