@@ -51,7 +51,7 @@ def fill(connection: sa.Connection) -> None:
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def carried(request: pytest.FixtureRequest, brought: Any) -> Iterator[Database]:
-    with brought(request.param, "0019", fill) as database:
+    with brought(request.param, "0020", fill) as database:
         yield database
 
 

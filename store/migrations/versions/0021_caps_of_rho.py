@@ -16,8 +16,8 @@ from privacy.accounting import rho_cap
 from privacy.cost import ATTO
 from privacy.loss import MICRO
 
-revision = "0020"
-down_revision = "0019"
+revision = "0021"
+down_revision = "0020"
 
 ACCOUNTS = sa.table("accounts", *(sa.column(name) for name in ("id", "cohort", "kind", "currency", "cap")))
 DATASETS = sa.table("datasets", sa.column("cohort"), sa.column("declaration", sa.JSON))
