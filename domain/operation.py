@@ -34,6 +34,7 @@ class WorkKind(StrEnum):
     JOBS = "jobs"
     IMPORTS = "imports"
     REHEARSALS = "rehearsals"
+    PROFILES = "profiles"
 
 
 class WorkerState(StrEnum):

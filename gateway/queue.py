@@ -7,6 +7,8 @@ import logging
 from celery import Celery
 from kombu.exceptions import OperationalError
 
+from domain.messages import Message
+from domain.messages import Queue as QueueName
 from gateway import traces
 
 log = logging.getLogger(__name__)
@@ -26,7 +28,7 @@ class Queue:
         self._app = Celery("dpgate")
         self._app.conf.update(
             broker_url=broker_url,
-            task_default_queue="dpgate",
+            task_default_queue=QueueName.MAIN.value,
             task_ignore_result=True,
             result_backend=None,
             task_serializer="json",
@@ -34,14 +36,14 @@ class Queue:
         )
 
     def run_job(self, job_id: str) -> None:
-        self._send("dpgate.run_job", job_id)
+        self._send(Message.RUN_JOB, job_id)
 
     def import_dataset(self, dataset_id: str) -> None:
-        self._send("dpgate.import_dataset", dataset_id)
+        self._send(Message.IMPORT_DATASET, dataset_id)
 
     def sweep(self) -> None:
         """Has a worker take up now what dead workers left; it does so every few seconds anyway."""
-        self._send("dpgate.sweep")
+        self._send(Message.SWEEP)
 
     def answers(self) -> bool:
         """Whether the broker can be reached now."""
@@ -53,17 +55,17 @@ class Queue:
         return True
 
     def rehearse(self, rehearsal_id: str) -> None:
-        # a queue of their own, which workers look at after that of jobs
-        self._send("dpgate.rehearse", rehearsal_id, queue="dpgate-rehearsals")
+        self._send(Message.REHEARSE, rehearsal_id)
 
     def profile(self, profile_id: str) -> None:
-        self._send("dpgate.profile", profile_id, queue="dpgate-rehearsals")
+        self._send(Message.PROFILE, profile_id)
 
-    def _send(self, task: str, *row_ids: str, queue: str = "dpgate") -> None:
+    def _send(self, message: Message, *row_ids: str) -> None:
+        options = {"queue": message.queue.value, "retry": False, "headers": traces.carried()}
         try:
-            self._app.send_task(task, args=row_ids, queue=queue, retry=False, headers=traces.carried())
+            self._app.send_task(message.value, args=row_ids, **options)
         except OperationalError:
-            log.warning("%s(%s) could not be sent now; the sweep will", task, ", ".join(row_ids))
+            log.warning("%s(%s) could not be sent now; the sweep will", message, ", ".join(row_ids))
 
     def close(self) -> None:
         """Let go of the connections to the broker."""

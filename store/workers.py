@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -12,13 +12,23 @@ import sqlalchemy as sa
 from domain.dataset import DatasetState
 from domain.errors import Conflict, NotFound
 from domain.operation import FORGOTTEN_AFTER, LOST_AFTER, MOST_SKEW_S, WorkerState, WorkKind
+from domain.profile_request import ProfileState
 from domain.states import JobState
 from store import audit
 from store.database import insert_once
 from store.operation_tables import workers
+from store.profile_tables import profiles
 from store.tables import datasets, jobs
 
 TAKEN = (JobState.PREPARING, JobState.RUNNING, JobState.AGGREGATING)
+PUBLIC: Mapping[WorkKind, tuple[sa.Table, tuple[str, ...]]] = {
+    WorkKind.JOBS: (jobs, TAKEN),
+    WorkKind.IMPORTS: (datasets, (DatasetState.IMPORTING,)),
+    WorkKind.PROFILES: (profiles, (ProfileState.READING,)),
+}
+"""Work on data: the public states in which it is with workers. A rehearsal has seen no data."""
+Subjects = dict[WorkKind, set[str]]
+"""By kind, the ids of what a worker took a message about."""
 _SAME_WORDS = "`dpgate worker list` shows those that are on record."
 
 
@@ -185,16 +195,13 @@ def behind_another_door(connection: sa.Connection, *, host: str, door: str, now:
     ]
 
 
-def still_on(
-    connection: sa.Connection, *, job_ids: Collection[str], dataset_ids: Collection[str]
-) -> tuple[set[str], set[str]]:
-    """Those of the jobs and imports whose public state says that workers are at it."""
-    on_jobs = sa.select(jobs.c.id).where(jobs.c.id.in_(sorted(job_ids)), jobs.c.state.in_(TAKEN))
-    on_imports = sa.select(datasets.c.id).where(
-        datasets.c.id.in_(sorted(dataset_ids)), datasets.c.state == DatasetState.IMPORTING
-    )
-    found_jobs = set(connection.execute(on_jobs).scalars()) if job_ids else set()
-    return found_jobs, set(connection.execute(on_imports).scalars()) if dataset_ids else set()
+def still_on(connection: sa.Connection, subjects: Subjects) -> Subjects:
+    """Those whose public state says that workers are at it."""
+    found: Subjects = {}
+    for kind, (table, states) in PUBLIC.items():
+        query = sa.select(table.c.id).where(table.c.id.in_(sorted(subjects[kind])), table.c.state.in_(states))
+        found[kind] = set(connection.execute(query).scalars()) if subjects[kind] else set()
+    return found
 
 
 def any_job_taken(connection: sa.Connection) -> bool:

@@ -22,6 +22,8 @@ from celery.signals import (
 from kombu import Exchange, Queue
 
 from domain.errors import PlatformError
+from domain.messages import Message
+from domain.messages import Queue as QueueName
 from domain.model import build_models
 from domain.schedule import LONGEST_CHUNK_S
 from domain.setting_names import check_settings
@@ -51,11 +53,9 @@ settings = WorkerSettings()  # from the environment
 app = Celery("dpgate", include=["worker.tasks"])
 app.conf.update(
     broker_url=settings.broker_url,
-    task_default_queue="dpgate",
-    task_queues=tuple(
-        Queue(name, Exchange(name), routing_key=name) for name in ("dpgate", "dpgate-rehearsals")
-    ),
-    task_routes={name: {"queue": "dpgate-rehearsals"} for name in ("dpgate.rehearse", "dpgate.profile")},
+    task_default_queue=QueueName.MAIN.value,
+    task_queues=tuple(Queue(name.value, Exchange(name.value), routing_key=name.value) for name in QueueName),
+    task_routes={message.value: {"queue": message.queue.value} for message in Message},
     # a result backend would put what tasks return into Redis
     result_backend=None,
     task_ignore_result=True,
@@ -84,7 +84,7 @@ app.conf.update(
     enable_utc=True,
     beat_schedule={
         "sweep": {
-            "task": "dpgate.sweep",
+            "task": Message.SWEEP.value,
             "schedule": settings.sweep_every_s,
             # while every slot is busy, sweeps must not pile up
             "options": {"expires": settings.sweep_every_s},
@@ -100,22 +100,22 @@ class CeleryMessages:
     """The route's messages over Celery."""
 
     def run_job(self, job_id: str) -> None:
-        app.send_task("dpgate.run_job", args=[job_id])
+        app.send_task(Message.RUN_JOB.value, args=[job_id])
 
     def run_chunk(self, job_id: str, number: int, *, in_s: float = 0) -> None:
-        app.send_task("dpgate.run_chunk", args=[job_id, number], countdown=in_s or None)
+        app.send_task(Message.RUN_CHUNK.value, args=[job_id, number], countdown=in_s or None)
 
     def publish(self, job_id: str, *, in_s: float) -> None:
-        app.send_task("dpgate.publish", args=[job_id], countdown=in_s)
+        app.send_task(Message.PUBLISH.value, args=[job_id], countdown=in_s)
 
     def import_dataset(self, dataset_id: str) -> None:
-        app.send_task("dpgate.import_dataset", args=[dataset_id])
+        app.send_task(Message.IMPORT_DATASET.value, args=[dataset_id])
 
     def rehearse(self, rehearsal_id: str) -> None:
-        app.send_task("dpgate.rehearse", args=[rehearsal_id])
+        app.send_task(Message.REHEARSE.value, args=[rehearsal_id])
 
     def profile(self, profile_id: str) -> None:
-        app.send_task("dpgate.profile", args=[profile_id])
+        app.send_task(Message.PROFILE.value, args=[profile_id])
 
 
 @functools.lru_cache(maxsize=1)

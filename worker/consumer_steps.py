@@ -12,6 +12,7 @@ import celery.worker.state
 from celery import Celery, bootsteps
 from celery.signals import task_received
 
+from domain.messages import Message
 from domain.operation import BEAT_S
 from store.database import Database
 from worker.config import WorkerSettings
@@ -19,7 +20,6 @@ from worker.failure import without_its_text
 from worker.heartbeat import Heartbeat, Orders
 
 log = logging.getLogger(__name__)
-SWEEP = "dpgate.sweep"
 TASKS = "celery.worker.consumer.tasks:Tasks"
 
 
@@ -137,4 +137,4 @@ def main_queue(app: Celery) -> str:
 def _at_work() -> dict[str, str]:
     """What processes have in hand, by the id of its message; sweeps are nobody's work."""
     found = {request.id: request.name for request in celery.worker.state.active_requests}
-    return {each: name for each, name in found.items() if name != SWEEP}
+    return {each: name for each, name in found.items() if name != Message.SWEEP}

@@ -1,7 +1,7 @@
 """What a worker says of itself to the platform: that it is there, and which kinds of work it takes part in.
 
-A kind is said from the first message on until the public state of that job or import ends, not until this
-worker's own part is done: when a part ends may depend on data. For the same reason a worker that drains
+A kind is said from the first message on until the public state of that job, import or profile ends, not until
+this worker's own part is done: when a part ends may depend on data. For the same reason a worker that drains
 counts as drained only when every job that it took part in has gone on, or when no job is with the workers
 at all.
 """
@@ -17,23 +17,16 @@ from datetime import UTC, datetime
 from enum import Enum
 from importlib.metadata import version
 
+from domain.messages import kind_of
 from domain.operation import WorkKind
 from store import workers
 from store.clock import database_time
 from store.database import Database
-from store.workers import Presence
+from store.workers import Presence, Subjects
 from worker.config import WorkerSettings
 from worker.host_turns import Place
 
 log = logging.getLogger(__name__)
-# by the name of a message
-KINDS = {
-    "dpgate.run_job": WorkKind.JOBS,
-    "dpgate.run_chunk": WorkKind.JOBS,
-    "dpgate.publish": WorkKind.JOBS,
-    "dpgate.import_dataset": WorkKind.IMPORTS,
-    "dpgate.rehearse": WorkKind.REHEARSALS,
-}
 
 
 class Orders(Enum):
@@ -53,17 +46,13 @@ class Heartbeat:
     features: Mapping[str, bool]
     place: Place | None = None
     start: str = field(default_factory=lambda: str(uuid.uuid4()))
-    _jobs: set[str] = field(default_factory=set)
-    _datasets: set[str] = field(default_factory=set)
+    _on: Subjects = field(default_factory=lambda: {kind: set() for kind in workers.PUBLIC})
     _started_at: datetime | None = None
 
     def took(self, message: str, subject: str) -> None:
         """A message has come; its work is public until its public state says that it ended."""
-        kind = KINDS.get(message)
-        if kind is WorkKind.JOBS:
-            self._jobs.add(subject)
-        elif kind is WorkKind.IMPORTS:
-            self._datasets.add(subject)
+        if (kind := kind_of(message)) in self._on:
+            self._on[kind].add(subject)
 
     def announce(self, database: Database) -> None:
         """Before the worker takes its first message: from then on others of its host know of it."""
@@ -87,9 +76,7 @@ class Heartbeat:
     def beat(self, database: Database, *, at_work: Mapping[str, str]) -> None:
         """`at_work`: what processes have in hand just now, by message; only rehearsals are told from it."""
         with database.transaction() as connection:
-            self._jobs, self._datasets = workers.still_on(
-                connection, job_ids=self._jobs, dataset_ids=self._datasets
-            )
+            self._on = workers.still_on(connection, self._on)
             now = database_time(connection)
             known = workers.beat(
                 connection,
@@ -113,8 +100,9 @@ class Heartbeat:
                 return Orders.TAKE
             now = database_time(connection)
             others = workers.others_take_jobs(connection, self.settings.name, now=now)
-            jobs, datasets = workers.still_on(connection, job_ids=self._jobs, dataset_ids=self._datasets)
-            left = bool(jobs or datasets) if others else workers.any_job_taken(connection) or bool(datasets)
+            left = {kind for kind, subjects in workers.still_on(connection, self._on).items() if subjects}
+            if not others and workers.any_job_taken(connection):
+                left.add(WorkKind.JOBS)
         if left or at_work:
             return Orders.LEAVE if others else Orders.FINISH
         self._note_drained(database)
@@ -134,11 +122,9 @@ class Heartbeat:
             workers.note_drained(connection, name=self.settings.name, start=self.start, now=now)
 
     def _kinds(self, at_work: Mapping[str, str]) -> set[WorkKind]:
-        found = {WorkKind.JOBS} if self._jobs else set()
-        if self._datasets:
-            found.add(WorkKind.IMPORTS)
+        found = {kind for kind, subjects in self._on.items() if subjects}
         # the twin has seen no data: when its runs end is no secret
-        return found | ({WorkKind.REHEARSALS} & {KINDS.get(message) for message in at_work.values()})
+        return found | ({WorkKind.REHEARSALS} & {kind_of(message) for message in at_work.values()})
 
 
 def _skew_s(database_now: datetime) -> float:

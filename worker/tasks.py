@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from domain.messages import Message
 from worker.app import app, this_zone, without_data
 from worker.execute import execute, execute_chunk
 from worker.importing import import_dataset
@@ -11,43 +12,43 @@ from worker.rehearse import rehearse
 from worker.sweep import sweep
 
 
-@app.task(name="dpgate.run_job")
+@app.task(name=Message.RUN_JOB.value)
 @without_data
 def run_job_task(job_id: str) -> None:
     execute(this_zone(), job_id)
 
 
-@app.task(name="dpgate.run_chunk")
+@app.task(name=Message.RUN_CHUNK.value)
 @without_data
 def run_chunk_task(job_id: str, number: int) -> None:
     execute_chunk(this_zone(), job_id, number)
 
 
-@app.task(name="dpgate.publish")
+@app.task(name=Message.PUBLISH.value)
 @without_data
 def publish_task(job_id: str) -> None:
     publish(this_zone(), job_id)
 
 
-@app.task(name="dpgate.import_dataset")
+@app.task(name=Message.IMPORT_DATASET.value)
 @without_data
 def import_dataset_task(dataset_id: str) -> None:
     import_dataset(this_zone(), dataset_id)
 
 
-@app.task(name="dpgate.rehearse")
+@app.task(name=Message.REHEARSE.value)
 @without_data
 def rehearse_task(rehearsal_id: str) -> None:
     rehearse(this_zone(), rehearsal_id)
 
 
-@app.task(name="dpgate.profile")
+@app.task(name=Message.PROFILE.value)
 @without_data
 def profile_task(profile_id: str) -> None:
     profile(this_zone(), profile_id)
 
 
-@app.task(name="dpgate.sweep")
+@app.task(name=Message.SWEEP.value)
 @without_data
 def sweep_task() -> None:
     sweep(this_zone())

@@ -13,6 +13,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from domain.errors import NotReady
+from domain.messages import Message
 
 if TYPE_CHECKING:
     from worker.tracer import Tracer
@@ -22,7 +23,7 @@ MISSING = (
     "the setting away"
 )
 # claim, checks and charge; the runs are other messages
-TRACED: Mapping[str, str] = {"dpgate.run_job": "dpgate.job"}
+TRACED: Mapping[str, str] = {Message.RUN_JOB.value: "dpgate.job"}
 
 
 def check_traces(endpoint: str | None) -> None:

@@ -36,6 +36,7 @@ KINDS = {
     WorkKind.JOBS: "jobs that run",
     WorkKind.IMPORTS: "imports",
     WorkKind.REHEARSALS: "rehearsals on twins",
+    WorkKind.PROFILES: "profiles of deliveries",
 }
 
 

@@ -8,6 +8,7 @@ import pytest
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from domain.maintenance import Maintenance, waits
+from domain.messages import Message
 from domain.operation import GIB, room, size_class
 from domain.permissions import Permission
 from worker.tracer import Tracer
@@ -15,9 +16,6 @@ from worker.traces import traced
 
 NOW = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
 PARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
-MESSAGES = tuple(
-    f"dpgate.{name}" for name in ("run_job", "run_chunk", "publish", "import_dataset", "rehearse", "sweep")
-)
 
 
 def test_there_are_seven_sizes():
@@ -37,7 +35,7 @@ def test_code_of_data_users_cannot_change_what_is_said_of_the_disk(octets: int):
 
 
 def test_a_worker_has_a_span_of_nothing_that_touches_data(subtests: pytest.Subtests):
-    for message in MESSAGES:
+    for message in map(str, Message):
         with subtests.test(message=message):
             exporter = InMemorySpanExporter()
             tracer = Tracer(exporter, at_once=True)

@@ -114,11 +114,16 @@ def test_work_is_public_until_its_public_state_ends(connection):
     given_job(connection, job_id="job-running1", state=JobState.RUNNING, now=NOW)
     given_job(connection, job_id="job-queued01", state=JobState.QUEUED, now=NOW, epsilon="0.25")
     dataset = given_dataset(connection, name="other")
-    wanted = {"job_ids": {"job-running1", "job-queued01", "job-nothing1"}, "dataset_ids": {dataset.id}}
-    assert workers.still_on(connection, **wanted) == ({"job-running1"}, set())
+    wanted = {
+        WorkKind.JOBS: {"job-running1", "job-queued01", "job-nothing1"},
+        WorkKind.IMPORTS: {dataset.id},
+        WorkKind.PROFILES: set(),
+    }
+    found = workers.still_on(connection, wanted)
+    assert found == {WorkKind.JOBS: {"job-running1"}, WorkKind.IMPORTS: set(), WorkKind.PROFILES: set()}
     importing = {"state": DatasetState.IMPORTING, "snapshot": None}
     connection.execute(sa.update(datasets).where(datasets.c.id == dataset.id).values(importing))
-    assert workers.still_on(connection, **wanted) == ({"job-running1"}, {dataset.id})
+    assert workers.still_on(connection, wanted)[WorkKind.IMPORTS] == {dataset.id}
     assert workers.any_job_taken(connection)
 
 

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
-from factories import given_job
+from factories import given_job, given_user
 
+from domain.messages import Message
 from domain.operation import WorkerState, WorkKind
+from domain.permissions import Role
+from domain.profile_request import ProfileRequest
 from domain.states import JobState
-from store import workers
+from store import profiles, workers
 from store.clock import database_time
 from store.database import Database
+from store.profile_box import new_key
 from store.tables import jobs
 from store.workers import Worker
 from worker.config import WorkerSettings
 from worker.heartbeat import Heartbeat, Orders
 
 JOB = "job-running1"
+PROFILE = "profile-0001"
 NOTHING: dict[str, str] = {}
 
 
@@ -67,6 +73,29 @@ def test_it_takes_part_until_the_public_state_of_the_job_ends(running: Database)
     put(running, JobState.RELEASED)
     one.beat(running, at_work={"message": "dpgate.rehearse"})
     assert seen(running, "one").kinds == (WorkKind.REHEARSALS,)
+
+
+def test_it_takes_part_in_a_profile_while_that_is_read(database: Database, now: datetime) -> None:
+    one = heartbeat(database, "one")
+    request = ProfileRequest(
+        name="clinic", delivery="0" * 8 + "-0000-4000-8000-" + "0" * 12, key=new_key()[1]
+    )
+    with database.transaction() as connection:
+        given_user(connection, "holder", Role.RIGHTS_HOLDER)
+        profiles.request(connection, profile_id=PROFILE, owner="holder", request=request, now=now)
+        found = profiles.claim(connection, PROFILE, now=now, due_at=now)
+    assert found is not None
+    one.took(Message.PROFILE.value, PROFILE)
+    one.beat(database, at_work=NOTHING)
+    assert seen(database, "one").kinds == (WorkKind.PROFILES,)
+    drain(database, "one")
+    # its process may be done: what is public of the profile is not
+    assert one.orders(database, at_work=NOTHING) is Orders.FINISH
+    with database.transaction() as connection:
+        assert profiles.finish(connection, found, sealed=b"sealed", now=now)
+    one.beat(database, at_work=NOTHING)
+    assert seen(database, "one").kinds == ()
+    assert one.orders(database, at_work=NOTHING) is Orders.LEAVE
 
 
 def test_the_only_worker_finishes_what_runs_before_it_is_drained(running: Database) -> None:
