@@ -125,10 +125,15 @@ def audit_list(
 
 
 def _values(entry: dict[str, object]) -> str:
-    if entry["lower"] is not None:
-        return f"{entry['lower']:g} to {entry['upper']:g}"
+    if entry["lower"] is not None and entry["upper"] is not None:
+        return f"{_bound(entry['lower'])} to {_bound(entry['upper'])}"
     categories = entry["categories"]
     return ", ".join(map(str, categories)) if isinstance(categories, list) else ""
+
+
+def _bound(value: object) -> str:
+    """A number, or the day that bounds a column of dates."""
+    return f"{value:g}" if isinstance(value, int | float) else str(value)
 
 
 def _write(path: Path, text: str) -> None:

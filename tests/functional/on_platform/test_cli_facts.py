@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from terminal import EXAMPLES, Platform
+from terminal import EXAMPLES, Platform, data_folder
 from waiting import wait_until
 
 import dpgate
@@ -31,6 +31,26 @@ def test_the_dictionary_as_table_as_json_and_as_file(one_platform: Platform, tmp
     ada.ok("dictionary", "ages", "--csv", tmp_path / "ages.csv")
     assert "age" in [row["column"] for row in table(tmp_path / "ages.csv")]
     assert ada("dictionary", "absent").code == ExitCode.NOT_FOUND
+
+
+def test_the_dictionary_says_between_which_days_a_date_lies(one_platform: Platform, tmp_path: Path) -> None:
+    data, declaration = data_folder(tmp_path, name="visited")
+    (data / "people.csv").write_text(
+        "person,age,seen\np01,30,2024-02-29\np02,41,2024-03-01\n", encoding="utf-8"
+    )
+    declared = yaml.safe_load(declaration.read_text(encoding="utf-8"))
+    seen = {"name": "seen", "kind": "date", "lower": "2024-01-01", "upper": "2024-12-31"}
+    declared["tables"][0]["columns"].append(seen)
+    declaration.write_text(yaml.safe_dump(declared), encoding="utf-8")
+    one_platform.holder.ok("dataset", "add", data, "-d", declaration, "--deliveries",
+                           one_platform.stack.home.deliveries)  # fmt: skip
+    ada = one_platform.ada
+    printed = ada.ok("dictionary", "visited").out
+    assert "2024-01-01 to 2024-12-31" in printed
+    assert "0 to 100" in printed
+    ada.ok("dictionary", "visited", "--csv", tmp_path / "visited.csv")
+    (row,) = [row for row in table(tmp_path / "visited.csv") if row["column"] == "seen"]
+    assert (row["lower"], row["upper"]) == ("2024-01-01", "2024-12-31")
 
 
 def test_from_a_question_to_its_citation(one_platform: Platform, tmp_path: Path) -> None:
