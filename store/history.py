@@ -66,31 +66,6 @@ class Wanted:
     before: int | None = None
 
 
-@dataclass(frozen=True)
-class Subjects:
-    """What somebody's events are about. Only ids and names that the platform itself keeps apart stand alone:
-    a data user chooses a job's id, a rights holder a cohort's name and a profile's id, and each may be what
-    something else is called. Of jobs and cohorts, only their own events count; of profiles, those that name
-    `holder` as who asked."""
-
-    own: frozenset[str]
-    jobs: frozenset[str] = frozenset()
-    cohorts: frozenset[str] = frozenset()
-    holder: str = ""
-
-    @property
-    def clause(self) -> sa.ColumnElement[bool]:
-        subject, action = audit_events.c.subject, audit_events.c.action
-        of_jobs = sa.or_(*(action.startswith(start) for start in _OF_JOBS))
-        return sa.or_(
-            subject.in_(sorted(self.own)),
-            sa.and_(subject.in_(sorted(self.jobs)), of_jobs),
-            sa.and_(subject.in_(sorted(self.cohorts)), action.startswith(_OF_COHORTS)),
-            sa.and_(audit_events.c.actor == self.holder, action.in_(_BY_HOLDERS)),
-            sa.and_(audit_events.c.details["owner"].as_string() == self.holder, action == _BY_WORKERS),
-        )
-
-
 _OF_JOBS = ("job.", "review.vote", "twin.decide")
 _OF_COHORTS = "budget."
 # a profile may be gone long before its events are, and its id be somebody else's by then
@@ -153,12 +128,16 @@ def spent(connection: sa.Connection, *, cohort: str) -> dict[Currency, int]:
 
 
 def events(
-    connection: sa.Connection, wanted: Wanted, *, subjects: Subjects | None = None, limit: int = 100
+    connection: sa.Connection,
+    wanted: Wanted,
+    *,
+    among: sa.ColumnElement[bool] | None = None,
+    limit: int = 100,
 ) -> list[Event]:
-    """The newest events that fit, newest first; only about these subjects where they are given."""
+    """The newest events that fit, newest first; only those among which they must be, where that is given."""
     query = sa.select(audit_events).order_by(audit_events.c.number.desc()).limit(limit)
-    if subjects is not None:
-        query = query.where(subjects.clause)
+    if among is not None:
+        query = query.where(among)
     if wanted.action:
         query = query.where(audit_events.c.action == wanted.action)
     if wanted.actor:
@@ -180,20 +159,37 @@ def actions(connection: sa.Connection) -> list[str]:
     return list(connection.execute(query).scalars())
 
 
-def subjects_of(connection: sa.Connection, user: User) -> Subjects:
-    """What a rights holder's events are about: their data sets, cohorts, the jobs on them, the projects that
-    asked for them, and the profiles of their deliveries; of data sets that they review and do not own, the
-    data set and the jobs on it."""
-    owner = user.name
-    rows = connection.execute(
-        sa.select(datasets.c.id, datasets.c.cohort).where(datasets.c.owner == owner)
-    ).all()
-    reviewed = sa.select(datasets.c.id).where(datasets.c.name.in_(reviewers.reviewed_by(connection, user)))
-    ids = {row.id for row in rows} | set(connection.execute(reviewed).scalars())
-    on_them = connection.execute(sa.select(jobs.c.id).where(jobs.c.dataset_id.in_(sorted(ids))))
-    cohorts = frozenset(row.cohort for row in rows)
-    own = frozenset(ids | _projects_of(connection, owner))
-    return Subjects(own, frozenset(on_them.scalars()), cohorts, holder=owner)
+def about(*subjects: str) -> sa.ColumnElement[bool]:
+    """What holds of the events about one of these, which are few."""
+    return audit_events.c.subject.in_(subjects)
+
+
+def concerning(connection: sa.Connection, user: User) -> sa.ColumnElement[bool]:
+    """What holds of a rights holder's events: those about their data sets, cohorts, the jobs on them, the
+    projects that asked for them, and the profiles of their deliveries; of data sets that they review and do
+    not own, about the data set and the jobs on it.
+
+    Only ids and names that the platform itself keeps apart stand alone: a data user chooses a job's id, a
+    rights holder a cohort's name and a profile's id, and each may be what something else is called. Of jobs
+    and cohorts, only their own events count; of profiles, those that name this holder as who asked.
+
+    There may be any number of jobs: the database looks for the one that an event is about.
+    """
+    subject, action = audit_events.c.subject, audit_events.c.action
+    is_owned = datasets.c.owner == user.name
+    is_seen = sa.or_(is_owned, datasets.c.name.in_(reviewers.reviewed_by(connection, user)))
+    on_seen = jobs.join(datasets, jobs.c.dataset_id == datasets.c.id)
+    return sa.or_(
+        sa.exists().where(datasets.c.id == subject, is_seen),
+        subject.in_(_projects_of(connection, user.name)),
+        sa.and_(
+            sa.or_(*(action.startswith(start) for start in _OF_JOBS)),
+            sa.exists().select_from(on_seen).where(jobs.c.id == subject, is_seen),
+        ),
+        sa.and_(action.startswith(_OF_COHORTS), sa.exists().where(datasets.c.cohort == subject, is_owned)),
+        sa.and_(audit_events.c.actor == user.name, action.in_(_BY_HOLDERS)),
+        sa.and_(audit_events.c.details["owner"].as_string() == user.name, action == _BY_WORKERS),
+    )
 
 
 def _projects_of(connection: sa.Connection, owner: str) -> set[str]:
@@ -226,8 +222,8 @@ def decisions(
 ) -> list[Event]:
     """What people decided about jobs, newest first: of one person, or about one job."""
     wanted = Wanted(action="job.decide", actor=actor or "")
-    about = None if job_id is None else Subjects(frozenset({job_id}))
-    return events(connection, wanted, subjects=about, limit=limit)
+    among = None if job_id is None else about(job_id)
+    return events(connection, wanted, among=among, limit=limit)
 
 
 def reasons(connection: sa.Connection) -> list[tuple[Reason, int]]:

@@ -68,8 +68,8 @@ def visible_events(user: User, database: Database, wanted: WantedEvents) -> list
     """What this reader may see of the events asked for."""
     asked = history.Wanted(**wanted.model_dump(exclude={"limit"}))
     with database.reading() as connection:
-        own = history.subjects_of(connection, user) if user.role is Role.RIGHTS_HOLDER else None
-        found = history.events(connection, asked, subjects=own, limit=wanted.limit)
+        own = history.concerning(connection, user) if user.role is Role.RIGHTS_HOLDER else None
+        found = history.events(connection, asked, among=own, limit=wanted.limit)
     # a reason can say what a release says
     hidden = {"reason"} if user.role is Role.OPERATOR else set()
     return [

@@ -23,7 +23,7 @@ from gateway.api.grants import GrantView, Shares
 from gateway.problems import RESPONSES
 from gateway.routes import PREFIX
 from store import grants, history, projects
-from store.history import Subjects, Wanted
+from store.history import Wanted
 
 router = APIRouter(prefix=f"{PREFIX}/projects", tags=["projects"], responses=RESPONSES)
 MAX_EVENTS = 100
@@ -117,9 +117,9 @@ def get_history(project: Slug, user: Reader, database: TheDatabase) -> list[Proj
     with database.reading() as connection:
         projects.get_visible(connection, project, user)
         visible = grants.of_project(connection, project, user)
-        about = {subject_of_project(project), *(subject_of_grant(grant.number) for grant in visible)}
-        subjects = Subjects(frozenset(about))
-        found = history.events(connection, Wanted(), subjects=subjects, limit=MAX_EVENTS)
+        subjects = {subject_of_project(project), *(subject_of_grant(grant.number) for grant in visible)}
+        among = history.about(*subjects)
+        found = history.events(connection, Wanted(), among=among, limit=MAX_EVENTS)
     return [_event(event) for event in found]
 
 

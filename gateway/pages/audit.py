@@ -97,10 +97,8 @@ def show_trail(
     typed = {name: _plain(request.query_params.get(name, "")) for name in FIELDS}
     wanted, wrong = _wanted(typed)
     with database.reading() as connection:
-        own = history.subjects_of(connection, user) if user.role is Role.RIGHTS_HOLDER else None
-        found = (
-            [] if any(wrong.values()) else history.events(connection, wanted, subjects=own, limit=ROWS + 1)
-        )
+        own = history.concerning(connection, user) if user.role is Role.RIGHTS_HOLDER else None
+        found = [] if any(wrong.values()) else history.events(connection, wanted, among=own, limit=ROWS + 1)
         verdict = audit.verify(connection, expected_head=_head(typed)) if typed["verify"] else None
         known = history.actions(connection)
     return page(

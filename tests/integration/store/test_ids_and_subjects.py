@@ -30,10 +30,10 @@ def told(database: Database) -> Database:
 def seen_by(database: Database, user: User) -> set[tuple[str, str]]:
     """Action and actor of every event that a rights holder may read."""
     with database.reading() as connection:
-        subjects = history.subjects_of(connection, user)
+        own = history.concerning(connection, user)
         return {
             (event.action, event.actor)
-            for event in history.events(connection, Wanted(), subjects=subjects, limit=1000)
+            for event in history.events(connection, Wanted(), among=own, limit=1000)
         }
 
 

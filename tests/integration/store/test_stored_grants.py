@@ -18,7 +18,7 @@ from domain.project import GrantState, ProjectState, Terms
 from domain.states import JobState
 from privacy.cost import Currency
 from store import audit, channels, datasets, granting, grants, history, ledger, notices, projects, users
-from store.history import Subjects, Wanted
+from store.history import Wanted
 
 ADA, BOB, EVE = (make_user(name) for name in ("ada", "bob", "eve"))
 HOLDER, RIVAL = (make_user(name, Role.RIGHTS_HOLDER) for name in ("holder", "rival"))
@@ -220,17 +220,21 @@ def test_every_step_is_on_record(connection):
     given_grant(connection, reason="A good plan.")
     end_grant(connection)
     number = grants.find(connection, "sleep", "heights").number
-    events = history.events(connection, Wanted(), subjects=Subjects(frozenset({f"grant:{number}"})))
+    events = history.events(connection, Wanted(), among=history.about(f"grant:{number}"))
     assert [(event.action, event.actor, event.details["reason"]) for event in events] == [
         ("grant.end", "holder", "Done."),
         ("grant.give", "holder", "A good plan."),
         ("grant.ask", "ada", "Its ages, for the comparison."),
     ]
     assert events[1].details["amounts"] == {"epsilon": "2"}
-    of_project = history.events(connection, Wanted(), subjects=Subjects(frozenset({"project:sleep"})))
+    of_project = history.events(connection, Wanted(), among=history.about("project:sleep"))
     assert [event.action for event in of_project] == ["project.members", "project.make"]
-    assert {f"grant:{number}", "project:sleep"} <= history.subjects_of(connection, HOLDER).own
-    assert not {f"grant:{number}", "project:sleep"} & history.subjects_of(connection, RIVAL).own
+    seen = {}
+    for holder in (HOLDER, RIVAL):
+        own = history.concerning(connection, holder)
+        seen[holder.name] = {e.subject for e in history.events(connection, Wanted(), among=own)}
+    assert {f"grant:{number}", "project:sleep"} <= seen["holder"]
+    assert not {f"grant:{number}", "project:sleep"} & seen["rival"]
     assert audit.verify(connection).intact
 
 

@@ -112,8 +112,8 @@ def test_its_events_are_in_the_trail_of_who_asked_and_stay_there(people: Databas
             profiles.sealed_of(connection, asked.id, owner=owner, now=now)
             profiles.remove(connection, asked.id, owner=owner, now=now)
         for owner in ("holder", "rival", "worker", "owner"):
-            own = history.subjects_of(connection, make_user(owner, Role.RIGHTS_HOLDER))
-            found = history.events(connection, history.Wanted(), subjects=own)
+            own = history.concerning(connection, make_user(owner, Role.RIGHTS_HOLDER))
+            found = history.events(connection, history.Wanted(), among=own)
             assert {event.details["name"] for event in found} <= {owner}
             seen[owner] = [event.action for event in reversed(found)]
     all_steps = ["profile.request", "profile.end", "profile.fetch", "profile.remove"]
