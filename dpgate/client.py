@@ -7,13 +7,12 @@ import uuid
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
 from dpgate.answers import as_model, content_of, refusal
 from dpgate.credentials import Login, find_login
 from dpgate.entitlements import Entitlements
 from dpgate.errors import DpgateError, PlatformUnreachable
-from dpgate.facts import Facts
+from dpgate.facts import Facts, path_of
 from dpgate.models import Account, Budget, Dataset, Job, Release
 from dpgate.notices import Notices
 from dpgate.operation import Operation
@@ -87,7 +86,7 @@ class Client:
         return as_model(lambda raw: [Dataset.of(one) for one in raw], self._json("GET", "/datasets"))
 
     def dataset(self, name: str) -> Dataset:
-        return as_model(Dataset.of, self._json("GET", _path("datasets", name)))
+        return as_model(Dataset.of, self._json("GET", path_of("datasets", name)))
 
     def register(self, declaration: dict[str, Any], *, delivery: str) -> Dataset:
         """Register files that were delivered to the worker zone (`dpgate dataset add` does both)."""
@@ -96,7 +95,7 @@ class Client:
 
     def registration(self, name: str) -> Dataset:
         """The newest registration of your data set, whatever became of it."""
-        return as_model(Dataset.of, self._json("GET", _path("datasets", name, "registration")))
+        return as_model(Dataset.of, self._json("GET", path_of("datasets", name, "registration")))
 
     def twin(
         self,
@@ -115,10 +114,10 @@ class Client:
         """
         wanted = {"level": level, "seed": seed or None, "people": people, "counts": counts}
         params = {key: value for key, value in wanted.items() if value is not None}
-        return unpack(self._download(_path("datasets", name, "twin"), params=params), Path(folder))
+        return unpack(self._download(path_of("datasets", name, "twin"), params=params), Path(folder))
 
     def budget(self, name: str) -> Budget:
-        return as_model(Budget.of, self._json("GET", _path("datasets", name, "budget")))
+        return as_model(Budget.of, self._json("GET", path_of("datasets", name, "budget")))
 
     def allot(
         self,
@@ -136,12 +135,12 @@ class Client:
         """
         body: dict[str, Any] = {"currency": currency, "amount": amount}
         body |= {} if members is None else {"members": list(members)}
-        path = _path("datasets", name, "allocations", kind, holder)
+        path = path_of("datasets", name, "allocations", kind, holder)
         return as_model(Account.of, self._json("PUT", path, json=body))
 
     def submit(self, request: dict[str, Any], *, job_id: str | None = None) -> Job:
         """Submit a job. Repeating it with the same id is harmless; a new id asks anew."""
-        answer = self._send("PUT", _path("jobs", job_id or str(uuid.uuid4())), json=request)
+        answer = self._send("PUT", path_of("jobs", job_id or str(uuid.uuid4())), json=request)
         return as_model(lambda raw: Job.of(raw, self, is_new=answer.status_code == 201), content_of(answer))
 
     def query(
@@ -157,25 +156,28 @@ class Client:
         request = {"dataset": dataset, "query": query, "epsilon": epsilon}
         return self.submit(request | ({"project": project} if project else {}), job_id=job_id)
 
-    def jobs(self) -> list[Job]:
-        return as_model(lambda raw: [Job.of(one, self) for one in raw], self._json("GET", "/jobs"))
+    def jobs(self, *, limit: int = 100, **wanted: Any) -> list[Job]:
+        """Newest first; `wanted`: state, dataset, since, before (a job's id: those that are older)."""
+        params = {name: value for name, value in wanted.items() if value} | {"limit": limit}
+        raw = self._json("GET", "/jobs", params=params)
+        return as_model(lambda raw: [Job.of(one, self) for one in raw], raw)
 
     def job(self, job_id: str) -> Job:
-        return self._job("GET", _path("jobs", job_id))
+        return self._job("GET", path_of("jobs", job_id))
 
     def cancel(self, job_id: str) -> Job:
-        return self._job("POST", _path("jobs", job_id, "cancel"))
+        return self._job("POST", path_of("jobs", job_id, "cancel"))
 
     def decide(self, job_id: str, decision: str, reason: str = "") -> Job:
         """`approve` or `reject` a job that waits, `release` or `withhold` a release; a no needs a reason."""
         return as_model(lambda raw: Job.of(raw, self), self.reviews.vote(job_id, decision, reason=reason))
 
     def release(self, job_id: str) -> Release:
-        return as_model(Release.of, self._json("GET", _path("jobs", job_id, "release")))
+        return as_model(Release.of, self._json("GET", path_of("jobs", job_id, "release")))
 
     def review(self, job_id: str) -> Release:
         """A release that waits for your decision (rights holder)."""
-        return as_model(Release.of, self._json("GET", _path("jobs", job_id, "review")))
+        return as_model(Release.of, self._json("GET", path_of("jobs", job_id, "review")))
 
     def images(self) -> list[dict[str, Any]]:
         return list(self._json("GET", "/images"))
@@ -183,15 +185,15 @@ class Client:
     def approve_image(self, digest: str, *, syscalls: str = "strict", warm: bool = False) -> dict[str, Any]:
         """`syscalls`: strict or standard. `warm`: the operator made it; load its libraries once."""
         body = {"syscalls": syscalls, "warm": warm}
-        return dict(self._json("POST", _path("images", digest, "approval"), json=body))
+        return dict(self._json("POST", path_of("images", digest, "approval"), json=body))
 
     def withdraw_image(self, digest: str) -> dict[str, Any]:
         """Take the approval back."""
-        return dict(self._json("DELETE", _path("images", digest, "approval")))
+        return dict(self._json("DELETE", path_of("images", digest, "approval")))
 
     def retire_image(self, digest: str) -> dict[str, Any]:
         """Before its files are removed; refused while unfinished jobs name it."""
-        return dict(self._json("DELETE", _path("images", digest)))
+        return dict(self._json("DELETE", path_of("images", digest)))
 
     def users(self) -> list[dict[str, Any]]:
         return list(self._json("GET", "/users"))
@@ -202,11 +204,11 @@ class Client:
 
     def disable_user(self, name: str) -> dict[str, Any]:
         """Every session and token of this user ends at once."""
-        return dict(self._json("DELETE", _path("users", name)))
+        return dict(self._json("DELETE", path_of("users", name)))
 
     def renew_password(self, name: str) -> dict[str, str]:
         """A first password for a user, for a week; the answer holds it, this once."""
-        return dict(self._json("POST", _path("users", name, "password")))
+        return dict(self._json("POST", path_of("users", name, "password")))
 
     def ways_in(self) -> dict[str, Any]:
         """How people log in on this platform."""
@@ -230,7 +232,7 @@ class Client:
 
     def revoke_token(self, token_id: str) -> None:
         """It stops working at once."""
-        self._json("DELETE", _path("tokens", token_id))
+        self._json("DELETE", path_of("tokens", token_id))
 
     def verify_audit(self, expected_head: str | None = None) -> dict[str, Any]:
         params = {"expected_head": expected_head} if expected_head else {}
@@ -293,8 +295,3 @@ def _check_login(login: Login) -> None:
     # not shown: it may be a token with a slip of the finger
     if not login.token.isascii() or not login.token.isprintable() or " " in login.token:
         raise DpgateError("the token has characters that no token has; copy it again")
-
-
-def _path(*parts: str) -> str:
-    # a name with a slash or a question mark must not become another address
-    return "".join(f"/{quote(part, safe=':')}" for part in parts)

@@ -15,7 +15,7 @@ class Facts:
 
     def dictionary(self, dataset: str, sought: str = "") -> dict[str, Any]:
         """The data dictionary: `columns`, each with table, kind, bounds or categories, and meaning."""
-        return dict(self._ask("GET", _path("datasets", dataset, "dictionary"), params={"q": sought}))
+        return dict(self._ask("GET", path_of("datasets", dataset, "dictionary"), params={"q": sought}))
 
     def spending(
         self, dataset: str, *, account: str = "cohort", user: str | None = None, project: str | None = None
@@ -27,15 +27,15 @@ class Facts:
         params = {"account": account} | {
             name: value for name, value in (("user", user), ("project", project)) if value is not None
         }
-        return dict(self._ask("GET", _path("datasets", dataset, "budget", "entries"), params=params))
+        return dict(self._ask("GET", path_of("datasets", dataset, "budget", "entries"), params=params))
 
     def attacker(self, dataset: str) -> dict[str, Any]:
         """Bounds on what somebody could learn about one person, and about families."""
-        return dict(self._ask("GET", _path("datasets", dataset, "attacker")))
+        return dict(self._ask("GET", path_of("datasets", dataset, "attacker")))
 
     def citation(self, job_id: str) -> dict[str, str]:
         """How to cite a release: `text` and `bibtex`."""
-        return dict(self._ask("GET", _path("jobs", job_id, "citation")))
+        return dict(self._ask("GET", path_of("jobs", job_id, "citation")))
 
     def events(self, *, limit: int = 100, **wanted: Any) -> list[dict[str, Any]]:
         """Events of the audit trail, newest first; `wanted`: action, actor, subject, since, before."""
@@ -43,5 +43,6 @@ class Facts:
         return list(self._ask("GET", "/audit/events", params=params))
 
 
-def _path(*parts: str) -> str:
+def path_of(*parts: str) -> str:
+    # a name with a slash or a question mark must not become another address
     return "".join(f"/{quote(part, safe=':')}" for part in parts)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
 import sqlalchemy as sa
@@ -133,8 +133,16 @@ def get(connection: sa.Connection, dataset_id: str) -> Dataset:
 def of_job(connection: sa.Connection, job: Job) -> Dataset:
     """The data set of a job, with the policy under which the job was submitted: what was promised then about
     its time and its review holds, whatever changed since."""
-    pinned = _WITH_POLICY.where(datasets.c.id == job.dataset_id, policy_rows.c.number == job.policy_number)
-    return _dataset(connection.execute(pinned).one())
+    return of_jobs(connection, [job])[0]
+
+
+def of_jobs(connection: sa.Connection, found: Sequence[Job]) -> list[Dataset]:
+    """The same of each, with one question to the database and each declaration read once."""
+    pinned = {(job.dataset_id, job.policy_number) for job in found}
+    is_pinned = sa.tuple_(datasets.c.id, policy_rows.c.number).in_(sorted(pinned))
+    rows = connection.execute(_WITH_POLICY.where(is_pinned)) if pinned else ()
+    known = {(each.id, each.policy_number): each for each in map(_dataset, rows)}
+    return [known[job.dataset_id, job.policy_number] for job in found]
 
 
 def delivery_of(connection: sa.Connection, dataset_id: str) -> str:
@@ -246,12 +254,7 @@ def _other_budget(cohort: str, account: ledger.Account) -> InvalidRequest:
     )
 
 
-def _latest(
-    connection: sa.Connection,
-    name: str,
-    *,
-    but_not: DatasetState | None = None,
-) -> Dataset | None:
+def _latest(connection: sa.Connection, name: str, *, but_not: DatasetState | None = None) -> Dataset | None:
     query = _IN_EFFECT.where(datasets.c.name == name).order_by(datasets.c.version.desc()).limit(1)
     if but_not is not None:
         query = query.where(datasets.c.state != but_not)

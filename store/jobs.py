@@ -3,6 +3,7 @@ transaction, by compare-and-set."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -172,25 +173,15 @@ def get_visible(connection: sa.Connection, job_id: str, user: User) -> Job:
     raise NotFound("job", "there is no such job.", "See `dpgate status`.")
 
 
-def visible_to(connection: sa.Connection, user: User, *, limit: int = 200) -> list[Job]:
-    """The newest jobs that this user may see."""
-    query = _WITH_OWNER.where(*reviewers.jobs_seen_by(connection, user)).order_by(jobs.c.created_at.desc())
-    return [_job(row) for row in connection.execute(query.limit(limit))]
-
-
-def waiting(connection: sa.Connection, user: User) -> list[Job]:
-    """The jobs that wait for reviewers of whom this user is one, the longest waiting first."""
-    query = _WITH_OWNER.where(
-        jobs.c.state.in_((JobState.SUBMITTED, JobState.IN_REVIEW)),
-        datasets.c.name.in_(reviewers.reviewed_by(connection, user)),
-    )
-    return [_job(row) for row in connection.execute(query.order_by(jobs.c.moved_at, jobs.c.id))]
-
-
-def on_dataset(connection: sa.Connection, name: str, *, limit: int) -> list[Job]:
-    """So many of the jobs of a data set, over all its versions, newest first."""
-    query = _WITH_OWNER.where(datasets.c.name == name).order_by(jobs.c.created_at.desc(), jobs.c.id)
-    return [_job(row) for row in connection.execute(query.limit(limit))]
+def listed(
+    connection: sa.Connection,
+    *fits: sa.ColumnElement[bool],
+    order: Iterable[sa.ColumnElement[Any]],
+    limit: int | None = None,
+) -> list[Job]:
+    """The jobs, beside their data sets, of which all of it holds."""
+    query = _WITH_OWNER.where(*fits).order_by(*order).limit(limit)
+    return [_job(row) for row in connection.execute(query)]
 
 
 def set_publish_time(connection: sa.Connection, job_id: str, at: datetime) -> bool:

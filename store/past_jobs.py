@@ -7,7 +7,7 @@ import sqlalchemy as sa
 from domain.dataset import Dataset
 from domain.job import Job
 from domain.states import JobState, is_terminal
-from store import datasets, jobs
+from store import datasets, job_lists
 from store.tables import datasets as dataset_rows
 from store.tables import jobs as job_rows
 
@@ -16,13 +16,8 @@ _ON_THEIR_WAY = [state for state in JobState if not is_terminal(state)]
 
 def newest(connection: sa.Connection, name: str, *, limit: int) -> list[tuple[Job, Dataset]]:
     """So many of a data set's jobs, newest first."""
-    known: dict[tuple[str, int], Dataset] = {}
-    found = []
-    for job in jobs.on_dataset(connection, name, limit=limit):
-        key = (job.dataset_id, job.policy_number)
-        known[key] = known.get(key) or datasets.of_job(connection, job)
-        found.append((job, known[key]))
-    return found
+    found = job_lists.on_dataset(connection, name, limit=limit)
+    return list(zip(found, datasets.of_jobs(connection, found), strict=True))
 
 
 def count(connection: sa.Connection, name: str, *, on_their_way: bool = False) -> int:

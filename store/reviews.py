@@ -17,7 +17,7 @@ from domain.job import Job
 from domain.permissions import User, check_independent
 from domain.review import Stage, Tally, Vote, check_reason, outcome
 from domain.states import Actor, JobState, transition
-from store import audit, datasets, jobs
+from store import audit, datasets, job_lists, jobs
 from store.database import insert_once
 from store.review_tables import votes
 
@@ -85,7 +85,7 @@ def of_same_pipeline(
     digest = job.request.pipeline_digest
     return [
         (other, ended(connection, other))
-        for other in jobs.visible_to(connection, user)
+        for other in job_lists.visible_to(connection, user)
         if digest is not None and other.id != job.id and other.request.pipeline_digest == digest
     ]
 

@@ -189,6 +189,9 @@ jobs = sa.Table(
 )
 sa.Index("ix_jobs_question", jobs.c.question)
 sa.Index("ix_jobs_state", jobs.c.state)
+# lists go from the newest to the oldest, part by part, past requests that may be long
+sa.Index("ix_jobs_author_created_at_id", jobs.c.author, jobs.c.created_at, jobs.c.id)
+sa.Index("ix_jobs_dataset_id_created_at_id", jobs.c.dataset_id, jobs.c.created_at, jobs.c.id)
 
 chunks = sa.Table(
     "chunks",

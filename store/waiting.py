@@ -11,7 +11,7 @@ from domain.dataset import Dataset
 from domain.job import Job
 from domain.permissions import User
 from domain.review import Stage, Tally, stage_of
-from store import datasets, grants, jobs, reviewers, reviews, scrambled, twin_reviews, twins
+from store import datasets, grants, job_lists, jobs, reviewers, reviews, scrambled, twin_reviews, twins
 from store.tables import datasets as dataset_rows
 from store.tables import jobs as job_rows
 
@@ -44,7 +44,7 @@ class Decided:
 
 def of(connection: sa.Connection, user: User) -> list[Waiting]:
     """Everything that waits for reviewers of whom this user is one, the longest waiting first."""
-    found = [_job(connection, job, user) for job in jobs.waiting(connection, user)]
+    found = [_job(connection, job, user) for job in job_lists.waiting(connection, user)]
     found += [_twin(connection, dataset, user) for dataset in twin_reviews.waiting(connection, user)]
     found += [_counts(connection, counts, user) for counts in twins.waiting(connection, user)]
     found += _scrambles(connection, user)

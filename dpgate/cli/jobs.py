@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from domain.job import check_job_id
+from domain.states import JobState
 from dpgate.cli import choices
 from dpgate.cli.develop import BlockSize, Folder
 from dpgate.cli.exit_codes import ExitCode
@@ -27,7 +28,7 @@ from dpgate.cli.output import (
     progress,
 )
 from dpgate.client import Client, connect
-from dpgate.errors import NotFinished, PlatformUnreachable
+from dpgate.errors import DpgateError, NotFinished, PlatformUnreachable
 from dpgate.models import Job, Release, Value
 from dpgate.pipeline_folder import build_request
 from dpgate.unpacking import write_files
@@ -93,12 +94,20 @@ def submit(
 
 def status(
     job_id: Annotated[str | None, typer.Argument(help="A job; without it, your newest ones.")] = None,
+    state: Annotated[list[JobState] | None, typer.Option(help="Those in this state; repeatable.")] = None,
+    dataset: Annotated[str | None, typer.Option(help="Those on this data set.")] = None,
+    since: Annotated[str | None, typer.Option(help="A day, such as 2026-03-02.")] = None,
+    before: Annotated[str | None, typer.Option(help="Those older than the job of this id.")] = None,
+    limit: Annotated[int, typer.Option(help="At most so many, the newest.", min=1, max=1000)] = 100,
     as_json: Json = False,
     profile: Profile = "default",
 ) -> None:
     """Show one job, or your newest ones."""
+    wanted = {"state": state, "dataset": dataset, "since": since, "before": before}
+    if job_id and any(wanted.values()):
+        raise DpgateError("name one job, or say which ones with options; not both")
     with connect(profile=profile) as client:
-        found = [client.job(job_id)] if job_id else client.jobs()
+        found = [client.job(job_id)] if job_id else client.jobs(limit=limit, **wanted)
     if as_json:
         print_json(found[0].raw if job_id else [job.raw for job in found])
     elif job_id:
@@ -112,8 +121,10 @@ def status(
             ("id", "state", "data set", "costs"),
             rows,
             note=f"Guarantee class {classes}." if found else "",
-            empty="no jobs yet",
+            empty="no such jobs" if any(wanted.values()) else "no jobs yet",
         )
+        if len(found) == limit:
+            print_line(f"Older ones: dpgate status --before {plain(found[-1].id)}, with the same options.")
 
 
 def result(

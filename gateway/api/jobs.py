@@ -142,14 +142,6 @@ def submit_job(
     return view
 
 
-@router.get("", summary="Your jobs, newest first")
-def list_jobs(
-    user: Annotated[User, Depends(requires(Permission.JOB_READ))], database: TheDatabase
-) -> list[JobView]:
-    with database.reading() as connection:
-        return [_view(connection, job, user) for job in jobs.visible_to(connection, user)]
-
-
 @router.get("/{job_id}", summary="One job")
 def get_job(
     job_id: AnId, user: Annotated[User, Depends(requires(Permission.JOB_READ))], database: TheDatabase

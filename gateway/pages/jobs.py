@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Annotated
 
@@ -10,11 +11,13 @@ from fastapi.responses import RedirectResponse, Response
 from starlette.datastructures import FormData
 
 from domain.admission import needs_review
-from domain.errors import FieldProblem
+from domain.errors import FieldProblem, InvalidRequest
+from domain.model import parse
 from domain.permissions import Permission, User, is_allowed
 from domain.review import Thread, is_open
 from domain.states import JobState, is_terminal
 from gateway.access import TheDatabase
+from gateway.api.job_lists import AskedJobs, visible_jobs
 from gateway.api.jobs import AnId, JobView, cancel_job
 from gateway.pages import request_facts, steps
 from gateway.pages.dataset_facts import promise_of
@@ -22,9 +25,11 @@ from gateway.pages.layout import page
 from gateway.pages.session import CheckedForm, page_requires
 from store import comments, datasets, jobs, reviews
 from store.database import Database
+from store.job_lists import WantedJobs
 
 router = APIRouter(include_in_schema=False)
 Reader = Annotated[User, Depends(page_requires(Permission.JOB_READ))]
+ROWS = 100
 GROUPS = {
     "": "All",
     "open": "On their way",
@@ -34,22 +39,31 @@ GROUPS = {
 
 
 @router.get("/jobs")
-def list_jobs(request: Request, user: Reader, database: TheDatabase, show: str = "") -> Response:
-    """The newest jobs that this user may see."""
-    with database.reading() as connection:
-        found = jobs.visible_to(connection, user)
-        of = {job.id: datasets.of_job(connection, job) for job in found}
-    views = [JobView.of(job, of[job.id], user) for job in found]
-    chosen = show if show in GROUPS else ""
+def list_jobs(request: Request, user: Reader, database: TheDatabase) -> Response:
+    """The newest jobs that this user may see, and those that are older part by part."""
+    asked = {name: request.query_params.get(name, "") for name in ("show", "dataset", "since", "before")}
+    chosen = asked["show"] if asked["show"] in GROUPS else ""
+    wrong: dict[str, FieldProblem] = {}
+    found: list[JobView] = []
+    is_last = True
+    try:
+        found, is_last = visible_jobs(user, database, _wanted(asked, chosen), limit=ROWS)
+    except InvalidRequest as error:
+        wrong = {problem.field: problem for problem in error.problems}
+    kept = {name: asked[name] for name in ("dataset", "since") if asked[name]}
     return page(
         request,
         "jobs.html",
         user=user,
-        jobs=[view for view in views if chosen in ("", group(view.state))],
-        total=len(views),
+        jobs=found,
+        wrong=wrong,
         states=steps.WORDS,
         groups=GROUPS,
         chosen=chosen,
+        asked=asked,
+        kept=kept,
+        is_whole=not (chosen or kept or asked["before"]),
+        older=None if is_last else {**kept, **({"show": chosen} if chosen else {}), "before": found[-1].id},
     )
 
 
@@ -120,6 +134,13 @@ def withdraw_job(
 ) -> Response:
     cancel_job(job_id, user, database)
     return RedirectResponse(f"/jobs/{job_id}", status_code=303)
+
+
+def _wanted(asked: Mapping[str, str], chosen: str) -> WantedJobs:
+    """Raises InvalidRequest for what cannot be understood."""
+    typed = {name: asked[name] for name in ("dataset", "since", "before") if asked[name]}
+    states = [state for state in JobState if chosen and group(state) == chosen]
+    return parse(AskedJobs, {**typed, "state": states}).wanted
 
 
 def group(state: JobState) -> str:

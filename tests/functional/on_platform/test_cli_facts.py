@@ -74,6 +74,24 @@ def test_from_a_question_to_its_citation(one_platform: Platform, tmp_path: Path)
     assert {bound["people"] for bound in bounds} == {1, 2, 4}
 
 
+def test_jobs_are_listed_part_by_part(one_platform: Platform) -> None:
+    ada = one_platform.ada
+    for epsilon in ("0.01", "0.02"):
+        query = ("query", "submit", "{kind: count}", "--dataset", "ages", "--epsilon", epsilon, "--wait")
+        ada.ok(*query)
+    first = ada.ok("status", "--dataset", "ages", "--state", "RELEASED", "--limit", "1", "--json").json
+    second = ada.ok("status", "--dataset", "ages", "--before", first[0]["id"], "--limit", "1", "--json").json
+    assert [len(first), len(second)] == [1, 1]
+    assert first[0]["created_at"] > second[0]["created_at"]
+    assert f"--before {first[0]['id']}" in ada.ok("status", "--dataset", "ages", "--limit", "1").out
+    assert ada.ok("status", "--dataset", "nothing").out.strip().endswith("no such jobs")
+    assert "not both" in ada("status", first[0]["id"], "--dataset", "ages").err
+    login = ada.environment
+    with dpgate.connect(url=login["DPGATE_URL"], token=login["DPGATE_TOKEN"]) as client:
+        assert [job.id for job in client.jobs(dataset="ages", limit=1)] == [first[0]["id"]]
+        assert client.jobs(state=["SUBMITTED"], dataset="ages") == []
+
+
 def test_events_are_listed_for_those_whom_they_concern(one_platform: Platform, tmp_path: Path) -> None:
     holder = one_platform.holder
     holder.ok("audit", "list", "--action", "dataset.register", "--csv", tmp_path / "events.csv")

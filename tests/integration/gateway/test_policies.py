@@ -11,7 +11,7 @@ from factories import given_dataset, given_image, given_job, job_request_fields,
 from given_projects import given_grant, given_project
 
 from domain.states import JobState
-from store import jobs
+from store import job_lists
 
 PATH = "/datasets/heights/policy"
 PAC = {"name": "pac", "nats": "0.03125"}
@@ -140,7 +140,7 @@ def test_a_project_stays_below_its_limit_whoever_is_quicker(heights: Gateway):
     with ThreadPoolExecutor(4) as pool:
         assert sorted(pool.map(client, range(4))) == [201, 201, 409, 409]
     with heights.database.reading() as connection:
-        assert len(jobs.on_dataset(connection, "heights", limit=9)) == 2
+        assert len(job_lists.on_dataset(connection, "heights", limit=9)) == 2
     accounts = heights.ask("GET", "/datasets/heights/budget", by="holder").json()["accounts"]
     assert [a["reserved"] for a in accounts] == ["1", "1"]
 

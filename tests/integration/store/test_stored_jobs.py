@@ -30,7 +30,7 @@ from domain.permissions import Role
 from domain.states import TRANSITIONS, Actor, JobState, LedgerAction
 from domain.twin_request import TwinRequest
 from privacy.cost import Currency
-from store import datasets, jobs, ledger, releases, twins
+from store import datasets, job_lists, jobs, ledger, releases, twins
 from store.tables import audit_events, ledger_entries
 from store.tables import jobs as job_rows
 
@@ -232,7 +232,7 @@ def test_who_sees_which_jobs(connection):
         make_user("ops", Role.OPERATOR): {own.id, other.id},
     }
     for user, seen in expected.items():
-        assert {job.id for job in jobs.visible_to(connection, user)} == seen
+        assert {job.id for job in job_lists.visible_to(connection, user)} == seen
         for job_id in (own.id, other.id, "job-none"):
             if job_id in seen:
                 assert jobs.get_visible(connection, job_id, user).id == job_id

@@ -27,7 +27,7 @@ from domain.model import parse
 from domain.permissions import Role
 from domain.policy import Policy
 from domain.states import JobState
-from store import audit, datasets, history, jobs, past_jobs, policies, users
+from store import audit, datasets, history, job_lists, past_jobs, policies, users
 from store.database import Database
 from store.policy_tables import policies as policy_rows
 
@@ -163,7 +163,7 @@ def test_a_job_keeps_the_policy_of_its_submission(heights: Database) -> None:
         assert datasets.get(connection, before.dataset_id) == new
         assert (kept.policy_number, kept.declaration.policy.timing.mode) == (1, "padded")
         assert (new.policy_number, new.declaration.policy.timing.mode) == (2, "coarse")
-        assert [job.policy_number for job in jobs.on_dataset(connection, "heights", limit=9)] == [2, 1]
+        assert [job.policy_number for job in job_lists.on_dataset(connection, "heights", limit=9)] == [2, 1]
 
 
 def test_past_jobs_come_with_their_own_policies_over_all_versions(heights: Database) -> None:

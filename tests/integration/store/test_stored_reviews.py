@@ -15,7 +15,7 @@ from domain.permissions import Role
 from domain.policy import Policy
 from domain.review import Stage, Tally
 from domain.states import JobState
-from store import datasets, history, jobs, ledger, policies, reviewers, reviews, users, waiting
+from store import datasets, history, job_lists, jobs, ledger, policies, reviewers, reviews, users, waiting
 from store.database import Database
 from store.history import Wanted
 
@@ -216,10 +216,10 @@ def test_the_vote_of_somebody_who_left_stays_and_the_next_reviewer_gives_the_oth
     vote(two, job, VERA)
     change(two, approve_jobs=True, votes=2, reviewers=["rival"])
     with two.reading() as connection:
-        assert jobs.visible_to(connection, VERA) == []
+        assert job_lists.visible_to(connection, VERA) == []
         with pytest.raises(NotFound):
             jobs.get_visible(connection, job.id, VERA)
-        assert [found.id for found in jobs.waiting(connection, RIVAL)] == [job.id]
+        assert [found.id for found in job_lists.waiting(connection, RIVAL)] == [job.id]
     assert vote(two, job, RIVAL).approved
     assert state(two, job) is JobState.QUEUED
 
