@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from domain.dataset import Dataset
+from domain.dataset import Dataset, Declaration
 from domain.delta import check_delta
-from domain.errors import BudgetExceeded, InvalidRequest, NotAllowed
+from domain.errors import BudgetExceeded, Conflict, InvalidRequest, NotAllowed
 from domain.job import AnyRequest, JobRequest
 from domain.loss import Epsilon, format_epsilon, micro
 from domain.mechanism import SampleAggregateRequest, StabilityRequest
 from domain.pipeline import DEFAULT_OUTPUT_MIB, Pipeline, Resources
-from domain.policy import Policy
+from domain.policy import ALL_MECHANISMS, Policy
 from domain.query import QueryRequest, check_query
 from domain.request import Request
 from domain.twin_request import TwinRequest, check_twin
+from privacy.cost import Currency
+from privacy.loss import GuaranteeClass
+from privacy.mechanism import MAX_OUTPUTS
 from privacy.partition import MIN_BLOCKS
-from privacy.sample_parameters import MAX_BLOCKS
+from privacy.sample_parameters import MAX_BLOCKS, MAX_GAUSSIAN_OUTPUTS
 
 
 def check_policy(request: AnyRequest, dataset: Dataset) -> None:
@@ -30,6 +33,17 @@ def check_policy(request: AnyRequest, dataset: Dataset) -> None:
         check_query(request, dataset.declaration)
     else:
         _check_pipeline(request, dataset)
+
+
+def check_version(request: AnyRequest, dataset: Dataset) -> None:
+    """Raises Conflict when the pipeline ran on the twin of another version than the job would run on."""
+    if isinstance(request, JobRequest) and request.dataset_version not in (None, dataset.version):
+        raise Conflict(
+            "dataset_version",
+            f"the pipeline ran on the twin of {dataset.name}, version {request.dataset_version}, and the job "
+            f"would run on version {dataset.version}.",
+            f"Fetch the twin again and run the pipeline on it: dpgate twin {dataset.name}, then dpgate run.",
+        )
 
 
 def needs_approval(request: AnyRequest, policy: Policy) -> bool:
@@ -102,9 +116,32 @@ def _check_mechanism(request: AnyRequest, dataset: Dataset) -> None:
         )
 
 
+def check_values(values: int, declaration: Declaration) -> None:
+    """Raises InvalidRequest for more than any mechanism releases that the policy and the budget admit."""
+    most = _most_values(declaration)
+    if values > most:
+        raise InvalidRequest(
+            "pipeline.manifest.outputs",
+            f"the pipeline gives {values} values, and no mechanism that the policy of {declaration.name} "
+            f"allows releases more than {most}.",
+            f"Declare {most} or fewer"
+            + (", or ask the rights holder for Gaussian noise." if most < MAX_GAUSSIAN_OUTPUTS else "."),
+        )
+
+
+def _most_values(declaration: Declaration) -> int:
+    policy = declaration.policy
+    has_gaussian = (
+        GuaranteeClass.APPROX_DP in policy.guarantees
+        and "sample_aggregate" in (policy.mechanisms or ALL_MECHANISMS)
+        and bool({Currency.DELTA, Currency.RHO} & declaration.caps.keys())
+    )
+    return MAX_GAUSSIAN_OUTPUTS if has_gaussian else MAX_OUTPUTS
+
+
 def check_pipeline(pipeline: Pipeline, dataset: Dataset) -> None:
-    """What holds for a job and a rehearsal alike: image, tables, resources. Raises NotAllowed or
-    InvalidRequest."""
+    """What holds for a job and a rehearsal alike: image, tables, how many values, resources. Raises
+    NotAllowed or InvalidRequest."""
     policy = dataset.declaration.policy
     manifest = pipeline.manifest
     if manifest.image not in policy.images:
@@ -119,6 +156,7 @@ def check_pipeline(pipeline: Pipeline, dataset: Dataset) -> None:
             f"{parquet.path} of {dataset.name} is a Parquet table, which pipelines do not get.",
             "Ask a trusted query of it, or ask the rights holder for a .csv or .tsv table.",
         )
+    check_values(manifest.least_values, dataset.declaration)
     _check_resources(manifest.resources, policy)
 
 

@@ -120,14 +120,15 @@ def with_bounds(manifest: Manifest, typed: Mapping[str, tuple[float, float]]) ->
     return fields
 
 
-def job_request(content: DraftContent, rehearsal: Rehearsal) -> JobRequest:
-    """What the draft would submit. Raises InvalidRequest naming each wrong field."""
+def job_request(content: DraftContent, rehearsal: Rehearsal, *, version: int) -> JobRequest:
+    """What the draft would submit, rehearsed on this version of its data set. Raises InvalidRequest."""
     assert rehearsal.runs is not None
     body = {
         "dataset": content.dataset,
         "pipeline": content.pipeline,
         "shape": rehearsal.runs.shape.model_dump(mode="json"),
         "mechanism": content.mechanism,
+        "dataset_version": version,
     }
     return parse(JobRequest, body | ({"project": content.project} if content.project else {}))
 

@@ -9,7 +9,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Any
 
-from pydantic import Discriminator, StringConstraints, Tag, model_validator
+from pydantic import Discriminator, Field, StringConstraints, Tag, model_validator
 
 from domain.budget import cost_on
 from domain.carrying import carrying_s
@@ -18,7 +18,7 @@ from domain.dataset import Declaration
 from domain.errors import InvalidRequest
 from domain.image import SyscallTable
 from domain.mechanism import BlackBox, MechanismRequest, StabilityRequest
-from domain.model import Model, Slug, canonical, digest
+from domain.model import Model, Slug, Whole, canonical, digest
 from domain.outputs import values_of
 from domain.pipeline import OutputValue, Pipeline
 from domain.query import QueryRequest
@@ -42,6 +42,8 @@ class JobRequest(Model):
     shape: Shape
     mechanism: MechanismRequest
     project: Slug | None = None
+    # on whose twin it ran: that of another version may have other columns
+    dataset_version: Annotated[Whole | None, Field(ge=1, exclude_if=lambda version: version is None)] = None
 
     @model_validator(mode="after")
     def _parts_fit(self) -> JobRequest:

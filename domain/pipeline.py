@@ -168,6 +168,11 @@ class Manifest(Model):
         return self
 
     @property
+    def least_values(self) -> int:
+        """How many numbers it gives at least: for how many a group's name stands, the locked shape says."""
+        return sum(len(output.names) for output in self.outputs)
+
+    @property
     def max_output_bytes(self) -> int:
         """The most that is read of any one file."""
         return max(output.max_bytes for output in self.outputs)

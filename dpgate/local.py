@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from domain.admission import check_values
 from domain.dataset import Declaration
 from domain.errors import PipelineError
 from domain.mechanism import grids_of
@@ -68,14 +69,17 @@ def run_on_twin(
     has a participant level, that runs first, once for each of the twin's people.
 
     `images` is the store to take the pipeline's image from, unless it is this host's own.
-    Raises PipelineFailed with the pipeline's own words: the twin is not original data.
+    Raises PipelineFailed with the pipeline's own words: the twin is not original data. Raises InvalidRequest
+    when it gives more values than could be submitted.
     """
+    check_values(pipeline.manifest.least_values, declaration)
     people = _open_twin(declaration, twin)
     blocks = count_blocks(declaration.nominal_size, block_size)
     ahead = _followed_by(blocks + 1, progress)
     with _opened(pipeline, people, twin, python_env, images, ahead) as runs:
         step = _after(runs.participants.runs, progress)
         whole = run_whole(pipeline, runs)
+        check_values(len(values_of(pipeline.manifest, whole.shape)), declaration)
         step(1, blocks + 1)
         found = run_blocks(runs, blocks, _after(1, step))
     return TwinRun(

@@ -60,6 +60,8 @@ class Lock(Model):
     """What the run on the twin fixed: which pipeline ran, on which twin, and the shape of its output."""
 
     dataset: Slug
+    # of what a platform made the twin of; locks of before do not say it
+    dataset_version: Annotated[Whole, Field(ge=1)] | None = None
     pipeline: str
     block_size: Annotated[Whole, Field(ge=1)]
     nominal_size: Annotated[Whole, Field(ge=1)]
@@ -187,22 +189,38 @@ def build_request(
     """The body of a job request from a pipeline folder and its lock, checked here first.
 
     `choices` are the fields of the mechanism: epsilon, block_size and so on; None means its default. Raises
-    DpgateError when the pipeline has changed since it ran on the twin, InvalidRequest naming a wrong field.
+    DpgateError when the pipeline has changed since it ran on the twin, or ran on that of another data set,
+    InvalidRequest naming a wrong field.
     """
     loaded = load_pipeline(folder)
     digest = parse(Pipeline, loaded.body, within="pipeline").digest
     lock = load_lock(Path(folder), pipeline_digest=digest)
+    _check_dataset(folder, lock, dataset)
     chosen = {name: value for name, value in choices.items() if value is not None}
     if mechanism == "sample_aggregate":
         chosen.setdefault("block_size", lock.block_size)
-    request = {
-        "dataset": dataset or lock.dataset,
+    request: dict[str, Any] = {
+        "dataset": lock.dataset,
         "pipeline": loaded.body,
         "shape": lock.shape.model_dump(mode="json"),
         "mechanism": {"name": mechanism, **chosen},
-    } | ({"project": project} if project else {})
+    }
+    request |= {"dataset_version": lock.dataset_version} if lock.dataset_version else {}
+    request |= {"project": project} if project else {}
     parse(JobRequest, request)
     return request
+
+
+def _check_dataset(folder: str | Path, lock: Lock, dataset: str | None) -> None:
+    """Other columns could make every run fail, unseen and paid for."""
+    if dataset in (None, lock.dataset):
+        return
+    twin = f"twin-{dataset}"
+    raise DpgateError(
+        f"{folder} ran on the twin of the data set {lock.dataset}, and the job is for the data set "
+        f"{dataset}. Fetch that one's twin and run the pipeline on it: dpgate twin {dataset} -o {twin}, then "
+        f"dpgate run {folder} --twin {twin}"
+    )
 
 
 class _Strict(yaml.SafeLoader):

@@ -13,8 +13,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 
+from domain.admission import check_values
 from domain.dataset import Dataset, Declaration
-from domain.errors import PipelineError
+from domain.errors import PipelineError, RequestError
 from domain.image import ImageKind, SyscallTable
 from domain.isolation import Isolation
 from domain.outputs import values_of
@@ -97,7 +98,7 @@ def run_claimed(zone: WorkerZone, found: Rehearsal) -> None:
         values = values_of(found.request.pipeline.manifest, runs.shape)
         ladder = preview(runs, values, dataset=_dataset(zone, found), block_size=found.request.block_size)
         ladder = ladder.model_copy(update={"unable_sampled": unable})
-    except (PipelineError, ValueError) as failed:
+    except (PipelineError, RequestError, ValueError) as failed:
         TRIES.fail(zone, found, clean(str(failed), MAX_TAIL))
         return
     except (CannotNow, SandboxUnavailable) as missing:
@@ -128,11 +129,11 @@ def claim(zone: WorkerZone, rehearsal_id: str) -> Rehearsal | None:
 
 def run(zone: WorkerZone, rehearsal: Rehearsal) -> TwinRuns:
     """The runs on the whole twin and on its blocks. Raises PipelineError with the pipeline's own words."""
-    nominal = _dataset(zone, rehearsal).declaration.nominal_size
-    blocks = block_count(nominal, rehearsal.request.block_size)
+    declaration = _dataset(zone, rehearsal).declaration
+    blocks = block_count(declaration.nominal_size, rehearsal.request.block_size)
     first = min(blocks, MAX_BLOCKS_RUN)
     with _opened(zone, rehearsal, total=1 + first) as (runs, step):
-        return _found(rehearsal.request.pipeline, runs, blocks, first, step)
+        return _found(rehearsal.request.pipeline, declaration, runs, blocks, first, step)
 
 
 def sample(zone: WorkerZone, rehearsal: Rehearsal, runs: TwinRuns) -> tuple[TwinRuns, str]:
@@ -244,9 +245,15 @@ class Beat:
 
 
 def _found(
-    pipeline: Pipeline, runs: GroupRuns, blocks: int, first: int, step: Callable[[int, int], None]
+    pipeline: Pipeline,
+    declaration: Declaration,
+    runs: GroupRuns,
+    blocks: int,
+    first: int,
+    step: Callable[[int, int], None],
 ) -> TwinRuns:
     whole = run_whole(pipeline, runs)
+    check_values(len(values_of(pipeline.manifest, whole.shape)), declaration)
     step(1, first + 1)
     found = run_blocks(runs, blocks, lambda done, total: step(1 + done, 1 + total), first=first)
     return TwinRuns(

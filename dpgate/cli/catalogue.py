@@ -19,6 +19,7 @@ if TYPE_CHECKING:  # at run time it would bring cryptography to every command
     from dpgate.verification import Recomputed
 
 DECLARATION = Path(".dpgate") / "dataset.json"
+VERSION = Path(".dpgate") / "version"
 
 
 def datasets(as_json: Json = False, profile: Profile = "default") -> None:
@@ -47,6 +48,7 @@ def keep_declaration(folder: Path, dataset: Dataset) -> None:
     target = folder / DECLARATION
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text(json.dumps(dataset.declaration, indent=2), encoding="utf-8")
+    (folder / VERSION).write_text(f"{dataset.version}\n", encoding="utf-8")
 
 
 def load_twin_declaration(folder: Path) -> dict[str, Any]:
@@ -56,6 +58,17 @@ def load_twin_declaration(folder: Path) -> dict[str, Any]:
         raise DpgateError(f"{folder} holds no twin; fetch one with: dpgate twin DATASET -o {folder}")
     declaration: dict[str, Any] = load_json(path)
     return declaration
+
+
+def load_twin_version(folder: Path) -> int | None:
+    """Of the data set whose twin this is; None where no platform has said it."""
+    path = folder / VERSION
+    if not path.exists():
+        return None
+    text = read_text(path, max_bytes=20).strip()
+    if not (text.isascii() and text.isdigit()):
+        raise DpgateError(f"{path} holds no version; fetch the twin again with: dpgate twin")
+    return int(text)
 
 
 def budget(

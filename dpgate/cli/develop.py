@@ -11,7 +11,7 @@ from domain.dataset import Declaration
 from domain.model import parse
 from domain.outputs import values_of
 from domain.pipeline import Pipeline
-from dpgate.cli.catalogue import load_twin_declaration
+from dpgate.cli.catalogue import load_twin_declaration, load_twin_version
 from dpgate.cli.output import Json, err, out, plain, print_json, print_table, progress
 from dpgate.errors import DpgateError
 from dpgate.pipeline_folder import (
@@ -22,6 +22,7 @@ from dpgate.pipeline_folder import (
     read_pipeline,
     save_lock,
 )
+from privacy.mechanism import MAX_OUTPUTS
 from privacy.plan import RunPlan
 
 if TYPE_CHECKING:
@@ -102,6 +103,7 @@ def run_and_lock(
         )
     lock = Lock(
         dataset=declaration.name,
+        dataset_version=load_twin_version(twin),
         pipeline=found.pipeline_digest,
         block_size=block_size,
         nominal_size=declaration.nominal_size,
@@ -132,9 +134,12 @@ def run_more(
     if lock.outputs_of(name, block_size) is not None:
         return lock
     declaration = parse(Declaration, load_twin_declaration(twin), within="declaration")
-    if declaration.name != lock.dataset:
+    is_of = (declaration.name, load_twin_version(twin))
+    if is_of != (lock.dataset, lock.dataset_version):
         raise DpgateError(
-            f"{twin} is a twin of {declaration.name}; the pipeline ran on one of {lock.dataset}"
+            f"{twin} is a twin of {_named(*is_of)}; the pipeline ran on one of "
+            f"{_named(lock.dataset, lock.dataset_version)}. Run it on this one first: "
+            f"dpgate run {folder} --twin {twin}"
         )
     with progress(f"{plan.runs} more runs on the twin", shown=shown) as step:
         outputs = local.run_plan_on_twin(
@@ -151,10 +156,21 @@ def run_more(
     return more
 
 
+def warn_of_many(values: int) -> None:
+    """As long as the policy admits a mechanism that releases so many."""
+    if values > MAX_OUTPUTS:
+        err.print(f"[yellow]More than {MAX_OUTPUTS} values are released with --noise gaussian alone.[/]")
+
+
+def _named(dataset: str, version: int | None) -> str:
+    return dataset if version is None else f"{dataset}, version {version}"
+
+
 def print_twin_run(pipeline: Pipeline, found: TwinRun) -> None:
     names = [value.name for value in values_of(pipeline.manifest, found.shape)]
     rows = [(name, f"{value:g}") for name, value in zip(names, found.numbers, strict=True)]
     print_table("On the twin (nobody's data)", ("output", "value"), rows)
+    warn_of_many(len(names))
     wall = pipeline.manifest.resources.wall_seconds
     out.print(f"Longest run {found.longest_s:.2f} s of {wall:g} s allowed. The output's shape is locked.")
     if found.dropped:

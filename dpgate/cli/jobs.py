@@ -52,7 +52,7 @@ def submit(
     count_failures: choices.CountFailures = False,
     nats: choices.Nats = None,
     noise_multiplier: choices.NoiseMultiplier = None,
-    dataset: Annotated[str | None, typer.Option(help="Default: the twin's data set.")] = None,
+    dataset: Annotated[str | None, typer.Option(help="The twin's data set; another is refused.")] = None,
     project: Annotated[str | None, typer.Option(help="Spend from a project's allocation.")] = None,
     job_id: Annotated[
         str | None, typer.Option(help="An id of your choice; repeating it is harmless.")

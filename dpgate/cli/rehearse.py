@@ -15,7 +15,7 @@ from domain.model import parse
 from domain.outputs import values_of
 from domain.pipeline import Pipeline
 from domain.rehearsal import Numbers, Sampled, TwinRuns
-from dpgate.cli.develop import DEFAULT_BLOCK_SIZE, BlockSize
+from dpgate.cli.develop import DEFAULT_BLOCK_SIZE, BlockSize, warn_of_many
 from dpgate.cli.output import Json, Profile, err, out, plain, print_json, print_table, progress
 from dpgate.client import connect
 from dpgate.errors import DpgateError, PipelineFailed
@@ -49,6 +49,8 @@ def rehearse(
         raise DpgateError(f"--mechanism is {' or '.join(get_args(Sampled))}; leave it out for blocks alone")
     pipeline = parse(Pipeline, load_pipeline(folder).body, within="pipeline")
     with connect(profile=profile) as client, progress("rehearsing on the twin", shown=not as_json) as step:
+        # before the runs: if another version comes meanwhile, the lock does not pass for one of that
+        described = client.dataset(dataset)
         asked = client.rehearsals.request(
             dataset,
             pipeline.model_dump(mode="json"),
@@ -56,7 +58,6 @@ def rehearse(
             mechanism=mechanism,
         )
         found = client.rehearsals.wait(asked, progress=step)
-        described = client.dataset(dataset)
     if found.state == "FAILED":
         raise PipelineFailed(str(found.problem))
     lock = lock_of(found, pipeline, described)
@@ -74,6 +75,7 @@ def lock_of(found: Rehearsal, pipeline: Pipeline, dataset: Dataset) -> Lock:
     grids = grids_of(values_of(pipeline.manifest, runs.shape))
     return Lock(
         dataset=dataset.name,
+        dataset_version=dataset.version,
         pipeline=pipeline.digest,
         block_size=found.block_size,
         nominal_size=int(declared["nominal_size"]),
@@ -101,6 +103,7 @@ def print_rehearsal(pipeline: Pipeline, found: Rehearsal) -> None:
     names = [value.name for value in values_of(pipeline.manifest, runs.shape)]
     rows = [(name, f"{value:g}") for name, value in zip(names, runs.numbers, strict=True)]
     print_table("On the twin (nobody's data)", ("output", "value"), rows)
+    warn_of_many(len(names))
     out.print(f"Longest run {runs.seconds:.2f} s. The output's shape is locked; go on with dpgate preview.")
     if unable := (found.raw.get("preview") or {}).get("unable_sampled"):
         err.print(f"[yellow]{plain(unable)}[/]")

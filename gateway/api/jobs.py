@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from fastapi import APIRouter, Body, Depends, Path, Response
 from pydantic import AfterValidator, BaseModel, Field
 
-from domain.admission import check_policy, check_project, epsilon_of, needs_approval
+from domain.admission import check_policy, check_project, check_version, epsilon_of, needs_approval
 from domain.dataset import Dataset, DatasetState
 from domain.errors import Conflict, NotAllowed
 from domain.job import Job, JobRequest, UserRequest, check_job_id
@@ -171,6 +171,7 @@ def get_release(
 
 def _submit(connection: sa.Connection, job_id: str, request: UserRequest, user: User) -> tuple[Job, bool]:
     dataset = _usable(connection, request, user)
+    check_version(request, dataset)
     check_policy(request, dataset)
     job, is_new = jobs.submit(
         connection,

@@ -27,6 +27,7 @@ from store import job_drafts
 router = APIRouter(include_in_schema=False)
 # by the beginning of a field's name, the longest first: the step that mends it
 _STEPS = (
+    ("dataset_version", Step.REHEARSAL),
     ("pipeline.manifest.outputs", Step.BOUNDS),
     ("pipeline", Step.PIPELINE),
     ("shape", Step.REHEARSAL),
@@ -67,7 +68,7 @@ def submit(
         return go(drafted.draft, drafted.furthest)
     assert drafted.rehearsal is not None
     try:
-        asked = job_request(drafted.content, drafted.rehearsal)
+        asked = job_request(drafted.content, drafted.rehearsal, version=drafted.dataset.version)
         job = submit_job(drafted.draft.id, asked, user, database, queue, Response())
     except RequestError as error:
         return _page(request, drafted, user, database, error=error)
@@ -87,7 +88,7 @@ def _page(
     assert drafted.rehearsal is not None
     asked: JobRequest | None = None
     try:
-        asked = job_request(drafted.content, drafted.rehearsal)
+        asked = job_request(drafted.content, drafted.rehearsal, version=drafted.dataset.version)
         check_policy(asked, drafted.dataset)
     except RequestError as found:
         error = error or found

@@ -150,7 +150,7 @@ BAD_REQUESTS = (
     (["--epsilon", "1", "--block-size", "2"], "block_size"),
     (["--epsilon", "1", "--block-size", "100"], "block_size"),
     (["--epsilon", "1", "--job-id", "../../x"], "job_id"),
-    (["--epsilon", "1", "--dataset", "No Name"], "dataset"),
+    (["--epsilon", "1", "--dataset", "No Name"], "the data set No Name"),
 )
 
 
@@ -171,7 +171,9 @@ def test_a_request_that_cannot_be_taken(
 
 def test_a_request_for_what_is_not_there(one_platform: Platform, locked: Path) -> None:
     ada = one_platform.ada
-    refused(ada("submit", locked, "--epsilon", "1", "--dataset", "nowhere"), ExitCode.NOT_FOUND)
+    refused(
+        ada("query", "submit", "{kind: count}", "--epsilon", "1", "--dataset", "nowhere"), ExitCode.NOT_FOUND
+    )
     refused(ada("result", "no-such-job"), ExitCode.NOT_FOUND)
     refused(ada("budget", "../users"), ExitCode.NOT_FOUND)
     refused(ada("twin", "nowhere", "-o", "nothing"), ExitCode.NOT_FOUND)

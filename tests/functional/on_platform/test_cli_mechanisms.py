@@ -124,7 +124,8 @@ def test_a_class_without_the_policys_word_or_an_account_is_refused(rich: Platfor
     answer = rich.ada("submit", folder, "--mechanism", "pac", "--nats", "0.1")
     assert answer.code == ExitCode.NOT_ALLOWED
     rich.dataset("unfunded", guarantees=CLASSES)
-    answer = rich.ada("submit", folder, "--mechanism", "pac", "--nats", "0.1", "--dataset", "unfunded")
+    folder = ready_pipeline(rich, "unfunded", "without-nats")
+    answer = rich.ada("submit", folder, "--mechanism", "pac", "--nats", "0.1")
     assert answer.code == ExitCode.OVER_BUDGET
     assert "this data set has no budget of nats" in " ".join(answer.err.split())
 

@@ -49,6 +49,8 @@ INVALID: list[tuple[str, tuple[Any, ...], Any, int, str, str]] = [
     ("epsilon a list", EPSILON, ["0.5"], 422, "mechanism.epsilon", "must be a number"),
     ("epsilon over policy", EPSILON, "1.5", 422, "mechanism.epsilon", "over the 1 that the policy"),
     ("data set unknown", ("dataset",), "unknown", 404, "dataset", "there is no data set"),
+    ("another version", ("dataset_version",), 2, 409, "dataset_version", "version 2, and the job would"),
+    ("version in words", ("dataset_version",), "1", 422, "dataset_version", "a whole number"),
     ("data set not a name", ("dataset",), "../heights", 422, "dataset", "no short name"),
     ("image not approved", (*MANIFEST, "image"), "fsl", 422, "pipeline.manifest.image", "is approved"),
     ("image not allowed", (*MANIFEST, "image"), "r", 403, "pipeline.manifest.image", "does not allow"),

@@ -13,7 +13,7 @@ from factories import (
     policy_fields,
 )
 
-from domain.admission import check_policy
+from domain.admission import check_policy, check_values
 from domain.errors import InvalidRequest, NotAllowed
 from domain.model import parse
 from domain.pipeline import Manifest
@@ -51,6 +51,23 @@ def test_an_image_that_is_not_among_the_allowed():
     problem = refused(NotAllowed, request=asking_for(image="r"))
     assert "does not allow the image r" in problem.problem
     assert problem.fix == "Allowed: python."
+
+
+def test_how_many_values_a_policy_and_a_budget_admit(subtests: pytest.Subtests):
+    gaussian = ["pure_dp", "approx_dp"]
+    for guarantees, mechanisms, budgets, most in (
+        (["pure_dp"], None, {"budget_delta": "0.01"}, 20),
+        (gaussian, None, {}, 20),
+        (gaussian, None, {"budget_delta": "0.01"}, 100),
+        (gaussian, ["pac", "trusted_query"], {"budget_delta": "0.01"}, 20),
+        (gaussian, ["sample_aggregate"], {"budget_delta": "0.01"}, 100),
+    ):
+        policy = policy_fields(guarantees=guarantees, **({"mechanisms": mechanisms} if mechanisms else {}))
+        declared = make_declaration(policy=policy, **budgets)
+        with subtests.test(msg=f"{guarantees} {mechanisms} {budgets}"):
+            check_values(most, declared)
+            with pytest.raises(InvalidRequest, match=f"gives {most + 1} values.*more than {most}"):
+                check_values(most + 1, declared)
 
 
 def test_a_guarantee_that_the_policy_does_not_name():
