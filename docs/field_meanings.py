@@ -63,6 +63,7 @@ PIPELINE: dict[str, dict[str, str]] = {
         "dataset": "The data set's name; its newest version that is ready.",
         "mechanism": "How outputs of runs become a release, and at what cost.",
         "project": "Spend from this project's allocation as well.",
+        "dataset_version": "On whose twin the pipeline ran, as its lock says; another version is refused.",
     },
     "SampleAggregateRequest": {
         "": "Sample and aggregate",

@@ -26,6 +26,10 @@ RESERVED = {"gateway", "host", "operator", "policy", "sweep", "unknown", "worker
 MOST_OF_A_NAME = 99
 # how much of its time the word may lose before that is written down again: not with every request
 UNWRITTEN = timedelta(hours=1)
+# letters that Unicode does not take apart
+_WITHOUT_MARKS = str.maketrans(
+    {"ø": "o", "đ": "d", "ð": "d", "ł": "l", "ħ": "h", "ı": "i", "æ": "ae", "œ": "oe", "þ": "th", "ŋ": "ng"}
+)
 # clocks of the provider and of this host; the seconds that a token's own instant leaves out
 SAME_INSTANT = timedelta(seconds=2)
 OLD_WORD = ("authorization", "the token is older than what the provider said since.", "Log in again.")
@@ -105,7 +109,8 @@ def has_one(connection: sa.Connection, name: str) -> bool:
 
 def slug(called: str) -> str:
     """A user name from what somebody is called elsewhere; not from the part behind an @."""
-    letters = unicodedata.normalize("NFKD", called.partition("@")[0]).encode("ascii", "ignore").decode()
+    plain = called.partition("@")[0].casefold().translate(_WITHOUT_MARKS)
+    letters = unicodedata.normalize("NFKD", plain).encode("ascii", "ignore").decode()
     name = re.sub(r"[^a-z0-9]+", "-", letters.lower()).strip("-")[:40].strip("-")
     return name or "user"
 

@@ -35,7 +35,7 @@ class ImportProblem(StrEnum):
     COLUMN_MISSING = "a table lacks a declared column"
     COLUMN_REPEATED = "a table has two columns of the same name"
     PERSON_EMPTY = "a row names no person"
-    PERSON_NAME = "a person's name has characters that a folder cannot have, or in BIDS is not sub-XX"
+    PERSON_NAME = "a person's name has characters that names do not have, or in BIDS is not sub-XX"
     PERSON_REPEATED = "a person has two rows in a table declared with one row per person"
     PERSON_MENTIONED = "a file that is not a person's own, or is another's, names the person; exclude it"
     TOO_MANY_PEOPLE = "there are more people than 1.25 times the nominal size and 6; state a larger one"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -11,7 +10,7 @@ from domain.dataset import Declaration, ImportProblem, Table
 from worker.intake.checksums import Checksums, Open, read_checksums
 from worker.intake.decisions import UNDECIDED, Decisions
 from worker.intake.mentions import check_cells, check_description, check_public_words, check_texts
-from worker.intake.names import Names, Seen, batches, first_repeated
+from worker.intake.names import Names, Seen, batches, first_repeated, why_no_name
 from worker.intake.parquet_table import ParquetTable
 from worker.intake.places import People, check_folders, check_names, sort_out
 from worker.intake.refusal import ImportRefused, refuse_all
@@ -24,9 +23,6 @@ JOURNAL = "dpgate-journal.jsonl"
 """Beside the files of a delivery while they are being copied."""
 
 DeliveredTable = TextTable | ParquetTable
-
-# what a folder, a path in a sandbox and a BIDS label can all carry
-PERSON_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.@+-]{0,127}")
 
 
 @dataclass(frozen=True)
@@ -96,13 +92,14 @@ def _open_table(tree: Tree, table: Table, checksums: Checksums, decisions: Decis
 
 
 def _unit_names(unit: DeliveredTable, declaration: Declaration) -> Names:
-    """Everybody. Raises ImportRefused for names that no folder can have, repeated ones, and too many."""
+    """Everybody. Raises ImportRefused for what is no name, repeated ones, and too many."""
     seen, place = Seen(), unit.table.path
     for lines, batch in batches(unit.people()):
         seen.add(batch)
-        wrong = next((at for at, name in enumerate(batch) if not PERSON_NAME.fullmatch(name)), None)
+        wrong = next(((at, why) for at, name in enumerate(batch) if (why := why_no_name(name))), None)
         if wrong is not None:
-            detail = f"line {lines[wrong]}: {batch[wrong]!r}"
+            at, why = wrong
+            detail = f"line {lines[at]}: {batch[at]!r}: {why}"
             raise ImportRefused(ImportProblem.PERSON_NAME, place=place, detail=detail)
     _check_once(unit, seen)
     names = seen.names()

@@ -5,12 +5,14 @@ from __future__ import annotations
 import io
 import json
 import re
+import unicodedata
 from collections.abc import Iterable
+from itertools import groupby
 from typing import Any, BinaryIO
 
 from domain.dataset import Declaration, ImportProblem
 from domain.people_in_paths import is_text, owners, words_of
-from worker.intake.names import Names
+from worker.intake.names import SIGNS, Names, is_of_a_name
 from worker.intake.places import People, Places
 from worker.intake.refusal import ImportRefused
 from worker.intake.text_table import TextTable
@@ -19,7 +21,9 @@ from worker.intake.tree import Tree
 DESCRIPTION = "dataset_description.json"
 _MOST_DESCRIPTION = 2**20
 _SHORTEST = 3
-_WORD = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_.@+-]*[A-Za-z0-9_@+-])?")
+_MOST_WORDS = 6
+"""Of a name that is looked for in a text."""
+_END = ".'\N{RIGHT SINGLE QUOTATION MARK}\N{MIDDLE DOT}"
 
 
 def check_texts(tree: Tree, places: Places, declaration: Declaration, people: People) -> None:
@@ -39,12 +43,32 @@ def check_public_words(declaration: Declaration, names: Names) -> None:
     for public in declaration.public_files:
         if not is_text(public.path):
             continue
-        words = _WORD.findall(public.content.decode("utf-8", "replace"))
-        words = [word for word in words if len(word) >= _SHORTEST and not word.isdigit()]
+        text = unicodedata.normalize("NFC", public.content.decode("utf-8", "replace"))
+        words = [word for word in _names_in(text) if len(word) >= _SHORTEST and not word.isdigit()]
         known = names.known(words)
         if known.any():
             detail = f"its text holds {words[int(known.argmax())]!r}, which is somebody's name"
             raise ImportRefused(ImportProblem.PERSON_MENTIONED, place=public.path, detail=detail)
+
+
+def _names_in(text: str) -> list[str]:
+    """Whatever in a text may be a name: words, their parts, and some words in a row."""
+    found: list[str] = []
+    row: list[str] = []
+    for is_word, letters in groupby(text, is_of_a_name):
+        piece = "".join(letters)
+        if is_word:
+            row = [*row[1 - _MOST_WORDS :], piece]
+            found += (_trimmed(" ".join(row[start:])) for start in range(len(row)))
+            found += map(_trimmed, re.split(f"[{_END[1:]}]", piece))
+        elif piece.strip():
+            row = []
+    return found
+
+
+def _trimmed(words: str) -> str:
+    """Without the signs around them that names neither begin nor end with."""
+    return words.lstrip(SIGNS).rstrip(_END)
 
 
 def check_cells(tables: Iterable[TextTable], people: People) -> None:

@@ -6,6 +6,8 @@ delivery; that a stranger's hash is a known one happens once in 2^64 / people.
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -13,6 +15,35 @@ import numpy as np
 from numpy.typing import NDArray
 
 BATCH = 65_536
+LONGEST = 128
+# of a million people, hardly any is looked at letter by letter
+_USUAL = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.@+-]{0,127}")
+SIGNS = "_.@+-'\N{RIGHT SINGLE QUOTATION MARK}\N{MIDDLE DOT}"
+
+
+def why_no_name(name: str) -> str | None:
+    """Why this cannot stand for one person in every table, or None. Letters may be of any script.
+
+    A person is found by the very characters of their name. So one that can be written in two ways is taken in
+    one of them alone, and nothing that nobody sees is part of it."""
+    if _USUAL.fullmatch(name):
+        return None
+    if unicodedata.normalize("NFC", name) != name:
+        return "it is not in Unicode's composed form (NFC); write the tables in that form"
+    if len(name) > LONGEST:
+        return f"it has over {LONGEST} characters"
+    if not unicodedata.category(name[0]).startswith(("L", "N")):
+        return "it begins with neither a letter nor a digit"
+    if "  " in name:
+        return "it holds two spaces in a row"
+    if wrong := next((letter for letter in name if not (is_of_a_name(letter) or letter == " ")), None):
+        return f"it holds {unicodedata.name(wrong, 'a character without a name')}"
+    return None
+
+
+def is_of_a_name(letter: str) -> bool:
+    """Letters, the marks on them and digits of any script, and a few signs; no space."""
+    return letter in SIGNS or unicodedata.category(letter)[0] in "LMN"
 
 
 class Names:

@@ -11,6 +11,7 @@ from factories import IMAGE, NOW, given_image, given_user
 from domain.errors import Conflict, InvalidRequest, NotFound, Unauthenticated
 from domain.permissions import Role
 from store import images, users
+from store.identities import slug
 
 
 @pytest.fixture
@@ -123,3 +124,14 @@ def test_an_unknown_image(connection):
 
 def test_given_user_is_found_again(connection):
     assert given_user(connection, "eve") == given_user(connection, "eve")
+
+
+def test_a_user_name_keeps_the_letters_of_what_somebody_is_called() -> None:
+    called = {
+        "José": "jose",
+        "Øyvind": "oyvind",
+        "O'Brien": "o-brien",
+        "Nguyễn Đức": "nguyen-duc",
+        "李": "user",
+    }
+    assert {name: slug(name) for name in called} == called

@@ -132,3 +132,19 @@ def test_where_a_persons_file_belongs(subtests: pytest.Subtests) -> None:
     for person, path, place in WHERE_A_PERSONS_FILE_BELONGS:
         with subtests.test(person=person, path=path, place=place):
             assert place_of(person, path) == place
+
+
+def test_people_are_found_by_names_of_any_letters(tmp_path: Path) -> None:
+    """And the folder of each is their own, with a name that every program can open."""
+    names = ["José", "Jose", "O'Brien", "Nguyễn Văn A", "李小龍"]
+    rows = "".join(f"{name}\t{40 + number}\n" for number, name in enumerate(names))
+    (tmp_path / "participants.tsv").write_text(f"participant_id\tage\n{rows}", encoding="utf-8")
+    columns = [{"name": "participant_id", "kind": "person"}, column_fields()]
+    declaration = make_declaration(tables=[table_fields(columns=columns)])
+    people = open_people(declaration, FolderSource(tmp_path, declaration))
+    for number, name in enumerate(names):
+        expected = f"participant_id\tage\n{name}\t{40 + number}\n"
+        assert single(people, name).files["participants.tsv"].decode() == expected
+    folders = {people.folder_of(name) for name in names}
+    assert len(folders) == len(names)
+    assert all(folder.isascii() and folder.isprintable() and " " not in folder for folder in folders)

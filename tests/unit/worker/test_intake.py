@@ -188,6 +188,32 @@ PROBLEMS: list[tuple[str, P, Callable[[Path], None], dict[str, Any]]] = [
     ("a row of nobody", P.PERSON_EMPTY, table(HEADER + " \t1\tf\t1\n"), {}),
     ("a name with a slash", P.PERSON_NAME, table(HEADER + f"{SECRET}/..\t1\tf\t1\n"), {}),
     ("a name like a parent", P.PERSON_NAME, table(HEADER + "..\t1\tf\t1\n"), {}),
+    ("a name from right to left", P.PERSON_NAME, table(HEADER + "p\u202e1\t1\tf\t1\n"), {}),
+    ("a name with nothing in it", P.PERSON_NAME, table(HEADER + "p\u200b1\t1\tf\t1\n"), {}),
+    ("a name with a bell", P.PERSON_NAME, table(HEADER + "p\x071\t1\tf\t1\n"), {}),
+    ("a name with two spaces", P.PERSON_NAME, table(HEADER + "p  1\t1\tf\t1\n"), {}),
+    ("a name with a hard space", P.PERSON_NAME, table(HEADER + "p\u00a01\t1\tf\t1\n"), {}),
+    ("a name in pieces", P.PERSON_NAME, table(HEADER + "Jose\u0301\t1\tf\t1\n"), {}),
+    ("a name that is a sign", P.PERSON_NAME, table(HEADER + "'\t1\tf\t1\n"), {}),
+    ("a name without an end", P.PERSON_NAME, table(HEADER + "é" * 129 + "\t1\tf\t1\n"), {}),
+    (
+        "a word of somebody with an accent",
+        P.PERSON_MENTIONED,
+        table(HEADER + "José\t1\tf\t1\n"),
+        plain_public("as José's, often"),
+    ),
+    (
+        "some words of somebody",
+        P.PERSON_MENTIONED,
+        table(HEADER + "Nguyễn Văn A\t1\tf\t1\n"),
+        plain_public("(Nguyễn Văn\nA)"),
+    ),
+    (
+        "somebody in pieces",
+        P.PERSON_MENTIONED,
+        table(HEADER + "José\t1\tf\t1\n"),
+        plain_public("as Jose\u0301 said"),
+    ),
     ("two rows", P.PERSON_REPEATED, table(TABLE + "sub-1\t1\tf\t1\n"), {}),
     ("two spellings of one", P.PERSON_REPEATED, table(TABLE + " sub-1 \t1\tf\t1\n"), {}),
     ("a stranger in a table", P.PEOPLE_MISSING, visits(f"who,score\n{SECRET},7\n"), BOTH),
@@ -208,6 +234,17 @@ def test_each_problem(subtests: pytest.Subtests, tmp_path: Path) -> None:
                 check(folder, **fields).verify()
             assert refused.value.problem is problem
             assert SECRET not in refused.value.problem  # the words that pass the gateway
+
+
+NAMES = [
+    "José", "Øyvind", "O'Brien", "O\u2019Brien", "Nguyễn Văn A", "Anne-Marie", "李小龍", "Ольга", "محمد",
+    "अनिल", "J. R. Smith", "Martí i Pol", "Gal·la", "ᚠᚢᚦ", "x" * 128,
+]  # fmt: skip
+
+
+def test_people_have_the_names_that_people_have(tmp_path: Path) -> None:
+    write(tmp_path, {"participants.tsv": HEADER + "".join(f"{name}\t1\tf\t1\n" for name in NAMES)})
+    assert list(check(tmp_path).people) == NAMES
 
 
 def test_volumes_that_lie_as_declared_are_taken(tmp_path: Path) -> None:
