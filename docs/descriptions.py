@@ -127,8 +127,8 @@ SETTINGS: dict[str, dict[str, str]] = {
         "DPGATE_TOKEN": "A user's token. Other users of the host may see a token in a command "
         "line, so prefer this.",
         "DPGATE_PROFILE": "Which login to use.",
-        "DPGATE_CREDENTIALS": "The file that logins are kept in.",
-        "DPGATE_HOME": "The folder of a platform that `dpgate up` runs.",
+        "DPGATE_CREDENTIALS": "The file that logins are kept in, wherever `DPGATE_HOME` is.",
+        "DPGATE_HOME": "The folder of a platform that `dpgate up` runs, and of logins, in `logins` below it.",
         "DPGATE_ISOLATION": "The profile that `dpgate up` gives its worker and `dpgate doctor` judges by.",
         "DPGATE_IMAGES_FOLDER": "The image store, for `dpgate image add` and `remove` where the worker is, "
         "and for commands that run a pipeline here.",

@@ -11,6 +11,7 @@ from pathlib import Path
 from dpgate.errors import DpgateError, NotLoggedIn
 
 DEFAULT = "default"
+LOGINS, FILE = "logins", "credentials.json"
 
 
 @dataclass(frozen=True)
@@ -23,11 +24,13 @@ class Login:
 
 
 def credentials_file() -> Path:
-    """Where logins are kept: DPGATE_CREDENTIALS, or the user's configuration folder."""
+    """Where logins are kept: DPGATE_CREDENTIALS, or below DPGATE_HOME, or the user's configuration folder."""
     if named := os.environ.get("DPGATE_CREDENTIALS"):
         return Path(named)
+    if home := os.environ.get("DPGATE_HOME"):
+        return Path(home).resolve() / LOGINS / FILE
     configuration = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
-    return Path(configuration) / "dpgate" / "credentials.json"
+    return Path(configuration) / "dpgate" / FILE
 
 
 def find_login(profile: str = DEFAULT) -> Login:
@@ -40,7 +43,9 @@ def find_login(profile: str = DEFAULT) -> Login:
     known = _read()
     if profile not in known:
         option = "" if profile == DEFAULT else f" --profile {profile}"
-        raise NotLoggedIn(f"there is no login named {profile}; run: dpgate login{option}")
+        raise NotLoggedIn(
+            f"there is no login named {profile} in {credentials_file()}; run: dpgate login{option}"
+        )
     return known[profile]
 
 

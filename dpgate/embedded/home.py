@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from dpgate.credentials import LOGINS
 from dpgate.errors import DpgateError
 
 # a unix socket's path must fit into sun_path (108 bytes on Linux)
@@ -73,7 +74,7 @@ class Home:
         private = (self.database.parent, self.worker_zone, self.deliveries, self.logs, self.run)
         folders = (self.root, *private, self.images)
         if self.root.exists():
-            self._check_ours({folder.name for folder in folders} | {self.operator_token.name})
+            self._check_ours({folder.name for folder in folders} | {self.operator_token.name, LOGINS})
         for folder in folders:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             # a worker that is root runs slots as users of their own: they must get to the images

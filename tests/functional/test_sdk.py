@@ -18,6 +18,7 @@ import pytest
 import dpgate
 from dpgate.client import Client
 from dpgate.credentials import Login, find_login, keep_login
+from dpgate.embedded.home import Home
 from dpgate.errors import DpgateError, NotLoggedIn, PlatformUnreachable
 
 # rich comes with httpx, which uses it where it is installed
@@ -70,6 +71,26 @@ def test_a_login_is_kept_for_its_owner_alone(kept: Path) -> None:
     assert find_login("default").url == "https://a.example"
     assert find_login("other").token == "new-secret"
     assert [path.name for path in kept.parent.iterdir()] == ["credentials.json"]
+
+
+def test_a_home_holds_the_logins_to_it_and_nobody_elses(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("DPGATE_CREDENTIALS", "DPGATE_URL", "DPGATE_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "configuration"))
+    keep_login(Login("https://elsewhere.example", SECRET))
+    home = tmp_path / "home"
+    monkeypatch.setenv("DPGATE_HOME", str(home))
+    with pytest.raises(NotLoggedIn, match=rf"no login named default in {home}/logins"):
+        find_login()
+    kept = keep_login(Login("https://here.example", SECRET))
+    assert (kept.parent, stat.S_IMODE(kept.stat().st_mode)) == (home / "logins", 0o600)
+    assert stat.S_IMODE(kept.parent.stat().st_mode) == 0o700
+    Home(home).make()  # a platform takes the folder for its own
+    assert find_login().url == "https://here.example"
+    monkeypatch.delenv("DPGATE_HOME")
+    assert find_login().url == "https://elsewhere.example"
 
 
 def test_a_credentials_file_that_is_none_loses_nothing(kept: Path) -> None:
