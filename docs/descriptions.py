@@ -59,6 +59,7 @@ SETTINGS: dict[str, dict[str, str]] = {
         "smtp_password_file": "The file with that user's password; needs `starttls://` or `smtps://`.",
         "mail_from": "The address in whose name notices come.",
         "git_hosts": "JSON: hosts, or HOST:PORT, that pipelines may be fetched from. None: uploads alone.",
+        "least_free_mib": "With less than so many MiB left where SQLite writes, the gateway is not ready.",
         "scrambled_twins": "Whether scrambled originals, of no guarantee class, may be attached and handed "
         "out at all. Policies must allow it, too.",
         "webhook_hosts": "JSON: the hosts, or HOST:PORT, that webhooks may go to. None: no webhooks.",
@@ -111,6 +112,8 @@ SETTINGS: dict[str, dict[str, str]] = {
         "lease_margin_s": "Added to a chunk's longest time before its worker counts as gone.",
         "sweep_every_s": "How often lost messages and dead workers are looked for.",
         "resend_after_s": "A message counts as lost after this long.",
+        "least_free_mib": "With less than so many MiB left in its zone, the worker says that its disk is "
+        "full, and the gateway is not ready.",
         "worker_name": "How the operator's pages call this worker; left out: after its host and first slot.",
         "log_format": "`json`: each line of the log is a JSON object.",
         "traces_endpoint": "A collector of OpenTelemetry traces (OTLP over HTTP); needs the extra `traces`.",

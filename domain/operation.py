@@ -26,6 +26,8 @@ _CLASSES = (
     (1000 * GIB, "100 GiB to 1 TiB"),
 )
 LITTLE_LEFT = 0.1
+LEAST_FREE_MIB = 256
+"""With less, a disk counts as full: what is written next may fail halfway."""
 
 
 class WorkKind(StrEnum):
@@ -120,3 +122,8 @@ def room(*, total: int, free: int, participants: int) -> str:
     and could say something by it.
     """
     return "under a tenth left" if free + participants < LITTLE_LEFT * total else "enough left"
+
+
+def is_full(*, free: int, least_mib: int, participants: int = 0) -> bool:
+    """Whether a volume has no room for what the platform writes next. `participants` as for `room`."""
+    return free + participants < least_mib * 2**20

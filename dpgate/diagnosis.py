@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections import Counter
 from collections.abc import Callable
 from contextlib import closing
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from domain.errors import NotReady
+from domain.operation import LEAST_FREE_MIB, is_full
 from dpgate.embedded.home import Home
 from dpgate.embedded.redis_binary import find_redis_server
 from dpgate.errors import DpgateError
@@ -116,25 +118,29 @@ def diagnose(
     slots: int | None = None,
     battery: bool = True,
     deep: bool = False,
+    home: Home | None = None,
     say: Callable[[str], None] = lambda _text: None,
 ) -> Diagnosis:
-    """Redis, the image, every feature that isolation rests on, and the quick part of the battery; `deep`: the
-    gate, too.
+    """Redis, room on the disks of a platform in `home`, the image, every feature that isolation rests on, and
+    the quick part of the battery; `deep`: the gate, too.
 
     Raises nothing: an absence is a row. `slots` is how many runs a worker here would do at the same time.
     """
     slots = slots or os.cpu_count() or 1
     backend = replace(backend, slots=slots)
+    places = [backend.scratch_folder] if home is None else [home.root, backend.scratch_folder]
+    room = [_room(place) for place in places]
     try:
         image = describe(python_env)
     except SandboxUnavailable as error:
         lacking = _feature("image", present=False, detail=str(error))
         worker = check_worker_process(backend.scratch_folder, slots=slots)
-        features = (_redis(), lacking, *check_bubblewrap(), *worker, *check_machine(slots=slots))
+        machine = check_machine(slots=slots)
+        features = (_redis(), *room, lacking, *check_bubblewrap(), *worker, *machine)
         return Diagnosis(profile, features, ())
     say("looking at the host")
     named = _feature("image", present=True, detail=f"{image.name} {image.digest[:19]}...")
-    features = (_redis(), named, *check_backend(backend, image, slots=slots))
+    features = (_redis(), *room, named, *check_backend(backend, image, slots=slots))
     runs = any(feature.name == CONTROL and feature.present for feature in features)
     probes = _battery(backend, image, say) if battery and runs else ()
     return Diagnosis(profile, features, probes, _gate(backend, image, say) if deep and runs else ())
@@ -225,6 +231,20 @@ def _redis() -> Feature:
         return _feature("redis-server", present=True, detail=str(find_redis_server()))
     except DpgateError as error:
         return _feature("redis-server", present=False, detail=str(error))
+
+
+def _room(place: Path) -> Feature:
+    """Where nothing is yet, of the folder in which it would be made. Advised: what lies there can be removed
+    while the platform is up, and by it."""
+    there = next(folder for folder in (place.absolute(), *place.absolute().parents) if folder.is_dir())
+    free = shutil.disk_usage(there).free
+    return Feature(
+        f"room in {place}",
+        None,
+        present=not is_full(free=free, least_mib=LEAST_FREE_MIB),
+        detail=f"{free >> 20} MiB are left",
+        fix=f"free some, to have {LEAST_FREE_MIB} MiB at least, or take a larger disk",
+    )
 
 
 def _feature(name: str, *, present: bool, detail: str) -> Feature:

@@ -91,7 +91,7 @@ async def _running(app: FastAPI) -> AsyncIterator[None]:
     threads = int(current_default_thread_limiter().total_tokens)  # each serves one request
     app.state.database = Database(settings.database_url, pool_size=threads)
     app.state.queue = Queue(settings.broker_url)
-    app.state.looks = Looks(app.state.database, app.state.queue)
+    app.state.looks = Looks(app.state.database, app.state.queue, least_free_mib=settings.least_free_mib)
     sender = Sender.of(settings, app.state.database)
     if sender is not None:
         sender.start()

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, Field, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from domain.operation import LEAST_FREE_MIB
 from domain.permissions import Role
 from domain.setting_names import check_settings
 
@@ -99,6 +100,9 @@ class GatewaySettings(BaseSettings):
 
     # hosts (or HOST:PORT) that pipelines may be fetched from with git over https; none: uploads alone
     git_hosts: tuple[str, ...] = ()
+
+    # with less than so many MiB left where SQLite writes, the gateway says that it is not ready
+    least_free_mib: int = Field(LEAST_FREE_MIB, ge=0, le=1_048_576)
 
     # whether scrambled originals, of no guarantee class, may be attached and handed out at all
     scrambled_twins: bool = False

@@ -1,4 +1,5 @@
-"""Can this gateway do its work now? The database answers in the right form, and the broker answers.
+"""Can this gateway do its work now? The database answers in the right form, the broker answers, and neither
+the database nor a worker is out of room.
 
 Words only, the same for everybody: whoever routes requests asks without a token.
 """
@@ -10,9 +11,12 @@ import threading
 import time
 from dataclasses import dataclass
 
+from domain.operation import is_full
 from gateway.queue import Queue
+from store import workers
+from store.clock import database_time
 from store.database import Database
-from store.operation import database_words
+from store.operation import database_words, free_for_database
 
 log = logging.getLogger(__name__)
 # a crowd that asks costs one look
@@ -26,22 +30,36 @@ class Readiness:
     database: str
     schema: str
     broker: str
+    # where SQLite writes, and in the zones of workers
+    disk: str
 
     @property
     def is_ready(self) -> bool:
-        # without the broker jobs are taken and kept: the sweep sends their messages
-        return self.database == "ok" and self.schema == "ok"
+        # without the broker jobs are taken and kept: the sweep sends their messages. On a full disk they
+        # would be charged, and what they give could not be written
+        return self.database == "ok" and self.schema == "ok" and self.disk != "full"
+
+    @property
+    def wrong(self) -> str:
+        """What keeps it from being ready, by the name of its field."""
+        if self.database != "ok":
+            return "database"
+        return "tables" if self.schema != "ok" else "disk"
+
+    def __str__(self) -> str:
+        return f"database {self.database}, tables {self.schema}, broker {self.broker}, disk {self.disk}"
 
 
 class Looks:
     """Looks at both at most every few seconds, whoever asks."""
 
-    def __init__(self, database: Database, queue: Queue) -> None:
+    def __init__(self, database: Database, queue: Queue, *, least_free_mib: int) -> None:
+        self._least_free_mib = least_free_mib
         self._database = database
         self._queue = queue
         self._lock = threading.Lock()
         self._looked_at = float("-inf")
-        self._found = Readiness("unknown", "unknown", "unknown")
+        self._found = Readiness("unknown", "unknown", "unknown", "unknown")
 
     def now(self) -> Readiness:
         with self._lock:
@@ -53,7 +71,15 @@ class Looks:
     def _look(self) -> Readiness:
         database, schema = database_words(self._database)
         broker = "ok" if self._queue.answers() else "unreachable"
-        found = Readiness(database, schema, broker)
-        if found != self._found and (database, schema, broker) != ("ok", "ok", "ok"):
-            log.warning("not ready: database %s, schema %s, broker %s", database, schema, broker)
+        disk = self._disk() if database == schema == "ok" else "unknown"
+        found = Readiness(database, schema, broker, disk)
+        if found != self._found and {database, schema, broker, disk} != {"ok"}:
+            log.warning("not all is well: %s", found)
         return found
+
+    def _disk(self) -> str:
+        free = free_for_database(self._database)
+        if free is not None and is_full(free=free, least_mib=self._least_free_mib):
+            return "full"
+        with self._database.reading() as connection:
+            return "full" if workers.any_is_full(connection, now=database_time(connection)) else "ok"

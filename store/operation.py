@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from pathlib import Path
 
 import sqlalchemy as sa
 
@@ -49,6 +51,17 @@ def database_size(connection: sa.Connection) -> int:
         return int(pages) * int(size)
     query = sa.select(sa.func.pg_database_size(sa.func.current_database()))
     return int(connection.execute(query).scalar_one())
+
+
+def free_for_database(database: Database) -> int | None:
+    """Bytes that are left where SQLite writes; None for a server, which knows its own disk."""
+    place = database.engine.url.database
+    if not database.is_sqlite or not place:
+        return None
+    try:
+        return shutil.disk_usage(Path(place).parent).free
+    except OSError:
+        return None  # the database is away, which has its own word
 
 
 def database_words(database: Database) -> tuple[str, str]:

@@ -204,6 +204,11 @@ def still_on(connection: sa.Connection, subjects: Subjects) -> Subjects:
     return found
 
 
+def any_is_full(connection: sa.Connection, *, now: datetime) -> bool:
+    """Whether a worker that is there has no room in its zone."""
+    return any(one.is_there and one.storage.get("full") for one in listed(connection, now=now))
+
+
 def any_job_taken(connection: sa.Connection) -> bool:
     """Whether any job is with the workers."""
     return (

@@ -12,6 +12,7 @@ from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from domain.model import Slug
+from domain.operation import LEAST_FREE_MIB
 from worker.sandbox.core.slot_user import FIRST_SLOT_UID
 from worker.sandbox.protocol import Profile
 
@@ -75,6 +76,8 @@ class WorkerSettings(BaseSettings):
     ready_file: Path | None = None
     # what a participant level wrote is kept, sealed, for the next job of the same pipeline; days without use
     participant_outputs_days: float = Field(30, gt=0, le=3650)
+    # with less than so many MiB left in its zone, the worker says that its disk is full
+    least_free_mib: int = Field(LEAST_FREE_MIB, ge=0, le=1_048_576)
     max_delivery_file_bytes: int = Field(4 * 1024**3, gt=0)
 
     @field_validator("sandbox", mode="before")

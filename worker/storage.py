@@ -12,9 +12,10 @@ import shutil
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from domain.operation import room, size_class
+from domain.operation import is_full, room, size_class
 from store import workers
 from store.clock import database_time
+from worker.config import WorkerSettings
 from worker.zone import WorkerZone
 
 LOOK_EVERY = timedelta(minutes=10)
@@ -28,18 +29,18 @@ def note_storage(zone: WorkerZone) -> None:
             return
         now = database_time(connection)
         found = workers.get(connection, name, now=now).storage
-    if _is_fresh(found.get("at"), now):
+    if _is_fresh(found.get("at"), now) and bool(found.get("full")) is is_zone_full(zone.settings):
         return
-    classes = look(zone)
+    classes = look(zone.settings)
     with zone.database.transaction() as connection:
         workers.note_storage(connection, name=name, classes=classes, now=now)
 
 
-def look(zone: WorkerZone) -> dict[str, str]:
-    """A class of size for each place, and whether the volume of the worker zone fills up."""
-    settings = zone.settings
+def look(settings: WorkerSettings) -> dict[str, str]:
+    """A class of size for each place, and whether the volume of the worker zone fills up or is full."""
+    full = {"full": "worker zone"} if is_zone_full(settings) else {}
     volume = shutil.disk_usage(settings.zone_folder)
-    return {
+    return full | {
         "snapshots": size_class(size_of(settings.snapshots_folder)),
         "deliveries": size_class(size_of(settings.deliveries_folder)),
         "images": size_class(size_of(settings.image_store_folder)),
@@ -47,6 +48,15 @@ def look(zone: WorkerZone) -> dict[str, str]:
             total=volume.total, free=volume.free, participants=size_of(settings.participants_folder)
         ),
     }
+
+
+def is_zone_full(settings: WorkerSettings) -> bool:
+    """What participant levels wrote counts as free: code of data users decides how much that is. Only where
+    little is left is it looked up. Nothing is said of scratch: how full that is depends on runs of now."""
+    least, free = settings.least_free_mib, shutil.disk_usage(settings.zone_folder).free
+    if not is_full(free=free, least_mib=least):
+        return False
+    return is_full(free=free, least_mib=least, participants=size_of(settings.participants_folder))
 
 
 def size_of(folder: Path) -> int:

@@ -61,6 +61,7 @@ def doctor(
         slots=slots,
         battery=battery,
         deep=deep,
+        home=home_of(home),
         say=say_unless(as_json),
     )
     kept = keep(found, home_of(home))

@@ -29,12 +29,13 @@ class CertificateKey(BaseModel):
 
 
 class Ready(BaseModel):
-    """The database and its tables are `ok`. Ready without the broker: jobs are kept until it is back."""
+    """Database and tables are `ok`, no disk is full. Ready without the broker: jobs wait until it is back."""
 
     status: Literal["ready"]
     database: str
     tables: str
     broker: str
+    disk: str
 
 
 @router.get("/health", summary="Is the gateway up?")
@@ -45,19 +46,19 @@ def health() -> Health:
 @router.get(
     "/health/ready",
     summary="Can the gateway do its work?",
-    responses={503: {**DOCUMENTED[503], "description": "The database is away, or its tables differ"}},
+    responses={
+        503: {**DOCUMENTED[503], "description": "The database is away, its tables differ, or a disk is full"}
+    },
 )
 def ready(request: Request) -> Ready:
     """Words only, the same for everybody. 503 where it cannot."""
     looks: Looks = request.app.state.looks
     found = looks.now()
     if not found.is_ready:
-        raise Unready(
-            "database" if found.database != "ok" else "tables",
-            f"not ready: database {found.database}, tables {found.schema}, broker {found.broker}.",
-            "The operator's page says what to do.",
-        )
-    return Ready(status="ready", database=found.database, tables=found.schema, broker=found.broker)
+        raise Unready(found.wrong, f"not ready: {found}.", "The operator's page says what to do.")
+    return Ready(
+        status="ready", database=found.database, tables=found.schema, broker=found.broker, disk=found.disk
+    )
 
 
 @router.get("/me", summary="Who am I?", responses=responses(401, 403))

@@ -77,6 +77,14 @@ def _queue(found: Overview) -> Tile:
 
 def _others(found: Overview) -> Iterator[Tile]:
     """Only what is not well: these parts are not worth a tile otherwise."""
+    if found.readiness.disk == "full":
+        where = [
+            f"the zone of {one.name}" for one in found.workers if one.is_there and one.storage.get("full")
+        ]
+        text = f"Hardly any room is left for {' and '.join(where) or 'the database'}: writing may fail."
+        yield Tile(
+            "Disk", BAD, f"{text} Free some, or take a larger disk.", "/operation/platform", "Platform"
+        )
     if not found.has_key and found.workers:
         yield Tile("Certificates", BAD, "No worker has published its key: releases could not be verified.")
     if found.off_clocks:

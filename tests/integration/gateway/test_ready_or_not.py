@@ -13,7 +13,7 @@ from store.database import Database
 from store.operation import database_words
 from store.schema import schema
 
-READY = {"status": "ready", "database": "ok", "tables": "ok", "broker": "ok"}
+READY = {"status": "ready", "database": "ok", "tables": "ok", "broker": "ok", "disk": "ok"}
 
 
 @pytest.fixture(autouse=True)
@@ -40,7 +40,7 @@ def test_with_older_tables_it_is_not_ready(database_url: str, redis_url: str):
         refused = problem(gateway.ask("GET", "/health/ready"), status=503, kind="Unready")
         assert (refused["field"], refused["problem"]) == (
             "tables",
-            "not ready: database ok, tables differs, broker ok.",
+            "not ready: database ok, tables differs, broker ok, disk unknown.",
         )
         tables = gateway.ask("GET", "/operation", by="olga").json()["tables"]
         assert tables["found"] == "0005" != tables["needed"]
