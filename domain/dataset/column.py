@@ -21,7 +21,8 @@ from domain.model import Model, Number, Whole, Words
 
 ONE_LINE = r"^[^\t\r\n\x00]*$"
 ColumnName = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=ONE_LINE)]
-Category = Annotated[str, StringConstraints(max_length=200, pattern=ONE_LINE)]
+LONGEST_CATEGORY = 200
+Category = Annotated[str, StringConstraints(max_length=LONGEST_CATEGORY, pattern=ONE_LINE)]
 ColumnKind = Literal["person", "integer", "number", "categorical", "date", "text"]
 Basis = Literal["instrument", "dictionary", "law", "looked_at_data"]
 

@@ -123,7 +123,8 @@ def _column(each: Proposal, found: FoundTable) -> Iterator[str]:
         yield f"        # missing_rate: {ASK}, a share that you would publish; left out it is 0"
     if each.dictionary.description:
         yield f"        description: {_text(each.dictionary.description[:2000])}"
-    if each.is_flagged:
+    # text may name people even where nothing was found in it
+    if each.is_flagged or each.role == "text":
         yield from _decision(each, found)
 
 
@@ -155,10 +156,13 @@ def _categories(each: Proposal) -> Iterator[str]:
 def _decision(each: Proposal, found: FoundTable) -> Iterator[str]:
     seen = found.column(each.column).identifying
     known = seen.classification if seen.classification != "none" else "quasi"
+    kind, proposed, why = seen.kind, each.decision, seen.why
+    if not each.is_flagged:
+        kind, proposed, why = "TEXT", "drop", "Text may name people; it stays only if you decide so."
     yield "        pii:"
-    yield f"          kind: {seen.kind}"
+    yield f"          kind: {kind}"
     yield f"          classification: {known}"
-    yield f"          decision: {ASK}  # proposed: {each.decision}. {_comment(seen.why)}"
+    yield f"          decision: {ASK}  # proposed: {proposed}. {_comment(why)}"
     yield f"          by: {ASK}"
     yield f"          why: {ASK}"
 

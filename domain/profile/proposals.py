@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Literal
 
+from domain.dataset.column import LONGEST_CATEGORY, ONE_LINE
 from domain.instruments import BY_KEY, Instrument
 from domain.profile.found import FoundColumn, FoundTable
 
@@ -122,12 +123,16 @@ def _role(column: FoundColumn, table: FoundTable, entry: DictionaryEntry) -> tup
     """Kind of the column, and why."""
     if not column.name.strip():
         return "leave", ("It has no name, so it cannot be declared.",)
+    if not re.match(ONE_LINE, column.name):
+        return "leave", ("Its name holds a tab or a line end, so it cannot be declared; rename it.",)
     if table.rows and not column.present:
         return "leave", ("Every cell is missing.",)
     if not table.rows:
         return ("categorical" if entry.levels else "text"), ("There is no row to tell its kind from.",)
     if column.distinct == 1 and table.rows > 1 and not column.missing and not column.identifying.is_flagged:
         return "leave", ("It has one value in every row: it says nothing.",)
+    if any(len(level) > LONGEST_CATEGORY or not re.match(ONE_LINE, level) for level in entry.levels):
+        return "leave", ("Its dictionary lists a level that no category can be: too long, or in lines.",)
     if entry.levels:
         return "categorical", ("Its dictionary lists its levels.",)
     return _kind(column)
@@ -154,6 +159,8 @@ def _kind(column: FoundColumn) -> tuple[Role, tuple[str, ...]]:
     if dates >= (1 - _STRAY) * present:
         return "date", (f"{present - dates} cells are no dates; they count as missing.",) * (dates < present)
     mixed = _mixed(column)
+    if column.longest > LONGEST_CATEGORY:
+        return "text", (*mixed, f"A cell has {column.longest} characters, more than a category can have.")
     if column.distinct_is_exact and column.distinct <= max(CATEGORIES_AT_MOST, 1):
         return "categorical", mixed
     is_quasi = column.identifying.classification == "quasi"
