@@ -74,7 +74,7 @@ def test_each_request_is_one_line_without_a_secret(lines: io.StringIO, gateway: 
     requests = [line for line in found if line["source"] == "dpgate.requests"]
     assert [(line["method"], line["route"], line["status"]) for line in requests] == [
         ("POST", "/api/v1/login", 201),
-        ("GET", "/api/v1/jobs", 200),
+        ("GET", "/api/v1/jobs", 422),  # it was asked with a parameter that it does not know
         ("GET", "/api/v1/jobs/{job_id}", 404),
         ("GET", "unknown", 404),
         ("PUT", "/api/v1/jobs/{job_id}", 404),

@@ -49,7 +49,7 @@ def test_its_settings_are_addresses_and_limits_and_who_people_are():
     }  # fmt: skip
     assert others - about_notices == {
         "database_url", "broker_url", "max_body_bytes", "public_url", "local_accounts",
-        "log_format", "traces_endpoint", "git_hosts", "scrambled_twins",
+        "log_format", "traces_endpoint", "git_hosts", "scrambled_twins", "least_free_mib",
     }  # fmt: skip
     places = [
         name
