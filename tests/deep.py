@@ -75,6 +75,10 @@ PARTS = {
         ("sandbox_images/bases/**/*", "sandbox_images/unpack/**/*.py", "worker/images/**/*.py"),
         ("tests/integration/images", "tests/unit/images"),
     ),
+    "neighbours": Part(
+        ("gateway/**/*.py", "worker/*.py", "worker/intake/**/*.py", "worker/profile/**/*.py", "store/*.py"),
+        ("tests/noninterference",),
+    ),
     "twins": Part(
         ("domain/twin/**/*.py", "domain/pii/**/*.py", "domain/profile/**/*.py"), ("tests/unit/twin_report",)
     ),

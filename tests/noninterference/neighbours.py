@@ -1,0 +1,145 @@
+"""Data sets that are neighbours, under one declaration: what one person may change, and nobody may notice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+CANARY = "canary7e1d"
+TARGET_HEIGHT = 173.918273645
+"""Nobody else's: pipelines of the lives look for it."""
+
+
+@dataclass
+class Study:
+    """A rights holder's two tables: everybody, and the visits of each."""
+
+    people: dict[str, tuple[int, str, float]]
+    visits: dict[str, list[int]]
+
+    def files(self) -> dict[str, str]:
+        """`diary` is a column that nobody declared."""
+        rows = [
+            f"{name}\t{CANARY}\t{age}\t{sex}\t{height!r}" for name, (age, sex, height) in self.people.items()
+        ]
+        scores = [f"{name},{score}" for name, found in self.visits.items() for score in found]
+        return {
+            "participants.tsv": "\n".join(["participant_id\tdiary\tage\tsex\theight", *rows, ""]),
+            "visits.csv": "\n".join(["participant_id,score", *scores, ""]),
+        }
+
+
+def as_it_is() -> Study:
+    names = [f"{CANARY}-{number:02d}" for number in range(1, 13)]
+    people = {name: (20 + 3 * place, "fm"[place % 2], 150.5 + place) for place, name in enumerate(names)}
+    return Study(people, {name: [10 + place, 50 + place] for place, name in enumerate(names)})
+
+
+def added(study: Study) -> None:
+    study.people[f"{CANARY}-99"] = (71, "d", TARGET_HEIGHT)
+    study.visits[f"{CANARY}-99"] = [97]
+
+
+def removed(study: Study) -> None:
+    del study.people[f"{CANARY}-12"], study.visits[f"{CANARY}-12"]
+
+
+def another_cell(study: Study) -> None:
+    age, sex, _ = study.people[f"{CANARY}-03"]
+    study.people[f"{CANARY}-03"] = (age, sex, TARGET_HEIGHT)
+
+
+def heavy(study: Study) -> None:
+    """Many rows of one person."""
+    study.visits[f"{CANARY}-05"] = [number % 100 for number in range(3000)]
+
+
+def registered_elsewhere(study: Study) -> None:
+    """One person has the name of somebody in the register of another rights holder."""
+    for table in (study.people, study.visits):
+        kept = dict(table)
+        table.clear()
+        table.update({RIVALS_NAME if name == f"{CANARY}-07" else name: found for name, found in kept.items()})
+
+
+RIVALS_NAME = f"{CANARY}-77"
+
+
+def at_once(study: Study) -> None:
+    """All of these together: whatever tells of one of them tells of this."""
+    for change in (removed, added, another_cell, heavy, registered_elsewhere):
+        change(study)
+    added_again = study.people.pop(f"{CANARY}-99")
+    study.people |= {f"{CANARY}-98": (72, "f", 180.25), f"{CANARY}-99": added_again}
+    study.visits[f"{CANARY}-98"] = [1, 2, 3]
+
+
+CHANGES: Mapping[str, Callable[[Study], None]] = {
+    "somebody is added": added,
+    "somebody is removed": removed,
+    "a cell is another": another_cell,
+    "somebody has many rows": heavy,
+    "somebody is in another register": registered_elsewhere,
+    "all of it": at_once,
+}
+
+
+def study_of(change: str | None) -> Study:
+    study = as_it_is()
+    if change is not None:
+        CHANGES[change](study)
+    return study
+
+
+def rivals_files() -> dict[str, str]:
+    """A name beside decoys."""
+    rows = [
+        f"{name}\t{160 + place}"
+        for place, name in enumerate([RIVALS_NAME, *(f"made-up-{n}" for n in range(9))])
+    ]
+    return {"participants.tsv": "\n".join(["participant_id\theight", *rows, ""])}
+
+
+def declared(name: str = "town", **changes: Any) -> dict[str, Any]:
+    """The declaration of the study, whoever is in it."""
+    return {
+        "name": name,
+        "title": "Heights of a small town",
+        "privacy_unit": {"table": "participants.tsv", "column": "participant_id"},
+        "nominal_size": 12,
+        "tables": [
+            {
+                "path": "participants.tsv",
+                "columns": [
+                    {"name": "participant_id", "kind": "person"},
+                    {"name": "age", "kind": "integer", "lower": 0, "upper": 120},
+                    {"name": "sex", "kind": "categorical", "categories": ["f", "m", "d"]},
+                    {"name": "height", "kind": "number", "lower": 100, "upper": 220},
+                ],
+            },
+            {
+                "path": "visits.csv",
+                "rows_per_person": "many",
+                "columns": [
+                    {"name": "participant_id", "kind": "person"},
+                    {"name": "score", "kind": "integer", "lower": 0, "upper": 100},
+                ],
+            },
+        ],
+        "public_files": [{"path": "README", "text": "Everybody was measured twice.\n"}],
+        "budget_epsilon": "3",
+        "policy": {
+            "data_users": ["ada"],
+            "images": ["own", "python"],
+            "max_epsilon_per_job": "2",
+            "reviewers": ["vera"],
+        },
+        **changes,
+    }
+
+
+def rivals_declaration() -> dict[str, Any]:
+    (people, _) = declared()["tables"]
+    columns = [column for column in people["columns"] if column["name"] in ("participant_id", "height")]
+    return declared("asked", tables=[{**people, "columns": columns}], nominal_size=10)

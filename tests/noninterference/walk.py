@@ -1,0 +1,143 @@
+"""Every route and page of the application, asked by everybody: a new one is in the transcript at once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from fastapi.routing import APIRoute
+from story import PASSWORD
+from test_route_matrix import BODIES, QUERIES
+from told_drafts import DRAFT
+from told_job_drafts import JOB_DRAFT
+from typed import type_all
+from world import World
+
+from domain.entitlement import Right
+from gateway.app import PREFIX
+from store import channels, notices
+from store.entitlements import listed
+
+ASKERS = ("ada", "bob", "rival", "holder", "olga")
+LAST = ("/operation/maintenance", "/users/", "/login", "/account/password", "/logout", "/account/sessions")
+"""After these, others get another answer."""
+
+
+@dataclass(frozen=True)
+class Way:
+    """One method of one address of the application."""
+
+    method: str
+    template: str
+
+    @property
+    def is_page(self) -> bool:
+        return not self.template.startswith(PREFIX)
+
+    @property
+    def name(self) -> str:
+        return f"{self.method} {self.template.removeprefix(PREFIX)}"
+
+
+def ways(routes: Iterator[Any]) -> list[Way]:
+    """In an order in which the last ones take nothing from the others."""
+    found = [
+        Way(method, route.path)
+        for route in routes
+        if isinstance(route, APIRoute)
+        for method in sorted(route.methods - {"HEAD"})
+    ]
+    return sorted(found, key=lambda way: (any(part in way.template for part in LAST), _rank(way.method)))
+
+
+def _rank(method: str) -> int:
+    return ("GET", "PUT", "POST", "DELETE").index(method)
+
+
+def walk(world: World) -> None:
+    """Each way once by each; what an address names is of the data set wherever there is such a thing."""
+    places = places_of(world)
+    type_all(world, places["job_id"])
+    for way in ways(world.gateway.app.routes):
+        for who in ASKERS:
+            path = re.sub(r"\{(\w+)(:path)?\}", lambda found: place_of(way, found[1], places), way.template)  # noqa: B023
+            _go(world, way, who, path)
+    world.post()
+
+
+def _go(world: World, way: Way, who: str, path: str) -> None:
+    if way.template == "/metrics":
+        world.measure(who)
+    elif way.is_page and way.method == "GET":
+        world.visit(who, path, way.template)
+    elif way.is_page:
+        world.send(who, path, way.template, **FORMS.get(way.name, {}))
+    else:
+        body = {"json": BODIES[way.name]} if way.name in BODIES else {}
+        asked = path.removeprefix(PREFIX) + QUERIES.get(way.name, "")
+        world.ask(who, way.method, asked, way.template.removeprefix(PREFIX), **body)
+
+
+FORMS: Mapping[str, Mapping[str, str]] = {
+    "POST /login": {"name": "ada", "password": PASSWORD},
+}
+
+
+def place_of(way: Way, part: str, places: Mapping[str, str]) -> str:
+    special = {
+        ("name", "/static/"): "console.css",
+        ("name", "/users/"): "vera",
+        ("name", "/operation/people/"): "vera",
+        ("draft_id", "/jobs/new/"): JOB_DRAFT,
+        ("number", "/datasets/new/"): "0",
+        ("rule_id", "/datasets/"): places["rule of name"],
+        ("rule_id", "/projects/"): places["rule of project"],
+    }
+    for (which, inside), place in special.items():
+        if which == part and inside in way.template:
+            return place
+    return places[part]
+
+
+def places_of(world: World) -> dict[str, str]:
+    """What addresses name: the data set and what has to do with it, else objects of the past."""
+    own = world.must("ada", "POST", "/tokens", "/tokens", json={"label": "laptop"}).json()
+    rule = {"entitlement": "urn:mace:example:group:walk#example"}
+    world.must("holder", "POST", "/datasets/town/entitlements", "/datasets/{name}/entitlements", json=rule)
+    with world.gateway.database.reading() as connection:
+        (notice, *_) = notices.of_user(connection, "ada")
+        (hook, *_) = channels.list_webhooks(connection, "ada")
+        (of_dataset, *_) = listed(connection, [Right.REVIEWER], "town")
+        (of_project, *_) = listed(connection, [Right.MEMBER], "sleep")
+        (of_role, *_) = listed(connection, [Right.ROLE])
+    jobs = {
+        job["title"]: job["id"]
+        for job in world.must("ada", "GET", "/jobs").json()
+        if job["dataset"] == "town"
+    }
+    return {
+        "job_id": jobs["mean-age"],
+        "scramble_id": "scramble-town",
+        "number": "1",
+        "rehearsal_id": world.must("ada", "GET", "/rehearsals").json()[0]["id"],
+        "profile_id": "profile-town",
+        "name": "town",
+        "digest": "sha256:" + "1a" * 32,
+        "kind": "user",
+        "holder": "ada",
+        "token_id": own["id"],
+        "notice_id": notice.notice.id,
+        "webhook_id": hook.id,
+        "project": "sleep",
+        "dataset": "heights",
+        "member": "bob",
+        "worker": "worker-one",
+        "rule_id": of_role.rule.id,
+        "rule of name": of_dataset.rule.id,
+        "rule of project": of_project.rule.id,
+        "draft_id": DRAFT,
+        "step": "about",
+        "path": "result.tsv",
+    }
