@@ -18,6 +18,7 @@ from domain.errors import InvalidRequest, NotAllowed
 from domain.model import parse
 from domain.pipeline import Manifest
 from domain.policy import Policy, Timing
+from privacy.loss import GuaranteeClass
 
 
 def refused(error, *, request=None, policy=None, **declared):
@@ -100,6 +101,7 @@ def test_a_block_size_too_small_for_the_nominal_size():
 def test_the_default_policy_allows_nobody_and_nothing():
     policy = Policy()
     assert (policy.data_users, policy.images) == ((), ())
+    assert policy.guarantees == (GuaranteeClass.PURE_DP,)
     assert policy.max_micro_epsilon_per_job == 1_000_000
 
 
