@@ -13,6 +13,9 @@ from test_route_matrix import PAGE
 from walk import walk
 from world import World
 
+from domain.job import JobRequest
+from domain.model import parse
+from domain.pipeline import Source
 from domain.profile_request import DeliveredKey
 from store import channels
 from store.profile_box import new_key
@@ -58,6 +61,7 @@ def people(world: World, _files: Mapping[str, str]) -> None:
 def registration(world: World, files: Mapping[str, str]) -> None:
     world.deliver(DELIVERY, files)
     asked = {"declaration": declared(), "delivery": DELIVERY}
+    asked["declaration"]["policy"]["reviewed_pipelines"] = [REVIEWED]
     world.must("holder", "POST", "/datasets", json=asked)
     look(world, "/datasets/town", "/datasets/town/registration")
     world.pump()
@@ -213,6 +217,28 @@ def job(source: str, *, wall_s: float = 60, epsilon: str = "0.5", image: str = "
     return asked
 
 
+def two_levels() -> dict[str, Any]:
+    """The participant level shouts as well."""
+    asked = job("")
+    manifest, alone = asked["pipeline"]["manifest"], SHOUTS.replace("\n", "\n    ")
+    manifest |= {"levels": ["participant", "group"], "command": ["python3", "/pipeline/main.py"]}
+    group = HEIGHT.replace("\n", "\n    ")
+    source = f"""\
+import os, sys
+if sys.argv[3] == 'participant':
+    {alone}
+    os.mkdir('/out/' + text.split()[4])
+else:
+    {group}
+"""
+    asked["pipeline"]["sources"] = [Source.of("main.py", source.encode()).model_dump()]
+    return asked
+
+
+BUT_ONE = {"name": "stability_calibrated", "noise_multiplier": 1}
+REVIEWED = parse(JobRequest, job(SHOUTS)).pipeline.digest
+
+
 def everywhere(world: World, _files: Mapping[str, str]) -> None:
     walk(world)
 
@@ -225,8 +251,17 @@ def a_few(world: World, _files: Mapping[str, str]) -> None:
     world.measure("olga")
 
 
+def more_mechanisms(world: World, _files: Mapping[str, str]) -> None:
+    """Halves of the people, everybody but one, and each person alone before that."""
+    run(world, "job-by-halves", job(SHOUTS) | {"mechanism": {"name": "pac", "nats": "0.03125"}})
+    run(world, "job-with-two", two_levels())
+    run(world, "job-but-one", job(SHOUTS) | {"mechanism": BUT_ONE})
+
+
 CHAPTERS: tuple[Chapter, ...] = (
     people, registration, profile, another_register, twin, rehearsal, jobs, queries, counts, reviews, grants,
     refusals, failures, everywhere,
 )  # fmt: skip
+MORE: tuple[Chapter, ...] = (people, registration, more_mechanisms)
 LEAKY: tuple[Chapter, ...] = (people, registration, another_register, a_few)
+WHICH = {"whole": CHAPTERS, "mechanisms": MORE, "leaky": LEAKY}

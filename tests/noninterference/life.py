@@ -2,7 +2,7 @@
 
     python life.py ORDER
 
-ORDER is a file with `change`, `leaks`, `folder`, `database`, `redis` and `out`. Run by `lives.py`, in a
+ORDER is a file with `change`, `which`, `folder`, `database`, `redis` and `out`. Run by `lives.py`, in a
 process that was forked for it: nothing that is made still here can be taken back.
 """
 
@@ -22,7 +22,7 @@ sys.path[:0] = [str(TESTS / place) for place in ("noninterference", "integration
 import redis  # noqa: E402
 import sqlalchemy as sa  # noqa: E402
 from asking import running_gateway  # noqa: E402
-from chapters import CHAPTERS, LEAKY, live  # noqa: E402
+from chapters import WHICH, live  # noqa: E402
 from leaks import plant  # noqa: E402
 from receivers import Mailbox, Receiver, mail_server, receiving  # noqa: E402
 from recording import LogLines, Transcript  # noqa: E402
@@ -91,9 +91,9 @@ def main(order: dict[str, Any]) -> None:
             home, tokens,
         )  # fmt: skip
         clock.forward(3600)
-        if order["leaks"]:
+        if order["which"] == "leaky":
             plant(is_neighbour=order["change"] is not None)
-        live(world, order["change"], chapters=LEAKY if order["leaks"] else CHAPTERS)
+        live(world, order["change"], WHICH[order["which"]])
     transcript.write(Path(order["out"]))
 
 

@@ -16,14 +16,14 @@ LIFE = Path(__file__).parent / "life.py"
 IMPORTED = (*GATEWAY, *WORKER, "pytest", "aiosmtpd.controller", "dpgate.cli.app")
 
 
-def life_of(change: str | None, *, template: Path, leaks: bool = False) -> Transcript:
+def life_of(change: str | None, *, template: Path, which: str = "whole") -> Transcript:
     """From the registration on, in a worker zone, a database and a Redis that nobody has used."""
     folder = Path(tempfile.mkdtemp(prefix="dpgate-life-"))
     scratch = Path(tempfile.mkdtemp(prefix="dpgate-test-", dir="/dev/shm"))
     scratch.chmod(0o711)
     try:
         with redis_server() as broker:
-            return _lived(folder, scratch, broker, template, {"change": change, "leaks": leaks})
+            return _lived(folder, scratch, broker, template, {"change": change, "which": which})
     finally:
         shutil.rmtree(folder)
         shutil.rmtree(scratch, ignore_errors=True)

@@ -31,7 +31,7 @@ class Study:
 
 
 def as_it_is() -> Study:
-    names = [f"{CANARY}-{number:02d}" for number in range(1, 13)]
+    names = [f"{CANARY}-{number:02d}" for number in range(1, 21)]
     people = {name: (20 + 3 * place, "fm"[place % 2], 150.5 + place) for place, name in enumerate(names)}
     return Study(people, {name: [10 + place, 50 + place] for place, name in enumerate(names)})
 
@@ -63,12 +63,23 @@ def registered_elsewhere(study: Study) -> None:
         table.update({RIVALS_NAME if name == f"{CANARY}-07" else name: found for name, found in kept.items()})
 
 
+def odd_cells(study: Study) -> None:
+    """Of one person: outside of all bounds, and in no category. One has rows of nobody else's kind."""
+    study.people[f"{CANARY}-04"] = (10**9, "unheard of", -1e300)
+    study.visits[f"{CANARY}-04"] = [10**12, -(10**12)]
+
+
+def no_rows(study: Study) -> None:
+    """Somebody is in the register, and in no other table."""
+    del study.visits[f"{CANARY}-06"]
+
+
 RIVALS_NAME = f"{CANARY}-77"
 
 
 def at_once(study: Study) -> None:
     """All of these together: whatever tells of one of them tells of this."""
-    for change in (removed, added, another_cell, heavy, registered_elsewhere):
+    for change in (removed, added, another_cell, heavy, registered_elsewhere, odd_cells, no_rows):
         change(study)
     added_again = study.people.pop(f"{CANARY}-99")
     study.people |= {f"{CANARY}-98": (72, "f", 180.25), f"{CANARY}-99": added_again}
@@ -81,6 +92,8 @@ CHANGES: Mapping[str, Callable[[Study], None]] = {
     "a cell is another": another_cell,
     "somebody has many rows": heavy,
     "somebody is in another register": registered_elsewhere,
+    "cells are out of bounds": odd_cells,
+    "somebody has no rows": no_rows,
     "all of it": at_once,
 }
 
@@ -107,7 +120,7 @@ def declared(name: str = "town", **changes: Any) -> dict[str, Any]:
         "name": name,
         "title": "Heights of a small town",
         "privacy_unit": {"table": "participants.tsv", "column": "participant_id"},
-        "nominal_size": 12,
+        "nominal_size": 20,
         "tables": [
             {
                 "path": "participants.tsv",
@@ -129,11 +142,14 @@ def declared(name: str = "town", **changes: Any) -> dict[str, Any]:
         ],
         "public_files": [{"path": "README", "text": "Everybody was measured twice.\n"}],
         "budget_epsilon": "3",
+        "budget_nats": "0.25",
+        "budget_releases": 5,
         "policy": {
             "data_users": ["ada"],
             "images": ["own", "python"],
             "max_epsilon_per_job": "2",
             "reviewers": ["vera"],
+            "guarantees": ["pure_dp", "pac", "empirical"],
         },
         **changes,
     }

@@ -10,6 +10,7 @@ import ctypes
 import gc
 import hashlib
 import importlib
+import math
 import os
 import random
 import sqlite3
@@ -39,7 +40,7 @@ class StillClock:
     """The time of everybody. It goes on when somebody says so, or sleeps, and only then."""
 
     def __init__(self) -> None:
-        self._at, self._slept = BEGIN, 0.0
+        self._at = BEGIN
 
     def now(self) -> datetime:
         return self._at
@@ -57,7 +58,9 @@ class StillClock:
     def time(self) -> float:
         return self._at.timestamp()
 
-    sleep = forward
+    def sleep(self, seconds: float) -> None:
+        """At least as long: what is left of a microsecond would never pass."""
+        self._at += timedelta(microseconds=math.ceil(seconds * 1e6))
 
     def stop(self) -> None:
         """Every `datetime.now` and `time.time` of this process shows this time, and the database's clock."""
@@ -138,7 +141,7 @@ NOISED = {
     "privacy.sample_aggregate:SampleAggregate": "outputs",
     "privacy.trusted.sums:Mean": "outputs",
     "privacy.pac:Pac": "pac",
-    "privacy.stability:StabilityCalibrated": "outputs",
+    "privacy.stability:StabilityCalibrated": "empirical",
     "privacy.twin.column_counts:ColumnCounts": "counts",
 }
 """The mechanisms of the lives. What each releases is the drawn noise, the one thing that may depend on data:
@@ -160,7 +163,10 @@ def _coupled(release: Callable[..., Any], kind: str) -> Callable[..., Any]:
             return replace(released, ones=tuple(tuple(range(3, 3 + len(row))) for row in released.ones))
         if kind == "pac":
             return _other_numbers(released[0]), released[1]
-        return _other_numbers(released)
+        numbers = _other_numbers(released)
+        if kind == "empirical":  # whose scale is a power of two that the data decide, and says so
+            return tuple(replace(number, noise_scale=Fraction(16)) for number in numbers)
+        return numbers
 
     return coupled
 

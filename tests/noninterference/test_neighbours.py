@@ -31,8 +31,8 @@ Life = Callable[..., Transcript]
 @pytest.fixture(scope="module")
 def life(sqlite_template: Path) -> Life:
     """Each is lived once."""
-    lived = cache(lambda change, leaks: life_of(change, template=sqlite_template, leaks=leaks))
-    return lambda change=None, *, leaks=False: lived(change, leaks)
+    lived = cache(lambda change, which: life_of(change, template=sqlite_template, which=which))
+    return lambda change=None, *, which="whole": lived(change, which)
 
 
 def test_every_route_and_page_is_asked(life: Life, subtests: pytest.Subtests) -> None:
@@ -107,7 +107,7 @@ def test_no_cell_is_anywhere(life: Life) -> None:
 
 def test_planted_leaks_are_caught(life: Life, subtests: pytest.Subtests) -> None:
     """One of each kind, by its own mark on its own surface; then what is left once the marks are the same."""
-    calm, other = life(leaks=True), life(TOGETHER, leaks=True)
+    calm, other = life(which="leaky"), life(TOGETHER, which="leaky")
     for surface in MARKED:
         with subtests.test(surface):
             where = "body" if surface == "error" else surface
@@ -132,4 +132,11 @@ def test_neighbours_by_one_change_cannot_be_told_apart(life: Life, change: str) 
     found = [
         one for one in differences(life(), life(change)) if (one.surface, one.place) not in LEFT_OUT_SURFACES
     ]
+    assert not found, "\n".join(map(str, found[:20]))
+
+
+@pytest.mark.deep("hundreds of runs: what others see of a job is the same code for each mechanism")
+def test_neighbours_cannot_be_told_apart_by_other_mechanisms(life: Life) -> None:
+    calm, other = life(which="mechanisms"), life(TOGETHER, which="mechanisms")
+    found = differences(calm, other)
     assert not found, "\n".join(map(str, found[:20]))

@@ -31,6 +31,8 @@ from store import sessions, users
 from store.tables import metadata
 
 QUEUES = ("dpgate", "dpgate-rehearsals")
+MOST_MESSAGES = 200
+"""More than any job sends; whatever comes back for ever ends with what the log says."""
 OF_THE_PROCESS = ("origin", "reply_to")
 """Of a message: the number of the process that sent it, and where in its memory the sender lies."""
 
@@ -124,10 +126,13 @@ class World:
 
     def pump(self, meanwhile: Callable[[], None] = lambda: None) -> None:
         """Every message in turn, as the worker takes it, at the time that it waits for; then the notices."""
-        while (message := self._next_message()) is not None:
+        for _ in range(MOST_MESSAGES):
+            if (message := self._next_message()) is None:
+                self.post()
+                return
             self._take(message)
             meanwhile()
-        self.post()
+        raise AssertionError([one.text for one in self.transcript.on("log")][-3:])
 
     def _next_message(self) -> dict[str, Any] | None:
         for queue in QUEUES:
