@@ -10,7 +10,17 @@ LEFT_OUT_SURFACES: dict[tuple[str, str], str] = {
     ),
 }
 _NO_PROVIDER = "without an identity provider there is no such way in; it knows people, and no data"
+_SCRAMBLED = (
+    "a scrambled original shows data by the word of people who sign for it; there is none in the life"
+)
+_SCRAMBLES = "/api/v1/datasets/{name}/twin/scrambles/{scramble_id}"
 LEFT_OUT_WAYS: dict[str, str] = {
+    f"PUT {_SCRAMBLES}/parts/{{number}}": _SCRAMBLED,
+    f"POST {_SCRAMBLES}/signature": _SCRAMBLED,
+    f"POST {_SCRAMBLES}/withdrawal": _SCRAMBLED,
+    f"POST {_SCRAMBLES}/download": _SCRAMBLED,
+    "POST /datasets/{name}/scrambles/{scramble_id}/signature": _SCRAMBLED,
+    "POST /datasets/{name}/scrambles/{scramble_id}/withdrawal": _SCRAMBLED,
     "GET /login/oidc": _NO_PROVIDER,
     "GET /login/oidc/back": _NO_PROVIDER,
 }

@@ -12,6 +12,7 @@ from story import PASSWORD
 from test_route_matrix import BODIES, QUERIES
 from told_drafts import DRAFT
 from told_job_drafts import JOB_DRAFT
+from told_profiles import PROFILE
 from typed import type_all
 from world import World
 
@@ -21,7 +22,18 @@ from store import channels, notices
 from store.entitlements import listed
 
 ASKERS = ("ada", "bob", "rival", "holder", "olga")
-LAST = ("/operation/maintenance", "/users/", "/login", "/account/password", "/logout", "/account/sessions")
+LAST = (
+    *(
+        "/removal",
+        "/revocation",
+        "/operation/maintenance",
+        "/users/",
+        "/login",
+        "/account/password",
+        "/logout",
+    ),
+    "/account/sessions",
+)
 """After these, others get another answer."""
 
 
@@ -87,13 +99,21 @@ FORMS: Mapping[str, Mapping[str, str]] = {
 
 def place_of(way: Way, part: str, places: Mapping[str, str]) -> str:
     special = {
+        ("token_id", "/users/"): places["second token"],
+        ("token_id", "/operation/people/"): places["third token"],
+        ("token_id", "/account/"): places["fourth token"],
+        ("profile_id", "/datasets/new/"): PROFILE,
         ("name", "/static/"): "console.css",
+        ("name", "/tokens/{token_id}"): "ada",
         ("name", "/users/"): "vera",
         ("name", "/operation/people/"): "vera",
+        ("job_id", "/twin/counts/"): places["counts"],
+        ("job_id", "/datasets/{name}/twins/"): places["counts"],
         ("draft_id", "/jobs/new/"): JOB_DRAFT,
         ("number", "/datasets/new/"): "0",
-        ("rule_id", "/datasets/"): places["rule of name"],
-        ("rule_id", "/projects/"): places["rule of project"],
+        ("rule_id", "/datasets/"): places[f"{way.is_page} rule of name"],
+        ("rule_id", "/projects/"): places[f"{way.is_page} rule of project"],
+        ("rule_id", "/operation/"): places["rule of page"],
     }
     for (which, inside), place in special.items():
         if which == part and inside in way.template:
@@ -103,15 +123,23 @@ def place_of(way: Way, part: str, places: Mapping[str, str]) -> str:
 
 def places_of(world: World) -> dict[str, str]:
     """What addresses name: the data set and what has to do with it, else objects of the past."""
-    own = world.must("ada", "POST", "/tokens", "/tokens", json={"label": "laptop"}).json()
-    rule = {"entitlement": "urn:mace:example:group:walk#example"}
-    world.must("holder", "POST", "/datasets/town/entitlements", "/datasets/{name}/entitlements", json=rule)
+    own = [
+        world.must("ada", "POST", "/tokens", "/tokens", json={"label": label}).json()["id"]
+        for label in ("laptop", "phone", "server", "cluster")
+    ]
+    for number in range(2):
+        rule = {"entitlement": f"urn:mace:example:group:walk-{number}#example"}
+        world.must(
+            "holder", "POST", "/datasets/town/entitlements", "/datasets/{name}/entitlements", json=rule
+        )
+        given = rule | {"role": "data_user"}
+        world.must("olga", "POST", "/entitlements/roles", "/entitlements/roles", json=given)
     with world.gateway.database.reading() as connection:
         (notice, *_) = notices.of_user(connection, "ada")
         (hook, *_) = channels.list_webhooks(connection, "ada")
-        (of_dataset, *_) = listed(connection, [Right.REVIEWER], "town")
-        (of_project, *_) = listed(connection, [Right.MEMBER], "sleep")
-        (of_role, *_) = listed(connection, [Right.ROLE])
+        of_dataset = listed(connection, [Right.REVIEWER], "town")
+        of_project = listed(connection, [Right.MEMBER, Right.LEAD], "sleep")
+        of_role = listed(connection, [Right.ROLE])
     jobs = {
         job["title"]: job["id"]
         for job in world.must("ada", "GET", "/jobs").json()
@@ -127,16 +155,23 @@ def places_of(world: World) -> dict[str, str]:
         "digest": "sha256:" + "1a" * 32,
         "kind": "user",
         "holder": "ada",
-        "token_id": own["id"],
+        "token_id": own[0],
+        "second token": own[1],
+        "third token": own[2],
+        "fourth token": own[3],
+        "counts": world.must("holder", "GET", "/datasets/town/twin/counts").json()[0]["job"]["id"],
         "notice_id": notice.notice.id,
         "webhook_id": hook.id,
         "project": "sleep",
         "dataset": "heights",
         "member": "bob",
         "worker": "worker-one",
-        "rule_id": of_role.rule.id,
-        "rule of name": of_dataset.rule.id,
-        "rule of project": of_project.rule.id,
+        "rule_id": of_role[0].rule.id,
+        "rule of page": of_role[1].rule.id,
+        "True rule of name": of_dataset[0].rule.id,
+        "False rule of name": of_dataset[1].rule.id,
+        "True rule of project": of_project[0].rule.id,
+        "False rule of project": of_project[1].rule.id,
         "draft_id": DRAFT,
         "step": "about",
         "path": "result.tsv",
