@@ -20,6 +20,9 @@ DATASET: dict[str, dict[str, str]] = {
         "`{person}` stands for anybody.",
         "folders": "With `bids`: whether everybody of the unit's table has a folder. `some`: your word that "
         "not.",
+        "most_bytes": "With `bids`: an import keeps no more of anybody's files together, chosen by lot; each "
+        "counts 4,096 beside its bytes. "
+        "[Why](../how-to/register-a-dataset.md#the-most-of-a-person).",
         "profile": "Which registration profile the declaration rests on: looked at when you register, and "
         "kept nowhere. [`dpgate twin profile`](../how-to/profile-a-data-set.md) writes it.",
         "cohort": "The people whose budget this data set shares. Default: the name, or the "
@@ -60,6 +63,8 @@ DATASET: dict[str, dict[str, str]] = {
         "rows_per_person": "`one`: a second row of a person is refused.",
         "typical_rows": "With `many`: how many rows a person of the twin has on average, from 1 to twice as "
         "many less one. Public knowledge, never counted in the data. Default: 2.",
+        "most_rows": "With `many`: an import keeps no more rows of anybody, chosen by lot. A public, round "
+        "number, [for the time of release](../how-to/register-a-dataset.md#the-most-of-a-person).",
         "line_end": "How lines of the text file end; the twin's do too.",
         "dropped": "Columns of the file that stay outside, with the decision. Part of the version.",
         "row_rules": "What holds between columns; every row of the twin keeps it. "

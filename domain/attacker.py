@@ -30,6 +30,7 @@ from enum import StrEnum
 
 from domain.budget import Accounting
 from domain.dataset import Declaration
+from domain.dataset.person_size import timing_sentence
 from domain.delta import LEAST_PEOPLE_PER_DELTA
 from domain.loss import Currency, format_amount, micro, units
 from privacy.accounting import rho_as_epsilon
@@ -197,7 +198,6 @@ def _so_far(declaration: Declaration, spent: Mapping[Currency, int]) -> tuple[in
 
 def _sentences(declaration: Declaration, spent: Mapping[Currency, int]) -> list[tuple[str, str]]:
     """What stands beside the bounds: classes that have none, and what no class covers."""
-    policy = declaration.policy
     found = []
     if declaration.accounting is Accounting.ZCDP and spent.get(Currency.RHO):
         found.append((
@@ -217,7 +217,7 @@ def _sentences(declaration: Declaration, spent: Mapping[Currency, int]) -> list[
             f"{count} releases so far. There is no bound on what they tell about a person, and none is "
             "claimed: they are not in the table.",
         ))  # fmt: skip
-    found.append(("When a release is out", policy.timing.sentence))
+    found.append(("When a release is out", timing_sentence(declaration)))
     found.append(("Reviews", _about_reviews(declaration)))
     return found
 

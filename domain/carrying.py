@@ -1,13 +1,19 @@
-"""Time for a run's files on their way in and out, of which a pipeline decides how many: from public values.
+"""Time for a run's files on their way in and out: from public values, the pipeline's and the declaration's.
 
-A run that could make its successor start late would tell it, by the clock, about other people.
+A run that could make its successor start late would tell it, by the clock, about other people; and so would a
+person who brings more than there is time for.
 """
 
 from __future__ import annotations
 
+import math
+
+from domain.dataset import Declaration
+from domain.dataset.person_size import person_bytes
 from domain.pipeline import Manifest
 from domain.schedule import RUN_OVERHEAD_S
 from domain.shape import FileShape, NiftiShape, Shape
+from privacy.plan import Blocks, RunPlan
 
 MIB_PER_S = 20
 """Of output files that are collected, sealed and written to disk, or read, opened and laid into the next run:
@@ -21,6 +27,12 @@ READING_S = {"text": 0.0, "json": 0.05, "npy": 0.05, "mat": 0.5, "nifti": 0.2}
 
 VOXELS_PER_S = 8 * 2**20
 
+BRINGING_MIB_PER_S = 100
+"""Of rows and files that are opened and laid into a run: a third of what was measured."""
+
+PIECE_S, PIECE_MIB = 1 / 250, 1
+"""To open one piece of a sealed table, doubled on a busy host: a person's rows are in one at the least."""
+
 
 def carrying_s(manifest: Manifest, shape: Shape) -> float:
     """Seconds of every turn of this pipeline beyond its wall clock limit and the overhead of any run."""
@@ -29,6 +41,21 @@ def carrying_s(manifest: Manifest, shape: Shape) -> float:
     files = size / MIB_PER_S if is_carried_on else max(0, size - FREE_MIB) / MIB_PER_S
     reading = sum(map(_reading_s, shape.files))
     return round(files + max(0.0, reading - RUN_OVERHEAD_S / 2), 3)
+
+
+def person_s(declaration: Declaration, *, people: int) -> float:
+    """Seconds to bring one of so many people to a run, with the most that anybody may have."""
+    mib = person_bytes(declaration) / 2**20
+    pieces = min(len(declaration.tables), math.ceil(declaration.most_people * mib / PIECE_MIB) / people)
+    return round(mib / BRINGING_MIB_PER_S + pieces * PIECE_S, 6)
+
+
+def people_of_run(plan: RunPlan, declaration: Declaration) -> int:
+    """The most people of one run. Who is in which block is drawn by lot: four deviations above the mean."""
+    if not isinstance(plan, Blocks):
+        return declaration.most_people
+    mean = declaration.most_people / plan.blocks
+    return min(declaration.most_people, math.ceil(mean + 4 * math.sqrt(mean) + 4))
 
 
 def _reading_s(shape: FileShape) -> float:

@@ -10,7 +10,7 @@ from domain.dataset import Declaration
 
 COLUMNS = (
     "table", "column", "kind", "lower", "upper", "categories", "missing", "missing_rate", "rows_per_person",
-    "typical_rows", "description",
+    "typical_rows", "most_rows", "description",
 )  # fmt: skip
 
 
@@ -30,6 +30,8 @@ class Entry:
     rows_per_person: str
     # in the twin, where the rights holder states it
     typical_rows: int | None
+    # kept of one person at the most
+    most_rows: int | None
     description: str
 
 
@@ -47,6 +49,7 @@ def entries(declaration: Declaration, *, sought: str = "") -> tuple[Entry, ...]:
             missing_rate=column.missing_rate,
             rows_per_person=table.rows_per_person,
             typical_rows=table.typical_rows,
+            most_rows=table.most_rows,
             description=column.description,
         )
         for table in declaration.tables

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 from pydantic import Discriminator, Field, StringConstraints, Tag, model_validator
 
 from domain.budget import cost_on
-from domain.carrying import carrying_s
+from domain.carrying import carrying_s, people_of_run, person_s
 from domain.channels import beyond_default_of
 from domain.dataset import Declaration
 from domain.errors import InvalidRequest
@@ -108,14 +108,17 @@ class JobRequest(Model):
         return cost_on(declaration.accounting, mechanism.cost, pico_rho=pico_rho)
 
     def schedule(self, declaration: Declaration, *, slots: int) -> Schedule:
-        manifest = self.pipeline.manifest
+        manifest, plan = self.pipeline.manifest, self.mechanism_for(declaration).plan
+        people = people_of_run(plan, declaration)
         return Schedule(
-            runs=self.mechanism_for(declaration).plan.runs,
+            runs=plan.runs,
             wall_s=manifest.resources.wall_seconds + declaration.policy.timing.staging_seconds,
             slots=slots,
             nominal_size=declaration.nominal_size,
             turns=declaration.most_people if "participant" in manifest.levels else 0,
             carrying_s=carrying_s(manifest, self.shape),
+            person_s=person_s(declaration, people=people),
+            people=people,
         )
 
 

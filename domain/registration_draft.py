@@ -23,7 +23,11 @@ class Step:
 
 STEPS = (
     Step("about", "About", ("name", "title", "description", "licence", "citation", "synthetic")),
-    Step("unit", "People", ("layout", "privacy_unit", "nominal_size", "folders", "cohort", "new_people")),
+    Step(
+        "unit",
+        "People",
+        ("layout", "privacy_unit", "nominal_size", "folders", "most_bytes", "cohort", "new_people"),
+    ),
     Step("tables", "Tables", ("tables", "profile")),
     Step("files", "Files", ("person_files", "public_files", "excluded")),
     Step(

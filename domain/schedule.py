@@ -40,20 +40,34 @@ class Schedule(Model):
     nominal_size: int
     turns: int = 0
     carrying_s: float = 0  # for a run's files on their way in and out, where they may be many or large
+    person_s: float = 0  # to bring the most rows and files of one person to a run
+    people: int = 1  # the most in one run of the group level
 
     @property
     def quantum_s(self) -> float:
-        return self.wall_s + RUN_OVERHEAD_S + self.carrying_s
+        """Of a group run: the turn that it takes."""
+        return self._turn_s(self.people)
+
+    @property
+    def participant_quantum_s(self) -> float:
+        """Of a run with one person."""
+        return self._turn_s(1)
+
+    def _turn_s(self, people: int) -> float:
+        return self.wall_s + RUN_OVERHEAD_S + self.carrying_s + people * self.person_s
+
+    def quantum_of(self, chunk: int) -> float:
+        return self.participant_quantum_s if self.is_participant(chunk) else self.quantum_s
 
     @property
     def chunk_size(self) -> int:
         """Group runs of one chunk."""
-        return self._share(self.runs)
+        return self._share(self.runs, self.quantum_s)
 
     @property
     def participant_chunk_size(self) -> int:
         """Turns of one chunk of the participant level."""
-        return min(self._share(self.turns), MOST_TURNS)
+        return min(self._share(self.turns, self.participant_quantum_s), MOST_TURNS)
 
     @property
     def participant_chunks(self) -> int:
@@ -83,12 +97,12 @@ class Schedule(Model):
 
     @property
     def staging_s(self) -> float:
-        return JOB_OVERHEAD_S + self.nominal_size * STAGING_S_PER_PERSON
+        return self.first_run_s + JOB_OVERHEAD_S - OPENING_S
 
     @property
     def first_run_s(self) -> float:
-        """Seconds from the claim of a chunk to its first run, padded mode."""
-        return OPENING_S + self.nominal_size * STAGING_S_PER_PERSON
+        """Seconds from the claim of a chunk to its first run, which is staged by then; padded mode."""
+        return OPENING_S + self.nominal_size * STAGING_S_PER_PERSON + self.people * self.person_s
 
     @property
     def chunk_s(self) -> float:
@@ -98,7 +112,7 @@ class Schedule(Model):
     @property
     def participant_chunk_s(self) -> float:
         """The same of a chunk of the participant level."""
-        return self.staging_s + self.participant_chunk_size * self.quantum_s
+        return self.staging_s + self.participant_chunk_size * self.participant_quantum_s
 
     def longest_s(self, chunk: int) -> float:
         """A lease that ran out after this means a dead worker."""
@@ -110,9 +124,9 @@ class Schedule(Model):
         before = math.ceil(self.participant_chunks / self.slots) * self.participant_chunk_s
         return before + math.ceil(self.group_chunks / self.slots) * self.chunk_s
 
-    def _share(self, count: int) -> int:
+    def _share(self, count: int, quantum_s: float) -> int:
         even = math.ceil(count / self.slots)
-        return max(1, min(even, int(LONGEST_CHUNK_S // self.quantum_s)))
+        return max(1, min(even, int(LONGEST_CHUNK_S // quantum_s)))
 
 
 def padded_time(*, due: float, finished: float, late_tick_s: float) -> float:

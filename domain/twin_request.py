@@ -194,7 +194,7 @@ class TwinRequest(TwinOrder):
             columns = len(mechanism.cells)
             times = 1 if mechanism.pairs else math.ceil(columns / COLUMNS_AT_ONCE)
             values = times * len(declared.columns) + columns + len(mechanism.pairs)
-            rows = declaration.nominal_size * max(declared.twin_rows, mechanism.rows)
+            rows = declaration.nominal_size * (declared.most_rows or max(declared.twin_rows, mechanism.rows))
             wall_s += (columns + len(mechanism.pairs)) * SCAN_S_PER_COLUMN
             rows *= _turns(declared, mechanism, declaration)
             wall_s += rows * (times * SCAN_S_PER_ROW + values * SCAN_S_PER_VALUE)

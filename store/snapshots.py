@@ -8,22 +8,22 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 from domain.errors import PlatformError
 from domain.model import canonical
 from store.blobs import BlobArea
 from store.keys import Keys
-from store.sealed_file import SealedFile
+from store.sealed_file import JoinedFile
 from store.sealing import CHUNK
 
 Open = Callable[[], BinaryIO]
-VERSION = 2
+VERSION = 3
 PEOPLE_PER_PAGE = 10_000
 
 
@@ -34,6 +34,24 @@ class StoredFile:
     name: str
     size: int
     open: Open = field(repr=False, compare=False)
+
+
+class PersonRows(NamedTuple):
+    """How a table in which the rows of each person lie together is cut into pieces: their sizes, none but the
+    first of less than one person; and its index, a line for each person: name, and `RowsPlace`."""
+
+    sizes: Sequence[int]
+    lines: Open
+
+
+class RowsPlace(NamedTuple):
+    """Where the rows of one person lie: in which piece, and from where. `digest` is of the header and these
+    rows, as a run gets them."""
+
+    piece: int
+    start: int
+    size: int
+    digest: str
 
 
 class Snapshot:
@@ -54,11 +72,31 @@ class Snapshot:
         return self._stored(self._manifest.get("shared", {}))
 
     def table(self, path: str) -> bytes:
-        return self._blobs.read(self._manifest["tables"][path])
+        return b"".join(self._blobs.read(name) for name in self._pieces(path))
 
-    def open_table(self, path: str) -> SealedFile:
+    def open_table(self, path: str) -> JoinedFile:
         """The table as a file that opens as it is read, from any place: for what need not be in memory."""
-        return self._blobs.open(self._manifest["tables"][path])
+        names = self._pieces(path)
+        sizes = list(map(self._blobs.plain_size, names))
+        return JoinedFile([partial(self._blobs.open, name) for name in names], sizes)
+
+    def piece(self, path: str, number: int) -> bytes:
+        """One piece of a table, by itself."""
+        return self._blobs.read(self._pieces(path)[number])
+
+    def _pieces(self, path: str) -> list[str]:
+        found = self._manifest["tables"][path]
+        return [found] if isinstance(found, str) else found  # one alone, also where there is no index
+
+    def rows_of(self, path: str) -> Mapping[str, RowsPlace] | None:
+        """Where each person's rows lie in a table; None for tables that no run sees, and in snapshots of
+        earlier versions."""
+        name = self._manifest.get("rows", {}).get(path)
+        if name is None:
+            return None
+        with self._blobs.open(name) as file:
+            lines = map(json.loads, io.BufferedReader(file, CHUNK))
+            return {person: RowsPlace(*place) for person, *place in lines}
 
     def files_of(self, person: str) -> Mapping[str, StoredFile]:
         """The person's own files by their path in the tree, at any depth."""
@@ -99,22 +137,36 @@ class SnapshotArea:
         *,
         tables: Mapping[str, Open],
         people: Mapping[str, Mapping[str, Open]],
+        rows: Mapping[str, PersonRows] | None = None,
         shared: Mapping[str, Open] | None = None,
         checksums: bytes | None = None,
     ) -> str:
         """Seal a data set and return its name, a keyed digest of the whole content.
+
+        A table that `rows` knows is sealed in pieces that open by themselves: what one person's rows cost
+        does not depend on how many another has.
 
         What is there already, of this snapshot or another, is not sealed again: a write that was killed goes
         on where it ended. No more than a page of people is held in memory.
         """
         manifest = {
             "version": VERSION,
-            "tables": {path: self._blobs.write(opener)[0] for path, opener in sorted(tables.items())},
+            "tables": {
+                path: self._in_pieces(opener, found.sizes)
+                if (found := (rows or {}).get(path))
+                else self._blobs.write(opener)[0]
+                for path, opener in sorted(tables.items())
+            },
+            "rows": {path: self._blobs.write(found.lines)[0] for path, found in sorted((rows or {}).items())},
             "shared": self._written(shared or {}),
             "pages": list(self._pages(people)),
             "checksums": None if checksums is None else self._blobs.write_bytes(checksums),
         }
         return f"keyed:{self._manifests.write_bytes(canonical(manifest))}"
+
+    def _in_pieces(self, opener: Open, sizes: Sequence[int]) -> list[str]:
+        with opener() as file:
+            return [self._blobs.write_bytes(file.read(size)) for size in sizes]
 
     def has(self, snapshot: str) -> bool:
         """Whether the snapshot is here. Opens nothing."""

@@ -18,6 +18,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from domain.dataset import Dataset
+from domain.dataset.person_size import timing_sentence
 from domain.formats import TEXTS, format_of
 from domain.job import Job
 from domain.model import canonical
@@ -139,7 +140,7 @@ def _predicate(
             "unit": declaration.privacy_unit.name,
             "relation": drawn.relation,
             "sentence": promise(drawn.guarantee, standings),
-            "timing": declaration.policy.timing.sentence,
+            "timing": timing_sentence(declaration),
         },
         **({"runs": isolated} if isolated else {}),
         "outputs": [_output(value) for value in drawn.values],

@@ -234,7 +234,8 @@ def _people(zone: WorkerZone, dataset: Dataset) -> People:
 
 @lru_cache(maxsize=1)  # the chunks of one job follow each other in one process
 def _opened(area: SnapshotArea, snapshot: str, declaration: Declaration) -> People:
-    return open_people(declaration, SealedSource(area.open(snapshot)))
+    source = SealedSource(area.open(snapshot))
+    return open_people(declaration, source, placed=source.placed)
 
 
 def order_of(zone: WorkerZone, chunk: Chunk) -> SlotOrder:
@@ -257,6 +258,6 @@ def grid_of(chunk: Chunk) -> TimeGrid:
     """The chunk's turns, from public values."""
     return TimeGrid(
         start=chunk.claimed_at + chunk.schedule.first_run_s,
-        quantum_s=chunk.schedule.quantum_s,
+        quantum_s=chunk.schedule.quantum_of(chunk.number),
         padded=chunk.dataset.declaration.policy.timing.mode == "padded",
     )

@@ -1,15 +1,15 @@
 """From a data set to the input of each run: whole people, nothing else.
 
 Works on anything that has people, tables and files: a sealed snapshot in the worker zone, or a folder on
-somebody's machine, so that both see the same kind of input. An input costs as much as its tables and its
-number of people, however large their files are.
+somebody's machine, so that both see the same kind of input. From a snapshot, an input costs as much as the
+rows of its own people, however many others have, and however large their files are.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Protocol
@@ -42,11 +42,14 @@ class Source(Protocol):
 
 
 class TableRows(Protocol):
-    """One table in memory, of which a run gets the header and the rows of its people."""
+    """One table, of which a run gets the header and the rows of its people."""
 
     @property
     def path(self) -> str: ...
     def only(self, people: Iterable[str]) -> bytes: ...
+    def digest_of(self, person: str) -> str:
+        """SHA-256, in hex, of what `only` gives for one person."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,9 @@ class _Rows:
     def only(self, people: Iterable[str]) -> bytes:
         rows = [row for person in people for row in self.of_person.get(person, ())]
         return joined([self.header, *rows], end=self.header.end)
+
+    def digest_of(self, person: str) -> str:
+        return hashlib.sha256(self.only([person])).hexdigest()
 
 
 @dataclass(frozen=True)
@@ -94,19 +100,29 @@ class People:
 
     def digest_of(self, name: str) -> bytes:
         """Of everything that an input with this one person holds, and of the name: 32 bytes."""
-        rows = {table.path: table.only([name]) for table in self.tables}
-        return _digest([("", name), ("", self._shared_digest), *_contents(rows, self.source.parts_of(name))])
+        own = [(table.path, table.digest_of(name)) for table in self.tables]
+        own += [(part.place, part.key) for part in self.source.parts_of(name)]
+        return _digest([("", name), ("", self._shared_digest), *sorted(own)])
 
     @cached_property
     def _shared_digest(self) -> str:
         return _digest(_contents(self.public, self.shared)).hex()
 
 
-def open_people(declaration: Declaration, source: Source) -> People:
-    """Read the tables once; inputs are cut from memory. Raises ValueError for what is no table."""
+def _nowhere(_: str) -> None:
+    return None
+
+
+def open_people(
+    declaration: Declaration, source: Source, *, placed: Callable[[str], TableRows | None] = _nowhere
+) -> People:
+    """Tables that `placed` knows by an index of their people are read as runs need them; others once, and
+    inputs are cut from memory. Raises ValueError for what is no table."""
     names = tuple(sorted(source.people))
     written = _as_written(names, declaration)
-    tables = tuple(_read(table, source.table(table.path), written) for table in declaration.tables)
+    tables = tuple(
+        placed(table.path) or _read(table, source.table(table.path), written) for table in declaration.tables
+    )
     small, large = by_size(source.shared())
     lie_there = {part.place for part in large}
     given = {file.path: file.content for file in declaration.public_files if file.path not in lie_there}

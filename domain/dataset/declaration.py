@@ -24,6 +24,7 @@ from domain.policy import Policy
 from privacy.cost import Currency
 
 MAX_PUBLIC_BYTES = 8 * 2**20
+LEAST_MOST_BYTES = 4096
 
 
 def _is_default(value: object) -> bool:
@@ -56,6 +57,8 @@ class Declaration(Model):
     excluded: Annotated[tuple[InsidePath, ...], Field(max_length=1000, exclude_if=_is_default)] = ()
     # whether everybody of the unit's table has a folder; `some` is the rights holder's word that not
     folders: Annotated[Literal["all", "some"], Field(exclude_if=_is_default)] = "all"
+    # of one person's files together: an import keeps no more of anybody
+    most_bytes: Annotated[Whole | None, Field(ge=LEAST_MOST_BYTES, le=2**50, exclude_if=_is_default)] = None
     # which profile flagged columns that somebody has to decide on
     profile: Annotated[Profiled | None, Field(exclude_if=_is_default)] = None
     cohort: Slug | None = None
@@ -108,6 +111,8 @@ class Declaration(Model):
             raise ValueError("a Parquet table needs layout tables; BIDS tables are .tsv")
         if self.folders == "some" and self.layout != "bids":
             raise ValueError("folders need layout bids")
+        if self.most_bytes is not None and self.layout != "bids":
+            raise ValueError("most_bytes is of people's files, which need layout bids; remove it")
         size = sum(len(file.content) for file in self.public_files)
         if size > MAX_PUBLIC_BYTES:
             raise ValueError(

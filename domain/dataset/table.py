@@ -15,6 +15,7 @@ from domain.dataset.row_rules import RowRule, check_rules, read_rule
 from domain.model import InsidePath, Model, Whole
 
 MOST_TYPICAL_ROWS = 100_000
+MOST_ROWS = 100_000_000
 RuleText = Annotated[str, StringConstraints(min_length=1, max_length=500)]
 _TWIN_ROWS = 2  # on average, where nobody states how many there are
 
@@ -50,6 +51,9 @@ class Table(Model):
     # left out when it is not stated: twins are drawn from the digest of the declaration
     typical_rows: Annotated[Whole | None, Field(ge=1, le=MOST_TYPICAL_ROWS, exclude_if=is_unset)] = None
 
+    # an import keeps no more rows of anybody: public, and what the time of release rests on
+    most_rows: Annotated[Whole | None, Field(ge=1, le=MOST_ROWS, exclude_if=is_unset)] = None
+
     # of a text table, as the delivered file has it: a run gets it so, and the twin
     line_end: Annotated[Literal["lf", "crlf"], Field(exclude_if=is_lf)] = "lf"
     # columns of the delivered file that stay outside, with the decision; part of the version
@@ -58,9 +62,12 @@ class Table(Model):
     row_rules: Annotated[tuple[RuleText, ...], Field(max_length=50, exclude_if=is_unset)] = ()
 
     @model_validator(mode="after")
-    def _typical_rows_of_many(self) -> Table:
-        if self.typical_rows is not None and self.rows_per_person == "one":
-            raise ValueError("typical_rows is for tables with rows_per_person: many; remove one of the two")
+    def _numbers_of_rows_of_many(self) -> Table:
+        for name in ("typical_rows", "most_rows"):
+            if getattr(self, name) is not None and self.rows_per_person == "one":
+                raise ValueError(f"{name} is for tables with rows_per_person: many; remove one of the two")
+        if self.most_rows is not None and (self.typical_rows or 0) > self.most_rows:
+            raise ValueError("typical_rows is more than most_rows; raise most_rows")
         return self
 
     @model_validator(mode="after")

@@ -69,6 +69,8 @@ def write_draft(
     column = _text(first.person) if first.person is not None else ASK
     lines.append(f"privacy_unit: {{name: participant, table: {_text(unit)}, column: {column}}}")
     lines.append(f"nominal_size: {ASK}  # a public, round number of people: the study's published size, say")
+    if layout == "bids":
+        lines.append(f"most_bytes: {ASK}  # public and round: of one person's files, more are not kept")
     lines += ["", *_profile(tables, profile_id), "tables:"]
     for table in tables:
         lines += _table(table)
@@ -102,6 +104,7 @@ def _table(table: DraftTable) -> Iterator[str]:
     if not table.is_one_row:
         yield "    rows_per_person: many"
         yield f"    typical_rows: {ASK}  # of one person, as the study's protocol has it"
+        yield f"    most_rows: {ASK}  # public and round: no more of anybody are kept; see the report"
     for each in table.proposals:
         if not each.is_declared:
             yield f"    # left out: {_comment(each.column) or '(no name)'}: {_comment(each.reasons[0])}"
@@ -219,5 +222,7 @@ _SENTENCES = {
     "why": "the reason of the decision is missing; dpgate twin decide asks for it.",
     "lower": "the lower bound is not answered yet; take it from an instrument or codebook.",
     "upper": "the upper bound is not answered yet; take it from an instrument or codebook.",
+    "most_rows": "the most rows of one person are not answered yet; the report proposes some, for you alone.",
+    "most_bytes": "the most bytes of one person's files are not answered yet.",
     "categories": "the categories are not listed yet; take them from the codebook.",
 }

@@ -89,7 +89,8 @@ class QueryRequest(Model):
 
     def schedule(self, declaration: Declaration, *, slots: int) -> Schedule:
         """One run, as long as the public size of the data set may need."""
-        rows = ROWS_PER_PERSON if self.table(declaration).rows_per_person == "many" else 1
+        table = self.table(declaration)
+        rows = 1 if table.rows_per_person == "one" else table.most_rows or ROWS_PER_PERSON
         return Schedule(
             runs=1,
             wall_s=SCAN_S + declaration.nominal_size * rows * SCAN_S_PER_PERSON,

@@ -18,6 +18,7 @@ from domain.dataset.files import covers
 from domain.errors import FieldProblem, InvalidRequest
 from domain.model import parse
 from domain.profile.draft import open_questions
+from dpgate.checking import about_cuts, check_locally
 from dpgate.cli.exit_codes import ExitCode
 from dpgate.cli.output import Json, Profile, err, out, plain, print_json, print_line, progress
 from dpgate.client import Client, connect
@@ -26,7 +27,6 @@ from dpgate.errors import DpgateError, NotFinished
 from dpgate.models import Dataset
 from dpgate.pipeline_folder import load_yaml
 
-MAX_FILE_BYTES = 4 * 1024**3
 MAX_PUBLIC_BYTES = 8 * 1024**2
 _MOST_QUESTIONS = 20
 LONGEST_IMPORT_S = 24 * 3600.0
@@ -41,7 +41,7 @@ def dataset_check(data: Data, declaration: DeclarationOption, as_json: Json = Fa
     """Check a data set against its declaration, here; nothing leaves this machine."""
     if _is_folder(data):
         declared = load_declaration(declaration, Path(data))
-        check_locally(Path(data), declared, compares=True)
+        cut = check_locally(Path(data), declared, compares=True)
     else:
         # an archive or an address is checked as what it would be delivered as
         with (
@@ -50,11 +50,13 @@ def dataset_check(data: Data, declaration: DeclarationOption, as_json: Json = Fa
         ):
             copy_source(data, declaration, Path(folder), step)
             declared = load_declaration(declaration, Path(folder))
-            check_locally(Path(folder), declared)
+            cut = check_locally(Path(folder), declared)
     if as_json:
-        print_json({"name": declared.name, "ok": True})
-    else:
-        out.print(f"[green]{declared.name} fits its declaration.[/]")
+        print_json({"name": declared.name, "ok": True, "cut": cut})
+        return
+    out.print(f"[green]{declared.name} fits its declaration.[/]")
+    for line in about_cuts(declared, cut):
+        out.print(f"  {plain(line)}", soft_wrap=True)
 
 
 def dataset_add(
@@ -222,24 +224,6 @@ def _content_of(file: dict[str, Any], data: Path) -> dict[str, str]:
         return {"text": content.decode()}
     except UnicodeDecodeError:
         return {"content_base64": base64.b64encode(content).decode()}
-
-
-def check_locally(data: Path, declared: Declaration, *, compares: bool = False) -> None:
-    """Raises InvalidRequest with place and detail: the rights holder may see their own data.
-
-    `compares` reads everything, and compares it with the checksums that came with it.
-    """
-    from worker.intake import ImportRefused, check_delivery
-
-    if not data.is_dir():
-        raise DpgateError(f"there is no folder {data}")
-    try:
-        found = check_delivery(data, declared, max_file_bytes=MAX_FILE_BYTES, is_finished=False)
-        if compares and found.checksums is not None:
-            found.verify()
-    except ImportRefused as refused:
-        detail = f"{refused.problem}." + (f" ({refused.detail})" if refused.detail else "")
-        raise InvalidRequest(refused.place, detail) from None
 
 
 def _registered(client: Client, declared: Declaration, folder: Path) -> Dataset:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from domain.dataset.person_size import proposed_rows
 from domain.profile import FoundTable
 from domain.profile.document import ProfileDocument, ProfiledTable
 from domain.profile.proposals import Proposal
@@ -113,7 +114,10 @@ def _people(document: ProfileDocument, looked: Sequence[Looked]) -> Iterator[str
             "Proposed privacy unit: one person, as the table that lists everybody names them. The draft asks "
             "for nominal_size, a public number of people. Where people have many rows, a question or twin "
             "asks how many of one person count, the contribution limit: more rows mean more noise, and rows "
-            "beyond the limit are left out."
+            "beyond the limit are left out. The draft also asks for most_rows: an import keeps no more of "
+            "anybody, and the time of a release rests on it. A number from the protocol is best. The one "
+            "proposed here goes by the middle of the people, not by who has most; it is for you to take or "
+            "not, and public only if you declare it."
         )
     rows = []
     for each in looked:
@@ -125,11 +129,20 @@ def _people(document: ProfileDocument, looked: Sequence[Looked]) -> Iterator[str
                     cell(people.column + (" (chosen)" if people.column == each.table.person else "")),
                     number_cell(f"{about}{people.people:,}"),
                     cell(", ".join(map(str, people.rows_per_person))),
+                    _proposed_most(people.rows_per_person),
                     number_cell(people.unnamed),
                 ]
             )
     yield table(
-        ("table", "column", "people", "rows of one: 5, 25, 50, 75, 95, 99 %, most", "rows of nobody"), rows
+        (
+            "table",
+            "column",
+            "people",
+            "rows of one: 5, 25, 50, 75, 95, 99 %, most",
+            "proposed most_rows",
+            "rows of nobody",
+        ),
+        rows,
     )
     ids = [
         f"{shown(each.table.name)}: {', '.join(shown(name) for name in each.found.candidate_ids[:20])}"
@@ -211,6 +224,13 @@ def _columns(number: int, each: Looked) -> Iterator[str]:
             ]
         )
     yield table(("column", "proposed kind", "missing", "different values", "seen in the data"), rows)
+
+
+def _proposed_most(rows: Sequence[int]) -> str:
+    """For tables in which somebody has several."""
+    if len(rows) < 7 or rows[-1] == 1:
+        return cell("")
+    return number_cell(f"{proposed_rows(rows[3]):,}")
 
 
 def _facts(rows: int, name: str, found: FoundTable) -> str:

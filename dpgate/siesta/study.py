@@ -55,6 +55,9 @@ class OwnedTable:
         rows = zip(self.table.rows, self.owners, strict=True)
         return self.table.write([row for row, owner in rows if owner in kept])
 
+    def digest_of(self, person: str) -> str:
+        return hashlib.sha256(self.only([person])).hexdigest()
+
 
 @dataclass
 class Sorted:

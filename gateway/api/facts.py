@@ -31,6 +31,7 @@ class ColumnView(BaseModel):
     missing_rate: float
     rows_per_person: str
     typical_rows: int | None = Field(description="Of a person in the twin; None where it is not stated")
+    most_rows: int | None = Field(description="Kept of one person at the most; None where nothing is stated")
     description: str
 
 

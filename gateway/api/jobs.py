@@ -11,6 +11,7 @@ from pydantic import AfterValidator, BaseModel, Field
 
 from domain.admission import check_policy, check_project, check_version, epsilon_of, needs_approval
 from domain.dataset import Dataset, DatasetState
+from domain.dataset.person_size import timing_sentence
 from domain.errors import Conflict, NotAllowed
 from domain.job import Job, JobRequest, UserRequest, check_job_id
 from domain.loss import Currency, texts
@@ -98,7 +99,7 @@ class JobView(BaseModel):
             created_at=job.created_at,
             charged_at=job.charged_at,
             due_at=job.due_at,
-            timing=declaration.policy.timing.sentence,
+            timing=timing_sentence(declaration),
             isolation=declaration.policy.isolation_sentence if isinstance(request, JobRequest) else "",
             answered_by=job.answered_by,
             reason=job.reason,

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from domain import dictionary
 from domain.dataset import Column, Declaration, Table
+from domain.dataset.person_size import size_sentence
 from domain.policy import Policy
 from gateway.pages.layout import counted, number
 
@@ -79,7 +81,19 @@ def contribution(declaration: Declaration) -> str:
         parts.append(f"any number of rows in {counted(len(many), 'table')}")
     if declaration.person_files:
         parts.append(f"{counted(len(declaration.person_files), 'file')} of their own")
-    return f"One {declaration.privacy_unit.name} gives {' and '.join(parts)}; all of it is protected."
+    given = f"One {declaration.privacy_unit.name} gives {' and '.join(parts)}; all of it is protected."
+    return " ".join([given, *_mosts(declaration)])
+
+
+def _mosts(declaration: Declaration) -> Iterator[str]:
+    """What an import keeps of one person at the most. How many people had more is said to nobody here."""
+    for table in declaration.tables:
+        if table.most_rows is not None:
+            yield f"Of {table.path}, at most {counted(table.most_rows, 'row')} of each person are kept."
+    if declaration.most_bytes is not None:
+        yield f"Of their files, at most {declaration.most_bytes:,} bytes are kept."
+    if declaration.policy.timing.mode == "padded":
+        yield size_sentence(declaration)
 
 
 def columns(declaration: Declaration, *, sought: str = "") -> list[tuple[str, str, list[ColumnFact]]]:

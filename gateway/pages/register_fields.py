@@ -54,7 +54,8 @@ ABOUT: Mapping[str, Reader] = {
     "name": _text, "title": _text, "description": _text, "licence": _text, "citation": _text,
 }  # fmt: skip
 UNIT: Mapping[str, Reader] = {
-    "layout": _text, "privacy_unit.name": _text, "nominal_size": _number, "folders": _text, "cohort": _text,
+    "layout": _text, "privacy_unit.name": _text, "nominal_size": _number, "folders": _text,
+    "most_bytes": _number, "cohort": _text,
 }  # fmt: skip
 BUDGET: Mapping[str, Reader] = {
     "accounting": _text, "budget_epsilon": _text, "budget_delta": _text, "budget_nats": _text,
@@ -76,7 +77,8 @@ PERSON_FILE: Mapping[str, Reader] = {
     "twin_volume.lower": _number, "twin_volume.upper": _number, "twin_volume.zooms": _numbers,
 }  # fmt: skip
 TABLE: Mapping[str, Reader] = {
-    "path": _text, "rows_per_person": _text, "typical_rows": _number, "line_end": _text, "row_rules": _lines,
+    "path": _text, "rows_per_person": _text, "typical_rows": _number, "most_rows": _number,
+    "line_end": _text, "row_rules": _lines,
 }  # fmt: skip
 EXCLUDED: Mapping[str, Reader] = {"excluded": _lines}
 PUBLIC_FILE: Mapping[str, Reader] = {"path": _text, "text": _as_typed}

@@ -111,6 +111,7 @@ def release_facts(request: AnyRequest, release: Release) -> dict[str, Any]:
         "has_scale": any(value.noise_scale is not None for value in release.values),
         "promise": _promise(release),
         "remarks": _remarks(release),
+        "timing": _signed(release, "guarantee").get("timing", ""),
         "runs": _signed(release, "runs").get("sentence", ""),
         "cost": ", ".join(f"{currency} {amount}" for currency, amount in release.cost.items()),
         "mechanism": request_facts.MECHANISMS[request.mechanism_name],

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 
 from domain.admission import check_policy, needs_approval, needs_review
+from domain.dataset.person_size import timing_sentence
 from domain.draft_steps import job_request
 from domain.errors import BudgetExceeded, FieldProblem, RequestError
 from domain.job import JobRequest
@@ -126,7 +127,7 @@ def _summary(asked: JobRequest, drafted: Drafted) -> dict[str, object]:
         "cost": _cost(asked, drafted),
         "needs_approval": needs_approval(asked, declaration.policy),
         "needs_review": needs_review(asked, declaration.policy),
-        "timing": declaration.policy.timing.sentence,
+        "timing": timing_sentence(declaration),
         "isolation": declaration.policy.isolation_sentence,
         "digest": asked.pipeline.digest,
         "files": len(asked.pipeline.sources),

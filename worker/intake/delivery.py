@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from domain.dataset import Declaration, ImportProblem, Table
+from worker.intake.by_person import OrderedTable, order_by_person, people_above
 from worker.intake.checksums import Checksums, Open, read_checksums
 from worker.intake.decisions import UNDECIDED, Decisions
+from worker.intake.lot import Lot, counted_bytes
 from worker.intake.mentions import check_cells, check_description, check_public_words, check_texts
 from worker.intake.names import Names, Seen, batches, first_repeated, why_no_name
 from worker.intake.parquet_table import ParquetTable
@@ -39,6 +43,32 @@ class Delivery:
     delivered_people: Collection[str] = field(default=(), repr=False)
     checksums: bytes | None = field(default=None, repr=False)
     listed: Mapping[str, Open] = field(default_factory=dict, repr=False)
+    folder: Path = field(default=Path(), repr=False)
+    lot: Lot | None = field(default=None, repr=False)
+
+    def cut(self, declaration: Declaration) -> dict[str, int]:
+        """How many people have more than is declared, by table, and of `files`: for the rights holder alone.
+        Tables and files must be as delivered, without a lot."""
+        found = {
+            table.path: people_above(table, self.tables[table.path])
+            for table in declaration.tables
+            if table.most_rows is not None
+        }
+        if declaration.most_bytes is not None:
+            amounts = (sum(map(_counted, own.values())) for own in self.people.values())
+            found["files"] = sum(amount > declaration.most_bytes for amount in amounts)
+        return {place: people for place, people in found.items() if people}
+
+    @contextmanager
+    def ordered(self, declaration: Declaration) -> Iterator[dict[str, OrderedTable]]:
+        """Text tables with everybody's rows together, for as long as the context lasts."""
+        assert self.lot is not None
+        with ExitStack() as kept:
+            yield {
+                table.path: order_by_person(table, self.tables[table.path], self.folder, self.lot, kept)
+                for table in declaration.tables
+                if not table.is_parquet
+            }
 
     def verify(self) -> None:
         """Read every file that the checksums list. Raises ImportRefused for one that differs."""
@@ -55,8 +85,10 @@ def check_delivery(
     max_file_bytes: int,
     is_finished: bool = True,
     decisions: Decisions = UNDECIDED,
+    lot: Lot | None = None,
 ) -> Delivery:
-    """`decisions` are carried out in what the openers of tables give, and in the names of people.
+    """`decisions` are carried out in what the openers of tables give, and in the names of people; `lot` says
+    what is kept of who has more than is declared. Without one, all is.
 
     Raises ImportRefused with the first problem found, which an unfinished copy is unless `is_finished` is
     False."""
@@ -66,13 +98,13 @@ def check_delivery(
             raise ImportRefused(ImportProblem.UNFINISHED, place=JOURNAL)
         tree = replace(tree, files={place: size for place, size in tree.files.items() if place != JOURNAL})
     checksums = read_checksums(tree, declaration.excludes)
-    tables = {table.path: _open_table(tree, table, checksums, decisions) for table in declaration.tables}
+    tables = {table.path: _open_table(tree, table, checksums, decisions, lot) for table in declaration.tables}
     unit = tables[declaration.privacy_unit.table]
     names = _unit_names(unit, declaration)
     for table in tables.values():
         if table is not unit:
             _check_rows(table, names)
-    people = _people(tree, declaration, checksums, tables, names)
+    people = _people(tree, declaration, checksums, tables, names, lot)
     return Delivery(
         tables={path: table.open_declared for path, table in tables.items()},
         people=people,
@@ -80,14 +112,24 @@ def check_delivery(
         shared=_shared(tree, declaration, checksums),
         checksums=checksums.content,
         listed={place: checksums.opener(tree, place) for place in checksums.expected},
+        folder=folder,
+        lot=lot,
     )
 
 
-def _open_table(tree: Tree, table: Table, checksums: Checksums, decisions: Decisions) -> DeliveredTable:
+def _counted(opener: Open) -> int:
+    with opener() as file:
+        return counted_bytes(file.seek(0, io.SEEK_END))
+
+
+def _open_table(
+    tree: Tree, table: Table, checksums: Checksums, decisions: Decisions, lot: Lot | None
+) -> DeliveredTable:
     if table.path not in tree.files:
         raise ImportRefused(ImportProblem.FILE_MISSING, place=table.path)
     if table.is_parquet:
-        return ParquetTable(table, tree.path(table.path), checksums.opener(tree, table.path), decisions)
+        opener = checksums.opener(tree, table.path)
+        return ParquetTable(table, tree.path(table.path), opener, decisions, lot)
     return TextTable(table, checksums.opener(tree, table.path), decisions)
 
 
@@ -136,6 +178,7 @@ def _people(
     checksums: Checksums,
     tables: Mapping[str, DeliveredTable],
     names: Names,
+    lot: Lot | None,
 ) -> Mapping[str, Mapping[str, Open]]:
     """Everybody with their own files. Raises ImportRefused for every file that is not taken."""
     unit = tables[declaration.privacy_unit.table]
@@ -153,7 +196,14 @@ def _people(
     check_texts(tree, places, declaration, people)
     check_volumes(tree, places, declaration)
     check_cells([table for table in tables.values() if isinstance(table, TextTable)], people)
-    return _OfTree(tree, checksums, {name: places.of_person.get(name, ()) for name in listed})
+    own = {name: places.of_person.get(name, ()) for name in listed}
+    if lot is not None and declaration.most_bytes is not None:
+        own = {name: _kept_files(name, tree, held, lot, declaration.most_bytes) for name, held in own.items()}
+    return _OfTree(tree, checksums, own)
+
+
+def _kept_files(name: str, tree: Tree, places: Sequence[str], lot: Lot, most: int) -> Sequence[str]:
+    return lot.files(name, {place: tree.files[place] for place in places}, most=most)
 
 
 def _shared(tree: Tree, declaration: Declaration, checksums: Checksums) -> dict[str, Open]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,6 +12,7 @@ from typing import BinaryIO
 from domain.dataset import ImportProblem, Table
 from worker.intake.checksums import Open
 from worker.intake.decisions import UNDECIDED, Decisions
+from worker.intake.lot import Lot
 from worker.intake.refusal import ImportRefused
 from worker.intake.text_table import check_header
 from worker.intake.tree import WORK_PREFIX
@@ -23,8 +25,16 @@ class ParquetTable:
     `compared` opens the file so that reading it compares its checksum.
     """
 
-    def __init__(self, table: Table, path: Path, compared: Open, decisions: Decisions = UNDECIDED) -> None:
+    def __init__(
+        self,
+        table: Table,
+        path: Path,
+        compared: Open,
+        decisions: Decisions = UNDECIDED,
+        lot: Lot | None = None,
+    ) -> None:
         self.table = table
+        self._lot = lot
         self._changes = decisions.of_table(table)
         self.kept_name = decisions.of_people(table)
         self._path, self._compared = path, compared
@@ -59,7 +69,25 @@ class ParquetTable:
                     person=self.table.person_column.name,
                     changes=self._changes,
                 )
+                self._cut(columns, Path(target.name))
             return Path(target.name).open("rb")
+
+    def _cut(self, columns: list[str], written: Path) -> None:
+        """Nobody keeps more rows than the declaration allows."""
+        if self._lot is None or self.table.most_rows is None:
+            return
+        with tempfile.NamedTemporaryFile(dir=self._path.parent, prefix=WORK_PREFIX) as target:
+            person = self.table.person_column.name
+            was_cut = parquet.write_cut(
+                written,
+                columns,
+                Path(target.name),
+                person=person,
+                most=self.table.most_rows,
+                key=self._lot.key,
+            )
+            if was_cut:
+                shutil.copyfile(target.name, written)
 
     def _compare(self) -> None:
         with self._compared() as file:

@@ -8,10 +8,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from types import MappingProxyType
 
 import duckdb
+
+from worker.scan.cells import Parameters
+from worker.scan.limit import Lot
 
 MEMORY_MIB = 256
 _ROWS = 65_536
@@ -85,6 +89,33 @@ def write_declared(
             "(FORMAT parquet, COMPRESSION zstd)",
             {"place": str(path)},
         )
+
+
+def write_cut(
+    path: Path, columns: Sequence[str], target: Path, *, person: str, most: int, key: bytes
+) -> bool:
+    """A new file in which nobody has more than `most` rows: of whoever has, those with the least tickets.
+    False, and nothing is written, where nobody has."""
+    parameters = Parameters()
+    place, goal = parameters.bind(str(path)), "'" + str(target).replace("'", "''") + "'"
+    whose, names = f"TRIM(CAST({_name(person)} AS VARCHAR))", ", ".join(map(_name, columns))
+    turn = _name(next(name for name in map("turn{}".format, count()) if name not in columns))
+    rows = f"FROM read_parquet({place})"
+    many = f"SELECT {whose} {rows} GROUP BY 1 HAVING count(*) > {most}"
+    # equal rows are told apart by their number among those of their person
+    alike = f"row_number() OVER (PARTITION BY {names}) AS {turn}"
+    theirs = f"SELECT {names}, {alike} {rows} WHERE {whose} IN ({many})"
+    cells = [f"CASE WHEN {each} IS NULL THEN '' ELSE concat('=', {each}) END" for each in map(_name, columns)]
+    order = f"PARTITION BY {whose} ORDER BY {Lot(key, parameters).ticket(whose, turn, *cells)}"
+    kept = f"SELECT {names} {rows} WHERE {whose} NOT IN ({many})"
+    cut = f"SELECT {names} FROM ({theirs}) QUALIFY row_number() OVER ({order}) <= {most}"  # noqa: S608  as above
+    with _opened() as connection:
+        if connection.execute(many, {"v0": str(path)}).fetchone() is None:
+            return False
+        connection.execute(
+            f"COPY ({kept} UNION ALL {cut}) TO {goal} (FORMAT parquet, COMPRESSION zstd)", parameters.values
+        )
+    return True
 
 
 def _changed(number: int, column: str, person: str, kind: str) -> str:

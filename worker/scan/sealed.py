@@ -12,7 +12,7 @@ from fsspec import AbstractFileSystem
 
 from domain.dataset import Table
 from domain.delimited import stream_rows
-from store.sealed_file import SealedFile
+from store.sealed_file import JoinedFile
 from store.sealing import CHUNK
 from worker.scan.source import Source, parquet_source
 
@@ -27,7 +27,7 @@ class _OneFile(AbstractFileSystem):
     protocol = "sealed"
     cachable = False  # fsspec would hand the next table this one's file
 
-    def __init__(self, opener: Callable[[], SealedFile], *, hides_returns: bool) -> None:
+    def __init__(self, opener: Callable[[], JoinedFile], *, hides_returns: bool) -> None:
         super().__init__()
         self._opener, self._hides_returns = opener, hides_returns
         with opener() as file:
@@ -60,7 +60,7 @@ class _SharedFile:
     import takes none today; snapshots of earlier versions may hold some.
     """
 
-    def __init__(self, file: SealedFile, *, hides_returns: bool) -> None:
+    def __init__(self, file: JoinedFile, *, hides_returns: bool) -> None:
         self._file = io.BufferedReader(file, CHUNK)
         self._hides_returns = hides_returns
         self._lock = threading.Lock()
@@ -87,7 +87,7 @@ class _SharedFile:
         self._file.close()
 
 
-def sealed_table(opener: Callable[[], SealedFile], table: Table) -> Source:
+def sealed_table(opener: Callable[[], JoinedFile], table: Table) -> Source:
     """The table of a snapshot: its declared columns in the declared order, as the import wrote them."""
     if table.is_parquet:
         return parquet_source(PLACE, _OneFile(opener, hides_returns=False))

@@ -16,7 +16,7 @@ from domain.model import canonical
 from store.keys import KEY_BYTES, Keys
 from store.people import CohortPeople
 from store.sealing import CHUNK, open_sealed, open_stream, seal, seal_stream
-from store.snapshots import SnapshotArea
+from store.snapshots import VERSION, SnapshotArea
 
 KEYS, OTHER_KEYS = Keys(b"k" * KEY_BYTES), Keys(b"o" * KEY_BYTES)
 KEY = KEYS.snapshots
@@ -163,7 +163,7 @@ def test_a_snapshot_of_the_first_version_reads_as_ever(area):
 
 
 def test_a_snapshot_of_a_newer_version_is_refused(area):
-    name = "keyed:" + area._manifests.write_bytes(canonical({"version": 3}))
+    name = "keyed:" + area._manifests.write_bytes(canonical({"version": VERSION + 1}))
     with pytest.raises(PlatformError, match="newer version"):
         area.open(name)
 

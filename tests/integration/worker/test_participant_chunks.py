@@ -255,7 +255,7 @@ def check_time_of(bench: Bench, chunk: Chunk) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(time_grid, "time", clock)
         run_people(bench.zone, chunk)
-    assert clock.now == chunk.claimed_at + chunk.schedule.first_run_s + chunk.schedule.quantum_s
+    assert clock.now == chunk.claimed_at + chunk.schedule.first_run_s + chunk.schedule.participant_quantum_s
 
 
 def run_the_rest(bench: Bench, chunk: Chunk) -> None:

@@ -97,6 +97,7 @@ def test_no_bound_category_or_size_of_the_data_is_in_the_draft(made: Path) -> No
         "categories",
         "nominal_size",
         "typical_rows",
+        "most_rows",
         "decision",
         "why",
         "title",
@@ -157,9 +158,9 @@ def test_draft_to_registration_by_decisions_and_answers(
 
 def _answered(content: dict[str, Any]) -> dict[str, Any]:
     """What a rights holder would type."""
-    answers = {"title": "A study", "nominal_size": 60, "typical_rows": 4, "lower": 0, "upper": 10_000,
-               "categories": ["f", "m", "Id"], "basis": "dictionary", "budget_epsilon": 5, "bins": 10,
-               "decision": "keep", "by": "dana", "why": "agreed"}  # fmt: skip
+    answers = {"title": "A study", "nominal_size": 60, "typical_rows": 4, "most_rows": 50, "lower": 0,
+               "upper": 10_000, "categories": ["f", "m", "Id"], "basis": "dictionary", "budget_epsilon": 5,
+               "bins": 10, "decision": "keep", "by": "dana", "why": "agreed"}  # fmt: skip
     for name, value in content.items():
         if value == "ASK":
             content[name] = answers[name]

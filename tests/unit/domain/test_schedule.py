@@ -13,6 +13,7 @@ from factories import (
     make_manifest,
     manifest_fields,
     policy_fields,
+    table_fields,
 )
 from hypothesis import given
 from hypothesis import strategies as st
@@ -100,7 +101,25 @@ def test_what_a_request_takes_from_the_declaration(levels, turns, carrying_s):
         timing = {"mode": "padded", "staging_seconds": staging}
         declaration = make_declaration(nominal_size=60, policy=policy_fields(timing=timing))
         schedule = request.schedule(declaration, slots=2)
-        assert (schedule.turns, schedule.quantum_s) == (turns, quantum_s + carrying_s)
+        assert schedule.turns == turns
+        brought_s = schedule.people * schedule.person_s
+        assert schedule.quantum_s == pytest.approx(quantum_s + carrying_s + brought_s)
+        assert brought_s < 0.05  # one short row of each: within what any run has
+
+
+def test_a_turn_has_room_for_the_most_of_everybody_in_a_run():
+    def schedule_with(**fields):
+        tables = [table_fields(), table_fields(path="visits.tsv", rows_per_person="many", **fields)]
+        return make_job_request().schedule(make_declaration(nominal_size=60, tables=tables), slots=2)
+
+    little, much = schedule_with(most_rows=10), schedule_with(most_rows=100_000)
+    # 100,000 rows of at most 256 bytes at 100 MiB a second, and a few milliseconds to open where they lie
+    assert much.person_s - little.person_s == pytest.approx(99_990 * 256 / 2**20 / 100, rel=0.05)
+    assert much.quantum_s - little.quantum_s == pytest.approx(much.people * (much.person_s - little.person_s))
+    assert much.first_run_s - little.first_run_s == pytest.approx(much.quantum_s - little.quantum_s)
+    assert much.visible_after_s > little.visible_after_s
+    # 81 people at the most, in 20 blocks by lot
+    assert 81 / 20 < much.people <= 81
 
 
 def test_room_for_staging_belongs_to_padded_timing_and_is_no_news_to_older_declarations():
@@ -110,7 +129,7 @@ def test_room_for_staging_belongs_to_padded_timing_and_is_no_news_to_older_decla
 
 
 def test_the_schedule_knows_public_values_only():
-    fields = {"runs", "wall_s", "slots", "nominal_size", "turns", "carrying_s"}
+    fields = {"runs", "wall_s", "slots", "nominal_size", "turns", "carrying_s", "person_s", "people"}
     assert set(Schedule.model_fields) == fields
     assert set(inspect.signature(padded_time).parameters) == {"due", "finished", "late_tick_s"}
 

@@ -1,0 +1,76 @@
+"""How much one person can bring to a run: public numbers of the rights holder, never a look at the data.
+
+The time of a padded release rests on them. An import cuts everybody down to them, by a rule that looks at one
+person alone; where they are not stated, nothing is promised of the time, and every surface says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from domain.dataset.declaration import Declaration
+from domain.dataset.table import MOST_ROWS, Table
+
+ROW_BYTES, COLUMN_BYTES = 256, 32
+"""A row of more bytes than the first, and than the second for each of its columns, counts as several."""
+
+_RUNGS = tuple(digit * 10**zeros for zeros in range(8) for digit in (1, 2, 5))
+
+FILE_BYTES = 4096
+"""What each file counts beside its own bytes, so that a million empty ones are not nothing."""
+
+
+def row_unit(table: Table) -> int:
+    """The bytes that one row may have and still count as one."""
+    return max(ROW_BYTES, COLUMN_BYTES * len(table.columns))
+
+
+def counted_rows(size: int, unit: int) -> int:
+    """As how many rows one of so many bytes counts."""
+    return max(1, -(-size // unit))
+
+
+def person_bytes(declaration: Declaration) -> int:
+    """The most that one person brings, of all that is stated."""
+    rows = sum((table.most_rows or 1) * row_unit(table) for table in declaration.tables)
+    return rows + (declaration.most_bytes or 0)
+
+
+def proposed_rows(three_quarters: int) -> int:
+    """A most for a table of whose people three quarters have so many rows: four times as many, rounded up to
+    1, 2 or 5 and zeros. It goes by the middle of the people: the heaviest has no part in it."""
+    return next((rung for rung in _RUNGS if rung >= 4 * three_quarters), MOST_ROWS)
+
+
+def unstated(declaration: Declaration) -> tuple[str, ...]:
+    """Where a person may have as much as they like: paths of tables, and `files`."""
+    return tuple(_unstated(declaration))
+
+
+def _unstated(declaration: Declaration) -> Iterator[str]:
+    for table in declaration.tables:
+        if table.rows_per_person == "many" and table.most_rows is None:
+            yield table.path
+    if declaration.layout == "bids" and declaration.most_bytes is None:
+        yield "files"
+
+
+def size_sentence(declaration: Declaration) -> str:
+    """What the time of a padded release may still tell of one person's amount of data."""
+    missing = unstated(declaration)
+    if not missing:
+        return (
+            "Room is kept for the most rows and bytes of a person that the declaration states, and no import "
+            "keeps more of anybody: how much a person has does not move the time of release."
+        )
+    places = ", ".join("people's files" if place == "files" else place for place in missing)
+    return (
+        f"The declaration states no most of a person for {places}: one person who has very much there can "
+        "make a release late, and nothing is promised against that."
+    )
+
+
+def timing_sentence(declaration: Declaration) -> str:
+    """What the time of a release tells: by the policy, and by how much of a person there can be."""
+    timing = declaration.policy.timing
+    return f"{timing.sentence} {size_sentence(declaration)}" if timing.mode == "padded" else timing.sentence

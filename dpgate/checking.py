@@ -1,0 +1,51 @@
+"""A data set against its declaration, where the data are: a rights holder may see all of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from domain.dataset import Declaration
+from domain.dataset.person_size import size_sentence, unstated
+from domain.errors import InvalidRequest
+from dpgate.delivery.source import MAX_FILE_BYTES
+from dpgate.errors import DpgateError
+
+MADE_UP = bytes(32)
+"""A key in place of the zone's, for pseudonyms of the same length: nothing written with it is kept."""
+
+
+def check_locally(data: Path, declared: Declaration, *, compares: bool = False) -> dict[str, int]:
+    """How many people an import would keep less of, by table, and of `files`. Raises InvalidRequest with
+    place and detail: the rights holder may see their own data.
+
+    `compares` reads everything, and compares it with the checksums that came with it.
+    """
+    from worker.intake import ImportRefused, check_delivery
+    from worker.intake.decisions import Decisions
+
+    if not data.is_dir():
+        raise DpgateError(f"there is no folder {data}")
+    try:
+        found = check_delivery(
+            data,
+            declared,
+            max_file_bytes=MAX_FILE_BYTES,
+            is_finished=False,
+            decisions=Decisions(MADE_UP),
+        )
+        if compares and found.checksums is not None:
+            found.verify()
+        return found.cut(declared)
+    except ImportRefused as refused:
+        detail = f"{refused.problem}." + (f" ({refused.detail})" if refused.detail else "")
+        raise InvalidRequest(refused.place, detail) from None
+
+
+def about_cuts(declared: Declaration, cut: Mapping[str, int]) -> Iterator[str]:
+    """What an import will keep less of, in words for the rights holder alone."""
+    for place, people in cut.items():
+        what = "bytes of files than most_bytes" if place == "files" else f"rows in {place} than most_rows"
+        yield f"{people:,} people have more {what} says; an import keeps as much as it says, by lot."
+    if declared.policy.timing.mode == "padded" and unstated(declared):
+        yield size_sentence(declared)
