@@ -78,12 +78,15 @@ CHANNELS: tuple[Channel, ...] = (
     ),
     Channel(
         "lateness",
-        "A run that is slow to die, a snapshot much larger than its nominal size, people with very many "
-        "rows or bytes of files, or a busy host can make later runs of a chunk start off the grid: they "
-        "can read from the clock that they are late, and the release is one or more whole ticks late.",
-        "whole turns of the grid; with one person of 1.5 million rows a release was late 6 times of 7",
-        "generous wall_seconds; an honest nominal size; nobody with far more rows than the others; timing "
-        "staging_seconds where people have more than some 100 MB of files; no overload",
+        "A run whose predecessor was slow to die, or whose people have more rows or files than there is time "
+        "for, is not made and counts as failed. A busy host can put off a whole chunk, before its first run: "
+        "its runs can read that from the clock, and the release is one or more whole ticks late. So is a "
+        "person of a participant level whose turn was missed.",
+        "a failed run in place of another person's block, where a run outlives its turn; no run starts off "
+        "its own turn. Before a most of a person was declared, 1.5 million rows of one made a release late 6 "
+        "times of 7",
+        "most_rows and most_bytes in the declaration; generous wall_seconds; an honest nominal size; no "
+        "overload",
         _always,
     ),
     Channel(

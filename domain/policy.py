@@ -64,8 +64,9 @@ class Timing(Model):
     def sentence(self) -> str:
         if self.mode == "padded":
             return (
-                "The time of release is computed from public values. A release that misses it becomes "
-                "visible one or more whole ticks later, and that delay may depend on the data."
+                "The time of release is computed from public values. A run that is not ready at its turn is "
+                "not made and counts as failed. A release that misses its time becomes visible one or more "
+                "whole ticks later, and that delay may depend on the data."
             )
         return (
             f"The time of release is rounded up to {self.step_seconds:g} s and runs are not on a time grid: "

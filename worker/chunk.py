@@ -34,6 +34,9 @@ from worker.stage import Inputs, People, cut, open_people
 from worker.time_grid import TimeGrid
 from worker.zone import WorkerZone
 
+MISSED = RunResult(None)
+"""Of a run that was not ready at its turn: not made, and a failed one like any other."""
+
 
 @dataclass(frozen=True)
 class Chunk:
@@ -133,12 +136,16 @@ def run(zone: WorkerZone, chunk: Chunk) -> dict[int, bytes]:
     ):
         for turn, (number, view) in enumerate(inputs.items()):
             before = _before(level, inputs.members[number])
-            grid.wait_for(turn)
-            result = slot.run(view, before=before) if before is not None else _run_on_nobody(slot, level)
+            if not grid.wait_for(turn):
+                result = MISSED
+            elif before is None:
+                result = _run_on_nobody(slot, level)
+            else:
+                result = slot.run(view, before=before)
             default = default_of(mechanism, number)
             units = collect(result.outputs, shape=request.shape, grids=mechanism.grids, default=default)
             packed[number] = pack(units, width=len(mechanism.grids))
-        grid.wait_for(len(inputs))
+        grid.end(len(inputs))
     return packed
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from privacy.participant_turns import participant_turns
 from privacy.partition import derive_key
@@ -10,6 +10,7 @@ from worker.cancelling import watched
 from worker.chunk import Chunk, grid_of, order_of, participant_level
 from worker.levels import ParticipantLevel
 from worker.order import for_participants
+from worker.time_grid import TimeGrid
 from worker.zone import WorkerZone
 
 
@@ -21,20 +22,38 @@ def run_people(zone: WorkerZone, chunk: Chunk) -> None:
     """
     level = participant_level(zone, chunk)
     people = people_of(zone, chunk, level)
-    first = chunk.schedule.turns_of(chunk.number).start
     grid = grid_of(chunk)
     with (
         zone.sandbox.open_slot(for_participants(order_of(zone, chunk)), slot=zone.slot) as slot,
         watched(zone, chunk, slot),
     ):
-        for turn in sorted({*chunk.schedule.turns_of(chunk.number), *people}) if grid.padded else people:
-            grid.wait_for(turn - first)
+        for turn in _made(grid, chunk.schedule.turns_of(chunk.number), people):
             person = people.get(turn)
             if person is not None and not level.is_done(person):
                 level.run(slot, person)
             elif grid.padded:
                 slot.run(level.people.view([]))
-        grid.wait_for(len(chunk.schedule.turns_of(chunk.number)))
+        grid.end(len(chunk.schedule.turns_of(chunk.number)))
+
+
+def _made(grid: TimeGrid, own: range, people: Mapping[int, str]) -> Iterator[int]:
+    """Each turn when it has come. An outcome is kept for later jobs, and must be the person's own: what is
+    not ready at its turn is made behind the others, at an edge of the grid, and the chunk is late."""
+    if not grid.padded:
+        yield from people
+        return
+    turns, missed = sorted({*own, *people}), []
+    for turn in turns:
+        if grid.wait_for(turn - own.start):
+            yield turn
+        else:
+            missed.append(turn)
+    place = turns[-1] - own.start
+    for turn in missed:
+        place += 1
+        while not grid.wait_for(place):
+            place += 1
+        yield turn
 
 
 def people_of(zone: WorkerZone, chunk: Chunk, level: ParticipantLevel) -> Mapping[int, str]:

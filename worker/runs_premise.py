@@ -1,7 +1,8 @@
 """What a certificate says of how runs were kept from each other: the premise of its guarantee.
 
 All of it is public: what the policy chose, how workers are set up, and whether a release came at its time,
-which everybody sees. Whether each turn of the grid was kept is not said: it can depend on the data.
+which everybody sees. How many runs were not ready at their turn is not said: it can depend on the data. They
+count as failed runs, and where a job asks for the number of those it is among the noised ones.
 """
 
 from __future__ import annotations
@@ -13,10 +14,13 @@ from typing import Any
 
 from domain.channels import ALL_CHANNELS, ChannelName, left_open, ordered, premise
 from domain.dataset import Dataset
+from domain.dataset.person_size import unstated
 from domain.image import SyscallTable
 from domain.isolation import Isolation
 from domain.job import Job, JobRequest
 from domain.surroundings import Backend, Surroundings
+
+MISSED_TURNS = "a run that is not ready at its turn is not made and counts as failed; how many is not said"
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,8 @@ def runs_premise(job: Job, dataset: Dataset, on_record: RunsOnRecord) -> dict[st
         "openChannels": list(channels),
         "sentence": f"{policy.isolation.sentence} {premise(channels)}",
     }
+    if policy.timing.mode == "padded":
+        said |= {"missedTurns": MISSED_TURNS, "noMostOf": list(unstated(dataset.declaration))}
     if job.due_at is not None and policy.timing.mode == "padded" and on_record.published_at is not None:
         said |= {"dueAt": _at(job.due_at), "onTime": on_record.published_at <= job.due_at}
     return said

@@ -1,10 +1,13 @@
 """When the runs of a chunk may start. A run can read the clock, which must not tell it what others took.
 
-Padded: run number n starts n quanta after the first, however short its predecessors were. A quantum has room
-for the wall limit and for carrying files in and out. Should a busy host need longer all the same, that run
-and all after it start whole quanta later, so that lateness shows in whole quanta only. Without a grid runs
-follow each other at once: on a twin, and on data whose policy says `coarse`, which every surface that shows
-such a job explains.
+Padded: run number n starts n quanta after the first, however short its predecessors were, or not at all. A
+quantum has room for the wall limit and for carrying files in and out. What is not ready at its turn, because
+a predecessor was slow to die or its own input slow to come, is not made: it counts as a failed run, and those
+after it keep their turns. Only the first turn of a chunk can be put off, by whole quanta and with all that
+follow: before it nothing but the platform's own code has worked, within bounds that are public.
+
+Without a grid runs follow each other at once: on a twin, and on data whose policy says `coarse`, which every
+surface that shows such a job explains.
 """
 
 from __future__ import annotations
@@ -12,12 +15,9 @@ from __future__ import annotations
 import logging
 import math
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 log = logging.getLogger(__name__)
-
-ON_TIME_S = 0.05
-"""A start this much behind its edge is the host's own unrest."""
 
 
 @dataclass
@@ -27,16 +27,35 @@ class TimeGrid:
     start: float
     quantum_s: float
     padded: bool
+    _has_begun: bool = field(default=False, init=False)
 
-    def wait_for(self, turn: int) -> None:
-        """Return at the edge of this turn; at once where there is no grid."""
+    def wait_for(self, turn: int) -> bool:
+        """Return at the edge of this turn, and whether all was ready by then; without a grid at once, and it
+        was."""
         if not self.padded:
-            return
+            return True
+        if not self._has_begun:
+            self._has_begun = True
+            self._put_off(turn)
+        is_ready = time.monotonic() <= self._edge(turn)
+        self._sleep_until(turn)
+        return is_ready
+
+    def end(self, turns: int) -> None:
+        """Return when so many turns are over; where the last one took longer, whole quanta later, for whoever
+        has the host next reads the clock."""
+        if self.padded:
+            self._put_off(turns)
+            self._sleep_until(turns)
+
+    def _put_off(self, turn: int) -> None:
         late_s = time.monotonic() - self._edge(turn)
-        if late_s > ON_TIME_S:
+        if late_s > 0:
             quanta = math.ceil(late_s / self.quantum_s)
             self.start += quanta * self.quantum_s
-            log.warning("a turn of the time grid began %d quanta late: this host is too busy for it", quanta)
+            log.warning("a chunk is %d turns of the time grid late: this host is too busy for it", quanta)
+
+    def _sleep_until(self, turn: int) -> None:
         while (left := self._edge(turn) - time.monotonic()) > 0:
             time.sleep(left)
 

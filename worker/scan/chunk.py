@@ -36,7 +36,7 @@ def scan_chunk(zone: WorkerZone, chunk: Chunk) -> dict[int, bytes]:
     # rows far above the public size make a scan late, never a failure that others would see
     with watched(zone, chunk, None):
         totals = scan(source, request, dataset.declaration, key=choice_key(zone, dataset), limits=limits)
-        grid.wait_for(1)
+        grid.end(1)
     return {0: pack_sums(totals)}
 
 

@@ -35,7 +35,7 @@ def count_chunk(zone: WorkerZone, chunk: Chunk) -> dict[int, bytes]:
             except PlatformError as error:
                 raise ScanFailed(f"a table could not be counted: {error}") from None
             totals += count(source, wanted, key=key, limits=limits)
-        grid.wait_for(1)
+        grid.end(1)
     return {0: pack_sums(totals)}
 
 

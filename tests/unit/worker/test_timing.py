@@ -13,7 +13,9 @@ from domain.schedule import JOB_OVERHEAD_S, OPENING_S, Schedule
 from worker import time_grid
 from worker.chunk import Chunk, grid_of
 from worker.order import limits_for, order_for
+from worker.participant_chunk import _made
 from worker.sandbox.protocol import Audience
+from worker.time_grid import TimeGrid
 
 
 @dataclass
@@ -80,26 +82,53 @@ def test_coarse_runs_do_not_wait(clock: Clock) -> None:
     assert clock.naps == 0
 
 
-def test_a_late_turn_waits_for_the_next_edge_and_so_do_all_after_it(
+def test_a_chunk_whose_opening_was_late_begins_whole_turns_later(
     clock: Clock, caplog: pytest.LogCaptureFixture
 ) -> None:
     late = chunk(clock, PADDED, claimed_ago_s=60)
     grid, quantum_s = grid_of(late), late.schedule.quantum_s
     first, before = late.claimed_at + late.schedule.first_run_s, clock.now
     edges = []
-    for turn in (2, 3):
-        grid.wait_for(turn)
+    for turn in (0, 1):
+        assert grid.wait_for(turn)
         edges.append((clock.now - first) / quantum_s)
     assert edges == pytest.approx([round(edges[0]), round(edges[0]) + 1])
     assert 0 < first + edges[0] * quantum_s - before <= quantum_s + 1e-6
-    assert caplog.text.count("quanta late") == 1
+    assert caplog.text.count("is too busy for it") == 1
 
 
-def test_a_turn_that_is_late_by_little_is_on_time(clock: Clock) -> None:
-    grid = grid_of(chunk(clock, PADDED))
-    grid.start = clock.now - 0.02
-    grid.wait_for(0)
-    assert clock.naps == 0
+def test_what_is_not_ready_at_its_turn_is_not_made_and_the_others_keep_theirs(clock: Clock) -> None:
+    padded = chunk(clock, PADDED)
+    grid, quantum_s = grid_of(padded), padded.schedule.quantum_s
+    first = clock.now + padded.schedule.first_run_s
+    made = []
+    for turn, took in enumerate((0.5, 1.01, 0, 0.9, 0.9, 0.9)):  # turn 1 is slow to end
+        if grid.wait_for(turn):
+            made.append(turn)
+            assert clock.now == pytest.approx(first + turn * quantum_s)
+            clock.now += took * quantum_s
+    assert made == [0, 1, 3, 4, 5]
+    grid.end(6)
+    assert clock.now == pytest.approx(first + 6 * quantum_s)
+
+
+def test_a_chunk_that_ends_late_ends_at_an_edge(clock: Clock) -> None:
+    padded = chunk(clock, PADDED)
+    grid, quantum_s = grid_of(padded), padded.schedule.quantum_s
+    assert grid.wait_for(0)
+    clock.now += 2.5 * quantum_s
+    grid.end(1)
+    assert clock.now - padded.claimed_at == pytest.approx(padded.schedule.first_run_s + 3 * quantum_s)
+
+
+def test_a_person_who_is_not_ready_at_their_turn_gets_one_behind_the_others(clock: Clock) -> None:
+    people = {turn: f"p{turn}" for turn in (4, 5, 7)}
+    grid = TimeGrid(start=clock.now + 1, quantum_s=1, padded=True)
+    made = []
+    for turn in _made(grid, range(4, 8), people):
+        made.append((turn, round(clock.now - 5_001)))
+        clock.now += 1.5 if turn == 4 else 0.5
+    assert made == [(4, 0), (6, 2), (7, 3), (5, 4)]
 
 
 def test_what_is_kept_for_messages_and_the_release() -> None:
