@@ -1,10 +1,11 @@
 """Whether a heavy person shows in the time of a padded release: pairs of neighbours on the embedded stack.
 
-    python benchmarks/neighbours.py [--pairs 20] [--rows 1500000] [--most 1000] [--load 0]
+    python benchmarks/neighbours.py [--pairs 20] [--rows 1500000] [--most 1000] [--load 0] [--at-once]
 
 Half of the pairs differ in whether somebody with so many rows is there, half in whether somebody has so many
 or ten. `--most 0` declares no `most_rows`, which is the control. `--load` starts so many busy processes
-beside. Prints for each release how many ticks after its due time it came.
+beside. `--at-once` submits the two jobs of a pair together, to a platform with two slots on one host.
+Prints for each release how many ticks after its due time it came.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ import tempfile
 import time
 import uuid
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -139,10 +142,10 @@ def host_of_its_own() -> Iterator[None]:
             stack.default_scratch_root = own
 
 
-def main(*, pairs: int, rows: int, most: int, load: int) -> None:
+def main(*, pairs: int, rows: int, most: int, load: int, at_once: bool) -> None:
     work = Path(tempfile.mkdtemp(prefix="dpgate-bench-"))
     try:
-        with host_of_its_own(), Stack(Home(work / "home"), slots=1) as platform:
+        with host_of_its_own(), Stack(Home(work / "home"), slots=2 if at_once else 1) as platform:
             with platform.client() as operator:
                 holder = operator.add_user("holder", "rights_holder")["token"]
                 researcher = operator.add_user("researcher", "data_user")["token"]
@@ -153,16 +156,17 @@ def main(*, pairs: int, rows: int, most: int, load: int) -> None:
                     add_dataset(theirs, folder, declared(name, most), deliveries=platform.home.deliveries)
                     print(f"{name}: imported in {time.monotonic() - started:.1f} s", flush=True)
                 with busy(load):
-                    _compare(platform, ours, pairs)
+                    _compare(platform, ours, pairs, at_once=at_once)
     finally:
         shutil.rmtree(work, ignore_errors=True)
 
 
-def _compare(platform: Stack, client: Client, pairs: int) -> None:
+def _compare(platform: Stack, client: Client, pairs: int, *, at_once: bool) -> None:
     alike, late = 0, 0
     for number in range(pairs):
         before = ("absent", "light")[number % 2]
-        ticks = [ticks_late(platform, client, name) for name in (before, "heavy")]
+        with ThreadPoolExecutor(2 if at_once else 1) as pool:
+            ticks = list(pool.map(partial(ticks_late, platform, client), (before, "heavy")))
         alike += ticks[0] == ticks[1]
         late += sum(tick > 0 for tick in ticks)
         load = os.getloadavg()[0]
@@ -178,4 +182,5 @@ if __name__ == "__main__":
     parser.add_argument("--rows", type=int, default=1_500_000)
     parser.add_argument("--most", type=int, default=1000)
     parser.add_argument("--load", type=int, default=0)
+    parser.add_argument("--at-once", action="store_true")
     main(**vars(parser.parse_args()))

@@ -10,6 +10,8 @@ as many turns as there may be people, taken or not. Chunks of group runs follow 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from domain.model import Model
 
@@ -21,6 +23,8 @@ JOB_OVERHEAD_S = 2.0
 # is for messages and the release.
 OPENING_S = 1.0
 STAGING_S_PER_PERSON = 1 / 20_000
+# Until a chunk that found no free slot asks again.
+QUEUEING_S = 3.0
 # No chunk runs longer, so that a redelivered or re-queued chunk never waits for hours.
 LONGEST_CHUNK_S = 900.0
 # Nor has a chunk of the participant level more turns: a slot renews itself after some hundred runs, and a run
@@ -96,6 +100,11 @@ class Schedule(Model):
         return range(first, min(first + self.chunk_size, self.runs))
 
     @property
+    def width(self) -> int:
+        """Chunks that are at work at once."""
+        return min(self.slots, max(self.participant_chunks, self.group_chunks))
+
+    @property
     def staging_s(self) -> float:
         return self.first_run_s + JOB_OVERHEAD_S - OPENING_S
 
@@ -127,6 +136,25 @@ class Schedule(Model):
     def _share(self, count: int, quantum_s: float) -> int:
         even = math.ceil(count / self.slots)
         return max(1, min(even, int(LONGEST_CHUNK_S // quantum_s)))
+
+
+@dataclass(frozen=True)
+class Busy:
+    """A job that runs: it has so many of the platform's slots, at the most until it is due."""
+
+    due: float
+    slots: int
+
+
+def begins_at(*, now: float, busy: Sequence[Busy], slots: int, capacity: int) -> float:
+    """When so many of the platform's slots are free for a job that is charged now, for all that is public."""
+    busy = [job for job in busy if job.due > now]
+    ends = sorted({now, *(job.due + QUEUEING_S for job in busy)})
+    return next((end for end in ends if _taken_at(end, busy) + slots <= capacity), ends[-1])
+
+
+def _taken_at(moment: float, busy: Sequence[Busy]) -> int:
+    return sum(job.slots for job in busy if job.due + QUEUEING_S > moment)
 
 
 def padded_time(*, due: float, finished: float, late_tick_s: float) -> float:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import logging
-from datetime import timedelta
+import math
+from collections.abc import Iterable
+from datetime import UTC, datetime
 
 from domain.dataset import Dataset
 from domain.image import SyscallTable
 from domain.isolation import Isolation
 from domain.job import Job, JobRequest, Reason
+from domain.schedule import Busy, Schedule, begins_at
 from domain.states import Actor, JobState
-from store import apart, datasets, images, jobs, runs, workers
+from store import apart, datasets, images, jobs, runs, turn, workers
 from worker.neighbours import why_not_beside
 from worker.readiness import FINAL, refusal
 from worker.sandbox.choice import counts_all_memory
@@ -83,13 +86,26 @@ def put_back(zone: WorkerZone, job: Job, reason: Reason) -> None:
 
 
 def charge(zone: WorkerZone, job: Job) -> bool:
-    """PREPARING -> RUNNING: the budget is spent before any run sees data. Fixes the time of release."""
+    """PREPARING -> RUNNING: the budget is spent before any run sees data. Fixes the time of release, which is
+    counted from when the jobs before it are due and there are slots: both are public."""
     with zone.database.transaction() as connection:
+        jobs.get(connection, job.id, lock=True)
+        turn.take(connection)  # of two charges at once, the second sees the first
         dataset = datasets.of_job(connection, job)
         now = zone.now()
         alone = dataset.declaration.policy.isolation is Isolation.EXCLUSIVE
         slots = min(zone.settings.hosts, zone.settings.slots) if alone else zone.settings.slots
         schedule = job.request.schedule(dataset.declaration, slots=slots)
+        before = [
+            jobs.get(connection, each)
+            for each in jobs.in_state(connection, JobState.RUNNING, now=now, for_s=0)
+        ]
+        begins = begins_at(
+            now=now.timestamp(),
+            busy=_busy(zone, [(each, datasets.of_job(connection, each)) for each in before]),
+            slots=_taken(zone, dataset, schedule),
+            capacity=zone.settings.slots,
+        )
         charged = jobs.move(
             connection,
             job.id,
@@ -101,11 +117,28 @@ def charge(zone: WorkerZone, job: Job) -> bool:
             reason=None,
             slots=schedule.slots,
             charged_at=now,
-            due_at=now + timedelta(seconds=schedule.visible_after_s),
+            due_at=datetime.fromtimestamp(begins + schedule.visible_after_s, UTC),
         )
         if charged:
             runs.plan(connection, job_id=job.id, count=schedule.chunks)
         return charged
+
+
+def _busy(zone: WorkerZone, running: Iterable[tuple[Job, Dataset]]) -> list[Busy]:
+    found = []
+    for job, dataset in running:
+        assert job.due_at is not None
+        schedule = job.request.schedule(dataset.declaration, slots=job.slots or zone.settings.slots)
+        found.append(Busy(job.due_at.timestamp(), _taken(zone, dataset, schedule)))
+    return found
+
+
+def _taken(zone: WorkerZone, dataset: Dataset, schedule: Schedule) -> int:
+    """Of the platform's slots. Runs that are alone on their host take all of that."""
+    settings = zone.settings
+    is_alone = dataset.declaration.policy.isolation is Isolation.EXCLUSIVE
+    of_a_run = math.ceil(settings.slots / min(settings.hosts, settings.slots)) if is_alone else 1
+    return min(settings.slots, schedule.width * of_a_run)
 
 
 def send(zone: WorkerZone, job: Job) -> None:

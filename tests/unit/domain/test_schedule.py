@@ -23,7 +23,16 @@ from domain.errors import InvalidRequest
 from domain.model import parse
 from domain.pipeline import OutputFile
 from domain.policy import Timing
-from domain.schedule import LONGEST_CHUNK_S, MOST_TURNS, Schedule, coarse_time, padded_time
+from domain.schedule import (
+    LONGEST_CHUNK_S,
+    MOST_TURNS,
+    QUEUEING_S,
+    Busy,
+    Schedule,
+    begins_at,
+    coarse_time,
+    padded_time,
+)
 from domain.shape import Shape, lock
 from worker.sandbox.core.slot import RUNS_PER_SUPERVISOR
 
@@ -183,3 +192,20 @@ def test_large_formats_take_their_readers_time():
     shape = Shape(files=(lock(output, header + bytes(64**3), {}),) * 8)
     manifest = make_manifest()
     assert carrying.carrying_s(manifest, shape) == pytest.approx(8 * (0.2 + 64**3 / 2**23) - 0.25, abs=0.001)
+
+
+BEGINS = (
+    ("nobody else", [], 2, 100),
+    ("there is room beside it", [Busy(150, 1)], 1, 100),
+    ("all slots are taken", [Busy(150, 2)], 1, 150 + QUEUEING_S),
+    ("it needs both", [Busy(150, 1), Busy(170, 1)], 2, 170 + QUEUEING_S),
+    ("the first that is free is enough", [Busy(150, 1), Busy(170, 1)], 1, 150 + QUEUEING_S),
+    ("one that is late says nothing", [Busy(99, 2)], 2, 100),
+    ("more than there are, after all others", [Busy(150, 1)], 5, 150 + QUEUEING_S),
+)
+
+
+def test_a_job_is_due_when_those_before_it_are_over(subtests: pytest.Subtests):
+    for title, busy, slots, begins in BEGINS:
+        with subtests.test(title):
+            assert begins_at(now=100, busy=busy, slots=slots, capacity=2) == begins
