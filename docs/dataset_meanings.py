@@ -21,7 +21,7 @@ DATASET: dict[str, dict[str, str]] = {
         "folders": "With `bids`: whether everybody of the unit's table has a folder. `some`: your word that "
         "not.",
         "most_bytes": "With `bids`: an import keeps no more of anybody's files together, chosen by lot; each "
-        "counts 4,096 beside its bytes. "
+        "counts 65,536 beside its bytes. "
         "[Why](../how-to/register-a-dataset.md#the-most-of-a-person).",
         "profile": "Which registration profile the declaration rests on: looked at when you register, and "
         "kept nowhere. [`dpgate twin profile`](../how-to/profile-a-data-set.md) writes it.",

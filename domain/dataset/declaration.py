@@ -24,7 +24,7 @@ from domain.policy import Policy
 from privacy.cost import Currency
 
 MAX_PUBLIC_BYTES = 8 * 2**20
-LEAST_MOST_BYTES = 4096
+LEAST_MOST_BYTES = 65_536
 
 
 def _is_default(value: object) -> bool:

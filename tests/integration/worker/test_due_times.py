@@ -1,6 +1,9 @@
-"""When jobs are due that are charged while others run: counted from when those are, which is public."""
+"""When jobs are due that are charged while others run, and what becomes of runs that are not ready."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
 
 import pytest
 from zones import Bench, given_heights, submit
@@ -8,12 +11,18 @@ from zones import Bench, given_heights, submit
 from domain.job import Job
 from domain.schedule import QUEUEING_S
 from store import datasets
+from worker import chunk as chunks
+from worker import time_grid
+from worker.chunk import claim_chunk
+from worker.collect import collect, unpack
 from worker.execute import execute
+
+SLOW = 1
 
 
 def charged(bench: Bench) -> tuple[Job, float]:
     """A job that runs, and the seconds of its schedule."""
-    job_id = submit(bench, mechanism={"name": "sample_aggregate", "epsilon": "1", "block_size": 3})
+    job_id = submit(bench, epsilon="1", wall_s=0.5)
     execute(bench.zone, job_id)
     job = bench.job(job_id)
     assert job.slots
@@ -23,11 +32,47 @@ def charged(bench: Bench) -> tuple[Job, float]:
 
 
 def test_a_job_whose_runs_wait_for_the_host_is_not_due_before_it_can_be(sqlite_bench: Bench) -> None:
-    bench = sqlite_bench
-    given_heights(bench, policy={"isolation": "exclusive"})
-    (first, first_s), (second, second_s) = charged(bench), charged(bench)
+    given_heights(sqlite_bench, policy={"isolation": "exclusive"})
+    (first, first_s), (second, second_s) = charged(sqlite_bench), charged(sqlite_bench)
     assert first.charged_at
     assert first.due_at
     assert second.due_at
     assert (first.due_at - first.charged_at).total_seconds() == pytest.approx(first_s)
     assert (second.due_at - first.due_at).total_seconds() == pytest.approx(second_s + QUEUEING_S)
+
+
+@dataclass
+class Clock:
+    """Stands still but for those who wait for an edge of the grid, and for a run that is slow to end."""
+
+    now: float
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
+
+
+def test_a_run_that_is_not_ready_at_its_turn_is_a_default_and_the_chunk_ends_in_time(
+    sqlite_bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given_heights(sqlite_bench, policy={"isolation": "exclusive", "timing": {"mode": "padded"}})
+    job, _ = charged(sqlite_bench)
+    chunk = claim_chunk(sqlite_bench.zone, job.id, 0)
+    assert chunk is not None
+    clock, ended = Clock(chunk.claimed_at), []
+
+    def slow_to_end(*given: Any, **more: Any) -> tuple[int, ...] | None:
+        clock.now += 1.5 * chunk.schedule.quantum_s * (len(ended) == SLOW)
+        ended.append(clock.now)
+        return collect(*given, **more)
+
+    monkeypatch.setattr(time_grid, "time", clock)
+    monkeypatch.setattr(chunks, "collect", slow_to_end)
+    outputs = chunks.run(sqlite_bench.zone, chunk)
+    failed = [run for run, packed in outputs.items() if unpack(packed) is None]
+    assert failed == [SLOW + 1]
+    assert len(outputs) > SLOW + 2
+    taken = chunk.schedule.first_run_s + len(outputs) * chunk.schedule.quantum_s
+    assert clock.now == pytest.approx(chunk.claimed_at + taken)

@@ -199,7 +199,7 @@ def test_parquet_rows_are_cut_too(tmp_path: Path) -> None:
 
 def test_a_declaration_says_where_nothing_bounds_a_person() -> None:
     assert unstated(declared()) == ()
-    assert "does not move the time" in size_sentence(declared())
+    assert "how much a person has does not move the time" in size_sentence(declared())
     assert unstated(declared(None)) == ("visits.csv",)
     assert "visits.csv" in size_sentence(declared(None))
     # what was declared before reads, and digests, as it did
