@@ -18,8 +18,10 @@ from collections.abc import Mapping
 
 from domain.isolation import Isolation
 from domain.query import QueryRequest
+from domain.schedule import JOB_OVERHEAD_S
 from domain.twin_request import TwinRequest
 from store import jobs
+from store.coming import next_release
 from worker.chunk import Chunk, claim_chunk, give_back, keep, run, wanted
 from worker.levels import OutcomeMissing
 from worker.neighbours import why_not_beside
@@ -35,6 +37,7 @@ from worker.zone import WorkerZone
 
 log = logging.getLogger(__name__)
 COME_BACK_S = 2.0
+_PUBLISHING_S = 0.1
 
 
 def execute(zone: WorkerZone, job_id: str) -> None:
@@ -60,6 +63,9 @@ def execute_chunk(zone: WorkerZone, job_id: str, number: int) -> None:
         return
     if not _reaches_everybody(zone, job_id, number, found.isolation):
         return
+    if (left_s := _release_in_s(zone)) is not None:
+        come_back(zone, job_id, number, in_s=left_s + _PUBLISHING_S)
+        return
     with zone.turns.taken(found.isolation) as has_turn:
         if has_turn:
             _execute_in_turn(zone, job_id, number)
@@ -74,6 +80,14 @@ def _reaches_everybody(zone: WorkerZone, job_id: str, number: int, isolation: Is
         log.error("job %s chunk %s waits: %s", job_id, number, reason)
         come_back(zone, job_id, number, in_s=zone.settings.resend_after_s)
     return reason is None
+
+
+def _release_in_s(zone: WorkerZone) -> float | None:
+    """Seconds until a release that is near: were this process at a chunk then, it would wait for the end."""
+    now = zone.now()
+    with zone.database.reading() as connection:
+        at = next_release(connection, now=now, within_s=JOB_OVERHEAD_S)
+    return None if at is None else (at - now).total_seconds()
 
 
 def come_back(zone: WorkerZone, job_id: str, number: int, *, in_s: float) -> None:

@@ -15,7 +15,7 @@ from worker import chunk as chunks
 from worker import time_grid
 from worker.chunk import claim_chunk
 from worker.collect import collect, unpack
-from worker.execute import execute
+from worker.execute import execute, execute_chunk
 
 SLOW = 1
 
@@ -76,3 +76,19 @@ def test_a_run_that_is_not_ready_at_its_turn_is_a_default_and_the_chunk_ends_in_
     assert len(outputs) > SLOW + 2
     taken = chunk.schedule.first_run_s + len(outputs) * chunk.schedule.quantum_s
     assert clock.now == pytest.approx(chunk.claimed_at + taken)
+
+
+def test_no_chunk_is_begun_just_before_a_release(sqlite_bench: Bench) -> None:
+    """One process does both: the release would be seen when the chunk ends."""
+    given_heights(sqlite_bench, policy={"isolation": "exclusive", "timing": {"mode": "padded"}})
+    (first, _), (second, _) = charged(sqlite_bench), charged(sqlite_bench)
+    sqlite_bench.sent.take()
+    execute_chunk(sqlite_bench.zone, first.id, 0)
+    (published,) = sqlite_bench.sent.take()
+    assert published[:2] == ("publish", first.id)
+    sqlite_bench.clock.forward(published[2] - 0.5)
+    execute_chunk(sqlite_bench.zone, second.id, 0)
+    assert sqlite_bench.sent.take() == [("chunk", second.id, 0)], "it comes back"
+    sqlite_bench.deliver((*published[:2], 0.5))
+    execute_chunk(sqlite_bench.zone, second.id, 0)
+    assert [kind for kind, *_ in sqlite_bench.sent.take()] == ["publish"]
