@@ -25,7 +25,7 @@ from domain.model import canonical
 from store.sealing import CHUNK
 from store.snapshots import PersonRows
 from worker.intake.checksums import Open
-from worker.intake.lot import Lot
+from worker.intake.lot import Lot, Winners
 from worker.scan import parquet
 
 PIECE_BYTES = CHUNK
@@ -58,9 +58,9 @@ def order_by_person(table: Table, content: Open, folder: Path, lot: Lot, kept: E
         first = _ended(header, end)
         ordered.write(first)
         sizes = [len(first)]
-        for part in _parts(table, rows, end, folder, parts):
+        for part in _parts(table, rows, end, folder, parts, lot):
             for person in sorted(part):
-                own = b"".join(_kept(table, person, part[person], lot))
+                own = b"".join(part[person].kept())
                 if sizes[-1] + len(own) > PIECE_BYTES:
                     sizes.append(0)
                 digest = hashlib.sha256(first + own).hexdigest()
@@ -96,15 +96,9 @@ def _person_at(table: Table) -> int:
     return next(at for at, each in enumerate(table.columns) if each.kind == "person")
 
 
-def _kept(table: Table, person: str, rows: list[bytes], lot: Lot) -> list[bytes]:
-    if table.most_rows is None:
-        return rows
-    return lot.rows(person, rows, most=table.most_rows, unit=row_unit(table), table=table.path)
-
-
 def _parts(
-    table: Table, rows: Iterator[Row], end: bytes, folder: Path, parts: ExitStack
-) -> Iterator[dict[str, list[bytes]]]:
+    table: Table, rows: Iterator[Row], end: bytes, folder: Path, parts: ExitStack, lot: Lot
+) -> Iterator[dict[str, _All | Winners]]:
     """The rows by person, all at once or some of the people at a time: by a hash of the name, the same in
     every process."""
     column = _person_at(table)
@@ -116,7 +110,7 @@ def _parts(
         if size > _HELD_BYTES:
             break
     else:
-        yield _grouped(first)
+        yield _grouped(first, table, lot)
         return
     files = [_nameless(folder, parts) for _ in range(_PARTS)]
     for person, raw in chain(first, named):
@@ -124,7 +118,7 @@ def _parts(
     first.clear()
     for file in files:
         file.seek(0)
-        yield _grouped(_read_back(file))
+        yield _grouped(_read_back(file), table, lot)
         file.truncate(0)
 
 
@@ -138,11 +132,32 @@ def _put(file: BinaryIO, *contents: bytes) -> None:
         file.write(len(content).to_bytes(_LENGTH, "big") + content)
 
 
-def _grouped(rows: Iterable[tuple[str, bytes]]) -> dict[str, list[bytes]]:
-    found: dict[str, list[bytes]] = {}
+class _All:
+    """The rows of one person, every one of them."""
+
+    def __init__(self) -> None:
+        self._rows: list[bytes] = []
+
+    def add(self, row: bytes) -> None:
+        self._rows.append(row)
+
+    def kept(self) -> list[bytes]:
+        return self._rows
+
+
+def _grouped(rows: Iterable[tuple[str, bytes]], table: Table, lot: Lot) -> dict[str, _All | Winners]:
+    found: dict[str, _All | Winners] = {}
     for person, raw in rows:
-        found.setdefault(person, []).append(raw)
+        own = found.get(person)
+        if own is None:
+            own = found[person] = _All() if table.most_rows is None else _winners(table, person, lot)
+        own.add(raw)
     return found
+
+
+def _winners(table: Table, person: str, lot: Lot) -> Winners:
+    assert table.most_rows is not None
+    return lot.rows(person, most=table.most_rows, unit=row_unit(table), table=table.path)
 
 
 def _read_back(file: BinaryIO) -> Iterator[tuple[str, bytes]]:

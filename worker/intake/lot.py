@@ -1,20 +1,49 @@
 """Which rows and files of a person are kept where they have more than the declaration allows anybody.
 
 A rule that looks at one person alone: the least tickets of the person's own win, whoever else is there. A
-ticket is a keyed hash of the person's name and of the content, as that of a trusted query's limit is
-(`worker/scan/limit.py`), so the choice is fair to every value, and no order of a file has a part in it. The
-key is the worker zone's and a cohort's: the same data registered again keep the same rows, and nobody else
-can foresee which.
+ticket is a keyed hash, as those of a trusted query's limit are (`worker/scan/limit.py`): of the person's name
+and the number of a row among the person's own, so the choice is fair to every row, whatever is in it, and
+wherever rows of others stand. The key is the worker zone's and a cohort's: the same data registered again
+keep the same rows, and nobody else can foresee which.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
-from collections.abc import Mapping, Sequence
+import heapq
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from domain.dataset.person_size import FILE_BYTES, counted_rows
+
+
+class Winners:
+    """The rows of one person, of which no more are held than can be kept."""
+
+    def __init__(self, ticket: Callable[[int], bytes], most: int, unit: int) -> None:
+        self._ticket, self._most, self._unit = ticket, most, unit
+        self._seen = 0
+        self._best: list[tuple[int, int, bytes]] = []  # a heap: the greatest ticket first
+
+    def add(self, row: bytes) -> None:
+        number, self._seen = self._seen, self._seen + 1
+        if counted_rows(len(row), self._unit) > self._most:
+            return  # it fits nowhere
+        entry = (-int.from_bytes(self._ticket(number)), number, row)
+        if len(self._best) < self._most:
+            heapq.heappush(self._best, entry)
+        else:
+            heapq.heappushpop(self._best, entry)
+
+    def kept(self) -> list[bytes]:
+        """In their order: by ticket, up to the first that does not fit any more."""
+        won, left = [], self._most
+        for _, number, row in sorted(self._best, reverse=True):
+            left -= counted_rows(len(row), self._unit)
+            if left < 0:
+                break
+            won.append((number, row))
+        return [row for _, row in sorted(won)]
 
 
 @dataclass(frozen=True)
@@ -23,23 +52,10 @@ class Lot:
 
     key: bytes = field(repr=False)
 
-    def rows(self, person: str, rows: Sequence[bytes], *, most: int, unit: int, table: str) -> list[bytes]:
-        """Those that are kept, in their order: by ticket, each that still fits into `most`."""
-        if sum(counted_rows(len(row), unit) for row in rows) <= most:
-            return list(rows)
-        seen: Counter[bytes] = Counter()
-        tickets = []
-        for row in rows:
-            # equal rows are told apart by their number: each of them has a ticket of its own
-            tickets.append(self._ticket(table, person, str(seen[row]), row))
-            seen[row] += 1
-        kept, left = set(), most
-        for position in sorted(range(len(rows)), key=tickets.__getitem__):
-            counts = counted_rows(len(rows[position]), unit)
-            if counts <= left:
-                kept.add(position)
-                left -= counts
-        return [row for position, row in enumerate(rows) if position in kept]
+    def rows(self, person: str, *, most: int, unit: int, table: str) -> Winners:
+        """Of the person's rows, as they come."""
+        ticket = self.of_row(table)
+        return Winners(lambda number: ticket(person, number), most, unit)
 
     def files(self, person: str, sizes: Mapping[str, int], *, most: int) -> list[str]:
         """The paths that are kept, in their order. Files that differ only behind the first full stop of their
@@ -57,6 +73,10 @@ class Lot:
                 kept.update(together[stem])
                 left -= counts
         return [path for path in sizes if path in kept]
+
+    def of_row(self, table: str) -> Callable[[str, int], bytes]:
+        """Tickets by a person and the number of a row among the person's own: equal rows have one each."""
+        return lambda person, number: self._ticket(table, person, str(number))
 
     def _ticket(self, *texts: str | bytes) -> bytes:
         """Each text says its length first: no two lists of texts spell the same bytes."""

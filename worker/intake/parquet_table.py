@@ -84,7 +84,7 @@ class ParquetTable:
                 Path(target.name),
                 person=person,
                 most=self.table.most_rows,
-                key=self._lot.key,
+                ticket=self._lot.of_row(self.table.path),
             )
             if was_cut:
                 shutil.copyfile(target.name, written)

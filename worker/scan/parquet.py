@@ -5,17 +5,15 @@ Errors of the engine may quote cells, so none of them leaves this file as it is.
 
 from __future__ import annotations
 
+import heapq
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import count
 from pathlib import Path
 from types import MappingProxyType
 
 import duckdb
-
-from worker.scan.cells import Parameters
-from worker.scan.limit import Lot
 
 MEMORY_MIB = 256
 _ROWS = 65_536
@@ -92,30 +90,53 @@ def write_declared(
 
 
 def write_cut(
-    path: Path, columns: Sequence[str], target: Path, *, person: str, most: int, key: bytes
+    path: Path,
+    columns: Sequence[str],
+    target: Path,
+    *,
+    person: str,
+    most: int,
+    ticket: Callable[[str, int], bytes],
 ) -> bool:
-    """A new file in which nobody has more than `most` rows: of whoever has, those with the least tickets.
-    False, and nothing is written, where nobody has."""
-    parameters = Parameters()
-    place, goal = parameters.bind(str(path)), "'" + str(target).replace("'", "''") + "'"
-    whose, names = f"TRIM(CAST({_name(person)} AS VARCHAR))", ", ".join(map(_name, columns))
-    turn = _name(next(name for name in map("turn{}".format, count()) if name not in columns))
-    rows = f"FROM read_parquet({place})"
+    """A new file in which nobody has more than `most` rows: of whoever has, those with the least tickets, by
+    the person and the number of the row among the person's own. False, and nothing written, where nobody has.
+    """
+    place, goal = {"place": str(path)}, "'" + str(target).replace("'", "''") + "'"
+    whose = f"TRIM(CAST({_name(person)} AS VARCHAR))"
+    rows = "FROM read_parquet($place, file_row_number=true)"
     many = f"SELECT {whose} {rows} GROUP BY 1 HAVING count(*) > {most}"
-    # equal rows are told apart by their number among those of their person
-    alike = f"row_number() OVER (PARTITION BY {names}) AS {turn}"
-    theirs = f"SELECT {names}, {alike} {rows} WHERE {whose} IN ({many})"
-    cells = [f"CASE WHEN {each} IS NULL THEN '' ELSE concat('=', {each}) END" for each in map(_name, columns)]
-    order = f"PARTITION BY {whose} ORDER BY {Lot(key, parameters).ticket(whose, turn, *cells)}"
-    kept = f"SELECT {names} {rows} WHERE {whose} NOT IN ({many})"
-    cut = f"SELECT {names} FROM ({theirs}) QUALIFY row_number() OVER ({order}) <= {most}"  # noqa: S608  as above
     with _opened() as connection:
-        if connection.execute(many, {"v0": str(path)}).fetchone() is None:
+        heavy = [name for (name,) in connection.execute(many, place).fetchall()]
+        if not heavy:
             return False
+        theirs = f"SELECT {whose}, file_row_number {rows} WHERE {whose} IN (SELECT unnest($heavy))"
+        found = connection.execute(theirs, {**place, "heavy": heavy})
+        kept = _least(iter(lambda: found.fetchmany(_ROWS), []), most=most, ticket=ticket)
+        names = ", ".join(map(_name, columns))
+        chosen = f"{whose} NOT IN (SELECT unnest($heavy)) OR file_row_number IN (SELECT unnest($kept))"
         connection.execute(
-            f"COPY ({kept} UNION ALL {cut}) TO {goal} (FORMAT parquet, COMPRESSION zstd)", parameters.values
+            f"COPY (SELECT {names} {rows} WHERE {chosen}) TO {goal} (FORMAT parquet, COMPRESSION zstd)",
+            {**place, "heavy": heavy, "kept": kept},
         )
     return True
+
+
+def _least(
+    batches: Iterator[list[tuple[str, int]]], *, most: int, ticket: Callable[[str, int], bytes]
+) -> list[int]:
+    """The places of the rows that win; of each person so many."""
+    seen: Counter[str] = Counter()
+    best: dict[str, list[tuple[int, int]]] = {}
+    for batch in batches:
+        for person, place in batch:
+            drawn = (-int.from_bytes(ticket(person, seen[person])), place)
+            seen[person] += 1
+            own = best.setdefault(person, [])
+            if len(own) < most:
+                heapq.heappush(own, drawn)
+            else:
+                heapq.heappushpop(own, drawn)
+    return sorted(place for own in best.values() for _, place in own)
 
 
 def _changed(number: int, column: str, person: str, kind: str) -> str:

@@ -74,20 +74,29 @@ def test_the_rows_of_everybody_else_are_the_same_ones_whatever_one_person_has(tm
     others = [row for person in PEOPLE if person != "p03" for row in rows_of(person, 9)]
     seen = []
     for amount in (0, 1, 1000):
-        rows = [*rows_of("p03", amount), *others]
-        random.Random(amount).shuffle(rows)
+        rows, draw = list(others), random.Random(amount)
+        for row in rows_of("p03", amount):
+            rows.insert(draw.randrange(len(rows)), row)
         _, snapshot = sealed(delivered(tmp_path / "data", rows), declared(), tmp_path / "area")
         lines = snapshot.table("visits.csv").decode().splitlines()
         seen.append(sorted(line for line in lines if not line.startswith("p03")))
     assert seen[0] == seen[1] == seen[2]
 
 
-def test_the_choice_is_fair_to_every_row_and_does_not_go_by_its_place() -> None:
+def kept_of(rows: list[bytes], *, most: int, key: bytes = KEYS[0]) -> list[bytes]:
+    own = Lot(key).rows("p", most=most, unit=ROW_BYTES, table="t.csv")
+    for row in rows:
+        own.add(row)
+    return own.kept()
+
+
+def test_the_choice_is_fair_to_every_row() -> None:
     rows = [f"p,{number},x\n".encode() for number in range(20)]
     chosen: Counter[bytes] = Counter()
     for key in KEYS:
-        kept = Lot(key).rows("p", rows, most=5, unit=ROW_BYTES, table="t.csv")
-        assert sorted(kept) == sorted(Lot(key).rows("p", rows[::-1], most=5, unit=ROW_BYTES, table="t.csv"))
+        kept = kept_of(rows, most=5, key=key)
+        assert kept == sorted(kept, key=rows.index)
+        assert len(kept) == 5
         chosen.update(kept)
     # of 200 keys each row is expected 50 times; five deviations of a binomial are 31
     assert set(chosen) == set(rows)
@@ -96,17 +105,17 @@ def test_the_choice_is_fair_to_every_row_and_does_not_go_by_its_place() -> None:
 
 def test_equal_rows_are_kept_as_often_as_others() -> None:
     rows = [b"p,same,x\n"] * 10 + [f"p,{number},x\n".encode() for number in range(10)]
-    same = sum(
-        Lot(key).rows("p", rows, most=5, unit=ROW_BYTES, table="t.csv").count(b"p,same,x\n") for key in KEYS
-    )
+    same = sum(kept_of(rows, most=5, key=key).count(b"p,same,x\n") for key in KEYS)
     assert abs(same / len(KEYS) - 2.5) < 0.5
 
 
 def test_a_long_row_counts_as_several() -> None:
     long, short = b"x" * (3 * ROW_BYTES), [b"%d" % number for number in range(9)]
-    kept = LOT.rows("p", [long, *short], most=4, unit=ROW_BYTES, table="t.csv")
-    assert sum(3 if row == long else 1 for row in kept) <= 4
-    assert LOT.rows("p", [long, b"1"], most=4, unit=ROW_BYTES, table="t.csv") == [long, b"1"]
+    for key in KEYS[:20]:
+        kept = kept_of([long, *short], most=4, key=key)
+        assert 0 < sum(3 if row == long else 1 for row in kept) <= 4
+        assert len(kept_of([long, *short], most=2, key=key)) == 2, "one that fits nowhere is in nobody's way"
+    assert kept_of([long, b"1"], most=4) == [long, b"1"]
 
 
 def test_files_that_belong_together_stay_together_within_the_most_bytes() -> None:
@@ -173,28 +182,28 @@ def test_what_a_run_costs_is_the_rows_of_its_own_people(
     assert light < size / 2 < sum(opened) - light
 
 
-def test_parquet_rows_are_cut_too(tmp_path: Path) -> None:
+def test_parquet_rows_are_cut_too_whatever_is_between_them(tmp_path: Path) -> None:
     folder = delivered(tmp_path / "data", [])
     (folder / "visits.csv").unlink()
+    others = " UNION ALL ".join(
+        f"SELECT '{person}' AS who, i::DOUBLE AS score, NULL::VARCHAR AS note FROM range(3) t(i)"
+        for person in PEOPLE[4:]
+    )
+    heavy = "SELECT 'p03' AS who, (i % 90)::DOUBLE AS score, 'same' AS note FROM range({}) t(i)"
+    cut = tmp_path / "cut.parquet"
     kept = []
-    for amount in (2, 500):
+    for rows in (f"{heavy.format(2)} UNION ALL {others}", f"{heavy.format(500)} UNION ALL {others}",
+                 f"{others} UNION ALL {heavy.format(500)}"):  # fmt: skip
         with duckdb.connect(":memory:") as connection:
-            others = " UNION ALL ".join(
-                f"SELECT '{person}' AS who, i::DOUBLE AS score, NULL::VARCHAR AS note FROM range(3) t(i)"
-                for person in PEOPLE[4:]
-            )
-            heavy = f"SELECT 'p03' AS who, (i % 9)::DOUBLE AS score, 'same' AS note FROM range({amount}) t(i)"
-            target = folder / "visits.parquet"
-            connection.execute(f"COPY ({heavy} UNION ALL {others}) TO '{target}' (FORMAT parquet)")
+            connection.execute(f"COPY ({rows}) TO '{folder / 'visits.parquet'}' (FORMAT parquet)")
             found = check_delivery(folder, declared(ending="parquet"), max_file_bytes=2**30, lot=LOT)
             with found.tables["visits.parquet"]() as file:
-                (tmp_path / "cut.parquet").write_bytes(file.read())
-            counted = connection.execute(
-                f"SELECT who, count(*) FROM '{tmp_path / 'cut.parquet'}' GROUP BY 1"
-            ).fetchall()
-            kept.append(dict(counted))
-    assert kept[0] == {"p03": 2, **dict.fromkeys(PEOPLE[4:], 3)}
-    assert kept[1] == {"p03": MOST, **dict.fromkeys(PEOPLE[4:], 3)}
+                cut.write_bytes(file.read())
+            kept.append(sorted(connection.execute(f"SELECT who, score FROM '{cut}'").fetchall()))
+    counts = [Counter(who for who, _ in rows) for rows in kept]
+    assert counts[0] == {"p03": 2, **dict.fromkeys(PEOPLE[4:], 3)}
+    assert counts[1] == {"p03": MOST, **dict.fromkeys(PEOPLE[4:], 3)}
+    assert kept[1] == kept[2]
 
 
 def test_a_declaration_says_where_nothing_bounds_a_person() -> None:
