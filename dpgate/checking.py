@@ -46,6 +46,7 @@ def about_cuts(declared: Declaration, cut: Mapping[str, int]) -> Iterator[str]:
     """What an import will keep less of, in words for the rights holder alone."""
     for place, people in cut.items():
         what = "bytes of files than most_bytes" if place == "files" else f"rows in {place} than most_rows"
-        yield f"{people:,} people have more {what} says; an import keeps as much as it says, by lot."
+        who = "1 person has" if people == 1 else f"{people:,} people have"
+        yield f"{who} more {what} says; an import keeps as much as it says, by lot."
     if declared.policy.timing.mode == "padded" and unstated(declared):
         yield size_sentence(declared)

@@ -13,7 +13,7 @@ from factories import column_fields, make_declaration, table_fields
 from domain.dataset import Declaration
 from domain.dataset.person_size import FILE_BYTES, ROW_BYTES, person_bytes, size_sentence, unstated
 from domain.errors import InvalidRequest
-from dpgate.checking import check_locally
+from dpgate.checking import about_cuts, check_locally
 from store.keys import Keys
 from store.snapshots import Snapshot, SnapshotArea
 from worker.intake import by_person, check_delivery
@@ -226,6 +226,9 @@ def test_the_rights_holder_learns_on_their_machine_how_many_people_are_cut(tmp_p
     rows = rows_of("p03", 6) + rows_of("p04", 500) + rows_of("p05", 5) + [f"p06,1,{'x' * 5 * ROW_BYTES}"]
     folder = delivered(tmp_path / "data", rows)
     assert check_locally(folder, declared()) == {"visits.csv": 3}
+    (line,) = about_cuts(declared(), {"visits.csv": 3})
+    assert line.startswith("3 people have more rows in visits.csv than most_rows says")
+    assert "visits.csv" in next(about_cuts(declared(None), {}))
     assert check_locally(folder, declared(500)) == {}
     with duckdb.connect(":memory:") as connection:
         target = folder / "visits.parquet"
