@@ -82,11 +82,9 @@ CHANNELS: tuple[Channel, ...] = (
         "for, is not made and counts as failed. A busy host can put off a whole chunk, before its first run: "
         "its runs can read that from the clock, and the release is one or more whole ticks late. So is a "
         "person of a participant level whose turn was missed.",
-        "a failed run in place of another person's block, where a run outlives its turn; no run starts off "
-        "its own turn. Before a most of a person was declared, 1.5 million rows of one made a release late 6 "
-        "times of 7",
-        "most_rows and most_bytes in the declaration; generous wall_seconds; an honest nominal size; no "
-        "overload",
+        "a failed run in place of another person's block, where a run outlives its turn. Before a most of a "
+        "person was declared, 1.5 million rows of one made a release late 6 times of 7",
+        "most_rows and most_bytes declared; generous wall_seconds; an honest nominal size; no overload",
         _always,
     ),
     Channel(
@@ -134,8 +132,7 @@ CHANNELS: tuple[Channel, ...] = (
     Channel(
         "image_access_times",
         "The image host-python shows the host's own files, and when programs of the host last read them, "
-        "once a day for each file. A run that makes a worker read what it has not read that day leaves one "
-        "bit.",
+        "once a day for each file. A run that makes a worker read what was not read that day leaves a bit.",
         "none in a trial: such a time moved by the host's own work alone",
         "an image of its own instead of host-python; noatime",
         _always,

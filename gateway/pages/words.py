@@ -9,10 +9,11 @@ WORDS = {
     "delta": "The small probability with which the promise of epsilon may not hold; near zero.",
     "epsilon": "How much one person can change what is published: smaller protects more and costs accuracy.",
     "grant": "A rights holder's permission for a project: one data set, a share of its budget, a last day.",
-    "guarantee": "What is promised about each person whose data are analysed; there are four classes.",
+    "guarantee": "What is promised about each person whose data are analysed; there are four classes. "
+    "What has none, such as a scrambled twin, is marked none.",
     "image": "A root file system in which pipelines run, approved by the operator, named by digest.",
     "mechanism": "How outputs of runs, or sums over rows, become a value that may be released: "
-    "sample_aggregate, trusted_query, pac, stability_calibrated.",
+    "sample_aggregate, trusted_query, twin_counts, pac, stability_calibrated.",
     "nats": "The unit of PAC privacy: how much may be learned about which half was analysed.",
     "pipeline": "Manifest and sources: an image, a command, and declared outputs with bounds.",
     "privacy budget": "The most that all releases together may tell about the people behind a data set.",

@@ -16,12 +16,16 @@ NO_SUCH_NAMES = {"utils", "util", "common", "helpers", "helper", "manager", "man
 
 
 def test_files_hold_one_noun() -> None:
-    # flat tables may be long
-    tables = {"sandbox_images/seccomp/syscalls.py", "store/migrations/versions/0001_foundation.py"}
+    # flat tables may be long, and so may what is handed out as one file
+    longer = {
+        "sandbox_images/seccomp/syscalls.py",
+        "store/migrations/versions/0001_foundation.py",
+        "dpgate/verification.py",
+    }
     long = {
         module.place: lines
         for module in (*modules(), *modules("docs"))
-        if (lines := len(module.path.read_text().splitlines())) > LONGEST_FILE and module.place not in tables
+        if (lines := len(module.path.read_text().splitlines())) > LONGEST_FILE and module.place not in longer
     }
     assert not long
 

@@ -22,6 +22,7 @@ from neighbours import CANARY, CHANGES, TARGET_HEIGHT
 from recording import SURFACES, Transcript, differences
 from typed import LEFT_OUT, TYPED, all_commands
 
+from domain.messages import Message
 from domain.notice import NoticeKind
 
 TOGETHER = "all of it"
@@ -81,12 +82,8 @@ def test_every_figure_is_measured(life: Life) -> None:
 
 
 def test_every_kind_of_message_is_sent(life: Life) -> None:
-    from worker.heartbeat import KINDS
-
     sent = " ".join(one.text for one in life().on("message"))
-    assert not [
-        name for name in (*KINDS, "dpgate.profile", "dpgate.sweep") if f'"task": "{name}"' not in sent
-    ]
+    assert not [name for name in Message if f'"task": "{name}"' not in sent]
 
 
 def test_neighbours_cannot_be_told_apart(life: Life, subtests: pytest.Subtests) -> None:
