@@ -20,8 +20,8 @@ class Isolation(StrEnum):
 _SENTENCES = {
     Isolation.EXCLUSIVE: (
         "While a run goes on, no worker in touch with the platform makes another run of any job, or a "
-        "rehearsal, on its host, so none is beside it to signal to. A job counts on one run at a time: with several slots it "
-        "takes as many times as long."
+        "rehearsal, on its host, so none is beside it to signal to. A job counts on one run at a time: with "
+        "several slots it takes as many times as long."
     ),
     Isolation.SHARED: (
         "Runs go on beside each other, one in each slot, on cores of their own where the host has enough. "
