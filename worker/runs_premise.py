@@ -45,7 +45,7 @@ def runs_premise(job: Job, dataset: Dataset, on_record: RunsOnRecord) -> dict[st
     channels = _open_in(known, is_all=len(known) == len(where))
     if "participant" in job.request.pipeline.manifest.levels:
         channels = ordered((*channels, *policy.accepted_for(job.request.guarantee)))
-    said = {
+    said: dict[str, Any] = {
         "isolation": policy.isolation.value,
         "backends": sorted({place.backend.value for place in known}),
         "systemCalls": sorted({place.syscalls.value for place in known}),
@@ -56,8 +56,12 @@ def runs_premise(job: Job, dataset: Dataset, on_record: RunsOnRecord) -> dict[st
     }
     if policy.timing.mode == "padded":
         said |= {"missedTurns": MISSED_TURNS, "noMostOf": list(unstated(dataset.declaration))}
-    if job.due_at is not None and policy.timing.mode == "padded" and on_record.published_at is not None:
-        said |= {"dueAt": _at(job.due_at), "onTime": on_record.published_at <= job.due_at}
+    if job.slots is not None:
+        said["slots"] = job.slots
+    if on_record.published_at is not None:
+        said["publishedAt"] = _at(on_record.published_at)
+        if job.due_at is not None and policy.timing.mode == "padded":
+            said |= {"dueAt": _at(job.due_at), "onTime": on_record.published_at <= job.due_at}
     return said
 
 

@@ -234,6 +234,8 @@ def test_it_says_on_what_its_guarantee_rests():
         left_open(Surroundings(Backend.WARM, SyscallTable.STRICT, Isolation.EXCLUSIVE))
     )
     assert all(name in signed["sentence"] for name in signed["openChannels"])
+    assert (signed["publishedAt"], "slots" in signed) == (NOW.replace(microsecond=0).isoformat(), False)
+    assert premise_of([PLACE], slots=3)["slots"] == 3
 
 
 def test_chunks_of_several_workers_leave_open_what_any_of_them_does():
