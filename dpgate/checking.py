@@ -8,7 +8,6 @@ from pathlib import Path
 from domain.dataset import Declaration
 from domain.dataset.person_size import size_sentence, unstated
 from domain.errors import InvalidRequest
-from dpgate.delivery.source import MAX_FILE_BYTES
 from dpgate.errors import DpgateError
 
 MADE_UP = bytes(32)
@@ -21,6 +20,7 @@ def check_locally(data: Path, declared: Declaration, *, compares: bool = False) 
 
     `compares` reads everything, and compares it with the checksums that came with it.
     """
+    from dpgate.delivery.source import MAX_FILE_BYTES
     from worker.intake import ImportRefused, check_delivery
     from worker.intake.decisions import Decisions
 
