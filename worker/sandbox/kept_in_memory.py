@@ -13,7 +13,8 @@ from .capacity import size_of
 
 _SHARE = 4  # of the scratch folder's file system, where nobody says how much: one part in so many
 _LARGE_PAGES = Path("/sys/kernel/mm/transparent_hugepage")
-_SWAPS = Path("/proc/swaps")
+_NO_HUGE = "huge=never"
+_SWAPS, _MOUNTS = Path("/proc/swaps"), Path("/proc/self/mountinfo")
 
 
 def room_for_images(scratch_root: Path, *, inputs: int = 0) -> int:
@@ -37,6 +38,8 @@ def why_not_kept(scratch_root: Path) -> str | None:
         return (
             f"{scratch_root} lies on a file system mounted noexec, and programs run from a copy: remount it"
         )
+    if (option := _large_pages_here(root)) is not None:
+        return f"{scratch_root} lies on a file system with {option}: remount it with huge=never"
     if swap_areas() != []:
         return "this host swaps, or does not say that it does not: swapoff -a"
     if _large_pages_for_all():
@@ -52,6 +55,23 @@ def swap_areas() -> list[str] | None:
         return None
 
 
+def _large_pages_here(root: Path) -> str | None:
+    """The option by which the kernel joins pages of files below `root` while a run has them mapped: later
+    runs count fewer faults.
+    """
+    device = os.stat(root).st_dev
+    wanted = f"{os.major(device)}:{os.minor(device)}"
+    for line in _MOUNTS.read_text(errors="replace").splitlines():
+        fields, _, source = line.partition(" - ")
+        if fields.split()[2] == wanted:
+            options = source.split()[-1].split(",")
+            return next((each for each in options if each.startswith("huge=") and each != _NO_HUGE), None)
+    return None
+
+
 def _large_pages_for_all() -> bool:
     switches = (_LARGE_PAGES / "enabled", *_LARGE_PAGES.glob("hugepages-*/enabled"))
+    forced = _LARGE_PAGES / "shmem_enabled"  # whatever a mount of a tmpfs says
+    if forced.exists() and "[force]" in forced.read_text():
+        return True
     return any("[always]" in switch.read_text() for switch in switches if switch.exists())

@@ -15,6 +15,7 @@ from worker.images import in_memory
 from worker.images.held import HeldImages
 from worker.images.in_memory import ImagesInMemory
 from worker.images.store import ImageStore
+from worker.sandbox import kept_in_memory
 from worker.sandbox.capacity import FILE_OVERHEAD
 from worker.sandbox.core.images import HostImage, StoredImage
 from worker.sandbox.kept_in_memory import why_not_kept
@@ -158,3 +159,15 @@ def test_only_a_tmpfs_is_memory():
         reason = why_not_kept(folder)
         assert reason is None or "lies on" not in reason
     assert "lies on" in why_not_kept(Path("/proc"))
+
+
+def test_a_tmpfs_with_large_pages_forgets_how_it_was_written(monkeypatch):
+    """The kernel joins its pages while a run has them mapped."""
+    with folder_in_memory() as folder:
+        found = os.stat(folder).st_dev
+        lines = folder / "mountinfo"
+        line = f"1 1 {os.major(found)}:{os.minor(found)} / /dev/shm rw - tmpfs tmpfs rw,size=1k"
+        monkeypatch.setattr(kept_in_memory, "_MOUNTS", lines)
+        for option, is_large in (("", False), (",huge=never", False), (",huge=within_size", True)):
+            lines.write_text(f"{line}{option}\n")
+            assert ("huge=" in str(why_not_kept(folder))) is is_large, option
