@@ -93,7 +93,11 @@ class Worker:
 
 
 def announce(connection: sa.Connection, presence: Presence, *, now: datetime, skew_s: float) -> None:
-    """A worker has started. A drain that was asked of its name before goes on."""
+    """A worker has started. A drain that was asked of its name before goes on.
+
+    An earlier start of that name which may still make runs, behind another door of this host, stays on record
+    under a name of its own: the two must see each other.
+    """
     values = {
         **{name: getattr(presence, name) for name in Presence.__dataclass_fields__},
         "features": dict(presence.features),
@@ -106,6 +110,7 @@ def announce(connection: sa.Connection, presence: Presence, *, now: datetime, sk
         "ended_at": None,
     }
     if not insert_once(connection, workers, {**values, "drain_ends": False}):
+        _set_aside(connection, presence, now)
         connection.execute(sa.update(workers).where(workers.c.name == presence.name).values(values))
     long_ago = now - FORGOTTEN_AFTER
     connection.execute(
@@ -140,6 +145,12 @@ def note_drained(connection: sa.Connection, *, name: str, start: str, now: datet
     query = _mine(name, start).where(workers.c.drain_asked_at.is_not(None), workers.c.drained_at.is_(None))
     if connection.execute(query.values(drained_at=now, kinds=[])).rowcount == 1:
         audit.append(connection, at=now, actor="worker", action="worker.drained", subject=name)
+
+
+def note_takes_again(connection: sa.Connection, *, name: str, start: str) -> None:
+    """It had drained, and takes what nobody else would: before it does, it counts as there again."""
+    query = _mine(name, start).where(workers.c.drained_at.is_not(None))
+    connection.execute(query.values(drained_at=None))
 
 
 def note_end(connection: sa.Connection, *, name: str, start: str, now: datetime) -> None:
@@ -220,6 +231,18 @@ def is_on_record(connection: sa.Connection, name: str) -> bool:
     return connection.execute(sa.select(workers.c.name).where(workers.c.name == name)).first() is not None
 
 
+def called(connection: sa.Connection, start: str) -> str | None:
+    """The name under which this start is on record."""
+    return connection.scalar(sa.select(workers.c.name).where(workers.c.start == start))
+
+
+def is_from_apart(connection: sa.Connection, name: str, *, host: str | None, door: str | None) -> bool:
+    """Whether who has this name on record takes turns on this host, by another door."""
+    query = sa.select(workers.c.host, workers.c.door).where(workers.c.name == name)
+    row = connection.execute(query).one_or_none()
+    return row is not None and row.host is not None and row.host == host and row.door != door
+
+
 def get(connection: sa.Connection, name: str, *, now: datetime) -> Worker:
     row = connection.execute(sa.select(workers).where(workers.c.name == name)).one_or_none()
     if row is None:
@@ -235,6 +258,24 @@ def listed(connection: sa.Connection, *, now: datetime) -> list[Worker]:
 
 def _mine(name: str, start: str) -> sa.Update:
     return sa.update(workers).where(workers.c.name == name, workers.c.start == start)
+
+
+def name_aside(name: str, start: str) -> str:
+    """Of a start whose name another one has."""
+    return f"{name[:50].rstrip('-')}-{start[:12].rstrip('-')}"
+
+
+def _set_aside(connection: sa.Connection, presence: Presence, now: datetime) -> None:
+    mine = sa.select(workers).where(workers.c.name == presence.name).with_for_update()
+    row = connection.execute(mine).one_or_none()
+    if row is None or not is_from_apart(connection, row.name, host=presence.host, door=presence.door):
+        return
+    # one that is drained may yet take what nobody else would
+    if _state(row, now - row.seen_at) in (WorkerState.ENDED, WorkerState.LOST):
+        return
+    # a drain that was asked of the name holds for both
+    aside = {**row._mapping, "drained_at": None, "name": name_aside(row.name, row.start)}
+    insert_once(connection, workers, aside)
 
 
 def _change(connection: sa.Connection, name: str, **values: Any) -> None:

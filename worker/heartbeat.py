@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import Enum
 from importlib.metadata import version
+from typing import Any
 
 from domain.messages import kind_of
 from domain.operation import WorkKind
@@ -54,10 +55,10 @@ class Heartbeat:
         if (kind := kind_of(message)) in self._on:
             self._on[kind].add(subject)
 
-    def announce(self, database: Database) -> None:
+    def announce(self, database: Database, *, name: str | None = None) -> None:
         """Before the worker takes its first message: from then on others of its host know of it."""
         presence = Presence(
-            name=self.settings.name,
+            name=name or self.settings.name,
             start=self.start,
             version=version("dpgate"),
             python=platform.python_version(),
@@ -78,33 +79,42 @@ class Heartbeat:
         with database.transaction() as connection:
             self._on = workers.still_on(connection, self._on)
             now = database_time(connection)
+            name = self._name(connection)
             known = workers.beat(
                 connection,
-                name=self.settings.name,
+                name=name,
                 start=self.start,
                 kinds=self._kinds(at_work),
                 now=now,
                 skew_s=_skew_s(now),
             )
-            is_taken = not known and workers.is_on_record(connection, self.settings.name)
-        if is_taken:
+            is_replaced = not known and workers.is_on_record(connection, self.settings.name)
+            # by one that does not see its turns: under a name of its own it is seen
+            goes_aside = is_replaced and self._is_apart_from_its_name(connection)
+        if is_replaced or name != self.settings.name:
             log.error("another worker is called %s; give each a DPGATE_WORKER_NAME", self.settings.name)
-        elif not known:
+        if goes_aside:
+            self.announce(database, name=workers.name_aside(self.settings.name, self.start))
+        elif not known and not is_replaced:
             self.announce(database)  # an operator forgot it while it could not be heard
 
     def orders(self, database: Database, *, at_work: Mapping[str, str]) -> Orders:
         """What an operator has asked of this worker, as far as it has got."""
         with database.reading() as connection:
-            asked = workers.drain_asked(connection, self.settings.name)
+            name = self._name(connection)
+            asked = workers.drain_asked(connection, name)
             if asked is None:
                 return Orders.TAKE
             now = database_time(connection)
-            others = workers.others_take_jobs(connection, self.settings.name, now=now)
+            others = workers.others_take_jobs(connection, name, now=now)
             left = {kind for kind, subjects in workers.still_on(connection, self._on).items() if subjects}
             if not others and workers.any_job_taken(connection):
                 left.add(WorkKind.JOBS)
+        if (left or at_work) and others:
+            return Orders.LEAVE
         if left or at_work:
-            return Orders.LEAVE if others else Orders.FINISH
+            self._note_takes_again(database)  # first: others of its host look for it before they begin
+            return Orders.FINISH
         self._note_drained(database)
         asked_at, ends = asked
         # a drain that outlived a restart does not end the worker again: whoever started it wants it there
@@ -114,12 +124,26 @@ class Heartbeat:
     def note_end(self, database: Database) -> None:
         with database.transaction() as connection:
             now = database_time(connection)
-            workers.note_end(connection, name=self.settings.name, start=self.start, now=now)
+            workers.note_end(connection, name=self._name(connection), start=self.start, now=now)
 
     def _note_drained(self, database: Database) -> None:
         with database.transaction() as connection:
             now = database_time(connection)
-            workers.note_drained(connection, name=self.settings.name, start=self.start, now=now)
+            workers.note_drained(connection, name=self._name(connection), start=self.start, now=now)
+
+    def _note_takes_again(self, database: Database) -> None:
+        with database.transaction() as connection:
+            workers.note_takes_again(connection, name=self._name(connection), start=self.start)
+
+    def _name(self, connection: Any) -> str:
+        """Its own, unless a later start took that."""
+        return workers.called(connection, self.start) or self.settings.name
+
+    def _is_apart_from_its_name(self, connection: Any) -> bool:
+        place = self.place
+        return place is not None and workers.is_from_apart(
+            connection, self.settings.name, host=place.host, door=place.door
+        )
 
     def _kinds(self, at_work: Mapping[str, str]) -> set[WorkKind]:
         found = {kind for kind, subjects in self._on.items() if subjects}

@@ -23,7 +23,7 @@ from store.operation_tables import workers as on_record
 from worker import execute as route
 from worker.chunk import claim_chunk
 from worker.execute import execute, execute_chunk
-from worker.heartbeat import Heartbeat
+from worker.heartbeat import Heartbeat, Orders
 from worker.host_turns import HostTurns, Place, place_of
 from worker.neighbours import why_not_beside
 
@@ -155,7 +155,71 @@ def test_other_runs_go_on_beside_a_neighbour_but_not_beside_a_claim_that_must_be
 def test_a_worker_whose_door_was_removed_is_a_neighbour_of_itself(bench, tmp_path):
     turns = HostTurns(tmp_path, "supervised", end_leftovers=lambda: None)
     zone = replace(bench.zone, turns=turns)
+    with bench.database.transaction() as connection:
+        connection.execute(sa.delete(on_record))
     announce(bench, bench.zone.settings.name, turns.place())
     assert why_not_beside(zone, ALONE) is None
     (tmp_path / "turn-door").rename(tmp_path / "gone")
     assert why_not_beside(zone, ALONE) is not None
+
+
+def test_a_neighbour_of_the_same_name_is_seen_and_sees(bench, tmp_path):
+    """As two users who start a worker with no name set: both are called after their host."""
+    mine = bench.zone.settings.name
+    one = Heartbeat(bench.zone.settings, {}, bench.zone.turns.place())
+    one.announce(bench.database)
+    turns = HostTurns(tmp_path, "supervised", end_leftovers=lambda: None)
+    two = Heartbeat(bench.zone.settings, {}, turns.place())
+    two.announce(bench.database)
+    for zone in (bench.zone, replace(bench.zone, turns=turns)):
+        assert mine in str(why_not_beside(zone, ALONE))
+    one.beat(bench.database, at_work={})
+    one.note_end(bench.database)
+    assert why_not_beside(replace(bench.zone, turns=turns), ALONE) is None
+    two.note_end(bench.database)
+    assert why_not_beside(bench.zone, ALONE) is None
+
+
+def test_one_that_was_lost_and_replaced_is_seen_when_it_is_back(bench, tmp_path, caplog):
+    one = Heartbeat(bench.zone.settings, {}, bench.zone.turns.place())
+    one.announce(bench.database)
+    turns = HostTurns(tmp_path, "supervised", end_leftovers=lambda: None)
+    with bench.database.transaction() as connection:
+        long_ago = database_time(connection) - 2 * LOST_AFTER
+        connection.execute(sa.update(on_record).values(seen_at=long_ago))
+    Heartbeat(bench.zone.settings, {}, turns.place()).announce(bench.database)
+    zone = replace(bench.zone, turns=turns)
+    assert why_not_beside(zone, ALONE) is None
+    one.beat(bench.database, at_work={})
+    assert "another worker is called" in caplog.text
+    assert why_not_beside(zone, ALONE) is not None
+
+
+def test_a_drain_of_the_later_one_leaves_the_neighbour_of_the_same_name_at_work(bench, tmp_path):
+    one = Heartbeat(bench.zone.settings, {}, bench.zone.turns.place())
+    one.announce(bench.database)
+    two = Heartbeat(bench.zone.settings, {}, place_of(tmp_path))
+    two.announce(bench.database)
+    drain(bench, bench.zone.settings.name)
+    assert one.orders(bench.database, at_work={}) is Orders.TAKE
+    assert two.orders(bench.database, at_work={}) is Orders.LEAVE
+
+
+def test_a_drained_neighbour_that_finishes_what_nobody_else_would_is_seen(bench, neighbour):
+    place = neighbour()
+    settings = bench.zone.settings.model_copy(update={"worker_name": "neighbour"})
+    drained = Heartbeat(settings, {}, place)
+    drained.announce(bench.database)
+    drain(bench, "neighbour")
+    assert drained.orders(bench.database, at_work={}) is Orders.LEAVE
+    assert why_not_beside(bench.zone, ALONE) is None
+    job_id = charged(bench, ALONE)
+    drain(bench, bench.zone.settings.name)
+    assert drained.orders(bench.database, at_work={}) is Orders.FINISH
+    execute_chunk(bench.zone, job_id, 0)
+    assert is_waiting(bench, job_id)
+
+
+def drain(bench: Bench, name: str) -> None:
+    with bench.database.transaction() as connection:
+        workers.drain(connection, name, ends=False, by="olga", now=database_time(connection))
