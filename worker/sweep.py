@@ -107,8 +107,9 @@ def mend_aggregating(zone: WorkerZone) -> None:
 
 
 def remove_leftovers(zone: WorkerZone) -> None:
-    """What runs had when their worker died: blocks in memory, sandboxes."""
+    """What runs had when their worker died: blocks and images in memory, sandboxes."""
     zone.sandbox.reap()
+    zone.images.remove_leftovers()
 
 
 def remove_unused_outcomes(zone: WorkerZone) -> None:

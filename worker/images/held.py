@@ -51,6 +51,11 @@ class HeldImages:
             and self._memory.why_not() is None
         )
 
+    def remove_leftovers(self) -> None:
+        """Copies in memory that dead workers have left."""
+        if self._memory is not None:
+            self._memory.remove_leftovers()
+
     def close(self) -> None:
         if self._memory is not None:
             self._memory.close()

@@ -6,8 +6,8 @@ run on, with all that names and describes it.
 
 All workers of a host with this scratch folder have one copy: `<scratch>/images/<tree digest>/`. Whoever uses
 it holds a shared lock on that folder until he ends, however he ends. The last one to end in order removes
-it; what the dead have left goes when another copy is made. A copy is no better than its source: who makes
-runs in it verifies it.
+it; what the dead have left goes with a sweep, or when another copy is made. A copy is no better than its
+source: who makes runs in it verifies it.
 """
 
 import errno
@@ -76,6 +76,11 @@ class ImagesInMemory:
             with self._alone():
                 _remove_if_nobody_holds(place)
 
+    def remove_leftovers(self) -> None:
+        """What the dead have left, unless somebody is at the copies just now."""
+        with suppress(FileNotFoundError, BlockingIOError), self._alone(waits=False):
+            self._remove_what_nobody_holds()
+
     def close(self) -> None:
         """Let go of all."""
         if not self._held:
@@ -106,23 +111,27 @@ class ImagesInMemory:
         return None
 
     @contextmanager
-    def _alone(self) -> Iterator[None]:
-        """While nobody else makes, takes or removes a copy."""
-        self._folder.mkdir(mode=0o700, exist_ok=True)
-        self._folder.chmod(_PASSABLE)
+    def _alone(self, *, waits: bool = True) -> Iterator[None]:
+        """While nobody else makes, takes or removes a copy. Without waiting it makes no folder either."""
+        if waits:
+            self._folder.mkdir(mode=0o700, exist_ok=True)
+            self._folder.chmod(_PASSABLE)
         folder = os.open(self._folder, _OPENED)
         try:
-            fcntl.flock(folder, fcntl.LOCK_EX)
+            fcntl.flock(folder, fcntl.LOCK_EX if waits else fcntl.LOCK_EX | fcntl.LOCK_NB)
             yield
         finally:
             os.close(folder)
 
     def _make_room(self, needed: int) -> bool:
         """Remove what the dead have left, finished or not; whether there is room then."""
-        for place in list(self._folder.iterdir()):
-            _remove_if_nobody_holds(place)
+        self._remove_what_nobody_holds()
         taken = sum(_room_of(entry) for entry in walk(self._folder, depth=_DEPTH + 2))
         return taken + needed <= self._most_bytes
+
+    def _remove_what_nobody_holds(self) -> None:
+        for place in list(self._folder.iterdir()):
+            _remove_if_nobody_holds(place)
 
     def _hold(self, place: Path) -> None:
         folder = os.open(place, _OPENED)

@@ -98,6 +98,21 @@ def test_what_the_dead_have_left_goes(image, memory, scratch):
     assert list((scratch / "images").iterdir()) == [copy.rootfs.parent]
 
 
+def test_a_sweep_removes_what_the_dead_have_left(image, memory, scratch, host, open_folder):
+    """Also where no copy is made any more."""
+    none = ImagesInMemory(scratch, most_bytes=0)
+    none.remove_leftovers()
+    assert not list(scratch.iterdir()), "nobody has made a copy here"
+    copy = memory.copy_of(image)
+    for name in (".unfinished", "0" * 64):
+        shutil.copytree(image.rootfs, scratch / "images" / name, symlinks=True)
+    with memory._alone():
+        HeldImages(host, open_folder / "store", none).remove_leftovers()
+        assert len(list((scratch / "images").iterdir())) == 3, "somebody is at them"
+    HeldImages(host, open_folder / "store", none).remove_leftovers()
+    assert list((scratch / "images").iterdir()) == [copy.rootfs.parent]
+
+
 def test_runs_are_made_in_the_copy_which_is_what_is_verified(image, store, memory, host, open_folder, caplog):
     held = HeldImages(host, open_folder / "store", memory)
     assert not held.is_in_memory(image.digest)
