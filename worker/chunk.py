@@ -64,10 +64,11 @@ class Chunk:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a chunk that waits asks of the host: whether its runs must be alone there; and why this worker has
-    to leave it to another, if so."""
+    """What a chunk that waits asks of the host: whether its runs must be alone there, and in which image they
+    are made; and why this worker has to leave it to another, if so."""
 
     isolation: Isolation
+    image_digest: str | None = None
     refusal: Reason | None = None
 
 
@@ -81,7 +82,8 @@ def wanted(zone: WorkerZone, job_id: str, number: int) -> Wanted | None:
         dataset, image = datasets.of_job(connection, job), _image_of(connection, job)
     if not isinstance(job.request, JobRequest):
         return Wanted(Isolation.SHARED)
-    return Wanted(dataset.declaration.policy.isolation, _refusal(zone, job, dataset, image))
+    refusal = _refusal(zone, job, dataset, image)
+    return Wanted(dataset.declaration.policy.isolation, job.image_digest, refusal)
 
 
 def _refusal(zone: WorkerZone, job: Job, dataset: Dataset, image: images.Image | None) -> Reason | None:

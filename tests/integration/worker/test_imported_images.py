@@ -6,7 +6,10 @@ import os
 import shutil
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +31,8 @@ from domain.states import JobState
 from store import images
 from worker.announce import announce_images
 from worker.cancelling import LOOK_EVERY_S
+from worker.execute import execute_chunk
+from worker.host_turns import HostTurns
 from worker.images import in_memory
 from worker.images.store import ImageStore
 from worker.sandbox.core.images import StoredImage
@@ -101,6 +106,33 @@ def test_a_job_in_shell_and_awk_is_released(bench: Bench, image: StoredImage) ->
     said = opened(bench.release(job_id).certificate)["predicate"]["runs"]
     assert "caches" in said["openChannels"]
     assert "page_faults" not in said["openChannels"], "the image was copied to memory"
+
+
+@dataclass(frozen=True)
+class NotingTurns(HostTurns):
+    """The real ones, and a word when one is asked for."""
+
+    note: Callable[[], None] = field(kw_only=True)
+
+    def taken(self, isolation: Isolation) -> AbstractContextManager[bool]:
+        self.note()
+        return super().taken(isolation)
+
+
+def test_a_worker_has_the_image_ready_before_it_takes_a_turn(bench: Bench, image: StoredImage) -> None:
+    """A large image takes longer than a lease has room for, and nobody else should wait for it."""
+    given_heights(bench)
+    job_id = submit(bench, image_digest=image.digest, **awk())
+    bench.deliver(bench.sent.queue.popleft())
+    other, ready = bench.another(), []
+    is_ready = partial(other.zone.images.is_in_memory, image.digest)
+    turns = NotingTurns(**vars(other.zone.turns), note=lambda: ready.append(is_ready()))
+    try:
+        assert not is_ready()
+        execute_chunk(replace(other.zone, turns=turns), job_id, 0)
+    finally:
+        other.close()
+    assert ready == [True]
 
 
 def test_the_standard_table_can_be_approved_too(bench: Bench, image: StoredImage) -> None:
