@@ -22,6 +22,13 @@ half of what was measured on two busy cores."""
 FREE_MIB = 16
 """Of the output folder, where only named outputs of bounded size are read: within every run's overhead."""
 
+FREED_MIB_PER_S = 4096
+"""Of a run's memory and scratch space, which the kernel takes back when it is ended: measured at
+5 GiB a second on two busy cores. A run that wants to be slow to die fills all that it may have."""
+
+FREED_AT_ONCE_MIB = 1024
+"""Within every run's overhead."""
+
 READING_S = {"text": 0.0, "json": 0.05, "npy": 0.05, "mat": 0.5, "nifti": 0.2}
 """Of one file, at the most that its reader takes, doubled."""
 
@@ -36,11 +43,13 @@ PIECE_S, PIECE_MIB = 1 / 250, 1
 
 def carrying_s(manifest: Manifest, shape: Shape) -> float:
     """Seconds of every turn of this pipeline beyond its wall clock limit and the overhead of any run."""
-    size = manifest.resources.output_mib
+    resources = manifest.resources
+    size, held = resources.output_mib, resources.memory_mib + resources.scratch_mib
     is_carried_on = "participant" in manifest.levels
     files = size / MIB_PER_S if is_carried_on else max(0, size - FREE_MIB) / MIB_PER_S
     reading = sum(map(_reading_s, shape.files))
-    return round(files + max(0.0, reading - RUN_OVERHEAD_S / 2), 3)
+    freeing = max(0, held - FREED_AT_ONCE_MIB) / FREED_MIB_PER_S
+    return round(files + freeing + max(0.0, reading - RUN_OVERHEAD_S / 2), 3)
 
 
 def person_s(declaration: Declaration, *, people: int) -> float:

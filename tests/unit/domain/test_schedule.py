@@ -185,6 +185,18 @@ def test_every_turn_has_room_for_the_most_that_a_run_may_write(levels, output_mi
     assert carrying.carrying_s(request.pipeline.manifest, request.shape) == expected
 
 
+@pytest.mark.parametrize(
+    ("memory_mib", "scratch_mib", "expected"), [(512, 64, 0), (960, 64, 0), (4096, 1024, 1), (9216, 1, 2)]
+)
+def test_every_turn_has_room_for_the_end_of_a_run_that_has_filled_its_memory(
+    memory_mib, scratch_mib, expected
+):
+    resources = {"wall_seconds": 2, "memory_mib": memory_mib, "scratch_mib": scratch_mib}
+    request = make_job_request()
+    manifest = make_manifest(resources=resources)
+    assert carrying.carrying_s(manifest, request.shape) == pytest.approx(expected, abs=0.001)
+
+
 def test_large_formats_take_their_readers_time():
     header = nifti.new_header((64, 64, 64), kind="u1", zooms=(3, 3, 3))
     volume = {"name": "cube", "lower": 0, "upper": 1, "average": 32}
