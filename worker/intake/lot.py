@@ -2,9 +2,10 @@
 
 A rule that looks at one person alone: the least tickets of the person's own win, whoever else is there. A
 ticket is a keyed hash, as those of a trusted query's limit are (`worker/scan/limit.py`): of the person's name
-and the number of a row among the person's own, so the choice is fair to every row, whatever is in it, and
-wherever rows of others stand. The key is the worker zone's and a cohort's: the same data registered again
-keep the same rows, and nobody else can foresee which.
+and the number of a row among the person's own. So the choice is fair to rows that count as many, whatever is
+in them, and wherever rows of others stand; one that counts as more than others fits less often. The key is
+the worker zone's and a cohort's: the same data registered again keep the same rows, and nobody else can
+foresee which.
 """
 
 from __future__ import annotations
