@@ -160,14 +160,19 @@ class _SampleAggregate:
         self.predicate, self.parameters, chosen = predicate, mechanism["parameters"], mechanism["chosen"]
         self.repeats = int(chosen["repeats"])
         self.blocks = int(mechanism["nominalSize"]) // int(chosen["block_size"])
+        _need(self.repeats >= 1 and int(chosen["block_size"]) >= 1 and self.blocks >= 2, "runs")
         self.runs = self.repeats * self.blocks
         self.epsilon = Fraction(chosen["epsilon"])
-        self.delta = Fraction(chosen["delta"]) if chosen.get("delta") else None
+        self.delta = None if chosen.get("delta") is None else Fraction(chosen["delta"])
+        _need(self.epsilon > 0 and (self.delta is None or 0 < self.delta < 1), "epsilon or delta")
         self.failures = self.epsilon / 20 if chosen.get("count_failures") else Fraction(0)
         names = [output["name"] for output in predicate["outputs"]]
         self.parts = [int(chosen["weights"].get(name, 1)) for name in names]
+        _need(all(part >= 1 for part in self.parts), "weights")
         self.weights = [Fraction(part, sum(self.parts)) for part in self.parts]
-        interval = Fraction(3, 10) if chosen.get("interval") == "sampling" else Fraction(0)
+        self.aggregator = chosen["aggregator"]
+        self.has_sampling = chosen.get("interval") == "sampling"
+        interval = Fraction(3, 10) if self.has_sampling else Fraction(0)
         parts = [(self.epsilon - self.failures) * weight for weight in self.weights]
         self.values = [part * (1 - interval) for part in parts]
         self.quartiles = [part * interval / 2 for part in parts]
@@ -180,6 +185,7 @@ class _SampleAggregate:
         found.compare("weights", self.parameters["weights"], self.parts)
         found.compare("shares of epsilon", self.parameters["shares"], self._shares())
         self._compare_cost(found)
+        self._compare_what_is_shown(found)
         for k, (output, aggregator) in enumerate(zip(outputs, aggregators, strict=True)):
             _compare_grid(output, found)
             if aggregator == "median":
@@ -194,6 +200,18 @@ class _SampleAggregate:
         for diagnostic in self.predicate["diagnostics"]:
             scale = self.repeats / self.failures
             _compare_noise(diagnostic, scale, _laplace_half_width(scale), found)
+
+    def _compare_what_is_shown(self, found: Recomputed) -> None:
+        """Nothing beyond what was paid for, and medians only where they were asked for."""
+        guarantee, outputs = self.predicate["guarantee"], self.predicate["outputs"]
+        found.compare("class", guarantee["class"], "pure_dp" if self.delta is None else "approx_dp")
+        diagnostics = [diagnostic["name"] for diagnostic in self.predicate["diagnostics"]]
+        found.compare("diagnostics", diagnostics, ["failed_runs"] if self.failures else [])
+        sampled = [output["samplingInterval95"] is not None for output in outputs]
+        found.compare("sampling intervals", sampled, [self.has_sampling] * len(outputs))
+        if self.aggregator != "auto":
+            aggregators = [self.aggregator] * len(outputs)
+            found.compare("aggregators", self.parameters["aggregators"], aggregators)
 
     def _compare_mean(self, k: int, output: dict[str, Any], found: Recomputed) -> None:
         """The sum of all runs moves by at most r K cells for one person, and is divided by the runs."""
@@ -241,6 +259,7 @@ class _SampleAggregate:
             return Fraction(0)
         others = sum((e * e / 4 for e in self.quartiles), start=self.failures**2 / 2)
         rho = Fraction(self.parameters["rho"]) - _ceil(others, Fraction(1, 10**12))
+        _need(rho > 0, "rho")
         if not _is_within(rho, epsilon=sum(self.values, start=Fraction(0)), delta=self.delta):
             raise ValueError(f"rho {rho} is more than epsilon and delta allow")
         return rho
@@ -254,31 +273,77 @@ def _compare_query(predicate: dict[str, Any], found: Recomputed) -> None:
     """Counts move by the rows C of a person, sums by C times the bound farthest from zero."""
     mechanism = predicate["mechanism"]
     kind, rows = mechanism["chosen"]["kind"], int(mechanism["parameters"]["rows"])
-    epsilon, cost = Fraction(mechanism["chosen"]["epsilon"]), predicate["guarantee"]["cost"]
-    if "epsilon" in cost:
-        found.compare("cost", Fraction(cost["epsilon"]), epsilon)
+    epsilon, guarantee = Fraction(mechanism["chosen"]["epsilon"]), predicate["guarantee"]
+    _need(epsilon > 0 and rows >= 1, "epsilon or rows")
+    cost = {name: Fraction(amount) for name, amount in guarantee["cost"].items()}
+    found.compare("class", guarantee["class"], "pure_dp")
+    if "rho" not in cost:
+        found.compare("cost", cost, {"epsilon": epsilon})
+    elif kind in _SUMS:
+        # m sums, each of epsilon / m
+        found.compare("cost", cost, {"rho": _ceil(epsilon**2 / (2 * _SUMS[kind]), Fraction(1, 10**12))})
+    else:
+        found.not_derived.append(f"rho of a query of kind {kind}")
     if kind not in _SUMS:
         found.not_derived.append(f"noise and intervals of a query of kind {kind}")
         return
+    _compare_numbers_of_query(kind, predicate, found)
     for output in predicate["outputs"]:
         if output["noiseScale"] is None:
             found.not_derived.append(f"{output['name']}: its interval follows from several noised sums")
             continue
         step, most = Fraction(output["gridStep"]), Fraction(1)
         if kind == "sum":
-            most = max(abs(Fraction(bound)) for bound in mechanism["parameters"]["bounds"][0]) / step
+            low, high = (Fraction(bound) for bound in mechanism["parameters"]["bounds"][0])
+            cells = (high - low) / step
+            found.compare(f"{output['name']}: {_FINE}", _is_fine(step, cells), True)
+            most = max(abs(low), abs(high)) / step
+        else:
+            found.compare(f"{output['name']}: counted in whole numbers", step, Fraction(1))
         scale = rows * _SUMS[kind] * most / epsilon
         _compare_noise(output, scale * step, _laplace_half_width(scale) * step, found)
 
 
-def _compare_grid(output: dict[str, Any], found: Recomputed) -> None:
+def _compare_numbers_of_query(kind: str, predicate: dict[str, Any], found: Recomputed) -> None:
+    """As many as were paid for; the last of each group is a noised sum, with the scale of its noise."""
+    chosen, parameters = predicate["mechanism"]["chosen"], predicate["mechanism"]["parameters"]
+    outputs = predicate["outputs"]
+    groups = int(parameters["groups"]) if chosen.get("by") else 1
+    in_group = int(chosen["bins"]) if kind == "histogram" else _SUMS[kind]
+    found.compare("how many numbers", len(outputs), groups * in_group)
+    found.compare("different numbers", len({output["name"] for output in outputs}), len(outputs))
+    has_scale = [output["noiseScale"] is not None for output in outputs]
+    pattern = [(k + 1) % _SUMS[kind] == 0 for k in range(len(outputs))]
+    found.compare("which numbers have a noise scale", has_scale, pattern)
+
+
+def _need(is_so: bool, what: str) -> None:
+    if not is_so:
+        raise ValueError(f"no mechanism has such {what}")
+
+
+_FINE = "a grid of a million steps or two"
+
+
+def _is_fine(step: Fraction, cells: Fraction | int) -> bool:
     """The step is a power of two, and 2^20 to 2^21 of them lie between the bounds."""
+    powers = all(part & (part - 1) == 0 for part in (step.numerator, step.denominator))
+    return step > 0 and powers and Fraction(cells).denominator == 1 and 2**20 <= cells < 2**21
+
+
+def _compare_grid(output: dict[str, Any], found: Recomputed) -> None:
+    """The grid is as fine as it has to be and spans the bounds, as far as these tell as floats."""
     step, cells = Fraction(output["gridStep"]), int(output["cells"])
-    fine = 2**20 <= cells < 2**21 and (step.numerator & (step.numerator - 1)) == 0
-    found.compare(f"{output['name']}: a grid of a million steps or two", fine, True)
-    width = Fraction(float(output["upper"])) - Fraction(float(output["lower"]))
-    off = abs(width - cells * step) > max(abs(float(output["upper"])), abs(float(output["lower"]))) * 2**-50
+    found.compare(f"{output['name']}: {_FINE}", _is_fine(step, cells), True)
+    low, high = Fraction(float(output["lower"])), Fraction(float(output["upper"]))
+    # each end was rounded to a float
+    rounded = max(abs(low), abs(high)) / 2**52
+    off = abs(high - low - cells * step) > rounded
     found.compare(f"{output['name']}: the grid spans its bounds", off, False)
+    if rounded * 1000 > cells * step:
+        found.not_derived.append(
+            f"{output['name']}: how far its bounds are apart, which are too near each other for floats"
+        )
 
 
 def _compare_noise(output: dict[str, Any], scale: Fraction, half: Fraction | int, found: Recomputed) -> None:

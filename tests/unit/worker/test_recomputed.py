@@ -241,6 +241,104 @@ def test_parameters_that_do_not_fit_each_other_differ(path: tuple[Any, ...], val
     assert recompute(statement).differs
 
 
+def forged(release: Release, changes: dict[tuple[Any, ...], Any]) -> dict[str, Any]:
+    """The signed statement of a release with other things in it."""
+    statement = opened(release.certificate)
+    for path, value in changes.items():
+        place = statement["predicate"]
+        for step in path[:-1]:
+            place = place[step]
+        place[path[-1]] = value(place[path[-1]]) if callable(value) else value
+    return statement
+
+
+OUTPUT, PARAMETERS, COST = ("outputs", 0), ("mechanism", "parameters"), ("guarantee", "cost")
+GAUSSIAN = {"noise": "gaussian", "delta": "0.001"}
+SUM = {"kind": "sum", "column": "age"}
+FORGERIES: dict[str, tuple[Any, dict[tuple[Any, ...], Any]]] = {
+    "a rho far below zero, from which epsilon and delta follow, and no noise": (
+        lambda: of_pipeline(pipeline_request(1, **GAUSSIAN)),
+        {
+            (*PARAMETERS, "rho"): "-1000000", (*PARAMETERS, "noise_scales"): ["0"],
+            (*OUTPUT, "noiseScale"): "0.0", (*OUTPUT, "value"): "0.0",
+            (*OUTPUT, "interval95"): [repr(-(2.0**-21)), repr(2.0**-21)],
+        },
+    ),
+    "gaussian noise that is called pure": (
+        lambda: of_pipeline(pipeline_request(1, **GAUSSIAN)), {("guarantee", "class"): "pure_dp"},
+    ),
+    "quartiles that nobody paid for": (
+        lambda: of_pipeline(pipeline_request(1)), {(*OUTPUT, "samplingInterval95"): ["1.0", "2.0"]},
+    ),
+    "six counts of failed runs for one": (
+        lambda: of_pipeline(pipeline_request(1, count_failures=True)),
+        {("diagnostics",): lambda one: 6 * one},
+    ),
+    "a median where a mean was asked for": (
+        lambda: of_pipeline(pipeline_request(1)),
+        {
+            (*PARAMETERS, "aggregators"): ["median"], (*OUTPUT, "noiseScale"): None,
+            (*PARAMETERS, "rho"): "0.03125",
+        },
+    ),
+    "a query that costs no rho": (lambda: of_query({"kind": "count"}), {COST: {"rho": "0"}}),
+    "a query with a delta": (lambda: of_query(SUM), {COST: {"epsilon": "0.5", "delta": "0.1"}}),
+    "a sum in steps beyond its noise": (
+        lambda: of_query(SUM),
+        {
+            (*OUTPUT, "gridStep"): "1e30", (*OUTPUT, "value"): "1.0", (*OUTPUT, "interval95"): ["1.0", "1.0"],
+        },
+    ),
+    "a sum that tells no noise": (
+        lambda: of_query(SUM), {(*OUTPUT, "noiseScale"): None, (*OUTPUT, "interval95"): ["1.0", "1.0"]},
+    ),
+    "the same count twice": (lambda: of_query({"kind": "count"}), {("outputs",): lambda one: 2 * one}),
+}  # fmt: skip
+
+
+def test_what_only_a_forger_signs_differs(subtests: pytest.Subtests) -> None:
+    for forgery, (release, changes) in FORGERIES.items():
+        with subtests.test(forgery):
+            honest = release()
+            assert found_in(honest).differs == []
+            assert recompute(forged(honest, changes)).differs
+
+
+def test_weights_and_runs_are_at_least_one() -> None:
+    three = of_pipeline(pipeline_request(2))
+    statement = forged(three, {("mechanism", "chosen", "weights"): {"v0": 3, "v1": -1}})
+    (said,) = recompute(statement).differs
+    assert "no mechanism has such weights" in said
+    for path in (("mechanism", "chosen", "repeats"), ("mechanism", "chosen", "block_size")):
+        (said,) = recompute(forged(three, {path: -1})).differs
+        assert "no mechanism has such runs" in said
+    (said,) = recompute(forged(three, {("mechanism", "chosen", "epsilon"): "-1"})).differs
+    assert "no mechanism has such epsilon" in said
+
+
+def narrow(lower: float, upper: float) -> dict[str, Any]:
+    """A statement whose one output has these bounds."""
+    value = {"name": "v0", "lower": lower, "upper": upper}
+    fields = job_request_fields(
+        mechanism=mechanism_fields(), shape={"files": [{"file": "result.tsv", "rows": [["v0"], [None]]}]}
+    )
+    manifest = manifest_fields(outputs=[{"file": "result.tsv", "values": [value]}])
+    fields["pipeline"] = {**fields["pipeline"], "manifest": manifest}
+    return opened(of_pipeline(parse(JobRequest, fields)).certificate)
+
+
+def test_a_grid_spans_its_bounds_as_far_as_floats_tell() -> None:
+    statement = narrow(1e15, 1e15 + 1)
+    found = recompute(statement)
+    assert (found.differs, len(found.not_derived)) == ([], 1)
+    assert "too near each other" in found.not_derived[0]
+    output = statement["predicate"]["outputs"][0]
+    # an eighth of the bounds' width, hence of the noise
+    output["gridStep"], output["cells"] = str(2.0**-23), 2**20
+    assert "v0: the grid spans its bounds" in " ".join(recompute(statement).differs)
+    assert recompute(narrow(0, 3)).not_derived == []
+
+
 def test_the_file_needs_nothing_of_dpgate() -> None:
     tree = ast.parse(Path(verification.__file__).read_text(encoding="utf-8"))
     modules = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
