@@ -154,3 +154,11 @@ def test_a_user_has_one_role_and_cannot_change_it():
     user = parse(User, {"name": "ada", "role": "data_user"})
     with pytest.raises(ValueError, match="frozen"):
         user.role = Role.OPERATOR
+
+
+@pytest.mark.parametrize("role", Role)
+def test_what_the_table_does_not_name_is_refused(role: Role, monkeypatch: pytest.MonkeyPatch) -> None:
+    for permission in Permission:
+        with monkeypatch.context() as patched:
+            patched.delitem(GRANTS, permission)
+            assert not is_allowed(make_user(role=role), permission)
