@@ -84,15 +84,14 @@ class Zygote:
         """Those of the zygote: their numbers, and what is open there."""
         found = set()
         try:
-            names = os.listdir(self._listing)
-        except (FileNotFoundError, ProcessLookupError):
-            names = []
-        if not names:
+            for name in os.listdir(self._listing):
+                copy = kernel.descriptor_of(self._process, int(name))
+                found.add((name, os.readlink(f"/proc/self/fd/{copy}")))
+                os.close(copy)
+        except OSError:  # it ends in this moment
+            found.clear()
+        if not found:
             raise self.ended()
-        for name in names:
-            copy = kernel.descriptor_of(self._process, int(name))
-            found.add((name, os.readlink(f"/proc/self/fd/{copy}")))
-            os.close(copy)
         return found
 
     def ended(self):
