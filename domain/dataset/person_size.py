@@ -38,7 +38,8 @@ def person_bytes(declaration: Declaration) -> int:
 
 def proposed_rows(three_quarters: int) -> int:
     """A most for a table of whose people three quarters have so many rows: four times as many, rounded up to
-    1, 2 or 5 and zeros. It goes by the middle of the people: the heaviest has no part in it."""
+    1, 2 or 5 and zeros. From five people on, the heaviest has no part in it; of fewer it may
+    be theirs."""
     return next((rung for rung in _RUNGS if rung >= 4 * three_quarters), MOST_ROWS)
 
 
@@ -61,8 +62,9 @@ def size_sentence(declaration: Declaration) -> str:
     if not missing:
         return (
             "Room is kept for the most rows and bytes of a person that the declaration states, and no import "
-            "keeps more of anybody: as long as the host keeps up with that, how much a person has does not "
-            "move the time of release."
+            "keeps more of anybody: as long as the host keeps up with that, how many rows and files a person "
+            "has does not move the time of release. The length of a row is not counted in tables with one "
+            "for each person, nor that of text in Parquet: very long ones can make a release late."
         )
     places = ", ".join("people's files" if place == "files" else place for place in missing)
     return (

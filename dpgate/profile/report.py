@@ -116,8 +116,8 @@ def _people(document: ProfileDocument, looked: Sequence[Looked]) -> Iterator[str
             "asks how many of one person count, the contribution limit: more rows mean more noise, and rows "
             "beyond the limit are left out. The draft also asks for most_rows: an import keeps no more of "
             "anybody, and the time of a release rests on it. A number from the protocol is best. The one "
-            "proposed here goes by the middle of the people, not by who has most; it is for you to take or "
-            "not, and public only if you declare it."
+            "proposed here goes by what three quarters of the people have, which with fewer than five may be "
+            "the most of the heaviest; it is for you to take or not, and public only if you declare it."
         )
     rows = []
     for each in looked:

@@ -107,7 +107,8 @@ def test_rho_is_shown_as_epsilon_with_its_condition():
     found = learnable(declaration, {Currency.RHO: 10**10})
     so_far = next(bound for bound in found.bounds if bound.what == SO_FAR)
     # by Bun and Steinke's conversion it would be 0.01 + 2 sqrt(0.01 ln 10^6) = 0.7534
-    assert float(so_far.epsilon) == rho_as_epsilon(10**10, atto_delta=10**12) / 1e6 < 0.63
+    assert Decimal(so_far.epsilon) == Decimal(rho_as_epsilon(10**10, atto_delta=10**12)) / 10**6
+    assert Decimal(so_far.epsilon) < Decimal("0.63")
     assert "Counted as rho" in dict(found.sentences)
 
 

@@ -208,7 +208,8 @@ def test_parquet_rows_are_cut_too_whatever_is_between_them(tmp_path: Path) -> No
 
 def test_a_declaration_says_where_nothing_bounds_a_person() -> None:
     assert unstated(declared()) == ()
-    assert "how much a person has does not move the time" in size_sentence(declared())
+    assert "how many rows and files a person has does not move the time" in size_sentence(declared())
+    assert "that of text in Parquet: very long ones can make a release late" in size_sentence(declared())
     assert unstated(declared(None)) == ("visits.csv",)
     assert "visits.csv" in size_sentence(declared(None))
     # what was declared before reads, and digests, as it did
