@@ -26,6 +26,8 @@ PIPELINE: dict[str, dict[str, str]] = {
         "`.nii` or `.nii.gz`.",
         "values": "The numbers of the file in reading order. At most 20 in all, with Gaussian noise 100.",
         "bounds": "Instead of `values`: bounds by place. Each number takes the first entry that fits.",
+        "constants": "Places as in `bounds` whose numbers are no results: a year, a group's number. "
+        "They stay the twin's, without noise and at no cost.",
         "volume": "Instead of `values`, for `.nii` and `.nii.gz`: averages over a volume.",
     },
     "SelectedBounds": {

@@ -24,6 +24,8 @@ Argument = Annotated[str, StringConstraints(min_length=1, max_length=1000, patte
 ValueName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_.-]{0,63}$")]
 GroupName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_.-]{0,47}$")]
 """Of many values: shorter, since each gets a number behind it."""
+Select = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f]*$")]
+"""A place in a file, as `SelectedBounds` says."""
 
 DEFAULT_OUTPUT_MIB = 16
 
@@ -65,7 +67,7 @@ class SelectedBounds(Model):
     labels, a JSON pointer such as `/model/beta`, a field of a .mat file such as `stats.beta`, or an address.
     """
 
-    select: Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f]*$")]
+    select: Select
     name: GroupName
     lower: Number
     upper: Number
@@ -96,12 +98,16 @@ class VolumeBounds(Model):
 
 class OutputFile(Model):
     """A file below the output folder, and what its numbers are: `values` one by one in reading order, or
-    `bounds` by place, or `volume` for averages over a NIfTI volume."""
+    `bounds` by place, or `volume` for averages over a NIfTI volume.
+
+    `constants` are places as in `bounds` whose numbers are no results: they stay the twin's, like labels.
+    """
 
     file: Annotated[InsidePath, StringConstraints(pattern=ANY_SUFFIX)]
     values: Annotated[tuple[OutputValue, ...], Field(max_length=MAX_VALUES, exclude_if=_is_empty)] = ()
     bounds: Annotated[tuple[SelectedBounds, ...], Field(max_length=MAX_VALUES, exclude_if=_is_empty)] = ()
     volume: Annotated[VolumeBounds | None, Field(exclude_if=_is_none)] = None
+    constants: Annotated[tuple[Select, ...], Field(max_length=MAX_VALUES, exclude_if=_is_empty)] = ()
 
     @model_validator(mode="after")
     def _says_once_what_its_numbers_are(self) -> OutputFile:
@@ -112,6 +118,10 @@ class OutputFile(Model):
             raise ValueError(f"has {' and '.join(said)}; keep one of them")
         if self.volume and self.format != "nifti":
             raise ValueError("volume is for .nii and .nii.gz files; use values or bounds")
+        if self.volume and self.constants:
+            raise ValueError("a volume has no constants; leave them out")
+        if "*" in self.constants:
+            raise ValueError("constants of * leave no result; name a column or a place")
         return self
 
     @property

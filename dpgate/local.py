@@ -92,18 +92,21 @@ def run_on_twin(
     )
 
 
-def outputs_on_twin(
+def tried_on_twin(
     pipeline: Pipeline,
     *,
     declaration: Declaration,
     twin: Path,
     python_env: Path | None = None,
     images: Path | None = None,
-) -> Mapping[str, bytes]:
-    """What the pipeline writes on the whole twin, by path. Raises PipelineFailed."""
+) -> tuple[Mapping[str, bytes], tuple[Mapping[str, bytes], ...]]:
+    """What the pipeline writes on the whole twin, by path, and on each half of its people, without a half on
+    which it fails. Raises PipelineFailed where it fails on the whole."""
     people = _open_twin(declaration, twin)
     with _opened(pipeline, people, twin, python_env, images, _silent) as runs:
-        return outputs_of(pipeline.manifest, runs.run(people.names))
+        whole = outputs_of(pipeline.manifest, runs.run(people.names))
+        halves = [runs.run(people.names[start::2]).outputs for start in (0, 1)]
+        return whole, tuple(half for half in halves if half is not None)
 
 
 def run_plan_on_twin(

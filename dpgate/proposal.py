@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, TypeVar
 
 from domain import whitelist
 from domain.errors import PipelineError
 from domain.model import parse
 from domain.pipeline import OutputFile, Pipeline
-from domain.shape import LOCKS, FileShape, TextShape
+from domain.shape import LOCKS, FileShape, NiftiShape, TextShape
 from dpgate.errors import DpgateError
 from dpgate.pipeline_folder import PipelineFolder, read_text
 from privacy.mechanism import MAX_OUTPUTS
 
 _OPEN = "lower: , upper: "
 _LONGEST_NAME = 40
+_T = TypeVar("_T")
 
 
 def provisional(loaded: PipelineFolder) -> Pipeline:
@@ -32,8 +34,14 @@ def provisional(loaded: PipelineFolder) -> Pipeline:
     return parse(Pipeline, {**loaded.body, "manifest": {**loaded.manifest, "outputs": outputs}})
 
 
-def propose(pipeline: Pipeline, written: Mapping[str, bytes]) -> str:
-    """The YAML of `outputs` for these files of the twin's run; `lower` and `upper` are left to be typed."""
+def propose(
+    pipeline: Pipeline, written: Mapping[str, bytes], halves: Sequence[Mapping[str, bytes]] = ()
+) -> str:
+    """The YAML of `outputs` for these files of the twin's run; `lower` and `upper` are left to be typed.
+
+    `halves` are the files of runs on parts of the twin's people: a number that is the same in all of them is
+    proposed as a constant, and a file that has another shape there is remarked on.
+    """
     lines, names = ["outputs:"], set[str]()
     for output in pipeline.manifest.outputs:
         lines.append(f"  - file: {_quoted(output.file)}")
@@ -43,7 +51,12 @@ def propose(pipeline: Pipeline, written: Mapping[str, bytes]) -> str:
         except PipelineError as error:
             lines.append(f"    # {error}")
             continue
-        lines += _values(output, shape, numbers, names) if shape.numbers else ["    # holds no number"]
+        if not shape.numbers:
+            lines.append("    # holds no number")
+            continue
+        parts = [half.get(output.file, b"") for half in halves]
+        found = _Found(output, shape, numbers, _constant(shape, written[output.file], parts))
+        lines += [*_remarks(shape, parts), *_constants(found), *_values(found, names)]
     return "\n".join(lines) + "\n"
 
 
@@ -64,17 +77,72 @@ def _files(loaded: PipelineFolder) -> Sequence[str]:
     return files
 
 
-def _values(
-    output: OutputFile, shape: FileShape, numbers: Sequence[float | None], names: set[str]
-) -> list[str]:
+@dataclass(frozen=True)
+class _Found:
+    """The numbers of one file on the twin, and which of them do not depend on who is in it."""
+
+    output: OutputFile
+    shape: FileShape
+    numbers: Sequence[float | None]
+    constant: Sequence[bool]
+
+    def results(self, of: Sequence[_T]) -> list[_T]:
+        """What belongs to results, of one entry for each number."""
+        return [each for each, constant in zip(of, self.constant, strict=True) if not constant]
+
+
+def _constant(shape: FileShape, whole: bytes, parts: Sequence[bytes]) -> list[bool]:
+    """Which numbers are the same whoever is in the data. None of them where too little is known, or where
+    nothing would be left."""
+    nothing = [False] * shape.numbers
+    if len(parts) < 2 or isinstance(shape, NiftiShape):
+        return nothing
+    try:
+        runs = [shape.read(content) for content in (whole, *parts)]
+    except PipelineError:
+        return nothing
+    found = [len(set(numbers)) == 1 and None not in numbers for numbers in zip(*runs, strict=True)]
+    return nothing if all(found) else found
+
+
+def _remarks(shape: FileShape, parts: Sequence[bytes]) -> list[str]:
+    for content in parts:
+        try:
+            numbers = shape.read(content)
+        except PipelineError:
+            return [
+                "    # on half of the people it has another shape; a release needs the same for any people"
+            ]
+        if None in numbers:
+            return ["    # on half of the people some of its numbers are missing"]
+    return []
+
+
+def _constants(found: _Found) -> list[str]:
+    """Whole columns where they are constant, else place by place."""
+    if not any(found.constant):
+        return []
+    shape = found.shape
+    columns = shape.columns if isinstance(shape, TextShape) else (None,) * shape.numbers
+    results = set(found.results(columns))
+    places = dict.fromkeys(
+        f"column:{column}" if column is not None and column not in results else address
+        for column, address, constant in zip(columns, shape.addresses, found.constant, strict=True)
+        if constant
+    )
+    chosen = ", ".join(_quoted(place) for place in places)
+    return [f"    constants: [{chosen}]  # the same on each half: no results"]
+
+
+def _values(found: _Found, names: set[str]) -> list[str]:
     """Value by value where there are few, else by place."""
-    hints = _hints(output, shape)
+    hints = found.results(_hints(found.output, found.shape))
     if len(hints) <= MAX_OUTPUTS:
-        rows = zip(hints, shape.addresses, numbers, strict=True)
+        rows = zip(hints, found.results(found.shape.addresses), found.results(found.numbers), strict=True)
         return ["    values:", *(_value(hint, names, address, number) for hint, address, number in rows)]
     lines = [
         f"      - {{select: {_quoted(place)}, name: {_name(hint, names)}, {_OPEN}}}  # {count} numbers"
-        for place, hint, count in _places(output, shape)
+        for place, hint, count in _places(found)
     ]
     return [f"    # {len(hints)} numbers share the loss: Gaussian noise, or fewer", "    bounds:", *lines]
 
@@ -92,23 +160,27 @@ def _hints(output: OutputFile, shape: FileShape) -> list[str]:
     hints = []
     for address, column in zip(shape.addresses, shape.columns, strict=True):
         row = shape.rows[int(address[1:].partition("c")[0]) - 1]
-        words = [word for word in (row[0], column) if word]
+        label = next((cell for cell in row if cell), None)
+        words = [word for word in (label, column) if word]
         hints.append(" ".join(words) or f"{_stem(output)} {address}")
     return hints
 
 
-def _places(output: OutputFile, shape: FileShape) -> list[tuple[str, str, int]]:
+def _places(found: _Found) -> list[tuple[str, str, int]]:
     """Columns, first keys or variables: what `select` may say, words for a name, how many numbers."""
+    shape = found.shape
     if isinstance(shape, TextShape):
         keys = [f"column:{column}" if column else "*" for column in shape.columns]
     else:
         starts = [re.match(r"/[^/]*|[A-Za-z_][A-Za-z0-9_]*", address) for address in shape.addresses]
         keys = [start[0] if start else "*" for start in starts]
-    keys = [key if key.isprintable() else "*" for key in keys]  # a line of YAML
+    keys = [key if key.isprintable() else "*" for key in found.results(keys)]  # a line of YAML
     counts = {
         key: keys.count(key) for key in sorted(set(keys), key=lambda key: (key == "*", keys.index(key)))
     }
-    return [(key, f"{_stem(output)} {key.removeprefix('column:')}", count) for key, count in counts.items()]
+    return [
+        (key, f"{_stem(found.output)} {key.removeprefix('column:')}", count) for key, count in counts.items()
+    ]
 
 
 def _stem(output: OutputFile) -> str:

@@ -102,5 +102,4 @@ def _placing(locked: Shape) -> str | None:
 
 def _files(locked: Shape, values: Sequence[DrawnValue]) -> dict[str, bytes]:
     """The twin's files, with the noised numbers in place of its own."""
-    texts = iter([text(value) for value in values])
-    return {shape.file: shape.write([next(texts) for _ in range(shape.numbers)]) for shape in locked.files}
+    return locked.write([text(value) for value in values])

@@ -12,7 +12,8 @@ from domain.formats import FormatName
 from domain.model import Model
 from domain.pipeline import MAX_VALUES, Manifest, OutputFile
 from domain.shape import json_file, matlab, nifti, npy, text
-from domain.shape.selection import name_values
+from domain.shape.constants import read_results, results_in, write_results
+from domain.shape.selection import constant_places, name_values
 
 MOST_VOLUMES = 16
 
@@ -73,8 +74,39 @@ class Shape(Model):
         try:
             for output, shape in zip(manifest.outputs, self.files, strict=True):
                 name_values(output, shape)
+                if constant_places(output, shape) != _constant(shape):
+                    raise ValueError(f"{output.file} has other constants")
         except ValueError as error:
             raise ValueError(f"{again}: {error}") from None
+
+    @property
+    def places(self) -> list[tuple[str, str]]:
+        """File and address of every result."""
+        return [
+            (file.file, address)
+            for file in self.files
+            for address, is_constant in zip(file.addresses, _constant(file), strict=True)
+            if not is_constant
+        ]
+
+    def read(self, outputs: Mapping[str, bytes]) -> list[float | None]:
+        """The results of a run's files, in the order of every vector of a job; None for one that is missing.
+
+        Raises PipelineError where a file is missing or has another shape.
+        """
+        return [number for file in self.files for number in read_results(file, outputs.get(file.file, b""))]
+
+    def write(self, results: Sequence[str]) -> dict[str, bytes]:
+        """The twin's files by path, with these results in place of its own."""
+        left = iter(results)
+        return {
+            file.file: write_results(file, [next(left) for _ in range(results_in(file))])
+            for file in self.files
+        }
+
+
+def _constant(shape: FileShape) -> tuple[bool, ...]:
+    return tuple(text is not None for text in shape.constants) or (False,) * shape.numbers
 
 
 def lock(output: OutputFile, content: bytes, sources: Mapping[str, bytes]) -> FileShape:
@@ -85,6 +117,8 @@ def lock(output: OutputFile, content: bytes, sources: Mapping[str, bytes]) -> Fi
     shape: FileShape = LOCKS[output.format](output, content, sources)
     try:
         name_values(output, shape)
+        if output.constants:
+            shape = _with_constants(output, shape, content)
     except ValueError as error:
         raise PipelineError(str(error)) from None
     missing = [
@@ -97,3 +131,11 @@ def lock(output: OutputFile, content: bytes, sources: Mapping[str, bytes]) -> Fi
             f"{output.file} holds no finite number at {missing[0]}; on the whole twin each must be there"
         )
     return shape
+
+
+def _with_constants(output: OutputFile, shape: Any, content: bytes) -> FileShape:
+    """The shape with the twin's own text at each place that is declared constant."""
+    places = zip(constant_places(output, shape), shape.texts(content), strict=True)
+    constants = tuple(text if is_constant else None for is_constant, text in places)
+    locked: FileShape = type(shape)(**{**dict(shape), "constants": constants})
+    return locked

@@ -1,10 +1,12 @@
 """The shape of a JSON file: its text on the twin, with places where numbers belong.
 
-A run may order the keys of an object as it likes. With other keys, or a list of another length, it failed.
+A run may order the keys of an object as it likes, leave some out and add others: the numbers below a key that
+it left out are missing. With a list of another length, or none of the twin's numbers, it failed.
 """
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -14,15 +16,16 @@ from pydantic import Field, StringConstraints, model_validator
 
 from domain.errors import PipelineError
 from domain.formats import MAX_BYTES
-from domain.model import InsidePath, Model
+from domain.model import InsidePath
 from domain.pipeline import OutputFile
+from domain.shape.constants import HasConstants
 from domain.shape.json_leaves import Leaf, read_leaves
 from domain.shape.text import MAX_CELLS
 
 MAX_FILE_BYTES = MAX_BYTES["json"]
 
 
-class JsonShape(Model):
+class JsonShape(HasConstants):
     """One output file as the twin's own text, cut where a number belongs."""
 
     format: Literal["json"] = "json"
@@ -35,7 +38,7 @@ class JsonShape(Model):
     @model_validator(mode="after")
     def _is_as_locked(self) -> JsonShape:
         try:
-            parts = _parts(self.file, self.write(["0"] * self.numbers))
+            parts = _parts(self.file, self.write(self.filled))
         except (PipelineError, UnicodeEncodeError):
             raise ValueError("the parts are no JSON file; run `dpgate run` again") from None
         if parts != self.parts:
@@ -56,11 +59,17 @@ class JsonShape(Model):
 
         Raises PipelineError for any other file.
         """
-        leaves = read_leaves(self.file, _text(self.file, content))
-        if _structure(leaves) != _structure(self._leaves):
+        text = _text(self.file, content)
+        found = {leaf.pointer: leaf for leaf in read_leaves(self.file, text)}
+        numbers = [found.get(leaf.pointer) for leaf in self._leaves if leaf.kind == "number"]
+        if not _fits(self._tree, _tree(text)) or not any(numbers):
             raise PipelineError("the file has other keys or lists than the twin's run")
-        found = {leaf.pointer: leaf for leaf in leaves}
-        return [_finite(found[leaf.pointer]) for leaf in self._leaves if leaf.kind == "number"]
+        return [None if leaf is None else _finite(leaf) for leaf in numbers]
+
+    def texts(self, content: bytes) -> list[str]:
+        """The numbers as they are written in the twin's own file."""
+        leaves = read_leaves(self.file, _text(self.file, content))
+        return [leaf.text for leaf in leaves if leaf.kind == "number"]
 
     def write(self, numbers: Sequence[str]) -> bytes:
         """The twin's file with these numbers in place of its own."""
@@ -71,7 +80,15 @@ class JsonShape(Model):
 
     @cached_property
     def _leaves(self) -> list[Leaf]:
-        return read_leaves(self.file, self.write(["0"] * self.numbers).decode())
+        return read_leaves(self.file, self._zeros)
+
+    @cached_property
+    def _tree(self) -> object:
+        return _tree(self._zeros)
+
+    @property
+    def _zeros(self) -> str:
+        return self.write(["0"] * self.numbers).decode()
 
 
 def lock(output: OutputFile, content: bytes, _sources: Mapping[str, bytes]) -> JsonShape:
@@ -94,9 +111,18 @@ def _parts(file: str, content: bytes) -> tuple[str, ...]:
     return (*parts, text[after:])
 
 
-def _structure(leaves: Sequence[Leaf]) -> dict[str, str]:
-    """What a run may not change: where values are, and which lists and objects are empty."""
-    return {leaf.pointer: leaf.kind if leaf.kind in ("list", "object") else "value" for leaf in leaves}
+def _fits(twin: object, run: object) -> bool:
+    """Whether a run changed no list's length, and put no value in the place of a list or an object."""
+    if isinstance(twin, dict):
+        return isinstance(run, dict) and all(_fits(twin[key], run[key]) for key in twin.keys() & run.keys())
+    if isinstance(twin, list):
+        return isinstance(run, list) and len(twin) == len(run) and all(map(_fits, twin, run))
+    return not isinstance(run, dict | list)
+
+
+def _tree(text: str) -> object:
+    """Of a text that is read already; its numbers stay texts, for one may have too many digits for int."""
+    return json.loads(text, parse_int=str, parse_float=str)
 
 
 def _text(file: str, content: bytes) -> str:

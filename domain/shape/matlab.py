@@ -9,9 +9,10 @@ from pydantic import Field, StringConstraints, model_validator
 
 from domain.errors import PipelineError
 from domain.formats import MAX_BYTES
-from domain.model import InsidePath, Model
+from domain.model import InsidePath
 from domain.pipeline import OutputFile
 from domain.shape import matlab4, matlab5, matlab5_write, matlab73
+from domain.shape.constants import HasConstants
 from domain.shape.matlab_reading import Parsed, Version
 from domain.shape.matlab_tree import (
     MOST_ARRAYS,
@@ -23,7 +24,7 @@ from domain.shape.matlab_tree import (
 )
 
 
-class MatlabShape(Model):
+class MatlabShape(HasConstants):
     """One .mat file as the twin's run wrote it, without its numbers.
 
     A file that agrees in names, kinds of arrays, dimensions and nesting has this shape. What its texts and
@@ -39,7 +40,7 @@ class MatlabShape(Model):
     @model_validator(mode="after")
     def _can_be_written(self) -> MatlabShape:
         check_tree(self.variables)
-        self.write(["0"] * self.numbers)
+        self.write(self.filled)
         return self
 
     @property
@@ -60,6 +61,10 @@ class MatlabShape(Model):
         if not same_structure(parsed.variables, self.variables):
             raise PipelineError(f"{self.file} has other variables, fields or dimensions than the twin's run")
         return list(parsed.numbers)
+
+    def texts(self, content: bytes) -> list[str]:
+        """The numbers of the twin's own file, in as many digits as they have."""
+        return [repr(number) for number in self.read(content)]
 
     def write(self, numbers: Sequence[str]) -> bytes:
         """A file of the same version with these numbers, all of class double."""

@@ -63,6 +63,11 @@ class NiftiShape(Model):
         return counts
 
     @property
+    def constants(self) -> tuple[()]:
+        """None: averages over voxels are results."""
+        return ()
+
+    @property
     def numbers(self) -> int:
         return len(self.addresses)
 

@@ -17,8 +17,9 @@ from pydantic import Field, StringConstraints, model_validator
 
 from domain.errors import PipelineError
 from domain.formats import MAX_BYTES
-from domain.model import InsidePath, Model, Whole
+from domain.model import InsidePath, Whole
 from domain.pipeline import OutputFile
+from domain.shape.constants import HasConstants
 from domain.shape.text import MAX_CELLS
 
 MAX_AXES = 8
@@ -47,7 +48,7 @@ class _Header:
     start: int
 
 
-class NpyShape(Model):
+class NpyShape(HasConstants):
     """One array of numbers; the release holds them as 64-bit floats in C order, whatever the twin's kind."""
 
     format: Literal["npy"] = "npy"
@@ -78,6 +79,10 @@ class NpyShape(Model):
         if header.dims != self.dims:
             raise PipelineError("the array has other dimensions than the twin's run")
         return [value if math.isfinite(value) else None for value in _values(self.file, content, header)]
+
+    def texts(self, content: bytes) -> list[str]:
+        """The numbers of the twin's own file, in as many digits as they have."""
+        return [repr(number) for number in self.read(content)]
 
     def write(self, numbers: Sequence[str]) -> bytes:
         """An array of the twin's dimensions with these numbers."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from domain.pipeline import MAX_VALUES, OutputFile, OutputValue, SelectedBounds, VolumeBounds
@@ -24,7 +25,8 @@ class Addressed(Protocol):
 
 
 def name_values(output: OutputFile, shape: Addressed) -> tuple[OutputValue, ...]:
-    """The values of one file in reading order. Raises ValueError when they are not declared as they are."""
+    """The results of one file in reading order. Raises ValueError when they are not declared as they are."""
+    shape = _Results.of(shape, constant_places(output, shape))
     if output.values:
         return _check_count(output, shape)
     if shape.numbers > MAX_VALUES:
@@ -35,6 +37,43 @@ def name_values(output: OutputFile, shape: Addressed) -> tuple[OutputValue, ...]
     if output.volume:
         return tuple(_value(name, output.volume) for name in _volume_names(output.volume, shape.addresses))
     return _by_place(output, shape)
+
+
+def constant_places(output: OutputFile, shape: Addressed) -> tuple[bool, ...]:
+    """For each number of a file whether it is declared constant.
+
+    Raises ValueError for a place without a number, and for a file that keeps no result.
+    """
+    columns = _columns(shape)
+    chosen = [False] * shape.numbers
+    for select in output.constants:
+        taken = [fits(select, *place) for place in zip(shape.addresses, columns, strict=True)]
+        if not any(taken):
+            raise ValueError(
+                f"{output.file}: the constants {select!r} fit no number{_there(shape.addresses)}"
+            )
+        chosen = [one or other for one, other in zip(chosen, taken, strict=True)]
+    if output.constants and all(chosen):
+        raise ValueError(f"{output.file}: all numbers are constants; leave the file out, or name fewer")
+    return tuple(chosen)
+
+
+@dataclass(frozen=True)
+class _Results:
+    """The numbers of a file that are no constants."""
+
+    addresses: tuple[str, ...]
+    columns: tuple[str | None, ...]
+
+    @property
+    def numbers(self) -> int:
+        return len(self.addresses)
+
+    @classmethod
+    def of(cls, shape: Addressed, constant: Sequence[bool]) -> _Results:
+        places = zip(shape.addresses, _columns(shape), constant, strict=True)
+        left = [(address, column) for address, column, is_constant in places if not is_constant]
+        return cls(tuple(address for address, _ in left), tuple(column for _, column in left))
 
 
 def fits(select: str, address: str, column: str | None) -> bool:
@@ -50,10 +89,8 @@ def fits(select: str, address: str, column: str | None) -> bool:
 
 
 def _by_place(output: OutputFile, shape: Addressed) -> tuple[OutputValue, ...]:
-    columns: Sequence[str | None] = getattr(shape, "columns", (None,) * shape.numbers)
-    taken = [
-        _first(output, address, column) for address, column in zip(shape.addresses, columns, strict=True)
-    ]
+    places = zip(shape.addresses, _columns(shape), strict=True)
+    taken = [_first(output, address, column) for address, column in places]
     counts = Counter(entry.name for entry in taken)
     for entry in output.bounds:
         if not counts[entry.name]:
@@ -67,6 +104,12 @@ def _by_place(output: OutputFile, shape: Addressed) -> tuple[OutputValue, ...]:
         name = entry.name if counts[entry.name] == 1 else f"{entry.name}-{met[entry.name]}"
         found.append(_value(name, entry))
     return tuple(found)
+
+
+def _columns(shape: Addressed) -> Sequence[str | None]:
+    """The heading of each number's column, in formats that have any."""
+    found: Sequence[str | None] = getattr(shape, "columns", (None,) * shape.numbers)
+    return found
 
 
 def _first(output: OutputFile, address: str, column: str | None) -> SelectedBounds:

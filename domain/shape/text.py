@@ -5,14 +5,16 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Literal
+from functools import cached_property
+from typing import Annotated, Literal, NamedTuple
 
 from pydantic import Field, StringConstraints, model_validator
 
 from domain.errors import PipelineError
 from domain.formats import MAX_BYTES
-from domain.model import InsidePath, Model
+from domain.model import InsidePath
 from domain.pipeline import OutputFile
+from domain.shape.constants import HasConstants
 
 MAX_FILE_BYTES = MAX_BYTES["text"]
 MAX_CELLS = 4096
@@ -22,10 +24,23 @@ _DELIMITERS = {"tsv": "\t", "csv": ",", "txt": " "}
 
 Label = Annotated[str, StringConstraints(max_length=MAX_LABEL)]
 Cell = Label | None  # None: a number goes here
+Key = tuple[str | float, ...]
 
 
-class TextShape(Model):
-    """One output file as lines of cells; a cell is the twin's own text, or None where a number belongs."""
+class Keys(NamedTuple):
+    """Where the rows below the headings begin, which columns tell them apart, and the line of each row."""
+
+    first: int
+    columns: tuple[int, ...]
+    lines: Mapping[Key, int]
+
+
+class TextShape(HasConstants):
+    """One output file as lines of cells; a cell is the twin's own text, or None where a number belongs.
+
+    Where labels and constants tell the rows apart, a run may write the rows in another order, leave some out
+    and add others; the numbers of a row that it left out are missing. Otherwise it writes as many rows.
+    """
 
     # left out when written: shapes were locked, and questions answered, before there were other formats
     format: Annotated[Literal["text"], Field(exclude=True)] = "text"
@@ -36,7 +51,7 @@ class TextShape(Model):
     def _is_as_locked(self) -> TextShape:
         # a label with a delimiter in it, or one that reads as a number, would stand for another file
         try:
-            rows = _cells(self.file, self.write(["0"] * self.numbers))
+            rows = _cells(self.file, self.write(self.filled))
         except PipelineError as error:
             raise ValueError(str(error)) from None
         if rows != self.rows:
@@ -76,10 +91,16 @@ class TextShape(Model):
 
         Raises PipelineError for any other file.
         """
+        rows = self._in_order(_split(self.file, content))
+        return [
+            None if row is None else _find_number(row[position])
+            for row, position in ((rows[line], position) for line, position in self._places)
+        ]
+
+    def texts(self, content: bytes) -> list[str]:
+        """The numbers as they are written in the twin's own file."""
         rows = _split(self.file, content)
-        if [len(row) for row in rows] != [len(row) for row in self.rows]:
-            raise PipelineError("the file has other rows or columns than the twin's run")
-        return [_find_number(rows[line][position]) for line, position in self._places]
+        return [rows[line][position] for line, position in self._places]
 
     def write(self, numbers: Sequence[str]) -> bytes:
         """The twin's file with these numbers in place of its own."""
@@ -89,6 +110,48 @@ class TextShape(Model):
         delimiter = _delimiter(self.file)
         lines = [delimiter.join(next(left) if cell is None else cell for cell in row) for row in self.rows]
         return ("\n".join(lines) + "\n").encode()
+
+    def _in_order(self, rows: Sequence[Sequence[str]]) -> Sequence[Sequence[str] | None]:
+        """The rows of a run in the twin's order, None for one that is not there."""
+        keys = self._keys
+        if keys.columns and all(len(row) == len(self.rows[0]) for row in rows):
+            found: dict[Key, Sequence[str]] = {}
+            for row in rows[keys.first :]:
+                key = _key([row[column] for column in keys.columns])
+                if key in keys.lines and key in found:
+                    raise PipelineError("the file has a row of the twin's run twice")
+                found[key] = row
+            if found.keys() & keys.lines.keys():
+                return [*rows[: keys.first], *(found.get(key) for key in keys.lines)]
+        if [len(row) for row in rows] != [len(row) for row in self.rows]:
+            raise PipelineError("the file has other rows or columns than the twin's run")
+        return rows
+
+    @cached_property
+    def _keys(self) -> Keys:
+        """The first columns of labels and constants that tell the rows apart, and all of constants alone."""
+        first = 1 if len(self.rows) > 1 and None not in self.rows[0] else 0
+        body = [self._known(line) for line in range(first, len(self.rows))]
+        nothing = Keys(first, (), {})
+        if len(body) < 2 or len({len(row) for row in self.rows}) > 1:
+            return nothing
+        columns: list[int] = []
+        for column in range(len(body[0])):
+            if any(row[column] is None for row in body):
+                continue
+            is_constant = all(self.rows[line][column] is None for line in range(first, len(self.rows)))
+            if is_constant or len({_key_of(row, columns) for row in body}) < len(body):
+                columns.append(column)
+        lines = {_key_of(row, columns): line for line, row in enumerate(body, start=first)}
+        return Keys(first, tuple(columns), lines) if len(lines) == len(body) else nothing
+
+    def _known(self, line: int) -> list[str | None]:
+        """The labels and constants of a row, None where a result belongs."""
+        row: list[str | None] = list(self.rows[line])
+        for (at, column), constant in zip(self._places, self.constants, strict=False):
+            if at == line:
+                row[column] = constant
+        return row
 
 
 def lock(output: OutputFile, content: bytes, _sources: Mapping[str, bytes]) -> TextShape:
@@ -100,6 +163,16 @@ def lock(output: OutputFile, content: bytes, _sources: Mapping[str, bytes]) -> T
         raise PipelineError(
             f"{output.file} has a label of more than {MAX_LABEL} characters or a stray carriage return"
         ) from None
+
+
+def _key_of(row: Sequence[str | None], columns: Sequence[int]) -> Key:
+    return _key([row[column] or "" for column in columns])
+
+
+def _key(cells: Sequence[str]) -> Key:
+    """A row's key, in which 2020 and 2020.0 are the same."""
+    pairs = ((cell, _find_number(cell)) for cell in cells)
+    return tuple(cell if number is None else float(f"{number:.9g}") for cell, number in pairs)
 
 
 def _delimiter(file: str) -> str:

@@ -66,16 +66,16 @@ def run(
 
 
 def print_proposal(folder: Path, *, twin: Path, python_env: Path | None, as_json: bool) -> None:
-    """One run on the whole twin, and the `outputs` that fit what it wrote."""
+    """A run on the whole twin and on each half, and the `outputs` that fit what they wrote."""
     from dpgate import local, proposal
     from dpgate.embedded.home import image_store
 
     pipeline = proposal.provisional(read_pipeline(folder))
     declaration = parse(Declaration, load_twin_declaration(twin), within="declaration")
-    written = local.outputs_on_twin(
+    written, halves = local.tried_on_twin(
         pipeline, declaration=declaration, twin=twin, python_env=python_env, images=image_store()
     )
-    text = proposal.propose(pipeline, written)
+    text = proposal.propose(pipeline, written, halves)
     if as_json:
         print_json({"outputs": text})
         return

@@ -56,16 +56,14 @@ class Results:
     def numbers(self, run: str) -> list[float]:
         """Raises DpgateError, naming the run and the place, for another shape or a number that is missing."""
         files = self.state.read(run)
-        found: list[float] = []
-        for file in self.shape.files:
-            try:
-                numbers = file.read(files[file.file])
-            except PipelineError as error:
-                raise DpgateError(f"group level, {run}: {error}") from None
-            for address, number in zip(file.addresses, numbers, strict=True):
-                if number is None:
-                    raise DpgateError(f"group level, {run}: {file.file} holds no finite number at {address}")
-                found.append(number)
+        try:
+            numbers = self.shape.read(files)
+        except PipelineError as error:
+            raise DpgateError(f"group level, {run}: {error}") from None
+        found = [number for number in numbers if number is not None]
+        if len(found) < len(numbers):
+            file, address = self.shape.places[numbers.index(None)]
+            raise DpgateError(f"group level, {run}: {file} holds no finite number at {address}")
         return found
 
     def merged(self, names: Sequence[str]) -> Samples:
@@ -103,8 +101,7 @@ def draw(
         DrawnValue(name, output, step=grid.step)
         for name, output, grid in zip(names, noised, mechanism.grids, strict=True)
     ]
-    texts = iter([text(value) for value in values])
-    files = {file.file: file.write([next(texts) for _ in range(file.numbers)]) for file in shape.files}
+    files = shape.write([text(value) for value in values])
     return {
         "mechanism": mechanism.mechanism,
         "guarantee": mechanism.guarantee.value,

@@ -42,9 +42,7 @@ def run_whole(pipeline: Pipeline, runs: GroupRuns) -> WholeRun:
     outputs = outputs_of(pipeline.manifest, result)
     seconds = max(runs.participants.longest_s, time.monotonic() - started)
     shape = lock_shape(pipeline, outputs)
-    numbers = tuple(
-        number for file in shape.files for number in file.read(outputs[file.file]) if number is not None
-    )
+    numbers = tuple(number for number in shape.read(outputs) if number is not None)
     said = result.detail.tail if result.detail else ""
     return WholeRun(outputs, shape, numbers, said, seconds)
 
@@ -84,6 +82,6 @@ def numbers_of(outputs: Mapping[str, bytes] | None, shape: Shape) -> tuple[float
     if outputs is None:
         return None
     try:
-        return tuple(number for file in shape.files for number in file.read(outputs.get(file.file, b"")))
+        return tuple(shape.read(outputs))
     except PipelineError:
         return None

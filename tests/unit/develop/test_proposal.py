@@ -22,11 +22,11 @@ from dpgate.pipeline_folder import PipelineFolder
 from dpgate.proposal import propose, provisional
 
 
-def proposed(written: dict[str, bytes]) -> list[dict[str, Any]]:
+def proposed(written: dict[str, bytes], *halves: dict[str, bytes]) -> list[dict[str, Any]]:
     """The proposal as YAML reads it."""
     manifest = manifest_fields(outputs=[{"file": file} for file in written])
     pipeline = provisional(PipelineFolder(Path("nowhere"), manifest, ()))
-    outputs: list[dict[str, Any]] = yaml.safe_load(propose(pipeline, written))["outputs"]
+    outputs: list[dict[str, Any]] = yaml.safe_load(propose(pipeline, written, halves))["outputs"]
     assert [output["file"] for output in outputs] == list(written)
     return outputs
 
@@ -46,6 +46,47 @@ def array(values: Any) -> bytes:
     file = io.BytesIO()
     np.save(file, values)
     return file.getvalue()
+
+
+YEARS = b"year\tgroup\tmean\n2019\ta\t4\n2020\tb\t5\n"
+
+
+def test_numbers_that_do_not_depend_on_people_are_constants() -> None:
+    first, second = YEARS.replace(b"4", b"3"), YEARS.replace(b"5", b"7").replace(b"4", b"6")
+    (output,) = proposed({"r.tsv": YEARS}, {"r.tsv": first}, {"r.tsv": second})
+    assert output["constants"] == ["column:year"]
+    assert [value["name"] for value in output["values"]] == ["a_mean", "b_mean"]
+    twin, half, rest = (f'{{"t": [0, 1], "y": [{y}, 5], "z": 1}}'.encode() for y in (3, 4, 2))
+    (output,) = proposed({"r.json": twin}, {"r.json": half}, {"r.json": rest})
+    assert output["constants"] == ["/t/0", "/t/1", "/y/1", "/z"]
+    assert [value["name"] for value in output["values"]] == ["r_y_0"]
+
+
+NO_CONSTANTS = (
+    (),
+    ({"r.tsv": YEARS},),
+    ({"r.tsv": YEARS}, {"r.tsv": YEARS}),
+    ({"r.tsv": b"year\n"}, {"r.tsv": YEARS.replace(b"4", b"3")}),
+    ({}, {"r.tsv": YEARS.replace(b"4", b"3")}),
+)
+
+
+def test_constants_need_two_halves_of_the_same_shape_and_leave_a_result() -> None:
+    for halves in NO_CONSTANTS:
+        (output,) = proposed({"r.tsv": YEARS}, *halves)
+        assert "constants" not in output
+        assert len(output["values"]) == 4
+
+
+def test_files_that_change_their_shape_are_remarked_on() -> None:
+    def remarks(half: bytes) -> str:
+        manifest = manifest_fields(outputs=[{"file": "r.tsv"}])
+        pipeline = provisional(PipelineFolder(Path("nowhere"), manifest, ()))
+        return propose(pipeline, {"r.tsv": YEARS}, ({"r.tsv": half}, {"r.tsv": YEARS}))
+
+    assert "another shape" not in remarks(YEARS)
+    assert "on half of the people it has another shape" in remarks(b"year\tgroup\n")
+    assert "some of its numbers are missing" in remarks(YEARS.replace(b"\t5", b"\tn/a"))
 
 
 def test_headings_and_row_labels_make_names() -> None:

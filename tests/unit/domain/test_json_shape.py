@@ -91,7 +91,6 @@ ANOTHER_SHAPE_IS_A_FAILED_RUN = (
     TWIN.replace(b"-2", b"-2, 3"),
     TWIN.replace(b"-2", b"[-2]"),
     TWIN.replace(b'"ols"', b"{}"),
-    TWIN.replace(b'"n"', b'"m"'),
     TWIN.replace(b'"n": 60', b'"n": 60, "n": 61'),
     TWIN.replace(b"60", b"060"),
     TWIN.replace(b"60", b"+60"),
@@ -113,6 +112,28 @@ def test_another_shape_is_a_failed_run(subtests: pytest.Subtests) -> None:
     for content in ANOTHER_SHAPE_IS_A_FAILED_RUN:
         with subtests.test(content=content), pytest.raises(PipelineError):
             locked().read(content)
+
+
+A_KEY_THAT_IS_LEFT_OUT_LEAVES_ITS_NUMBERS_OUT = (
+    (TWIN.replace(b'"n"', b'"m"'), [1.5, -2, None]),
+    (b'{"n": 5}', [None, None, 5]),
+    (b'{"n": 5, "model": {}}', [None, None, 5]),
+    (b'{"n": 5, "model": {"beta": [1, null], "more": [7]}, "rest": {"n": 1}}', [1, None, 5]),
+)
+
+
+def test_a_key_that_is_left_out_leaves_its_numbers_out(subtests: pytest.Subtests) -> None:
+    for content, numbers in A_KEY_THAT_IS_LEFT_OUT_LEAVES_ITS_NUMBERS_OUT:
+        with subtests.test(content=content):
+            assert locked().read(content) == numbers
+
+
+def test_a_list_in_the_place_of_an_object_is_another_shape() -> None:
+    shape = locked(b'{"a": {"0": 1}, "n": 2}')
+    assert shape.read(b'{"a": {}, "n": 2}') == [None, 2]
+    for other in (b'{"a": [1], "n": 2}', b'{"a": 1, "n": 2}', b'[{"0": 1}, 2]'):
+        with pytest.raises(PipelineError):
+            shape.read(other)
 
 
 def test_an_empty_list_stays_empty() -> None:

@@ -40,6 +40,35 @@ def test_other_labels_are_ignored_and_never_come_back():
     assert shape.write(["40", "2"]) == b"name\tmean\nage\t40\nheight\t2\n"
 
 
+ROWS_ARE_TOLD_APART_BY_THEIR_LABELS = (
+    (b"name\tmean\nheight\t2\nage\t40\n", [40, 2]),
+    (b"name\tmean\nage\t40\n", [40, None]),
+    (b"name\tmean\nheight\t2\n", [None, 2]),
+    (b"name\tmean\nage\t40\nheight\t2\nextra\t3\nextra\t4\n", [40, 2]),
+    (b"name\tmean\nextra\t3\nheight\tn/a\nage\t40\n", [40, None]),
+)
+
+
+def test_rows_are_told_apart_by_their_labels(subtests):
+    for content, numbers in ROWS_ARE_TOLD_APART_BY_THEIR_LABELS:
+        with subtests.test(content=content):
+            assert locked().read(content) == numbers
+
+
+def test_the_first_columns_that_tell_rows_apart_are_enough():
+    twin = b"site\tsex\tp\tmean\nA\tF\t<2e-16\t1\nA\tM\t<2e-16\t2\nB\tF\t<2e-16\t3\n"
+    shape = locked(twin, numbers=3)
+    assert shape.read(twin.replace(b"F\t<2e-16", b"F\t0.4")) == [1, 2, 3]
+    assert shape.read(b"x\tx\tx\tx\nB\tF\t-\t7\nA\tM\t-\t8\n") == [None, 8, 7]
+
+
+def test_rows_without_a_label_of_their_own_are_told_apart_by_place():
+    shape = locked(b"name\tmean\nage\t1\nage\t2\n")
+    assert shape.read(b"name\tmean\nx\t3\ny\t4\n") == [3, 4]
+    with pytest.raises(PipelineError):
+        shape.read(b"name\tmean\nage\t3\n")
+
+
 IS_A_NUMBER = ("0", "-0", "+1", "1.", ".5", "-1.5e-3", "1E10", "00012", "1" * 20)
 
 
@@ -82,9 +111,11 @@ def test_is_no_number(subtests):
 A_FILE_OF_ANOTHER_SHAPE_IS_A_FAILED_RUN = (
     b"",
     b"\n",
-    b"name\tmean\nage\t40\n",
     b"name\tmean\nage\t40\nheight\t2\n\n",
-    b"name\tmean\nage\t40\nheight\t2\nextra\t3\n",
+    b"name\tmean\nage\t40\nage\t41\n",
+    b"name\tmean\nage\t40\nheight\t2\nheight\t2\n",
+    b"name\tmean\none\t40\n",
+    b"name\tmean\none\t40\ntwo\t2\nthree\t3\n",
     b"name\tmean\nage\t40\t41\nheight\t2\n",
     b"name,mean\nage,40\nheight,2\n",
     b"name\tmean\rage\t40\rheight\t2\r",
