@@ -62,7 +62,7 @@ class JsonShape(HasConstants):
         text = _text(self.file, content)
         found = {leaf.pointer: leaf for leaf in read_leaves(self.file, text)}
         numbers = [found.get(leaf.pointer) for leaf in self._leaves if leaf.kind == "number"]
-        if not _fits(self._tree, _tree(text)) or not any(numbers):
+        if not _fits(self._tree, _tree(text)) or (numbers and not any(numbers)):
             raise PipelineError("the file has other keys or lists than the twin's run")
         return [None if leaf is None else _finite(leaf) for leaf in numbers]
 
