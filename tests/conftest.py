@@ -101,16 +101,12 @@ def pytest_collection() -> None:
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """What was collected stays to the end: nobody need go through it again to find garbage."""
+    """What was collected stays to the end: nobody need go through it again to find garbage, nor does pytest
+    when it ends."""
     if rings.runs_all_below(reach.TESTS, session):
         session.config.stash[REACH] = reach.Reach()
     gc.enable()
-    gc.collect()
     gc.freeze()
-
-
-def pytest_unconfigure() -> None:
-    gc.unfreeze()
 
 
 @pytest.hookimpl(optionalhook=True)

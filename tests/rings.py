@@ -112,7 +112,7 @@ class Second:
     def holds(self, item: pytest.Item) -> bool:
         place = _place(item.path)
         names = {place.name, item.name.partition("[")[0]}
-        inside = place.is_relative_to(self.folder) and (not self.only or bool(names & self.only))
+        inside = _is_inside(place, self.folder) and (not self.only or bool(names & self.only))
         return inside and self.need in run_with(item) and not names & self.both
 
 
@@ -291,7 +291,7 @@ def _found_ring(item: pytest.Item) -> str:
     if item.get_closest_marker("deep") or any(row.holds(item) for row in SECOND):
         return "deep"
     place = _place(item.path)
-    is_quick = place.parts[0] in QUICK and not any(map(place.is_relative_to, LONG))
+    is_quick = place.parts[0] in QUICK and not any(_is_inside(place, folder) for folder in LONG)
     return "quick" if is_quick and not needs_of(item) else "test"
 
 
@@ -318,8 +318,13 @@ def _rings_that_run(item: pytest.Item) -> set[str]:
     ring = ring_of(item)
     rings = {"quick", "test"} if ring == "quick" else {ring}
     place = _place(item.path)
-    is_drawn = item.get_closest_marker("hypothesis") or any(map(place.is_relative_to, DRAWN))
+    is_drawn = item.get_closest_marker("hypothesis") or any(_is_inside(place, folder) for folder in DRAWN)
     return rings | {"deep"} if is_drawn else rings
+
+
+@cache
+def _is_inside(place: Path, folder: str | Path) -> bool:
+    return place.is_relative_to(folder)
 
 
 @cache
