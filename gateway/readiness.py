@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from domain.operation import is_full
 from gateway.queue import Queue
-from store import workers
+from store import sweeps, workers
 from store.clock import database_time
 from store.database import Database
 from store.operation import database_words, free_for_database
@@ -32,6 +32,8 @@ class Readiness:
     broker: str
     # where SQLite writes, and in the zones of workers
     disk: str
+    # whether a worker takes up what others left; without one jobs are taken and kept, as without the broker
+    sweeps: str
 
     @property
     def is_ready(self) -> bool:
@@ -47,7 +49,8 @@ class Readiness:
         return "tables" if self.schema != "ok" else "disk"
 
     def __str__(self) -> str:
-        return f"database {self.database}, tables {self.schema}, broker {self.broker}, disk {self.disk}"
+        parts = {"database": self.database, "tables": self.schema, "broker": self.broker, "disk": self.disk}
+        return ", ".join(f"{name} {word}" for name, word in {**parts, "sweeps": self.sweeps}.items())
 
 
 class Looks:
@@ -59,7 +62,7 @@ class Looks:
         self._queue = queue
         self._lock = threading.Lock()
         self._looked_at = float("-inf")
-        self._found = Readiness("unknown", "unknown", "unknown", "unknown")
+        self._found = Readiness("unknown", "unknown", "unknown", "unknown", "unknown")
 
     def now(self) -> Readiness:
         with self._lock:
@@ -71,15 +74,17 @@ class Looks:
     def _look(self) -> Readiness:
         database, schema = database_words(self._database)
         broker = "ok" if self._queue.answers() else "unreachable"
-        disk = self._disk() if database == schema == "ok" else "unknown"
-        found = Readiness(database, schema, broker, disk)
+        disk, sweeping = ("unknown", "unknown") if {database, schema} != {"ok"} else self._parts()
+        found = Readiness(database, schema, broker, disk, sweeping)
         if found != self._found and {database, schema, broker, disk} != {"ok"}:
             log.warning("not all is well: %s", found)
         return found
 
-    def _disk(self) -> str:
+    def _parts(self) -> tuple[str, str]:
         free = free_for_database(self._database)
-        if free is not None and is_full(free=free, least_mib=self._least_free_mib):
-            return "full"
         with self._database.reading() as connection:
-            return "full" if workers.any_is_full(connection, now=database_time(connection)) else "ok"
+            is_any_full = workers.any_is_full(connection, now=database_time(connection))
+            sweeping = "ok" if sweeps.are_asked_for(connection) else "none"
+        if free is not None and is_full(free=free, least_mib=self._least_free_mib):
+            is_any_full = True
+        return "full" if is_any_full else "ok", sweeping

@@ -49,3 +49,12 @@ maintenance = sa.Table(
     sa.Column("by", sa.String(63), nullable=False),
     sa.CheckConstraint("id = 1", name="single"),
 )
+
+sweeps = sa.Table(
+    "sweeps",
+    metadata,
+    # one row, from the first sweep on
+    sa.Column("id", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("asked_at", Moment, nullable=False),
+    sa.CheckConstraint("id = 1", name="single"),
+)

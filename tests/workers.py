@@ -109,7 +109,7 @@ class Platform:
             **SHORT,
             **self.settings,
         }
-        command = [FAULTY, fault, marker, self.folder / "beat", loglevel]
+        command = [FAULTY, fault, marker, loglevel]
         with self.log.open("ab") as log:
             if self.starter is None:
                 self.process = forked(

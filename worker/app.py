@@ -29,7 +29,7 @@ from domain.schedule import LONGEST_CHUNK_S
 from domain.setting_names import check_settings
 from store.database import Database
 from worker.config import WorkerSettings
-from worker.consumer_steps import Present, Wakeful, say_the_end
+from worker.consumer_steps import Present, Sweeping, Wakeful, say_the_end
 from worker.failure import without_its_text
 from worker.heartbeat import Heartbeat
 from worker.host_turns import place_of
@@ -82,18 +82,10 @@ app.conf.update(
     worker_enable_remote_control=False,
     worker_hijack_root_logger=False,
     enable_utc=True,
-    beat_schedule={
-        "sweep": {
-            "task": Message.SWEEP.value,
-            "schedule": settings.sweep_every_s,
-            # while every slot is busy, sweeps must not pile up
-            "options": {"expires": settings.sweep_every_s},
-        }
-    },
 )
 
 
-app.steps["consumer"].update({Wakeful, Present})
+app.steps["consumer"].update({Wakeful, Present, Sweeping})
 
 
 class CeleryMessages:

@@ -1,5 +1,5 @@
 """What the main process of a worker does beside taking messages: it says that it is there, follows the orders
-of operators, and connects anew when it should long have heard something."""
+of operators, has somebody sweep, and connects anew when it should long have heard something."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from celery.signals import task_received
 
 from domain.messages import Message
 from domain.operation import BEAT_S
+from store import sweeps
 from store.database import Database
 from worker.config import WorkerSettings
 from worker.failure import without_its_text
@@ -104,6 +105,46 @@ class Present(bootsteps.StartStopStep):
         else:
             return
         self._beat_at = time.monotonic()
+
+
+class Sweeping(bootsteps.StartStopStep):
+    """Has a worker take up what dead workers and lost messages left, every few seconds.
+
+    Each worker keeps the timer and one of them sends the message: a platform mends itself as long as any
+    worker lives. In the main thread, with connections of its own, as `Present` is.
+    """
+
+    requires = (TASKS,)
+
+    def __init__(self, consumer: Any, **options: Any) -> None:
+        super().__init__(consumer, **options)
+        self._settings: WorkerSettings = consumer.app.dpgate_heartbeat.settings
+
+    def start(self, consumer: Any) -> None:
+        # by several workers in turn: one that looks a little early would leave it to nobody
+        every_s = self._settings.sweep_every_s / 2
+        self._timer = consumer.timer.call_repeatedly(every_s, self._ask, (consumer,))
+
+    def stop(self, consumer: Any) -> None:  # noqa: ARG002 - the signature is Celery's
+        self._timer.cancel()
+
+    def _ask(self, consumer: Any) -> None:
+        try:
+            if self._is_our_turn():
+                with consumer.app.connection_for_write() as connection:
+                    # while every slot is busy, sweeps must not pile up
+                    consumer.app.send_task(
+                        Message.SWEEP.value,
+                        connection=connection,
+                        expires=self._settings.sweep_every_s,
+                        retry=False,
+                    )
+        except Exception as error:  # asked for again in a moment, by this worker or another
+            log.error("the worker could not ask for a sweep: %s", without_its_text(error))
+
+    def _is_our_turn(self) -> bool:
+        with closing(Database(self._settings.database_url)) as database:
+            return sweeps.take_turn(database, every_s=0.9 * self._settings.sweep_every_s)
 
 
 def obey(consumer: Any, orders: Orders) -> None:

@@ -57,7 +57,7 @@ class Home:
 
     @property
     def run(self) -> Path:
-        """Lock, sockets, the beat's schedule."""
+        """Lock and sockets."""
         return self.root / "run"
 
     @property

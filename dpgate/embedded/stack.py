@@ -167,8 +167,7 @@ class Stack:
         ready = self.home.run / "worker.ready"
         ready.unlink(missing_ok=True)
         arguments = python("worker.app", "celery", "-A", "worker.app", "worker", "--pool", "prefork")
-        arguments += ["--beat", "--schedule", str(self.home.run / "beat"), "--loglevel", "warning"]
-        arguments += ["--without-gossip", "--without-mingle"]
+        arguments += ["--loglevel", "warning", "--without-gossip", "--without-mingle"]
         settings = self._common() | {
             "DPGATE_ZONE_FOLDER": str(self.home.worker_zone),
             "DPGATE_IMAGES_FOLDER": str(self.home.images),

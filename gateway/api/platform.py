@@ -29,13 +29,15 @@ class CertificateKey(BaseModel):
 
 
 class Ready(BaseModel):
-    """Database and tables are `ok`, no disk is full. Ready without the broker: jobs wait until it is back."""
+    """Database and tables are `ok`, no disk is full. Ready without the broker, and without a worker that
+    takes up what others left (`sweeps`): jobs wait until they are back."""
 
     status: Literal["ready"]
     database: str
     tables: str
     broker: str
     disk: str
+    sweeps: str
 
 
 @router.get("/health", summary="Is the gateway up?")
@@ -57,7 +59,12 @@ def ready(request: Request) -> Ready:
     if not found.is_ready:
         raise Unready(found.wrong, f"not ready: {found}.", "The operator's page says what to do.")
     return Ready(
-        status="ready", database=found.database, tables=found.schema, broker=found.broker, disk=found.disk
+        status="ready",
+        database=found.database,
+        tables=found.schema,
+        broker=found.broker,
+        disk=found.disk,
+        sweeps=found.sweeps,
     )
 
 

@@ -85,6 +85,9 @@ def _others(found: Overview) -> Iterator[Tile]:
         yield Tile(
             "Disk", BAD, f"{text} Free some, or take a larger disk.", "/operation/platform", "Platform"
         )
+    if found.live and found.readiness.sweeps == "none":
+        text = "No worker has looked for lost jobs for over 2 minutes. Look at the logs of workers."
+        yield Tile("Recovery", BAD, text, "/operation/workers", "Workers")
     if not found.has_key and found.workers:
         yield Tile("Certificates", BAD, "No worker has published its key: releases could not be verified.")
     if found.off_clocks:

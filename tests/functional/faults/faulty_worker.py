@@ -32,7 +32,7 @@ SHORT = {
 }
 
 
-def main(fault: str, marker: Path, schedule: str, loglevel: str) -> None:
+def main(fault: str, marker: Path, loglevel: str) -> None:
     # as `dpgate up` starts it; see dpgate/embedded/starter.py
     gc.disable()
     from worker.app import app
@@ -45,8 +45,8 @@ def main(fault: str, marker: Path, schedule: str, loglevel: str) -> None:
         take_turns_away()
     elif fault != "none":
         install(fault, marker)
-    arguments = ["worker", "--beat", "--schedule", schedule, "--loglevel", loglevel]
-    app.worker_main([*arguments, "--without-gossip", "--without-mingle", "--pool", "prefork"])
+    arguments = ["worker", "--loglevel", loglevel, "--without-gossip", "--without-mingle"]
+    app.worker_main([*arguments, "--pool", "prefork"])
 
 
 def shorten() -> None:
@@ -96,4 +96,4 @@ def _wrapped(step: Callable[..., Any], when: str, strike: Callable[[], None]) ->
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], Path(sys.argv[2]), sys.argv[3], sys.argv[4])
+    main(sys.argv[1], Path(sys.argv[2]), sys.argv[3])

@@ -9,11 +9,19 @@ import sqlalchemy as sa
 from asking import problem, running_gateway
 
 from gateway import readiness
+from store import sweeps
 from store.database import Database
 from store.operation import database_words
 from store.schema import schema
 
-READY = {"status": "ready", "database": "ok", "tables": "ok", "broker": "ok", "disk": "ok"}
+READY = {
+    "status": "ready",
+    "database": "ok",
+    "tables": "ok",
+    "broker": "ok",
+    "disk": "ok",
+    "sweeps": "none",
+}
 
 
 @pytest.fixture(autouse=True)
@@ -24,6 +32,8 @@ def look_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_ready_with_everything_there(database_url: str, redis_url: str):
     with running_gateway(database_url, redis_url) as gateway:
         assert gateway.ask("GET", "/health/ready").json() == READY
+        assert sweeps.take_turn(gateway.database, every_s=5)
+        assert gateway.ask("GET", "/health/ready").json() == READY | {"sweeps": "ok"}
 
 
 def test_without_the_broker_it_goes_on_and_says_so(sqlite_url: str):
@@ -40,7 +50,7 @@ def test_with_older_tables_it_is_not_ready(database_url: str, redis_url: str):
         refused = problem(gateway.ask("GET", "/health/ready"), status=503, kind="Unready")
         assert (refused["field"], refused["problem"]) == (
             "tables",
-            "not ready: database ok, tables differs, broker ok, disk unknown.",
+            "not ready: database ok, tables differs, broker ok, disk unknown, sweeps unknown.",
         )
         tables = gateway.ask("GET", "/operation", by="olga").json()["tables"]
         assert tables["found"] == "0005" != tables["needed"]
