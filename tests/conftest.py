@@ -5,6 +5,7 @@ Servers start when the first test asks for one.
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
 import shutil
@@ -107,6 +108,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         session.config.stash[REACH] = reach.Reach()
     gc.enable()
     gc.freeze()
+    atexit.register(gc.unfreeze)  # native modules complain of what is left when the interpreter ends
 
 
 @pytest.hookimpl(optionalhook=True)
