@@ -26,6 +26,7 @@ PIPELINE: dict[str, dict[str, str]] = {
         "`.nii` or `.nii.gz`.",
         "values": "The numbers of the file in reading order. At most 20 in all, with Gaussian noise 100.",
         "bounds": "Instead of `values`: bounds by place. Each number takes the first entry that fits.",
+        "columns": "Instead of `values`, for a table with a row for each person: one number of each.",
         "constants": "Places as in `bounds` whose numbers are no results: a year, a group's number. "
         "They stay the twin's, without noise and at no cost.",
         "volume": "Instead of `values`, for `.nii` and `.nii.gz`: averages over a volume.",
@@ -38,6 +39,14 @@ PIPELINE: dict[str, dict[str, str]] = {
         "name": "How the release calls the number; of several: `name-1`, `name-2` and so on.",
         "lower": "Smaller numbers are clamped to this. Type it without looking at the data.",
         "upper": "Larger numbers are clamped to this.",
+    },
+    "ColumnBounds": {
+        "": "Column of people",
+        "column": "Its heading in the first row of the file.",
+        "name": "How the release calls the number.",
+        "lower": "For the mean over people: smaller means of a run are clamped to this.",
+        "upper": "For the mean over people: larger means of a run are clamped to this.",
+        "above": "In place of `lower` and `upper`: the share of people above this number.",
     },
     "VolumeBounds": {
         "": "Volume",

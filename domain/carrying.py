@@ -29,7 +29,7 @@ FREED_MIB_PER_S = 4096
 FREED_AT_ONCE_MIB = 1024
 """Within every run's overhead."""
 
-READING_S = {"text": 0.0, "json": 0.05, "npy": 0.05, "mat": 0.5, "nifti": 0.2}
+READING_S = {"text": 0.0, "json": 0.05, "npy": 0.05, "mat": 0.5, "nifti": 0.2, "table": 0.4}
 """Of one file, at the most that its reader takes, doubled."""
 
 VOXELS_PER_S = 8 * 2**20

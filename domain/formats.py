@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-FormatName = Literal["text", "json", "npy", "mat", "nifti"]
+FormatName = Literal["text", "json", "npy", "mat", "nifti", "table"]
+"""`table`: a text file with a row for each person, of which columns are summarised."""
 
 KIB, MIB = 1024, 1024 * 1024
 FORMATS: dict[str, FormatName] = {
@@ -23,9 +24,10 @@ MAX_BYTES: dict[FormatName, int] = {
     "npy": 4 * MIB,
     "mat": 4 * MIB,
     "nifti": 32 * MIB,
+    "table": MIB,
 }
 ANY_SUFFIX = r"\.(tsv|csv|txt|json|npy|mat|nii|nii\.gz)$"
-TEXTS: frozenset[FormatName] = frozenset({"text", "json"})
+TEXTS: frozenset[FormatName] = frozenset({"text", "json", "table"})
 """Those that a release holds as text; all others are bytes."""
 
 

@@ -24,6 +24,7 @@ Argument = Annotated[str, StringConstraints(min_length=1, max_length=1000, patte
 ValueName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_.-]{0,63}$")]
 GroupName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_.-]{0,47}$")]
 """Of many values: shorter, since each gets a number behind it."""
+ColumnName = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f]*$")]
 Select = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f]*$")]
 """A place in a file, as `SelectedBounds` says."""
 
@@ -78,6 +79,33 @@ class SelectedBounds(Model):
         return self
 
 
+class ColumnBounds(Model):
+    """A column of a table that has a row for each person, as one number: the mean over people between bounds,
+    or the share of people who are above a number."""
+
+    column: ColumnName
+    name: ValueName
+    lower: Annotated[Number | None, Field(exclude_if=_is_none)] = None
+    upper: Annotated[Number | None, Field(exclude_if=_is_none)] = None
+    above: Annotated[Number | None, Field(exclude_if=_is_none)] = None
+
+    @model_validator(mode="after")
+    def _says_what_is_summarised(self) -> ColumnBounds:
+        has_bounds = self.lower is not None and self.upper is not None
+        if self.above is None and not has_bounds:
+            raise ValueError(f"{self.name}: give lower and upper for a mean, or above for a share of people")
+        if self.above is not None and (self.lower is not None or self.upper is not None):
+            raise ValueError(f"{self.name}: a share is from 0 to 1; leave lower and upper out")
+        _ = self.value
+        return self
+
+    @property
+    def value(self) -> OutputValue:
+        if self.lower is None or self.upper is None:
+            return OutputValue(name=self.name, lower=0, upper=1)
+        return OutputValue(name=self.name, lower=self.lower, upper=self.upper)
+
+
 class VolumeBounds(Model):
     """Bounds of averages over a NIfTI volume: of each label of `mask`, or of cubes `average` voxels wide.
 
@@ -98,7 +126,8 @@ class VolumeBounds(Model):
 
 class OutputFile(Model):
     """A file below the output folder, and what its numbers are: `values` one by one in reading order, or
-    `bounds` by place, or `volume` for averages over a NIfTI volume.
+    `bounds` by place, or `volume` for averages over a NIfTI volume, or `columns` of a table with a row for
+    each person.
 
     `constants` are places as in `bounds` whose numbers are no results: they stay the twin's, like labels.
     """
@@ -107,26 +136,29 @@ class OutputFile(Model):
     values: Annotated[tuple[OutputValue, ...], Field(max_length=MAX_VALUES, exclude_if=_is_empty)] = ()
     bounds: Annotated[tuple[SelectedBounds, ...], Field(max_length=MAX_VALUES, exclude_if=_is_empty)] = ()
     volume: Annotated[VolumeBounds | None, Field(exclude_if=_is_none)] = None
+    columns: Annotated[tuple[ColumnBounds, ...], Field(max_length=MAX_VALUES, exclude_if=_is_empty)] = ()
     constants: Annotated[tuple[Select, ...], Field(max_length=MAX_VALUES, exclude_if=_is_empty)] = ()
 
     @model_validator(mode="after")
     def _says_once_what_its_numbers_are(self) -> OutputFile:
-        said = [name for name in ("values", "bounds", "volume") if getattr(self, name)]
+        said = [name for name in ("values", "bounds", "volume", "columns") if getattr(self, name)]
         if not said:
             raise ValueError("says nothing of its numbers; add values, or bounds, or for .nii files volume")
         if len(said) > 1:
             raise ValueError(f"has {' and '.join(said)}; keep one of them")
         if self.volume and self.format != "nifti":
             raise ValueError("volume is for .nii and .nii.gz files; use values or bounds")
-        if self.volume and self.constants:
-            raise ValueError("a volume has no constants; leave them out")
+        if self.columns and format_of(self.file) != "text":
+            raise ValueError("columns are for .tsv, .csv and .txt files; use values or bounds")
+        if (self.volume or self.columns) and self.constants:
+            raise ValueError("a volume or columns have no constants; leave them out")
         if "*" in self.constants:
             raise ValueError("constants of * leave no result; name a column or a place")
         return self
 
     @property
     def format(self) -> FormatName:
-        return format_of(self.file)
+        return "table" if self.columns else format_of(self.file)
 
     @property
     def max_bytes(self) -> int:
@@ -138,7 +170,8 @@ class OutputFile(Model):
         """As declared; one name of `bounds` or of `volume` can stand for many values."""
         if self.volume:
             return (self.volume.name,)
-        return tuple(value.name for value in self.values) + tuple(entry.name for entry in self.bounds)
+        columns = tuple(each.name for each in self.columns)
+        return tuple(each.name for each in self.values) + tuple(each.name for each in self.bounds) + columns
 
 
 class Resources(Model):

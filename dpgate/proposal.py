@@ -13,12 +13,18 @@ from domain.errors import PipelineError
 from domain.model import parse
 from domain.pipeline import OutputFile, Pipeline
 from domain.shape import LOCKS, FileShape, NiftiShape, TextShape
+from domain.shape.table import rows_of
+from domain.shape.text import find_number
 from dpgate.errors import DpgateError
 from dpgate.pipeline_folder import PipelineFolder, read_text
 from privacy.mechanism import MAX_OUTPUTS
 
 _OPEN = "lower: , upper: "
 _LONGEST_NAME = 40
+_ROW_FOR_EACH = (
+    "    # has a row for each person, and cannot leave as it is; of a column the mean over people can,",
+    "    # or the share of people above a number (above: NUMBER in place of the bounds): keep those you need",
+)
 _T = TypeVar("_T")
 
 
@@ -45,6 +51,10 @@ def propose(
     lines, names = ["outputs:"], set[str]()
     for output in pipeline.manifest.outputs:
         lines.append(f"  - file: {_quoted(output.file)}")
+        parts = [half.get(output.file, b"") for half in halves]
+        if columns := _columns_of_people(output, written[output.file], parts):
+            lines += [*_ROW_FOR_EACH, *_summaries(columns, names)]
+            continue
         try:
             shape: FileShape = LOCKS[output.format](output, written[output.file], pipeline.contents)
             numbers = shape.read(written[output.file])
@@ -54,7 +64,6 @@ def propose(
         if not shape.numbers:
             lines.append("    # holds no number")
             continue
-        parts = [half.get(output.file, b"") for half in halves]
         found = _Found(output, shape, numbers, _constant(shape, written[output.file], parts))
         lines += [*_remarks(shape, parts), *_constants(found), *_values(found, names)]
     return "\n".join(lines) + "\n"
@@ -75,6 +84,36 @@ def _files(loaded: PipelineFolder) -> Sequence[str]:
             "one path below /out on each line"
         )
     return files
+
+
+def _columns_of_people(output: OutputFile, whole: bytes, parts: Sequence[bytes]) -> list[str]:
+    """The columns of numbers of a table that has a row for each person: the rows of both halves make those of
+    the whole, under the same headings. None of another file."""
+    if output.format != "text" or len(parts) < 2:
+        return []
+    tables = [rows_of(output.file, content) for content in (whole, *parts)]
+    found = [table for table in tables if table is not None and table[1]]
+    headings, rows = found[0] if found else ([], [])
+    are_alike = len(found) == len(tables) and all(table[0] == headings for table in found)
+    if not are_alike or len(rows) != sum(len(table[1]) for table in found[1:]):
+        return []
+    columns = {name: [row[place] for row in rows] for place, name in enumerate(headings)}
+    return [name for name, cells in columns.items() if _are_numbers(cells)]
+
+
+def _are_numbers(cells: Sequence[str]) -> bool:
+    numbers = [find_number(cell) is not None for cell in cells]
+    return any(numbers) and all(
+        number or not cell.strip() or cell == "n/a" for number, cell in zip(numbers, cells, strict=True)
+    )
+
+
+def _summaries(columns: Sequence[str], names: set[str]) -> list[str]:
+    lines = [
+        f"      - {{column: {_quoted(column)}, name: {_name(f'mean {column}', names)}, {_OPEN}}}"
+        for column in columns
+    ]
+    return ["    columns:", *lines]
 
 
 @dataclass(frozen=True)

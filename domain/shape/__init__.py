@@ -9,6 +9,7 @@ from domain.shape.json_file import JsonShape
 from domain.shape.matlab import MatlabShape
 from domain.shape.nifti import NiftiShape
 from domain.shape.npy import NpyShape
+from domain.shape.table import TableShape
 from domain.shape.text import MAX_CELLS, MAX_FILE_BYTES, MAX_LABEL, NUMBER, TextShape
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "NiftiShape",
     "NpyShape",
     "Shape",
+    "TableShape",
     "TextShape",
     "lock",
 ]

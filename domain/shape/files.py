@@ -11,7 +11,7 @@ from domain.errors import PipelineError
 from domain.formats import FormatName
 from domain.model import Model
 from domain.pipeline import MAX_VALUES, Manifest, OutputFile
-from domain.shape import json_file, matlab, nifti, npy, text
+from domain.shape import json_file, matlab, nifti, npy, table, text
 from domain.shape.constants import read_results, results_in, write_results
 from domain.shape.selection import constant_places, name_values
 
@@ -30,7 +30,8 @@ FileShape = Annotated[
     | Annotated[json_file.JsonShape, Tag("json")]
     | Annotated[matlab.MatlabShape, Tag("mat")]
     | Annotated[nifti.NiftiShape, Tag("nifti")]
-    | Annotated[npy.NpyShape, Tag("npy")],
+    | Annotated[npy.NpyShape, Tag("npy")]
+    | Annotated[table.TableShape, Tag("table")],
     Discriminator(_format),
 ]
 
@@ -40,6 +41,7 @@ LOCKS: dict[FormatName, Callable[[OutputFile, bytes, Mapping[str, bytes]], Any]]
     "mat": matlab.lock,
     "nifti": nifti.lock,
     "npy": npy.lock,
+    "table": table.lock,
 }
 
 
@@ -73,6 +75,10 @@ class Shape(Model):
             raise ValueError(again)
         try:
             for output, shape in zip(manifest.outputs, self.files, strict=True):
+                if output.format != shape.format:
+                    raise ValueError(f"{output.file} is of another kind")
+                if isinstance(shape, table.TableShape) and shape.columns != table.summaries(output):
+                    raise ValueError(f"{output.file} has other columns")
                 name_values(output, shape)
                 if constant_places(output, shape) != _constant(shape):
                     raise ValueError(f"{output.file} has other constants")

@@ -91,15 +91,15 @@ class TextShape(HasConstants):
 
         Raises PipelineError for any other file.
         """
-        rows = self._in_order(_split(self.file, content))
+        rows = self._in_order(split_cells(self.file, content))
         return [
-            None if row is None else _find_number(row[position])
+            None if row is None else find_number(row[position])
             for row, position in ((rows[line], position) for line, position in self._places)
         ]
 
     def texts(self, content: bytes) -> list[str]:
         """The numbers as they are written in the twin's own file."""
-        rows = _split(self.file, content)
+        rows = split_cells(self.file, content)
         return [rows[line][position] for line, position in self._places]
 
     def write(self, numbers: Sequence[str]) -> bytes:
@@ -107,7 +107,7 @@ class TextShape(HasConstants):
         if len(numbers) != self.numbers:
             raise ValueError(f"{self.file} holds {self.numbers} numbers, got {len(numbers)}")
         left = iter(numbers)
-        delimiter = _delimiter(self.file)
+        delimiter = delimiter_of(self.file)
         lines = [delimiter.join(next(left) if cell is None else cell for cell in row) for row in self.rows]
         return ("\n".join(lines) + "\n").encode()
 
@@ -171,34 +171,39 @@ def _key_of(row: Sequence[str | None], columns: Sequence[int]) -> Key:
 
 def _key(cells: Sequence[str]) -> Key:
     """A row's key, in which 2020 and 2020.0 are the same."""
-    pairs = ((cell, _find_number(cell)) for cell in cells)
+    pairs = ((cell, find_number(cell)) for cell in cells)
     return tuple(cell if number is None else float(f"{number:.9g}") for cell, number in pairs)
 
 
-def _delimiter(file: str) -> str:
+def delimiter_of(file: str) -> str:
+    """What stands between the cells of a file of this name."""
     return _DELIMITERS[file.rsplit(".", 1)[-1]]
 
 
-def _split(file: str, content: bytes) -> list[list[str]]:
-    if len(content) > MAX_FILE_BYTES:
-        raise PipelineError(f"{file} is larger than {MAX_FILE_BYTES} bytes")
+def split_cells(
+    file: str, content: bytes, *, most_bytes: int = MAX_FILE_BYTES, most_cells: int = MAX_CELLS
+) -> list[list[str]]:
+    """The cells of each line, at least one. Raises PipelineError for what is too much, or not UTF-8."""
+    if len(content) > most_bytes:
+        raise PipelineError(f"{file} is larger than {most_bytes} bytes")
     try:
         text = content.decode("utf-8")
     except UnicodeDecodeError:
         raise PipelineError(f"{file} is not UTF-8") from None
     lines = text.replace("\r\n", "\n").removesuffix("\n").split("\n")
-    rows = [line.split(_delimiter(file)) for line in lines]
-    if sum(map(len, rows)) > MAX_CELLS:
-        raise PipelineError(f"{file} has more than {MAX_CELLS} cells")
+    rows = [line.split(delimiter_of(file)) for line in lines]
+    if sum(map(len, rows)) > most_cells:
+        raise PipelineError(f"{file} has more than {most_cells} cells")
     return rows
 
 
 def _cells(file: str, content: bytes) -> tuple[tuple[str | None, ...], ...]:
-    rows = _split(file, content)
-    return tuple(tuple(None if _find_number(text) is not None else text for text in row) for row in rows)
+    rows = split_cells(file, content)
+    return tuple(tuple(None if find_number(text) is not None else text for text in row) for row in rows)
 
 
-def _find_number(text: str) -> float | None:
+def find_number(text: str) -> float | None:
+    """The finite number that a cell holds, if it holds nothing else."""
     # a narrow grammar: float() would also take "nan", "1_0", other scripts' digits and megabytes of text
     if len(text) > 80 or not NUMBER.fullmatch(text):
         return None

@@ -78,6 +78,32 @@ def test_constants_need_two_halves_of_the_same_shape_and_leave_a_result() -> Non
         assert len(output["values"]) == 4
 
 
+PEOPLE = b"id\tage\tcnr\tnote\nsub-1\t30\t1.5\tx\nsub-2\tn/a\t2\t\nsub-3\t40\t3\t7\nsub-4\t41\t1\tx\n"
+HEADINGS, *ROWS = PEOPLE.splitlines(keepends=True)
+FIRST, SECOND = HEADINGS + b"".join(ROWS[:2]), HEADINGS + b"".join(ROWS[2:])
+
+
+def test_a_row_for_each_person_becomes_summaries_of_columns() -> None:
+    (output,) = proposed({"g.tsv": PEOPLE}, {"g.tsv": FIRST}, {"g.tsv": SECOND})
+    assert [(each["column"], each["name"]) for each in output["columns"]] == [
+        ("age", "mean_age"),
+        ("cnr", "mean_cnr"),
+    ]
+    assert "values" not in output
+    for each in output["columns"]:
+        each.update(lower=0, upper=100)
+    declared = OutputFile.model_validate(output)
+    shape = lock(declared, PEOPLE, {})
+    assert shape.read(PEOPLE) == [37, 1.875]
+    assert [value.name for value in name_values(declared, shape)] == ["mean_age", "mean_cnr"]
+
+
+def test_other_tables_are_no_row_for_each_person() -> None:
+    for halves in ((), (FIRST,), (FIRST, FIRST, FIRST), (PEOPLE, PEOPLE), (FIRST, SECOND[3:]), (b"", SECOND)):
+        (output,) = proposed({"g.tsv": PEOPLE}, *({"g.tsv": half} for half in halves))
+        assert "columns" not in output
+
+
 def test_files_that_change_their_shape_are_remarked_on() -> None:
     def remarks(half: bytes) -> str:
         manifest = manifest_fields(outputs=[{"file": "r.tsv"}])
