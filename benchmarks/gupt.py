@@ -65,7 +65,8 @@ class Method:
 
     def answers(self, table: Numbers) -> list[tuple[int, ...]]:
         """What each block of a fresh keyed partition says, in grid units."""
-        rows = assign_blocks(map(str, range(len(table))), key=os.urandom(32), blocks=self.blocks)
+        names = map(str, range(len(table)))
+        rows = assign_blocks(names, key=os.urandom(32), blocks=self.blocks, people=len(table))
         blocks = np.array(rows)
         grids = self.grids
         return [

@@ -134,7 +134,12 @@ def _timed(zone: WorkerZone, dataset: Dataset, case: Case) -> Iterator[tuple[str
     people = open_people(dataset.declaration, SealedSource(zone.snapshots.open(str(dataset.snapshot))))
     yield "open the snapshot", time.monotonic() - started
     started = time.monotonic()
-    blocks = cut(people, Blocks(case.blocks), key=bytes(32), wanted=range(0, case.blocks, 2))
+    blocks = cut(
+        people,
+        Blocks(case.blocks, dataset.declaration.nominal_size),
+        key=bytes(32),
+        wanted=range(0, case.blocks, 2),
+    )
     yield "assign people to blocks", time.monotonic() - started
     started = time.monotonic()
     staged = list(itertools.islice(blocks.values(), 20))

@@ -12,7 +12,8 @@ DATASET: dict[str, dict[str, str]] = {
         "citation": "How to cite it.",
         "layout": "`bids`: one folder for each person beside the tables. `tables`: tables only.",
         "privacy_unit": "What one neighbour differs by.",
-        "nominal_size": "A public number of people. The number of blocks comes from it, never from the data.",
+        "nominal_size": "A public number of people, who are dealt into as many slots. The number of blocks "
+        "comes from it, never from the data.",
         "tables": "The files of rows.",
         "person_files": "Files that each person has; used to make the twin. Only with layout `bids`.",
         "public_files": "Files that say nothing about any one person.",

@@ -60,11 +60,8 @@ def person_s(declaration: Declaration, *, people: int) -> float:
 
 
 def people_of_run(plan: RunPlan, declaration: Declaration) -> int:
-    """The most people of one run. Who is in which block is drawn by lot: four deviations above the mean."""
-    if not isinstance(plan, Blocks):
-        return declaration.most_people
-    mean = declaration.most_people / plan.blocks
-    return min(declaration.most_people, math.ceil(mean + 4 * math.sqrt(mean) + 4))
+    """The most people of one run: the slots of a block, or everybody."""
+    return plan.most_in_run if isinstance(plan, Blocks) else declaration.most_people
 
 
 def _reading_s(shape: FileShape) -> float:

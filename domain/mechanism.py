@@ -91,6 +91,7 @@ class SampleAggregateRequest(Model):
             weights=tuple(self.weights.get(value.name, 1) for value in values) if self.weights else None,
             count_failures=self.count_failures,
             interval=self.interval,
+            people=nominal_size,
         )
 
     def asked(self) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from dpgate.errors import DpgateError, PipelineFailed
 from dpgate.local_slots import open_local
 from privacy.mechanism import RunOutput
 from privacy.partition import block_count
-from privacy.plan import RunPlan
+from privacy.plan import Blocks, RunPlan
 from privacy.run_outputs import middle
 from worker.collect import collect
 from worker.folder_source import FolderSource
@@ -81,7 +81,8 @@ def run_on_twin(
         whole = run_whole(pipeline, runs)
         check_values(len(values_of(pipeline.manifest, whole.shape)), declaration)
         step(1, blocks + 1)
-        found = run_blocks(runs, blocks, _after(1, step))
+        plan = Blocks(blocks, declaration.nominal_size)
+        found = run_blocks(runs, plan, _after(1, step))
     return TwinRun(
         pipeline_digest=pipeline.digest,
         shape=whole.shape,

@@ -162,6 +162,7 @@ class _SampleAggregate:
         self.blocks = int(mechanism["nominalSize"]) // int(chosen["block_size"])
         _need(self.repeats >= 1 and int(chosen["block_size"]) >= 1 and self.blocks >= 2, "runs")
         self.runs = self.repeats * self.blocks
+        self.people = int(mechanism["nominalSize"])
         self.epsilon = Fraction(chosen["epsilon"])
         self.delta = None if chosen.get("delta") is None else Fraction(chosen["delta"])
         _need(self.epsilon > 0 and (self.delta is None or 0 < self.delta < 1), "epsilon or delta")
@@ -181,6 +182,8 @@ class _SampleAggregate:
     def compare(self, found: Recomputed) -> None:
         outputs, aggregators = self.predicate["outputs"], self.parameters["aggregators"]
         found.compare("number of blocks", self.parameters["blocks"], self.blocks)
+        if "people" in self.parameters:  # not of releases before people were dealt into slots
+            found.compare("number of slots", self.parameters["people"], self.people)
         found.compare("number of repeats", self.parameters["repeats"], self.repeats)
         found.compare("weights", self.parameters["weights"], self.parts)
         found.compare("shares of epsilon", self.parameters["shares"], self._shares())

@@ -48,6 +48,12 @@ def recommended_repeats(nominal_size: int) -> int:
     return 3 if nominal_size < FEW_PEOPLE else 1
 
 
+def pull_of_free_slots(block_size: int, *, free: Fraction) -> Fraction:
+    """The share of the way to the middle of its bounds that a mean over blocks is pulled where a share `free`
+    of the slots has nobody: that of the blocks without anybody, about free^size."""
+    return free**block_size
+
+
 def median_min_blocks(spread_ratio: Fraction | int, *, epsilon: Fraction) -> int:
     """Fewest blocks with which a median is usable: 1.25 (4/epsilon) ln(20 R/s), rounded up.
 

@@ -32,7 +32,8 @@ class SampleAggregate(SampleParameters):
     `SampleParameters` names the parameters. Below, e is the epsilon of the whole release, l the number of
     blocks, r that of repeats, m = r l that of runs, and K_k the number of grid cells of output k of p.
 
-    Setting. For every repeat a = 0..r-1, person i belongs to block hash(key, a, i) mod l. A pipeline of which
+    Setting. In every repeat a = 0..r-1 people are dealt into the C slots of l blocks by a key that is secret
+    and of this job alone (`partition.assign_blocks`); C is the public nominal size. A pipeline of which
     nothing is known runs on each of the m = r l blocks alone, in isolation. Run j yields a point q_j of the
     grids {0..K_1} x ... x {0..K_p}, or fails and counts as the constant `default(j)`. Released, each with
     coins of its own:
@@ -43,9 +44,10 @@ class SampleAggregate(SampleParameters):
     `epsilon_shares.divide` gives every part its e; the shares add up to e exactly.
 
     Theorem. With Laplace noise the release is e-differentially private with respect to adding or removing
-    one person. Proof. Fix the key, and the pipeline's own coins run by run. Data sets D and D' = D + {i}
-    agree outside the r blocks of i, one in each repeat, since blocks are assigned identifier by identifier
-    and neither l nor r depends on the data. Isolation makes a run a function of its block alone, so all
+    one person. Proof. Take data sets D and D' = D + {i}, and the coupling of their blocks in the theorem of
+    `partition.assign_blocks`. Fix a coupled pair of partitions, and the pipeline's own coins run by run.
+    The contents of at most one block of each repeat differ, as C, l and r do not depend on the data.
+    Isolation makes a run a function of its block alone, so all
     but r runs give the same in D and D', whereas those r are arbitrary: failed or any point of the grids. A
     failure changes nothing in this, as the default is a point of the grids that does not depend on data.
       Mean: the sums over D and D' differ by at most r K_k, and for every integer s the probability of
@@ -54,8 +56,10 @@ class SampleAggregate(SampleParameters):
       Failed runs: their number changes by at most r, so by at most e^(e_f), as for the mean.
     The parts draw their noise independently, so the probability of all of them together is the product, and
     changes by at most the product of these factors: e^(sum of shares) = e^e. What is computed from released
-    and public numbers (division by the constant m, rounding, half widths, intervals) is post-processing. The
-    bound holds for every key and all coins, so it holds on average over them. QED.
+    and public numbers (division by the constant m, rounding, half widths, intervals) is post-processing. So
+    for every coupled pair and all coins the release has each value with at most e^e times the probability
+    that it has for the other one of the pair. The release of D is the mixture of these over the coupling,
+    that of D' the mixture of the others with the same weights: the factor stays. QED.
     (Dwork, McSherry, Nissim, Smith 2006, Prop. 1; Nissim, Raskhodnikova, Smith 2007 for the blocks;
     Ghosh, Roughgarden, Sundararajan 2009 for the discrete noise.)
 
@@ -64,10 +68,22 @@ class SampleAggregate(SampleParameters):
     (`clipped_mean.gaussian_noise`) and all means together, being independent, are zCDP with the sum of the
     rho_k (Bun, Steinke 2016, Lemma 2.3). That sum is the largest that implies (e_v, delta)-differential
     privacy for the e_v that the values have together (`concentrated.largest_pico_rho`). The other parts are
-    pure and take e - e_v: basic composition (Dwork, Roth 2014, Theorem 3.16) adds them. QED.
+    pure and take e - e_v: basic composition (Dwork, Roth 2014, Theorem 3.16) adds them. All of this is for
+    a coupled pair of partitions, given which the parts are independent. P(S) <= e^e P'(S) + delta is linear
+    in the pair (P, P'), so it stays when both are averaged with the same weights. QED.
 
-    Changing a person's data under the same identifier costs the same. Replacing a person by another (one
-    removal, one addition) touches 2 r blocks and costs 2 e under Laplace noise.
+    What accounts of rho count (`pico_rho`) holds as well: for a coupled pair it is the sum over independent
+    parts, and the Renyi divergence of two mixtures with the same weights is at most the largest of the
+    divergences, as it is jointly quasi-convex (van Erven, Harremoes 2014, Theorem 13).
+
+    What it rests on. The bounds hold on average over the key, not for each: whoever knows the key sees
+    more of a person who comes or goes. It is secret, of one job, and the same for its retries, which
+    release once. Keys of two jobs are independent, so jobs compose as any mechanisms with coins of their
+    own do. That HMAC-SHA256 cannot be told from a random function is a premise, as it is of AES for noise.
+
+    Changing a person's data under the same identifier costs the same, and for every key: nobody's place
+    changes. Replacing a person by another (one removal, one addition) touches 2 r blocks in a coupling and
+    costs 2 e under Laplace noise.
     """
 
     def value_epsilon(self, index: int) -> Fraction:

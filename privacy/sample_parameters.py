@@ -47,6 +47,7 @@ class SampleParameters:
     weights         how epsilon (with Gaussian noise: rho) is divided among the outputs; equally if left out
     count_failures  whether to release how many runs failed, for 5% of epsilon
     interval        "sampling" adds an interval for the population, for 30% of every output's epsilon
+    people          C, the PUBLIC nominal size: the slots into which people are dealt; one a block if left out
     """
 
     mechanism: ClassVar[str] = "sample_aggregate"
@@ -63,6 +64,7 @@ class SampleParameters:
     weights: tuple[int, ...] | None = None
     count_failures: bool = False
     interval: Literal["noise", "sampling"] = "noise"
+    people: int | None = None
 
     def __post_init__(self) -> None:
         _check_choices(self)
@@ -83,7 +85,7 @@ class SampleParameters:
 
     @property
     def plan(self) -> Blocks:
-        return Blocks(self.blocks, self.repeats)
+        return Blocks(self.blocks, self.blocks if self.people is None else self.people, self.repeats)
 
     @property
     def cost(self) -> Cost:
@@ -161,6 +163,7 @@ class SampleParameters:
         """Public facts for the certificate, JSON values only; exact numbers as text."""
         return {
             "aggregators": list(self.aggregators),
+            "people": self.plan.people,
             "blocks": self.blocks,
             "repeats": self.repeats,
             "noise": f"discrete {self.noise}",
@@ -229,6 +232,8 @@ def _check_outputs(chosen: SampleParameters) -> None:
 def _check_blocks(chosen: SampleParameters) -> None:
     if not _is_int(chosen.blocks) or not MIN_BLOCKS <= chosen.blocks <= MAX_BLOCKS:
         raise ValueError(f"the number of blocks must be from {MIN_BLOCKS} to {MAX_BLOCKS}.")
+    if chosen.people is not None and not (_is_int(chosen.people) and chosen.people >= chosen.blocks):
+        raise ValueError("people, the nominal size, must be at least the number of blocks.")
     if not _is_int(chosen.repeats) or not 1 <= chosen.repeats <= MAX_REPEATS:
         raise ValueError(f"repeats must be from 1 to {MAX_REPEATS}.")
     if chosen.plan.runs > MAX_BLOCKS:

@@ -17,14 +17,14 @@ from domain.mechanism import BlackBox
 from domain.schedule import Schedule
 from domain.states import JobState
 from privacy.partition import derive_key
-from privacy.plan import HalfSamples, RunPlan
+from privacy.plan import Blocks, HalfSamples, RunPlan
 from store import datasets, images, jobs, runs
 from store.sealing import seal
 from store.snapshots import SnapshotArea
 from worker.cancelling import watched
 from worker.collect import collect, default_of, output_context, pack
 from worker.levels import FarTooMuch, ParticipantLevel, has_participant_level
-from worker.older_plan import start_again_if_older
+from worker.older_plan import DEALING, start_again_if_older
 from worker.order import order_for
 from worker.readiness import of_profile
 from worker.sandbox.protocol import NOTHING, Audience, RunResult, SandboxUnavailable, Slot, SlotOrder
@@ -168,9 +168,15 @@ def _before(level: ParticipantLevel | None, people: Sequence[str]) -> Mapping[st
 
 def stage(zone: WorkerZone, chunk: Chunk, mechanism: BlackBox, level: ParticipantLevel | None) -> Inputs:
     """The inputs of this chunk's runs. Raises OutcomeMissing where the participant level has not run."""
-    people = level.succeeded() if level else _people(zone, chunk.dataset)
-    key = _key(zone, chunk, mechanism.plan)
-    return cut(people, mechanism.plan, key=key, wanted=chunk.schedule.runs_of(chunk.number))
+    people, plan, wanted = _people(zone, chunk.dataset), mechanism.plan, chunk.schedule.runs_of(chunk.number)
+    key = _key(zone, chunk, plan)
+    if level is None:
+        return cut(people, plan, key=key, wanted=wanted)
+    succeeded = level.succeeded()
+    if not isinstance(plan, Blocks):
+        return cut(succeeded, plan, key=key, wanted=wanted)
+    # whether a person's level failed moves nobody else: a failed one leaves a slot free
+    return cut(people, plan, key=key, wanted=wanted).only(succeeded.names)
 
 
 def participant_level(zone: WorkerZone, chunk: Chunk) -> ParticipantLevel:
@@ -215,7 +221,7 @@ def _ran_in(zone: WorkerZone, chunk: Chunk) -> dict[str, Any] | None:
         record=chunk.image,
         in_memory=zone.images.is_in_memory(chunk.image.digest),
     )
-    return asdict(where)
+    return {**asdict(where), "dealing": DEALING}
 
 
 def give_back(zone: WorkerZone, chunk: Chunk) -> None:

@@ -2,7 +2,8 @@
 
 What a chunk's number means comes from the schedule, and a version may cut that in another way, as the one did
 that gave the participant level chunks of its own. Or it made people's outcomes before it was kept where runs
-are made, and what it made is not found any more. Then all runs start again under this version's schedule:
+are made, and what it made is not found any more. Or it put people into blocks in another way, and a person
+could be in one block of its and in one of ours. Then all runs start again under this version's schedule:
 nothing of them has left the worker zone, the noise is not drawn, and the charge covers them.
 """
 
@@ -12,12 +13,15 @@ import logging
 
 import sqlalchemy as sa
 
-from domain.job import Job
+from domain.job import Job, JobRequest
 from domain.schedule import Schedule
 from domain.states import JobState
 from store import jobs, runs
 
 log = logging.getLogger(__name__)
+
+DEALING = 1
+"""Kept with each chunk of runs: by which rule people were put into blocks. Raised whenever that changes."""
 
 
 def start_again_if_older(connection: sa.Connection, job: Job, schedule: Schedule) -> None:
@@ -37,17 +41,19 @@ def _is_ours(connection: sa.Connection, job: Job, schedule: Schedule) -> bool:
     progress = runs.progress(connection, job.id)
     if progress.chunks and all(progress.chunks.values()):
         return True  # whatever they meant, no run is left
-    return _fits(progress, schedule) and _people_are_placed(connection, job, progress, schedule)
+    return _fits(progress, schedule) and _are_placed_as_here(connection, job, progress)
 
 
-def _people_are_placed(
-    connection: sa.Connection, job: Job, progress: runs.Progress, schedule: Schedule
-) -> bool:
-    """Whether it is on record where each chunk of the participant level ran that is done."""
-    done = (number for number, is_done in progress.chunks.items() if is_done)
-    people = {number for number in done if schedule.is_participant(number)}
+def _are_placed_as_here(connection: sa.Connection, job: Job, progress: runs.Progress) -> bool:
+    """Whether each chunk that is done ran at a place on record, with people in blocks by this version's
+    rule. The platform's own code has no place, and no blocks."""
+    if not isinstance(job.request, JobRequest):
+        return True
+    done = {number for number, is_done in progress.chunks.items() if is_done}
     places = enumerate(runs.places(connection, job.id))
-    return all(place is not None for number, place in places if number in people)
+    return all(
+        place is not None and place.get("dealing") == DEALING for number, place in places if number in done
+    )
 
 
 def _fits(progress: runs.Progress, schedule: Schedule) -> bool:

@@ -30,6 +30,7 @@ from domain.rehearsal import (
 )
 from domain.states import JobState
 from privacy.partition import block_count
+from privacy.plan import Blocks
 from store import apart, datasets, images, jobs, rehearsals, twins, workers
 from worker.images.commands import resolve_command
 from worker.images.refusal import CommandRefused
@@ -255,7 +256,8 @@ def _found(
     whole = run_whole(pipeline, runs)
     check_values(len(values_of(pipeline.manifest, whole.shape)), declaration)
     step(1, first + 1)
-    found = run_blocks(runs, blocks, lambda done, total: step(1 + done, 1 + total), first=first)
+    plan = Blocks(blocks, declaration.nominal_size)
+    found = run_blocks(runs, plan, lambda done, total: step(1 + done, 1 + total), first=first)
     return TwinRuns(
         shape=whole.shape,
         numbers=whole.numbers,

@@ -145,6 +145,12 @@ class Inputs(Mapping[int, View]):
     def __init__(self, people: People, members: Mapping[int, Sequence[str]]) -> None:
         self._people, self.members = people, members
 
+    def only(self, names: Iterable[str]) -> Inputs:
+        """The same runs without anybody else in them."""
+        kept = frozenset(names)
+        members = {run: [one for one in found if one in kept] for run, found in self.members.items()}
+        return Inputs(self._people, members)
+
     def __getitem__(self, run: int) -> View:
         return self._people.view(self.members[run])
 
@@ -156,7 +162,7 @@ class Inputs(Mapping[int, View]):
 
 
 def cut(people: People, plan: RunPlan, *, key: bytes, wanted: Iterable[int]) -> Inputs:
-    """The inputs of the wanted runs of a plan; who is in which is decided by the key alone."""
+    """The inputs of the wanted runs of a plan; who is in which the plan decides."""
     return Inputs(people, members(plan, people.names, key=key, wanted=wanted))
 
 

@@ -97,7 +97,7 @@ def _with_sizes(
         if lock.outputs_of("blocks", size) is not None:
             continue
         try:
-            plan = Blocks(block_count(lock.nominal_size, size))
+            plan = Blocks(block_count(lock.nominal_size, size), lock.nominal_size)
         except ValueError as error:
             raise DpgateError(f"block size: {error}") from None
         if not twin.exists():
@@ -148,7 +148,12 @@ def _show_blocks(
     shared = page.sharing_words(len(names), voxels=any(output.volume for output in manifest.outputs))
     reasons = [*found.recommendation.reasons, *shared, page.ratio_words(found, names), *repeats]
     jointly = [found.together.sentence] if found.together else []
-    for line in [*reasons, *page.interval_words(found, names), *jointly]:
+    for line in [
+        *reasons,
+        *page.interval_words(found, names),
+        *page.size_words(found, manifest, lock),
+        *jointly,
+    ]:
         out.print(f"- {plain(line)}")
     for row in found.wanted:
         out.print(plain(page.wanted_words(row, guarantee=guarantee)))

@@ -18,7 +18,7 @@ from domain.dataset.files import covers
 from domain.errors import FieldProblem, InvalidRequest
 from domain.model import parse
 from domain.profile.draft import open_questions
-from dpgate.checking import about_cuts, check_locally
+from dpgate.checking import about_cuts, about_size, check_locally
 from dpgate.cli.exit_codes import ExitCode
 from dpgate.cli.output import Json, Profile, err, out, plain, print_json, print_line, progress
 from dpgate.client import Client, connect
@@ -41,7 +41,7 @@ def dataset_check(data: Data, declaration: DeclarationOption, as_json: Json = Fa
     """Check a data set against its declaration, here; nothing leaves this machine."""
     if _is_folder(data):
         declared = load_declaration(declaration, Path(data))
-        cut = check_locally(Path(data), declared, compares=True)
+        found = check_locally(Path(data), declared, compares=True)
     else:
         # an archive or an address is checked as what it would be delivered as
         with (
@@ -50,12 +50,12 @@ def dataset_check(data: Data, declaration: DeclarationOption, as_json: Json = Fa
         ):
             copy_source(data, declaration, Path(folder), step)
             declared = load_declaration(declaration, Path(folder))
-            cut = check_locally(Path(folder), declared)
+            found = check_locally(Path(folder), declared)
     if as_json:
-        print_json({"name": declared.name, "ok": True, "cut": cut})
+        print_json({"name": declared.name, "ok": True, "people": found.people, "cut": dict(found.cut)})
         return
     out.print(f"[green]{declared.name} fits its declaration.[/]")
-    for line in about_cuts(declared, cut):
+    for line in [*about_size(declared, found.people), *about_cuts(declared, found.cut)]:
         out.print(f"  {plain(line)}", soft_wrap=True)
 
 

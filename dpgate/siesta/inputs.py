@@ -19,6 +19,9 @@ from privacy.sample_aggregate import SampleAggregate
 from privacy.stability import MAX_PEOPLE, MIN_PEOPLE, StabilityCalibrated
 
 EVERYBODY = "everybody"
+DEALING = "people dealt into slots, 1"
+"""How people get into blocks; another text whenever that changes, so that no state mixes two ways."""
+
 Choice = SampleAggregateRequest | StabilityRequest
 
 
@@ -39,7 +42,7 @@ def group_inputs(
     """
     if isinstance(choice, SampleAggregateRequest):
         try:
-            plan = Blocks(block_count(nominal_size, choice.block_size), choice.repeats)
+            plan = Blocks(block_count(nominal_size, choice.block_size), nominal_size, choice.repeats)
         except ValueError as error:
             raise DpgateError(f"--block-size: {error}") from None
         runs = members(plan, people, key=key, wanted=range(plan.runs))
@@ -56,7 +59,8 @@ def group_inputs(
 
 
 def new_key() -> str:
-    """Which block a person is in is decided by this; it must not change while a state lives."""
+    """Which block a person is in is decided by this. It is as secret as the data, serves one release of one
+    data set, and must not change while a state lives."""
     return process_keystream().words(32, np.uint8).tobytes().hex()
 
 

@@ -18,6 +18,7 @@ from dpgate.errors import DpgateError, PipelineFailed
 from dpgate.local_slots import open_local
 from dpgate.pipeline_folder import LOCK, Lock, load_lock
 from dpgate.siesta.inputs import (
+    DEALING,
     EVERYBODY,
     Choice,
     GroupInput,
@@ -156,6 +157,7 @@ def _begin(
             "nominal size": known.nominal_size,
             "shape": None if known.shape is None else known.shape.model_dump(mode="json"),
             "key": key,
+            "way into blocks": DEALING,
         }
     )
     return inputs

@@ -73,6 +73,8 @@ def test_the_page_says_what_to_take_and_why(ada: Terminal) -> None:
         "With so few people --repeats 3",
         "--aggregator auto --spread-ratio",
         "A sampling interval for oldest",
+        "People are dealt into 60 slots",
+        "fewer people a mean over blocks of 5 moves to the middle of its bounds by mean_age",
         "For mean_age=60 you need epsilon",
         "(pure_dp) for the noise alone",
     ):

@@ -4,7 +4,6 @@ As in `test_mutants`: each test breaks a copy of today's source in one place and
 """
 
 from fractions import Fraction
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -19,13 +18,9 @@ from checks import (
 )
 from epsilon_audit import check_audit
 from mutation import Mutant, load_mutant
-from person_checks import check_sum_moves_by_one_range
 from release_paths import claimed_scales, drawn_in_batches, release_noise
 
 import privacy.exponential
-import privacy.grid
-import privacy.sample_aggregate
-from privacy.partition import assign_blocks
 
 GAUSSIAN = {"noise": "gaussian", "atto_delta": 10**16}
 RATE = "rate = Fraction(epsilon) / (2 * sensitivity)"
@@ -34,14 +29,11 @@ SHARES = "outputs = [(epsilon - failures) * weight / sum(weights) for weight in 
 VARIANCE = "return GaussianNoise(sensitivity**2 / (2 * rho))"
 ACCEPTED = "(y for y in map(int, candidates) if _accept(y, exact, stream=stream))"
 
-REAL = SimpleNamespace(grid=privacy.grid, sample_aggregate=privacy.sample_aggregate)
 PROVEN = pytest.raises(AssertionError, match="an attacker proves epsilon")
 OTHER_LAW = pytest.raises(AssertionError, match="not the stated distribution")
 
 
-def aggregate_of(
-    mutant: Mutant | SimpleNamespace, *, outputs=1, blocks=2, micro_epsilon=1_000_000, **parameters
-):
+def aggregate_of(mutant: Mutant, *, outputs=1, blocks=2, micro_epsilon=1_000_000, **parameters):
     grid = mutant.grid.OutputGrid.build(0, 1)
     return mutant.sample_aggregate.SampleAggregate(
         (grid,) * outputs, blocks=blocks, micro_epsilon=micro_epsilon, **parameters
@@ -287,14 +279,3 @@ def test_gaussian_noise_shared_by_all_outputs():
     aggregate = aggregate_of(mutant, outputs=2, micro_epsilon=1_000, **GAUSSIAN)
     with pytest.raises(AssertionError, match="outputs share their noise"), batches_of(mutant):
         check_independent_outputs(lambda n: release_noise(aggregate, n))
-
-
-def test_blocks_that_depend_on_how_many_people_there_are():
-    def by_number(people, *, key, blocks, repeat):
-        assigned = assign_blocks(people, key=key, blocks=blocks, repeat=repeat)
-        return [block * len(people) % blocks for block in assigned]
-
-    for aggregator in ("clipped_mean", "median"):
-        aggregate = aggregate_of(REAL, blocks=5, aggregator=aggregator)
-        with pytest.raises(AssertionError, match="one person moves a"):
-            check_sum_moves_by_one_range(by_number, aggregate)

@@ -20,6 +20,7 @@ from checks import (
     check_standard_laplace,
     check_unseedable,
 )
+from dealing_checks import check_coupling
 from epsilon_audit import LARGE, check_audit
 from hypothesis import Phase
 from mutation import Mutant, load_mutant
@@ -34,9 +35,9 @@ NOISE = "drawn = int(noise.draw(1, keystream=keystream)[0])"
 VALUE = "value=grid.nearest(grid.value(Fraction(sum(units) + drawn, runs))),"
 FILLED = "filled = [self.default(run) if output is None else output for run, output in enumerate(outputs)]"
 SHARES = "outputs = [(epsilon - failures) * weight / sum(weights) for weight in weights]"
-ASSIGNED = (
-    "return [_block_of(prefix + canonical(person_id), key=key, blocks=blocks) for person_id in person_ids]"
-)
+ASSIGNED = "return [block_of.get(person) for person in called]"
+CHECKED = "_check_numbers(key, blocks=blocks, people=people, repeat=repeat)"
+CALLED = "called = [canonical(person_id) for person_id in person_ids]"
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 
@@ -165,12 +166,8 @@ def test_default_for_failed_blocks_beyond_the_bounds():
 
 
 def test_blocks_of_rows_instead_of_people():
-    mutant = load_mutant(
-        "partition",
-        old=ASSIGNED,
-        new="return [_block_of(f'{row} {person}'.encode(), key=key, blocks=blocks)"
-        " for row, person in enumerate(person_ids)]",
-    )
+    by_row = "called = [canonical(f'{row} {person}') for row, person in enumerate(person_ids)]"
+    mutant = load_mutant("partition", old=CALLED, new=by_row)
     with pytest.raises(AssertionError):
         check_partition(mutant.partition.assign_blocks, phases=[Phase.generate])
 
@@ -179,16 +176,15 @@ def test_blocks_cut_from_the_sorted_list():
     mutant = load_mutant(
         "partition",
         old=ASSIGNED,
-        new="ids = list(person_ids)\n"
-        "    ranks = {person: rank for rank, person in enumerate(sorted(set(ids)))}\n"
-        "    return [ranks[person] * blocks // len(ranks) for person in ids]",
+        new="ranks = {person: rank for rank, person in enumerate(sorted(set(called)))}\n"
+        "    return [ranks[person] * blocks // len(ranks) for person in called]",
     )
-    with pytest.raises(AssertionError):
-        check_partition(mutant.partition.assign_blocks, phases=[Phase.generate])
+    with pytest.raises(AssertionError, match="not dealt as the proof says"):
+        check_coupling(mutant.partition, people=2, slots=3)
 
 
 def test_every_repeat_is_the_same_partition():
-    mutant = load_mutant("partition", old=ASSIGNED, new=ASSIGNED.replace("prefix + canonical", "canonical"))
+    mutant = load_mutant("partition", old=CHECKED, new=f"{CHECKED}; repeat = 0")
     with pytest.raises(AssertionError, match="not the stated distribution"):
         check_repeats_are_unrelated(mutant.partition.assign_blocks)
 

@@ -144,9 +144,9 @@ def deviation(people):
 def on_blocks(pipeline, people, blocks):
     """What the platform does: a keyed partition, and the pipeline on every block."""
     rooms = [[] for _ in range(blocks)]
-    for person, room in zip(
-        people, assign_blocks(map(str, range(len(people))), key=os.urandom(32), blocks=blocks), strict=True
-    ):
+    names = map(str, range(len(people)))
+    dealt = assign_blocks(names, key=os.urandom(32), blocks=blocks, people=len(people))
+    for person, room in zip(people, dealt, strict=True):
         rooms[room].append(person)
     found = [pipeline(room) if room else None for room in rooms]
     return tuple(None if number is None else (GRID.snap(number),) for number in found)

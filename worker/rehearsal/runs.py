@@ -47,10 +47,10 @@ def run_whole(pipeline: Pipeline, runs: GroupRuns) -> WholeRun:
     return WholeRun(outputs, shape, numbers, said, seconds)
 
 
-def run_blocks(runs: GroupRuns, blocks: int, progress: Progress, *, first: int | None = None) -> BlockRuns:
+def run_blocks(runs: GroupRuns, plan: Blocks, progress: Progress, *, first: int | None = None) -> BlockRuns:
     """Run on each block, or on the first ones only."""
     found, slowest, said = [], 0.0, ""
-    for result, seconds in runs.of_plan(Blocks(blocks), progress, first=first):
+    for result, seconds in runs.of_plan(plan, progress, first=first):
         found.append(result.outputs)
         slowest = max(slowest, seconds)
         if result.outputs is None and not said:

@@ -43,9 +43,11 @@ class Partition:
 
 
 def draw_partition(names: tuple[str, ...], *, block_size: int, generator: Generator) -> Partition:
-    """A partition as the platform makes it. Its key is no secret of the proof, so it may come from a seed."""
-    blocks = block_count(len(names), block_size)
-    return Partition(blocks, np.array(assign_blocks(names, key=generator.bytes(32), blocks=blocks)))
+    """A partition as the platform makes it, with a slot for each of these people. On invented data its key
+    may come from a seed."""
+    blocks, people = block_count(len(names), block_size), len(names)
+    dealt = assign_blocks(names, key=generator.bytes(32), blocks=blocks, people=people)
+    return Partition(blocks, np.array(dealt, np.intp))
 
 
 def block_size_for(people: int, *, smallest: int = MIN_BLOCK_SIZE) -> int:
@@ -59,7 +61,8 @@ def released(mechanism: SampleAggregate, outputs: list[RunOutput], trials: int) 
 
 
 def sample_aggregate(subjects: Subjects, epsilon: float, generator: Generator) -> Contender:
-    """The mean of block means. The attacker has the partition key as well: privacy does not rest on it."""
+    """The mean of block means. The attacker has the partition key as well: where one person's data are the
+    secret, and not whether they are there, the bound holds for each key."""
     size = block_size_for(subjects.count)
     partition = draw_partition(subjects.names, block_size=size, generator=generator)
     grid = OutputGrid.build(subjects.lower, subjects.upper)

@@ -50,7 +50,8 @@ Mechanism = Callable[[Neighbours, float, int, Generator], Worlds]
 
 
 def sample_aggregate_of_mean(both: Neighbours, epsilon: float, trials: int, generator: Generator) -> Worlds:
-    """The same partition in both worlds: the attacker has its key."""
+    """Coupled as in the proof: without the person their slot is free, and all others sit where they sat. The
+    attacker knows every place."""
     size = blocks.block_size_for(both.subjects.count)
     partition = blocks.draw_partition(both.subjects.names, block_size=size, generator=generator)
     mechanism = SampleAggregate((both.grid,), partition.blocks, micro_epsilon(epsilon))

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 from levels import NotingSandbox, noting, two_level_fields
 from zones import Bench, cancel, check_books, given_heights, submit
 
@@ -15,7 +16,7 @@ from store.sealing import seal
 from store.tables import chunks, run_outputs
 from worker import chunk as chunk_module
 from worker.collect import output_context, pack
-from worker.older_plan import start_again_if_older
+from worker.older_plan import DEALING, start_again_if_older
 from worker.publish import arrange_release
 
 OLD_RUNS = 4
@@ -119,7 +120,18 @@ def test_people_whose_runs_nobody_knows_where_to_find_start_again(bench: Bench, 
     assert [row["state"] for row in bench.rows(chunks)].count("DONE") == (0 if is_older else 1)
 
 
-@pytest.mark.parametrize(("change", "again"), [(None, 0), (one_more_chunk, 1), (another_cut, 1)])
+def another_dealing(bench: Bench, job_id: str) -> None:
+    """A version that put people into blocks by a hash kept no rule with its chunks."""
+    with bench.database.transaction() as connection:
+        done = sa.and_(chunks.c.job_id == job_id, chunks.c.state == "DONE")
+        kept = dict(connection.execute(sa.select(chunks.c.ran_in).where(done)).scalar_one())
+        assert kept.pop("dealing") == DEALING
+        connection.execute(chunks.update().where(done).values(ran_in=kept))
+
+
+@pytest.mark.parametrize(
+    ("change", "again"), [(None, 0), (one_more_chunk, 1), (another_cut, 1), (another_dealing, 1)]
+)
 def test_only_another_plan_starts_again(bench: Bench, change: Change | None, again: int) -> None:
     given_heights(bench)
     job_id = submit(bench)

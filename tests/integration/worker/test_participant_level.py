@@ -43,8 +43,9 @@ def check_value(bench: Bench, job_id: str, *, without: str | None = None) -> Non
     """The mean of the four blocks' means, by plain Python over the same partition."""
     key = derive_key(bench.zone.keys.partition, dataset_id=bench.job(job_id).dataset_id, job_id=job_id)
     blocks: dict[int, list[float]] = {number: [] for number in range(4)}
-    for name, block in zip(PEOPLE, assign_blocks(PEOPLE, key=key, blocks=4), strict=True):
+    for name, block in zip(PEOPLE, assign_blocks(PEOPLE, key=key, blocks=4, people=12), strict=True):
         if name != without:
+            assert block is not None
             blocks[block].append(PEOPLE[name])
     expected = fmean(fmean(heights) if heights else MIDDLE for heights in blocks.values())
     assert bench.release(job_id).values[0].value == pytest.approx(expected, abs=NEAR)

@@ -61,7 +61,7 @@ def test_there_is_a_model_for_every_mechanism_of_black_boxes() -> None:
 
 def test_the_defaults_are_the_plainest_mechanism() -> None:
     found = built(asking())
-    assert found == SampleAggregate(grids=found.grids, blocks=6, micro_epsilon=500_000)
+    assert found == SampleAggregate(grids=found.grids, blocks=6, people=60, micro_epsilon=500_000)
     assert (asking().guarantee, asking().mechanism_name) == (GuaranteeClass.PURE_DP, "sample_aggregate")
     assert asking().title == "mean-age"
 
@@ -81,6 +81,7 @@ def test_every_choice_reaches_the_mechanism() -> None:
     assert found == SampleAggregate(
         grids=found.grids,
         blocks=12,
+        people=60,
         micro_epsilon=2_000_000,
         repeats=3,
         aggregator="auto",
@@ -254,7 +255,9 @@ def test_too_many_runs_are_refused_with_a_way_out() -> None:
     problem = refused(asking(block_size=10, repeats=100), nominal_size=1_000_000)
     assert problem.field == "mechanism.block_size"
     assert problem.fix == "Use 100 or more, or fewer repeats."
-    assert built(asking(block_size=100, repeats=100), nominal_size=1_000_000).plan == Blocks(10_000, 100)
+    assert built(asking(block_size=100, repeats=100), nominal_size=1_000_000).plan == Blocks(
+        10_000, 1_000_000, 100
+    )
 
 
 def test_what_only_the_mechanism_can_refuse_names_the_mechanism() -> None:

@@ -1,5 +1,6 @@
 import hashlib
 import hmac
+from collections import Counter
 
 import pytest
 from cryptography.hazmat.primitives.hashes import SHA256
@@ -10,53 +11,86 @@ from privacy.partition import assign_blocks, block_count, derive_key
 KEY = bytes(range(32))
 
 
+PEOPLE = [f"sub-{number:02}" for number in range(1, 41)]
+
+
+def stated(people, *, slots, blocks, repeat):
+    """What the docstring says, a second time and straight on."""
+    at = repeat.to_bytes(4, "big")
+
+    def digest(message):
+        return hmac.new(KEY, message, hashlib.sha256).digest()
+
+    order = sorted(people, key=lambda person: digest(b"dpgate dealing v1 order" + at + person.encode()))
+    stream = b"".join(digest(b"dpgate dealing v1 slots" + at + n.to_bytes(8, "big")) for n in range(50))
+    words = iter(int.from_bytes(stream[i : i + 8], "big") for i in range(0, len(stream), 8))
+    perm = list(range(slots))
+    for place in range(slots):
+        other = place + next(words) % (slots - place)  # of 2^64 words none is passed over here
+        perm[place], perm[other] = perm[other], perm[place]
+    place_of = dict(zip(order, perm, strict=False))
+    return [None if person not in place_of else place_of[person] * blocks // slots for person in people]
+
+
 @pytest.mark.parametrize("repeat", [0, 1, 99])
-def test_block_is_the_stated_hash(repeat):
-    digest = hmac.new(KEY, bytes([0, 0, 0, repeat]) + "Zoë".encode(), hashlib.sha256).digest()
-    assert assign_blocks(["Zoë"], key=KEY, blocks=97, repeat=repeat) == [
-        int.from_bytes(digest[:8], "big") % 97
-    ]
+@pytest.mark.parametrize(("slots", "blocks"), [(40, 40), (40, 7), (60, 13), (25, 25), (25, 3), (40, 1)])
+def test_blocks_are_those_stated(slots, blocks, repeat):
+    found = assign_blocks(PEOPLE, key=KEY, blocks=blocks, people=slots, repeat=repeat)
+    assert found == stated(PEOPLE, slots=slots, blocks=blocks, repeat=repeat)
 
 
 def test_known_answers_stay_the_same():
-    """A change here re-draws the blocks of every retried job."""
-    assert assign_blocks(["sub-01", "sub-02", "sub-03"], key=KEY, blocks=1000) == [928, 510, 350]
+    """A change here re-draws the blocks of every retried job: raise worker.older_plan.DEALING with it."""
+    found = assign_blocks(["sub-01", "sub-02", "sub-03"], key=KEY, blocks=1000, people=10_000)
+    assert found == [400, 6, 597]
 
 
 def test_spellings_of_one_identifier_meet():
     spellings = ["Zoë", "Zoe\u0308", "  Zoë\n", "\tZoe\u0308 "]
-    assert len(set(assign_blocks(spellings, key=KEY, blocks=10**9))) == 1
+    assert len(set(assign_blocks(spellings, key=KEY, blocks=10**6, people=10**9))) == 1
+    assert assign_blocks(spellings, key=KEY, blocks=1, people=1) == [0] * 4
 
 
 def test_order_given_is_kept_and_repeats_stay_together():
     ids = ["a", "b", "a", "c", "b"]
-    blocks = assign_blocks(iter(ids), key=KEY, blocks=10**6)
+    blocks = assign_blocks(iter(ids), key=KEY, blocks=10**6, people=10**6)
     assert blocks[0] == blocks[2] != blocks[1] == blocks[4]
 
 
-def test_all_blocks_are_equally_likely():
-    counts = [0] * 10
-    for block in assign_blocks((str(i) for i in range(20_000)), key=KEY, blocks=10):
-        counts[block] += 1
-    assert sum((count - 2000) ** 2 / 2000 for count in counts) < 50
+@pytest.mark.parametrize(("slots", "blocks", "sizes"), [
+    (40, 10, {4}), (40, 7, {5, 6}), (39, 39, {1}), (41, 41, {0, 1}), (20, 6, {3, 4}),
+])  # fmt: skip
+def test_blocks_are_as_equal_as_can_be(slots, blocks, sizes):
+    found = Counter(assign_blocks(PEOPLE, key=KEY, blocks=blocks, people=slots))
+    assert {found[block] for block in range(blocks)} == sizes
+    assert found[None] == max(0, len(PEOPLE) - slots)
+
+
+def test_a_slot_for_everybody_leaves_nobody_out_in_any_repeat():
+    for repeat in range(20):
+        found = assign_blocks(PEOPLE, key=KEY, blocks=40, people=40, repeat=repeat)
+        assert sorted(found) == list(range(40))
 
 
 def test_bad_identifiers_are_refused_without_quoting_them(subtests):
     for bad in ("", "   ", "\n", None, 7, b"x", "\ud800"):
         with subtests.test(bad=bad):
             with pytest.raises(ValueError, match="person identifier") as refusal:
-                assign_blocks(["fine", bad], key=KEY, blocks=3)
+                assign_blocks(["fine", bad], key=KEY, blocks=3, people=3)
             assert refusal.value.__suppress_context__ or refusal.value.__context__ is None
             assert "ud800" not in str(refusal.value)
 
 
-def test_short_keys_no_blocks_and_negative_repeats_are_refused():
-    with pytest.raises(ValueError, match="32 bytes"):
-        assign_blocks(["a"], key=bytes(31), blocks=3)
-    with pytest.raises(ValueError, match="at least one block"):
-        assign_blocks(["a"], key=KEY, blocks=0)
-    with pytest.raises(ValueError, match="counted from 0"):
-        assign_blocks(["a"], key=KEY, blocks=3, repeat=-1)
+@pytest.mark.parametrize(("numbers", "reason"), [
+    ({"key": bytes(31)}, "32 bytes"),
+    ({"blocks": 0}, "at least one block"),
+    ({"people": 2}, "at least the number of blocks"),
+    ({"people": 2**64}, "at least the number of blocks"),
+    ({"repeat": -1}, "counted from 0"),
+])  # fmt: skip
+def test_numbers_that_make_no_blocks_are_refused(numbers, reason):
+    with pytest.raises(ValueError, match=reason):
+        assign_blocks(["a"], **{"key": KEY, "blocks": 3, "people": 3} | numbers)
 
 
 def test_derived_key_is_hkdf_of_length_prefixed_ids():
@@ -102,4 +136,4 @@ def test_block_count_refuses(size, block_size, reason):
 
 
 def test_one_block_holds_everybody():
-    assert assign_blocks(["a", "b", "c"], key=KEY, blocks=1) == [0, 0, 0]
+    assert assign_blocks(["a", "b", "c"], key=KEY, blocks=1, people=3) == [0, 0, 0]

@@ -33,7 +33,8 @@ def test_what_a_certificate_quotes():
     assert aggregate.mechanism == "sample_aggregate"
     assert aggregate.relation == "add or remove one privacy unit"
     assert aggregate.guarantee is GuaranteeClass.PURE_DP
-    assert aggregate.plan == Blocks(4, repeats=3)
+    assert aggregate.plan == Blocks(4, 4, repeats=3)
+    assert make_aggregate(people=11).plan == Blocks(4, 11)
     assert aggregate.cost == Cost.of({Currency.EPSILON: 1_000_000})
     assert aggregate.diagnostics == ()
 
@@ -51,7 +52,8 @@ def test_parameters_are_plain_json():
     assert facts["aggregators"] == ["median", "clipped_mean"]
     assert facts["noise_scales"] == [None, str(Fraction(6 * 2 * 20, 19 * 100))]
     assert (facts["noise"], facts["delta"]) == ("discrete laplace", None)
-    assert (facts["blocks"], facts["repeats"]) == (100, 1)
+    assert (facts["people"], facts["blocks"], facts["repeats"]) == (100, 100, 1)
+    assert make_aggregate(people=11).parameters()["people"] == 11
     assert Fraction(facts["rho"]) == Fraction(aggregate.pico_rho, PICO)
     assert (facts["weights"], facts["count_failures"], facts["interval"]) == ([1, 1], True, "noise")
     assert make_aggregate(**GAUSSIAN).parameters()["delta"] == "0.000001"
@@ -163,6 +165,8 @@ PARAMETERS_ARE_REFUSED = (
     ({"grids": (UNIT,) * 21}, "1 to 20"),
     ({"grids": (UNIT,) * 101, **GAUSSIAN}, "1 to 100"),
     ({"blocks": 1}, "from 2"),
+    ({"people": 3}, "at least the number of blocks"),
+    ({"people": 4.0}, "at least the number of blocks"),
     ({"blocks": 1_000_001}, "from 2"),
     ({"blocks": 2.0}, "from 2"),
     ({"repeats": 0}, "repeats must be from 1 to 100"),

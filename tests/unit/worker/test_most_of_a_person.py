@@ -13,7 +13,7 @@ from factories import column_fields, make_declaration, table_fields
 from domain.dataset import Declaration
 from domain.dataset.person_size import FILE_BYTES, ROW_BYTES, person_bytes, size_sentence, unstated
 from domain.errors import InvalidRequest
-from dpgate.checking import about_cuts, check_locally
+from dpgate.checking import about_cuts, about_size, check_locally
 from store.keys import Keys
 from store.snapshots import Snapshot, SnapshotArea
 from worker.intake import by_person, check_delivery
@@ -226,16 +226,27 @@ def test_most_rows_is_for_tables_with_many_and_most_bytes_for_files() -> None:
 def test_the_rights_holder_learns_on_their_machine_how_many_people_are_cut(tmp_path: Path) -> None:
     rows = rows_of("p03", 6) + rows_of("p04", 500) + rows_of("p05", 5) + [f"p06,1,{'x' * 5 * ROW_BYTES}"]
     folder = delivered(tmp_path / "data", rows)
-    assert check_locally(folder, declared()) == {"visits.csv": 3}
+    assert check_locally(folder, declared()).cut == {"visits.csv": 3}
     (line,) = about_cuts(declared(), {"visits.csv": 3})
     assert line.startswith("3 people have more rows in visits.csv than most_rows says")
     assert "visits.csv" in next(about_cuts(declared(None), {}))
-    assert check_locally(folder, declared(500)) == {}
+    assert check_locally(folder, declared(500)).cut == {}
     with duckdb.connect(":memory:") as connection:
         target = folder / "visits.parquet"
         connection.execute(f"COPY (FROM read_csv('{folder}/visits.csv')) TO '{target}' (FORMAT parquet)")
     (folder / "visits.csv").unlink()
-    assert check_locally(folder, declared(ending="parquet")) == {"visits.parquet": 2}
+    assert check_locally(folder, declared(ending="parquet")).cut == {"visits.parquet": 2}
+
+
+@pytest.mark.parametrize(("people", "told"), [
+    (57, "5.0% of the slots stay free, and a mean of blocks of one ends 5.0% of the way to the middle"),
+    (66, "9.1% of them are left out of a release, at random, and noise is 10.0% wider"),
+])  # fmt: skip
+def test_a_nominal_size_beside_the_truth_has_a_price(people: int, told: str) -> None:
+    (line,) = about_size(make_declaration(nominal_size=60), people)
+    assert line.startswith(f"nominal_size is 60 and there are {people} people: ")
+    assert told in line
+    assert not [*about_size(make_declaration(nominal_size=60), 60)]
 
 
 HEAVY = 30_000
