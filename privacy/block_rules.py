@@ -29,13 +29,22 @@ _LAPLACE_95 = Fraction(29958, 10000)  # ln 20, rounded up
 
 
 def recommended_block_size(nominal_size: int) -> int:
-    """10 people, or fewer where there are under 20: at least 3, and at least two blocks.
+    """10 people, or fewer where there are under 20: at least two blocks. Where a twin is at hand, the sizes
+    of `candidate_block_sizes` are tried on it instead.
 
-    Raises ValueError for a nominal size that fills no two blocks of 3.
+    Raises ValueError for a nominal size that fills no two blocks.
     """
     if nominal_size < MIN_BLOCKS * MIN_BLOCK_SIZE:
         raise ValueError(f"the nominal size must be at least {MIN_BLOCKS * MIN_BLOCK_SIZE} people.")
     return min(BLOCK_SIZE, nominal_size // MIN_BLOCKS)
+
+
+def candidate_block_sizes(nominal_size: int, *, least: int = MIN_BLOCK_SIZE) -> tuple[int, ...]:
+    """What is worth trying on a twin: 1, 2, 3, and 5, 10, 20, 50, 100, 200, 500 and so on, from `least` up to
+    two blocks; `least` itself, where it is allowed."""
+    most = nominal_size // MIN_BLOCKS
+    steps = [1, 2, 3, 5, *(digit * 10**power for power in range(1, 6) for digit in (1, 2, 5))]
+    return tuple(sorted(size for size in {least, *steps} if least <= size <= most))
 
 
 def recommended_blocks(nominal_size: int) -> int:

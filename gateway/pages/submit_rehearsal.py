@@ -53,9 +53,9 @@ def begin_rehearsal(
 
 
 def block_size_of(text: str) -> int:
-    """Raises InvalidRequest for anything but a whole number of at least 3."""
-    if not (text.isascii() and text.isdigit() and len(text) <= 6 and int(text) >= 3):
-        raise InvalidRequest("block_size", "is not a whole number of at least 3.", "Write one such as 10.")
+    """Raises InvalidRequest for anything but a whole number of at least 1."""
+    if not (text.isascii() and text.isdigit() and len(text) <= 6 and int(text) >= 1):
+        raise InvalidRequest("block_size", "is not a whole number of at least 1.", "Write one such as 10.")
     return min(int(text), 100_000)
 
 

@@ -150,7 +150,7 @@ WRONG = (
     (["--want", "mean_age=0"], "positive error"),
     (["--want", "mean_age=1e-300"], "no epsilon reaches this"),
     (["--block-sizes", "5;10"], "whole numbers"),
-    (["--block-sizes", "2"], "at least 3 people"),
+    (["--block-sizes", "0"], "at least one person"),
     (["--block-sizes", "40"], "does not fill 2 blocks"),
     (["--mechanism", "magic"], "sample_aggregate, pac or stability_calibrated"),
     (["--aggregator", "mode"], "clipped_mean or median"),

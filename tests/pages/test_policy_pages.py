@@ -94,7 +94,7 @@ def test_a_change_is_previewed_then_put_into_effect_with_its_reason(console: Con
         ("max_epsilon_per_job", "much <b>", "Largest epsilon of one job"),
         ("max_epsilon_per_job", "0.12345678", "Largest epsilon of one job"),
         ("max_epsilon_per_project", "-1", "Largest epsilon of one project"),
-        ("min_block_size", "1", "Smallest block"),
+        ("min_block_size", "0", "Smallest block"),
         ("min_block_size", "six", "must be a whole number"),
         ("min_block_size", "", "Smallest block"),
         ("max_wall_seconds", "1e400", "Longest run"),

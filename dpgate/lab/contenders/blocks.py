@@ -15,12 +15,13 @@ from dpgate.lab.subjects import Subjects
 from privacy.grid import OutputGrid
 from privacy.loss import micro_epsilon
 from privacy.mechanism import RunOutput
-from privacy.partition import MIN_BLOCK_SIZE, assign_blocks, block_count
+from privacy.partition import assign_blocks, block_count
 from privacy.sample_aggregate import SampleAggregate
 
 Values = NDArray[np.float64]
 Statistic = Callable[[Values], float]
 
+SMALL = 3
 LARGE = 500
 """From this many people on blocks of 10 are used: the default of the platform."""
 
@@ -50,7 +51,7 @@ def draw_partition(names: tuple[str, ...], *, block_size: int, generator: Genera
     return Partition(blocks, np.array(dealt, np.intp))
 
 
-def block_size_for(people: int, *, smallest: int = MIN_BLOCK_SIZE) -> int:
+def block_size_for(people: int, *, smallest: int = SMALL) -> int:
     """The smallest block at which the pipeline is sane; ten where there are people enough."""
     return 10 if people >= LARGE else smallest
 

@@ -103,7 +103,7 @@ def test_a_data_set_of_others_does_not_exist(ready: Gateway):
 
 WRONG: list[tuple[dict[str, Any], str, int]] = [
     ({"block_size": 31}, "block_size", 422),
-    ({"block_size": 2}, "block_size", 422),
+    ({"block_size": 0}, "block_size", 422),
     ({"block_size": "10"}, "block_size", 422),
     ({"dataset": "nothing"}, "dataset", 404),
     ({"runs_of": "rehearsal-none"}, "rehearsal", 404),

@@ -188,7 +188,7 @@ TABLE: list[tuple[Any, Any, str, str]] = [
         "the file participants.tsv/x lies inside the path of another declared file",
     ),
     # sizes and limits
-    (JobRequest, job_request_fields(block_size=2), "mechanism.block_size", "greater than or equal to 3"),
+    (JobRequest, job_request_fields(block_size=0), "mechanism.block_size", "greater than or equal to 1"),
     (JobRequest, job_request_fields(block_size=10.0), "mechanism.block_size", "must be a whole number"),
     (JobRequest, job_request_fields(block_size=True), "mechanism.block_size", "must be a whole number"),
     (JobRequest, job_request_fields(block_size=10**9), "mechanism.block_size", "less than or equal"),
@@ -244,7 +244,7 @@ def test_is_refused_by_name(subtests):
 
 def test_every_wrong_field_is_named_at_once():
     with pytest.raises(InvalidRequest) as refusal:
-        parse(Policy, policy_fields(max_epsilon_per_job=0, min_block_size=1, extra=1), within="policy")
+        parse(Policy, policy_fields(max_epsilon_per_job=0, min_block_size=0, extra=1), within="policy")
     fields = {problem.field for problem in refusal.value.problems}
     assert fields == {"policy.max_epsilon_per_job", "policy.min_block_size", "policy.extra"}
 

@@ -3,28 +3,53 @@ from fractions import Fraction
 import pytest
 
 from privacy.block_rules import (
+    candidate_block_sizes,
     gaussian_is_narrower,
     median_min_blocks,
     prefers_median,
+    pull_of_free_slots,
     recommended_block_size,
     recommended_blocks,
     recommended_repeats,
     resolve_aggregators,
 )
+from privacy.partition import assign_blocks
 
 ONE = Fraction(1)
 
 
 def test_block_size(subtests):
-    for size, block in ((6, 3), (8, 4), (19, 9), (20, 10), (21, 10), (100_000, 10)):
+    for size, block in ((2, 1), (5, 2), (6, 3), (8, 4), (19, 9), (20, 10), (21, 10), (100_000, 10)):
         with subtests.test(size=size, block=block):
             assert recommended_block_size(size) == block
             assert recommended_blocks(size) == size // block >= 2
 
 
 def test_too_few_people_for_two_blocks():
-    with pytest.raises(ValueError, match="at least 6"):
-        recommended_block_size(5)
+    with pytest.raises(ValueError, match="at least 2"):
+        recommended_block_size(1)
+
+
+@pytest.mark.parametrize(("people", "least", "sizes"), [
+    (60, 1, (1, 2, 3, 5, 10, 20)),
+    (60, 7, (7, 10, 20)),
+    (1_000, 1, (1, 2, 3, 5, 10, 20, 50, 100, 200, 500)),
+    (3, 1, (1,)),
+    (10, 6, ()),
+])  # fmt: skip
+def test_sizes_worth_trying_on_a_twin(people, least, sizes):
+    assert candidate_block_sizes(people, least=least) == sizes
+
+
+@pytest.mark.parametrize("percent", [5, 10, 20])
+@pytest.mark.parametrize("size", [1, 3])
+def test_free_slots_pull_a_mean_to_the_middle(percent, size):
+    """Against people dealt into slots, some of which stay free."""
+    slots, blocks = 6_000, 6_000 // size
+    names = [str(number) for number in range(slots - slots * percent // 100)]
+    seated = set(assign_blocks(names, key=bytes(32), blocks=blocks, people=slots))
+    expected = float(pull_of_free_slots(size, free=Fraction(percent, 100)))
+    assert abs(1 - len(seated) / blocks - expected) < 5 * (expected / blocks) ** 0.5
 
 
 def test_repeats_for_few_people():

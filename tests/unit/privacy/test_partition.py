@@ -115,7 +115,9 @@ def test_derive_key_refuses(master, dataset_id, job_id, reason):
         derive_key(master, dataset_id=dataset_id, job_id=job_id)
 
 
-@pytest.mark.parametrize(("size", "block_size", "blocks"), [(60, 10, 6), (69, 10, 6), (6, 3, 2), (7, 3, 2)])
+@pytest.mark.parametrize(
+    ("size", "block_size", "blocks"), [(60, 10, 6), (69, 10, 6), (6, 3, 2), (7, 3, 2), (60, 1, 60), (7, 2, 3)]
+)
 def test_block_count(size, block_size, blocks):
     assert block_count(size, block_size) == blocks
 
@@ -123,9 +125,9 @@ def test_block_count(size, block_size, blocks):
 @pytest.mark.parametrize(
     ("size", "block_size", "reason"),
     [
-        (60, 2, "at least 3"),
-        (60, 0, "at least 3"),
-        (60, -5, "at least 3"),
+        (60, 0, "at least one person"),
+        (60, -5, "at least one person"),
+        (1, 1, "does not fill"),
         (19, 10, "smaller block"),
         (0, 3, "fill"),
     ],
