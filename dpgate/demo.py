@@ -21,6 +21,7 @@ import dpgate
 from domain.model import parse
 from domain.pipeline import Pipeline
 from domain.release import opened
+from dpgate.asking import build_request
 from dpgate.cli import catalogue, develop, jobs, preview, registration
 from dpgate.cli.output import amounts, err, out, print_json
 from dpgate.client import Client
@@ -28,7 +29,7 @@ from dpgate.embedded.home import Home
 from dpgate.embedded.stack import Stack
 from dpgate.errors import DpgateError, RequestRefused
 from dpgate.models import Job, Release
-from dpgate.pipeline_folder import build_request, load_pipeline
+from dpgate.pipeline_folder import load_pipeline
 from dpgate.verification import check_release
 
 EPSILON = "2"

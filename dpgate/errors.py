@@ -5,13 +5,19 @@ DpgateError
   PlatformUnreachable   nothing answers at the address, or something that is not dpgate
   PlatformStopped       a part of an embedded platform did not start, or ended by itself
   RequestRefused        the platform refused: carries status, problems, field and fix
+  Doubtful              the job would hardly be of use; what is against it, and `anyway` submits it
   PipelineFailed        the pipeline failed on the twin; the text is the twin's own
   NotFinished           a job takes longer than you wanted to wait
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from domain.cautions import Caution
 
 
 class DpgateError(Exception):
@@ -32,6 +38,16 @@ class PlatformStopped(DpgateError):
 
 class PipelineFailed(DpgateError):
     """The pipeline did not do on the twin what its manifest declares."""
+
+
+class Doubtful(DpgateError):
+    """The runs on the twin say that the answer will hardly be of use. Nothing was asked or charged."""
+
+    def __init__(self, cautions: Sequence[Caution]) -> None:
+        self.cautions = tuple(cautions)
+        lines = [f"- {caution}" for caution in self.cautions]
+        said = ["nothing was submitted: the answer would hardly be of use", *lines]
+        super().__init__("\n".join([*said, "To submit it as it is: --anyway (in Python anyway=True)."]))
 
 
 class NotFinished(DpgateError):

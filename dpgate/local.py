@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from domain.admission import check_values
+from domain.cautions import BlocksSeen
 from domain.dataset import Declaration
 from domain.errors import PipelineError
 from domain.mechanism import grids_of
@@ -29,7 +30,7 @@ from worker.collect import collect
 from worker.folder_source import FolderSource
 from worker.plain_outputs import PlainOutputs
 from worker.rehearsal.levels import GroupRuns, Progress, open_groups
-from worker.rehearsal.runs import outputs_of, run_blocks, run_whole
+from worker.rehearsal.runs import numbers_of, outputs_of, run_blocks, run_whole
 from worker.stage import People, open_people
 
 KEPT_FOR_S = 30 * 86_400.0
@@ -51,6 +52,7 @@ class TwinRun:
     shape: Shape
     numbers: tuple[float, ...]
     block_outputs: tuple[RunOutput, ...]
+    seen: BlocksSeen
     longest_s: float
     dropped: tuple[str, ...] = ()
 
@@ -88,6 +90,7 @@ def run_on_twin(
         shape=whole.shape,
         numbers=whole.numbers,
         block_outputs=_collected(pipeline, whole.shape, found.outputs),
+        seen=_seen(pipeline, whole.shape, found.outputs),
         longest_s=max(whole.seconds, found.seconds),
         dropped=runs.participants.dropped,
     )
@@ -120,14 +123,14 @@ def run_plan_on_twin(
     python_env: Path | None = None,
     images: Path | None = None,
     progress: Progress = _silent,
-) -> tuple[RunOutput, ...]:
+) -> tuple[tuple[RunOutput, ...], BlocksSeen]:
     """What another plan's runs give on the twin: other block sizes, half-samples, everybody but one."""
     people = _open_twin(declaration, twin)
     ahead = _followed_by(plan.runs, progress)
     with _opened(pipeline, people, twin, python_env, images, ahead) as runs:
         step = _after(runs.participants.runs, progress)
         outputs = [result.outputs for result, _ in runs.of_plan(plan, step)]
-    return _collected(pipeline, shape, outputs)
+    return _collected(pipeline, shape, outputs), _seen(pipeline, shape, outputs)
 
 
 def count_blocks(nominal_size: int, block_size: int) -> int:
@@ -176,6 +179,11 @@ def _collected(
     grids = grids_of(values_of(pipeline.manifest, shape))
     default = middle(grids)
     return tuple(collect(files, shape=shape, grids=grids, default=default) for files in outputs)
+
+
+def _seen(pipeline: Pipeline, shape: Shape, outputs: Sequence[Mapping[str, bytes] | None]) -> BlocksSeen:
+    values = values_of(pipeline.manifest, shape)
+    return BlocksSeen.of(values, [numbers_of(files, shape) for files in outputs])
 
 
 def _followed_by(more: int, progress: Progress) -> Progress:

@@ -17,9 +17,9 @@ import yaml
 from pydantic import Field
 
 from domain import whitelist
-from domain.job import JobRequest
+from domain.cautions import BlocksSeen
 from domain.model import Model, Slug, Whole, parse
-from domain.pipeline import MAX_SOURCE_BYTES, MAX_SOURCES, Pipeline
+from domain.pipeline import MAX_SOURCE_BYTES, MAX_SOURCES
 from domain.shape import Shape
 from dpgate.errors import DpgateError
 
@@ -48,12 +48,24 @@ PlanName = Literal["blocks", "half_samples", "leave_one_out"]
 class TwinRuns(Model):
     """What a pipeline gave on the twin, run by run, in grid units; None for a run that failed.
 
-    Only blocks have a block size.
+    Only blocks have a block size. `outside` and `missing`: for each output in how many runs its number was
+    outside the bounds, or not there; empty in locks of before.
     """
 
     plan: PlanName
     block_size: Annotated[Whole, Field(ge=1)] | None = None
     outputs: tuple[tuple[int, ...] | None, ...]
+    outside: tuple[Whole, ...] = ()
+    missing: tuple[Whole, ...] = ()
+
+    def seen(self, values: int) -> BlocksSeen:
+        """How the runs fared, for so many output values."""
+        return BlocksSeen(
+            blocks=len(self.outputs),
+            failed=self.outputs.count(None),
+            outside=self.outside or (0,) * values,
+            missing=self.missing or (0,) * values,
+        )
 
 
 class Lock(Model):
@@ -74,9 +86,11 @@ class Lock(Model):
         self, plan: PlanName, block_size: int | None = None
     ) -> tuple[tuple[int, ...] | None, ...] | None:
         """What the runs of this plan gave on the twin, or None if they have not been made."""
-        found = (
-            runs.outputs for runs in self.twin_runs if (runs.plan, runs.block_size) == (plan, block_size)
-        )
+        found = self.runs_of(plan, block_size)
+        return None if found is None else found.outputs
+
+    def runs_of(self, plan: PlanName, block_size: int | None = None) -> TwinRuns | None:
+        found = (runs for runs in self.twin_runs if (runs.plan, runs.block_size) == (plan, block_size))
         return next(found, None)
 
     def with_runs(self, runs: TwinRuns) -> Lock:
@@ -176,51 +190,6 @@ def load_lock(folder: Path, *, pipeline_digest: str) -> Lock:
     if lock.pipeline != pipeline_digest:
         raise DpgateError(f"the pipeline has changed since it ran on the twin; {again}")
     return lock
-
-
-def build_request(
-    folder: str | Path,
-    *,
-    mechanism: str = "sample_aggregate",
-    dataset: str | None = None,
-    project: str | None = None,
-    **choices: Any,
-) -> dict[str, Any]:
-    """The body of a job request from a pipeline folder and its lock, checked here first.
-
-    `choices` are the fields of the mechanism: epsilon, block_size and so on; None means its default. Raises
-    DpgateError when the pipeline has changed since it ran on the twin, or ran on that of another data set,
-    InvalidRequest naming a wrong field.
-    """
-    loaded = load_pipeline(folder)
-    digest = parse(Pipeline, loaded.body, within="pipeline").digest
-    lock = load_lock(Path(folder), pipeline_digest=digest)
-    _check_dataset(folder, lock, dataset)
-    chosen = {name: value for name, value in choices.items() if value is not None}
-    if mechanism == "sample_aggregate":
-        chosen.setdefault("block_size", lock.block_size)
-    request: dict[str, Any] = {
-        "dataset": lock.dataset,
-        "pipeline": loaded.body,
-        "shape": lock.shape.model_dump(mode="json"),
-        "mechanism": {"name": mechanism, **chosen},
-    }
-    request |= {"dataset_version": lock.dataset_version} if lock.dataset_version else {}
-    request |= {"project": project} if project else {}
-    parse(JobRequest, request)
-    return request
-
-
-def _check_dataset(folder: str | Path, lock: Lock, dataset: str | None) -> None:
-    """Other columns could make every run fail, unseen and paid for."""
-    if dataset in (None, lock.dataset):
-        return
-    twin = f"twin-{dataset}"
-    raise DpgateError(
-        f"{folder} ran on the twin of the data set {lock.dataset}, and the job is for the data set "
-        f"{dataset}. Fetch that one's twin and run the pipeline on it: dpgate twin {dataset} -o {twin}, then "
-        f"dpgate run {folder} --twin {twin}"
-    )
 
 
 class _Strict(yaml.SafeLoader):

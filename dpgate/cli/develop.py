@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from domain.cautions import BlocksSeen, about_runs
 from domain.dataset import Declaration
 from domain.model import parse
 from domain.outputs import values_of
-from domain.pipeline import Pipeline
+from domain.pipeline import OutputValue, Pipeline
 from dpgate.cli.catalogue import load_twin_declaration, load_twin_version
 from dpgate.cli.output import Json, err, out, plain, print_json, print_table, progress
 from dpgate.errors import DpgateError
@@ -110,7 +112,15 @@ def run_and_lock(
         max_micro_epsilon=declaration.policy.max_micro_epsilon_per_job,
         shape=found.shape,
         twin_numbers=found.numbers,
-        twin_runs=(TwinRuns(plan="blocks", block_size=block_size, outputs=found.block_outputs),),
+        twin_runs=(
+            TwinRuns(
+                plan="blocks",
+                block_size=block_size,
+                outputs=found.block_outputs,
+                outside=found.seen.outside,
+                missing=found.seen.missing,
+            ),
+        ),
     )
     save_lock(folder, lock)
     return found, lock
@@ -142,7 +152,7 @@ def run_more(
             f"dpgate run {folder} --twin {twin}"
         )
     with progress(f"{plan.runs} more runs on the twin", shown=shown) as step:
-        outputs = local.run_plan_on_twin(
+        outputs, seen = local.run_plan_on_twin(
             pipeline,
             declaration=declaration,
             twin=twin,
@@ -151,7 +161,10 @@ def run_more(
             images=image_store(),
             progress=step,
         )
-    more = lock.with_runs(TwinRuns(plan=name, block_size=block_size, outputs=outputs))
+    runs = TwinRuns(
+        plan=name, block_size=block_size, outputs=outputs, outside=seen.outside, missing=seen.missing
+    )
+    more = lock.with_runs(runs)
     save_lock(folder, more)
     return more
 
@@ -167,10 +180,10 @@ def _named(dataset: str, version: int | None) -> str:
 
 
 def print_twin_run(pipeline: Pipeline, found: TwinRun) -> None:
-    names = [value.name for value in values_of(pipeline.manifest, found.shape)]
-    rows = [(name, f"{value:g}") for name, value in zip(names, found.numbers, strict=True)]
+    values = values_of(pipeline.manifest, found.shape)
+    rows = [(value.name, f"{number:g}") for value, number in zip(values, found.numbers, strict=True)]
     print_table("On the twin (nobody's data)", ("output", "value"), rows)
-    warn_of_many(len(names))
+    warn_of_many(len(values))
     wall = pipeline.manifest.resources.wall_seconds
     out.print(f"Longest run {found.longest_s:.2f} s of {wall:g} s allowed. The output's shape is locked.")
     if found.dropped:
@@ -180,6 +193,13 @@ def print_twin_run(pipeline: Pipeline, found: TwinRun) -> None:
             "[yellow]No group run gets these files of the participant level, for they are no person's own: "
             f"{shown}{more}. Write below sub-XX/ or derivatives/NAME/sub-XX/.[/]"
         )
-    failed = sum(block is None for block in found.block_outputs)
-    if failed:
-        err.print(f"[yellow]{failed} of {len(found.block_outputs)} blocks failed; try larger blocks.[/]")
+    print_cautions(values, whole=found.numbers, seen=found.seen)
+
+
+def print_cautions(values: Sequence[OutputValue], *, whole: Sequence[float], seen: BlocksSeen) -> None:
+    """What would keep a job from being submitted; and a few blocks that failed, which would not."""
+    cautions = about_runs(values, whole=whole, seen=seen)
+    for caution in cautions:
+        err.print(f"[yellow]{plain(caution)}[/]")
+    if seen.failed and not cautions:
+        err.print(f"[yellow]{seen.failed} of {seen.blocks} blocks failed; try larger blocks.[/]")

@@ -11,6 +11,7 @@ import typer
 
 from domain.job import check_job_id
 from domain.states import JobState
+from dpgate.asking import build_request
 from dpgate.cli import choices
 from dpgate.cli.develop import BlockSize, Folder
 from dpgate.cli.exit_codes import ExitCode
@@ -30,7 +31,6 @@ from dpgate.cli.output import (
 from dpgate.client import Client, connect
 from dpgate.errors import DpgateError, NotFinished, PlatformUnreachable
 from dpgate.models import Job, Release, Value
-from dpgate.pipeline_folder import build_request
 from dpgate.unpacking import write_files
 
 LONGEST_WAIT_S = 3600.0
@@ -57,6 +57,9 @@ def submit(
     job_id: Annotated[
         str | None, typer.Option(help="An id of your choice; repeating it is harmless.")
     ] = None,
+    anyway: Annotated[
+        bool, typer.Option("--anyway", help="Submit it although the twin says that it is hardly of use.")
+    ] = False,
     wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Wait and print the release.")] = False,
     as_json: Json = False,
     profile: Profile = "default",
@@ -67,6 +70,7 @@ def submit(
         mechanism=mechanism,
         dataset=dataset,
         project=project,
+        anyway=anyway,
         epsilon=epsilon,
         block_size=block_size,
         repeats=repeats,

@@ -8,14 +8,15 @@ from typing import Annotated, get_args
 
 import typer
 
+from domain.cautions import BlocksSeen
 from domain.forecast import in_units
 from domain.loss import micro
 from domain.mechanism import grids_of
 from domain.model import parse
 from domain.outputs import values_of
-from domain.pipeline import Pipeline
+from domain.pipeline import OutputValue, Pipeline
 from domain.rehearsal import Numbers, Sampled, TwinRuns
-from dpgate.cli.develop import DEFAULT_BLOCK_SIZE, BlockSize, warn_of_many
+from dpgate.cli.develop import DEFAULT_BLOCK_SIZE, BlockSize, print_cautions, warn_of_many
 from dpgate.cli.output import Json, Profile, err, out, plain, print_json, print_table, progress
 from dpgate.client import connect
 from dpgate.errors import DpgateError, PipelineFailed
@@ -23,7 +24,6 @@ from dpgate.models import Dataset
 from dpgate.pipeline_folder import Lock, PlanName, load_pipeline, save_lock
 from dpgate.pipeline_folder import TwinRuns as LockedRuns
 from dpgate.rehearsals import Rehearsal
-from privacy.grid import OutputGrid
 
 
 def rehearse(
@@ -72,7 +72,7 @@ def lock_of(found: Rehearsal, pipeline: Pipeline, dataset: Dataset) -> Lock:
     """What `dpgate run` would have written, from the platform's runs."""
     runs = parse(TwinRuns, found.runs, within="rehearsal")
     declared = dataset.declaration
-    grids = grids_of(values_of(pipeline.manifest, runs.shape))
+    values = values_of(pipeline.manifest, runs.shape)
     return Lock(
         dataset=dataset.name,
         dataset_version=dataset.version,
@@ -82,12 +82,19 @@ def lock_of(found: Rehearsal, pipeline: Pipeline, dataset: Dataset) -> Lock:
         max_micro_epsilon=micro(declared["policy"]["max_epsilon_per_job"]),
         shape=runs.shape,
         twin_numbers=runs.numbers,
-        twin_runs=_locked_runs(found, runs, grids),
+        twin_runs=_locked_runs(found, runs, values),
     )
 
 
-def _locked_runs(found: Rehearsal, runs: TwinRuns, grids: Sequence[OutputGrid]) -> tuple[LockedRuns, ...]:
-    blocks = LockedRuns(plan="blocks", block_size=found.block_size, outputs=in_units(runs.blocks, grids))
+def _locked_runs(found: Rehearsal, runs: TwinRuns, values: Sequence[OutputValue]) -> tuple[LockedRuns, ...]:
+    grids, seen = grids_of(values), BlocksSeen.of(values, runs.blocks)
+    blocks = LockedRuns(
+        plan="blocks",
+        block_size=found.block_size,
+        outputs=in_units(runs.blocks, grids),
+        outside=seen.outside,
+        missing=seen.missing,
+    )
     others: dict[PlanName, tuple[Numbers, ...]] = {
         "half_samples": runs.half_samples,
         "leave_one_out": runs.leave_one_out,
@@ -100,15 +107,14 @@ def _locked_runs(found: Rehearsal, runs: TwinRuns, grids: Sequence[OutputGrid]) 
 
 def print_rehearsal(pipeline: Pipeline, found: Rehearsal) -> None:
     runs = parse(TwinRuns, found.runs, within="rehearsal")
-    names = [value.name for value in values_of(pipeline.manifest, runs.shape)]
-    rows = [(name, f"{value:g}") for name, value in zip(names, runs.numbers, strict=True)]
+    values = values_of(pipeline.manifest, runs.shape)
+    rows = [(value.name, f"{number:g}") for value, number in zip(values, runs.numbers, strict=True)]
     print_table("On the twin (nobody's data)", ("output", "value"), rows)
-    warn_of_many(len(names))
+    warn_of_many(len(values))
     out.print(f"Longest run {runs.seconds:.2f} s. The output's shape is locked; go on with dpgate preview.")
     if unable := (found.raw.get("preview") or {}).get("unable_sampled"):
         err.print(f"[yellow]{plain(unable)}[/]")
-    if runs.failed:
-        err.print(f"[yellow]{runs.failed} of {len(runs.blocks)} blocks failed; try larger blocks.[/]")
+    print_cautions(values, whole=runs.numbers, seen=BlocksSeen.of(values, runs.blocks))
     if runs.said.strip():
         out.print(plain(runs.said.strip()))
 

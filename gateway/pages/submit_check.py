@@ -8,6 +8,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 
 from domain.admission import check_policy, needs_approval, needs_review
+from domain.cautions import BlocksSeen, Caution, about_job
 from domain.dataset.person_size import timing_sentence
 from domain.draft_steps import job_request
 from domain.errors import BudgetExceeded, FieldProblem, RequestError
@@ -22,7 +23,17 @@ from gateway.pages import request_facts
 from gateway.pages.budget_bar import bars, binding
 from gateway.pages.dataset_facts import promise_of
 from gateway.pages.session import CheckedForm
-from gateway.pages.submit_frame import NAMES, START, Author, Drafted, TheDraft, go, path_of, step_page
+from gateway.pages.submit_frame import (
+    NAMES,
+    START,
+    Author,
+    Drafted,
+    TheDraft,
+    go,
+    path_of,
+    step_page,
+    text_of,
+)
 from store import job_drafts
 
 router = APIRouter(include_in_schema=False)
@@ -58,7 +69,7 @@ def show_check(request: Request, drafted: TheDraft, user: Author, database: TheD
 @router.post(START + "/{draft_id}/check")
 def submit(
     request: Request,
-    _form: CheckedForm,
+    form: CheckedForm,
     drafted: TheDraft,
     user: Author,
     database: TheDatabase,
@@ -70,6 +81,8 @@ def submit(
     assert drafted.rehearsal is not None
     try:
         asked = job_request(drafted.content, drafted.rehearsal, version=drafted.dataset.version)
+        if _cautions(asked, drafted) and text_of(form, "anyway") != "yes":
+            return _page(request, drafted, user, database)
         job = submit_job(drafted.draft.id, asked, user, database, queue, Response())
     except RequestError as error:
         return _page(request, drafted, user, database, error=error)
@@ -103,7 +116,18 @@ def _page(
         mends=[mend_of(problem, error, drafted) for problem in error.problems] if error else [],
         bars=bars(binding(budget, project=drafted.content.project)),
         summary=_summary(asked, drafted) if asked else None,
+        cautions=_cautions(asked, drafted) if asked else (),
     )
+
+
+def _cautions(asked: JobRequest, drafted: Drafted) -> tuple[Caution, ...]:
+    """What the rehearsal says against this job; its blocks only where they are as large as the job's."""
+    rehearsal, size = drafted.rehearsal, drafted.dataset.declaration.nominal_size
+    assert rehearsal is not None
+    assert rehearsal.runs is not None
+    is_same = getattr(asked.mechanism, "block_size", None) == rehearsal.request.block_size
+    seen = BlocksSeen.of(asked.values, rehearsal.runs.blocks) if is_same else None
+    return about_job(asked, whole=rehearsal.runs.numbers, seen=seen, nominal_size=size)
 
 
 def mend_of(problem: FieldProblem, error: RequestError, drafted: Drafted) -> Mend:

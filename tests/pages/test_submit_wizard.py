@@ -174,6 +174,24 @@ def test_narrow_bounds_say_how_many_blocks_they_move(told: Wizard):
     assert re.search(r"[1-9][0-9]* blocks of the twin would be moved to a bound", words(answer))
 
 
+def test_what_the_twin_says_against_a_job_is_confirmed_first(console: Console, own: Wizard):
+    kept = own.send(
+        "mechanism", action="keep", mechanism="sample_aggregate", epsilon="0.001", block_size="10"
+    )
+    assert kept.status_code == 303
+    before = spent(console)
+    shown = own.look("check")
+    assert "The answer will hardly be of use" in words(shown)
+    assert "exceeds half of the range between the bounds" in words(shown)
+    assert 'name="anyway" value="yes" required' in shown.text
+    answer = own.send("check")
+    assert answer.status_code == 200
+    assert spent(console) == before
+    assert own.look("check").status_code == 200, "the draft is still there"
+    assert own.send("check", anyway="yes").status_code == 303
+    assert spent(console) != before
+
+
 def test_what_is_refused_at_the_end_leads_to_the_step_that_mends_it(console: Console, own: Wizard):
     kept = own.send("mechanism", action="keep", mechanism="pac", nats="0.25")
     assert kept.status_code == 303

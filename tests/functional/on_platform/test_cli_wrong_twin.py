@@ -9,8 +9,9 @@ import pytest
 import yaml
 from terminal import Answer, Platform, data_folder, pipeline_folder, ready_pipeline
 
+from dpgate.asking import build_request
 from dpgate.cli.exit_codes import ExitCode
-from dpgate.pipeline_folder import LOCK, build_request
+from dpgate.pipeline_folder import LOCK
 
 MANY = [
     {"name": f"mean_{number:02d}", "lower": 0, "upper": 100} for number in range(21)

@@ -6,9 +6,9 @@ import pytest
 from terminal import Platform, ready_pipeline
 
 import dpgate
+from dpgate.asking import build_request
 from dpgate.credentials import Login
 from dpgate.errors import NotFinished, RequestRefused
-from dpgate.pipeline_folder import build_request
 
 
 def test_a_client_gets_to_a_release(one_platform: Platform) -> None:

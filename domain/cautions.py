@@ -1,0 +1,146 @@
+"""What a run on the twin says against a job before it is charged: not wrong, but hardly what anybody wants.
+
+Everything here comes from the twin, from bounds and from public numbers. Each caution is a sentence on what
+was seen and one on what to change; whoever wants the job as it is says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from domain.job import JobRequest
+from domain.mechanism import SampleAggregateRequest
+from domain.pipeline import OutputValue
+from privacy.sample_aggregate import SampleAggregate
+
+MOST_LOST = Fraction(1, 5)
+"""Of the twin's blocks: more that fail, or lie at a bound, make the answer one about the bounds."""
+
+MOST_NOISE = Fraction(1, 2)
+"""Of the declared range: with more noise than this, 95 times in 100, the bounds alone say as much."""
+
+Block = Sequence[float | None] | None
+"""The numbers of one block of the twin; None for a run that failed."""
+
+
+@dataclass(frozen=True)
+class BlocksSeen:
+    """How the twin's blocks fared: how many ran, how many failed, and of the others, for each output, how
+    many gave a number outside its bounds and how many none."""
+
+    blocks: int
+    failed: int
+    outside: tuple[int, ...]
+    missing: tuple[int, ...]
+
+    @classmethod
+    def of(cls, values: Sequence[OutputValue], blocks: Sequence[Block]) -> BlocksSeen:
+        ran = [block for block in blocks if block is not None]
+        columns = [[block[index] for block in ran] for index in range(len(values))]
+        pairs = list(zip(values, columns, strict=True))
+        return cls(
+            blocks=len(blocks),
+            failed=len(blocks) - len(ran),
+            outside=tuple(sum(_is_outside(value, number) for number in found) for value, found in pairs),
+            missing=tuple(found.count(None) for found in columns),
+        )
+
+
+@dataclass(frozen=True)
+class Caution:
+    """What was seen, and what to change."""
+
+    problem: str
+    fix: str
+
+    def __str__(self) -> str:
+        return f"{self.problem} {self.fix}"
+
+
+def about_job(
+    asked: JobRequest, *, whole: Sequence[float], seen: BlocksSeen | None, nominal_size: int
+) -> tuple[Caution, ...]:
+    """What the twin says against this job; `seen` are blocks as large as the job's."""
+    found = about_runs(asked.values, whole=whole, seen=seen)
+    if not isinstance(asked.mechanism, SampleAggregateRequest):
+        return found
+    try:
+        mechanism = asked.mechanism.build(asked.values, nominal_size=nominal_size)
+    except ValueError:  # refused where the job is checked, in the words for it
+        return found
+    return found + about_noise(asked.values, mechanism)
+
+
+def about_runs(
+    values: Sequence[OutputValue], *, whole: Sequence[float], seen: BlocksSeen | None
+) -> tuple[Caution, ...]:
+    """What the twin's own runs say: of the whole twin's numbers, and of its blocks if they ran."""
+    found = _about_blocks(values, seen) if seen is not None and seen.blocks else ()
+    return (*_about_whole(values, whole), *found)
+
+
+def about_noise(values: Sequence[OutputValue], mechanism: SampleAggregate) -> tuple[Caution, ...]:
+    """What the noise says that this job will add. A median adds none."""
+    wide = [
+        value.name
+        for value, noise, grid in zip(values, mechanism.noises, mechanism.grids, strict=True)
+        if noise is not None
+        and noise.half_width(Fraction(1, 20)) > MOST_NOISE * grid.cells * mechanism.plan.runs
+    ]
+    if not wide:
+        return ()
+    return (
+        Caution(
+            f"The noise on {_listed(wide)} exceeds half of the range between the bounds 1 time in 20 or more "
+            "often: the release will hardly say more than the bounds.",
+            "Take a larger epsilon, fewer outputs, smaller blocks, or narrower bounds if you know them.",
+        ),
+    )
+
+
+def _about_whole(values: Sequence[OutputValue], whole: Sequence[float]) -> Iterator[Caution]:
+    for value, number in zip(values, whole, strict=True):
+        if _is_outside(value, number):
+            yield Caution(
+                f"On the whole twin {value.name} is {number:g}, outside {_bounds(value)}; what is outside "
+                "counts as the nearer bound.",
+                "Give wider bounds, or check the unit.",
+            )
+
+
+def _about_blocks(values: Sequence[OutputValue], seen: BlocksSeen) -> Iterator[Caution]:
+    if seen.failed > MOST_LOST * seen.blocks:
+        yield Caution(
+            f"{seen.failed} of {seen.blocks} blocks of the twin failed, and so will those of the data: such "
+            "a run counts as the middle of the bounds, and is paid for.",
+            "Mend the pipeline so that it copes with few people, or take larger blocks.",
+        )
+    ran = seen.blocks - seen.failed
+    for value, outside, missing in zip(values, seen.outside, seen.missing, strict=True):
+        if outside > MOST_LOST * ran:
+            yield Caution(
+                f"In {outside} of {ran} blocks of the twin {value.name} is outside {_bounds(value)}, and "
+                "counts as the nearer bound.",
+                "Give wider bounds, or take larger blocks, which vary less.",
+            )
+        if missing > MOST_LOST * ran:
+            yield Caution(
+                f"In {missing} of {ran} blocks of the twin {value.name} is missing, and counts as the middle "
+                "of its bounds.",
+                "Take larger blocks, or leave it out.",
+            )
+
+
+def _is_outside(value: OutputValue, number: float | None) -> bool:
+    return number is not None and not value.lower <= number <= value.upper
+
+
+def _bounds(value: OutputValue) -> str:
+    return f"its bounds {value.lower:g} to {value.upper:g}"
+
+
+def _listed(names: Sequence[str], *, most: int = 3) -> str:
+    shown = ", ".join(names[:most])
+    return f"{shown} and {len(names) - most} more" if len(names) > most else shown

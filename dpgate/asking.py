@@ -1,0 +1,72 @@
+"""The body of a job request, from a pipeline's folder and what its runs on the twin have locked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from domain.cautions import Caution, about_job
+from domain.job import JobRequest
+from domain.mechanism import SampleAggregateRequest
+from domain.model import parse
+from domain.pipeline import Pipeline
+from dpgate.errors import Doubtful, DpgateError
+from dpgate.pipeline_folder import Lock, load_lock, load_pipeline
+
+
+def build_request(
+    folder: str | Path,
+    *,
+    mechanism: str = "sample_aggregate",
+    dataset: str | None = None,
+    project: str | None = None,
+    anyway: bool = False,
+    **choices: Any,
+) -> dict[str, Any]:
+    """The body of a job request from a pipeline folder and its lock, checked here first.
+
+    `choices` are the fields of the mechanism: epsilon, block_size and so on; None means its default. Raises
+    DpgateError when the pipeline has changed since it ran on the twin, or ran on that of another data set,
+    InvalidRequest naming a wrong field, and Doubtful, unless `anyway`, where the runs on the twin say that
+    the answer will hardly be of use.
+    """
+    loaded = load_pipeline(folder)
+    digest = parse(Pipeline, loaded.body, within="pipeline").digest
+    lock = load_lock(Path(folder), pipeline_digest=digest)
+    _check_dataset(folder, lock, dataset)
+    chosen = {name: value for name, value in choices.items() if value is not None}
+    if mechanism == "sample_aggregate":
+        chosen.setdefault("block_size", lock.block_size)
+    request: dict[str, Any] = {
+        "dataset": lock.dataset,
+        "pipeline": loaded.body,
+        "shape": lock.shape.model_dump(mode="json"),
+        "mechanism": {"name": mechanism, **chosen},
+    }
+    request |= {"dataset_version": lock.dataset_version} if lock.dataset_version else {}
+    request |= {"project": project} if project else {}
+    asked = parse(JobRequest, request)
+    if not anyway and (found := cautions_of(asked, lock)):
+        raise Doubtful(found)
+    return request
+
+
+def cautions_of(asked: JobRequest, lock: Lock) -> tuple[Caution, ...]:
+    """What the runs on the twin say against this job."""
+    mechanism = asked.mechanism
+    size = mechanism.block_size if isinstance(mechanism, SampleAggregateRequest) else None
+    runs = None if size is None else lock.runs_of("blocks", size)
+    seen = None if runs is None else runs.seen(len(asked.values))
+    return about_job(asked, whole=lock.twin_numbers, seen=seen, nominal_size=lock.nominal_size)
+
+
+def _check_dataset(folder: str | Path, lock: Lock, dataset: str | None) -> None:
+    """Other columns could make every run fail, unseen and paid for."""
+    if dataset in (None, lock.dataset):
+        return
+    twin = f"twin-{dataset}"
+    raise DpgateError(
+        f"{folder} ran on the twin of the data set {lock.dataset}, and the job is for the data set "
+        f"{dataset}. Fetch that one's twin and run the pipeline on it: dpgate twin {dataset} -o {twin}, then "
+        f"dpgate run {folder} --twin {twin}"
+    )
