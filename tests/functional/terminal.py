@@ -54,7 +54,12 @@ class Terminal:
     environment: dict[str, str]
 
     def __call__(self, *arguments: object) -> Answer:
-        """A command in this process: what `dpgate` does after its imports."""
+        """A command in this process: what `dpgate` does after its imports. Platforms of tests have so few
+        people that hardly a job is of use: each is asked for as it is."""
+        return self.careful(*arguments, *(["--anyway"] if arguments[:1] == ("submit",) else []))
+
+    def careful(self, *arguments: object) -> Answer:
+        """The same, with no word more."""
         out, err = io.StringIO(), io.StringIO()
         before, here = dict(os.environ), Path.cwd()
         try:

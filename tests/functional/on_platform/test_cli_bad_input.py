@@ -147,7 +147,7 @@ BAD_REQUESTS = (
     (["--epsilon", "much"], "epsilon"),
     (["--epsilon", "1e-9"], "epsilon"),
     (["--epsilon", "3"], "policy"),
-    (["--epsilon", "1", "--block-size", "2"], "block_size"),
+    (["--epsilon", "1", "--block-size", "0"], "block"),
     (["--epsilon", "1", "--block-size", "100"], "block_size"),
     (["--epsilon", "1", "--job-id", "../../x"], "job_id"),
     (["--epsilon", "1", "--dataset", "No Name"], "the data set No Name"),

@@ -48,7 +48,7 @@ def test_it_is_told_before_it_costs_and_done_when_asked_for(
     ada = one_platform.ada
     folder = ready_pipeline(one_platform, "ages", name, **made)
     spent = ada.ok("budget", "ages", "--json").json
-    refused = ada("submit", folder, "--epsilon", epsilon)
+    refused = ada.careful("submit", folder, "--epsilon", epsilon)
     assert refused.code == ExitCode.USAGE
     assert "nothing was submitted" in words(refused)
     assert sentence in words(refused)
@@ -58,5 +58,5 @@ def test_it_is_told_before_it_costs_and_done_when_asked_for(
         build_request(folder, epsilon=epsilon)
     assert any(sentence in str(caution) for caution in doubt.value.cautions)
     assert build_request(folder, epsilon=epsilon, anyway=True)["mechanism"]["epsilon"] == epsilon
-    ada.ok("submit", folder, "--epsilon", epsilon, "--anyway", "--wait")
+    ada.ok("submit", folder, "--epsilon", epsilon, "--wait")
     assert ada.ok("budget", "ages", "--json").json != spent
