@@ -25,6 +25,7 @@ from dpgate.local_slots import open_local
 from privacy.mechanism import RunOutput
 from privacy.partition import block_count
 from privacy.plan import Blocks, RunPlan
+from privacy.preview.twin import MIN_TWIN_BLOCKS
 from privacy.run_outputs import middle
 from worker.collect import collect
 from worker.folder_source import FolderSource
@@ -45,7 +46,8 @@ def _silent(_done: int, _total: int) -> None:
 class TwinRun:
     """What running on the twin taught: the locked shape, the twin's own numbers, and its blocks' outputs.
 
-    `dropped` are files of the participant level that no group run gets to see, because they are no person's.
+    `dropped` are files of the participant level that no group run gets to see, because they are no person's;
+    `block_s` are seconds of a block's run on average.
     """
 
     pipeline_digest: str
@@ -55,6 +57,16 @@ class TwinRun:
     seen: BlocksSeen
     longest_s: float
     dropped: tuple[str, ...] = ()
+    block_s: float = 0.0
+
+
+@dataclass(frozen=True)
+class PlanRuns:
+    """What the runs of a plan gave, on the grids of the declared bounds, and seconds of a run on average."""
+
+    outputs: tuple[RunOutput, ...]
+    seen: BlocksSeen
+    seconds: float
 
 
 def run_on_twin(
@@ -93,6 +105,7 @@ def run_on_twin(
         seen=_seen(pipeline, whole.shape, found.outputs),
         longest_s=max(whole.seconds, found.seconds),
         dropped=runs.participants.dropped,
+        block_s=found.usual_s,
     )
 
 
@@ -123,14 +136,25 @@ def run_plan_on_twin(
     python_env: Path | None = None,
     images: Path | None = None,
     progress: Progress = _silent,
-) -> tuple[tuple[RunOutput, ...], BlocksSeen]:
-    """What another plan's runs give on the twin: other block sizes, half-samples, everybody but one."""
+    longest_s: float | None = None,
+) -> PlanRuns:
+    """What another plan's runs give on the twin: other block sizes, half-samples, everybody but one.
+
+    With `longest_s` only the first runs, as many as start in that time, and two at least.
+    """
     people = _open_twin(declaration, twin)
     ahead = _followed_by(plan.runs, progress)
     with _opened(pipeline, people, twin, python_env, images, ahead) as runs:
         step = _after(runs.participants.runs, progress)
-        outputs = [result.outputs for result, _ in runs.of_plan(plan, step)]
-    return _collected(pipeline, shape, outputs), _seen(pipeline, shape, outputs)
+        outputs, seconds = [], 0.0
+        for result, took in runs.of_plan(plan, step):
+            outputs.append(result.outputs)
+            seconds += took
+            if longest_s is not None and seconds >= longest_s and len(outputs) >= MIN_TWIN_BLOCKS:
+                break
+    return PlanRuns(
+        _collected(pipeline, shape, outputs), _seen(pipeline, shape, outputs), seconds / len(outputs)
+    )
 
 
 def count_blocks(nominal_size: int, block_size: int) -> int:

@@ -18,7 +18,7 @@ from pydantic import Field
 
 from domain import whitelist
 from domain.cautions import BlocksSeen
-from domain.model import Model, Slug, Whole, parse
+from domain.model import Model, Number, Slug, Whole, parse
 from domain.pipeline import MAX_SOURCE_BYTES, MAX_SOURCES
 from domain.shape import Shape
 from dpgate.errors import DpgateError
@@ -43,20 +43,23 @@ class PipelineFolder:
 
 
 PlanName = Literal["blocks", "half_samples", "leave_one_out"]
+Outputs = tuple[tuple[int, ...] | None, ...]
 
 
 class TwinRuns(Model):
     """What a pipeline gave on the twin, run by run, in grid units; None for a run that failed.
 
-    Only blocks have a block size. `outside` and `missing`: for each output in how many runs its number was
-    outside the bounds, or not there; empty in locks of before.
+    Only blocks have a block size, and only as many of them may be here as there was time for. `outside` and
+    `missing`: for each output in how many runs its number was outside the bounds, or not there; empty in locks
+    of before. `seconds` are those of one run on average.
     """
 
     plan: PlanName
     block_size: Annotated[Whole, Field(ge=1)] | None = None
-    outputs: tuple[tuple[int, ...] | None, ...]
+    outputs: Outputs
     outside: tuple[Whole, ...] = ()
     missing: tuple[Whole, ...] = ()
+    seconds: Annotated[Number, Field(ge=0)] | None = None
 
     def seen(self, values: int) -> BlocksSeen:
         """How the runs fared, for so many output values."""
@@ -82,19 +85,25 @@ class Lock(Model):
     twin_numbers: tuple[float, ...]
     twin_runs: tuple[TwinRuns, ...]
 
-    def outputs_of(
-        self, plan: PlanName, block_size: int | None = None
-    ) -> tuple[tuple[int, ...] | None, ...] | None:
+    def outputs_of(self, plan: PlanName, block_size: int | None = None) -> Outputs | None:
         """What the runs of this plan gave on the twin, or None if they have not been made."""
         found = self.runs_of(plan, block_size)
-        return None if found is None else found.outputs
+        return found.outputs if found else None
 
     def runs_of(self, plan: PlanName, block_size: int | None = None) -> TwinRuns | None:
-        found = (runs for runs in self.twin_runs if (runs.plan, runs.block_size) == (plan, block_size))
-        return next(found, None)
+        wanted = (plan, block_size)
+        return next((runs for runs in self.twin_runs if (runs.plan, runs.block_size) == wanted), None)
+
+    @property
+    def block_sizes(self) -> tuple[int, ...]:
+        """Those that ran on the twin."""
+        return tuple(sorted(runs.block_size for runs in self.twin_runs if runs.block_size))
 
     def with_runs(self, runs: TwinRuns) -> Lock:
-        return self.model_copy(update={"twin_runs": (*self.twin_runs, runs)})
+        """These in place of fewer runs of the same plan."""
+        wanted = (runs.plan, runs.block_size)
+        others = [other for other in self.twin_runs if (other.plan, other.block_size) != wanted]
+        return self.model_copy(update={"twin_runs": (*others, runs)})
 
 
 def load_pipeline(folder: str | Path) -> PipelineFolder:

@@ -59,7 +59,8 @@ class BlocksPreview:
     """A preview of `sample_aggregate`: the ladder, what to take, and what a sampling interval would cost.
 
     `spread_ratios` are the outputs' declared ranges over the spread of blocks of the recommended size;
-    `together` is what all values of the recommended choice tell jointly, where that is less than the charge.
+    `together` is what all values of the recommended choice tell jointly, where that is less than the charge;
+    `costs` are by block size.
     """
 
     forecasts: tuple[Forecast, ...]
@@ -68,6 +69,19 @@ class BlocksPreview:
     spread_ratios: tuple[int, ...]
     wanted: tuple[Wanted, ...]
     together: Together | None
+    costs: Mapping[int, RunCost]
+
+
+@dataclass(frozen=True)
+class RunCost:
+    """Runs of one release, and seconds of one as it was here on the twin; None where nobody measured it."""
+
+    runs: int
+    run_s: float | None
+
+    @property
+    def seconds(self) -> float | None:
+        return None if self.run_s is None else self.runs * self.run_s
 
 
 def preview_blocks(
@@ -120,7 +134,14 @@ def preview_blocks(
                 for index, error in errors.items()
             ),
             together=together(chosen),
+            costs={size: _cost(request, lock, size) for size in block_sizes},
         )
+
+
+def _cost(request: SampleAggregateRequest, lock: Lock, size: int) -> RunCost:
+    found = lock.runs_of("blocks", size)
+    runs = block_count(lock.nominal_size, size) * request.repeats
+    return RunCost(runs, found.seconds if found else None)
 
 
 def aggregators_of(request: SampleAggregateRequest, asked: str | None) -> tuple[Aggregator, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from fractions import Fraction
 from typing import Any
@@ -12,7 +12,7 @@ from domain.loss import format_epsilon
 from domain.outputs import values_of
 from domain.pipeline import Manifest, OutputValue
 from dpgate.pipeline_folder import Lock
-from dpgate.preview import BlocksPreview, Wanted
+from dpgate.preview import BlocksPreview, RunCost, Wanted
 from privacy.block_rules import pull_of_free_slots, recommended_repeats
 from privacy.cost import Currency, exact, format_amount
 from privacy.mechanism import MAX_OUTPUTS
@@ -33,7 +33,7 @@ def blocks_document(found: BlocksPreview, names: Sequence[str], *, guarantee: st
         "mechanism": "sample_aggregate",
         "guarantee": guarantee,
         "replays": REPLAYS,
-        "rows": [_forecast_document(row, names) for row in found.forecasts],
+        "rows": [_forecast_document(row, names, found.costs) for row in found.forecasts],
         "recommendation": {
             **_choice_document(taken.choice),
             "reached": taken.reached,
@@ -50,7 +50,8 @@ def blocks_document(found: BlocksPreview, names: Sequence[str], *, guarantee: st
 def ladder_title(found: BlocksPreview) -> str:
     taken = found.recommendation.choice
     kind = "" if taken.aggregator == "clipped_mean" else ", their median"
-    return f"Error to expect, with blocks of {taken.block_size} people{kind}"
+    people = "one person" if taken.block_size == 1 else f"{taken.block_size} people"
+    return f"Error to expect, with blocks of {people}{kind}"
 
 
 def ladder_table(found: BlocksPreview, names: Sequence[str]) -> Table:
@@ -82,7 +83,17 @@ def choices_table(found: BlocksPreview, names: Sequence[str]) -> Table:
     """Every block size and aggregator at the recommended epsilon; empty where there was no choice."""
     micro = found.recommendation.choice.micro_epsilon
     rows = [row for row in found.forecasts if row.choice.micro_epsilon == micro]
-    headings = ("block size", "aggregator", "output", "error, 95 %", "formula", "failed", "clamped")
+    headings = (
+        "block size",
+        "aggregator",
+        "output",
+        "error, 95 %",
+        "formula",
+        "failed",
+        "clamped",
+        "runs",
+        "time",
+    )
     if len({row.choice for row in rows}) == 1:
         return headings, []
     rows.sort(key=lambda row: (row.choice.block_size, row.choice.aggregator, row.output))
@@ -95,9 +106,20 @@ def choices_table(found: BlocksPreview, names: Sequence[str]) -> Table:
             digits(row.formula),
             f"{row.failed_share:.0%}",
             f"{row.clamped_share:.0%}",
+            f"{found.costs[row.choice.block_size].runs:,}",
+            duration(found.costs[row.choice.block_size].seconds),
         )
         for row in rows
     ]
+
+
+def duration(seconds: float | None) -> str:
+    """Of all runs one after the other, as long as they took here."""
+    if seconds is None:
+        return "-"
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.0f} h"
 
 
 def choices_note(found: BlocksPreview) -> str:
@@ -236,7 +258,8 @@ def digits(value: float | None) -> str:
     return "-" if value is None else f"{value:.3g}"
 
 
-def _forecast_document(row: Forecast, names: Sequence[str]) -> dict[str, Any]:
+def _forecast_document(row: Forecast, names: Sequence[str], costs: Mapping[int, RunCost]) -> dict[str, Any]:
+    cost = costs[row.choice.block_size]
     return {
         "output": names[row.output],
         **_choice_document(row.choice),
@@ -251,6 +274,8 @@ def _forecast_document(row: Forecast, names: Sequence[str]) -> dict[str, Any]:
         "failed_share": row.failed_share,
         "clamped_share": row.clamped_share,
         "extrapolated_from": row.extrapolated_from,
+        "runs": cost.runs,
+        "seconds": cost.seconds,
     }
 
 

@@ -9,28 +9,34 @@ from typing import Annotated
 
 import typer
 
+from domain.dataset import Declaration
 from domain.mechanism import SampleAggregateRequest
 from domain.model import parse
 from domain.outputs import values_of
 from domain.pipeline import Manifest, Pipeline
 from dpgate import preview_page as page
 from dpgate.cli import choices
+from dpgate.cli.catalogue import load_twin_declaration, load_twin_version
 from dpgate.cli.develop import Folder, run_more
 from dpgate.cli.output import Json, err, out, plain, print_json, print_table
 from dpgate.errors import DpgateError
 from dpgate.pipeline_folder import Lock, load_lock, load_pipeline
 from dpgate.preview import aggregators_of, preview_blocks, preview_pac, preview_stability
+from privacy.block_rules import candidate_block_sizes
 from privacy.loss import GuaranteeClass
 from privacy.mechanism import MAX_OUTPUTS
 from privacy.partition import block_count
 from privacy.plan import Blocks, HalfSamples, LeaveOneOut
+
+TRY_S = 20.0
+"""For the runs of one block size that nobody asked for: as many as start in this time."""
 
 BlockSizes = Annotated[
     str | None,
     typer.Option(
         "--block-sizes",
         "--block-size",
-        help="People per block, such as 5,10,20 (default: as locked by `run`).",
+        help="People per block, such as 5,10,20 (default: 1, 2, 3, 5, 10, 20, 50 and so on).",
     ),
 ]
 Twin = Annotated[Path, typer.Option(help="The twin's folder: sizes that are not locked run there first.")]
@@ -73,8 +79,11 @@ def preview(
             "count_failures": count_failures,
         }
         request = _request({name: value for name, value in chosen.items() if value is not None})
-        sizes = _sizes(block_sizes) if block_sizes else [lock.block_size]
-        lock = _with_sizes(folder, pipeline, lock, sizes, twin=twin, shown=not as_json)
+        if block_sizes:
+            sizes, longest_s = _sizes(block_sizes), None
+        else:
+            sizes, longest_s = _worth_trying(lock, twin), TRY_S
+        lock = _with_sizes(folder, pipeline, lock, sizes, twin=twin, shown=not as_json, longest_s=longest_s)
         _show_blocks(request, pipeline.manifest, lock, sizes, aggregator, want, as_json=as_json)
     else:
         raise DpgateError("--mechanism is sample_aggregate, pac or stability_calibrated")
@@ -89,23 +98,51 @@ def _request(chosen: dict[str, object]) -> SampleAggregateRequest:
     )
 
 
+def _worth_trying(lock: Lock, twin: Path) -> list[int]:
+    """The sizes that ran; and those that the policy allows, where the twin is on which they can run."""
+    if not twin.exists():
+        return list(lock.block_sizes)
+    declaration = parse(Declaration, load_twin_declaration(twin), within="declaration")
+    if (declaration.name, load_twin_version(twin)) != (lock.dataset, lock.dataset_version):
+        return list(lock.block_sizes)
+    possible = candidate_block_sizes(lock.nominal_size, least=declaration.policy.min_block_size)
+    return sorted({*possible, *lock.block_sizes})
+
+
 def _with_sizes(
-    folder: Path, pipeline: Pipeline, lock: Lock, sizes: Sequence[int], *, twin: Path, shown: bool
+    folder: Path,
+    pipeline: Pipeline,
+    lock: Lock,
+    sizes: Sequence[int],
+    *,
+    twin: Path,
+    shown: bool,
+    longest_s: float | None,
 ) -> Lock:
     """Runs on the twin what is not locked; without the twin's folder such sizes are guessed."""
     for size in sizes:
-        if lock.outputs_of("blocks", size) is not None:
-            continue
         try:
             plan = Blocks(block_count(lock.nominal_size, size), lock.nominal_size)
         except ValueError as error:
             raise DpgateError(f"block size: {error}") from None
         if not twin.exists():
+            if size in lock.block_sizes:
+                continue
             err.print(
                 f"[yellow]There is no {plain(twin)}: blocks of {size} are guessed from those that ran.[/]"
             )
             continue
-        lock = run_more(folder, pipeline, lock, plan, name="blocks", block_size=size, twin=twin, shown=shown)
+        lock = run_more(
+            folder,
+            pipeline,
+            lock,
+            plan,
+            name="blocks",
+            block_size=size,
+            twin=twin,
+            shown=shown,
+            longest_s=longest_s,
+        )
     return lock
 
 

@@ -103,6 +103,8 @@ def forecast(
     for size in block_sizes:
         answers = twin.at(size, asked.grids)
         sized = replace(asked, blocks=block_count(nominal_size, size))
+        if answers.extrapolated_from is None and len(answers.outputs) < sized.blocks:
+            answers = answers.without_luck(twin.numbers, asked.grids)
         sample = draw(answers.outputs, blocks=sized.blocks, replays=replays, keystream=stream)
         choices = [Choice(micro, size, aggregator) for aggregator, micro in product(aggregators, epsilons)]
         for index, number in enumerate(twin.numbers):

@@ -1,8 +1,9 @@
 """Which epsilon, block size and aggregator to take, in words, from the forecasts alone.
 
 The rule, in order. (1) At each epsilon the best choice is the one with the smallest error, all outputs taken
-together, among those that meet what is wanted if any do. Within a tenth of it the plainer choice wins: one
-that really ran on the twin, few failures, a mean, large blocks. (2) The epsilon is the smallest that meets
+together, among those that meet what is wanted if any do, and whose runs succeed on the twin if any do. Within
+a tenth of it the plainer choice wins: one that really ran on the twin, a mean, large blocks, which are fewer
+runs. (2) The epsilon is the smallest that meets
 what is wanted; or, if nothing is said, the smallest at which the noise no longer matters much: it makes the
 error at most twice what no epsilon could lower.
 """
@@ -85,16 +86,16 @@ def _best(
 ) -> list[Forecast]:
     if wanted:
         candidates = [rows for rows in candidates if _is_enough(rows, grids, wanted)] or candidates
+    candidates = [rows for rows in candidates if rows[0].failed_share <= _FAILURES] or candidates
     smallest = min(size_of_error(rows, grids) for rows in candidates)
     close = [rows for rows in candidates if size_of_error(rows, grids) <= _PLAINER * smallest]
     return min(close, key=_plainness)
 
 
-def _plainness(rows: Sequence[Forecast]) -> tuple[bool, bool, bool, int]:
+def _plainness(rows: Sequence[Forecast]) -> tuple[bool, bool, int]:
     row = rows[0]
     return (
         row.extrapolated_from is not None,
-        row.failed_share > _FAILURES,
         row.choice.aggregator == "median",
         -row.choice.block_size,
     )

@@ -39,6 +39,30 @@ class BlockAnswers:
         valid = self.valid(index)
         return sum(units in (0, grid.cells) for units in valid) / len(valid) if valid else 0.0
 
+    def without_luck(self, numbers: Sequence[float], grids: Sequence[OutputGrid]) -> BlockAnswers:
+        """Of a part of the twin's blocks: moved so that they agree on average with the whole twin, where they
+        are within two standard errors of it. So few people cannot tell bias from the luck of who they are,
+        and without this the more blocks there are to run, the worse each size would look."""
+        moves = [
+            self._luck(k, number, grid) for k, (number, grid) in enumerate(zip(numbers, grids, strict=True))
+        ]
+        moved = (
+            None
+            if output is None
+            else tuple(
+                _clamped(units + move, grid) for units, move, grid in zip(output, moves, grids, strict=True)
+            )
+            for output in self.outputs
+        )
+        return BlockAnswers(self.block_size, tuple(moved), self.extrapolated_from)
+
+    def _luck(self, index: int, number: float, grid: OutputGrid) -> float:
+        valid = self.valid(index)
+        if len(valid) < MIN_TWIN_BLOCKS:
+            return 0.0
+        away = (number - float(grid.lower)) / float(grid.step) - fmean(valid)
+        return away if abs(away) <= 2 * stdev(valid) / math.sqrt(len(valid)) else 0.0
+
     def spread(self, index: int, grid: OutputGrid) -> float:
         """Standard deviation over blocks in the output's own units, failed blocks at their default."""
         filled = [grid.middle if output is None else output[index] for output in self.outputs]

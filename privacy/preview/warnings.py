@@ -36,7 +36,7 @@ def _about_failures(row: Forecast) -> list[str]:
         return []
     return [
         f"{row.failed_share:.0%} of the twin's blocks of {row.choice.block_size} failed and count as a "
-        "default: take larger blocks, or answer for an empty block too."
+        "default: take larger blocks."
     ]
 
 

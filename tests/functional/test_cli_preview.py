@@ -65,7 +65,7 @@ def _write_twin(folder: Path, *, name: str = "ages") -> None:
 def test_the_page_says_what_to_take_and_why(ada: Terminal) -> None:
     shown = " ".join(ada.ok("preview", "ages", "--want", "mean_age=60", "--want", "oldest=60").out.split())
     for words in (
-        "Error to expect, with blocks of 5 people",
+        "Error to expect, with blocks of one person",
         "Guarantee class pure_dp.",
         "Choices at the recommended epsilon",
         "Take epsilon",
@@ -74,7 +74,7 @@ def test_the_page_says_what_to_take_and_why(ada: Terminal) -> None:
         "--aggregator auto --spread-ratio",
         "A sampling interval for oldest",
         "People are dealt into 60 slots",
-        "fewer people a mean over blocks of 5 moves to the middle of its bounds by mean_age",
+        "fewer people a mean over blocks of 1 moves to the middle of its bounds by mean_age",
         "For mean_age=60 you need epsilon",
         "(pure_dp) for the noise alone",
     ):
@@ -83,7 +83,7 @@ def test_the_page_says_what_to_take_and_why(ada: Terminal) -> None:
 
 
 def test_the_document_holds_every_choice(ada: Terminal) -> None:
-    found = ada.ok("preview", "ages", "--want", "mean_age=20", "--json").json
+    found = ada.ok("preview", "ages", "--want", "mean_age=20", "--block-sizes", "5", "--json").json
     assert (found["mechanism"], found["guarantee"], found["replays"]) == ("sample_aggregate", "pure_dp", 1000)
     ladder = ["0.1", "0.25", "0.5", "1", "2", "4"]
     assert [row["epsilon"] for row in found["rows"]] == ladder * 4
@@ -96,6 +96,39 @@ def test_the_document_holds_every_choice(ada: Terminal) -> None:
     assert float(found["epsilon_needed"]) == float(found["wanted"][0]["epsilon_noise_alone"]) > 0
     assert [row["output"] for row in found["intervals"]] == ["mean_age", "oldest"]
     assert found["spread_ratios"]["oldest"] >= 8, "the oldest of five are of similar age"
+
+
+def test_sizes_worth_trying_run_on_the_twin(ada: Terminal) -> None:
+    found = ada.ok("preview", "ages", "--json").json
+    runs = {row["block_size"]: row["runs"] for row in found["rows"]}
+    assert runs == {1: 60, 2: 30, 3: 20, 5: 12, 10: 6, 20: 3}
+    assert {row["extrapolated_from"] for row in found["rows"]} == {None}
+    assert all(row["seconds"] > 0 for row in found["rows"])
+    # the mean of one is the mean; the oldest of one is anybody
+    biases = {
+        name: next(
+            row["bias"]
+            for row in found["rows"]
+            if (row["output"], row["block_size"], row["aggregator"]) == (name, 1, "clipped_mean")
+            and row["epsilon"] == "4"
+        )
+        for name in ("mean_age", "oldest")
+    }
+    assert abs(biases["mean_age"]) < 2
+    assert biases["oldest"] < -20
+    assert found["recommendation"]["block_size"] in runs
+    alone = ada.ok("preview", "ages", "--aggregator", "clipped_mean", "--repeats", "3").out
+    assert "runs" in alone
+    assert "180" in alone
+
+
+def test_sizes_that_the_policy_forbids_are_not_tried(ada: Terminal) -> None:
+    place = ada.folder / "twin" / ".dpgate" / "dataset.json"
+    declared = json.loads(place.read_text())
+    declared["policy"]["min_block_size"] = 7
+    place.write_text(json.dumps(declared))
+    found = ada.ok("preview", "ages", "--json").json
+    assert {row["block_size"] for row in found["rows"]} == {5, 7, 10, 20}  # 5 is what ran before
 
 
 def test_other_block_sizes_run_on_the_twin_once(ada: Terminal) -> None:

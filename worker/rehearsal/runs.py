@@ -28,11 +28,13 @@ class WholeRun:
 
 @dataclass(frozen=True)
 class BlockRuns:
-    """Raw files of each block's run, None where it failed; and what the first failed one said."""
+    """Raw files of each block's run, None where it failed; seconds of the slowest, and of a run on average;
+    and what the first failed one said."""
 
     outputs: tuple[Mapping[str, bytes] | None, ...]
     seconds: float
     failed_said: str
+    usual_s: float = 0.0
 
 
 def run_whole(pipeline: Pipeline, runs: GroupRuns) -> WholeRun:
@@ -49,13 +51,13 @@ def run_whole(pipeline: Pipeline, runs: GroupRuns) -> WholeRun:
 
 def run_blocks(runs: GroupRuns, plan: Blocks, progress: Progress, *, first: int | None = None) -> BlockRuns:
     """Run on each block, or on the first ones only."""
-    found, slowest, said = [], 0.0, ""
+    found, slowest, together, said = [], 0.0, 0.0, ""
     for result, seconds in runs.of_plan(plan, progress, first=first):
         found.append(result.outputs)
-        slowest = max(slowest, seconds)
+        slowest, together = max(slowest, seconds), together + seconds
         if result.outputs is None and not said:
             said = why(result.detail)
-    return BlockRuns(tuple(found), slowest, said)
+    return BlockRuns(tuple(found), slowest, said, together / len(found))
 
 
 def lock_shape(pipeline: Pipeline, outputs: Mapping[str, bytes]) -> Shape:

@@ -202,3 +202,10 @@ def test_bias_is_named_with_its_side(bias, word):
     biased = replace(biased, error=replace(biased.error, bias=bias))
     (found,) = warnings_about([biased], names=("age",))
     assert f"age: blocks answer 2.5 {word} the whole twin" in found
+
+
+def test_a_size_whose_runs_fail_on_the_twin_is_not_taken_where_another_succeeds():
+    fails, works = row(size=1, within_95=1, failed_share=0.06), row(size=5, within_95=3)
+    assert take(fails, works).choice.block_size == 5
+    assert take(fails, replace(works, failed_share=0.2)).choice.block_size == 1
+    assert take(replace(fails, failed_share=0.05), works).choice.block_size == 1

@@ -74,3 +74,17 @@ def test_an_extrapolated_answer_stays_on_the_grid():
 
 def test_extrapolating_from_failures_alone_gives_failures():
     assert TwinAnswers((0.5,), {10: (None, None)}).at(5, [UNIT]).outputs == (None, None)
+
+
+def test_a_part_of_the_blocks_cannot_tell_luck_from_bias():
+    """Two standard errors of these four are CELLS // 10: within them the whole twin's number is the mean."""
+    step = CELLS // 10
+    outputs = tuple((3 * step + away * step,) for away in (-1, 1, -1, 1))
+    part = BlockAnswers(10, (*outputs, None))
+    near, far = 0.35, 0.6
+    moved = part.without_luck([near], [UNIT])
+    assert fmean(moved.valid(0)) == pytest.approx(near * CELLS, abs=1)
+    assert stdev(moved.valid(0)) == pytest.approx(stdev(part.valid(0)), rel=0.001)
+    assert moved.outputs[-1] is None
+    assert part.without_luck([far], [UNIT]) == part
+    assert BlockAnswers(10, (None, None)).without_luck([near], [UNIT]).valid(0) == []
