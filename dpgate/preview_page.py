@@ -169,9 +169,10 @@ def _middle(value: OutputValue) -> float:
     return (float(value.lower) + float(value.upper)) / 2
 
 
-def repeats_words(nominal_size: int, *, repeats: int) -> list[str]:
+def repeats_words(nominal_size: int, *, repeats: int, block_size: int) -> list[str]:
+    """Nothing for blocks of one: whoever is in which, all of them say the same."""
     better = recommended_repeats(nominal_size)
-    if repeats >= better:
+    if repeats >= better or block_size == 1:
         return []
     return [
         f"With so few people --repeats {better} averages out the luck of one partition, for {better} times "

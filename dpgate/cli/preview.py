@@ -180,8 +180,9 @@ def _show_blocks(
     columns, rows = page.choices_table(found, names)
     if rows:
         print_table("Choices at the recommended epsilon", columns, rows, note=page.choices_note(found))
-    out.print(f"Take [bold]{page.choice_words(found.recommendation.choice)}[/].")
-    repeats = page.repeats_words(lock.nominal_size, repeats=request.repeats)
+    taken = found.recommendation.choice
+    out.print(f"Take [bold]{page.choice_words(taken)}[/].")
+    repeats = page.repeats_words(lock.nominal_size, repeats=request.repeats, block_size=taken.block_size)
     shared = page.sharing_words(len(names), voxels=any(output.volume for output in manifest.outputs))
     reasons = [*found.recommendation.reasons, *shared, page.ratio_words(found, names), *repeats]
     jointly = [found.together.sentence] if found.together else []

@@ -70,7 +70,6 @@ def test_the_page_says_what_to_take_and_why(ada: Terminal) -> None:
         "Choices at the recommended epsilon",
         "Take epsilon",
         "95 times in 100.",
-        "With so few people --repeats 3",
         "--aggregator auto --spread-ratio",
         "A sampling interval for oldest",
         "People are dealt into 60 slots",
@@ -80,6 +79,10 @@ def test_the_page_says_what_to_take_and_why(ada: Terminal) -> None:
     ):
         assert words in shown, words
     assert "guess" not in shown
+    assert "With so few people --repeats 3" not in shown, "blocks of one say the same in each partition"
+    assert "With so few people --repeats 3" in " ".join(
+        ada.ok("preview", "ages", "--block-size", 5).out.split()
+    )
 
 
 def test_the_document_holds_every_choice(ada: Terminal) -> None:
