@@ -154,6 +154,40 @@ def _traitor(people, aggregate):
     return [(aggregate.grids[0].cells if block == where else 0,) for block in range(aggregate.blocks)]
 
 
+KNOWN_KEY = bytes(range(32))
+
+
+def audit_of_known_places(key_of_a_release):
+    """Each block answers the upper bound if it holds others than it would, without the person and under the
+    key that the attacker knows."""
+    aggregate = SampleAggregate((OutputGrid.build(0, 1),), blocks=8, people=8, micro_epsilon=1_000_000)
+    names = [f"p{number}" for number in range(7)]
+    expected = contents(names, KNOWN_KEY)
+
+    def releases(people):
+        def answers():
+            held = contents(people, key_of_a_release())
+            return [
+                (aggregate.grids[0].cells if held[block] != expected[block] else 0,) for block in range(8)
+            ]
+
+        return lambda n: np.array([release_values(aggregate, answers(), 1)[0] for _ in range(n)])
+
+    truths = (np.array([0.5]), np.array([0.0]))
+    with drawn_in_batches(discrete_laplace):
+        return audit_epsilon(releases([*names, "target"]), releases(names), truths=truths)
+
+
+def contents(people, key):
+    dealt = dict(zip(people, assign_blocks(people, key=key, blocks=8, people=8), strict=True))
+    return [{person for person, block in dealt.items() if block == number} for number in range(8)]
+
+
+def test_who_knows_the_key_proves_more_and_who_does_not_proves_no_more():
+    assert audit_of_known_places(lambda: KNOWN_KEY) > 1.5
+    assert audit_of_known_places(lambda: os.urandom(32)) <= 1
+
+
 def test_a_retry_deals_the_same_blocks():
     people = [f"p{number}" for number in range(40)]
     one, again, other_job = (
