@@ -50,8 +50,8 @@ class TwinRuns(Model):
     """What a pipeline gave on the twin, run by run, in grid units; None for a run that failed.
 
     Only blocks have a block size, and only as many of them may be here as there was time for. `outside` and
-    `missing`: for each output in how many runs its number was outside the bounds, or not there; empty in locks
-    of before. `seconds` are those of one run on average.
+    `missing`: for each output in how many runs its number was outside the bounds, or not there; empty in
+    locks of before. `seconds` are those of one run on average.
     """
 
     plan: PlanName
