@@ -7,7 +7,7 @@ from anywhere but `privacy.keystream`. Each mechanism carries its proof in its d
 Reading order
     what is promised and paid   loss, cost, mechanism, plan, run_outputs
     numbers and noise           grid, keystream, finite_law, geometric_digits, discrete_laplace,
-                                discrete_gaussian, noise
+                                discrete_gaussian, noise, joint_noise
     sample and aggregate        partition, epsilon_shares, clipped_mean, exponential, median,
                                 sampling_interval, concentrated, sample_parameters, sample_aggregate;
                                 block_rules for what to choose

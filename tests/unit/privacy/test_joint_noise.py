@@ -1,0 +1,118 @@
+import math
+from decimal import Context, Decimal, localcontext
+from fractions import Fraction
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+
+from privacy import joint_noise as module
+from privacy.discrete_laplace import quantile
+from privacy.joint_noise import JointNoise, joint_noise, uniform_below
+from privacy.keystream import Keystream
+
+TWENTIETH = Fraction(1, 20)
+CELLS = 2**20
+
+
+def test_shells_follow_from_epsilon():
+    found = {
+        epsilon: joint_noise((CELLS,), epsilon=Fraction(epsilon)).shells
+        for epsilon in ("1/1000", "1", "2", "1000")
+    }
+    assert found == {"1/1000": 64, "1": 1024, "2": 2048, "1000": 32768}
+
+
+def test_there_are_no_more_shells_than_units():
+    noise = joint_noise((5, 9), epsilon=Fraction(1, 2))
+    assert (noise.shells, noise.widths) == (4, (2, 3))
+
+
+def test_sides_hold_every_sensitivity_and_hardly_more():
+    sensitivities = (CELLS, CELLS + 1, 300 * CELLS + 7)
+    noise = joint_noise(sensitivities, epsilon=Fraction(1))
+    for sensitivity, width in zip(sensitivities, noise.widths, strict=True):
+        assert 0 <= noise.shells * width - sensitivity < noise.shells
+    assert noise.shells * noise.rate == 1
+
+
+def test_one_value_gets_about_laplace_noise():
+    (marginal,) = joint_noise((CELLS,), epsilon=Fraction(1)).marginals
+    assert 1 <= marginal.half_width(TWENTIETH) / quantile(TWENTIETH, Fraction(CELLS)) < 1.003
+    assert 1 <= marginal.variance / (2 * CELLS**2) < 1.003
+
+
+def test_the_tail_of_the_radius_times_a_uniform_number():
+    # by counting: E max(0, 1 - x/G) over G ~ Gamma(4), x = 2
+    grams = (np.arange(200_000) + 0.5) / 4_000
+    density = grams**3 * np.exp(-grams) / 6 / 4_000
+    assert abs(float(module._tail(Decimal(2), 3)) - (density * np.maximum(0, 1 - 2 / grams)).sum()) < 1e-6
+
+
+def test_quantiles_are_hardly_above_the_least():
+    for values in (1, 7, 400):
+        x = module._quantile(TWENTIETH, values)
+        with localcontext(Context(prec=70)):
+            exact = Decimal(x.numerator) / x.denominator
+            shorter = module._tail(exact - Decimal("1e-38"), values)
+            assert module._tail(exact, values) <= Decimal("0.05") < shorter
+    assert float(module._quantile(TWENTIETH, 1)) == pytest.approx(math.log(20))
+    assert module._quantile(Fraction(99, 100), 2) < Fraction(1, 10)
+
+
+@pytest.mark.parametrize("alpha", [Fraction(0), Fraction(1), Fraction(3, 2)])
+def test_half_widths_are_for_probabilities(alpha):
+    with pytest.raises(ValueError, match="alpha"):
+        joint_noise((CELLS,), epsilon=Fraction(1)).marginals[0].half_width(alpha)
+
+
+def test_draws_of_many_values_come_in_parts():
+    noise = joint_noise((CELLS,) * 300, epsilon=Fraction(1))
+    with patch.object(module, "_CHUNK", 1_000):
+        drawn = noise.draw(10)
+        alone = noise.marginals[299].draw(10)
+    assert drawn.shape == (10, 300)
+    assert len({*drawn.ravel().tolist(), *alone.tolist()}) == 3_010
+
+
+@pytest.mark.parametrize(
+    ("parameters", "said"),
+    [
+        (((), Fraction(1), 1), "1 to 400"),
+        (((9,) * 401, Fraction(1), 1), "1 to 400"),
+        (((9,), Fraction(0), 1), "epsilon"),
+        (((9,), 1, 1), "epsilon"),
+        (((9, 0), Fraction(1), 1), "whole numbers"),
+        (((True,), Fraction(1), 1), "whole numbers"),
+        (((9,), Fraction(1), 2.0), "whole numbers"),
+        (((9,) * 100, Fraction(1), 1), "too coarse; lower epsilon"),
+        (((2**40,), Fraction(1, 10**3), 16), "too wide for 64 bits; raise epsilon"),
+        (((1,), Fraction(1, 10**15), 1), "too wide for 64 bits; raise epsilon"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused(parameters, said):
+    with pytest.raises(ValueError, match=said):
+        JointNoise(*parameters)
+
+
+def test_a_radius_that_does_not_fit_is_no_draw():
+    noise = JointNoise((9,), Fraction(1), 2)
+    with patch.object(module, "_MOST_RATES", 0), pytest.raises(OverflowError, match="64 bits"):
+        noise.draw(1_000)
+
+
+def test_the_widest_noise_that_is_not_refused_fits():
+    noise = JointNoise((2**44,) * 3, Fraction(1), 2**10)
+    assert np.abs(noise.draw(1_000)).max() < 2**62
+
+
+def test_uniform_numbers_reach_all_that_lies_below_their_bound():
+    bounds = np.array([[1, 2, 3], [5, 8, 2**62]]).repeat(500, axis=1)
+    drawn = uniform_below(bounds, stream=Keystream())
+    assert drawn.shape == bounds.shape
+    assert (drawn >= 0).all()
+    assert (drawn < bounds).all()
+    for column, bound in ((500, 2), (1_000, 3)):
+        assert set(drawn[0, column : column + 500].tolist()) == set(range(bound))
+    assert set(drawn[1, :500].tolist()) == set(range(5))
+    assert drawn[1, 1_000:].max() > 2**61
