@@ -84,8 +84,10 @@ PIPELINE: dict[str, dict[str, str]] = {
         "repeats": "Partitions into blocks. More even out the luck of the draw; the noise stays the same.",
         "aggregator": "Of the blocks' outputs. `auto` takes the median where enough blocks allow it.",
         "spread_ratio": "For `auto`: the declared range over the spread of a block's output, from the twin.",
-        "noise": "`gaussian` is narrower for more than some thirty values; it needs a delta.",
-        "delta": "For `gaussian`. At most a tenth of one in the nominal size.",
+        "noise": "`laplace`: each mean by itself. `joint`: one draw for all means. `gaussian`: with a delta. "
+        "`auto`: the narrowest, Gaussian where a delta is given.",
+        "delta": "For `gaussian` or `auto`. At most a tenth of one in the nominal size. `auto` may find "
+        "noise that needs none, and spends none.",
         "weights": "Shares of epsilon by value; a value that is not named has 1.",
         "count_failures": "Also release how many runs failed, with noise, for 5 % of epsilon.",
         "interval": "`sampling`: also an interval for the population, for 30 % of each value's epsilon.",

@@ -17,7 +17,7 @@ from privacy.cost import Currency
 from privacy.loss import GuaranteeClass
 from privacy.mechanism import MAX_OUTPUTS
 from privacy.partition import MIN_BLOCKS
-from privacy.sample_parameters import MAX_BLOCKS, MAX_GAUSSIAN_OUTPUTS
+from privacy.sample_parameters import MAX_BLOCKS, MAX_JOINT_OUTPUTS
 
 
 def check_policy(request: AnyRequest, dataset: Dataset) -> None:
@@ -124,19 +124,19 @@ def check_values(values: int, declaration: Declaration) -> None:
             "pipeline.manifest.outputs",
             f"the pipeline gives {values} values, and no mechanism that the policy of {declaration.name} "
             f"allows releases more than {most}.",
-            f"Declare {most} or fewer"
-            + (", or ask the rights holder for Gaussian noise." if most < MAX_GAUSSIAN_OUTPUTS else "."),
+            f"Declare {most} or fewer.",
         )
 
 
 def _most_values(declaration: Declaration) -> int:
     policy = declaration.policy
-    has_gaussian = (
-        GuaranteeClass.APPROX_DP in policy.guarantees
-        and "sample_aggregate" in (policy.mechanisms or ALL_MECHANISMS)
-        and bool({Currency.DELTA, Currency.RHO} & declaration.caps.keys())
+    has_delta = bool({Currency.DELTA, Currency.RHO} & declaration.caps.keys())
+    # means with joint noise are pure, with Gaussian noise they take a delta
+    has_many = "sample_aggregate" in (policy.mechanisms or ALL_MECHANISMS) and (
+        GuaranteeClass.PURE_DP in policy.guarantees
+        or (GuaranteeClass.APPROX_DP in policy.guarantees and has_delta)
     )
-    return MAX_GAUSSIAN_OUTPUTS if has_gaussian else MAX_OUTPUTS
+    return MAX_JOINT_OUTPUTS if has_many else MAX_OUTPUTS
 
 
 def check_pipeline(pipeline: Pipeline, dataset: Dataset) -> None:

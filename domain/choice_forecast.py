@@ -21,6 +21,7 @@ from domain.loss import format_epsilon
 from domain.mechanism import PacRequest, SampleAggregateRequest, StabilityRequest
 from domain.pipeline import OutputValue
 from domain.rehearsal import Preview, Rehearsal, TwinRuns
+from privacy.mean_noise import NoiseKind
 from privacy.mechanism import MAX_OUTPUTS
 
 Asked = SampleAggregateRequest | PacRequest | StabilityRequest
@@ -57,6 +58,8 @@ class Forecast:
     rungs: tuple[Expected, ...]
     simulated: Simulated
 
+    noise_kind: NoiseKind | None = None
+
     @property
     def chosen(self) -> Expected:
         return next(rung for rung in self.rungs if rung.amount == self.amount)
@@ -80,8 +83,12 @@ def forecast_of(asked: Asked, rehearsal: Rehearsal, declaration: Declaration, *,
     asked.check_outputs([value.name for value in twin.values])
     if isinstance(asked, SampleAggregateRequest):
         check_replayed(asked)
-        most = declaration.policy.max_micro_epsilon_per_job
-        return _gaussian(asked, twin, most) if asked.noise == "gaussian" else _laplace(asked, twin)
+        kind = asked.build(
+            twin.values, nominal_size=twin.nominal_size, accounting=declaration.accounting
+        ).resolved_noise
+        if kind == "gaussian":
+            return _gaussian(asked, twin, declaration.policy.max_micro_epsilon_per_job)
+        return _replayed(asked, twin, kind)
     _check_sampled(asked, twin)
     return _pac(asked, twin) if isinstance(asked, PacRequest) else _stability(asked, twin)
 
@@ -109,11 +116,22 @@ def _check_sampled(asked: PacRequest | StabilityRequest, twin: _Twin) -> None:
     )
 
 
-def _laplace(asked: SampleAggregateRequest, twin: _Twin) -> Forecast:
+def check_noise(kind: NoiseKind, aggregator: str, preview: Preview) -> None:
+    """Raises NoForecast for noise of means that the worker has not replayed."""
+    if aggregator != "median" and kind != preview.noise_kind:
+        raise NoForecast(
+            f"There is no forecast with {kind} noise: the rehearsal has replayed {preview.noise_kind} noise, "
+            "which auto takes. dpgate preview has both."
+        )
+
+
+def _replayed(asked: SampleAggregateRequest, twin: _Twin, kind: NoiseKind) -> Forecast:
     """What a worker has replayed: its own rungs, without one for every epsilon."""
     aggregator = asked.aggregator
     if aggregator == "auto":
         raise NoForecast("Aggregator auto is one of two: ask for clipped_mean, and for median.")
+    if twin.preview.rungs:
+        check_noise(kind, aggregator, twin.preview)
     rungs = twin.preview.ladder(output=twin.index, block_size=asked.block_size, aggregator=aggregator)
     if not rungs:
         raise NoForecast(twin.preview.unable or NOT_KNOWN)
@@ -128,6 +146,7 @@ def _laplace(asked: SampleAggregateRequest, twin: _Twin) -> Forecast:
             for rung in rungs
         ),
         simulated=Simulated(draws.values if draws else (), within[-1].within_95),
+        noise_kind=kind,
     )
 
 
@@ -147,6 +166,7 @@ def _gaussian(asked: SampleAggregateRequest, twin: _Twin, most: int) -> Forecast
             whole=twin.runs.numbers[twin.index],
             deviation=gaussian_deviation(asked, twin.values, nominal_size=size, index=twin.index),
         ),
+        noise_kind="gaussian",
     )
 
 

@@ -127,10 +127,17 @@ def job_request(content: DraftContent, rehearsal: Rehearsal, *, version: int) ->
         "dataset": content.dataset,
         "pipeline": content.pipeline,
         "shape": rehearsal.runs.shape.model_dump(mode="json"),
-        "mechanism": content.mechanism,
+        "mechanism": _mechanism(content),
         "dataset_version": version,
     }
     return parse(JobRequest, body | ({"project": content.project} if content.project else {}))
+
+
+def _mechanism(content: DraftContent) -> Any:
+    """Drafts from before there was a choice of noise for several values mean Laplace noise."""
+    kept = content.mechanism
+    is_old = isinstance(kept, Mapping) and kept.get("name") == "sample_aggregate" and "noise" not in kept
+    return {**kept, "noise": "laplace"} if is_old else kept
 
 
 def _numbers_by_name(manifest: Manifest, runs: TwinRuns) -> dict[str, tuple[tuple[float, ...], float]]:

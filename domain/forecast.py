@@ -1,7 +1,8 @@
 """The error to expect at one choice, from a rehearsal's runs, for what is known in closed form.
 
-Gaussian noise, PAC and stability-calibrated noise; the ladder with Laplace noise is replayed by a worker and
-is part of the preview. All of it is about the twin: nothing has seen original data, and nothing is drawn.
+Gaussian noise, PAC and stability-calibrated noise; the ladder with Laplace or joint noise is replayed by a
+worker and is part of the preview. All of it is about the twin: nothing has seen original data, and nothing is
+drawn.
 """
 
 from __future__ import annotations

@@ -87,7 +87,7 @@ class JobRequest(Model):
                 "pipeline": self.pipeline.digest,
                 "shape": self.shape.model_dump(mode="json"),
                 "mechanism": self.mechanism.name,
-                **self.mechanism.asked(),
+                **self.mechanism.asked(outputs=len(self.values)),
             }
         )
 
@@ -100,7 +100,9 @@ class JobRequest(Model):
 
     def mechanism_for(self, declaration: Declaration) -> BlackBox:
         """The mechanism with everything fixed before data is touched. Raises ValueError when it cannot be."""
-        return self.mechanism.build(self.values, nominal_size=declaration.nominal_size)
+        return self.mechanism.build(
+            self.values, nominal_size=declaration.nominal_size, accounting=declaration.accounting
+        )
 
     def cost(self, declaration: Declaration) -> Cost:
         mechanism = self.mechanism_for(declaration)

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
+from domain.budget import Accounting
 from domain.loss import Delta, Epsilon, Nats, micro, units
 from domain.model import Model, Number, Whole
 from domain.pipeline import OutputValue, ValueName
@@ -37,7 +38,7 @@ class SampleAggregateRequest(Model):
     repeats: Annotated[Whole, Field(ge=1, le=MAX_REPEATS)] = 1
     aggregator: Literal["clipped_mean", "median", "auto"] = "clipped_mean"
     spread_ratio: Annotated[Number, Field(ge=1, le=1e9)] | None = None
-    noise: Literal["laplace", "gaussian"] = "laplace"
+    noise: Literal["laplace", "joint", "gaussian", "auto"] = "auto"
     delta: Delta | None = None
     weights: dict[ValueName, Annotated[Whole, Field(ge=1, le=MAX_WEIGHT)]] = Field(default_factory=dict)
     count_failures: bool = False
@@ -57,15 +58,18 @@ class SampleAggregateRequest(Model):
 
     def _check_noise(self) -> None:
         if self.noise == "gaussian" and self.delta is None:
-            raise ValueError("noise gaussian needs a delta; add one, or use laplace")
-        if self.noise == "laplace" and self.delta is not None:
-            raise ValueError("delta belongs to noise gaussian; leave it out, or choose gaussian")
+            raise ValueError("noise gaussian needs a delta; add one, or use auto")
+        if self.noise in ("laplace", "joint") and self.delta is not None:
+            raise ValueError("delta belongs to noise gaussian or auto; leave it out, or choose one of them")
         if self.noise == "gaussian" and self.aggregator != "clipped_mean":
             raise ValueError("noise gaussian goes with aggregator clipped_mean only")
+        if self.noise == "joint" and self.aggregator == "median":
+            raise ValueError("noise joint is for means; choose aggregator clipped_mean, or leave noise out")
 
     @property
     def guarantee(self) -> GuaranteeClass:
-        return GuaranteeClass.PURE_DP if self.noise == "laplace" else GuaranteeClass.APPROX_DP
+        """With a delta, the weakest that noise auto may come to: the certificate says which it was."""
+        return GuaranteeClass.PURE_DP if self.delta is None else GuaranteeClass.APPROX_DP
 
     @property
     def micro_epsilon(self) -> int:
@@ -74,11 +78,19 @@ class SampleAggregateRequest(Model):
     def check_outputs(self, names: Sequence[str]) -> None:
         """Raises ValueError for too many outputs, or a weight for one that the pipeline does not declare."""
         if self.noise == "laplace":
-            _check_count(names, fix="declare fewer, or choose noise gaussian")
+            _check_count(names, fix="declare fewer, or choose noise joint")
         if unknown := sorted(set(self.weights) - set(names)):
             raise ValueError(f"weights name {unknown[0]}, which is no output; there are {', '.join(names)}")
 
-    def build(self, values: Sequence[OutputValue], *, nominal_size: int) -> SampleAggregate:
+    def build(
+        self,
+        values: Sequence[OutputValue],
+        *,
+        nominal_size: int,
+        accounting: Accounting = Accounting.PURE_SUM,
+    ) -> SampleAggregate:
+        """`accounting` is that of the data set, which noise auto looks at."""
+        noise = self._noise_on(accounting)
         return SampleAggregate(
             grids=grids_of(values),
             blocks=block_count(nominal_size, self.block_size),
@@ -86,22 +98,34 @@ class SampleAggregateRequest(Model):
             repeats=self.repeats,
             aggregator=self.aggregator,
             spread_ratios=self._spread_ratios(len(values)),
-            noise=self.noise,
-            atto_delta=None if self.delta is None else units(Currency.DELTA, self.delta),
+            noise=noise,
+            atto_delta=None
+            if self.delta is None or noise == "laplace"
+            else units(Currency.DELTA, self.delta),
             weights=tuple(self.weights.get(value.name, 1) for value in values) if self.weights else None,
             count_failures=self.count_failures,
             interval=self.interval,
             people=nominal_size,
         )
 
-    def asked(self) -> dict[str, Any]:
+    def asked(self, *, outputs: int) -> dict[str, Any]:
         """What makes two requests the same question. What has its default is left out: a later version can
         add a field, and what was answered stays answered."""
         others = self.model_dump(
-            mode="json", exclude_defaults=True, exclude={"name", "epsilon", "block_size"}
+            mode="json", exclude_defaults=True, exclude={"name", "epsilon", "block_size", "noise"}
         )
+        # laplace was the default once; it is what auto is for one output without a delta
+        is_laplace = self.noise == "laplace" or (self.noise, self.delta, outputs) == ("auto", None, 1)
+        noise = {} if is_laplace else {"noise": self.noise}
         # spelled as when these two were all that could be chosen
-        return {**others, "micro_epsilon": self.micro_epsilon, "block_size": self.block_size}
+        return {**others, **noise, "micro_epsilon": self.micro_epsilon, "block_size": self.block_size}
+
+    def _noise_on(self, accounting: Accounting) -> Literal["laplace", "joint", "gaussian", "auto"]:
+        """An account of rho charges joint noise as one piece, epsilon^2/2: p times what p Laplace noises
+        cost. So there auto is Gaussian noise where it has a delta and means, else Laplace noise."""
+        if self.noise != "auto" or accounting is not Accounting.ZCDP:
+            return self.noise
+        return "gaussian" if self.delta is not None and self.aggregator == "clipped_mean" else "laplace"
 
     def _spread_ratios(self, outputs: int) -> tuple[Fraction, ...] | None:
         return None if self.spread_ratio is None else (Fraction(str(self.spread_ratio)),) * outputs
@@ -126,12 +150,18 @@ class StabilityRequest(Model):
         """Raises ValueError for too many outputs."""
         _check_count(names, fix="declare fewer")
 
-    def build(self, values: Sequence[OutputValue], *, nominal_size: int) -> StabilityCalibrated:
+    def build(
+        self,
+        values: Sequence[OutputValue],
+        *,
+        nominal_size: int,
+        accounting: Accounting = Accounting.PURE_SUM,  # noqa: ARG002 - as the others
+    ) -> StabilityCalibrated:
         return StabilityCalibrated(
             grids=grids_of(values), people=nominal_size, micro_epsilon_prime=self.micro_epsilon_prime
         )
 
-    def asked(self) -> dict[str, Any]:
+    def asked(self, *, outputs: int) -> dict[str, Any]:  # noqa: ARG002 - as the first
         return {"noise_multiplier": self.noise_multiplier}
 
 
@@ -149,10 +179,16 @@ class PacRequest(Model):
         """Raises ValueError for too many outputs."""
         _check_count(names, fix="declare fewer")
 
-    def build(self, values: Sequence[OutputValue], *, nominal_size: int) -> Pac:  # noqa: ARG002 - as the others
+    def build(
+        self,
+        values: Sequence[OutputValue],
+        *,
+        nominal_size: int,  # noqa: ARG002 - as the others
+        accounting: Accounting = Accounting.PURE_SUM,  # noqa: ARG002 - as the others
+    ) -> Pac:
         return Pac(grids=grids_of(values), micro_nats=units(Currency.NATS, self.nats))
 
-    def asked(self) -> dict[str, Any]:
+    def asked(self, *, outputs: int) -> dict[str, Any]:  # noqa: ARG002 - as the first
         return {"nats": self.nats}
 
 

@@ -13,12 +13,12 @@ from domain.formats import ANY_SUFFIX, MAX_BYTES, FormatName, format_of
 from domain.image import ImageName
 from domain.model import InsidePath, Model, Number, Slug, Whole, digest, find_inside_another
 from privacy.grid import OutputGrid
-from privacy.sample_parameters import MAX_GAUSSIAN_OUTPUTS
+from privacy.sample_parameters import MAX_JOINT_OUTPUTS
 
 MAX_SOURCE_BYTES = 1024 * 1024
 MAX_SOURCES = 256
-MAX_VALUES = MAX_GAUSSIAN_OUTPUTS
-"""Of any mechanism; all but Gaussian noise take fewer."""
+MAX_VALUES = MAX_JOINT_OUTPUTS
+"""Of any mechanism; all but joint and Gaussian noise take fewer."""
 
 Argument = Annotated[str, StringConstraints(min_length=1, max_length=1000, pattern=r"^[^\x00]*$")]
 ValueName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_.-]{0,63}$")]

@@ -18,6 +18,7 @@ from domain.model import Model, Slug, Whole, digest
 from domain.outputs import values_of
 from domain.pipeline import OutputValue, Pipeline
 from domain.shape import Shape
+from privacy.mean_noise import NoiseKind
 from privacy.partition import MIN_BLOCK_SIZE, MIN_BLOCKS
 
 MAX_WAITING = 5
@@ -143,14 +144,17 @@ class UnitNoise(Model):
 
 
 class Preview(Model):
-    """The error ladder, with Laplace noise, and simulated releases; what is needed to say the same for
-    Gaussian noise and other mechanisms. `unable` says why there is no ladder, `unable_sampled` why the runs
-    that another mechanism asked for are not there."""
+    """The error ladder and simulated releases, with the noise of means that `noise_kind` names: what noise
+    auto is without a delta. And what is needed to say the same for Gaussian noise and other mechanisms.
+    `unable` says why there is no ladder, `unable_sampled` why the runs that another mechanism asked for are
+    not there."""
 
     rungs: tuple[Rung, ...] = ()
     draws: tuple[Draws, ...] = ()
     means: tuple[QuietMean, ...] = ()
     noise: UnitNoise = UnitNoise()
+    # previews from before there was joint noise do not say it
+    noise_kind: NoiseKind = "laplace"
     unable: str = ""
     unable_sampled: str = ""
 

@@ -16,6 +16,11 @@ if TYPE_CHECKING:
 
 TERMINAL = {"RELEASED", "WITHHELD", "REJECTED", "CANCELLED", "ERRORED"}
 
+JOINT = (
+    "The noise is joint, one draw for all means: each interval holds by itself, and values that miss theirs "
+    "tend to do so together."
+)
+
 
 @dataclass(frozen=True)
 class Dataset:
@@ -213,9 +218,10 @@ class Release:
     @property
     def remarks(self) -> tuple[str, ...]:
         """What to know of how the numbers were made, as the certificate says: how the rows of a person were
-        limited, and what was compared of where volumes lie."""
+        limited, what was compared of where volumes lie, and that values share one noise."""
         mechanism = self.stated.get("mechanism", {})
-        return tuple(str(mechanism[name]) for name in ("limit", "placing") if name in mechanism)
+        found = tuple(str(mechanism[name]) for name in ("limit", "placing") if name in mechanism)
+        return (*found, JOINT) if "joint" in mechanism.get("parameters", {}) else found
 
     @property
     def stated(self) -> dict[str, Any]:

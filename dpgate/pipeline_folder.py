@@ -17,6 +17,7 @@ import yaml
 from pydantic import Field
 
 from domain import whitelist
+from domain.budget import Accounting
 from domain.cautions import BlocksSeen
 from domain.model import Model, Number, Slug, Whole, parse
 from domain.pipeline import MAX_SOURCE_BYTES, MAX_SOURCES
@@ -81,6 +82,8 @@ class Lock(Model):
     block_size: Annotated[Whole, Field(ge=1)]
     nominal_size: Annotated[Whole, Field(ge=1)]
     max_micro_epsilon: Annotated[Whole, Field(ge=1)]
+    # locks of before do not say it, and no platform then had joint noise
+    accounting: Accounting = Accounting.PURE_SUM
     shape: Shape
     twin_numbers: tuple[float, ...]
     twin_runs: tuple[TwinRuns, ...]

@@ -16,6 +16,8 @@ from dpgate.errors import DpgateError
 from dpgate.pipeline_folder import Lock
 from privacy.block_rules import Aggregator
 from privacy.cost import Currency, format_amount
+from privacy.loss import GuaranteeClass
+from privacy.mean_noise import NoiseKind
 from privacy.partition import block_count
 from privacy.posterior_bound import LADDER as NATS_LADDER
 from privacy.preview import (
@@ -60,7 +62,7 @@ class BlocksPreview:
 
     `spread_ratios` are the outputs' declared ranges over the spread of blocks of the recommended size;
     `together` is what all values of the recommended choice tell jointly, where that is less than the charge;
-    `costs` are by block size.
+    `costs` are by block size; `noise` and `guarantee` are what its means get.
     """
 
     forecasts: tuple[Forecast, ...]
@@ -70,6 +72,8 @@ class BlocksPreview:
     wanted: tuple[Wanted, ...]
     together: Together | None
     costs: Mapping[int, RunCost]
+    noise: NoiseKind
+    guarantee: GuaranteeClass
 
 
 @dataclass(frozen=True)
@@ -104,7 +108,7 @@ def preview_blocks(
     twin, nominal = twin_answers(lock), lock.nominal_size
     with _one_message():
         request.check_outputs(names)
-        asked = request.build(values, nominal_size=nominal)
+        asked = request.build(values, nominal_size=nominal, accounting=lock.accounting)
         forecasts = forecast(
             asked,
             twin=twin,
@@ -135,6 +139,8 @@ def preview_blocks(
             ),
             together=together(chosen),
             costs={size: _cost(request, lock, size) for size in block_sizes},
+            noise=chosen.resolved_noise,
+            guarantee=chosen.guarantee,
         )
 
 
@@ -146,7 +152,7 @@ def _cost(request: SampleAggregateRequest, lock: Lock, size: int) -> RunCost:
 
 def aggregators_of(request: SampleAggregateRequest, asked: str | None) -> tuple[Aggregator, ...]:
     """The one that was asked for, or all that go with the noise."""
-    possible = AGGREGATORS if request.noise == "laplace" else AGGREGATORS[:1]
+    possible = AGGREGATORS[:1] if request.noise == "gaussian" else AGGREGATORS
     if asked is None:
         return possible
     found = tuple(aggregator for aggregator in possible if aggregator == asked)

@@ -15,6 +15,7 @@ from dpgate.pipeline_folder import Lock
 from dpgate.preview import BlocksPreview, RunCost, Wanted
 from privacy.block_rules import pull_of_free_slots, recommended_repeats
 from privacy.cost import Currency, exact, format_amount
+from privacy.mean_noise import NoiseKind
 from privacy.mechanism import MAX_OUTPUTS
 from privacy.posterior_bound import percent, posterior_bound
 from privacy.preview import REPLAYS, Choice, Forecast, PacForecast, StabilityForecast
@@ -131,21 +132,21 @@ def too_many_words(count: int) -> str:
     """Why more values than Laplace noise takes need another choice."""
     return (
         f"{count} values are more than the {MAX_OUTPUTS} that go with Laplace noise, where each would get a "
-        f"{count}th of epsilon. Take Gaussian noise: `dpgate preview ... --delta 1e-6`, then `dpgate submit "
-        "... --noise gaussian --delta 1e-6`; or release fewer values."
+        f"{count}th of epsilon. Leave --noise out, for joint noise of all means; or release fewer values."
     )
 
 
-def sharing_words(count: int, *, voxels: bool) -> list[str]:
-    """What many values cost each other under Gaussian noise; nothing to say of a few."""
+def sharing_words(count: int, noise: NoiseKind, *, voxels: bool) -> list[str]:
+    """What many values cost each other under this noise; nothing to say of a few."""
     if count <= MAX_OUTPUTS:
         return []
-    times = f"{math.sqrt(count):.0f} times the noise of one alone"
-    words = f"{count} values share the loss: with Gaussian noise each has about {times}."
+    # the deviation of joint noise over that of one value's: sqrt((p + 1)(p + 2)/6)
+    times = math.sqrt(count) if noise == "gaussian" else math.sqrt((count + 1) * (count + 2) / 6)
+    words = f"{count} values share the loss: each has about {times:.0f} times the noise of one alone."
     if not voxels:
         return [words]
     return [
-        f"{words} A million voxels one by one would have 1000 times, so volumes are released as averages: "
+        f"{words} A million voxels one by one would have far more, so volumes are released as averages: "
         "a mask of fewer labels, or a larger `average`, buys accuracy."
     ]
 

@@ -98,7 +98,7 @@ def _of_document(document: dict[str, Any]) -> Preview:
 def _of_rehearsal(raw: dict[str, Any]) -> Preview:
     found, names = raw["preview"], raw["outputs"]
     return Preview(
-        # a rehearsal forecasts Laplace noise
+        # a rehearsal forecasts the noise of auto without a delta
         guarantee="pure_dp",
         rungs=tuple(
             Rung(

@@ -183,7 +183,11 @@ def _values(found: _Found, names: set[str]) -> list[str]:
         f"      - {{select: {_quoted(place)}, name: {_name(hint, names)}, {_OPEN}}}  # {count} numbers"
         for place, hint, count in _places(found)
     ]
-    return [f"    # {len(hints)} numbers share the loss: Gaussian noise, or fewer", "    bounds:", *lines]
+    return [
+        f"    # {len(hints)} numbers share the loss: joint or Gaussian noise",
+        "    bounds:",
+        *lines,
+    ]
 
 
 def _value(hint: str, names: set[str], address: str, number: float | None) -> str:

@@ -22,6 +22,7 @@ import sys
 from dataclasses import dataclass, field
 from decimal import ROUND_CEILING, Context, Decimal, localcontext
 from fractions import Fraction
+from functools import cached_property
 from math import isqrt
 from pathlib import Path
 from typing import Any
@@ -153,7 +154,8 @@ def recompute(statement: dict[str, Any]) -> Recomputed:
 
 
 class _SampleAggregate:
-    """docs/explanation/privacy.md: shares of epsilon, then for output k a scale of r K_k / e_k."""
+    """docs/explanation/privacy.md: shares of epsilon, then for output k a scale of r K_k / e_k; of joint
+    noise a box with the sides r K_k for all means together."""
 
     def __init__(self, predicate: dict[str, Any]) -> None:
         mechanism = predicate["mechanism"]
@@ -164,7 +166,9 @@ class _SampleAggregate:
         self.runs = self.repeats * self.blocks
         self.people = int(mechanism["nominalSize"])
         self.epsilon = Fraction(chosen["epsilon"])
-        self.delta = None if chosen.get("delta") is None else Fraction(chosen["delta"])
+        self.noise = str(self.parameters["noise"]).removeprefix("discrete ")
+        may_be_gaussian = self.noise == "gaussian" and chosen.get("delta") is not None
+        self.delta = Fraction(chosen["delta"]) if may_be_gaussian else None
         _need(self.epsilon > 0 and (self.delta is None or 0 < self.delta < 1), "epsilon or delta")
         self.failures = self.epsilon / 20 if chosen.get("count_failures") else Fraction(0)
         names = [output["name"] for output in predicate["outputs"]]
@@ -177,6 +181,8 @@ class _SampleAggregate:
         parts = [(self.epsilon - self.failures) * weight for weight in self.weights]
         self.values = [part * (1 - interval) for part in parts]
         self.quartiles = [part * interval / 2 for part in parts]
+        pairs = list(zip(self.values, self.parameters["aggregators"], strict=True))
+        self.epsilon_of_means = sum((e for e, a in pairs if a != "median"), start=Fraction(0))
         self.rho_of_values = self._rho_of_values()
 
     def compare(self, found: Recomputed) -> None:
@@ -185,10 +191,13 @@ class _SampleAggregate:
         if "people" in self.parameters:  # not of releases before people were dealt into slots
             found.compare("number of slots", self.parameters["people"], self.people)
         found.compare("number of repeats", self.parameters["repeats"], self.repeats)
+        found.compare("kind of noise", self.noise in self._possible_noises(), True)
         found.compare("weights", self.parameters["weights"], self.parts)
         found.compare("shares of epsilon", self.parameters["shares"], self._shares())
         self._compare_cost(found)
         self._compare_what_is_shown(found)
+        if self.noise == "joint":
+            self._compare_joint(found)
         for k, (output, aggregator) in enumerate(zip(outputs, aggregators, strict=True)):
             _compare_grid(output, found)
             if aggregator == "median":
@@ -219,7 +228,10 @@ class _SampleAggregate:
     def _compare_mean(self, k: int, output: dict[str, Any], found: Recomputed) -> None:
         """The sum of all runs moves by at most r K cells for one person, and is divided by the runs."""
         step, moved = Fraction(output["gridStep"]), self.repeats * int(output["cells"])
-        if self.delta is None:
+        if self.noise == "joint":
+            variance, half = self._joint.of_side(moved)
+            scale = Fraction(_ceil_root(variance * 1024**2), 1024)
+        elif self.delta is None:
             scale = moved / self.values[k]
             half = _laplace_half_width(scale)
         else:
@@ -229,6 +241,24 @@ class _SampleAggregate:
         exact, signed = scale * step / self.runs, self.parameters["noise_scales"][k]
         found.compare(f"{output['name']}: exact noise scale", signed, str(exact))
         _compare_noise(output, exact, half * step / self.runs + step / 2, found)
+
+    def _possible_noises(self) -> set[str]:
+        """What was asked; auto is whichever is narrowest, and no less private than what was asked."""
+        chosen = self.predicate["mechanism"]["chosen"]
+        if chosen.get("noise", "laplace") != "auto":
+            return {chosen.get("noise", "laplace")}
+        return {"laplace", "joint"} if chosen.get("delta") is None else {"laplace", "joint", "gaussian"}
+
+    @cached_property
+    def _joint(self) -> _Joint:
+        pairs = zip(self.predicate["outputs"], self.parameters["aggregators"], strict=True)
+        sides = [self.repeats * int(output["cells"]) for output, a in pairs if a != "median"]
+        return _Joint(sides, self.epsilon_of_means)
+
+    def _compare_joint(self, found: Recomputed) -> None:
+        joint = self._joint
+        facts = {"epsilon": str(joint.epsilon), "shells": joint.shells, "widths": joint.widths}
+        found.compare("the box of the joint noise", self.parameters.get("joint"), facts)
 
     def _shares(self) -> dict[str, object]:
         return {
@@ -251,8 +281,12 @@ class _SampleAggregate:
         """Pure parts cost e^2/2, choices by the exponential mechanism e^2/8; rounded up to 10^-12."""
         values = self.rho_of_values
         if self.delta is None:
-            pairs = zip(self.values, self.parameters["aggregators"], strict=True)
-            values = sum((e * e / (8 if a == "median" else 2) for e, a in pairs), start=Fraction(0))
+            pairs = list(zip(self.values, self.parameters["aggregators"], strict=True))
+            values = sum((e * e / 8 for e, a in pairs if a == "median"), start=Fraction(0))
+            # joint noise of all means is one part of their epsilons together
+            alone = [e for e, a in pairs if a != "median"]
+            means = [self.epsilon_of_means] if self.noise == "joint" else alone
+            values += sum((e * e / 2 for e in means), start=Fraction(0))
         quartiles = sum((e * e / 4 for e in self.quartiles), start=Fraction(0))
         return _ceil(values + quartiles + self.failures**2 / 2, Fraction(1, 10**12))
 
@@ -266,6 +300,45 @@ class _SampleAggregate:
         if not _is_within(rho, epsilon=sum(self.values, start=Fraction(0)), delta=self.delta):
             raise ValueError(f"rho {rho} is more than epsilon and delta allow")
         return rho
+
+
+class _Joint:
+    """Noise of the sums of all means together, P(z) ~ exp(-rate max_k ceil(|z_k| / w_k)), for one person who
+    moves sum k by at most its side: docs/explanation/privacy/noise.md."""
+
+    def __init__(self, sides: list[int], epsilon: Fraction) -> None:
+        self.epsilon = epsilon
+        # the least power of two whose square is at least 2^20 epsilon
+        self.shells = 1
+        while self.shells**2 < 2**20 * epsilon:
+            self.shells *= 2
+        self.rate = epsilon / self.shells
+        self.widths = [self._width(side) for side in sides]
+
+    def _width(self, side: int) -> int:
+        return -(-side // self.shells)
+
+    def of_side(self, side: int) -> tuple[Fraction, int]:
+        """Upper bounds on the variance, and on h with P(|Z| > h) <= 1/20, of one sum's noise."""
+        p, width, rate = len(self.widths), self._width(side), self.rate
+        square = Fraction((p + 1) * (p + 2)) + 3 * (p + 1) * rate + Fraction(9, 4) * rate * rate
+        half = width * (self._reach / rate + Fraction(3, 2)) - Fraction(1, 2)
+        return width**2 * square / (3 * rate * rate), int(_ceil(half, Fraction(1)))
+
+    @cached_property
+    def _reach(self) -> Fraction:
+        """The least x with e^-x sum over j < p of (1 - j/p) x^j/j! <= 1/20: the left side falls."""
+        p = len(self.widths)
+        with localcontext(Context(prec=60)):
+            low, high = Decimal(0), Decimal(3 * p + 40)
+            for _ in range(190):
+                x = (low + high) / 2
+                term, total = Decimal(1), Decimal(0)
+                for j in range(p):
+                    total += term * (p - j) / p
+                    term = term * x / (j + 1)
+                low, high = (x, high) if total * (-x).exp() > Decimal("0.05") else (low, x)
+            return Fraction(high)
 
 
 _SUMS = {"count": 1, "histogram": 1, "sum": 1, "mean": 2, "variance": 3}

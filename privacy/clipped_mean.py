@@ -28,10 +28,15 @@ def gaussian_noise(sensitivity: int, *, rho: Fraction) -> GaussianNoise:
     return GaussianNoise(sensitivity**2 / (2 * rho))
 
 
-def noised_mean(
-    units: Sequence[int], *, grid: OutputGrid, noise: Noise, keystream: Keystream | None = None
-) -> NoisedOutput:
-    """(sum of units + noise) / number of runs, in the output's own units, rounded to the grid.
+def noise_of_sum(noise: Noise, *, keystream: Keystream | None = None) -> int:
+    """One draw, for the sum of one mean's grid units."""
+    return int(noise.draw(1, keystream=keystream)[0])
+
+
+def noised_mean(units: Sequence[int], drawn: int, *, grid: OutputGrid, noise: Noise) -> NoisedOutput:
+    """(sum of units + noise drawn) / number of runs, in the output's own units, rounded to the grid.
+
+    `noise` is the law that `drawn` comes from.
 
     The divisor is how many runs were planned. How many of them succeeded or saw anybody is private.
 
@@ -39,7 +44,6 @@ def noised_mean(
     releases can be averaged without bias and the half widths hold everywhere. Projecting afterwards is free.
     """
     runs = len(units)
-    drawn = int(noise.draw(1, keystream=keystream)[0])
     return NoisedOutput(
         value=grid.nearest(grid.value(Fraction(sum(units) + drawn, runs))),
         noise_scale=noise.scale * grid.step / runs,

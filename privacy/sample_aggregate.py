@@ -13,7 +13,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from privacy.clipped_mean import noised_mean
+from privacy.clipped_mean import noise_of_sum, noised_mean
 from privacy.keystream import Keystream
 from privacy.mechanism import MAX_OUTPUTS as MAX_OUTPUTS
 from privacy.mechanism import NoisedOutput as NoisedOutput
@@ -38,20 +38,24 @@ class SampleAggregate(SampleParameters):
     grids {0..K_1} x ... x {0..K_p}, or fails and counts as the constant `default(j)`. Released, each with
     coins of its own:
       clipped mean   (sum_j q_jk + Z) / m, rounded to the grid; Z discrete Laplace of scale r K_k / e_k,
+      joint means    the same, with one draw (Z_k)_k for all clipped means, `joint_noise` of the box with the
+                     sides r K_k, at the sum of their e_k,
       median         a grid point by the exponential mechanism on ranks, loss e_k, r values change,
       quartiles      two more such points each, if a sampling interval is asked for,
       failed runs    the number of failures + Z', Z' discrete Laplace of scale r / e_f.
     `epsilon_shares.divide` gives every part its e; the shares add up to e exactly.
 
-    Theorem. With Laplace noise the release is e-differentially private with respect to adding or removing
-    one person. Proof. Take data sets D and D' = D + {i}, and the coupling of their blocks in the theorem of
-    `partition.assign_blocks`. Fix a coupled pair of partitions, and the pipeline's own coins run by run.
-    The contents of at most one block of each repeat differ, as C, l and r do not depend on the data.
+    Theorem. With Laplace or joint noise the release is e-differentially private with respect to adding or
+    removing one person. Proof. Take data sets D and D' = D + {i}, and the coupling of their blocks in the
+    theorem of `partition.assign_blocks`. Fix a coupled pair of partitions, and the pipeline's own coins run
+    by run. The contents of at most one block of each repeat differ, as C, l and r do not depend on the data.
     Isolation makes a run a function of its block alone, so all
     but r runs give the same in D and D', whereas those r are arbitrary: failed or any point of the grids. A
     failure changes nothing in this, as the default is a point of the grids that does not depend on data.
       Mean: the sums over D and D' differ by at most r K_k, and for every integer s the probability of
       sum + Z = s changes by at most exp(r K_k / (r K_k / e_k)) = e^(e_k), by the triangle inequality.
+      Joint means: the vector of their sums moves by one within the box |s_k| <= r K_k, so the probability of
+      each vector of noised sums changes by at most e^(sum of their e_k): the theorem of `joint_noise`.
       Median, quartiles: r of m values change; `median.noisy_quantile`, case (a).
       Failed runs: their number changes by at most r, so by at most e^(e_f), as for the mean.
     The parts draw their noise independently, so the probability of all of them together is the product, and
@@ -83,11 +87,11 @@ class SampleAggregate(SampleParameters):
 
     Changing a person's data under the same identifier costs the same, and for every key: nobody's place
     changes. Replacing a person by another (one removal, one addition) touches 2 r blocks in a coupling and
-    costs 2 e under Laplace noise.
+    costs 2 e under Laplace and joint noise.
     """
 
     def value_epsilon(self, index: int) -> Fraction:
-        """What the value of output `index` is bought with; with Gaussian noise, its share by weight."""
+        """What the value of output `index` is bought with; of joint or Gaussian noise, its share."""
         return self.shares.values[index]
 
     def quartile_epsilon(self, index: int) -> Fraction | None:
@@ -95,7 +99,8 @@ class SampleAggregate(SampleParameters):
         return self.shares.quartiles[index] or None
 
     def draw_noise(self, index: int, size: int, *, keystream: Keystream | None = None) -> NDArray[np.int64]:
-        """Noise of output `index`'s sum over all runs, in grid units, of the very law that `release` adds.
+        """Noise of output `index`'s sum over all runs, in grid units, of the very law that `release` adds; of
+        joint noise, what this output gets of it.
 
         For previews. Raises ValueError for a median, which adds no noise.
         """
@@ -115,8 +120,9 @@ class SampleAggregate(SampleParameters):
         """
         check_run_outputs(outputs, grids=self.grids, runs=self.plan.runs)
         filled = [self.default(run) if output is None else output for run, output in enumerate(outputs)]
+        drawn = self._draw_for_means(keystream=keystream)
         released = [
-            self._release_output(index, column, keystream=keystream)
+            self._release_output(index, column, drawn[index], keystream=keystream)
             for index, column in enumerate(zip(*filled, strict=True))
         ]
         if self.failure_noise is not None:
@@ -124,15 +130,25 @@ class SampleAggregate(SampleParameters):
             released.append(_noised_count(failed, noise=self.failure_noise, keystream=keystream))
         return tuple(released)
 
+    def _draw_for_means(self, *, keystream: Keystream | None) -> list[int | None]:
+        """The noise of every output's sum, None for a median. Joint noise is one draw for all means: if each
+        had one of its own, each would cost the epsilon of all."""
+        if self.joint is None:
+            return [
+                None if noise is None else noise_of_sum(noise, keystream=keystream) for noise in self.noises
+            ]
+        together = iter(self.joint.draw(1, keystream=keystream)[0].tolist())
+        return [None if noise is None else next(together) for noise in self.noises]
+
     def _release_output(
-        self, index: int, column: Sequence[int], *, keystream: Keystream | None
+        self, index: int, column: Sequence[int], drawn: int | None, *, keystream: Keystream | None
     ) -> NoisedOutput:
         noise = self.noises[index]
-        if noise is None:
+        if noise is None or drawn is None:
             middle = self._quantile(index, column, MEDIAN, self.value_epsilon(index), keystream=keystream)
             output = NoisedOutput(value=self.grids[index].value(middle))
         else:
-            output = noised_mean(column, grid=self.grids[index], noise=noise, keystream=keystream)
+            output = noised_mean(column, drawn, grid=self.grids[index], noise=noise)
         epsilon = self.quartile_epsilon(index)
         if epsilon is None:
             return output

@@ -24,8 +24,10 @@ Aggregator = Annotated[str | None, typer.Option(help="Of the blocks: clipped_mea
 SpreadRatio = Annotated[
     float | None, typer.Option(help="For auto: declared range over the spread of blocks, from the twin.")
 ]
-Noise = Annotated[str | None, typer.Option(help="laplace, or gaussian with --delta.")]
-Delta = Annotated[str | None, typer.Option(help="For gaussian noise, for instance 0.000001.")]
+Noise = Annotated[
+    str | None, typer.Option(help="auto: the narrowest. laplace, joint, or gaussian with --delta.")
+]
+Delta = Annotated[str | None, typer.Option(help="For gaussian or auto noise, for instance 0.000001.")]
 Weights = Annotated[
     list[str] | None, typer.Option(help="OUTPUT=WHOLE NUMBER: its share of epsilon; repeat it. Others: 1.")
 ]

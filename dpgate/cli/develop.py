@@ -110,6 +110,7 @@ def run_and_lock(
         block_size=block_size,
         nominal_size=declaration.nominal_size,
         max_micro_epsilon=declaration.policy.max_micro_epsilon_per_job,
+        accounting=declaration.accounting,
         shape=found.shape,
         twin_numbers=found.numbers,
         twin_runs=(
@@ -182,7 +183,10 @@ def run_more(
 def warn_of_many(values: int) -> None:
     """As long as the policy admits a mechanism that releases so many."""
     if values > MAX_OUTPUTS:
-        err.print(f"[yellow]More than {MAX_OUTPUTS} values are released with --noise gaussian alone.[/]")
+        err.print(
+            f"[yellow]More than {MAX_OUTPUTS} values are released with joint or Gaussian noise alone: as "
+            "means, not as medians.[/]"
+        )
 
 
 def _named(dataset: str, version: int | None) -> str:

@@ -52,6 +52,7 @@ def preview(
     mechanism: choices.Mechanism = "sample_aggregate",
     aggregator: choices.Aggregator = None,
     repeats: choices.Repeats = None,
+    noise: choices.Noise = None,
     delta: choices.Delta = None,
     weights: choices.Weights = None,
     count_failures: choices.CountFailures = False,
@@ -74,7 +75,7 @@ def preview(
             "block_size": lock.block_size,
             "repeats": repeats,
             "delta": delta,
-            "noise": "gaussian" if delta else None,
+            "noise": noise,
             "weights": choices.read_weights(weights),
             "count_failures": count_failures,
         }
@@ -167,7 +168,7 @@ def _show_blocks(
         aggregators=aggregators_of(request, aggregator),
         wanted=_wanted(names, want or ()),
     )
-    guarantee = request.guarantee
+    guarantee = found.guarantee
     if as_json:
         print_json(page.blocks_document(found, names, guarantee=guarantee))
         return
@@ -181,9 +182,11 @@ def _show_blocks(
     if rows:
         print_table("Choices at the recommended epsilon", columns, rows, note=page.choices_note(found))
     taken = found.recommendation.choice
-    out.print(f"Take [bold]{page.choice_words(taken)}[/].")
+    out.print(f"Take [bold]{page.choice_words(taken)}[/], with {found.noise} noise.")
     repeats = page.repeats_words(lock.nominal_size, repeats=request.repeats, block_size=taken.block_size)
-    shared = page.sharing_words(len(names), voxels=any(output.volume for output in manifest.outputs))
+    shared = page.sharing_words(
+        len(names), found.noise, voxels=any(output.volume for output in manifest.outputs)
+    )
     reasons = [*found.recommendation.reasons, *shared, page.ratio_words(found, names), *repeats]
     jointly = [found.together.sentence] if found.together else []
     for line in [

@@ -8,6 +8,7 @@ from typing import Annotated, get_args
 
 import typer
 
+from domain.budget import Accounting
 from domain.cautions import BlocksSeen
 from domain.forecast import in_units
 from domain.loss import micro
@@ -80,6 +81,7 @@ def lock_of(found: Rehearsal, pipeline: Pipeline, dataset: Dataset) -> Lock:
         block_size=found.block_size,
         nominal_size=int(declared["nominal_size"]),
         max_micro_epsilon=micro(declared["policy"]["max_epsilon_per_job"]),
+        accounting=Accounting(declared.get("accounting", Accounting.PURE_SUM)),
         shape=runs.shape,
         twin_numbers=runs.numbers,
         twin_runs=_locked_runs(found, runs, values),

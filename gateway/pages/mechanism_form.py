@@ -27,6 +27,12 @@ _FIELDS = {
     "stability_calibrated": ("noise_multiplier",),
 }
 MAX_LENGTH = 60
+NOISES = {
+    "auto": "The narrowest of these; without a delta, pure differential privacy",
+    "laplace": "Laplace, each value by itself: pure differential privacy",
+    "joint": "Joint, all means at once: pure differential privacy",
+    "gaussian": "Gaussian: with a delta",
+}
 
 
 @dataclass(frozen=True)
@@ -99,8 +105,8 @@ def mechanism_of(form: FormData | Mapping[str, str], dataset: Dataset) -> dict[s
     for field in _FIELDS[name]:
         if text := _text(form, field):
             fields[field] = _value(field, text)
-    if name == "sample_aggregate" and fields.get("noise") != "gaussian":
-        fields.pop("delta", None)  # its input is there for Gaussian noise alone
+    if name == "sample_aggregate" and fields.get("noise") not in ("gaussian", "auto"):
+        fields.pop("delta", None)  # its input is there for noise that can need one
     try:
         read = _MECHANISM.validate_python(fields)
     except ValidationError as error:
@@ -109,7 +115,9 @@ def mechanism_of(form: FormData | Mapping[str, str], dataset: Dataset) -> dict[s
     if isinstance(read, SampleAggregateRequest):
         check_loss(dataset, field="mechanism.epsilon", micro_epsilon=read.micro_epsilon)
     found: dict[str, Any] = read.model_dump(mode="json", exclude_defaults=True)
-    return found | {"name": name}
+    # said even where it is the default, so that it stays what was chosen
+    noise = {"noise": read.noise} if isinstance(read, SampleAggregateRequest) else {}
+    return found | noise | {"name": name}
 
 
 def typed_of(mechanism: Mapping[str, Any], *, block_size: int, epsilon: str) -> dict[str, str]:
@@ -120,7 +128,8 @@ def typed_of(mechanism: Mapping[str, Any], *, block_size: int, epsilon: str) -> 
         "epsilon": epsilon,
         "block_size": str(block_size),
         "aggregator": "clipped_mean",
-        "noise": "laplace",
+        # of a choice that was kept before there were others
+        "noise": "laplace" if mechanism.get("name") == "sample_aggregate" else "auto",
         "delta": "",
         "nats": "0.1",
         "noise_multiplier": "1",

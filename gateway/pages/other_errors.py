@@ -47,13 +47,17 @@ _GAUSSIAN_WORDS = (
     "Mean over blocks with Gaussian noise. At large epsilon, what is left comes from who is in the data."
 )
 
+_REPLAYED_WORDS = (
+    "With {kind} noise, which is narrower here than Gaussian noise and needs no delta: none is spent."
+)
+_PURE_NOISES = ("laplace", "joint")
+
 
 def other_error(
     rehearsal: Rehearsal, typed: Mapping[str, str], *, declaration: Declaration, budget: BudgetView
 ) -> ExpectedError | NoForecast | None:
     """None while the preview is not there yet, or where the ladder has the answer."""
-    is_gaussian = typed.get("mechanism") == "sample_aggregate" and typed.get("noise") == "gaussian"
-    is_other = is_gaussian or typed.get("mechanism") in ("pac", "stability_calibrated")
+    is_other = _has_own_noise(typed, rehearsal) or typed.get("mechanism") in ("pac", "stability_calibrated")
     if rehearsal.preview is None or rehearsal.runs is None or not is_other:
         return None
     index = output_index(typed.get("output", ""), len(rehearsal.values))
@@ -75,6 +79,16 @@ def other_error(
     return _shown(
         found, asked, rehearsal, typed, drawing, rehearsal.values[index], rehearsal.runs.numbers[index]
     )
+
+
+def _has_own_noise(typed: Mapping[str, str], rehearsal: Rehearsal) -> bool:
+    """Whether the noise is, or with its delta may be, other than the ladder's."""
+    noise = typed.get("noise", "")
+    if typed.get("mechanism") != "sample_aggregate" or rehearsal.preview is None:
+        return False
+    if noise == "auto":
+        return bool(typed.get("delta", "").strip())
+    return noise == "gaussian" or (noise in _PURE_NOISES and noise != rehearsal.preview.noise_kind)
 
 
 def curve_of(found: Forecast, asked: Asked, declaration: Declaration, *, left: Fraction | None) -> Markup:
@@ -102,8 +116,9 @@ def _asked(typed: Mapping[str, str], rehearsal: Rehearsal) -> Asked:
     size = block_size(typed, rehearsal)
     if size is None:
         raise Unforeseen(NOT_KNOWN)
-    chosen = _chosen(typed, "epsilon", "aggregator", "delta")
-    fixed = {"name": "sample_aggregate", "noise": "gaussian", "block_size": size}
+    delta = ("delta",) if typed.get("noise") in ("gaussian", "auto") else ()
+    chosen = _chosen(typed, "epsilon", "aggregator", "noise", *delta)
+    fixed = {"name": "sample_aggregate", "block_size": size}
     return parse(SampleAggregateRequest, chosen | fixed, within="mechanism")
 
 
@@ -123,7 +138,7 @@ def _shown(
         unit=found.unit,
         promise=promise_of(asked.guarantee, asked.guarantee.sentence),
         drawing=drawing,
-        caption=_caption(asked, rehearsal.request.block_size),
+        caption=_caption(asked, found, rehearsal.request.block_size),
         rows=[_row(rung, is_chosen=rung is found.chosen) for rung in found.rungs],
         said=said_of(found.output, at, found.chosen.within_95, value.upper - value.lower),
         draws=some_draws(simulated.values, typed, simulated.within_95) if simulated.values else [],
@@ -133,11 +148,13 @@ def _shown(
     )
 
 
-def _caption(asked: Asked, ran: int) -> str:
+def _caption(asked: Asked, found: Forecast, ran: int) -> str:
     if isinstance(asked, PacRequest):
         return _PAC_WORDS
     if isinstance(asked, StabilityRequest):
         return _STABILITY_WORDS
+    if found.noise_kind != "gaussian":
+        return _REPLAYED_WORDS.format(kind=found.noise_kind)
     return _GAUSSIAN_WORDS + ("" if asked.block_size == ran else estimated_from(ran))
 
 

@@ -115,8 +115,17 @@ def release_facts(request: AnyRequest, release: Release) -> dict[str, Any]:
         "runs": _signed(release, "runs").get("sentence", ""),
         "cost": ", ".join(f"{currency} {amount}" for currency, amount in release.cost.items()),
         "mechanism": request_facts.MECHANISMS[request.mechanism_name],
-        "choices": request_facts.choices(request.choices()),
+        "choices": request_facts.choices(request.choices() | _drawn_noise(release)),
+        "is_joint": _drawn_noise(release).get("noise") == "joint",
     }
+
+
+def _drawn_noise(release: Release) -> dict[str, str]:
+    """The noise of a release of means, which is more than a job that left the choice to the platform says."""
+    mechanism = _signed(release, "mechanism")
+    noise = str(mechanism.get("parameters", {}).get("noise", ""))
+    is_of_means = mechanism.get("name") == "sample_aggregate" and noise.startswith("discrete ")
+    return {"noise": noise.removeprefix("discrete ")} if is_of_means else {}
 
 
 def as_csv(release: Release) -> str:

@@ -48,10 +48,14 @@ _CHOICES = {
     "weights": "Weights of the values",
     "where": "Rows with",
 }
+_AUTO = {
+    "aggregator": "median or mean, by declared spread",
+    "noise": "the narrowest: Laplace for one mean, joint for several; Gaussian where a delta pays for it",
+}
 _VALUES = {
-    "auto": "median or mean, by declared spread",
     "clipped_mean": "mean, clipped to the bounds",
     "gaussian": "Gaussian",
+    "joint": "joint, one draw for all means",
     "laplace": "Laplace",
     "noise": "the noise alone",
     "sampling": "the noise, and the population that was sampled",
@@ -70,8 +74,13 @@ class OutputFact:
 
 def choices(chosen: Mapping[str, Any]) -> list[tuple[str, str]]:
     """What was chosen of the mechanism, as pairs of a label and a text. What says nothing is left out."""
-    pairs = [(_CHOICES.get(name, name.replace("_", " ").capitalize()), _text(value))
-             for name, value in chosen.items()]  # fmt: skip
+    pairs = [
+        (
+            _CHOICES.get(name, name.replace("_", " ").capitalize()),
+            _AUTO[name] if value == "auto" else _text(value),
+        )
+        for name, value in chosen.items()
+    ]
     return [(label, text) for label, text in pairs if text]
 
 

@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from domain.chart.distribution import Distribution, draw_distribution
 from domain.chart.error_curve import Curve, ErrorCurve, draw_error_curve
-from domain.choice_forecast import NOT_KNOWN, NoForecast, check_replayed, forecast_of
+from domain.choice_forecast import NOT_KNOWN, NoForecast, check_noise, check_replayed, forecast_of
 from domain.dataset import Dataset
 from domain.image import ImageState
 from domain.job import Job, JobRequest
@@ -157,7 +157,7 @@ def _curve(
         return "", None, ""
     declaration = dataset.declaration
     try:
-        if isinstance(mechanism, SampleAggregateRequest) and mechanism.noise == "laplace":
+        if isinstance(mechanism, SampleAggregateRequest) and _is_replayed(mechanism, found, dataset):
             if found.preview.unable:
                 return "", None, ""  # said once, beneath all pictures
             return "epsilon", _ladder(found, found.preview, index, mechanism, dataset, budget), ""
@@ -166,6 +166,20 @@ def _curve(
         return "", None, str(error)
     left = _cohort_left(budget, forecast.unit)
     return forecast.unit, curve_of(forecast, mechanism, declaration, left=left), ""
+
+
+def _is_replayed(mechanism: SampleAggregateRequest, found: Rehearsal, dataset: Dataset) -> bool:
+    """Whether the noise is that of the ladder, or no ladder says anything. Raises ValueError for a choice
+    that cannot be built, NoForecast for noise that was not replayed."""
+    declaration = dataset.declaration
+    built = mechanism.build(
+        found.values, nominal_size=declaration.nominal_size, accounting=declaration.accounting
+    )
+    if built.resolved_noise == "gaussian":
+        return False
+    if found.preview is not None and found.preview.rungs:
+        check_noise(built.resolved_noise, mechanism.aggregator, found.preview)
+    return True
 
 
 def _ladder(

@@ -21,7 +21,7 @@ from gateway.api.rehearsals import ask
 from gateway.pages import expected_error as errors
 from gateway.pages.budget_bar import bars, binding
 from gateway.pages.error_shown import ExpectedError, NoForecast
-from gateway.pages.mechanism_form import cards, mechanism_of, typed_of
+from gateway.pages.mechanism_form import NOISES, cards, mechanism_of, typed_of
 from gateway.pages.other_errors import other_error
 from gateway.pages.session import CheckedForm
 from gateway.pages.submit_frame import (
@@ -124,6 +124,7 @@ def _page(
         outputs=[value.name for value in rehearsal.values],
         sizes=errors.block_sizes(rehearsal),
         aggregators=errors.AGGREGATORS,
+        noises=NOISES,
         is_waiting=rehearsal.state.is_open,
         expected=expected if isinstance(expected, ExpectedError) else None,
         no_forecast=expected if isinstance(expected, NoForecast) else None,

@@ -12,6 +12,7 @@ from fractions import Fraction
 
 from privacy.block_rules import median_min_blocks
 from privacy.grid import OutputGrid
+from privacy.joint_noise import JointMarginal
 from privacy.loss import MAX_MICRO_EPSILON, MIN_MICRO_EPSILON
 from privacy.noise import LaplaceNoise, Noise
 from privacy.sample_aggregate import SampleAggregate
@@ -34,6 +35,7 @@ def noise_error(mechanism: SampleAggregate, index: int) -> NoiseError:
     Laplace: moments of the discrete law with a = exp(-1/t), E|Z| = 2a/(1 - a^2), Var Z = 2a/(1 - a)^2; they
     approach t and 2 t^2, t being R/(l epsilon_k) in the output's own units. Gaussian: sigma sqrt(2/pi),
     sigma; the discrete law differs from the continuous one by less than any float shows at these widths.
+    Joint: w (p + 1)/(2 rate), from E T = (p + 1)/rate and E|U| = 1/2, and the stated deviation.
     """
     grid, noise, runs = mechanism.grids[index], mechanism.noises[index], mechanism.plan.runs
     if noise is None:
@@ -50,6 +52,10 @@ def noise_error(mechanism: SampleAggregate, index: int) -> NoiseError:
 def _moments(noise: Noise) -> tuple[float, float]:
     if not isinstance(noise, LaplaceNoise):
         deviation = math.sqrt(noise.variance)
+        if isinstance(noise, JointMarginal):
+            joint = noise.joint
+            width = joint.widths[noise.index]
+            return float(width * (len(joint.widths) + 1) / (2 * joint.rate)), deviation
         return deviation * math.sqrt(2 / math.pi), deviation
     rate = float(1 / noise.scale)
     a = math.exp(-rate)
@@ -67,7 +73,8 @@ def epsilon_for_noise(mechanism: SampleAggregate, index: int, *, half_width_95: 
         return noise_error(asked, index).half_width_95 <= half_width_95
 
     candidates = range(MIN_MICRO_EPSILON, MAX_MICRO_EPSILON + 1)
-    # the quantile grows with the scale, so once an epsilon is enough every larger one is
+    # the quantile grows with the scale, so once an epsilon is enough every larger one is (of joint noise to a
+    # thousandth, where the number of shells doubles)
     position = bisect_left(candidates, True, key=is_enough)
     if position == len(candidates):
         raise ValueError("no epsilon reaches this error; accept a larger one or declare narrower bounds.")

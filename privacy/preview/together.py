@@ -36,14 +36,16 @@ class Together:
 
 def together(mechanism: SampleAggregate) -> Together | None:
     """None where the figure says no more than the charge: for one number, for so few that the sum is as
-    small, for Gaussian noise (whose charge is no sum), and for a very large epsilon.
+    small, for joint noise (which is one part) and Gaussian noise (whose charge is no sum), and for a very
+    large epsilon.
 
     Numbers are the values, the two quartiles of each sampling interval, and the count of failures: each is
     drawn by itself and pure with its share of epsilon, a mean as well as a median.
     """
     shares = mechanism.shares
     parts = [part for part in (*shares.values, *(2 * shares.quartiles), shares.failures) if part]
-    if len(parts) < 2 or mechanism.noise != "laplace" or mechanism.micro_epsilon > LARGEST_MICRO_EPSILON:
+    is_alone = mechanism.resolved_noise == "laplace"
+    if len(parts) < 2 or not is_alone or mechanism.micro_epsilon > LARGEST_MICRO_EPSILON:
         return None
     from privacy.tight_epsilon import tight_epsilon  # loads slowly
 

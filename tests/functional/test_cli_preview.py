@@ -159,12 +159,18 @@ def test_choices_of_the_job_reach_the_preview(ada: Terminal) -> None:
         rows = ada.ok("preview", "ages", "--aggregator", "clipped_mean", "--json", *options).json["rows"]
         return [row["noise_half_width_95"] for row in rows if row["epsilon"] == "1"]
 
-    equal, heavy = noise(), noise("--weights", "mean_age=3")
+    alone = ("--noise", "laplace")
+    equal, heavy = noise(*alone), noise(*alone, "--weights", "mean_age=3")
     assert heavy[0] == pytest.approx(equal[0] * 2 / 3, rel=1e-3)
     assert heavy[1] == pytest.approx(equal[1] * 2, rel=1e-3)
-    assert noise("--count-failures")[0] == pytest.approx(equal[0] / 0.95, rel=1e-3)
-    assert noise("--repeats", "3") == pytest.approx(equal, rel=1e-3)
-    gaussian = ada.ok("preview", "ages", "--delta", "0.000001", "--json").json
+    assert noise(*alone, "--count-failures")[0] == pytest.approx(equal[0] / 0.95, rel=1e-3)
+    assert noise(*alone, "--repeats", "3") == pytest.approx(equal, rel=1e-3)
+    joint = noise()
+    assert joint == pytest.approx([0.687 * width for width in equal], rel=0.01)
+    assert noise("--noise", "joint") == joint
+    saved = ada.ok("preview", "ages", "--delta", "0.000001", "--json").json
+    assert saved["guarantee"] == "pure_dp"  # joint noise is narrower, and needs no delta
+    gaussian = ada.ok("preview", "ages", "--noise", "gaussian", "--delta", "0.000001", "--json").json
     assert gaussian["guarantee"] == "approx_dp"
     assert {row["aggregator"] for row in gaussian["rows"]} == {"clipped_mean"}
 
@@ -190,7 +196,10 @@ WRONG = (
     (["--block-sizes", "40"], "does not fill 2 blocks"),
     (["--mechanism", "magic"], "sample_aggregate, pac or stability_calibrated"),
     (["--aggregator", "mode"], "clipped_mean or median"),
-    (["--delta", "0.000001", "--aggregator", "median"], "--aggregator is clipped_mean here"),
+    (
+        ["--noise", "gaussian", "--delta", "0.000001", "--aggregator", "median"],
+        "--aggregator is clipped_mean here",
+    ),
     (["--delta", "0.5"], "delta"),
     (["--repeats", "0"], "repeats"),
     (["--weights", "mean_age"], "--weights takes"),

@@ -75,12 +75,15 @@ def release_noise(aggregate: Any, n: int) -> np.ndarray:
 
 
 def claimed_scales(aggregate: Any) -> np.ndarray:
-    """Noise scale of every mean in its own units: R/(l epsilon_k), Gaussian R/(l sqrt(2 rho_k))."""
+    """Noise scale of every mean in its own units: R/(l epsilon_k), Gaussian R/(l sqrt(2 rho_k)); joint, what
+    the largest of all is measured in, R/(l epsilon)."""
     ranges = np.array([float(grid.upper - grid.lower) for grid in aggregate.grids]) / aggregate.blocks
     weights = np.array(aggregate.weights or (1,) * len(ranges)) / sum(aggregate.weights or (1,) * len(ranges))
     epsilon = aggregate.micro_epsilon / MICRO
     epsilon *= 0.95 if aggregate.count_failures else 1
     epsilon *= 0.7 if aggregate.interval == "sampling" else 1
+    if aggregate.noise == "joint":
+        return ranges / epsilon
     if aggregate.noise == "laplace":
         return ranges / (epsilon * weights)
     return ranges / np.sqrt(2 * _claimed_rho(epsilon, aggregate.atto_delta / 1e18) * weights)

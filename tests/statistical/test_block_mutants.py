@@ -115,8 +115,8 @@ def test_the_weights_of_the_real_code_pass():
 def test_mean_forgets_the_repeats():
     mutant = load_mutant(
         "sample_parameters",
-        old="sensitivity = self.repeats * self.grids[index].cells",
-        new="sensitivity = self.grids[index].cells",
+        old="self.repeats * self.grids[k].cells",
+        new="self.grids[k].cells",
     )
     aggregate = aggregate_of(mutant, repeats=2)
     with OTHER_LAW:
@@ -226,7 +226,7 @@ def test_gaussian_of_a_third_of_the_width():
 
 
 def test_gaussian_outputs_each_get_the_whole_rho():
-    mutant = load_mutant("sample_parameters", old="self._weights[index] / sum(self._weights)", new="1")
+    mutant = load_mutant("mean_noise", old="weight / sum(means.weights)", new="1")
     aggregate = aggregate_of(mutant, outputs=3, **GAUSSIAN)
     with OTHER_LAW:
         check_release(mutant, aggregate)

@@ -6,13 +6,28 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from checks import check_uniform
+from epsilon_audit import LARGE, check_audit
 from joint_checks import check_joint_law, check_joint_loss, check_marginals
 from length import at_length
 from mutation import load_mutant
+from release_paths import release_noise
 from scipy import stats
 
-from privacy import joint_noise as real
+from privacy.grid import OutputGrid
 from privacy.joint_noise import JointNoise, joint_noise
+from privacy.keystream import Keystream
+from privacy.sample_aggregate import SampleAggregate
+
+
+class Replayable(Keystream):
+    """The same words for the same seed, which no keystream outside a test may do."""
+
+    def __init__(self, seed):
+        self._random = np.random.default_rng(seed)
+
+    def words(self, n, dtype):
+        return self._random.integers(0, 2 ** (8 * np.dtype(dtype).itemsize), n, dtype, endpoint=False)
+
 
 TWO = ((2, 5), Fraction(1), 2)
 THREE = ((4, 1, 2), Fraction(2), 3)
@@ -63,6 +78,109 @@ def test_standard_deviations_beside_those_of_laplace_noise(subtests):
             drawn = noise.draw(at_length(6_000) // values + 600)
             # values of one draw share their radius: not that many are independent
             assert abs(np.sqrt((drawn.astype(float) ** 2).mean()) / laplace / ratio - 1) < 0.15
+
+
+def check_joint_release(aggregate):
+    """In units of R/(l epsilon) the largest noise of p values has density ~ x^(p - 1) e^-x, and each value
+    alone the tail of G |U|: the law of a whole release, by another road than the package's."""
+    noise = np.abs(release_noise(aggregate, at_length(3_000)))
+    values = noise.shape[1]
+    check_uniform(stats.gamma.cdf(noise.max(axis=1), values))
+    for x in noise.T:
+        check_uniform(stats.gamma.sf(x, values + 1) - x / values * stats.gamma.sf(x, values))
+
+
+JOINT = {"blocks": 5, "micro_epsilon": 500_000, "noise": "joint"}
+GRIDS = (OutputGrid.build(0, 1), OutputGrid.build(-100, 100), OutputGrid.build(0, "1e-9"))
+
+
+@pytest.mark.parametrize("parameters", [{}, {"repeats": 3}, {"count_failures": True, "interval": "sampling"}])
+def test_a_release_carries_the_claimed_noise(parameters):
+    check_joint_release(SampleAggregate(GRIDS, **JOINT, **parameters))
+
+
+def test_means_beside_a_median_share_their_epsilon_alone():
+    """Half of the ranges' spread makes a median of the second: two means keep two thirds of epsilon."""
+    aggregate = SampleAggregate(
+        GRIDS,
+        **{**JOINT, "blocks": 1_000},
+        aggregator="auto",
+        spread_ratios=(1, 10**6, 1),
+    )
+    assert aggregate.aggregators == ("clipped_mean", "median", "clipped_mean")
+    assert aggregate.joint.epsilon == Fraction(1, 3)
+    assert aggregate.joint.sensitivities == (GRIDS[0].cells, GRIDS[2].cells)
+
+
+def test_one_block_flips_between_the_bounds():
+    aggregate = SampleAggregate(GRIDS[:2], blocks=2, micro_epsilon=2_000_000, noise="joint")
+    top, bottom = tuple(grid.cells for grid in GRIDS[:2]), (0, 0)
+    bound = check_audit(aggregate, ([top, bottom], [bottom, bottom]), size=LARGE)
+    assert bound > 0.5, "the audit lost its power"
+
+
+def test_joint_noise_of_half_the_width():
+    mutant = load_mutant(
+        "mean_noise",
+        old="epsilon=sum(means.epsilons, start=Fraction(0)))",
+        new="epsilon=2 * sum(means.epsilons))",
+    )
+    aggregate = release_of(mutant, blocks=2, micro_epsilon=1_000_000)
+    top, bottom = tuple(grid.cells for grid in GRIDS), (0, 0, 0)
+    with pytest.raises(AssertionError, match="not the stated distribution"):
+        check_joint_release(aggregate)
+    with pytest.raises(AssertionError, match="an attacker proves epsilon"):
+        check_audit(aggregate, ([top, bottom], [bottom, bottom]), size=LARGE)
+
+
+def test_joint_noise_forgets_the_repeats():
+    mutant = load_mutant(
+        "sample_parameters", old="self.repeats * self.grids[k].cells", new="self.grids[k].cells"
+    )
+    with pytest.raises(AssertionError, match="not the stated distribution"):
+        check_joint_release(release_of(mutant, repeats=2))
+
+
+def test_joint_noise_drawn_for_each_value_by_itself():
+    """Each value looks right, and each costs the whole epsilon."""
+    mutant = load_mutant(
+        "sample_aggregate",
+        old="iter(self.joint.draw(1, keystream=keystream)[0].tolist())",
+        new="(int(one.draw(1, keystream=keystream)[0]) for one in self.joint.marginals)",
+    )
+    with pytest.raises(AssertionError, match="not the stated distribution"):
+        check_joint_release(release_of(mutant))
+
+
+def test_joint_noise_that_follows_the_data():
+    mutant = load_mutant(
+        "sample_aggregate",
+        old="drawn = self._draw_for_means(keystream=keystream)",
+        new="drawn = [(1 + sum(column) // 10**6) * one for one, column in "
+        "zip(self._draw_for_means(keystream=keystream), zip(*filled))]",
+    )
+    check_noise_ignores_data(SampleAggregate(GRIDS, **JOINT))
+    with pytest.raises(AssertionError, match="follows the data"):
+        check_noise_ignores_data(release_of(mutant))
+
+
+def release_of(mutant, **parameters):
+    grids = tuple(mutant.grid.OutputGrid.build(*bounds) for bounds in ((0, 1), (-100, 100), (0, "1e-9")))
+    return mutant.sample_aggregate.SampleAggregate(grids, **{**JOINT, **parameters})
+
+
+def check_noise_ignores_data(aggregate):
+    """From one keystream the noise is the same, to half a grid step, whatever the runs have given."""
+
+    def noise(runs):
+        released = aggregate.release(runs, keystream=Replayable(3))
+        exact = [Fraction(sum(column), len(runs)) for column in zip(*runs, strict=True)]
+        pairs = zip(released, aggregate.grids, exact, strict=True)
+        return [(one.value - grid.value(unit)) / grid.step for one, grid, unit in pairs]
+
+    low, high = (noise([(units,) * 3] * aggregate.plan.runs) for units in (0, 2**20))
+    apart = max(abs(one - other) for one, other in zip(low, high, strict=True))
+    assert apart <= 1, f"the noise follows the data: {float(apart)} steps"
 
 
 def test_sides_rounded_down():
@@ -127,11 +245,3 @@ def test_a_variance_without_the_shared_radius():
     mutant = load_mutant("joint_noise", old="square = (p + 1) * (p + 2)", new="square = 2 * p")
     with pytest.raises(AssertionError, match="understated"):
         check_marginals(mutant.joint_noise.JointNoise(*FINE), radii=60)
-
-
-def test_the_checks_pass_on_a_copy_without_mistakes():
-    copy = load_mutant("joint_noise", old=WIDTHS, new=WIDTHS)
-    assert copy.joint_noise is not real
-    check_joint_law(copy.joint_noise.JointNoise(*TWO), radii=40)
-    check_joint_loss(copy.joint_noise.JointNoise(*TWO), reach=14)
-    check_marginals(copy.joint_noise.JointNoise(*TWO), radii=40)

@@ -31,7 +31,8 @@ import privacy.grid
 import privacy.sample_aggregate
 
 SCALE = "return LaplaceNoise(sensitivity / epsilon)"
-NOISE = "drawn = int(noise.draw(1, keystream=keystream)[0])"
+NOISE = "return int(noise.draw(1, keystream=keystream)[0])"
+DRAWN = NOISE.removeprefix("return ")
 VALUE = "value=grid.nearest(grid.value(Fraction(sum(units) + drawn, runs))),"
 FILLED = "filled = [self.default(run) if output is None else output for run, output in enumerate(outputs)]"
 SHARES = "outputs = [(epsilon - failures) * weight / sum(weights) for weight in weights]"
@@ -89,8 +90,7 @@ def test_every_output_gets_the_whole_epsilon():
 def test_noise_shared_by_all_outputs():
     shared = (
         "kept = globals().setdefault('kept', [])\n"
-        "    drawn = kept.pop() if kept else None\n"
-        f"    if drawn is None:\n        {NOISE}\n        kept.append(drawn)"
+        f"    if kept:\n        return kept.pop()\n    kept.append({DRAWN})\n    return kept[0]"
     )
     mutant = load_mutant("clipped_mean", old=NOISE, new=shared)
     aggregate = make_aggregate(mutant, outputs=2, micro_epsilon=1_000)
@@ -99,14 +99,14 @@ def test_noise_shared_by_all_outputs():
 
 
 def test_noise_kept_from_job_to_job():
-    kept = f"drawn = globals().setdefault(f'drawn {{noise}}', {NOISE[8:]})"
+    kept = f"return globals().setdefault(f'drawn {{noise}}', {DRAWN})"
     mutant = load_mutant("clipped_mean", old=NOISE, new=kept)
     with pytest.raises(AssertionError, match="two releases carry the same noise"):
         check_fresh_noise(noise_of(mutant, micro_epsilon=1_000))
 
 
 def test_noise_derived_from_the_job():
-    derived = "import numpy; drawn = int(numpy.random.default_rng(runs).laplace(0, float(noise.scale)))"
+    derived = "import numpy; return int(numpy.random.default_rng(7).laplace(0, float(noise.scale)))"
     mutant = load_mutant("clipped_mean", old=NOISE, new=derived)
     with pytest.raises(AssertionError, match="two releases carry the same noise"):
         check_fresh_noise(noise_of(mutant, micro_epsilon=1_000))
@@ -135,7 +135,7 @@ def test_keystream_carried_across_a_fork():
 
 
 def test_small_noise_rejected():
-    again = f"{NOISE}\n    while abs(drawn) < noise.scale:\n        {NOISE}"
+    again = f"drawn = {DRAWN}\n    while abs(drawn) < noise.scale:\n        drawn = {DRAWN}\n    return drawn"
     mutant = load_mutant("clipped_mean", old=NOISE, new=again)
     with pytest.raises(AssertionError, match="small noise is avoided"):
         check_small_noise(noise_of(mutant), scale=1.0)

@@ -41,8 +41,8 @@ QUANTILES = 51
 
 
 def preview(runs: TwinRuns, values: Sequence[OutputValue], *, dataset: Dataset, block_size: int) -> Preview:
-    """Rungs for a few block sizes around the one that ran, both aggregators and Laplace noise; and the means
-    before noise, for other noise.
+    """Rungs for a few block sizes around the one that ran, both aggregators and the noise of `auto`; and the
+    means before noise, for Gaussian noise.
 
     Nothing here is a release: all numbers come from the twin. Where no ladder is possible the answer says
     why.
@@ -60,7 +60,7 @@ def preview(runs: TwinRuns, values: Sequence[OutputValue], *, dataset: Dataset, 
             name="sample_aggregate", epsilon=format_epsilon(highest), block_size=block_size
         )
         request.check_outputs([value.name for value in values])
-        asked = request.build(values, nominal_size=size)
+        asked = request.build(values, nominal_size=size, accounting=declaration.accounting)
         rows = forecast(
             asked,
             twin=twin,
@@ -73,7 +73,8 @@ def preview(runs: TwinRuns, values: Sequence[OutputValue], *, dataset: Dataset, 
         draws = simulate(asked, twin, block_size=block_size, epsilons=epsilons(highest))
     except ValueError as error:
         return found.model_copy(update={"unable": str(error)})
-    return found.model_copy(update={"rungs": tuple(map(_rung, rows)), "draws": draws})
+    kind = asked.resolved_noise
+    return found.model_copy(update={"rungs": tuple(map(_rung, rows)), "draws": draws, "noise_kind": kind})
 
 
 def unit_noise(stream: Keystream) -> UnitNoise:

@@ -39,7 +39,7 @@ def test_every_option_of_sample_and_aggregate_arrives(rich: Platform, folder: Pa
         "repeats": 2,
         "aggregator": "auto",
         "spread_ratio": 8,
-        "noise": "laplace",
+        "noise": "auto",
         "weights": {"mean_age": 3},
         "count_failures": True,
         "interval": "sampling",

@@ -72,7 +72,7 @@ INVALID: list[tuple[str, tuple[Any, ...], Any, int, str, str]] = [
     ("guarantee not allowed", ("mechanism",), PAC, 403, "mechanism", "promises pac"),
     ("weight of no output", ("mechanism", "weights"), {"sd": 2}, 422, "body", "there are mean_age"),
     ("weight of 0", ("mechanism", "weights"), {"mean_age": 0}, 422, "mechanism.weights.mean_age", "1"),
-    ("delta without gaussian", ("mechanism", "delta"), "1e-6", 422, "mechanism", "noise gaussian"),
+    ("delta without gaussian", ("mechanism", "delta"), "1e-6", 403, "mechanism", "promises approx_dp"),
     ("no repeats", ("mechanism", "repeats"), 0, 422, "mechanism.repeats", "1"),
     ("project unknown", ("project",), "moon", 403, "project", "there is no project moon of yours"),
     ("not base64", (*SOURCE, "content_base64"), "%%%", 422, f"{SRC}.content_base64", "base64"),

@@ -61,7 +61,9 @@ def test_there_is_a_model_for_every_mechanism_of_black_boxes() -> None:
 
 def test_the_defaults_are_the_plainest_mechanism() -> None:
     found = built(asking())
-    assert found == SampleAggregate(grids=found.grids, blocks=6, people=60, micro_epsilon=500_000)
+    assert found == SampleAggregate(
+        grids=found.grids, blocks=6, people=60, micro_epsilon=500_000, noise="auto"
+    )
     assert (asking().guarantee, asking().mechanism_name) == (GuaranteeClass.PURE_DP, "sample_aggregate")
     assert asking().title == "mean-age"
 
@@ -86,6 +88,7 @@ def test_every_choice_reaches_the_mechanism() -> None:
         repeats=3,
         aggregator="auto",
         spread_ratios=(Fraction(25, 2),) * 2,
+        noise="auto",
         weights=(1, 3),
         count_failures=True,
         interval="sampling",
@@ -151,7 +154,9 @@ def test_only_stability_releases_once_and_once_for_each_code_and_snapshot() -> N
 
 BAD: list[tuple[dict[str, Any], str, str]] = [
     ({"noise": "gaussian"}, "mechanism", "noise gaussian needs a delta"),
-    ({"delta": "1e-6"}, "mechanism", "delta belongs to noise gaussian"),
+    ({"noise": "laplace", "delta": "1e-6"}, "mechanism", "delta belongs to noise gaussian or auto"),
+    ({"noise": "joint", "delta": "1e-6"}, "mechanism", "delta belongs to noise gaussian or auto"),
+    ({"noise": "joint", "aggregator": "median"}, "mechanism", "noise joint is for means"),
     ({**GAUSSIAN, "aggregator": "median"}, "mechanism", "gaussian goes with aggregator clipped_mean"),
     ({"aggregator": "auto"}, "mechanism", "aggregator auto needs spread_ratio"),
     ({"spread_ratio": 6}, "mechanism", "spread_ratio belongs to aggregator auto"),
@@ -199,13 +204,46 @@ def asking_for_many(count: int, mechanism: dict[str, Any]) -> JobRequest:
     )
 
 
-@pytest.mark.parametrize("mechanism", [mechanism_fields(), PAC, STABILITY])
-def test_only_gaussian_noise_takes_more_than_twenty_values(mechanism: dict[str, Any]) -> None:
+@pytest.mark.parametrize("mechanism", [mechanism_fields(noise="laplace"), PAC, STABILITY])
+def test_only_joint_and_gaussian_noise_take_more_than_twenty_values(mechanism: dict[str, Any]) -> None:
     asking_for_many(20, mechanism)
     with pytest.raises(InvalidRequest, match="at most 20 values: each one shares the loss"):
         asking_for_many(21, mechanism)
-    many = asking_for_many(100, mechanism_fields(**GAUSSIAN))
-    assert len(built(many).grids) == 100
+    for chosen in (GAUSSIAN, {}, {"noise": "joint"}):
+        many = asking_for_many(100, mechanism_fields(**chosen))
+        assert len(built(many).grids) == 100
+
+
+def test_auto_is_joint_noise_for_several_values_and_laplace_noise_for_one() -> None:
+    assert (built(asking()).resolved_noise, built(asking_for_two()).resolved_noise) == ("laplace", "joint")
+    delta = asking_for_two(delta="0.0001")
+    # what the request may come to, and what it came to
+    assert (delta.guarantee, built(delta).guarantee) == (GuaranteeClass.APPROX_DP, GuaranteeClass.PURE_DP)
+    assert delta.cost(make_declaration()) == Cost.of({E: 500_000})
+
+
+def test_auto_does_not_pay_an_account_of_rho_for_one_piece() -> None:
+    declared = {"accounting": "zcdp", "budget_delta": "1e-6"}
+    found = [
+        built(asking_for_two(**chosen), **declared).resolved_noise
+        for chosen in (
+            {},
+            {"delta": "0.0001"},
+            {"delta": "0.0001", "aggregator": "median"},
+            {"noise": "joint"},
+        )
+    ]
+    assert found == ["laplace", "gaussian", "laplace", "joint"]
+
+
+def test_a_request_from_before_there_was_joint_noise_is_the_same_question() -> None:
+    place = {"dataset_id": "d-1", "image_digest": None}
+    one, laplace = asking(), asking(noise="laplace")
+    assert one.question(**place) == laplace.question(**place)
+    assert "noise" not in laplace.mechanism.asked(outputs=1)
+    assert "noise" not in asking_for_two(noise="laplace").mechanism.asked(outputs=2)
+    assert asking_for_two().question(**place) != asking_for_two(noise="laplace").question(**place)
+    assert asking(delta="0.0001").question(**place) != one.question(**place)
 
 
 def refused(request: JobRequest, *, policy: dict[str, Any] | None = None, **declared: Any) -> Any:

@@ -48,9 +48,10 @@ def test_medians_are_as_pure_as_means():
         asked(1),
         asked(2),
         asked(noise="gaussian", atto_delta=10**12),
+        asked(noise="joint"),
         asked(micro_epsilon=LARGEST_MICRO_EPSILON + 20),
     ],
-    ids=["one", "as much as the sum", "gaussian", "weak"],
+    ids=["one", "as much as the sum", "gaussian", "joint", "weak"],
 )
 def test_where_it_says_no_more_than_the_charge(silent):
     assert together(silent) is None

@@ -14,6 +14,7 @@ from privacy.analytic_gaussian import AnalyticGaussian
 from privacy.bounded_noise import BoundedNoise
 from privacy.grid import OutputGrid
 from privacy.half_samples import WORLDS
+from privacy.joint_noise import joint_noise
 from privacy.keystream import Keystream
 from privacy.noise import GaussianNoise, LaplaceNoise
 from privacy.pac import Pac
@@ -93,11 +94,15 @@ GAUSSIAN = {"noise": "gaussian", "atto_delta": ATTO // 10**6}
 RELEASES = {
     "laplace means": sample_aggregate(),
     "gaussian means": sample_aggregate(**GAUSSIAN),
+    "joint means": sample_aggregate(noise="joint"),
     "medians": sample_aggregate(aggregator="median"),
     "failures": lambda stream: sample_aggregate(count_failures=True)(stream)[-1],
     "intervals": lambda stream: [
         output.sampling_95 for output in sample_aggregate(interval="sampling")(stream)
     ],
+    "joint noise": size_only(
+        lambda n, **stream: joint_noise((GRID.cells,) * 3, epsilon=Fraction(1)).draw(n, **stream)
+    ),
     "noise of a preview": lambda stream: AGGREGATE.draw_noise(0, 50, keystream=stream).tolist(),
     "stability": stability_calibrated,
     "pac": pac,

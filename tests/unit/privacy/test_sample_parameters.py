@@ -161,7 +161,7 @@ def test_many_outputs_with_gaussian_noise_only():
 
 
 PARAMETERS_ARE_REFUSED = (
-    ({"grids": ()}, "1 to 20"),
+    ({"grids": ()}, "1 to 100"),
     ({"grids": (UNIT,) * 21}, "1 to 20"),
     ({"grids": (UNIT,) * 101, **GAUSSIAN}, "1 to 100"),
     ({"blocks": 1}, "from 2"),

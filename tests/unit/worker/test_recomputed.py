@@ -32,7 +32,7 @@ from domain.release import PREDICATE_TYPE, Release, opened
 from domain.states import JobState
 from dpgate import verification
 from dpgate.verification import check_release, recompute
-from privacy import clipped_mean, noise, sample_parameters
+from privacy import clipped_mean, joint_noise, mean_noise, noise
 from privacy.accounting import in_rho
 from privacy.cost import Cost
 from store.ledger import Standing
@@ -104,6 +104,10 @@ def found_in(release: Release) -> verification.Recomputed:
 
 CHOICES: list[dict[str, Any]] = [
     {},
+    {"noise": "laplace"},
+    {"noise": "joint", "count_failures": True, "interval": "sampling", "epsilon": "0.002", "repeats": 3},
+    {"noise": "joint", "aggregator": "auto", "spread_ratio": 2, "epsilon": "20"},
+    {"noise": "auto", "delta": "0.001"},
     {"aggregator": "median", "interval": "sampling"},
     {"count_failures": True, "interval": "sampling", "repeats": 3},
     {"weights": {"v0": 3}, "block_size": 3, "epsilon": "0.001"},
@@ -190,6 +194,13 @@ def test_a_signed_scale_that_is_not_what_was_asked_differs(subtests: pytest.Subt
 
 
 DRAWN = {
+    "half the joint noise is drawn": (
+        joint_noise, "p, rate = len(self.joint.widths), self.joint.rate",
+        "p, rate = len(self.joint.widths), 2 * self.joint.rate",
+    ),
+    "the joint noise of one value is stated": (
+        joint_noise, "reach = _quantile(alpha, len(self.joint.widths))", "reach = _quantile(alpha, 1)",
+    ),
     "half the noise is drawn": (
         clipped_mean, "LaplaceNoise(sensitivity / epsilon)", "LaplaceNoise(sensitivity / epsilon / 2)",
     ),
@@ -206,10 +217,13 @@ def test_a_mechanism_that_states_too_little_differs(
         with subtests.test(mistake), monkeypatch.context() as patched:
             broken = mutant(module, old, new, mistake=mistake)
             if module is clipped_mean:
-                patched.setattr(sample_parameters, "laplace_noise", broken.laplace_noise)
+                patched.setattr(mean_noise, "laplace_noise", broken.laplace_noise)
+            elif module is joint_noise:
+                patched.setattr(mean_noise, "joint_noise", broken.joint_noise)
             else:
                 patched.setattr(clipped_mean, "LaplaceNoise", broken.LaplaceNoise)
-            assert found_in(of_pipeline(pipeline_request())).differs
+            chosen = "joint" if module is joint_noise else "laplace"
+            assert found_in(of_pipeline(pipeline_request(noise=chosen))).differs
 
 
 @pytest.mark.parametrize(
@@ -263,6 +277,21 @@ FORGERIES: dict[str, tuple[Any, dict[tuple[Any, ...], Any]]] = {
             (*OUTPUT, "noiseScale"): "0.0", (*OUTPUT, "value"): "0.0",
             (*OUTPUT, "interval95"): [repr(-(2.0**-21)), repr(2.0**-21)],
         },
+    ),
+    "joint noise where laplace noise was asked for": (
+        lambda: of_pipeline(pipeline_request(noise="joint")), {("mechanism", "chosen", "noise"): "laplace"},
+    ),
+    "a box of half the sides": (
+        lambda: of_pipeline(pipeline_request(noise="joint")),
+        {(*PARAMETERS, "joint", "widths"): lambda widths: [width // 2 for width in widths]},
+    ),
+    "joint noise at the price of noise for each": (
+        lambda: of_pipeline(pipeline_request(noise="joint"), is_rho=True),
+        {(*PARAMETERS, "rho"): "0.0625", COST: {"rho": "0.0625"}},
+    ),
+    "a delta for gaussian noise that nobody has": (
+        lambda: of_pipeline(pipeline_request(noise="auto", delta="0.001")),
+        {COST: {"epsilon": "0.5", "delta": "0.001"}},
     ),
     "gaussian noise that is called pure": (
         lambda: of_pipeline(pipeline_request(1, **GAUSSIAN)), {("guarantee", "class"): "pure_dp"},
