@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from factories import NOW, job_request_fields, make_declaration, make_shape
 
-from domain.choice_forecast import NoForecast, forecast_of
+from domain.choice_forecast import NoForecast, check_noise, forecast_of
 from domain.mechanism import PacRequest, SampleAggregateRequest, StabilityRequest
 from domain.model import parse
 from domain.rehearsal import (
@@ -102,6 +102,23 @@ def test_laplace_is_said_at_a_rung_that_was_replayed(epsilon: str, at: str) -> N
     found = forecast_of(blocks(epsilon=epsilon), rehearsed(), **FACTS)
     assert found.amount == at
     assert found.simulated.within_95 == found.chosen.within_95 == 4 / float(at)
+
+
+def test_a_delta_that_joint_or_laplace_noise_does_not_need_leaves_the_ladder() -> None:
+    found = forecast_of(blocks(delta="0.000001"), rehearsed(), **FACTS)
+    assert (found.noise_kind, found.amount) == ("laplace", "1")
+    assert (
+        forecast_of(blocks(noise="gaussian", delta="0.000001"), rehearsed(), **FACTS).noise_kind == "gaussian"
+    )
+
+
+def test_a_ladder_of_other_noise_says_nothing_of_means() -> None:
+    joint = rehearsed(preview=PREVIEW.model_copy(update={"noise_kind": "joint"}))
+    with pytest.raises(NoForecast, match="no forecast with laplace noise: the rehearsal has replayed joint"):
+        forecast_of(blocks(noise="laplace"), joint, **FACTS)
+    with pytest.raises(NoForecast, match="no forecast with joint noise"):
+        forecast_of(blocks(noise="joint"), rehearsed(), **FACTS)
+    check_noise("laplace", "median", joint.preview)
 
 
 A_CHOICE_THAT_WAS_NOT_REPLAYED_HAS_NONE = (

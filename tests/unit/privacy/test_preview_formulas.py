@@ -45,7 +45,18 @@ def test_gaussian_noise_error():
     assert error.half_width_95 == pytest.approx(1.96 * error.standard_deviation, rel=1e-3)
 
 
-@pytest.mark.parametrize("others", [{}, {"noise": "gaussian", "atto_delta": 10**12}, {"repeats": 2}])
+def test_joint_noise_error_is_that_of_what_it_draws():
+    mechanism = asked(3, noise="joint")
+    error = noise_error(mechanism, 2)
+    drawn = mechanism.draw_noise(2, 40_000) * float(GRID.step) / mechanism.plan.runs
+    assert abs(drawn).mean() == pytest.approx(error.mean_absolute, rel=0.04)
+    assert drawn.std() == pytest.approx(error.standard_deviation, rel=0.05)
+    assert error.standard_deviation == pytest.approx(math.sqrt(20 / 3) * 0.6, rel=0.003)
+
+
+@pytest.mark.parametrize(
+    "others", [{}, {"noise": "gaussian", "atto_delta": 10**12}, {"noise": "joint"}, {"repeats": 2}]
+)
 def test_preview_states_the_half_width_of_the_release(others):
     mechanism = asked(2, micro_epsilon=500_000, **others)
     released = mechanism.release([None] * mechanism.plan.runs)[1]
