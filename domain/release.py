@@ -26,10 +26,13 @@ class ReleasedValue(Model):
     `lower_95` to `upper_95` is for the noise alone: it says nothing about sampling error; `sampling_lower_95`
     to `sampling_upper_95` is for what the whole population would give, where that was asked and paid for.
     Scale and interval are missing where they would tell about the data, or follow no closed form.
+    `projected` is the nearest of its bounds where noise has carried `value` beyond them, else None: that is
+    computed from released numbers, so it costs nothing. `value` and the intervals are as they were drawn.
     """
 
     name: str
     value: float
+    projected: float | None = None
     grid_step: float
     noise_scale: float | None = None
     lower_95: float | None = None
@@ -37,11 +40,17 @@ class ReleasedValue(Model):
     sampling_lower_95: float | None = None
     sampling_upper_95: float | None = None
 
+    @property
+    def headline(self) -> float:
+        """What is shown first: the value, within its bounds."""
+        return self.value if self.projected is None else self.projected
+
     def signed(self) -> dict[str, Any]:
         """As a certificate holds it: numbers as text, since JSON readers differ in what they make of one."""
         return {
             "name": self.name,
             "value": repr(self.value),
+            "projected": _text(self.projected),
             "noiseScale": _text(self.noise_scale),
             "interval95": _texts(self.lower_95, self.upper_95),
             "samplingInterval95": _texts(self.sampling_lower_95, self.sampling_upper_95),

@@ -47,7 +47,7 @@ def build_request(
     request |= {"project": project} if project else {}
     asked = parse(JobRequest, request)
     if not anyway and (found := cautions_of(asked, lock)):
-        raise Doubtful(found)
+        raise Doubtful([str(caution) for caution in found])
     return request
 
 

@@ -14,10 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from domain.cautions import Caution
 
 
 class DpgateError(Exception):
@@ -43,7 +39,7 @@ class PipelineFailed(DpgateError):
 class Doubtful(DpgateError):
     """The runs on the twin say that the answer will hardly be of use. Nothing was asked or charged."""
 
-    def __init__(self, cautions: Sequence[Caution]) -> None:
+    def __init__(self, cautions: Sequence[str]) -> None:
         self.cautions = tuple(cautions)
         lines = [f"- {caution}" for caution in self.cautions]
         said = ["nothing was submitted: the answer would hardly be of use", *lines]

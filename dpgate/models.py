@@ -171,6 +171,8 @@ class Value:
 
     `lower_95` to `upper_95` covers the noise with 95 %, not the sampling error; `sampling_lower_95` to
     `sampling_upper_95` covers both, where it was asked for. What the mechanism cannot show is None.
+    `value` is as it was drawn, with noise of mean zero; where that has carried it beyond its bounds,
+    `projected` is the nearest of them, and `headline` shows it.
     """
 
     name: str
@@ -180,10 +182,18 @@ class Value:
     noise_scale: float | None
     sampling_lower_95: float | None
     sampling_upper_95: float | None
+    projected: float | None = None
+
+    @property
+    def headline(self) -> float:
+        """The value, within its bounds."""
+        return self.value if self.projected is None else self.projected
 
     @classmethod
     def of(cls, raw: dict[str, Any]) -> Value:
-        return cls(**{known.name: raw[known.name] for known in fields(cls)})
+        # platforms of before did not project
+        known = {"projected": None} | raw
+        return cls(**{each.name: known[each.name] for each in fields(cls)})
 
 
 @dataclass(frozen=True)

@@ -90,6 +90,7 @@ def _shown(values: list[dict[str, Any]]) -> list[dict[str, Any]]:
         {
             "name": value["name"],
             "value": _text(value["value"]),
+            "projected": _text(value.get("projected")),
             "noiseScale": _text(value.get("noise_scale")),
             "interval95": _ends(value, "lower_95", "upper_95"),
             "samplingInterval95": _ends(value, "sampling_lower_95", "sampling_upper_95"),
@@ -109,7 +110,7 @@ def _text(number: float | None) -> str | None:
 
 
 def _signed(outputs: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    names = ("name", "value", "noiseScale", "interval95", "samplingInterval95")
+    names = ("name", "value", "projected", "noiseScale", "interval95", "samplingInterval95")
     return [{name: output.get(name) for name in names} for output in outputs]
 
 
@@ -139,6 +140,8 @@ def recompute(statement: dict[str, Any]) -> Recomputed:
         found.not_derived.append("everything: the certificate is of an older form, which lacks what it takes")
         return found
     try:
+        for output in predicate["outputs"]:
+            _compare_projected(output, found)
         name = predicate["mechanism"]["name"]
         if name == "sample_aggregate":
             _SampleAggregate(predicate).compare(found)
@@ -420,6 +423,18 @@ def _compare_grid(output: dict[str, Any], found: Recomputed) -> None:
         found.not_derived.append(
             f"{output['name']}: how far its bounds are apart, which are too near each other for floats"
         )
+
+
+def _compare_projected(output: dict[str, Any], found: Recomputed) -> None:
+    """The nearest bound of a value beyond its bounds; certificates of before do not say it."""
+    if "projected" not in output:
+        return
+    derived = None
+    if output.get("lower") is not None and output.get("upper") is not None:
+        value, low, high = (float(output[part]) for part in ("value", "lower", "upper"))
+        within = min(max(value, low), high)
+        derived = None if within == value else repr(within)
+    found.compare(f"{output['name']}: what it is within its bounds", output["projected"], derived)
 
 
 def _compare_noise(output: dict[str, Any], scale: Fraction, half: Fraction | int, found: Recomputed) -> None:

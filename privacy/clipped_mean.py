@@ -41,7 +41,8 @@ def noised_mean(units: Sequence[int], drawn: int, *, grid: OutputGrid, noise: No
     The divisor is how many runs were planned. How many of them succeeded or saw anybody is private.
 
     The result is deliberately not projected to the declared bounds: unprojected noise has mean zero, so that
-    releases can be averaged without bias and the half widths hold everywhere. Projecting afterwards is free.
+    releases can be averaged without bias and the half widths hold everywhere. Projecting afterwards is free;
+    a release names the nearest bound beside it.
     """
     runs = len(units)
     return NoisedOutput(

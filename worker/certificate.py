@@ -82,6 +82,7 @@ def _released(value: DrawnValue) -> ReleasedValue:
     return ReleasedValue(
         name=value.name,
         value=float(output.value),
+        projected=_projected(value),
         grid_step=float(value.step),
         noise_scale=_float(output.noise_scale),
         lower_95=_float(noise_low),
@@ -89,6 +90,14 @@ def _released(value: DrawnValue) -> ReleasedValue:
         sampling_lower_95=_float(low),
         sampling_upper_95=_float(high),
     )
+
+
+def _projected(value: DrawnValue) -> float | None:
+    """The nearest bound of a value that noise has carried beyond its bounds; None within them, or without."""
+    if value.lower is None or value.upper is None:
+        return None
+    within = min(max(value.output.value, value.lower), value.upper)
+    return None if within == value.output.value else float(within)
 
 
 def _interval(value: Fraction, half: Fraction | None) -> tuple[Fraction | None, Fraction | None]:

@@ -231,12 +231,21 @@ def print_release(release: Release) -> None:
     shown = (*release.values, *release.diagnostics)
     columns = ["output", "released", "noise interval"]
     rows = [
-        [value.name, number(value.value, value.noise_scale), _interval(value, value.lower_95, value.upper_95)]
+        [
+            value.name,
+            number(value.headline, value.noise_scale),
+            _interval(value, value.lower_95, value.upper_95),
+        ]
         for value in shown
     ]
     note = f"Guarantee class {plain(release.guarantee)}, {amounts(release.cost)}."
     if any(value.lower_95 is not None for value in shown):
         note += " The noise interval covers the noise with 95 %, not the sampling error."
+    if any(value.projected is not None for value in shown):
+        columns.append("as drawn")
+        for row, value in zip(rows, shown, strict=True):
+            row.append("" if value.projected is None else number(value.value, value.noise_scale))
+        note += " A value that noise has carried beyond its bounds is shown at the nearest of them."
     if any(value.sampling_lower_95 is not None for value in shown):
         columns.append("sampling interval")
         for row, value in zip(rows, shown, strict=True):

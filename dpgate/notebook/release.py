@@ -64,7 +64,9 @@ def _strip(value: Value, bounds: dict[str, tuple[float, float]]) -> str:
         bounds=bounds.get(value.name),
     )
     declared = f"declared {span_text(shown.bounds)}" if shown.bounds else ""
-    head = f"<strong>{text(value.name)} {text(shown.value)}{text(half)}</strong>"
+    drawn = "" if value.projected is None else f" (drawn {figure_text(number(value.value))})"
+    headline = text(number(value.headline))
+    head = f"<strong>{text(value.name)} {headline}{text(drawn)}{text(half)}</strong>"
     return f'<p class="named">{head}<span>{text(declared)}</span></p>{draw_strip(shown)}'
 
 
@@ -80,7 +82,9 @@ def _columns(release: Release) -> list[str]:
 
 def _cells(release: Release, value: Value) -> list[object]:
     noise = pair(value.lower_95, value.upper_95)
-    cells: list[object] = [value.name, number(value.value)]
+    headline = number(value.headline)
+    is_moved = value.projected is not None
+    cells: list[object] = [value.name, f"{headline} (drawn {number(value.value)})" if is_moved else headline]
     cells.append(span_text(noise) if noise else "none: it would tell about the data")
     if _has_sampling(release):
         sampling = pair(value.sampling_lower_95, value.sampling_upper_95)

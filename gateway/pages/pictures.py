@@ -38,6 +38,8 @@ class Strip:
 
     name: str
     value: str
+    # what noise has carried beyond the bounds, where `value` is the nearest of them; else empty
+    drawn: str
     plus_minus: str
     sentence: str
     point: str
@@ -100,7 +102,8 @@ def _strip(
     has_sampling = sampled_low is not None and sampled_high is not None
     return Strip(
         name=value.name,
-        value=rounded(value.value, half),
+        value=rounded(value.headline, half),
+        drawn="" if value.projected is None else rounded(value.value, half),
         plus_minus="" if half is None else rounded(half, half),
         sentence=_sentence(value, bounds, half),
         point=extent.at(value.value),
@@ -120,7 +123,9 @@ def _bar(value: float, extent: Extent) -> Bar:
 
 
 def _sentence(value: ReleasedValue, bounds: tuple[float, float] | None, half: float | None) -> str:
-    parts = [f"{value.name}: {rounded(value.value, half)}"]
+    parts = [f"{value.name}: {rounded(value.headline, half)}"]
+    if value.projected is not None:
+        parts.append(f"drawn {rounded(value.value, half)}")
     if half is not None:
         parts.append(f"95 % noise interval {number(value.lower_95)} to {number(value.upper_95)}")
     if value.sampling_lower_95 is not None:

@@ -38,6 +38,7 @@ COMPARED = {"count", "histogram"}
 """Queries whose numbers are all of one kind, so that one scale suits them."""
 COLUMNS = (
     "name", "value", "lower_95", "upper_95", "sampling_lower_95", "sampling_upper_95", "noise_scale",
+    "projected",
 )  # fmt: skip
 
 

@@ -293,6 +293,10 @@ FORGERIES: dict[str, tuple[Any, dict[tuple[Any, ...], Any]]] = {
         lambda: of_pipeline(pipeline_request(noise="auto", delta="0.001")),
         {COST: {"epsilon": "0.5", "delta": "0.001"}},
     ),
+    "a value that is called the other bound": (
+        lambda: of_pipeline(pipeline_request(1)),
+        {(*OUTPUT, "value"): "7.0", (*OUTPUT, "interval95"): ["6.0", "8.0"], (*OUTPUT, "projected"): "0.0"},
+    ),
     "gaussian noise that is called pure": (
         lambda: of_pipeline(pipeline_request(1, **GAUSSIAN)), {("guarantee", "class"): "pure_dp"},
     ),
@@ -331,6 +335,35 @@ def test_what_only_a_forger_signs_differs(subtests: pytest.Subtests) -> None:
             honest = release()
             assert found_in(honest).differs == []
             assert recompute(forged(honest, changes)).differs
+
+
+@pytest.mark.parametrize(
+    ("value", "projected"),
+    [("-3.5", "0.0"), ("99.0", "2.0"), ("1.25", None)],
+    ids=["below", "above", "within"],
+)
+def test_a_value_beyond_its_bounds_is_the_nearest_of_them(value: str, projected: str | None) -> None:
+    output = opened(of_pipeline(pipeline_request(1)).certificate)["predicate"]["outputs"][0]
+    found = verification.Recomputed()
+    verification._compare_projected(
+        {**output, "lower": "0.0", "upper": "2.0", "value": value, "projected": projected}, found
+    )
+    assert (len(found.agrees), found.differs) == (1, [])
+    without = {name: part for name, part in output.items() if name != "projected"}
+    verification._compare_projected(without, found)
+    assert len(found.agrees) == 1
+
+
+def test_noise_carries_values_beyond_their_bounds_and_both_numbers_are_signed() -> None:
+    releases = [of_pipeline(pipeline_request(2, epsilon="0.001")) for _ in range(10)]
+    values = [value for release in releases for value in release.values]
+    beyond = [value for value in values if value.projected is not None]
+    assert len(beyond) > 10  # the noise is thousands of ranges wide
+    assert all(value.headline == value.projected != value.value for value in beyond)
+    document = releases[0].model_dump(mode="json")
+    assert check_release(document, public_key_pem(KEY))
+    document["values"][0]["projected"] = 0.125
+    assert check_release(document, public_key_pem(KEY)) is None
 
 
 def test_weights_and_runs_are_at_least_one() -> None:
