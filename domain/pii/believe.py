@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from domain.pii.dates import year_of_serial
 from domain.pii.finding import Kind
-from domain.pii.tally import Tally
+from domain.pii.tally import PERSON, Tally
 from domain.pii.verdict import CLASS_OF, NOUNS, Verdict, verdict
 
 BY_HEADER = 0.8
@@ -40,6 +40,12 @@ def _letters(tally: Tally) -> bool:
 
 def _no_sentences(tally: Tally) -> bool:
     return _letters(tally) and tally.of_present(tally.sentences) < 0.5 and tally.words_each < 8
+
+
+def _person(tally: Tally) -> bool:
+    """Names of electrodes and of months are names as well: the model has to see at least a few of people."""
+    unlike = tally.scored and tally.mean(*PERSON) < 0.1 and tally.share("full name form", "name form") < 0.5
+    return _no_sentences(tally) and not unlike
 
 
 def _long_numbers(tally: Tally) -> bool:
@@ -138,7 +144,7 @@ def _machine(tally: Tally) -> bool:
 
 _COULD_BE: dict[Kind, Callable[[Tally], bool]] = {
     Kind.EMAIL: _email,
-    Kind.PERSON: _no_sentences,
+    Kind.PERSON: _person,
     Kind.USERNAME: _letters,
     Kind.PHONE: _phone,
     Kind.CARD: _card,

@@ -16,14 +16,20 @@ from domain.pii.finding import Finding
 from domain.pii.header import kind_of_header
 from domain.pii.marks import LONGEST_WHOLE, is_missing, marks_of
 from domain.pii.model import Model
-from domain.pii.tally import MOST_SHAPES, Tally, shape_of
-from domain.pii.text import is_sentence
+from domain.pii.tally import FULL_NAME, MOST_SHAPES, PERSON, Name, Tally, hash_of, shape_of
+from domain.pii.text import has_form_of_full_name, is_sentence
+from domain.pii.within import MOST_FIELDS, WORDS_OF_PATHS, fields_of, is_path, words_of_path
 
 BATCH = 4096
 REMEMBERED = 4096
 """Values whose marks are kept to look up; the memory is emptied when it is full."""
 
 LONGEST_SCORED = 80
+_ANYWHERE = frozenset({"has email", "has iban", "has ssn", "has card", "has phone", "home of somebody"})
+"""Marks that a text with fields in it may have. Numbers beside each other in a list are no coordinates."""
+
+Parts = tuple[tuple[str, str], ...]
+"""Names and values inside a value."""
 
 
 class _Seen(NamedTuple):
@@ -35,6 +41,7 @@ class _Seen(NamedTuple):
     words: int
     has_letters: bool
     is_sentence: bool
+    parts: Parts
 
 
 class ColumnScan:
@@ -49,6 +56,7 @@ class ColumnScan:
         self._model = model
         self._tally = Tally()
         self._seen: dict[str, _Seen] = {}
+        self._within: dict[str, ColumnScan] = {}
 
     def add(self, values: Sequence[str]) -> None:
         """More cells, as they are read. Spaces around a value and missing codes do not count."""
@@ -58,10 +66,12 @@ class ColumnScan:
     def finish(self) -> Finding:
         """What the column is. More values may be added afterwards."""
         kind = None if self._name is None else kind_of_header(self._name)
-        return decide(self._name, kind, self._tally)
+        within = [scan.finish() for scan in self._within.values()]
+        return decide(self._name, kind, self._tally, within)
 
     def _batch(self, counted: Counter[str]) -> None:
         new: list[str] = []
+        inner: dict[str, Counter[str]] = {}
         for value, times in counted.items():
             if is_missing(value):
                 self._tally.missing += times
@@ -72,9 +82,22 @@ class ColumnScan:
                 if seen.has_letters and len(value) <= LONGEST_SCORED:
                     new.append(value)
             self._count(value, seen, times)
+            for name, part in seen.parts:
+                inner.setdefault(name, Counter())[part.strip()] += times
+        for name, counts in inner.items():
+            self._add_within(name, counts)
         # each value once, not once for each row: a column is judged by its different values
         if self._model is not None and new:
             self._score(self._model, new)
+
+    def _add_within(self, name: str, counts: Counter[str]) -> None:
+        """Fields beyond the first few are left to the rules on the whole text."""
+        if name not in self._within:
+            if len(self._within) >= MOST_FIELDS:
+                return
+            header = None if name == WORDS_OF_PATHS else name
+            self._within[name] = ColumnScan(header, model=self._model)
+        self._within[name]._batch(counts)
 
     def _count(self, value: str, seen: _Seen, times: int) -> None:
         tally = self._tally
@@ -84,12 +107,17 @@ class ColumnScan:
         tally.words += seen.words * times
         tally.spaced += times * (seen.words > 1)
         tally.with_letters += times * seen.has_letters
+        tally.cased += times * (seen.has_letters and value[:64].upper() != value[:64].lower())
         tally.sentences += times * seen.is_sentence
+        tally.short += times * (len(value) <= 3 and value.isascii())
         tally.long += times * (len(value) > LONGEST_WHOLE)
         if seen.year is not None:
-            tally.years[seen.year] += times
+            tally.add_year(seen.year, times)
             tally.with_time += times * seen.has_time
-        tally.distinct.add(value)
+        hashed = hash_of(value)
+        tally.distinct.add(hashed)
+        tally.few.add(hashed, times)
+        tally.phones.add(value, hashed)
         shape = shape_of(value)
         if shape in tally.shapes or len(tally.shapes) < MOST_SHAPES:
             tally.shapes[shape] += times
@@ -97,13 +125,17 @@ class ColumnScan:
 
     def _look(self, value: str) -> _Seen:
         year = year_of(value)
+        marks, parts = marks_of(value), _parts_of(value)
+        if "json" in marks:
+            marks = marks & (_ANYWHERE | {"json"})
         seen = _Seen(
-            marks=marks_of(value),
+            marks=marks,
             year=year,
             has_time=year is not None and has_time_of_day(value),
             words=len(value.split()),
             has_letters=any(map(str.isalpha, value[:LONGEST_WHOLE])),
             is_sentence=is_sentence(value),
+            parts=parts,
         )
         if len(value) <= LONGEST_WHOLE:
             if len(self._seen) >= REMEMBERED:
@@ -112,7 +144,22 @@ class ColumnScan:
         return seen
 
     def _score(self, model: Model, values: Sequence[str]) -> None:
-        sums = model.likely(values).sum(axis=0)
-        for label, total in zip(model.labels, sums.tolist(), strict=True):
+        said = model.likely(values)
+        for label, total in zip(model.labels, said.sum(axis=0).tolist(), strict=True):
             self._tally.likely[label] = self._tally.likely.get(label, 0.0) + total
         self._tally.scored += len(values)
+        if not self._tally.few.is_over:
+            person = [at for at, label in enumerate(model.labels) if label in PERSON]
+            full = [at for at, label in enumerate(model.labels) if label == FULL_NAME]
+            likely = said[:, person].sum(axis=1).tolist(), said[:, full].sum(axis=1).tolist()
+            for value, any_name, full_name in zip(values, *likely, strict=True):
+                has_form = has_form_of_full_name(value)
+                self._tally.few.names[hash_of(value)] = Name(any_name, full_name, has_form)
+
+
+def _parts_of(value: str) -> Parts:
+    fields = fields_of(value)
+    if fields is not None:
+        return tuple(fields)
+    words = words_of_path(value) if is_path(value) else ""
+    return ((WORDS_OF_PATHS, words),) if words else ()

@@ -9,9 +9,14 @@ from __future__ import annotations
 import re
 
 from domain.pii import check_digits as check
+from domain.pii.national_ids import schemes_of
+from domain.pii.phones import contains_number
 
+# RFC 6531: any script on both sides, and so also the signs above its letters, which are no letters
+_PART = r"[^\s@.,;:!?<>()\[\]{}\"'/\\|]"
 _MAIL = re.compile(
-    r"(?<=[\w.+%'-])@[A-Za-z0-9\-]{1,63}(?:\.[A-Za-z0-9\-]{1,63}){0,8}\.[A-Za-z]{2,24}(?![A-Za-z0-9])"
+    rf"(?<=[^\s@<>()\[\],;:\"])@{_PART}{{1,63}}(?:\.{_PART}{{1,63}}){{0,8}}\.(?:[^\s@.,;:!?<>()\[\]{{}}\"'/\\|\d_-]{{2,24}}|xn--[a-z0-9-]{{1,59}})"
+    r"(?![A-Za-z0-9])"
 )
 _SSN = re.compile(r"(?<![\w-])\d{3}-\d{2}-\d{4}(?![\w-])", re.ASCII)
 _IBAN = re.compile(r"(?<![A-Za-z0-9])[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?(?![A-Za-z0-9])")
@@ -24,6 +29,10 @@ _PHONE = re.compile(
     re.ASCII,
 )
 _COORDINATES = re.compile(r"(?<![\w.])-?\d{1,2}\.\d{4,}, ?-?\d{1,3}\.\d{4,}(?![\w.])", re.ASCII)
+_DEGREES = r"\d{1,3} ?° ?(?:\d{1,2}(?:[.,]\d{1,8})? ?[′'’´] ?(?:\d{1,2}(?:[.,]\d{1,8})? ?(?:[″\"”]|''|′′))?)?"
+_PAIR_IN_DEGREES = re.compile(
+    rf"{_DEGREES} ?[NSZ][,;/ ]{{0,3}}{_DEGREES} ?[EWOL]|[NS] ?{_DEGREES}[,;/ ]{{0,3}}[EWO] ?{_DEGREES}"
+)
 
 IBAN_LENGTHS = {
     "AD": 24, "AE": 23, "AL": 28, "AT": 20, "AZ": 28, "BA": 20, "BE": 16, "BG": 22, "BH": 22, "BR": 29,
@@ -48,15 +57,19 @@ def contained(text: str) -> list[str]:
         found.append("email")
     if not _has_digit(text):
         return found
-    if "-" in text and _SSN.search(text):
+    if "-" in text and any(_is_issued(match[0]) for match in _SSN.finditer(text)):
         found.append("ssn")
     if any(is_iban(match[0]) for match in _IBAN.finditer(text)):
         found.append("iban")
     if any(_is_card(match[0]) for match in _CARD.finditer(text)):
         found.append("card")
-    if any(8 <= sum(map(str.isdigit, match[0])) <= 21 for match in _PHONE.finditer(text)):
+    if any(8 <= sum(map(str.isdigit, match[0])) <= 21 for match in _PHONE.finditer(text)) or contains_number(
+        text
+    ):
         found.append("phone")
-    if "." in text and "," in text and any(_on_earth(match[0]) for match in _COORDINATES.finditer(text)):
+    if ("°" in text and _PAIR_IN_DEGREES.search(text)) or (
+        "." in text and "," in text and any(_on_earth(match[0]) for match in _COORDINATES.finditer(text))
+    ):
         found.append("coordinates")
     return found
 
@@ -84,9 +97,14 @@ def _is_card(text: str) -> bool:
     return is_card_number(text.replace(" ", "").replace("-", ""))
 
 
+def _is_issued(text: str) -> bool:
+    return any(scheme.name == "us ssn" for scheme in schemes_of(text))
+
+
 def _on_earth(text: str) -> bool:
-    latitude, longitude = (float(part) for part in text.split(","))
-    return abs(latitude) <= 90 and abs(longitude) <= 180
+    """And not where fractions lie: within a degree of both the equator and Greenwich is open sea."""
+    latitude, longitude = (abs(float(part)) for part in text.split(","))
+    return latitude <= 90 and longitude <= 180 and max(latitude, longitude) > 1
 
 
 _DIGIT = re.compile(r"[0-9]")

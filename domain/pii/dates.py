@@ -15,7 +15,7 @@ _COMPACT = re.compile(r"(\d{4})(\d{2})(\d{2})")
 _DAY_MONTH = re.compile(
     r"(\d{1,2})(?:st|nd|rd|th|\.|er)?[ -](?:de )?([^\W\d_]{3,10})\.?(?: de)?[ ,-]{1,2}(\d{4}|\d{2})" + _TIME
 )
-_MONTH_DAY = re.compile(r"([^\W\d_]{3,10})\.? (\d{1,2})(?:st|nd|rd|th)?,? (\d{4})" + _TIME)
+_MONTH_DAY = re.compile(r"([^\W\d_]{3,10})\.?[ -](\d{1,2})(?:st|nd|rd|th)?,?[ -](\d{4})" + _TIME)
 _LONGEST = 40
 
 _MONTHS_TEXT = """

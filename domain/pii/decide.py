@@ -7,19 +7,23 @@ number among all values is enough. Names by the character model come late, after
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from domain.pii.believe import by_header, is_direct
 from domain.pii.decide_rest import (
     by_coordinates,
     by_key,
     by_model,
+    by_parts,
+    by_phones,
+    by_rare,
     by_text,
     has_code_of,
+    of_a_thing,
     what_remains,
 )
 from domain.pii.finding import Action, Finding, Kind
-from domain.pii.header import speaks_of_a_thing, words_of
+from domain.pii.header import speaks_of_a_thing, speaks_of_codes_of_things, words_of
 from domain.pii.tally import Tally
 from domain.pii.verdict import NOUNS, PROPOSED, Verdict, verdict
 
@@ -38,11 +42,11 @@ _CONTAINED = (
     ("has card", Kind.CARD),
     ("has phone", Kind.PHONE),
     ("has coordinates", Kind.COORDINATE),
+    ("home of somebody", Kind.USERNAME),
 )
 _SHARED = (
     ("mac", Kind.MAC),
     ("uuid", Kind.RECORD_ID),
-    ("hex digest", Kind.RECORD_ID),
     ("person code", Kind.RECORD_ID),
     ("ip 6", Kind.IP),
     ("degrees", Kind.COORDINATE),
@@ -61,9 +65,9 @@ _NEARLY_ALL = (
 )
 
 
-def decide(name: str | None, announced: Kind | None, tally: Tally) -> Finding:
-    """`announced` is what the header says, if it says anything."""
-    said = _verdict(name, announced, tally)
+def decide(name: str | None, announced: Kind | None, tally: Tally, within: Sequence[Finding] = ()) -> Finding:
+    """`announced` is what the header says, if anything; `within` are parts of the values, scanned alike."""
+    said = _verdict(name, announced, tally, within)
     evidence = {rule: tally.marks[rule] for rule in said.rules if tally.marks[rule]}
     evidence |= {"values": tally.present, "missing": tally.missing, "different": tally.distinct.count}
     if "header" in said.rules:
@@ -80,12 +84,14 @@ def decide(name: str | None, announced: Kind | None, tally: Tally) -> Finding:
     )
 
 
-def _verdict(name: str | None, announced: Kind | None, tally: Tally) -> Verdict:
+def _verdict(name: str | None, announced: Kind | None, tally: Tally, within: Sequence[Finding]) -> Verdict:
     if not tally.present:
         why = "All values are missing; decide by what the column is meant for."
         return verdict(announced or Kind.EMPTY, 0.3 if announced else 1.0, why, "header" if announced else "")
+    is_of_a_thing = name is not None and speaks_of_a_thing(name)
     steps: tuple[Callable[[], Verdict | None], ...] = (
         lambda: _contained(announced, tally),
+        lambda: by_parts(tally, within),
         lambda: _strong_numbers(tally),
         lambda: _header(announced, tally, direct=True),
         lambda: _weak_numbers(tally),
@@ -93,10 +99,13 @@ def _verdict(name: str | None, announced: Kind | None, tally: Tally) -> Verdict:
         lambda: _shared(tally),
         lambda: _header(announced, tally, direct=False),
         lambda: has_code_of(tally),
+        lambda: of_a_thing(tally) if name is not None and speaks_of_codes_of_things(name) else None,
         lambda: _nearly_all(tally),
         lambda: by_coordinates(tally) if _is_opaque(name) else None,
         lambda: by_text(tally),
-        lambda: by_model(tally, doubtful=name is not None and speaks_of_a_thing(name)),
+        lambda: by_phones(tally),
+        lambda: by_model(tally, doubtful=is_of_a_thing),
+        lambda: by_rare(tally, doubtful=is_of_a_thing),
         lambda: by_key(tally),
     )
     return next((said for step in steps if (said := step()) is not None), what_remains(tally))
@@ -161,7 +170,13 @@ def _dates(name: str | None, announced: Kind | None, tally: Tally) -> Verdict | 
     if tally.of_present(dated) < 0.8 or tally.share("code: snomed", "code: ean") >= WEAK_SHARE:
         return None
     seldom = tally.of_present(tally.with_time) < 0.1
-    if announced is None and _is_opaque(name) and seldom and _span(tally) >= LIFETIME:
+    if (
+        announced is None
+        and _is_opaque(name)
+        and seldom
+        and _span(tally) >= LIFETIME
+        and not tally.is_in_order
+    ):
         return verdict(
             Kind.DATE_OF_BIRTH, 0.6, "Dates without a time that span a lifetime: perhaps dates of birth."
         )
@@ -192,6 +207,9 @@ def _shared(tally: Tally) -> Verdict | None:
         return verdict(Kind.IP, 0.9, f"Most values have the form of {NOUNS[Kind.IP]}.", "ip 4")
     if tally.share("url") >= SHARE and tally.different >= 0.5 and tally.share("vocabulary") < SHARE:
         return verdict(Kind.URL, 0.5, "Most values are web addresses, and most are different.", "url")
+    if tally.share("hex digest") >= SHARE:
+        why = "Digests: of files they tell nothing, of names or numbers whoever has a list finds them out."
+        return verdict(Kind.TEXT, 0.7, why, "hex digest")
     if tally.share("place") >= SHARE:
         return verdict(Kind.PLACE, 0.9, "Most values are names of countries or states.", "place")
     if tally.share("origin") >= SHARE:

@@ -2,20 +2,58 @@
 
 from __future__ import annotations
 
-from domain.pii.codes import UNSPECIFIC
-from domain.pii.finding import Kind
-from domain.pii.tally import Tally
-from domain.pii.verdict import Verdict, verdict
+from collections.abc import Sequence
 
-MOSTLY = 0.8
-LIKELY, SURELY = 0.42, 0.75
-"""The model's mean probability of a name that a column of many, or of few, different values needs."""
+from domain.pii.codes import UNSPECIFIC
+from domain.pii.finding import Action, Class, Finding, Kind
+from domain.pii.tally import PERSON, Tally
+from domain.pii.verdict import NOUNS, Verdict, verdict
+
+MOSTLY, SOME = 0.8, 0.5
+LIKELY, LIKELY_UNCASED, SURELY = 0.54, 0.72, 0.75
+"""The model's mean probability of a name that a column needs: of many different values, of a script without
+capitals, of few values."""
+
+LIKELY_FULL, LIKELY_FULL_UNCASED = 0.35, 0.55
+"""The same where nearly all values have the form of a full name."""
 
 KEY = 0.95
 """Different values for each value, from which on a column tells people apart."""
 
 FEWEST = 5
-PERSON = ("GIVEN", "FAMILY", "FULL_NAME")
+
+
+def by_parts(tally: Tally, within: Sequence[Finding]) -> Verdict | None:
+    """JSON and paths are what the worst of their parts is."""
+    is_json = tally.share("json") >= MOSTLY
+    if not within or not (is_json or tally.share("path") >= MOSTLY):
+        return None
+    worst = next((part for part in within if part.classification is Class.DIRECT), None)
+    if worst is not None:
+        inside = "fields" if is_json else "names of files and folders"
+        kind = Kind.FREE_TEXT if is_json else worst.kind
+        return verdict(kind, min(0.8, worst.confidence), f"Among its {inside} are {NOUNS[worst.kind]}.")
+    if not is_json:
+        unknown = any(part.proposed is not Action.KEEP for part in within)
+        why = "Names of files; nobody has said yet whom or what their words mean."
+        return verdict(Kind.TEXT, 0.4, why, "path") if unknown else None
+    if all(part.proposed is Action.KEEP for part in within):
+        return verdict(
+            Kind.CODE, 0.7, "Structured values (JSON), in whose fields nothing was recognised.", "json"
+        )
+    return verdict(
+        Kind.TEXT, 0.5, "Structured values (JSON); nobody has said yet what some of its fields hold.", "json"
+    )
+
+
+def by_phones(tally: Tally) -> Verdict | None:
+    """Numbers as they are written at home, nearly all of which one country's plan has."""
+    asked = tally.phones.asked
+    if asked < FEWEST or tally.different < 0.5 or tally.phones.share < 0.9:
+        return None
+    if tally.of_present(tally.with_letters) >= 0.2 or sum(tally.years.values()) >= 0.5 * tally.present:
+        return None
+    return verdict(Kind.PHONE, 0.7, "Nearly all values are telephone numbers of one country's plan.")
 
 
 def has_code_of(tally: Tally) -> Verdict | None:
@@ -37,8 +75,10 @@ def by_coordinates(tally: Tally) -> Verdict | None:
         or tally.distinct.count < FEWEST
     ):
         return None
-    is_regional = numbers.high - numbers.low <= 12 and abs(numbers.low) <= 180 and abs(numbers.high) <= 180
-    if is_regional and abs(numbers.mean) >= 3 and numbers.high - numbers.low < abs(numbers.mean):
+    width, far = numbers.high - numbers.low, max(abs(numbers.low), abs(numbers.high))
+    # logarithms lie near each other as well, but below twenty and with more decimals than anybody measures
+    near_zero = 3 <= abs(numbers.mean) < 20 and width <= 1.5 and tally.of_present(numbers.computed) < 0.1
+    if far <= 180 and (near_zero or (abs(numbers.mean) >= 20 and width <= 12)):
         return verdict(
             Kind.COORDINATE,
             0.5,
@@ -67,17 +107,50 @@ def by_model(tally: Tally, *, doubtful: bool) -> Verdict | None:
     if _code(tally, specific=False)[1] >= MOSTLY:
         return None
     is_category = tally.distinct.count <= 12 and tally.different < 0.2
-    person, needed = tally.mean(*PERSON), SURELY if is_category or doubtful else LIKELY
+    is_cased = tally.of_present(tally.cased) >= SOME
+    likely = LIKELY if is_cased else LIKELY_UNCASED
+    person, needed = tally.mean(*PERSON), SURELY if is_category or doubtful else likely
     others = max(tally.mean("TERM", "CODE"), tally.mean("PLACE"), tally.mean("ORGANISATION"))
-    if tally.mean("ADDRESS") >= 0.6 and tally.share("house number") >= MOSTLY:
+    if tally.mean("ADDRESS") >= 0.6 and tally.share("house number") >= SOME and not is_category:
         return verdict(Kind.ADDRESS, 0.6, "Most values look like postal addresses.")
-    if (person >= needed and person > others) or (tally.share("comma name") >= MOSTLY and person >= 0.3):
+    if tally.of_present(tally.short) >= MOSTLY:
+        return None
+    if tally.share("full name form") >= MOSTLY and tally.different >= 0.5 and not doubtful:
+        needed, others = LIKELY_FULL if is_cased else LIKELY_FULL_UNCASED, min(others, person)
+    if (person >= needed and person >= others) or (tally.share("comma name") >= MOSTLY and person >= 0.3):
         return verdict(Kind.PERSON, min(0.9, person), "Most values look like people's names.", "comma name")
-    if tally.mean("USERNAME") >= 0.6 and tally.different >= 0.7 and not is_category:
+    accounts = tally.mean("USERNAME") if tally.mean("USERNAME", *PERSON) >= 0.6 else 0.0
+    if accounts >= 0.35 and tally.different >= 0.7 and not is_category:
         return verdict(Kind.USERNAME, 0.6, "Most values look like user names.")
     if tally.mean("PLACE") >= 0.6:
         return verdict(Kind.PLACE, 0.5, "Most values look like places.")
     return None
+
+
+def by_rare(tally: Tally, *, doubtful: bool) -> Verdict | None:
+    """Names that come seldom among a few common words, such as the one assistant beside many `other`."""
+    rare = [] if tally.few.is_over else tally.few.rare()
+    if not rare or doubtful or tally.different >= SOME or tally.of_present(tally.with_letters) < 0.5:
+        return None
+    any_name = sum(name.any_name for name in rare) / len(rare)
+    full_name = sum(name.full_name for name in rare if name.has_form) / len(rare)
+    if full_name >= 0.4 or any_name >= 0.85:
+        return verdict(Kind.PERSON, 0.6, "Values that come seldom look like people's names.")
+    formed = sum(name.has_form for name in rare) >= 0.5 * len(rare)
+    if formed or any_name >= 0.25 or max(name.any_name for name in rare) >= 0.6:
+        return verdict(
+            Kind.TEXT, 0.4, "Categories of which one or more that come seldom may be a person's name."
+        )
+    return None
+
+
+def of_a_thing(tally: Tally) -> Verdict | None:
+    """Samples, grants and files have codes of their own, which tell no people apart."""
+    if tally.share("mixed", "grouped") < MOSTLY:
+        return None
+    return verdict(
+        Kind.CODE, 0.5, "The header speaks of things, of which each has a code of its own.", "header"
+    )
 
 
 def by_key(tally: Tally) -> Verdict | None:
@@ -85,16 +158,25 @@ def by_key(tally: Tally) -> Verdict | None:
     if tally.present < FEWEST or tally.different < KEY:
         return None
     codes = _code(tally, specific=False)[1]
-    if tally.share("mixed") >= MOSTLY and codes < MOSTLY and tally.of_present(tally.spaced) < 0.1:
+    if tally.share("mixed") >= MOSTLY and codes < MOSTLY:
         return verdict(
             Kind.RECORD_ID, 0.7, "Letters and digits, another in every row: it tells people apart.", "mixed"
+        )
+    if tally.share("grouped") >= MOSTLY and codes < MOSTLY:
+        return verdict(
+            Kind.RECORD_ID, 0.6, "Groups of digits, another in every row: it tells people apart.", "grouped"
         )
     lengths, whole = tally.numbers.lengths, tally.numbers.whole
     if whole < KEY * tally.present or codes >= MOSTLY or not lengths:
         return None
     length, most = lengths.most_common(1)[0]
-    padded = tally.of_present(tally.numbers.leading_zero) > 0.02 and length >= 5
-    if most >= KEY * tally.present and (7 <= length <= 12 or padded):
+    if most >= KEY * tally.present and length in (5, 6) and tally.numbers.leading_zero:
+        return verdict(
+            Kind.POSTCODE, 0.4, "Five or six digits, some with a zero in front: perhaps postcodes."
+        )
+    # shorter ones of two lengths are counts and measurements as well
+    most += 0 if length < 10 else max(lengths[length - 1], lengths[length + 1])
+    if most >= KEY * tally.present and 7 <= length <= 20:
         return verdict(
             Kind.RECORD_ID, 0.5, "Whole numbers of one length, another in every row: perhaps identifiers."
         )
@@ -111,6 +193,10 @@ def what_remains(tally: Tally) -> Verdict:
     if tally.distinct.count <= max(50, 0.01 * tally.present) and (
         tally.different <= 0.5 or tally.distinct.count <= 12
     ):
+        if tally.mean(*PERSON) >= 0.4 or tally.share("full name form") >= MOSTLY:
+            return verdict(Kind.TEXT, 0.4, "A few categories that repeat; some may be people's names.")
+        if tally.mean("ADDRESS") >= 0.6:
+            return verdict(Kind.TEXT, 0.4, "A few categories that repeat; some may be addresses.")
         return verdict(Kind.CATEGORY, 0.6, "A few categories that repeat.")
     return verdict(Kind.TEXT, 0.4, "Text with many different values; nobody has said yet what it holds.")
 

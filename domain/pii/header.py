@@ -9,7 +9,15 @@ import re
 import unicodedata
 
 from domain.pii.finding import Kind
-from domain.pii.header_words import ABOUT_SOMETHING, NO_ID_OF_A_PERSON, NO_PERSON, PARTS, WHOLE, WORDS
+from domain.pii.header_words import (
+    ABOUT_SOMETHING,
+    NO_ID_OF_A_PERSON,
+    NO_PERSON,
+    PARTS,
+    THINGS_WITH_CODES,
+    WHOLE,
+    WORDS,
+)
 
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _LONGEST = 200
@@ -41,6 +49,11 @@ def kind_of_header(header: str) -> Kind | None:
 def speaks_of_a_thing(header: str) -> bool:
     """Whether a name is about a drug, a region, a colour and the like, whose values may look like names."""
     return bool(NO_PERSON & set(words_of(header)))
+
+
+def speaks_of_codes_of_things(header: str) -> bool:
+    """Whether a name is about a sample, a grant, a file and the like, each of which has its own code."""
+    return bool(THINGS_WITH_CODES & set(words_of(header)))
 
 
 def _by_part(joined: str) -> Kind | None:

@@ -167,7 +167,7 @@ WORDS = {word: kind for kind, words in _WORDS.items() for word in words.split()}
 
 _ABOUT_SOMETHING = """
 type count flag consent verified known has is format valid preference provided available length number_of
-missing set category class score group kind status mode source unit units brand model version quality
+delta missing set category class score group kind status mode source unit units brand model version quality
 present change difference ratio percent pct mean median sd std min max total reported typ art soort tipo
 code2 bin bins band verwendung opt optin optout allowed
 """
@@ -175,6 +175,7 @@ ABOUT_SOMETHING = frozenset(_ABOUT_SOMETHING.split())
 """Beside such a word a name speaks about the thing: `phone_type`, `email_consent`."""
 
 _NO_PERSON = """
+state town county province municipality month map
 med meds dose therapie fabrikant manufacturer vendor ward room building
 drug gene roi region file column variable task test scale item product brand colour color event stimulus
 image study site lab device model table species antibody parcel cell scanner hospital school company
@@ -192,4 +193,11 @@ electrode sensor batch lot plate well scanner device study project block conditi
 ward department species snp variant code center centre country version session visit_type atc icd loinc
 snomed rxnorm parcel
 """
-NO_ID_OF_A_PERSON = frozenset(_NO_ID_OF_A_PERSON.split())
+_THINGS_WITH_CODES = """
+sample specimen aliquot tube vial biopsy slide rack grant award funding contract checksum digest md5 sha1
+sha256 commit file probe monster beurs subsidie forderung
+"""
+THINGS_WITH_CODES = frozenset(_THINGS_WITH_CODES.split())
+"""Of these each has a code of its own, which tells no people apart."""
+
+NO_ID_OF_A_PERSON = frozenset(_NO_ID_OF_A_PERSON.split()) | THINGS_WITH_CODES

@@ -8,9 +8,11 @@ import re
 from domain.pii.codes import codes_of
 from domain.pii.contained import contained, is_card_number
 from domain.pii.national_ids import schemes_of
+from domain.pii.phones import has_form
 from domain.pii.places import LONGEST as LONGEST_PLACE
 from domain.pii.places import ORIGINS, PLACES
 from domain.pii.text import SPREADSHEET_CARD, forms_of
+from domain.pii.within import fields_of, has_home_of_somebody, is_path
 
 LONGEST_WHOLE = 200
 """Characters up to which a value can be one identifier; a longer one is searched for what it contains."""
@@ -60,7 +62,14 @@ _PERSON = re.compile(
     re.IGNORECASE,
 )
 _HANDLE = re.compile(r"@[A-Za-z0-9_.]{2,30}")
-_MIXED = re.compile(r"(?=[^\d]{0,64}\d)(?=[^A-Za-z]{0,64}[A-Za-z])[A-Za-z0-9][A-Za-z0-9_.\-/]{3,63}")
+_MIXED = re.compile(
+    r"(?=(?:[^\d]{0,20}\d){3})(?=[\W\d_]{0,64}[^\W\d_])[^\W_](?:[^\W_]|[_.\-/]){3,63}|"
+    r"(?=.{6})(?=(?:[^\d]{0,12}\d){2})(?=[^A-Z]{0,24}[A-Z])"
+    r"(?:[A-Z]{1,4}|\d{1,6})(?:[ .-]?(?:[A-Z]{1,4}|\d{1,6})){1,4}"
+)
+_GROUPED = re.compile(r"(?=(?:\D?\d){7})\d{1,8}(?:[ ./-]\d{1,8}){1,5}", re.ASCII)
+"""Digits in groups that are no phrase of anything known: seven digits or more."""
+
 _VALUE_MAIL = re.compile(r"[^\s@]{1,64}@[^\s@]{3,190}")
 _FRACTION = re.compile(r"[-+]?\d{0,20}[.,]\d{1,20}(?:[eE][-+]?\d{1,3})?", re.ASCII)
 _DIGITS = re.compile(r"[0-9]+")
@@ -107,6 +116,12 @@ def marks_of(value: str) -> frozenset[str]:
     if _UUID.fullmatch(value):
         return frozenset({"uuid"})
     found = [f"has {rule}" for rule in contained(value)]
+    if value[0] in "{[" and fields_of(value) is not None:
+        found.append("json")
+    if "/" in value or "\\" in value:
+        found += ["home of somebody"] if has_home_of_somebody(value) else []
+    if is_path(value):
+        found.append("path")
     if len(value) > LONGEST_WHOLE:
         return frozenset(found)
     if _DIGITS.search(value) is not None:
@@ -140,6 +155,8 @@ def _with_digits(value: str) -> list[str]:
         found.append(f"{'scheme' if scheme.is_strong else 'weak scheme'}: {scheme.name}")
     if ":" in value or value.count(".") == 3:
         found += _addresses_of_machines(value)
+    if has_form(value):
+        found.append("phone, national")
     if _DIGITS.fullmatch(value) and is_card_number(value):
         found.append("card, bare")
     return found
@@ -164,5 +181,6 @@ _PATTERNS = (
     ("person code", _PERSON),
     ("handle", _HANDLE),
     ("mixed", _MIXED),
+    ("grouped", _GROUPED),
     ("whole email", _VALUE_MAIL),
 )

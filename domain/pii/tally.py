@@ -8,26 +8,39 @@ import math
 import re
 from collections import Counter
 from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from domain.pii.phones import Asked
 
 SKETCH = 2048
 """Hashes kept: exact below, and within about 2 % above (Bar-Yossef and others 2002, k minimum values)."""
 
 MOST_SHAPES = 64
+MOST_FEW = 64
+FULL_NAME = "FULL_NAME"
+PERSON = ("GIVEN", "FAMILY", FULL_NAME)
+"""Labels of the character model that are names of people."""
+
 _NUMBER = re.compile(r"[-+]?(?:\d{1,20}(?:[.,]\d{0,20})?|[.,]\d{1,20})(?:[eE][-+]?\d{1,3})?", re.ASCII)
 _RUNS = re.compile(r"A+|a+|9+|~+")
 _SHOWN = frozenset("@.-/:+, _()")
 
 
+def hash_of(value: str) -> int:
+    """64 bits, the same in every process."""
+    digest = hashlib.blake2b(value.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest, "big")
+
+
 class Distinct:
-    """Counts different values in bounded memory. The hash is the same in every process."""
+    """Counts different values in bounded memory."""
 
     def __init__(self) -> None:
         self._largest_first: list[int] = []
         self._kept: set[int] = set()
 
-    def add(self, value: str) -> None:
-        digest = hashlib.blake2b(value.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-        hashed = int.from_bytes(digest, "big")
+    def add(self, hashed: int) -> None:
+        """A value by its `hash_of`."""
         if hashed in self._kept:
             return
         if len(self._kept) < SKETCH:
@@ -44,6 +57,41 @@ class Distinct:
         return int((SKETCH - 1) * 2**64 / -self._largest_first[0])
 
 
+class Name(NamedTuple):
+    """Of one value: the probabilities that it is any name, and a full one; and whether it has that form."""
+
+    any_name: float
+    full_name: float
+    has_form: bool
+
+
+@dataclass
+class Few:
+    """How often each value comes, while a column has few different ones, and how like a name each looks."""
+
+    counts: Counter[int] = field(default_factory=Counter)
+    names: dict[int, Name] = field(default_factory=dict)
+    is_over: bool = False
+
+    def add(self, hashed: int, times: int) -> None:
+        if self.is_over:
+            return
+        self.counts[hashed] += times
+        if len(self.counts) > MOST_FEW:
+            self.is_over = True
+            self.counts.clear()
+            self.names.clear()
+
+    def rare(self) -> list[Name]:
+        """How like names those values are that an eighth of the cells or fewer have."""
+        most = max(1, sum(self.counts.values()) // 8)
+        return [
+            self.names[hashed]
+            for hashed, times in self.counts.items()
+            if times <= most and hashed in self.names
+        ]
+
+
 @dataclass
 class Numbers:
     """The values of a column that are numbers."""
@@ -52,6 +100,8 @@ class Numbers:
     whole: int = 0
     precise: int = 0
     """With four decimals or more."""
+    computed: int = 0
+    """With more decimals than anybody measures: the result of a division or a logarithm."""
     leading_zero: int = 0
     low: float = math.inf
     high: float = -math.inf
@@ -75,6 +125,7 @@ class Numbers:
         else:
             decimals = re.split(r"[.,]", value)[-1]
             self.precise += times * (decimals.isdigit() and len(decimals) >= 4)
+            self.computed += times * (decimals.isdigit() and len(decimals) > 8)
 
     @property
     def mean(self) -> float:
@@ -91,15 +142,25 @@ class Tally:
     numbers: Numbers = field(default_factory=Numbers)
     years: Counter[int] = field(default_factory=Counter)
     with_time: int = 0
+    last_year: int | None = None
+    years_up: int = 0
+    years_down: int = 0
+    """How often the year of a date is larger, or smaller, than that of the date before it."""
     words: int = 0
     spaced: int = 0
     with_letters: int = 0
+    cased: int = 0
+    """With letters of which the script has capitals and small ones."""
     sentences: int = 0
     long: int = 0
+    short: int = 0
+    """Three Latin letters or fewer: abbreviations."""
     distinct: Distinct = field(default_factory=Distinct)
     shapes: Counter[str] = field(default_factory=Counter)
     likely: dict[str, float] = field(default_factory=dict)
     scored: float = 0
+    few: Few = field(default_factory=Few)
+    phones: Asked = field(default_factory=Asked)
 
     def share(self, *marks: str) -> float:
         """The largest share of values that one of these rules has."""
@@ -116,6 +177,19 @@ class Tally:
 
     def of_present(self, count: float) -> float:
         return count / self.present if self.present else 0.0
+
+    def add_year(self, year: int, times: int) -> None:
+        if self.last_year is not None:
+            self.years_up += year > self.last_year
+            self.years_down += year < self.last_year
+        self.last_year = year
+        self.years[year] += times
+
+    @property
+    def is_in_order(self) -> bool:
+        """Whether dates go one way, as those of events do and birthdays do not."""
+        steps = self.years_up + self.years_down
+        return steps >= 5 and max(self.years_up, self.years_down) >= 0.95 * steps
 
     @property
     def different(self) -> float:

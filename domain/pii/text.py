@@ -25,15 +25,22 @@ _TITLE = re.compile(
 _INITIALS = re.compile(
     r"(?:[^\W\d_]\.[ -]?){1,4}(?:[^\W\d_']{1,4} ){0,3}[^\W\d_][^\W\d_'’-]{1,30}(?: [^\W\d_'’-]{2,30})?"
 )
-_SENTENCE_WORDS_TEXT = """
-the a an and was were is are has had with that which she he they her his their to of in on at for from by
-not since when de het een en was is zijn heeft had met dat die zij ze hij haar niet sinds op van in voor
-bij omdat der die das und war ist sind hat mit dass sie er ihr sein nicht seit von im auf für bei weil
-wurde el la los las un una y fue es son tiene con que ella su no desde en de por para porque le les une et
-était est sont avec elle il sa son ne pas depuis dans du des pour il lo gli una e era è sono ha con che
-lei lui suo non dal nel del per perché i we you it this
+_LINKING_WORDS_TEXT = """
+the a an and with that which to of in on at for from by not since when de het een en met dat die niet
+sinds op van in voor bij omdat der die das und mit dass nicht seit von im auf für bei weil el la los las
+un una y con que su no desde en de por para porque le les une et avec sa son ne pas depuis dans du des
+pour il lo gli una e con che suo non dal nel del per perché this
 """
-_SENTENCE_WORDS = frozenset(_SENTENCE_WORDS_TEXT.split())
+_TELLING_WORDS_TEXT = """
+was were is are had has she he they her his their we you it zijn heeft zij ze hij haar war ist sind hat
+sie er ihr sein wurde fue tiene ella era está était est sont elle il avait è sono ha lei lui
+will can could would should does did my our your
+"""
+_TELLING_WORDS = frozenset(_TELLING_WORDS_TEXT.split())
+"""Verbs and pronouns. Titles and terms have articles and prepositions as well, but few of these."""
+
+_WORD = re.compile(r"[^\d_!-&*+/:-@\[-`{-~]{1,40}")
+_SENTENCE_WORDS = frozenset(_LINKING_WORDS_TEXT.split()) | _TELLING_WORDS
 _PLATES = (
     r"[A-Z]{1,3}-\d{2,3}-[A-Z]{1,3}",
     r"\d{1,3}-[A-Z]{2,3}-\d{1,2}",
@@ -44,6 +51,11 @@ _PLATES = (
     r"\d{4} [BCDFGHJ-NPR-TV-Z]{3}",
     r"[A-Z]{2} \d{3} [A-Z]{2}",
     r"\d-[A-Z]{3}-\d{3}",
+    r"[A-Z]{3}[ -]?\d{2}[ -]?[A-Z\d]",
+    r"[A-ZÄÖÜ]{1,3}-[A-Z]{1,2}-\d{1,4}[EH]?",
+    r"[A-Z]{2}\d{2} ?[A-Z]{3}",
+    r"[A-Z]{2,3}[ -]\d{3,5}",
+    r"[A-Z]{2}[ -]?\d{3}[ -]?[A-Z]{2}",
 )
 _PLATE = re.compile("|".join(_PLATES))
 _POSTCODES = {
@@ -59,12 +71,14 @@ _POSTCODES = {
 }
 _POSTCODE = re.compile("|".join(_POSTCODES.values()), re.ASCII)
 _PASSPORT = re.compile(r"[A-Z]{1,3}\d{6,8}[A-Z]?|\d{2}[A-Z]{2}\d{5}|[A-Z]{2}[A-Z0-9]{6}\d", re.ASCII)
-_PHONE = re.compile(
-    r"0\d{0,4}[ /.()-]{1,3}\d{1,8}(?:[ /.-]\d{2,8}){0,5}|\d{3}[ .]\d{3}[ .]\d{3,4}|\d{3} \d{2} \d{2} \d{2}",
+_PHONE_BARE = re.compile(r"0[1-9]\d{7,9}", re.ASCII)
+_MINUTES = r"\d{1,2}(?:[.,]\d{1,8})?"
+_DEGREES = re.compile(
+    rf"[NSEWO]? ?\d{{1,3}} ?° ?{_MINUTES} ?[′'’´] ?(?:{_MINUTES} ?(?:[″\"”]|''|′′)?)? ?[NSEWOZL]?|"
+    rf"\d{{1,3}}[ :]{_MINUTES}[ :]{_MINUTES} ?[NSEW]|[NSEW] ?\d{{1,3}}[ :]{_MINUTES}(?:[ :]{_MINUTES})?|"
+    r"\d{1,3}(?:\.\d{1,8})? ?° ?[NSEW]|\d{6}(?:\.\d{1,3})?[NS]|\d{7}(?:\.\d{1,3})?[EW]",
     re.ASCII,
 )
-_PHONE_BARE = re.compile(r"0[1-9]\d{8,9}", re.ASCII)
-_DEGREES = re.compile(r"\d{1,3} ?° ?\d{1,2} ?[′'’] ?\d{1,2}(?:\.\d{1,6})? ?[″\"”]? ?[NSEWO]")
 SPREADSHEET_CARD = re.compile(r"\d[.,]\d{2,8}E\+1[3-8]", re.IGNORECASE)
 
 
@@ -74,6 +88,13 @@ def is_address(value: str) -> bool:
         return False
     words = [word.strip(",;") for word in value.casefold().split()]
     return any(word in _STREETS or _STREET_ENDS.search(word) for word in words if not word.isdigit())
+
+
+# numbers of blocks, houses and floors behind characters of East Asia, and roads of Korea before them
+_EAST_ASIAN = re.compile(
+    r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af].{0,60}?"
+    r"(?:\d{1,5} ?(?:丁目|番|号|號|樓|楼|室|호|번지|座)|(?:로|길) ?\d)"
+)
 
 
 def has_house_number(value: str) -> bool:
@@ -96,6 +117,48 @@ def has_form_of_a_name(value: str) -> bool:
     )
 
 
+_PARTICLES = frozenset(
+    [
+        "de",
+        "del",
+        "der",
+        "den",
+        "van",
+        "von",
+        "la",
+        "le",
+        "di",
+        "da",
+        "dos",
+        "das",
+        "do",
+        "e",
+        "y",
+        "bin",
+        "ibn",
+        "al",
+        "el",
+        "ten",
+        "ter",
+        "zu",
+        "af",
+        "av",
+    ]
+)
+
+
+def has_form_of_full_name(value: str) -> bool:
+    """Two to four words of letters, each with a capital in front where its script has any."""
+    words = value.replace(",", " ").split()
+    if not 2 <= len(words) <= 4:
+        return False
+    return all(
+        word.casefold() in _PARTICLES
+        or (not word[0].islower() and not any(map(str.isdigit, word)) and _WORD.fullmatch(word) is not None)
+        for word in words
+    )
+
+
 def has_comma_of_a_name(value: str) -> bool:
     """`Name, Some`: one to three words on each side of the only comma, the last with a capital in front."""
     family, _, given = value.partition(", ")
@@ -112,19 +175,24 @@ def has_comma_of_a_name(value: str) -> bool:
 
 
 def is_sentence(value: str) -> bool:
-    """Four words or more with one that only sentences have, or many words."""
+    """Four words or more with a verb or pronoun among them, or many words."""
     words = value.casefold().split(maxsplit=40)
     if len(words) < 4:
         return False
-    functional = sum(word.strip(".,;:!?") in _SENTENCE_WORDS for word in words)
-    return functional >= 2 or len(words) >= 12
+    plain = [word.strip(".,;:!?") for word in words]
+    functional = sum(word in _SENTENCE_WORDS for word in plain)
+    return len(words) >= 12 or (functional >= 2 and any(word in _TELLING_WORDS for word in plain))
 
 
 def forms_of(value: str) -> list[str]:
     """The names of the forms that a short value has."""
     found = [name for name, pattern in _FORMS if pattern.fullmatch(value)]
-    if has_house_number(value):
+    if _EAST_ASIAN.search(value):
+        found += ["house number", "address"]
+    elif has_house_number(value):
         found += ["house number", "address"] if is_address(value) else ["house number"]
+    if has_form_of_full_name(value):
+        found.append("full name form")
     if has_form_of_a_name(value):
         found.append("name form")
     elif ", " in value and has_comma_of_a_name(value):
@@ -136,7 +204,6 @@ _FORMS = (
     ("plate", _PLATE),
     ("postcode", _POSTCODE),
     ("passport", _PASSPORT),
-    ("phone, national", _PHONE),
     ("phone, bare", _PHONE_BARE),
     ("degrees", _DEGREES),
 )

@@ -13,6 +13,7 @@ pytestmark = pytest.mark.needs(process=True)
 HEAVY = {
     "sklearn", "scipy", "pandas", "torch", "jax", "diffprivlib", "dp_accounting", "matplotlib", "duckdb",
     "sqlalchemy", "fastapi", "celery", "httpx", "spacy", "presidio_analyzer", "yaml", "pyarrow",
+    "stdnum", "phonenumbers",
 }  # fmt: skip
 # of ours: readers of pipelines' files, the scan for identifying columns, and questions to the data
 ELSEWHERE = ("domain.shape", "domain.pipeline", "domain.hdf5", "domain.pii.column", "privacy.trusted")

@@ -158,11 +158,12 @@ def test_a_header_alone_flags_nothing_that_its_values_cannot_be() -> None:
     "form", ["{1}/{2}/{0}", "{2:02}.{1:02}.{0}", "{0}-{1:02}-{2:02}", "{2}-Mar-{0}", "{0}{1:02}{2:02}"]
 )
 def test_dates_that_span_a_lifetime_may_be_birthdays(form: str) -> None:
-    lives = [form.format(1930 + n, 1 + n % 12, 13 + n % 15) for n in range(60)]
+    lives = [form.format(1930 + 7 * n % 60, 1 + n % 12, 13 + n % 15) for n in range(60)]
     visits = [form.format(2019 + n % 3, 1 + n % 12, 13 + n % 15) for n in range(60)]
+    series = [form.format(1930 + n, 1 + n % 12, 13 + n % 15) for n in range(60)]
     assert scan(lives).kind is scan(lives, "x3").kind is Kind.DATE_OF_BIRTH
     assert scan(lives, "admission").kind is Kind.DATE, "a header in plain words is believed"
-    assert scan(visits).kind is Kind.DATE
+    assert scan(visits).kind is scan(series).kind is Kind.DATE, "a year, and then the next, is a series"
     assert scan(visits, "dob").kind is Kind.DATE_OF_BIRTH, "of small children"
 
 
