@@ -1,6 +1,7 @@
 """Identifier scan: what it finds in columns made for it and in lent ones, by header and without; its speed.
 
     python benchmarks/pii.py
+    python benchmarks/pii.py --others [--each] [--model half.npz]    # columns of others: see pii_others.py
     python benchmarks/pii.py other.csv other.csv.gz      # one line for each flagged column of other tables
 
 A column is found if it is called direct. docs/explanation/identifying-columns.md has its figures from here.
@@ -8,6 +9,7 @@ A column is found if it is called direct. docs/explanation/identifying-columns.m
 
 from __future__ import annotations
 
+import argparse
 import csv
 import gzip
 import os
@@ -20,6 +22,7 @@ ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "unit" / "domain")]
 
 from pii_columns import Case, cases  # noqa: E402
+from pii_judge import judge_others  # noqa: E402
 
 from domain.pii import Class, Finding  # noqa: E402
 from domain.pii.column import ColumnScan  # noqa: E402
@@ -30,18 +33,29 @@ CELLS = 1_000_000
 
 
 def main() -> None:
-    started = time.process_time()
-    model = Model.parse(model_bytes())
-    model.likely(["one value"])
-    print(
-        f"model: {len(model_bytes()):,} bytes, read and asked once in {time.process_time() - started:.3f} s"
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("tables", nargs="*", type=Path)
+    parser.add_argument("--model", type=Path, help="another file than the worker's")
+    parser.add_argument("--others", action="store_true", help="judge columns of others")
+    parser.add_argument(
+        "--each", action="store_true", help="name each column of others that is judged wrongly"
     )
-    if sys.argv[1:]:
-        for name in sys.argv[1:]:
-            flagged(Path(name), model)
+    chosen = parser.parse_args()
+    content = chosen.model.read_bytes() if chosen.model else model_bytes()
+    started = time.process_time()
+    model = Model.parse(content)
+    model.likely(["one value"])
+    print(f"model: {len(content):,} bytes, read and asked once in {time.process_time() - started:.3f} s")
+    data = Path(os.environ.get("DPGATE_DATA", ROOT / "../shared/data"))
+    if chosen.others:
+        judge_others(data, model, each=chosen.each)
+        return
+    if chosen.tables:
+        for table in chosen.tables:
+            flagged(table, model)
         return
     columns(model)
-    lent = Path(os.environ.get("DPGATE_DATA", ROOT / "../shared/data")) / "synthea_apr2020"
+    lent = data / "synthea_apr2020"
     if lent.is_dir():
         flagged(lent / "patients.csv", model)
         flagged(lent / "conditions.csv.gz", model)
@@ -98,16 +112,20 @@ def speed(model: Model) -> None:
         "words and names, all different": lambda at: f"Value number{at % 7919} of Somebody{at}",
         "codes, all different": lambda at: f"AB{at:07d}",
         "fractions, all different": lambda at: f"{at / 7:.6f}",
+        "numbers of eleven digits, all different": lambda at: f"{10_000_000_000 + at * 7_919_333:011d}",
+        "telephone numbers with 00, all different": lambda at: f"0034 6{at:08d}",
+        "paths to files, all different": lambda at: f"/data/site{at % 9}/sub-{at:06d}_T1w.nii.gz",
+        "JSON, all different": lambda at: f'{{"site": "north", "score": {at}}}',
         "1,000 names, repeated": lambda at: f"Name{at % 1000} Surname{at % 31}",
     }
-    print(f"\n{'column':<34}{'cells/s':>12}{'s for ' + format(CELLS, ','):>20}")
+    print(f"\n{'column':<42}{'cells/s':>12}{'s for ' + format(CELLS, ','):>20}")
     for title, make in makers.items():
         count = CELLS // 10
         values = [make(at) for at in range(count)]
         started = time.process_time()
         finding(values, "column", model)
         used = time.process_time() - started
-        print(f"{title:<34}{count / used:>12,.0f}{CELLS / count * used:>20.1f}")
+        print(f"{title:<42}{count / used:>12,.0f}{CELLS / count * used:>20.1f}")
 
 
 if __name__ == "__main__":
