@@ -67,7 +67,11 @@ _SHAPES = {
     "range": r"-?\d{1,6}(?:[.,]\d{1,4})? ?(?:-|–|to|\.\.) ?-?\d{1,6}(?:[.,]\d{1,4})?",
     "morphology": r"M?\d{4}/\d",
     "enzyme": r"EC ?\d\.\d{1,2}\.\d{1,2}\.\d{1,3}",
-    "gene": r"[A-Z]{2,6}\d{1,2}[A-Z]?\d?(?:-[A-Z0-9]{1,3})?|[A-Z]{2,5}-[A-Z0-9]{1,3}",
+    # three digits stand behind the names of a few families; behind others they are number plates
+    "gene": (
+        r"[A-Z]{2,6}\d{1,2}(?:[A-Z]\d?)?(?:-[A-Z0-9]{1,3})?|[A-Z]{2,5}-[A-Z0-9]{1,3}|"
+        r"(?:ZNF|TMEM|MIR|FAM|CCDC|LINC|LOC|KIAA|ANKRD|TRIM|RNF|OR|SNOR[AD])\d{1,5}[A-Z]?\d?"
+    ),
     "month": (
         r"(?:(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}|\d{1,2})[-/ ]\d{2,4}|"
         r"\d{4}[-/](?:0[1-9]|1[0-2])"

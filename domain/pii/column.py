@@ -14,7 +14,7 @@ from domain.pii.dates import has_time_of_day, year_of
 from domain.pii.decide import decide
 from domain.pii.finding import Finding
 from domain.pii.header import kind_of_header
-from domain.pii.marks import LONGEST_WHOLE, is_missing, marks_of
+from domain.pii.marks import LONGEST_WHOLE, is_missing, marks_of, marks_of_json
 from domain.pii.model import Model
 from domain.pii.tally import FULL_NAME, MOST_SHAPES, PERSON, Name, Tally, hash_of, shape_of
 from domain.pii.text import has_form_of_full_name, is_sentence
@@ -25,9 +25,6 @@ REMEMBERED = 4096
 """Values whose marks are kept to look up; the memory is emptied when it is full."""
 
 LONGEST_SCORED = 80
-_ANYWHERE = frozenset({"has email", "has iban", "has ssn", "has card", "has phone", "home of somebody"})
-"""Marks that a text with fields in it may have. Numbers beside each other in a list are no coordinates."""
-
 Parts = tuple[tuple[str, str], ...]
 """Names and values inside a value."""
 
@@ -79,7 +76,7 @@ class ColumnScan:
             seen = self._seen.get(value)
             if seen is None:
                 seen = self._look(value)
-                if seen.has_letters and len(value) <= LONGEST_SCORED:
+                if seen.has_letters and len(value) <= LONGEST_SCORED and "json" not in seen.marks:
                     new.append(value)
             self._count(value, seen, times)
             for name, part in seen.parts:
@@ -107,7 +104,7 @@ class ColumnScan:
         tally.words += seen.words * times
         tally.spaced += times * (seen.words > 1)
         tally.with_letters += times * seen.has_letters
-        tally.cased += times * (seen.has_letters and value[:64].upper() != value[:64].lower())
+        tally.cased += times * (seen.has_letters and value[:64].title() != value[:64].lower())
         tally.sentences += times * seen.is_sentence
         tally.short += times * (len(value) <= 3 and value.isascii())
         tally.long += times * (len(value) > LONGEST_WHOLE)
@@ -125,9 +122,8 @@ class ColumnScan:
 
     def _look(self, value: str) -> _Seen:
         year = year_of(value)
-        marks, parts = marks_of(value), _parts_of(value)
-        if "json" in marks:
-            marks = marks & (_ANYWHERE | {"json"})
+        fields = fields_of(value)
+        marks = marks_of(value) if fields is None else marks_of_json(value)
         seen = _Seen(
             marks=marks,
             year=year,
@@ -135,7 +131,7 @@ class ColumnScan:
             words=len(value.split()),
             has_letters=any(map(str.isalpha, value[:LONGEST_WHOLE])),
             is_sentence=is_sentence(value),
-            parts=parts,
+            parts=_words_in(value) if fields is None else tuple(fields),
         )
         if len(value) <= LONGEST_WHOLE:
             if len(self._seen) >= REMEMBERED:
@@ -157,9 +153,6 @@ class ColumnScan:
                 self._tally.few.names[hash_of(value)] = Name(any_name, full_name, has_form)
 
 
-def _parts_of(value: str) -> Parts:
-    fields = fields_of(value)
-    if fields is not None:
-        return tuple(fields)
+def _words_in(value: str) -> Parts:
     words = words_of_path(value) if is_path(value) else ""
     return ((WORDS_OF_PATHS, words),) if words else ()

@@ -29,6 +29,9 @@ from domain.pii.verdict import NOUNS, PROPOSED, Verdict, verdict
 
 SHARE = 0.5
 WEAK_SHARE = 0.9
+CARDS = 0.6
+"""Range and check digit of a card: one random number in thirty has both."""
+
 FEWEST_WEAK = 8
 """Different values below which a weak check proves nothing."""
 
@@ -152,8 +155,8 @@ def _weak_numbers(tally: Tally) -> Verdict | None:
         return verdict(
             Kind.NATIONAL_ID, 0.85, "Nearly all values pass the check digit of an identity number.", rule
         )
-    if tally.share("card, bare", "card, spreadsheet") >= WEAK_SHARE and code < WEAK_SHARE:
-        why = "Nearly all values have range and check digit of card numbers, or a spreadsheet's form."
+    if tally.share("card, bare", "card, spreadsheet") >= CARDS and code < WEAK_SHARE:
+        why = "Most values have range and check digit of card numbers, or a spreadsheet's form."
         return verdict(Kind.CARD, 0.85, why, "card, bare", "card, spreadsheet")
     return None
 

@@ -174,12 +174,10 @@ def by_key(tally: Tally) -> Verdict | None:
         return verdict(
             Kind.POSTCODE, 0.4, "Five or six digits, some with a zero in front: perhaps postcodes."
         )
-    # shorter ones of two lengths are counts and measurements as well
-    most += 0 if length < 10 else max(lengths[length - 1], lengths[length + 1])
-    if most >= KEY * tally.present and 7 <= length <= 20:
-        return verdict(
-            Kind.RECORD_ID, 0.5, "Whole numbers of one length, another in every row: perhaps identifiers."
-        )
+    # shorter ones of several lengths are counts and measurements as well
+    long = sum(count for digits, count in lengths.items() if digits >= 10)
+    if (most >= KEY * tally.present and 7 <= length <= 20) or long >= KEY * tally.present:
+        return verdict(Kind.RECORD_ID, 0.5, "Long whole numbers, another in every row: perhaps identifiers.")
     return None
 
 

@@ -12,7 +12,7 @@ from domain.pii.phones import has_form
 from domain.pii.places import LONGEST as LONGEST_PLACE
 from domain.pii.places import ORIGINS, PLACES
 from domain.pii.text import SPREADSHEET_CARD, forms_of
-from domain.pii.within import fields_of, has_home_of_somebody, is_path
+from domain.pii.within import has_home_of_somebody, is_path
 
 LONGEST_WHOLE = 200
 """Characters up to which a value can be one identifier; a longer one is searched for what it contains."""
@@ -116,8 +116,6 @@ def marks_of(value: str) -> frozenset[str]:
     if _UUID.fullmatch(value):
         return frozenset({"uuid"})
     found = [f"has {rule}" for rule in contained(value)]
-    if value[0] in "{[" and fields_of(value) is not None:
-        found.append("json")
     if "/" in value or "\\" in value:
         found += ["home of somebody"] if has_home_of_somebody(value) else []
     if is_path(value):
@@ -136,6 +134,15 @@ def marks_of(value: str) -> frozenset[str]:
     if len(value) <= LONGEST_PLACE:
         found += _words(value.casefold())
     return frozenset(found)
+
+
+def marks_of_json(value: str) -> frozenset[str]:
+    """Of a cell with fields: what identifies somebody wherever it stands.
+
+    Numbers beside each other in a list are no coordinates.
+    """
+    found = {f"has {rule}" for rule in contained(value)} - {"has coordinates"} | {"json"}
+    return frozenset(found | ({"home of somebody"} if has_home_of_somebody(value) else set()))
 
 
 def _words(word: str) -> list[str]:

@@ -154,7 +154,12 @@ def has_form_of_full_name(value: str) -> bool:
         return False
     return all(
         word.casefold() in _PARTICLES
-        or (not word[0].islower() and not any(map(str.isdigit, word)) and _WORD.fullmatch(word) is not None)
+        # small letters that have no capitals, such as those of Georgia, begin names as well
+        or (
+            word[0] == word[0].title()
+            and not any(map(str.isdigit, word))
+            and _WORD.fullmatch(word) is not None
+        )
         for word in words
     )
 

@@ -43,7 +43,7 @@ _PLAIN = frozenset(_PLAIN_TEXT.split())
 
 def fields_of(value: str) -> list[tuple[str, str]] | None:
     """The names and leaves of a cell that is a JSON object or list; None where it is neither."""
-    if len(value) > LONGEST_JSON or value[:1] + value[-1:] not in ("{}", "[]"):
+    if value[:1] + value[-1:] not in ("{}", "[]") or len(value) > LONGEST_JSON:
         return None
     try:
         read = json.loads(value)
