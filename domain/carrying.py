@@ -29,6 +29,10 @@ FREED_MIB_PER_S = 4096
 FREED_AT_ONCE_MIB = 1024
 """Within every run's overhead."""
 
+DYING_S, DYING_S_PER_PROCESS = 0.5, 0.02
+"""Of a run that is killed: what its processes hold beside memory, such as many thousand mappings or watched
+descriptors each. The slowest of `benchmarks/lateness.py` took 3.7 s for 256 processes on two busy cores."""
+
 READING_S = {"text": 0.0, "json": 0.05, "npy": 0.05, "mat": 0.5, "nifti": 0.2, "table": 0.4}
 """Of one file, at the most that its reader takes, doubled."""
 
@@ -50,6 +54,12 @@ def carrying_s(manifest: Manifest, shape: Shape) -> float:
     reading = sum(map(_reading_s, shape.files))
     freeing = max(0, held - FREED_AT_ONCE_MIB) / FREED_MIB_PER_S
     return round(files + freeing + max(0.0, reading - RUN_OVERHEAD_S / 2), 3)
+
+
+def dying_s(manifest: Manifest) -> float:
+    """Seconds from when a run of this pipeline is killed until nothing of it is left; its memory apart, for
+    which every turn has room."""
+    return round(DYING_S + DYING_S_PER_PROCESS * manifest.resources.processes, 3)
 
 
 def person_s(declaration: Declaration, *, people: int) -> float:

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 from pydantic import Discriminator, Field, StringConstraints, Tag, model_validator
 
 from domain.budget import cost_on
-from domain.carrying import carrying_s, people_of_run, person_s
+from domain.carrying import carrying_s, dying_s, people_of_run, person_s
 from domain.channels import beyond_default_of
 from domain.dataset import Declaration
 from domain.errors import InvalidRequest
@@ -121,6 +121,7 @@ class JobRequest(Model):
             carrying_s=carrying_s(manifest, self.shape),
             person_s=person_s(declaration, people=people),
             people=people,
+            dying_s=dying_s(manifest),
         )
 
 

@@ -17,6 +17,10 @@ from domain.model import Model
 
 # What a run may cost beyond its wall limit: start, kill ladder, collection.
 RUN_OVERHEAD_S = 0.5
+# Places of a slot at the most: a run that is slow to die has the turns of the others for it.
+MOST_SEATS = 4
+# Before the first run, for each further place.
+SEAT_S = 0.3
 # What a job may cost beyond its runs: opening the snapshot (by public nominal size) and the release.
 JOB_OVERHEAD_S = 2.0
 # Of this, for opening the snapshot: no padded run starts earlier, however little there was to open. The rest
@@ -46,6 +50,7 @@ class Schedule(Model):
     carrying_s: float = 0  # for a run's files on their way in and out, where they may be many or large
     person_s: float = 0  # to bring the most rows and files of one person to a run
     people: int = 1  # the most in one run of the group level
+    dying_s: float = 0  # from when a run is ended until nothing of it is left, at the most
 
     @property
     def quantum_s(self) -> float:
@@ -58,7 +63,16 @@ class Schedule(Model):
         return self._turn_s(1)
 
     def _turn_s(self, people: int) -> float:
-        return self.wall_s + RUN_OVERHEAD_S + self.carrying_s + people * self.person_s
+        works = self.wall_s + RUN_OVERHEAD_S + self.carrying_s + people * self.person_s
+        return max(works, self.dying_s / (MOST_SEATS - 1))
+
+    def seats_of(self, chunk: int) -> int:
+        """The places that its runs take in turn, so that each has ended when its place is wanted again."""
+        turns = self.participant_chunk_size if self.is_participant(chunk) else self.chunk_size
+        return min(self._seats(self.quantum_of(chunk)), turns)
+
+    def _seats(self, quantum_s: float) -> int:
+        return 1 + min(math.ceil(self.dying_s / quantum_s), MOST_SEATS - 1)
 
     def quantum_of(self, chunk: int) -> float:
         return self.participant_quantum_s if self.is_participant(chunk) else self.quantum_s
@@ -111,7 +125,8 @@ class Schedule(Model):
     @property
     def first_run_s(self) -> float:
         """Seconds from the claim of a chunk to its first run, which is staged by then; padded mode."""
-        return OPENING_S + self.nominal_size * STAGING_S_PER_PERSON + self.people * self.person_s
+        opening_s = OPENING_S + SEAT_S * (self._seats(self.participant_quantum_s) - 1)
+        return opening_s + self.nominal_size * STAGING_S_PER_PERSON + self.people * self.person_s
 
     @property
     def chunk_s(self) -> float:

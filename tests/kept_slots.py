@@ -94,10 +94,24 @@ class _Lent:
         self._kept, self._slots = kept, slots
         self._is_spoilt, self._is_closed = False, False
 
-    def run(self, block: Mapping[str, bytes], *, before: Mapping[str, bytes] = NOTHING) -> RunResult:
+    def take_turn(self, turn: int, *, on_time: bool = True) -> bool:
         assert not self._is_closed, "somebody else may have this slot"
         try:
-            return self._kept.slot.run(block, before=before)
+            return self._kept.slot.take_turn(turn, on_time=on_time)
+        except BaseException:
+            self._is_spoilt = True
+            raise
+
+    def run(
+        self,
+        block: Mapping[str, bytes],
+        *,
+        before: Mapping[str, bytes] = NOTHING,
+        within_s: float | None = None,
+    ) -> RunResult:
+        assert not self._is_closed, "somebody else may have this slot"
+        try:
+            return self._kept.slot.run(block, before=before, within_s=within_s)
         except BaseException:
             self._is_spoilt = True
             raise

@@ -75,8 +75,10 @@ class _NotingSlot:
     def __init__(self, real: Slot, order: SlotOrder, sandbox: NotingSandbox) -> None:
         self._real, self._order, self._sandbox = real, order, sandbox
 
-    def run(self, block: Mapping[str, bytes], *, before: Mapping[str, bytes] = NOTHING) -> RunResult:
-        result = self._real.run(block, before=before)
+    def run(
+        self, block: Mapping[str, bytes], *, before: Mapping[str, bytes] = NOTHING, **more: Any
+    ) -> RunResult:
+        result = self._real.run(block, before=before, **more)
         (level,) = self._order.levels
         kept = {path: block[path] for path in block if path.count("/") == 0}
         self._sandbox.runs.append(Noted(level, kept, dict(before), result.outputs is None))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import timedelta
 from functools import lru_cache
 from typing import Any
@@ -138,12 +138,13 @@ def run(zone: WorkerZone, chunk: Chunk) -> dict[int, bytes]:
     ):
         for turn, (number, view) in enumerate(inputs.items()):
             before = _before(level, inputs.members[number])
-            if not grid.wait_for(turn):
+            on_time = grid.wait_for(turn)
+            if not slot.take_turn(turn, on_time=on_time):
                 result = MISSED
             elif before is None:
-                result = _run_on_nobody(slot, level)
+                result = _run_on_nobody(slot, level, within_s=grid.left_s(turn))
             else:
-                result = slot.run(view, before=before)
+                result = slot.run(view, before=before, within_s=grid.left_s(turn))
             default = default_of(mechanism, number)
             units = collect(result.outputs, shape=request.shape, grids=mechanism.grids, default=default)
             packed[number] = pack(units, width=len(mechanism.grids))
@@ -151,10 +152,10 @@ def run(zone: WorkerZone, chunk: Chunk) -> dict[int, bytes]:
     return packed
 
 
-def _run_on_nobody(slot: Slot, level: ParticipantLevel | None) -> RunResult:
+def _run_on_nobody(slot: Slot, level: ParticipantLevel | None, *, within_s: float | None) -> RunResult:
     """In place of one that has failed before it starts: a later run can tell how many there were."""
     assert level is not None
-    slot.run(level.people.view([]))
+    slot.run(level.people.view([]), within_s=within_s)
     return RunResult(None)
 
 
@@ -260,13 +261,14 @@ def order_of(zone: WorkerZone, chunk: Chunk) -> SlotOrder:
     image = zone.images.get(record.digest)
     if image is None:
         raise SandboxUnavailable(f"this worker does not hold the image {record.digest}")
-    return order_for(
+    order = order_for(
         _request(chunk).pipeline,
         image=image,
         audience=Audience.ORIGINAL,
         syscalls=record.syscalls or SyscallTable.STRICT,
         warm=record.warm or record.kind is ImageKind.HOST,
     )
+    return replace(order, seats=chunk.schedule.seats_of(chunk.number)) if _is_padded(chunk) else order
 
 
 def grid_of(chunk: Chunk) -> TimeGrid:
@@ -274,5 +276,9 @@ def grid_of(chunk: Chunk) -> TimeGrid:
     return TimeGrid(
         start=chunk.claimed_at + chunk.schedule.first_run_s,
         quantum_s=chunk.schedule.quantum_of(chunk.number),
-        padded=chunk.dataset.declaration.policy.timing.mode == "padded",
+        padded=_is_padded(chunk),
     )
+
+
+def _is_padded(chunk: Chunk) -> bool:
+    return chunk.dataset.declaration.policy.timing.mode == "padded"

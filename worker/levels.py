@@ -67,9 +67,9 @@ class ParticipantLevel:
     def is_done(self, person: str) -> bool:
         return self.outputs.status(self.name_of(person)) is not None
 
-    def run(self, slot: Slot, person: str) -> Outcome:
+    def run(self, slot: Slot, person: str, *, within_s: float | None = None) -> Outcome:
         """Run it for one person, who is alone in the input, and keep what it wrote, or that it failed."""
-        result = slot.run(single(self.people, person))
+        result = slot.run(single(self.people, person), within_s=within_s)
         if result.outputs is None:
             self.outputs.keep(self.name_of(person), None)
             return Outcome(result)

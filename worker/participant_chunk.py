@@ -10,6 +10,7 @@ from worker.cancelling import watched
 from worker.chunk import Chunk, grid_of, order_of, participant_level
 from worker.levels import ParticipantLevel
 from worker.order import for_participants
+from worker.sandbox.protocol import Slot
 from worker.time_grid import TimeGrid
 from worker.zone import WorkerZone
 
@@ -27,33 +28,38 @@ def run_people(zone: WorkerZone, chunk: Chunk) -> None:
         zone.sandbox.open_slot(for_participants(order_of(zone, chunk)), slot=zone.slot) as slot,
         watched(zone, chunk, slot),
     ):
-        for turn in _made(grid, chunk.schedule.turns_of(chunk.number), people):
+        for turn, within_s in _made(grid, slot, chunk.schedule.turns_of(chunk.number), people):
             person = people.get(turn)
             if person is not None and not level.is_done(person):
-                level.run(slot, person)
+                level.run(slot, person, within_s=within_s)
             elif grid.padded:
-                slot.run(level.people.view([]))
+                slot.run(level.people.view([]), within_s=within_s)
         grid.end(len(chunk.schedule.turns_of(chunk.number)))
 
 
-def _made(grid: TimeGrid, own: range, people: Mapping[int, str]) -> Iterator[int]:
-    """Each turn when it has come. An outcome is kept for later jobs, and must be the person's own: what is
-    not ready at its turn is made behind the others, at an edge of the grid, and the chunk is late."""
+def _made(
+    grid: TimeGrid, slot: Slot, own: range, people: Mapping[int, str]
+) -> Iterator[tuple[int, float | None]]:
+    """Each turn when it has come, and the seconds within which its run has to have ended. An outcome is kept
+    for later jobs, and must be the person's own: what is not ready at its turn is made behind the others, at
+    an edge of the grid, and the chunk is late."""
     if not grid.padded:
-        yield from people
+        for turn in people:
+            yield turn, None
         return
     turns, missed = sorted({*own, *people}), []
     for turn in turns:
-        if grid.wait_for(turn - own.start):
-            yield turn
+        place = turn - own.start
+        if slot.take_turn(place, on_time=grid.wait_for(place)):
+            yield turn, grid.left_s(place)
         else:
             missed.append(turn)
     place = turns[-1] - own.start
     for turn in missed:
         place += 1
-        while not grid.wait_for(place):
+        while not slot.take_turn(place, on_time=grid.wait_for(place)):
             place += 1
-        yield turn
+        yield turn, grid.left_s(place)
 
 
 def people_of(zone: WorkerZone, chunk: Chunk, level: ParticipantLevel) -> Mapping[int, str]:

@@ -2,9 +2,10 @@
 
 Padded: run number n starts n quanta after the first, however short its predecessors were, or not at all. A
 quantum has room for the wall limit and for carrying files in and out. What is not ready at its turn, because
-a predecessor was slow to die or its own input slow to come, is not made: it counts as a failed run, and those
-after it keep their turns. Only the first turn of a chunk can be put off, by whole quanta and with all that
-follow: before it nothing but the platform's own code has worked, within bounds that are public.
+its place is not free or the worker is late, is not made: it counts as a failed run, and those after it keep
+their turns. One that has not ended at the end of its turn has failed, and dies elsewhere than the next is
+made. Only the first turn of a chunk can be put off, by whole quanta and with all that follow: before it
+nothing but the platform's own code has worked, within bounds that are public.
 
 Without a grid runs follow each other at once: on a twin, and on data whose policy says `coarse`, which every
 surface that shows such a job explains.
@@ -17,6 +18,8 @@ import math
 import time
 from dataclasses import dataclass, field
 
+# Of each turn, for what the worker itself does between a run and the next edge.
+COLLECTING_S = 0.1
 log = logging.getLogger(__name__)
 
 
@@ -40,6 +43,10 @@ class TimeGrid:
         is_ready = time.monotonic() <= self._edge(turn)
         self._sleep_until(turn)
         return is_ready
+
+    def left_s(self, turn: int) -> float | None:
+        """Seconds within which a run of this turn has to have ended; None without a grid."""
+        return self._edge(turn + 1) - COLLECTING_S - time.monotonic() if self.padded else None
 
     def end(self, turns: int) -> None:
         """Return when so many turns are over; where the last one took longer, whole quanta later, for whoever

@@ -4,14 +4,19 @@ import os
 
 _PIECE = 64 << 10
 _RESIDENT = (b"RssAnon:", b"RssShmem:")
-_OURS = ("1", "2")  # sandbox_images/supervisor/zygote.py
+_OURS = (1, 2)  # sandbox_images/supervisor/zygote.py
+
+
+def processes_of_the_run():
+    """The numbers of all processes but the supervisor and its zygote."""
+    return [number for number in map(int, filter(str.isdigit, os.listdir("/proc"))) if number not in _OURS]
 
 
 def resident_bytes():
     """Anonymous and shared pages of all processes but the supervisor and its zygote. File pages are the
     image's, shared by all runs and reclaimable; those of the run's file systems have a limit of their own.
     """
-    return sum(resident_of(name) for name in os.listdir("/proc") if name.isdigit() and name not in _OURS)
+    return sum(map(resident_of, processes_of_the_run()))
 
 
 def resident_of(process):

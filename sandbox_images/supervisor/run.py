@@ -5,15 +5,16 @@ import os
 import select
 import signal
 import time
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 
 from . import confine, payload
 from .answers import Answers, fifo_in
 from .filesystems import INPUT, FileSystems
-from .memory import resident_bytes
+from .memory import processes_of_the_run, resident_bytes
 from .order import read_list
 from .zygote import SetupFailed
 
+_AGAIN_S = 0.005  # somebody may have been born while the list was read
 LOOK_EVERY_S = 0.05  # without a cgroup a run can exceed its memory limit for that long
 COMPLETED, EXIT, SIGNAL, START, WALL, MEMORY = "COMPLETED", "EXIT", "SIGNAL", "START", "WALL", "MEMORY"
 
@@ -43,6 +44,11 @@ class Run:
             report = self._levels(view, parts, output, deadline)
             report["duration_s"] = time.monotonic() - started
             yield report, folder
+
+    def skip(self):
+        """In place of a run that is not made: as many forks."""
+        for _ in self._order.levels:
+            self._zygote.skip()
 
     def _talking_end(self, tell, undo):
         """Not a pipe of the worker's: its number would tell a researcher what runs on original data have done
@@ -104,9 +110,20 @@ class Run:
             elif now >= look:
                 look = now + pause
                 stopped_for = MEMORY if resident_bytes() > self._order.limits.memory_bytes else None
-        signal.pidfd_send_signal(watched, signal.SIGKILL)
-        select.select([watched], [], [])
+        _end(watched)
         return stopped_for
+
+
+def _end(watched):
+    """Everybody of the run, at once and until nobody is left. To kill process 1 would do, but the kernel ends
+    the others only when that one has given back its memory: they would go on meanwhile, and die after it.
+    """
+    while True:
+        for process in processes_of_the_run():
+            with suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
+        if select.select([watched], [], [], _AGAIN_S)[0]:
+            return
 
 
 def _verdict(status, stopped_for):

@@ -17,7 +17,7 @@ import pytest
 from sandbox_harness import SLOT, open_folder, stand_in_for_init
 from waiting import let_pass, wait_until
 
-from worker.sandbox.core.slot import RUNS_PER_SUPERVISOR
+from worker.sandbox.core.seat import RUNS_PER_SUPERVISOR
 from worker.sandbox.protocol import MIB, Audience, Limits, SlotCancelled
 from worker.sandbox.supervised import SupervisedSandbox
 

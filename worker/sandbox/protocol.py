@@ -85,6 +85,9 @@ class SlotOrder:
     # Folders of this host below which parts of views may lie: only those can be bound where they are, all
     # others are copied, once per slot. For data that the sandbox's user may list, such as a twin.
     roots: tuple[Path, ...] = ()
+    # Where runs keep to turns: so many places, one after the other, that a run which is slow to die has until
+    # it is its place's turn again. A backend without places of its own has one.
+    seats: int = 1
 
 
 class Cause(Enum):
@@ -152,10 +155,23 @@ class Feature:
 class Slot(Protocol):
     """One pipeline's place to run. Used by one thread, for one run at a time."""
 
-    def run(self, block: Mapping[str, bytes], *, before: Mapping[str, bytes] = NOTHING) -> RunResult:
+    def take_turn(self, turn: int, *, on_time: bool = True) -> bool:
+        """Before the run of this turn, where runs keep to turns: whether it can be made. It cannot where it
+        is not `on_time`, or where the run that had its place before has not ended.
+        """
+        ...
+
+    def run(
+        self,
+        block: Mapping[str, bytes],
+        *,
+        before: Mapping[str, bytes] = NOTHING,
+        within_s: float | None = None,
+    ) -> RunResult:
         """A result for whatever the pipeline does; SandboxUnavailable for the platform's own failure.
 
-        `before` lies in /out, writable, when the run starts, and counts as output.
+        `before` lies in /out, writable, when the run starts, and counts as output. A run that has not ended
+        `within_s` seconds from now has failed, and is left to its dying where the backend can.
         """
         ...
 

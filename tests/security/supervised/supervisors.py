@@ -30,7 +30,7 @@ def run_of(open_slot) -> int:
 
 
 def bwrap_of(open_slot) -> int:
-    return open_slot._process._process.pid
+    return open_slot._seat.process._process.pid
 
 
 def processes_of(open_slot) -> list[int]:

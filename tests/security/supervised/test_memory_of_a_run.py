@@ -10,6 +10,7 @@ from sandbox_harness import SLOT, TIGHT, open_folder
 from supervisors import name_of, processes_of, run_of
 from waiting import wait_until
 
+from worker.sandbox.core.seat import Seat
 from worker.sandbox.protocol import SandboxUnavailable
 from worker.sandbox.supervised import SupervisedSandbox, SupervisedSlot
 
@@ -119,7 +120,10 @@ def counted_after(what: str, order, supervised) -> bytes:
     with supervised.open_slot(order, slot=SLOT) as slot:
         for _ in range(2):
             slot.run({"what": b"-"})
-        slot.run({"what": what.encode(), **more}, before=before)
+        if what == "not made":
+            assert not slot.take_turn(0, on_time=False)
+        else:
+            slot.run({"what": what.encode(), **more}, before=before)
         return slot.run({"what": b"-"}).outputs["verdict"]
 
 
@@ -136,7 +140,7 @@ def small(image) -> Iterator[SupervisedSandbox]:
 
 
 @pytest.mark.parametrize("mode", ["warm"])
-@pytest.mark.parametrize("what", ["leave", "stay", "too large", "no room"])
+@pytest.mark.parametrize("what", ["leave", "stay", "too large", "no room", "not made"])
 def test_not_even_how_often_it_has_forked_tells_what_was_before(what, small, ask):
     order = ask(COUNT, limits=BRIEF, levels=TWO_LEVELS)
     assert counted_after(what, order, small) == counted_after("-", order, small)
@@ -153,9 +157,16 @@ def test_that_number_would_tell_how_far_a_run_came(what, small, ask, doctored):
 @pytest.mark.parametrize("mode", ["warm"])
 @pytest.mark.parametrize("what", ["too large", "no room"])
 def test_that_number_would_tell_that_a_run_had_not_begun(what, small, ask, monkeypatch):
-    monkeypatch.setattr(SupervisedSlot, "_instead", lambda _, failed: failed)
+    monkeypatch.setattr(SupervisedSlot, "_instead", lambda _, failed, within_s: failed)
     order = ask(COUNT, limits=BRIEF, levels=TWO_LEVELS)
     assert counted_after(what, order, small) != counted_after("-", order, small)
+
+
+@pytest.mark.parametrize("mode", ["warm"])
+def test_that_number_would_tell_that_a_run_was_not_made(small, ask, monkeypatch):
+    monkeypatch.setattr(Seat, "owe", lambda _: None)
+    order = ask(COUNT, limits=BRIEF, levels=TWO_LEVELS)
+    assert counted_after("not made", order, small) != counted_after("-", order, small)
 
 
 WAIT = """

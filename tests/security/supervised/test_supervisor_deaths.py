@@ -13,7 +13,7 @@ from supervisors import bwrap_of, is_gone, name_of, processes_of, run_of, superv
 from waiting import wait_until
 
 from worker.sandbox.core import process as processes
-from worker.sandbox.core import slot as slots
+from worker.sandbox.core import seat as seats
 from worker.sandbox.protocol import Audience, Cause, SandboxUnavailable, SlotCancelled
 
 # by its name others see that the script is under way; after that nothing but what a test does ends its run
@@ -185,7 +185,7 @@ def test_cancelled_before_and_between_runs(supervised, ask):
 def test_cancelled_while_a_supervisor_starts(supervised, ask, monkeypatch):
     """In every 500th run, and in the one after a failure."""
     with supervised.open_slot(ask(EITHER, limits=LASTING), slot=SLOT) as slot:
-        monkeypatch.setattr(slots, "RUNS_PER_SUPERVISOR", 0)
+        monkeypatch.setattr(seats, "RUNS_PER_SUPERVISOR", 0)
         begin = processes.SupervisorProcess.begin
 
         def cancelled(self, *arguments):
@@ -199,14 +199,14 @@ def test_cancelled_while_a_supervisor_starts(supervised, ask, monkeypatch):
 
 def test_cancelled_while_the_result_is_on_its_way(supervised, ask, monkeypatch):
     with supervised.open_slot(ask(ECHO), slot=SLOT) as slot:
-        run = processes.SupervisorProcess.run
+        answer = processes.SupervisorProcess.report
 
         def cancelled(self, *arguments, **named):
-            report = run(self, *arguments, **named)
+            report = answer(self, *arguments, **named)
             slot.cancel()
             return report
 
-        monkeypatch.setattr(processes.SupervisorProcess, "run", cancelled)
+        monkeypatch.setattr(processes.SupervisorProcess, "report", cancelled)
         before = sorted(os.listdir("/proc/self/fd"))
         with pytest.raises(SlotCancelled):
             slot.run({"a": b"1"})
@@ -214,7 +214,7 @@ def test_cancelled_while_the_result_is_on_its_way(supervised, ask, monkeypatch):
 
 
 def test_a_supervisor_is_replaced_after_its_share_of_runs(supervised, ask, monkeypatch):
-    monkeypatch.setattr(slots, "RUNS_PER_SUPERVISOR", 2)
+    monkeypatch.setattr(seats, "RUNS_PER_SUPERVISOR", 2)
     with supervised.open_slot(ask(ECHO), slot=SLOT) as slot:
         seen = []
         for number in range(5):

@@ -174,7 +174,7 @@ def test_a_copy_serves_all_runs_and_goes_with_its_slot(data, supervised, ask):
     with supervised.open_slot(ask(LISTING), slot=SLOT) as slot:
         for _ in range(3):
             assert json.loads(slot.run(view).outputs["verdict"]) == {"sub-01/cue": "RIFF"}
-        slot._stop()  # another supervisor finds it, too
+        slot._seat.stop()  # another supervisor finds it, too
         assert json.loads(slot.run(view).outputs["verdict"]) == {"sub-01/cue": "RIFF"}
     assert len(opened) == 1
     assert list(supervised._scratch.path.iterdir()) == []

@@ -25,6 +25,7 @@ from domain.pipeline import OutputFile
 from domain.policy import Timing
 from domain.schedule import (
     LONGEST_CHUNK_S,
+    MOST_SEATS,
     MOST_TURNS,
     QUEUEING_S,
     Busy,
@@ -34,7 +35,7 @@ from domain.schedule import (
     padded_time,
 )
 from domain.shape import Shape, lock
-from worker.sandbox.core.slot import RUNS_PER_SUPERVISOR
+from worker.sandbox.core.seat import RUNS_PER_SUPERVISOR
 
 SCHEDULES = st.builds(
     Schedule,
@@ -63,6 +64,28 @@ def test_no_chunk_is_long_unless_a_single_run_is(schedule):
     for size in (schedule.chunk_size, schedule.participant_chunk_size):
         assert size == 1 or size * schedule.quantum_s <= LONGEST_CHUNK_S
     assert schedule.participant_chunk_size <= MOST_TURNS <= RUNS_PER_SUPERVISOR
+
+
+@given(SCHEDULES, st.floats(0.5, 21))
+def test_a_run_that_is_slow_to_die_has_its_seat_for_that_long(schedule, dying_s):
+    slow = schedule.model_copy(update={"dying_s": dying_s})
+    assert slow.quantum_s >= schedule.quantum_s
+    for chunk in {0, slow.chunks - 1}:
+        turns = slow.participant_chunk_size if slow.is_participant(chunk) else slow.chunk_size
+        seats = slow.seats_of(chunk)
+        assert 1 <= seats <= min(MOST_SEATS, turns)
+        assert seats == turns or (seats - 1) * slow.quantum_of(chunk) >= dying_s * (1 - 1e-9)
+
+
+def test_its_end_costs_no_turn_of_a_pipeline_with_the_usual_limits():
+    for wall_s, seats in ((10, 2), (1, 3), (0.2, 4)):
+        pipeline = job_request_fields()["pipeline"]
+        manifest = manifest_fields(resources={"wall_seconds": wall_s})
+        request = make_job_request(pipeline={**pipeline, "manifest": manifest})
+        schedule = request.schedule(make_declaration(), slots=1)
+        assert schedule.dying_s == pytest.approx(0.5 + 64 * 0.02)
+        assert schedule.quantum_s == schedule.model_copy(update={"dying_s": 0}).quantum_s
+        assert schedule.seats_of(0) == seats
 
 
 @given(SCHEDULES)
@@ -138,7 +161,17 @@ def test_room_for_staging_belongs_to_padded_timing_and_is_no_news_to_older_decla
 
 
 def test_the_schedule_knows_public_values_only():
-    fields = {"runs", "wall_s", "slots", "nominal_size", "turns", "carrying_s", "person_s", "people"}
+    fields = {
+        "runs",
+        "wall_s",
+        "slots",
+        "nominal_size",
+        "turns",
+        "carrying_s",
+        "person_s",
+        "people",
+        "dying_s",
+    }
     assert set(Schedule.model_fields) == fields
     assert set(inspect.signature(padded_time).parameters) == {"due", "finished", "late_tick_s"}
 

@@ -15,7 +15,7 @@ from worker.chunk import Chunk, grid_of
 from worker.order import limits_for, order_for
 from worker.participant_chunk import _made
 from worker.sandbox.protocol import Audience
-from worker.time_grid import TimeGrid
+from worker.time_grid import COLLECTING_S, TimeGrid
 
 
 @dataclass
@@ -125,7 +125,9 @@ def test_a_person_who_is_not_ready_at_their_turn_gets_one_behind_the_others(cloc
     people = {turn: f"p{turn}" for turn in (4, 5, 7)}
     grid = TimeGrid(start=clock.now + 1, quantum_s=1, padded=True)
     made = []
-    for turn in _made(grid, range(4, 8), people):
+    slot = cast(Any, SimpleNamespace(take_turn=lambda _, on_time: on_time))
+    for turn, within_s in _made(grid, slot, range(4, 8), people):
+        assert within_s == pytest.approx(1 - COLLECTING_S)
         made.append((turn, round(clock.now - 5_001)))
         clock.now += 1.5 if turn == 4 else 0.5
     assert made == [(4, 0), (6, 2), (7, 3), (5, 4)]

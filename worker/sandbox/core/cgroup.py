@@ -1,4 +1,4 @@
-"""Limits of one slot, held by the kernel: a control group for everything that the slot's processes use.
+"""Limits of one seat of a slot, held by the kernel: a control group for everything that its runs use.
 
 Memory of a group is all of it: resident pages, tmpfs pages, memory files that nobody maps, kernel memory.
 Where the worker may not make groups, there are none, and a supervisor watches the memory that it can see.

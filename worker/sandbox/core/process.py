@@ -5,7 +5,7 @@ import os
 import socket
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -63,17 +63,21 @@ class SupervisorProcess:
         if answer != {"here": True}:
             raise SandboxUnavailable(f"the supervisor did not start: {answer.get('failed', 'no reason')}")
 
-    def begin(self, order: dict[str, Any], programs: Sequence[bytes], lock: int) -> None:
-        """Send the order; wait until the supervisor has warmed up and found itself clean.
+    def begin(self, order: Mapping[str, Any], programs: Sequence[bytes], lock: int) -> None:
+        """Send the order, by which the supervisor warms up.
 
         `programs`: the system-call filter of its runs, and the one by which it hears what they ask. `lock`:
         a file, opened for this slot alone, that all slots of this host lock for moments.
         """
         with ExitStack() as sent:
             ordered, *compiled = (
-                sent.enter_context(memory_file(text)) for text in (json.dumps(order).encode(), *programs)
+                sent.enter_context(memory_file(text))
+                for text in (json.dumps(dict(order)).encode(), *programs)
             )
             self._send({}, [ordered, lock, *compiled])
+
+    def wait_until_ready(self) -> None:
+        """Until it has warmed up and found itself clean."""
         answer, _ = self._receive(time.monotonic() + SETUP_S)
         if answer != {"ready": True}:
             raise SandboxUnavailable(f"the supervisor did not start: {answer.get('failed', 'no reason')}")
@@ -82,8 +86,20 @@ class SupervisorProcess:
         except OSError as error:
             raise SandboxUnavailable(f"the supervisor died at its start: {error.strerror}") from error
 
-    def run(self, given: Given, *, talks: bool, wall_s: float) -> Report:
+    def ask(self, given: Given) -> None:
+        """For a run. It takes one at a time."""
         self._send(*given.request())
+
+    def skip(self) -> None:
+        """In place of a run, a fork of nobody, as soon as it has done with what it was asked before."""
+        self._send({"skip": True}, [])
+
+    def has_answered(self, within_s: float) -> bool:
+        """Whether there is something to be heard of the run, or the supervisor has gone."""
+        return bool(poll((self._channel.socket.fileno(),), within_s))
+
+    def report(self, *, talks: bool, wall_s: float) -> Report:
+        """Of the run that was asked for, when it has ended."""
         deadline = time.monotonic() + wall_s + GRACE_S
         listening = self._given_one(deadline, None)[1] if talks else -1
         with _Tail(listening) as tail:
@@ -92,11 +108,14 @@ class SupervisorProcess:
         return Report(message, folder, bytes(tail.content))
 
     def join(self, group: SlotGroup) -> None:
-        """Before the first run: what the supervisor's zygote forks from here on is born in the group."""
+        """Before the first run: what the supervisor's zygote forks from here on is born in the group.
+
+        The supervisor is not in it: runs that use up the group's share of processors, or fill it, would keep
+        it from ending them.
+        """
         zygotes = children_of(self._supervisor)
         if len(zygotes) != 1:
             raise SandboxUnavailable("this kernel does not list children (CONFIG_PROC_CHILDREN)")
-        group.add(self._supervisor)
         group.add(*zygotes)
 
     def cancel(self) -> None:
