@@ -103,6 +103,8 @@ SETTINGS: dict[str, dict[str, str]] = {
         "time of release.",
         "hosts": "Hosts on which a job may count whose runs are alone on theirs (policy `isolation: "
         "exclusive`), with one run at a time on each. Public, like `slots`.",
+        "running_jobs": "Jobs of one user that may be charged and not ended at the same time; further ones "
+        "wait, uncharged. Public, like `slots`. Default: 4, or as many as there are slots.",
         "first_slot": "The first slot of this worker on its host; two workers on one host need "
         "disjoint ranges.",
         "late_tick_s": "A release that misses its public time waits for the next multiple of "

@@ -181,6 +181,10 @@ class Reason(StrEnum):
         f"({', '.join(beyond_default_of(Backend.COLD, SyscallTable.STANDARD))}); ask the rights holder to "
         "accept them by name, or the operator to approve an image for the table strict"
     )
+    ENOUGH_UNDER_WAY = (
+        "its author has as many jobs under way as one person may have; it starts when one of them is "
+        "released or cancelled, and nothing is charged until then"
+    )
     WORKERS_LOST = "the platform's workers failed repeatedly; ask the operator"
 
 

@@ -1,4 +1,5 @@
-"""Releases whose public time is near: whoever would be busy then leaves other work for later."""
+"""What is to come at public times: releases that are near, for which other work is left for later, and the
+slots that jobs hold until they are due."""
 
 from __future__ import annotations
 
@@ -6,7 +7,9 @@ from datetime import datetime, timedelta
 
 import sqlalchemy as sa
 
+from domain.job import Job
 from domain.states import JobState
+from store import jobs as on_record
 from store.tables import jobs
 
 
@@ -16,3 +19,33 @@ def next_release(connection: sa.Connection, *, now: datetime, within_s: float) -
     query = sa.select(sa.func.max(jobs.c.publish_at)).where(jobs.c.state == JobState.RUNNING, near)
     found: datetime | None = connection.execute(query).scalar_one()
     return found
+
+
+def holding_slots(connection: sa.Connection, *, now: datetime) -> list[Job]:
+    """The jobs that have slots until they are due, in the order in which they were charged. One that ended as
+    ERRORED is among them: why it ended can depend on data, which must move nobody's time."""
+    failed = sa.and_(jobs.c.state == JobState.ERRORED, jobs.c.due_at > now)
+    query = sa.select(jobs.c.id).where(sa.or_(jobs.c.state == JobState.RUNNING, failed))
+    query = query.where(jobs.c.charged_at.is_not(None)).order_by(jobs.c.charged_at, jobs.c.id)
+    return [on_record.get(connection, job_id) for job_id in connection.execute(query).scalars()]
+
+
+def was_cancelled_before_due(connection: sa.Connection, *, now: datetime) -> bool:
+    """Whether somebody has cancelled a job that others may have been told to wait for."""
+    cancelled = sa.and_(jobs.c.state == JobState.CANCELLED, jobs.c.due_at > now)
+    return connection.execute(sa.select(jobs.c.id).where(cancelled).limit(1)).first() is not None
+
+
+def move_due(connection: sa.Connection, job: Job, due_at: datetime) -> bool:
+    """Of a job that runs, to an earlier time; a release that waits for its time in time goes with it."""
+    if job.state is not JobState.RUNNING or job.due_at is None or due_at >= job.due_at:
+        return False
+    connection.execute(
+        sa.update(jobs)
+        .where(jobs.c.id == job.id)
+        .values(
+            due_at=due_at,
+            publish_at=sa.case((jobs.c.publish_at == job.due_at, due_at), else_=jobs.c.publish_at),
+        )
+    )
+    return True

@@ -55,6 +55,8 @@ class WorkerSettings(BaseSettings):
     slots: int = Field(default_factory=lambda: os.cpu_count() or 1, ge=1, le=10_000)
     # hosts on which a job may count whose runs are alone on theirs: as public, and one run at a time on each
     hosts: int = Field(1, ge=1, le=10_000)
+    # charged jobs of one user that have not ended: as public; default: 4, or as many as there are slots
+    running_jobs: int | None = Field(None, ge=1, le=100_000)
     # the first slot of this worker on its host: two workers on one host need disjoint ranges
     first_slot: int = Field(0, ge=0, le=10_000)
     late_tick_s: float = Field(60, gt=0)
@@ -89,6 +91,11 @@ class WorkerSettings(BaseSettings):
                 "walls and leaves fewer channels, or docker where `dpgate doctor` finds that none starts"
             )
         return name
+
+    @property
+    def most_running(self) -> int:
+        """Jobs of one user under way at once."""
+        return self.running_jobs or max(4, self.slots)
 
     @property
     def name(self) -> str:

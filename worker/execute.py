@@ -45,6 +45,8 @@ def execute(zone: WorkerZone, job_id: str) -> None:
     job = claim(zone, job_id)
     if job is None:
         return
+    if job.id != job_id:
+        zone.messages.run_job(job_id)  # it was somebody else's turn: this one comes behind
     reason = prepare(zone, job)
     if reason is not None:
         put_back(zone, job, reason)

@@ -17,7 +17,7 @@ from domain.release import Release
 from domain.schedule import coarse_time, padded_time
 from domain.states import Actor, JobState
 from domain.twin_request import TwinRequest
-from store import datasets, job_notices, jobs, ledger, releases, runs, twins
+from store import datasets, job_notices, jobs, ledger, line, releases, runs, twins
 from store.sealing import open_sealed
 from worker import drawing
 from worker.certificate import certify
@@ -59,6 +59,9 @@ def publish(zone: WorkerZone, job_id: str) -> None:
                 twins.announce(connection, dataset, now=zone.now())
         else:
             job_notices.tell_reviewers(connection, NoticeKind.RELEASE_WAITS, job, dataset, zone.now())
+        waits = line.waiting_of(connection, job.author)
+    if waits is not None:
+        zone.messages.run_job(waits)  # it may have waited for this one's end
 
 
 def begin(zone: WorkerZone, job_id: str) -> bool:

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import logging
-import math
-from collections.abc import Iterable
-from datetime import UTC, datetime
 
 from domain.dataset import Dataset
 from domain.image import SyscallTable
 from domain.isolation import Isolation
 from domain.job import Job, JobRequest, Reason
-from domain.schedule import Busy, Schedule, begins_at
 from domain.states import Actor, JobState
-from store import apart, datasets, images, jobs, runs, turn, workers
+from store import apart, coming, datasets, images, jobs, line, runs, turn, workers
+from worker.due import due_time, schedule_of
 from worker.neighbours import why_not_beside
 from worker.readiness import FINAL, refusal
 from worker.sandbox.choice import counts_all_memory
@@ -23,18 +20,24 @@ log = logging.getLogger(__name__)
 
 
 def claim(zone: WorkerZone, job_id: str) -> Job | None:
-    """QUEUED -> PREPARING, for exactly one worker. A worker that drains leaves it to the sweep of another;
-    while a rehearsal runs, it waits for that one's end."""
+    """QUEUED -> PREPARING, for exactly one worker: this job, or one of somebody whose turn it is. A worker
+    that drains leaves it to the sweep of another; while a rehearsal runs, it waits for that one's end."""
     with zone.database.transaction() as connection:
         if workers.drain_asked(connection, zone.settings.name) or not apart.may_start_job(connection):
             return None
-        moved = jobs.move(
-            connection, job_id, JobState.QUEUED, JobState.PREPARING, actor=Actor.WORKER, now=zone.now()
-        )
-        if not moved:
+        chosen = line.next_to_claim(connection, job_id, most=zone.settings.most_running)
+        if chosen is None or not jobs.move(
+            connection,
+            chosen,
+            JobState.QUEUED,
+            JobState.PREPARING,
+            actor=Actor.WORKER,
+            now=zone.now(),
+            reason=None,
+        ):
             return None
-        jobs.count_attempt(connection, job_id)
-        return jobs.get(connection, job_id)
+        jobs.count_attempt(connection, chosen)
+        return jobs.get(connection, chosen)
 
 
 def prepare(zone: WorkerZone, job: Job) -> Reason | None:
@@ -93,19 +96,8 @@ def charge(zone: WorkerZone, job: Job) -> bool:
         turn.take(connection)  # of two charges at once, the second sees the first
         dataset = datasets.of_job(connection, job)
         now = zone.now()
-        alone = dataset.declaration.policy.isolation is Isolation.EXCLUSIVE
-        slots = min(zone.settings.hosts, zone.settings.slots) if alone else zone.settings.slots
-        schedule = job.request.schedule(dataset.declaration, slots=slots)
-        before = [
-            jobs.get(connection, each)
-            for each in jobs.in_state(connection, JobState.RUNNING, now=now, for_s=0)
-        ]
-        begins = begins_at(
-            now=now.timestamp(),
-            busy=_busy(zone, [(each, datasets.of_job(connection, each)) for each in before]),
-            slots=_taken(zone, dataset, schedule),
-            capacity=zone.settings.slots,
-        )
+        schedule = schedule_of(zone, job, dataset)
+        before = coming.holding_slots(connection, now=now)
         charged = jobs.move(
             connection,
             job.id,
@@ -117,28 +109,11 @@ def charge(zone: WorkerZone, job: Job) -> bool:
             reason=None,
             slots=schedule.slots,
             charged_at=now,
-            due_at=datetime.fromtimestamp(begins + schedule.visible_after_s, UTC),
+            due_at=due_time(zone, connection, job, before, now=now),
         )
         if charged:
             runs.plan(connection, job_id=job.id, count=schedule.chunks)
         return charged
-
-
-def _busy(zone: WorkerZone, running: Iterable[tuple[Job, Dataset]]) -> list[Busy]:
-    found = []
-    for job, dataset in running:
-        assert job.due_at is not None
-        schedule = job.request.schedule(dataset.declaration, slots=job.slots or zone.settings.slots)
-        found.append(Busy(job.due_at.timestamp(), _taken(zone, dataset, schedule)))
-    return found
-
-
-def _taken(zone: WorkerZone, dataset: Dataset, schedule: Schedule) -> int:
-    """Of the platform's slots. Runs that are alone on their host take all of that."""
-    settings = zone.settings
-    is_alone = dataset.declaration.policy.isolation is Isolation.EXCLUSIVE
-    of_a_run = math.ceil(settings.slots / min(settings.hosts, settings.slots)) if is_alone else 1
-    return min(settings.slots, schedule.width * of_a_run)
 
 
 def send(zone: WorkerZone, job: Job) -> None:

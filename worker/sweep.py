@@ -12,6 +12,7 @@ from domain.job import Reason
 from domain.states import Actor, JobState
 from store import datasets, jobs, runs, scrambled_files
 from worker.announce import announce_images
+from worker.due import recount
 from worker.failure import without_its_text
 from worker.importing import remove_settled_deliveries
 from worker.profile.route import forget_profiles, mend_profiles
@@ -31,6 +32,7 @@ def sweep(zone: WorkerZone) -> None:
         resend_queued,
         mend_preparing,
         mend_running,
+        recount,
         mend_aggregating,
         mend_rehearsals,
         mend_profiles,

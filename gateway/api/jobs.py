@@ -76,7 +76,7 @@ class JobView(BaseModel):
         "pipeline runs"
     )
     answered_by: str | None = Field(description="The job whose release answers this identical question, free")
-    reason: str | None = Field(description="Why the platform could not run it, if so")
+    reason: str | None = Field(description="Why the platform could not run it, or lets it wait, if so")
     may_become: list[JobState] = Field(description="What this user may move it to")
 
     @classmethod

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
 from zones import Bench, given_heights, submit
 
-from domain.job import Job
+from domain.job import Job, Reason
 from domain.schedule import QUEUEING_S
-from store import datasets
+from domain.states import Actor, JobState
+from store import datasets, jobs
 from worker import chunk as chunks
 from worker import time_grid
 from worker.chunk import claim_chunk
 from worker.collect import collect, unpack
 from worker.execute import execute, execute_chunk
+from worker.sweep import sweep
 
 SLOW = 1
 
@@ -92,3 +94,60 @@ def test_no_chunk_is_begun_just_before_a_release(sqlite_bench: Bench) -> None:
     sqlite_bench.deliver((*published[:2], 0.5))
     execute_chunk(sqlite_bench.zone, second.id, 0)
     assert [kind for kind, *_ in sqlite_bench.sent.take()] == ["publish"]
+
+
+def ended(bench: Bench, job_id: str, state: JobState, actor: Actor) -> None:
+    with bench.zone.database.transaction() as connection:
+        assert jobs.move(connection, job_id, JobState.RUNNING, state, actor=actor, now=bench.zone.now())
+
+
+def two_of_whom_the_second_waits(bench: Bench) -> tuple[Job, Job, float]:
+    """And the seconds of a schedule."""
+    given_heights(bench, policy={"isolation": "exclusive"})
+    (first, _), (second, second_s) = charged(bench), charged(bench)
+    return first, second, second_s
+
+
+def test_who_waits_for_a_job_that_is_cancelled_is_due_earlier(sqlite_bench: Bench) -> None:
+    first, second, second_s = two_of_whom_the_second_waits(sqlite_bench)
+    ended(sqlite_bench, first.id, JobState.CANCELLED, Actor.DATA_USER)
+    sweep(sqlite_bench.zone)
+    due = sqlite_bench.job(second.id).due_at
+    assert due
+    assert second.due_at
+    assert due < second.due_at
+    assert (due - sqlite_bench.zone.now()).total_seconds() == pytest.approx(second_s + QUEUEING_S, abs=1)
+    sqlite_bench.clock.forward(1)
+    sweep(sqlite_bench.zone)
+    assert sqlite_bench.job(second.id).due_at == due
+
+
+def test_how_runs_went_makes_nobody_earlier(sqlite_bench: Bench) -> None:
+    """That a job ended as ERRORED can depend on data."""
+    first, second, _ = two_of_whom_the_second_waits(sqlite_bench)
+    ended(sqlite_bench, first.id, JobState.ERRORED, Actor.SWEEP)
+    sweep(sqlite_bench.zone)
+    assert sqlite_bench.job(second.id).due_at == second.due_at
+    third, _ = charged(sqlite_bench)
+    ended(sqlite_bench, third.id, JobState.CANCELLED, Actor.DATA_USER)
+    sweep(sqlite_bench.zone)
+    assert sqlite_bench.job(second.id).due_at == second.due_at
+
+
+def test_a_user_has_no_more_than_so_many_jobs_under_way(sqlite_bench: Bench) -> None:
+    bench = replace(
+        sqlite_bench,
+        zone=replace(
+            sqlite_bench.zone, settings=sqlite_bench.zone.settings.model_copy(update={"running_jobs": 1})
+        ),
+    )
+    given_heights(bench, policy={"isolation": "exclusive"})
+    first, _ = charged(bench)
+    second = submit(bench, epsilon="1", wall_s=0.5)
+    execute(bench.zone, second)
+    waits = bench.job(second)
+    assert (waits.state, waits.reason, waits.charged_at) == (JobState.QUEUED, Reason.ENOUGH_UNDER_WAY, None)
+    ended(bench, first.id, JobState.CANCELLED, Actor.DATA_USER)
+    execute(bench.zone, waits.id)
+    now = bench.job(waits.id)
+    assert (now.state, now.reason) == (JobState.RUNNING, None)
