@@ -17,7 +17,9 @@ from domain.operation import LEAST_FREE_MIB, is_full
 from dpgate.embedded.home import Home
 from dpgate.embedded.redis_binary import find_redis_server
 from dpgate.errors import DpgateError
+from store.doors import doors_of_host
 from store.reports import keep_report
+from worker.host_turns import this_host
 from worker.sandbox.choice import open_sandbox
 from worker.sandbox.core.images import HostImage
 from worker.sandbox.core.scratch import default_scratch_root
@@ -108,6 +110,7 @@ class Backend:
     images_in_memory_mib: int | None = None
     scratch_folder: Path = field(default_factory=default_scratch_root)
     allow_disk_scratch: bool = False
+    least_free_mib: int = LEAST_FREE_MIB
 
 
 def diagnose(
@@ -129,7 +132,9 @@ def diagnose(
     slots = slots or os.cpu_count() or 1
     backend = replace(backend, slots=slots)
     places = [backend.scratch_folder] if home is None else [home.root, backend.scratch_folder]
-    room = [_room(place) for place in places]
+    room = [_room(place, backend.least_free_mib) for place in places]
+    if home is not None and home.database.exists():
+        room.append(_doors(home))
     try:
         image = describe(python_env)
     except SandboxUnavailable as error:
@@ -233,7 +238,19 @@ def _redis() -> Feature:
         return _feature("redis-server", present=False, detail=str(error))
 
 
-def _room(place: Path) -> Feature:
+def _doors(home: Home) -> Feature:
+    """Of this host's workers on record. Advised: they start all the same, and hold runs back."""
+    found = doors_of_host(home.database_url, host=this_host())
+    is_one = found is not None and len(set(found.values())) <= 1
+    if found is None:
+        detail = f"the platform in {home.root} does not say which workers it has"
+    else:
+        detail = f"{' and '.join(sorted(found)) or 'no worker'} of the platform in {home.root}"
+    fix = "start all workers of this host again, as one user and with one DPGATE_SCRATCH_FOLDER"
+    return Feature("one door for all runs of this host", None, is_one, detail, fix=fix)
+
+
+def _room(place: Path, least_mib: int) -> Feature:
     """Where nothing is yet, of the folder in which it would be made. Advised: what lies there can be removed
     while the platform is up, and by it."""
     there = next(folder for folder in (place.absolute(), *place.absolute().parents) if folder.is_dir())
@@ -241,9 +258,9 @@ def _room(place: Path) -> Feature:
     return Feature(
         f"room in {place}",
         None,
-        present=not is_full(free=free, least_mib=LEAST_FREE_MIB),
+        present=not is_full(free=free, least_mib=least_mib),
         detail=f"{free >> 20} MiB are left",
-        fix=f"free some, to have {LEAST_FREE_MIB} MiB at least, or take a larger disk",
+        fix=f"free some, to have {least_mib} MiB at least, or take a larger disk",
     )
 
 

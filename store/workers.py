@@ -112,10 +112,8 @@ def announce(connection: sa.Connection, presence: Presence, *, now: datetime, sk
     if not insert_once(connection, workers, {**values, "drain_ends": False}):
         _set_aside(connection, presence, now)
         connection.execute(sa.update(workers).where(workers.c.name == presence.name).values(values))
-    long_ago = now - FORGOTTEN_AFTER
-    connection.execute(
-        sa.delete(workers).where(workers.c.seen_at < long_ago, workers.c.drain_asked_at.is_(None))
-    )
+    is_old = ~workers.c.seen_at.between(now - FORGOTTEN_AFTER, now + FORGOTTEN_AFTER)
+    connection.execute(sa.delete(workers).where(is_old, workers.c.drain_asked_at.is_(None)))
 
 
 def beat(
@@ -292,7 +290,7 @@ def _worker(row: sa.Row[Any], now: datetime) -> Worker:
 def _state(row: sa.Row[Any], unseen: timedelta) -> WorkerState:
     if row.ended_at is not None:
         return WorkerState.ENDED
-    if unseen > LOST_AFTER:
+    if abs(unseen) > LOST_AFTER:  # also of a clock that went back: its next beat is in time again
         return WorkerState.LOST
     if row.drain_asked_at is None:
         return WorkerState.LIVE

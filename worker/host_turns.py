@@ -42,10 +42,15 @@ class Place:
 
 def place_of(root: Path) -> Place:
     """The door is made if it is not there. Raises OSError."""
-    boot = Path("/proc/sys/kernel/random/boot_id").read_bytes().strip()
     with _opened(root / _DOOR) as door:
         found = os.fstat(door)
-    return Place(hashlib.sha256(b"dpgate host " + boot).hexdigest(), f"{found.st_dev}:{found.st_ino}")
+    return Place(this_host(), f"{found.st_dev}:{found.st_ino}")
+
+
+def this_host() -> str:
+    """As workers name it on record."""
+    boot = Path("/proc/sys/kernel/random/boot_id").read_bytes().strip()
+    return hashlib.sha256(b"dpgate host " + boot).hexdigest()
 
 
 @dataclass(frozen=True)

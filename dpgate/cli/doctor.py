@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from domain.operation import LEAST_FREE_MIB
 from dpgate.cli.exit_codes import ExitCode
 from dpgate.cli.hosting import HomeOption, Isolation, IsolationProfile, PythonEnv, home_of, say_unless
 from dpgate.cli.output import Json, err, out, plain, print_json, print_table
@@ -44,6 +45,9 @@ def doctor(
     docker_runtime: Annotated[
         str, typer.Option(help="One that the daemon knows.", envvar="DPGATE_DOCKER_RUNTIME")
     ] = "runc",
+    least_free_mib: Annotated[
+        int, typer.Option(min=0, help="With less room a disk is full.", envvar="DPGATE_LEAST_FREE_MIB")
+    ] = LEAST_FREE_MIB,
     python_env: PythonEnv = None,
     home: HomeOption = None,
     as_json: Json = False,
@@ -56,7 +60,9 @@ def doctor(
         refuse_elsewhere(sandbox)
     found = diagnose(
         isolation,
-        backend=Backend(sandbox, docker_socket, docker_keeper_image, docker_runtime),
+        backend=Backend(
+            sandbox, docker_socket, docker_keeper_image, docker_runtime, least_free_mib=least_free_mib
+        ),
         python_env=python_env,
         slots=slots,
         battery=battery,

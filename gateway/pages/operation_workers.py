@@ -82,6 +82,11 @@ def decide_worker(worker: WorkerName, form: CheckedForm, user: Operator, databas
 def sentence(worker: Worker, now: datetime) -> str:
     """What the state of this worker means, and what to do."""
     unseen = now - worker.seen_at
+    if worker.state is WorkerState.LOST and unseen < timedelta():
+        return (
+            f"Last seen {_long(-unseen)} after now: the database's clock went back since, and it has not been"
+            " seen again. What it had in hand is taken up by others."
+        )
     if worker.state is WorkerState.LOST:
         return (
             f"Not seen for {_long(unseen)}. Its process ended, or it does not reach the database or Redis."

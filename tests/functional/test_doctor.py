@@ -87,6 +87,13 @@ def test_people_read_words(shell: Terminal) -> None:
     assert "This host has what profile standard needs." in answer.out
 
 
+def test_what_counts_as_a_full_disk_is_a_setting(tmp_path: Path) -> None:
+    for least_mib, has_room in ((0, True), (2**40, False)):
+        answer = in_conditions(f"export DPGATE_LEAST_FREE_MIB={least_mib}", tmp_path)
+        rows = [row for row in answer.json["features"] if row["name"].startswith("room in ")]
+        assert {row["present"] for row in rows} == {has_room}
+
+
 def test_user_namespaces_are_off(tmp_path: Path, own_users: list[str]) -> None:
     off = "echo 0 > /proc/sys/user/max_user_namespaces"
     answer = in_conditions(off, tmp_path, inside=own_users)

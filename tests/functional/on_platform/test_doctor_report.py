@@ -24,6 +24,12 @@ def test_this_host_isolates(here: Answer) -> None:
     }
 
 
+def test_the_workers_of_this_host_have_one_door(one_platform: Platform, here: Answer) -> None:
+    (row,) = [row for row in here.json["features"] if row["name"] == "one door for all runs of this host"]
+    assert row["present"]
+    assert "no worker" not in row["detail"]
+
+
 def test_the_quick_battery_ran_and_nothing_got_through(here: Answer) -> None:
     battery = here.json["battery"]
     assert battery["counts"].get("passed", 0) >= 10

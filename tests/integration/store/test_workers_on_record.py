@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
 
@@ -15,6 +16,8 @@ from domain.operation import BEAT_S, FORGOTTEN_AFTER, LOST_AFTER, MOST_SKEW_S, W
 from domain.states import JobState
 from store import workers
 from store.clock import ahead_s, database_time
+from store.database import Database
+from store.doors import doors_of_host
 from store.tables import audit_events, datasets
 from store.workers import Presence
 
@@ -49,6 +52,9 @@ def test_it_is_there_until_it_was_not_seen_for_two_minutes(connection):
         connection, name="host-0", start="first", kinds={WorkKind.JOBS}, now=NOW + LOST_AFTER, skew_s=0
     )
     assert state(connection, after=LOST_AFTER + MOMENT) is WorkerState.LIVE
+    # and while a clock that has gone back shows an earlier time, no longer either
+    assert state(connection, after=timedelta()) is WorkerState.LIVE
+    assert state(connection, after=-MOMENT) is WorkerState.LOST
     # two beats may be missed
     assert 3 * timedelta(seconds=BEAT_S) < LOST_AFTER
     found = workers.get(connection, "host-0", now=NOW)
@@ -134,3 +140,25 @@ def test_clocks_are_compared_with_the_databases(connection):
     assert not found.is_off(0)
     assert found.is_off(MOST_SKEW_S + 1)
     assert not replace(found, skew_s=MOST_SKEW_S + 1).is_off(MOST_SKEW_S + 1)
+
+
+def test_one_from_the_future_is_forgotten_like_one_from_long_ago(connection):
+    ahead = replace(PRESENCE, name="ahead", start="ahead")
+    workers.announce(connection, ahead, now=NOW + FORGOTTEN_AFTER + MOMENT, skew_s=0)
+    assert workers.get(connection, "ahead", now=NOW).state is WorkerState.LOST
+    workers.announce(connection, replace(PRESENCE, name="third", start="third"), now=NOW, skew_s=0)
+    assert "ahead" not in [worker.name for worker in workers.listed(connection, now=NOW)]
+
+
+def test_the_doors_of_a_host_as_somebody_outside_reads_them(sqlite_url):
+    with closing(Database(sqlite_url)) as database, database.transaction() as connection:
+        now = database_time(connection)
+        for name, host, door in (("one", "here", "a"), ("two", "here", "b"), ("three", "there", "c")):
+            presence = replace(PRESENCE, name=name, start=name, host=host, door=door)
+            workers.announce(connection, presence, now=now, skew_s=0)
+    assert doors_of_host(sqlite_url, host="here") == {"one": "a", "two": "b"}
+    assert doors_of_host(sqlite_url, host="nowhere") == {}
+
+
+def test_a_database_that_says_nothing_has_no_doors(tmp_path):
+    assert doors_of_host(f"sqlite:///{tmp_path}/nothing.sqlite", host="here") is None
