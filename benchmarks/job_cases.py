@@ -66,15 +66,15 @@ def heights(*, step_s: float) -> Case:
     )
 
 
-def big_table(work: Path) -> Case:
-    """100,000 rows, 5 columns, 1,000 blocks."""
+def big_table(work: Path, *, people: int = PEOPLE, block_size: int = 100) -> Case:
+    """A row of 5 columns for each person; 100,000 people in 1,000 blocks unless asked otherwise."""
     data = work / "people"
     data.mkdir()
     draw = random.Random(7)
     with (data / "people.csv").open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(["id", "age", "income", "height", "region"])
-        for number in range(PEOPLE):
+        for number in range(people):
             person = [f"p{number}", draw.randrange(100), draw.randrange(90_000), draw.randrange(150, 200)]
             writer.writerow([*person, draw.choice("nesw")])
     number = {"kind": "integer", "lower": 0, "upper": 100_000}
@@ -87,7 +87,7 @@ def big_table(work: Path) -> Case:
             "name": "people",
             "title": "Generated",
             "privacy_unit": {"table": "people.csv", "column": "id"},
-            "nominal_size": PEOPLE,
+            "nominal_size": people,
             "tables": [{"path": "people.csv", "columns": columns}],
             "budget_epsilon": "100",
             "policy": {
@@ -103,10 +103,10 @@ def big_table(work: Path) -> Case:
     shape = {"files": [{"file": "result.tsv", "rows": [[None, None]]}]}
     script = work / "script.py"
     script.write_text(SCRIPT)
-    request = _request("people", SCRIPT.encode(), output, shape, ("group",), block_size=100)
-    return Case(
-        "100,000 rows, k=1,000", request, 1000, declared, data, [str(script)], ("group",), "people.csv", "id"
-    )
+    request = _request("people", SCRIPT.encode(), output, shape, ("group",), block_size=block_size)
+    blocks = people // block_size
+    title = f"{people:,} rows, k={blocks:,}"
+    return Case(title, request, blocks, declared, data, [str(script)], ("group",), "people.csv", "id")
 
 
 def _request(

@@ -1,9 +1,10 @@
 """End to end: from submit to release on the real embedded stack, against plain subprocesses on its blocks.
 
-    python benchmarks/jobs.py [--quick]
+    python benchmarks/jobs.py [--quick] [--alone 32000]
 
 The plain side runs the same pipeline once per block with subprocess.run, without any isolation, one after the
-other and two at a time. Coarse timing: padded jobs take the time that is computed in advance.
+other and two at a time. Coarse timing: padded jobs take the time that is computed in advance. With --alone
+only the platform's side is measured, of so many people in blocks of one.
 """
 
 from __future__ import annotations
@@ -48,6 +49,8 @@ from worker.sealed_source import SealedSource
 from worker.stage import cut, open_people
 from worker.zone import WorkerZone, open_zone
 
+LONGEST_S = 3600.0
+
 
 def release_s(client: Client, request: dict[str, Any]) -> float:
     """Seconds from submit to a release that can be read."""
@@ -58,7 +61,7 @@ def ask(client: Client, request: dict[str, Any]) -> tuple[str, float]:
     manifest = {**request["pipeline"]["manifest"], "name": f"b-{uuid.uuid4().hex[:12]}"}
     asked = {**request, "pipeline": {**request["pipeline"], "manifest": manifest}}
     started = time.monotonic()
-    job = client.submit(asked).wait(timeout_s=600, poll_s=0.05)
+    job = client.submit(asked).wait(timeout_s=LONGEST_S, poll_s=0.05)
     taken = time.monotonic() - started
     if job.state != "RELEASED":
         raise RuntimeError(f"{job.state}: {job.reason}")
@@ -185,11 +188,24 @@ def report(stack: Stack, holder: Client, researcher: Client, case: Case, work: P
         print(f"    {what:<28} {seconds * 1000:8.1f} ms")
 
 
-def main(*, quick: bool) -> None:
+def alone(stack: Stack, holder: Client, researcher: Client, work: Path, *, people: int) -> None:
+    """A run for each person, and where the time of them went."""
+    case = big_table(work, people=people, block_size=1)
+    add_dataset(holder, case.data, case.declaration, deliveries=stack.home.deliveries)
+    job_id, taken = ask(researcher, case.request)
+    print(f"\n{case.title}: submit to release {taken:.1f} s, {people / taken:.0f} runs/s")
+    for what, seconds in [*phases(stack, job_id), *split(stack, case)]:
+        print(f"    {what:<28} {seconds * 1000:10.1f} ms")
+
+
+def main(*, quick: bool, people_alone: int | None) -> None:
     work = Path(tempfile.mkdtemp(prefix="dpgate-bench-"))
     print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.2f}")
     try:
         with platform(work) as (stack, holder, researcher):
+            if people_alone:
+                alone(stack, holder, researcher, work, people=people_alone)
+                return
             small, tiny = heights(step_s=0.2), heights(step_s=0.05)
             report(stack, holder, researcher, small, work, times=3)
             add_dataset(holder, tiny.data, tiny.declaration, deliveries=stack.home.deliveries)
@@ -207,4 +223,6 @@ def main(*, quick: bool) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="without the large table")
-    main(quick=parser.parse_args().quick)
+    parser.add_argument("--alone", type=int, help="so many people, each in a block of their own")
+    arguments = parser.parse_args()
+    main(quick=arguments.quick, people_alone=arguments.alone)
