@@ -49,9 +49,10 @@ class SampleAggregate(SampleParameters):
     removing one person. Proof. Take data sets D and D' = D + {i}, and the coupling of their blocks in the
     theorem of `partition.assign_blocks`. Fix a coupled pair of partitions, and the pipeline's own coins run
     by run. The contents of at most one block of each repeat differ, as C, l and r do not depend on the data.
-    Isolation makes a run a function of its block alone, so all
-    but r runs give the same in D and D', whereas those r are arbitrary: failed or any point of the grids. A
-    failure changes nothing in this, as the default is a point of the grids that does not depend on data.
+    Whoever fails at a participant level is taken out of their block, which looks at one person alone.
+    Isolation makes a run a function of its block alone, so all but r runs give the same in D and D', whereas
+    those r are arbitrary: failed or any point of the grids. A failure changes nothing in this, as the
+    default is a point of the grids that does not depend on data.
       Mean: the sums over D and D' differ by at most r K_k, and for every integer s the probability of
       sum + Z = s changes by at most exp(r K_k / (r K_k / e_k)) = e^(e_k), by the triangle inequality.
       Joint means: the vector of their sums moves by one within the box |s_k| <= r K_k, so the probability of

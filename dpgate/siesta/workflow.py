@@ -157,7 +157,7 @@ def _begin(
             "nominal size": known.nominal_size,
             "shape": None if known.shape is None else known.shape.model_dump(mode="json"),
             "key": key,
-            "way into blocks": DEALING,
+            **({"way into blocks": DEALING} if isinstance(study.choice, SampleAggregateRequest) else {}),
         }
     )
     return inputs

@@ -127,7 +127,7 @@ def test_a_release_of_a_pipeline_agrees_with_its_own_parameters(
             found = found_in(release)
             assert found.differs == []
             assert check_release(release.model_dump(mode="json"), public_key_pem(KEY))
-            assert {"cost", "shares of epsilon", "number of blocks"} <= set(found.agrees)
+            assert {"cost", "shares of epsilon", "number of blocks", "number of slots"} <= set(found.agrees)
             if chosen.get("aggregator", "clipped_mean") == "clipped_mean":
                 assert {"v1: noise scale", "v1: interval of the noise"} <= set(found.agrees)
             if chosen.get("count_failures"):
@@ -233,6 +233,7 @@ def test_a_mechanism_that_states_too_little_differs(
         (("mechanism", "chosen", "epsilon"), "0.25"),
         (("mechanism", "chosen", "block_size"), 20),
         (("mechanism", "nominalSize"), 30),
+        (("mechanism", "parameters", "people"), 61),
         (("mechanism", "parameters", "repeats"), 2),
         (("mechanism", "parameters", "weights"), [1, 2]),
         (("mechanism", "chosen", "weights"), {"v1": 2}),
@@ -423,3 +424,11 @@ def test_it_runs_by_itself(tmp_path: Path) -> None:
     (tmp_path / "release.json").write_text(json.dumps(release))
     ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (ended.returncode, "does not fit" in ended.stdout) == (1, True)
+
+
+def test_a_release_of_before_people_were_dealt_still_agrees() -> None:
+    statement = opened(of_pipeline(pipeline_request()).certificate)
+    del statement["predicate"]["mechanism"]["parameters"]["people"]
+    found = recompute(statement)
+    assert not found.differs
+    assert "number of slots" not in found.agrees
