@@ -136,7 +136,7 @@ def job_request(content: DraftContent, rehearsal: Rehearsal, *, version: int) ->
 def _mechanism(content: DraftContent) -> Any:
     """Drafts from before there was a choice of noise for several values mean Laplace noise."""
     kept = content.mechanism
-    is_old = isinstance(kept, Mapping) and kept.get("name") == "sample_aggregate" and "noise" not in kept
+    is_old = kept.get("name") == "sample_aggregate" and "noise" not in kept
     return {**kept, "noise": "laplace"} if is_old else kept
 
 

@@ -77,7 +77,7 @@ def choices(chosen: Mapping[str, Any]) -> list[tuple[str, str]]:
     pairs = [
         (
             _CHOICES.get(name, name.replace("_", " ").capitalize()),
-            _AUTO[name] if value == "auto" else _text(value),
+            _AUTO[name] if value == "auto" and name in _AUTO else _text(value),
         )
         for name, value in chosen.items()
     ]
