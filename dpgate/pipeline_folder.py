@@ -72,6 +72,10 @@ class TwinRuns(Model):
         )
 
 
+def _is_plain_sum(accounting: Accounting) -> bool:
+    return accounting is Accounting.PURE_SUM
+
+
 class Lock(Model):
     """What the run on the twin fixed: which pipeline ran, on which twin, and the shape of its output."""
 
@@ -82,8 +86,8 @@ class Lock(Model):
     block_size: Annotated[Whole, Field(ge=1)]
     nominal_size: Annotated[Whole, Field(ge=1)]
     max_micro_epsilon: Annotated[Whole, Field(ge=1)]
-    # locks of before do not say it, and no platform then had joint noise
-    accounting: Accounting = Accounting.PURE_SUM
+    # left out where it is the plain sum, as from before noise auto looked at it
+    accounting: Annotated[Accounting, Field(exclude_if=_is_plain_sum)] = Accounting.PURE_SUM
     shape: Shape
     twin_numbers: tuple[float, ...]
     twin_runs: tuple[TwinRuns, ...]

@@ -78,6 +78,13 @@ def test_replays_follow_the_law_of_the_release(answers, others):
     check_same_distribution(replayed, releases(mechanism, answers))
 
 
+def test_replays_of_joint_noise_follow_the_law_of_the_release():
+    mechanism = SampleAggregate((GRID,) * 3, blocks=20, micro_epsilon=1_500_000, noise="joint")
+    three = [None if answer is None else answer * 3 for answer in ANSWERS]
+    replayed = replay(mechanism, as_they_are(three), keystream=STREAM)
+    check_same_distribution(replayed, releases(mechanism, three))
+
+
 @pytest.mark.parametrize("aggregator", ["clipped_mean", "median"])
 def test_replayed_sampling_intervals_follow_the_law_of_the_release(aggregator):
     mechanism = SampleAggregate(

@@ -128,7 +128,7 @@ def test_noise_of_a_preview_is_in_units_of_the_sum():
     assert np.abs(drawn).mean() == pytest.approx(float(aggregate.noise_scale(1)), rel=0.12)
 
 
-@pytest.mark.parametrize("parameters", [{}, {"noise": "gaussian", "atto_delta": 10**12}])
+@pytest.mark.parametrize("parameters", [{}, {"noise": "gaussian", "atto_delta": 10**12}, {"noise": "joint"}])
 def test_sampling_interval_of_equal_runs_is_that_of_the_noise(parameters):
     """Thirty equal outputs have equal quartiles at this epsilon, so nothing but the noise is left."""
     aggregate = SampleAggregate(
