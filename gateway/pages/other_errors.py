@@ -88,7 +88,10 @@ def _has_own_noise(typed: Mapping[str, str], rehearsal: Rehearsal) -> bool:
         return False
     if noise == "auto":
         return bool(typed.get("delta", "").strip())
-    return noise == "gaussian" or (noise in _PURE_NOISES and noise != rehearsal.preview.noise_kind)
+    # medians have no noise of this kind
+    is_of_means = typed.get("aggregator") != "median"
+    is_other_pure = noise in _PURE_NOISES and noise != rehearsal.preview.noise_kind
+    return noise == "gaussian" or (is_of_means and is_other_pure)
 
 
 def curve_of(found: Forecast, asked: Asked, declaration: Declaration, *, left: Fraction | None) -> Markup:
@@ -154,8 +157,10 @@ def _caption(asked: Asked, found: Forecast, ran: int) -> str:
     if isinstance(asked, StabilityRequest):
         return _STABILITY_WORDS
     if found.noise_kind != "gaussian":
-        return _REPLAYED_WORDS.format(kind=found.noise_kind)
-    return _GAUSSIAN_WORDS + ("" if asked.block_size == ran else estimated_from(ran))
+        words = _REPLAYED_WORDS.format(kind=found.noise_kind)
+    else:
+        words = _GAUSSIAN_WORDS
+    return words + ("" if asked.block_size == ran else estimated_from(ran))
 
 
 def _row(rung: Expected, *, is_chosen: bool) -> Row:

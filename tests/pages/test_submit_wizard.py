@@ -92,6 +92,17 @@ def test_a_redrawn_choice_and_five_other_draws_keep_what_was_typed(told: Wizard)
     assert 'value="0.5"' in told.look("mechanism").text, "nothing was kept"
 
 
+def test_noise_that_was_not_replayed_has_no_forecast_and_auto_has(told: Wizard):
+    fields = {"mechanism": "sample_aggregate", "epsilon": "0.2", "block_size": "10"}
+    auto = words(told.send("mechanism", action="redraw", noise="auto", **fields))
+    assert "At epsilon 0.2, expect the release of mean_age" in auto
+    assert "At epsilon 0.2, expect" in words(told.send("mechanism", action="redraw", noise="joint", **fields))
+    alone = words(told.send("mechanism", action="redraw", noise="laplace", **fields))
+    assert "There is no forecast with laplace noise: the rehearsal has replayed joint noise" in alone
+    saved = words(told.send("mechanism", action="redraw", noise="auto", delta="0.000001", **fields))
+    assert "With joint noise, which is narrower here than Gaussian noise and needs no delta" in saved
+
+
 def test_gaussian_noise_has_its_own_forecast(told: Wizard):
     fields = {"mechanism": "sample_aggregate", "epsilon": "0.5", "block_size": "10", "noise": "gaussian"}
     missing = words(told.send("mechanism", action="redraw", **fields))
