@@ -10,8 +10,7 @@ import logging
 import math
 from collections.abc import Sequence
 from datetime import UTC, datetime
-
-import sqlalchemy as sa
+from typing import Any
 
 from domain.dataset import Dataset
 from domain.isolation import Isolation
@@ -32,7 +31,7 @@ def schedule_of(zone: WorkerZone, job: Job, dataset: Dataset) -> Schedule:
 
 
 def due_time(
-    zone: WorkerZone, connection: sa.Connection, job: Job, before: Sequence[Job], *, now: datetime
+    zone: WorkerZone, connection: Any, job: Job, before: Sequence[Job], *, now: datetime
 ) -> datetime:
     """Of a job that begins when those before it are due and there are slots for it."""
     dataset = datasets.of_job(connection, job)

@@ -16,6 +16,13 @@ from worker.sandbox.protocol import Feature
 if TYPE_CHECKING:
     from dpgate.diagnosis import Diagnosis
 
+Deep = Annotated[
+    bool, typer.Option("--deep", help="Search for whatever one run can tell another: half an hour or more.")
+]
+LeastFree = Annotated[
+    int, typer.Option(min=0, help="With less room a disk is full.", envvar="DPGATE_LEAST_FREE_MIB")
+]
+
 
 def doctor(
     isolation: Isolation = IsolationProfile.STANDARD,
@@ -25,13 +32,7 @@ def doctor(
     battery: Annotated[
         bool, typer.Option(help="Run the quick part of the battery of hostile pipelines.")
     ] = True,
-    deep: Annotated[
-        bool,
-        typer.Option(
-            "--deep",
-            help="Search for whatever one run can tell another: half an hour or more.",
-        ),
-    ] = False,
+    deep: Deep = False,
     sandbox: Annotated[
         Literal["supervised", "docker"],
         typer.Option(help="How runs are isolated.", envvar="DPGATE_SANDBOX"),
@@ -45,9 +46,7 @@ def doctor(
     docker_runtime: Annotated[
         str, typer.Option(help="One that the daemon knows.", envvar="DPGATE_DOCKER_RUNTIME")
     ] = "runc",
-    least_free_mib: Annotated[
-        int, typer.Option(min=0, help="With less room a disk is full.", envvar="DPGATE_LEAST_FREE_MIB")
-    ] = LEAST_FREE_MIB,
+    least_free_mib: LeastFree = LEAST_FREE_MIB,
     python_env: PythonEnv = None,
     home: HomeOption = None,
     as_json: Json = False,
