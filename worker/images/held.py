@@ -77,6 +77,9 @@ class HeldImages:
         store = self._store()
         self._stored[digest] = image = store.get(digest)
         copy = self._memory.copy_of(image) if self._memory is not None else None
+        if copy is None and self._let_go_of_others(digest):
+            assert self._memory is not None
+            copy = self._memory.copy_of(image)
         if self._memory is None or copy is None:
             store.verify(image)
             return image
@@ -86,6 +89,21 @@ class HeldImages:
             self._memory.drop(image)
             raise
         return copy
+
+    def _let_go_of_others(self, digest: str) -> bool:
+        """Whether there were copies that this process held. It asks for an image between its runs, never
+        beside one, so none is in use here; what another process of the host holds stays.
+        """
+        if self._memory is None or self._memory.why_not() is not None:
+            return False
+        held = [
+            other
+            for other, image in self._verified.items()
+            if other != digest and self._memory.is_copy(image)
+        ]
+        for other in held:
+            self._forget(other)
+        return bool(held)
 
     def _store(self) -> ImageStore:
         if not self._folder.exists():

@@ -91,6 +91,21 @@ def test_there_are_no_more_copies_than_there_is_room_for(scratch, add):
     second.close()
 
 
+def test_an_image_that_is_needed_gets_the_room_of_one_that_is_not(scratch, add, host, open_folder):
+    images = [add(Recipe([layer(member(f"big{number}", os.urandom(BIG)))]).docker()) for number in (1, 2)]
+    most = BIG + 20 * FILE_OVERHEAD
+    one, other = (
+        HeldImages(host, open_folder / "store", ImagesInMemory(scratch, most_bytes=most)) for _ in range(2)
+    )
+    for image in (*images, images[0]):
+        assert one.get(image.digest).rootfs.is_relative_to(scratch)
+        assert [one.is_in_memory(each.digest) for each in images] == [each == image for each in images]
+    assert not other.get(images[1].digest).rootfs.is_relative_to(scratch), "what another process holds stays"
+    assert one.is_in_memory(images[0].digest)
+    one.close()
+    other.close()
+
+
 def test_what_the_dead_have_left_goes(image, memory, scratch):
     for name in (".unfinished", "0" * 64):
         shutil.copytree(image.rootfs, scratch / "images" / name, symlinks=True)
