@@ -10,9 +10,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from domain.budget import Accounting
 from domain.job import JobRequest
 from domain.mechanism import SampleAggregateRequest
-from domain.pipeline import OutputValue
+from domain.pipeline import Manifest, OutputValue
+from domain.schedule import RUN_OVERHEAD_S
 from privacy.sample_aggregate import SampleAggregate
 
 MOST_LOST = Fraction(1, 5)
@@ -20,6 +22,9 @@ MOST_LOST = Fraction(1, 5)
 
 MOST_NOISE = Fraction(1, 2)
 """Of the declared range: with more noise than this, 95 times in 100, the bounds alone say as much."""
+
+LONGEST_WAIT_S = 1800
+"""Nobody waits longer for a release without having been told."""
 
 Block = Sequence[float | None] | None
 """The numbers of one block of the twin; None for a run that failed."""
@@ -59,18 +64,54 @@ class Caution:
         return f"{self.problem} {self.fix}"
 
 
-def about_job(
-    asked: JobRequest, *, whole: Sequence[float], seen: BlocksSeen | None, nominal_size: int
-) -> tuple[Caution, ...]:
-    """What the twin says against this job; `seen` are blocks as large as the job's."""
-    found = about_runs(asked.values, whole=whole, seen=seen)
+@dataclass(frozen=True)
+class Twin:
+    """What is known of the data set and of the pipeline on its twin; `seen`: blocks as large as the job's."""
+
+    whole: Sequence[float]
+    seen: BlocksSeen | None
+    nominal_size: int
+    accounting: Accounting = Accounting.PURE_SUM
+    is_padded: bool = False
+
+
+def about_job(asked: JobRequest, twin: Twin) -> tuple[Caution, ...]:
+    """What the twin says against this job."""
+    found = about_runs(asked.values, whole=twin.whole, seen=twin.seen)
     if not isinstance(asked.mechanism, SampleAggregateRequest):
         return found
     try:
-        mechanism = asked.mechanism.build(asked.values, nominal_size=nominal_size)
+        mechanism = asked.mechanism.build(
+            asked.values, nominal_size=twin.nominal_size, accounting=twin.accounting
+        )
     except ValueError:  # refused where the job is checked, in the words for it
         return found
-    return found + about_noise(asked.values, mechanism)
+    found += about_noise(asked.values, mechanism)
+    if not twin.is_padded:
+        return found
+    manifest = asked.pipeline.manifest
+    turns = mechanism.plan.runs + (twin.nominal_size if "participant" in manifest.levels else 0)
+    return found + about_time(manifest, turns=turns)
+
+
+def turn_s(manifest: Manifest) -> float:
+    """About what every run of this pipeline takes on a padded grid, in seconds."""
+    return manifest.resources.wall_seconds + RUN_OVERHEAD_S
+
+
+def about_time(manifest: Manifest, *, turns: int) -> tuple[Caution, ...]:
+    """What the clock says of so many runs that take their turns by it, one after the other."""
+    due_s = turns * turn_s(manifest)
+    if due_s <= LONGEST_WAIT_S:
+        return ()
+    return (
+        Caution(
+            f"The release is due after about {_duration(due_s)}: {turns:,} runs take a turn of "
+            f"{turn_s(manifest):g} s each, however quick they are, one after the other unless several may "
+            "run at once.",
+            "Lower wall_seconds in dpgate.yaml to a little more than the longest run, or take larger blocks.",
+        ),
+    )
 
 
 def about_runs(
@@ -139,6 +180,10 @@ def _is_outside(value: OutputValue, number: float | None) -> bool:
 
 def _bounds(value: OutputValue) -> str:
     return f"its bounds {value.lower:g} to {value.upper:g}"
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds / 60:.0f} minutes" if seconds < 7200 else f"{seconds / 3600:.0f} hours"
 
 
 def _listed(names: Sequence[str], *, most: int = 3) -> str:

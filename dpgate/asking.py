@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from domain.cautions import Caution, about_job
+from domain.cautions import Caution, Twin, about_job
 from domain.job import JobRequest
 from domain.mechanism import SampleAggregateRequest
 from domain.model import parse
@@ -36,7 +37,7 @@ def build_request(
     _check_dataset(folder, lock, dataset)
     chosen = {name: value for name, value in choices.items() if value is not None}
     if mechanism == "sample_aggregate":
-        chosen.setdefault("block_size", lock.block_size)
+        chosen = carried(lock, chosen)
     request: dict[str, Any] = {
         "dataset": lock.dataset,
         "pipeline": loaded.body,
@@ -51,13 +52,30 @@ def build_request(
     return request
 
 
+def carried(lock: Lock, choices: Mapping[str, Any]) -> dict[str, Any]:
+    """These choices, and for others what the preview found best: block size and aggregator go together."""
+    chosen = dict(choices)
+    if lock.chosen is None or "block_size" in chosen:
+        return {"block_size": lock.block_size, **chosen}
+    chosen["block_size"] = lock.chosen.block_size
+    if chosen.get("noise") != "gaussian":  # which goes with means alone
+        chosen.setdefault("aggregator", lock.chosen.aggregator)
+    return chosen
+
+
 def cautions_of(asked: JobRequest, lock: Lock) -> tuple[Caution, ...]:
     """What the runs on the twin say against this job."""
     mechanism = asked.mechanism
     size = mechanism.block_size if isinstance(mechanism, SampleAggregateRequest) else None
     runs = None if size is None else lock.runs_of("blocks", size)
-    seen = None if runs is None else runs.seen(len(asked.values))
-    return about_job(asked, whole=lock.twin_numbers, seen=seen, nominal_size=lock.nominal_size)
+    twin = Twin(
+        whole=lock.twin_numbers,
+        seen=None if runs is None else runs.seen(len(asked.values)),
+        nominal_size=lock.nominal_size,
+        accounting=lock.accounting,
+        is_padded=lock.padded,
+    )
+    return about_job(asked, twin)
 
 
 def _check_dataset(folder: str | Path, lock: Lock, dataset: str | None) -> None:

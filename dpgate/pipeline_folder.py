@@ -76,6 +76,17 @@ def _is_plain_sum(accounting: Accounting) -> bool:
     return accounting is Accounting.PURE_SUM
 
 
+def _is_left_out(value: object) -> bool:
+    return not value
+
+
+class Chosen(Model):
+    """What a preview found best: people in a block, and what is made of the blocks."""
+
+    block_size: Annotated[Whole, Field(ge=1)]
+    aggregator: Literal["clipped_mean", "median"]
+
+
 class Lock(Model):
     """What the run on the twin fixed: which pipeline ran, on which twin, and the shape of its output."""
 
@@ -88,6 +99,10 @@ class Lock(Model):
     max_micro_epsilon: Annotated[Whole, Field(ge=1)]
     # left out where it is the plain sum, as from before noise auto looked at it
     accounting: Annotated[Accounting, Field(exclude_if=_is_plain_sum)] = Accounting.PURE_SUM
+    # whether every run takes its turn by the clock; locks of before do not say it
+    padded: Annotated[bool, Field(exclude_if=_is_left_out)] = False
+    # what submit takes unless it is told otherwise; nothing before a preview
+    chosen: Annotated[Chosen | None, Field(exclude_if=_is_left_out)] = None
     shape: Shape
     twin_numbers: tuple[float, ...]
     twin_runs: tuple[TwinRuns, ...]

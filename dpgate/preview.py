@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
+from domain.cautions import turn_s
 from domain.mechanism import PacRequest, SampleAggregateRequest, StabilityRequest
 from domain.outputs import values_of
 from domain.pipeline import Manifest
@@ -18,6 +19,7 @@ from privacy.block_rules import Aggregator
 from privacy.cost import Currency, format_amount
 from privacy.loss import GuaranteeClass
 from privacy.mean_noise import NoiseKind
+from privacy.mechanism import MAX_OUTPUTS
 from privacy.partition import block_count
 from privacy.posterior_bound import LADDER as NATS_LADDER
 from privacy.preview import (
@@ -78,7 +80,8 @@ class BlocksPreview:
 
 @dataclass(frozen=True)
 class RunCost:
-    """Runs of one release, and seconds of one as it was here on the twin; None where nobody measured it."""
+    """Runs of one release, and seconds of one: its turn on a padded grid, else as it was here on the twin,
+    and None where nobody measured it."""
 
     runs: int
     run_s: float | None
@@ -138,21 +141,26 @@ def preview_blocks(
                 for index, error in errors.items()
             ),
             together=together(chosen),
-            costs={size: _cost(request, lock, size) for size in block_sizes},
+            costs={size: _cost(request, manifest, lock, size) for size in block_sizes},
             noise=chosen.resolved_noise,
             guarantee=chosen.guarantee,
         )
 
 
-def _cost(request: SampleAggregateRequest, lock: Lock, size: int) -> RunCost:
+def _cost(request: SampleAggregateRequest, manifest: Manifest, lock: Lock, size: int) -> RunCost:
     found = lock.runs_of("blocks", size)
     runs = block_count(lock.nominal_size, size) * request.repeats
+    if lock.padded:  # however quick it is: a run takes its turn by the clock
+        return RunCost(runs, turn_s(manifest))
     return RunCost(runs, found.seconds if found else None)
 
 
-def aggregators_of(request: SampleAggregateRequest, asked: str | None) -> tuple[Aggregator, ...]:
-    """The one that was asked for, or all that go with the noise."""
-    possible = AGGREGATORS[:1] if request.noise == "gaussian" else AGGREGATORS
+def aggregators_of(
+    request: SampleAggregateRequest, asked: str | None, *, outputs: int
+) -> tuple[Aggregator, ...]:
+    """The one that was asked for, or all that go with the noise, and with so many outputs."""
+    are_means = request.noise == "gaussian" or outputs > MAX_OUTPUTS
+    possible = AGGREGATORS[:1] if are_means else AGGREGATORS
     if asked is None:
         return possible
     found = tuple(aggregator for aggregator in possible if aggregator == asked)

@@ -189,9 +189,8 @@ def ratio_words(found: BlocksPreview, names: Sequence[str]) -> str:
     )
 
 
-def choice_words(choice: Choice) -> str:
-    kind = "median" if choice.aggregator == "median" else "mean"
-    return f"epsilon {format_epsilon(choice.micro_epsilon)}, {kind} over blocks of {choice.block_size}"
+def blocks_words(choice: Choice) -> str:
+    return f"{'median' if choice.aggregator == 'median' else 'mean'} over blocks of {choice.block_size}"
 
 
 def wanted_words(row: Wanted, *, guarantee: str) -> str:

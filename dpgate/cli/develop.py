@@ -111,6 +111,7 @@ def run_and_lock(
         nominal_size=declaration.nominal_size,
         max_micro_epsilon=declaration.policy.max_micro_epsilon_per_job,
         accounting=declaration.accounting,
+        padded=declaration.policy.timing.mode == "padded",
         shape=found.shape,
         twin_numbers=found.numbers,
         twin_runs=(

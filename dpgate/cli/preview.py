@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from domain.dataset import Declaration
+from domain.loss import format_epsilon
 from domain.mechanism import SampleAggregateRequest
 from domain.model import parse
 from domain.outputs import values_of
@@ -20,13 +21,14 @@ from dpgate.cli.catalogue import load_twin_declaration, load_twin_version
 from dpgate.cli.develop import Folder, run_more
 from dpgate.cli.output import Json, err, out, plain, print_json, print_table
 from dpgate.errors import DpgateError
-from dpgate.pipeline_folder import Lock, load_lock, load_pipeline
+from dpgate.pipeline_folder import Chosen, Lock, load_lock, load_pipeline, save_lock
 from dpgate.preview import aggregators_of, preview_blocks, preview_pac, preview_stability
 from privacy.block_rules import candidate_block_sizes
 from privacy.loss import GuaranteeClass
 from privacy.mechanism import MAX_OUTPUTS
 from privacy.partition import block_count
 from privacy.plan import Blocks, HalfSamples, LeaveOneOut
+from privacy.preview import Choice
 
 TRY_S = 20.0
 """For the runs of one block size that nobody asked for: as many as start in this time."""
@@ -85,7 +87,9 @@ def preview(
         else:
             sizes, longest_s = _worth_trying(lock, twin), TRY_S
         lock = _with_sizes(folder, pipeline, lock, sizes, twin=twin, shown=not as_json, longest_s=longest_s)
-        _show_blocks(request, pipeline.manifest, lock, sizes, aggregator, want, as_json=as_json)
+        taken = _show_blocks(request, pipeline.manifest, lock, sizes, aggregator, want, as_json=as_json)
+        best = Chosen(block_size=taken.block_size, aggregator=taken.aggregator)
+        save_lock(folder, lock.model_copy(update={"chosen": best}))
     else:
         raise DpgateError("--mechanism is sample_aggregate, pac or stability_calibrated")
 
@@ -156,7 +160,7 @@ def _show_blocks(
     want: Sequence[str] | None,
     *,
     as_json: bool,
-) -> None:
+) -> Choice:
     names = [value.name for value in values_of(manifest, lock.shape)]
     if len(names) > MAX_OUTPUTS and request.noise == "laplace":
         raise DpgateError(page.too_many_words(len(names)))
@@ -165,13 +169,13 @@ def _show_blocks(
         manifest,
         lock,
         block_sizes=sizes,
-        aggregators=aggregators_of(request, aggregator),
+        aggregators=aggregators_of(request, aggregator, outputs=len(names)),
         wanted=_wanted(names, want or ()),
     )
     guarantee = found.guarantee
     if as_json:
         print_json(page.blocks_document(found, names, guarantee=guarantee))
-        return
+        return found.recommendation.choice
     print_table(
         page.ladder_title(found),
         *page.ladder_table(found, names),
@@ -182,7 +186,8 @@ def _show_blocks(
     if rows:
         print_table("Choices at the recommended epsilon", columns, rows, note=page.choices_note(found))
     taken = found.recommendation.choice
-    out.print(f"Take [bold]{page.choice_words(taken)}[/], with {found.noise} noise.")
+    epsilon = format_epsilon(taken.micro_epsilon)
+    out.print(f"Take [bold]epsilon {epsilon}, {page.blocks_words(taken)}[/], with {found.noise} noise.")
     repeats = page.repeats_words(lock.nominal_size, repeats=request.repeats, block_size=taken.block_size)
     shared = page.sharing_words(
         len(names), found.noise, voxels=any(output.volume for output in manifest.outputs)
@@ -200,6 +205,8 @@ def _show_blocks(
         out.print(plain(page.wanted_words(row, guarantee=guarantee)))
         if row.noise_alone > lock.max_micro_epsilon:
             out.print("[yellow]That is over what the policy allows for one job.[/]")
+    out.print(f"dpgate submit takes the {page.blocks_words(taken)} unless you say otherwise.")
+    return taken
 
 
 def _show_pac(manifest: Manifest, lock: Lock, *, as_json: bool) -> None:

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 
 from domain.admission import check_policy, needs_approval, needs_review
-from domain.cautions import BlocksSeen, Caution, about_job
+from domain.cautions import BlocksSeen, Caution, Twin, about_job
 from domain.dataset.person_size import timing_sentence
 from domain.draft_steps import job_request
 from domain.errors import BudgetExceeded, FieldProblem, RequestError
@@ -122,12 +122,18 @@ def _page(
 
 def _cautions(asked: JobRequest, drafted: Drafted) -> tuple[Caution, ...]:
     """What the rehearsal says against this job; its blocks only where they are as large as the job's."""
-    rehearsal, size = drafted.rehearsal, drafted.dataset.declaration.nominal_size
+    rehearsal, declaration = drafted.rehearsal, drafted.dataset.declaration
     assert rehearsal is not None
     assert rehearsal.runs is not None
     is_same = getattr(asked.mechanism, "block_size", None) == rehearsal.request.block_size
-    seen = BlocksSeen.of(asked.values, rehearsal.runs.blocks) if is_same else None
-    return about_job(asked, whole=rehearsal.runs.numbers, seen=seen, nominal_size=size)
+    twin = Twin(
+        whole=rehearsal.runs.numbers,
+        seen=BlocksSeen.of(asked.values, rehearsal.runs.blocks) if is_same else None,
+        nominal_size=declaration.nominal_size,
+        accounting=declaration.accounting,
+        is_padded=declaration.policy.timing.mode == "padded",
+    )
+    return about_job(asked, twin)
 
 
 def mend_of(problem: FieldProblem, error: RequestError, drafted: Drafted) -> Mend:

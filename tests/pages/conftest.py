@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,16 @@ from browsing import Browser, chromium
 from serving import Console, running_console
 from story import tell
 
+from store import workers
 from store.database import Database
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _workers_stay_as_told() -> Iterator[None]:
+    """However long tests last, nobody is lost but who was when the story was told."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(workers, "LOST_AFTER", timedelta(days=1, hours=12))
+        yield
 
 
 @pytest.fixture(scope="session")

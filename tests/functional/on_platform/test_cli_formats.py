@@ -71,18 +71,24 @@ def test_from_the_twin_to_files_that_verify(one_platform: Platform, twin: Path) 
     assert set(found.files) == {"model.json"}
 
 
-def test_many_values_need_gaussian_noise_and_the_preview_says_so(one_platform: Platform, twin: Path) -> None:
+def test_many_values_need_noise_for_all_together_and_the_preview_says_so(
+    one_platform: Platform, twin: Path
+) -> None:
     ada = one_platform.ada
     folder = folder_of(ada, "many", 20)
     ada.ok("run", folder, "--twin", twin, "--block-size", 3)
-    refused = ada("preview", folder, "--twin", twin)
+    refused = ada("preview", folder, "--twin", twin, "--noise", "laplace")
     assert refused.code == ExitCode.USAGE
     said = " ".join(refused.err.split())
     assert "21 values are more than the 20 that go with Laplace noise" in said
-    assert "--noise gaussian --delta 1e-6" in said
-    assert "at most 20 values" in " ".join(ada("submit", folder, "--epsilon", "1").err.split())
+    assert "Leave --noise out, for joint noise of all means" in said
+    refused = ada("submit", folder, "--epsilon", "1", "--noise", "laplace")
+    assert refused.code == ExitCode.USAGE, refused
+    assert "at most 20 values" in " ".join(refused.err.split())
+    shown = ada.ok("preview", folder, "--twin", twin, "--block-size", 3).out
+    assert "21 values share the loss: each has about 9 times" in " ".join(shown.split())
     shown = ada.ok("preview", folder, "--twin", twin, "--delta", "1e-6").out
-    assert "21 values share the loss: with Gaussian noise each has about 5 times" in " ".join(shown.split())
+    assert "21 values share the loss: each has about 5 times" in " ".join(shown.split())
     for mechanism in ("pac", "stability_calibrated"):
         refused = ada("preview", folder, "--twin", twin, "--mechanism", mechanism)
         assert refused.code == ExitCode.USAGE, refused
@@ -93,12 +99,11 @@ def test_what_many_values_amount_to_together_is_shown(one_platform: Platform, tw
     ada = one_platform.ada
     folder = folder_of(ada, "some", 19)
     ada.ok("run", folder, "--twin", twin, "--block-size", 3)
-    found = ada.ok("preview", folder, "--twin", twin, "--aggregator", "clipped_mean", "--json").json[
-        "together"
-    ]
+    choice = ("--twin", twin, "--aggregator", "clipped_mean", "--noise", "laplace")
+    found = ada.ok("preview", folder, *choice, "--json").json["together"]
     assert found["parts"] == 20
     assert found["epsilon"] < found["micro_epsilon"] / 1_000_000
-    shown = " ".join(ada.ok("preview", folder, "--twin", twin, "--aggregator", "clipped_mean").out.split())
+    shown = " ".join(ada.ok("preview", folder, *choice).out.split())
     assert "Inside this job the noise of all 20 numbers together is that of epsilon" in shown
     assert "Charged is the sum" in shown
 

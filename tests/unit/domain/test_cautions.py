@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from factories import make_job_request
+from factories import make_job_request, make_manifest
 
-from domain.cautions import BlocksSeen, about_job, about_runs
+from domain.cautions import BlocksSeen, Twin, about_job, about_runs, about_time
 from domain.pipeline import OutputValue
 
 HEIGHT = OutputValue(name="height", lower=140, upper=210)
@@ -61,7 +61,7 @@ def test_failed_blocks_are_no_missing_numbers() -> None:
 def about(epsilon: str, **mechanism: Any) -> list[str]:
     asked = make_job_request(mechanism={"name": "sample_aggregate", "epsilon": epsilon, **mechanism})
     whole = [float(value.lower) for value in asked.values]
-    found = about_job(asked, whole=whole, seen=None, nominal_size=60)
+    found = about_job(asked, Twin(whole=whole, seen=None, nominal_size=60))
     return [str(caution) for caution in found]
 
 
@@ -74,3 +74,21 @@ def test_noise_wider_than_half_of_the_range_is_told() -> None:
 
 def test_a_choice_that_cannot_be_built_is_left_to_the_check_of_jobs() -> None:
     assert about("1", block_size=1000) == []
+
+
+def test_a_release_that_is_due_much_later_is_told() -> None:
+    manifest = make_manifest(resources={"wall_seconds": 9.5})
+    assert about_time(manifest, turns=180) == ()
+    (caution,) = about_time(manifest, turns=181)
+    assert str(caution).startswith("The release is due after about 30 minutes: 181 runs take a turn of 10 s")
+    assert "due after about 3 hours" in str(about_time(manifest, turns=1000)[0])
+
+
+def test_runs_are_counted_on_a_padded_grid_alone() -> None:
+    asked = make_job_request(mechanism={"name": "sample_aggregate", "epsilon": "5", "block_size": 1})
+    wall = asked.pipeline.manifest.resources.wall_seconds
+    people = int(1800 / (wall + 0.5)) + 1
+    whole = [float(value.lower) for value in asked.values]
+    for is_padded, count in ((False, 0), (True, 1)):
+        twin = Twin(whole=whole, seen=None, nominal_size=people, is_padded=is_padded)
+        assert len(about_job(asked, twin)) == count
