@@ -42,7 +42,7 @@ class Doubtful(DpgateError):
     def __init__(self, cautions: Sequence[str]) -> None:
         self.cautions = tuple(cautions)
         lines = [f"- {caution}" for caution in self.cautions]
-        said = ["nothing was submitted: the answer would hardly be of use", *lines]
+        said = ["nothing was submitted; look at this first", *lines]
         super().__init__("\n".join([*said, "To submit it as it is: --anyway (in Python anyway=True)."]))
 
 

@@ -58,7 +58,7 @@ def submit(
         str | None, typer.Option(help="An id of your choice; repeating it is harmless.")
     ] = None,
     anyway: Annotated[
-        bool, typer.Option("--anyway", help="Submit it although the twin says that it is hardly of use.")
+        bool, typer.Option("--anyway", help="Submit it although something speaks against it.")
     ] = False,
     wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Wait and print the release.")] = False,
     as_json: Json = False,

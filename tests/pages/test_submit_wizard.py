@@ -192,7 +192,7 @@ def test_what_the_twin_says_against_a_job_is_confirmed_first(console: Console, o
     assert kept.status_code == 303
     before = spent(console)
     shown = own.look("check")
-    assert "The answer will hardly be of use" in words(shown)
+    assert "Look at this before you submit" in words(shown)
     assert "exceeds half of the range between the bounds" in words(shown)
     assert 'name="anyway" value="yes" required' in shown.text
     answer = own.send("check")
