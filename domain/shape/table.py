@@ -7,6 +7,7 @@ rows, by this code; whatever else it holds is passed over. Reads hostile bytes.
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal
 
@@ -71,7 +72,9 @@ class TableShape(Model):
         )
         if any(len(row) != len(headings) for row in rows):
             raise PipelineError("the file has rows of another length than its headings")
-        return [_summarised(each, rows, self._place(each, headings)) for each in self.columns]
+        # each column once, however many summaries it has: a run's reading time is what the next one waits for
+        numbers = {name: _numbers(rows, self._place(name, headings)) for name in self._names}
+        return [_summarised(each, numbers[each.column]) for each in self.columns]
 
     def write(self, numbers: Sequence[str]) -> bytes:
         """A table of its own, a row for each summary."""
@@ -83,11 +86,15 @@ class TableShape(Model):
         rows = [_HEADINGS, *zip(names, summaries, numbers, strict=True)]
         return "".join(delimiter_of(self.file).join(row) + "\n" for row in rows).encode()
 
-    def _place(self, summary: Summary, headings: Sequence[str]) -> int:
-        if headings.count(summary.column) != 1:
+    @property
+    def _names(self) -> set[str]:
+        return {each.column for each in self.columns}
+
+    def _place(self, column: str, headings: Sequence[str]) -> int:
+        if headings.count(column) != 1:
             # the twin's own name: nothing of a run's headings is repeated
-            raise PipelineError(f"{self.file} has no column {summary.column}, or has it twice")
-        return headings.index(summary.column)
+            raise PipelineError(f"{self.file} has no column {column}, or has it twice")
+        return headings.index(column)
 
 
 def rows_of(file: str, content: bytes) -> tuple[list[str], list[list[str]]] | None:
@@ -117,11 +124,15 @@ def lock(output: OutputFile, content: bytes, _sources: Mapping[str, bytes]) -> T
     return shape
 
 
-def _summarised(summary: Summary, rows: Sequence[Sequence[str]], place: int) -> float | None:
-    found = [number for row in rows if (number := find_number(row[place])) is not None]
+def _numbers(rows: Sequence[Sequence[str]], place: int) -> list[float]:
+    """The numbers of one column, from the least."""
+    return sorted(number for row in rows if (number := find_number(row[place])) is not None)
+
+
+def _summarised(summary: Summary, found: Sequence[float]) -> float | None:
     if not found:
         return None
     if summary.above is not None:
-        return sum(number > summary.above for number in found) / len(found)
+        return (len(found) - bisect_right(found, summary.above)) / len(found)
     mean = math.fsum(number / len(found) for number in found)  # divided first: sums of large ones overflow
     return mean if math.isfinite(mean) else None

@@ -131,7 +131,7 @@ class TextShape(HasConstants):
     def _keys(self) -> Keys:
         """The first columns of labels and constants that tell the rows apart, and all of constants alone."""
         first = 1 if len(self.rows) > 1 and None not in self.rows[0] else 0
-        body = [self._known(line) for line in range(first, len(self.rows))]
+        body = self._known()[first:]
         nothing = Keys(first, (), {})
         if len(body) < 2 or len({len(row) for row in self.rows}) > 1:
             return nothing
@@ -145,13 +145,12 @@ class TextShape(HasConstants):
         lines = {_key_of(row, columns): line for line, row in enumerate(body, start=first)}
         return Keys(first, tuple(columns), lines) if len(lines) == len(body) else nothing
 
-    def _known(self, line: int) -> list[str | None]:
-        """The labels and constants of a row, None where a result belongs."""
-        row: list[str | None] = list(self.rows[line])
-        for (at, column), constant in zip(self._places, self.constants, strict=False):
-            if at == line:
-                row[column] = constant
-        return row
+    def _known(self) -> list[list[str | None]]:
+        """The labels and constants of each row, None where a result belongs."""
+        rows: list[list[str | None]] = [list(row) for row in self.rows]
+        for (line, column), constant in zip(self._places, self.constants, strict=False):
+            rows[line][column] = constant
+        return rows
 
 
 def lock(output: OutputFile, content: bytes, _sources: Mapping[str, bytes]) -> TextShape:
