@@ -29,11 +29,12 @@ FREED_MIB_PER_S = 4096
 FREED_AT_ONCE_MIB = 1024
 """Within every run's overhead."""
 
-DYING_S, DYING_S_PER_PROCESS = 0.5, 0.02
+DYING_S, DYING_S_PER_PROCESS, DYING_SHARE_OF_WALL = 0.5, 0.02, 0.6
 """Of a run that is killed: what its processes hold beside memory, such as many thousand mappings or watched
-descriptors each. The slowest of `benchmarks/lateness.py` took 3.7 s for 256 processes on two busy cores."""
+descriptors each. The slowest of `benchmarks/lateness.py` took 3.7 s for 256 processes on two busy cores. Who
+builds longer dies longer: 64 processes, each forked by the one before, took 5.3 s after 10 s of building."""
 
-READING_S = {"text": 0.0, "json": 0.05, "npy": 0.05, "mat": 0.5, "nifti": 0.2, "table": 0.4}
+READING_S = {"text": 0.03, "json": 0.05, "npy": 0.05, "mat": 0.5, "nifti": 0.2, "table": 0.4}
 """Of one file, at the most that its reader takes, doubled."""
 
 VOXELS_PER_S = 8 * 2**20
@@ -59,7 +60,9 @@ def carrying_s(manifest: Manifest, shape: Shape) -> float:
 def dying_s(manifest: Manifest) -> float:
     """Seconds from when a run of this pipeline is killed until nothing of it is left; its memory apart, for
     which every turn has room."""
-    return round(DYING_S + DYING_S_PER_PROCESS * manifest.resources.processes, 3)
+    resources = manifest.resources
+    built = DYING_SHARE_OF_WALL * resources.wall_seconds
+    return round(DYING_S + DYING_S_PER_PROCESS * resources.processes + built, 3)
 
 
 def person_s(declaration: Declaration, *, people: int) -> float:

@@ -131,12 +131,12 @@ class Schedule(Model):
     @property
     def chunk_s(self) -> float:
         """The longest that one chunk of group runs takes on a healthy worker."""
-        return self.staging_s + self.chunk_size * self.quantum_s
+        return self.staging_s + self.chunk_size * self.quantum_s + self.dying_s
 
     @property
     def participant_chunk_s(self) -> float:
         """The same of a chunk of the participant level."""
-        return self.staging_s + self.participant_chunk_size * self.participant_quantum_s
+        return self.staging_s + self.participant_chunk_size * self.participant_quantum_s + self.dying_s
 
     def longest_s(self, chunk: int) -> float:
         """A lease that ran out after this means a dead worker."""

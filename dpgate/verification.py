@@ -172,6 +172,7 @@ class _SampleAggregate:
         self.noise = str(self.parameters["noise"]).removeprefix("discrete ")
         may_be_gaussian = self.noise == "gaussian" and chosen.get("delta") is not None
         self.delta = Fraction(chosen["delta"]) if may_be_gaussian else None
+        _need(may_be_gaussian == (self.noise == "gaussian"), "noise without its delta")
         _need(self.epsilon > 0 and (self.delta is None or 0 < self.delta < 1), "epsilon or delta")
         self.failures = self.epsilon / 20 if chosen.get("count_failures") else Fraction(0)
         names = [output["name"] for output in predicate["outputs"]]

@@ -148,7 +148,7 @@ def run(zone: WorkerZone, chunk: Chunk) -> dict[int, bytes]:
             default = default_of(mechanism, number)
             units = collect(result.outputs, shape=request.shape, grids=mechanism.grids, default=default)
             packed[number] = pack(units, width=len(mechanism.grids))
-        grid.end(len(inputs))
+    grid.end(len(inputs), dying_s=chunk.schedule.dying_s)
     return packed
 
 

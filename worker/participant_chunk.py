@@ -34,7 +34,7 @@ def run_people(zone: WorkerZone, chunk: Chunk) -> None:
                 level.run(slot, person, within_s=within_s)
             elif grid.padded:
                 slot.run(level.people.view([]), within_s=within_s)
-        grid.end(len(chunk.schedule.turns_of(chunk.number)))
+    grid.end(len(chunk.schedule.turns_of(chunk.number)), dying_s=chunk.schedule.dying_s)
 
 
 def _made(

@@ -48,10 +48,12 @@ class TimeGrid:
         """Seconds within which a run of this turn has to have ended; None without a grid."""
         return self._edge(turn + 1) - COLLECTING_S - time.monotonic() if self.padded else None
 
-    def end(self, turns: int) -> None:
-        """Return when so many turns are over; where the last one took longer, whole quanta later, for whoever
-        has the host next reads the clock."""
+    def end(self, turns: int, *, dying_s: float = 0) -> None:
+        """Return when so many turns are over and the time is too that a run may take to die; where it took
+        longer, whole quanta later, for whoever has the host next reads the clock. Called when the slot is
+        closed: what its last run left is waited for there, and must not show in when this returns."""
         if self.padded:
+            self.start += dying_s
             self._put_off(turns)
             self._sleep_until(turns)
 

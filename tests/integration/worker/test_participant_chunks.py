@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -16,19 +17,22 @@ from zones import Bench, check_books, given_heights, open_bench, submit
 
 from domain.channels import ChannelName
 from domain.dataset import Dataset
+from domain.schedule import JOB_OVERHEAD_S, OPENING_S
 from domain.states import JobState
 from store import policies
 from store.tables import chunks, run_outputs
 from worker import time_grid
-from worker.chunk import Chunk, claim_chunk, order_of, participant_level
+from worker.chunk import Chunk, claim_chunk, order_of, participant_level, run
 from worker.execute import execute_chunk
 from worker.levels import ParticipantLevel
 from worker.order import for_participants
 from worker.participant_chunk import people_of, run_people
-from worker.sandbox.protocol import RunResult, SandboxUnavailable
+from worker.sandbox.protocol import RunResult, SandboxUnavailable, Slot
 from worker.sweep import sweep
 
 CANARY = "canary-8d0f3c"
+# of a chunk's time, what comes behind its end: messages and the release
+RELEASING_S = JOB_OVERHEAD_S - OPENING_S
 
 
 def running(bench: Bench, source: str = TWO_LEVELS, **overrides: Any) -> str:
@@ -255,7 +259,33 @@ def check_time_of(bench: Bench, chunk: Chunk) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(time_grid, "time", clock)
         run_people(bench.zone, chunk)
-    assert clock.now == chunk.claimed_at + chunk.schedule.first_run_s + chunk.schedule.participant_quantum_s
+    assert clock.now == pytest.approx(chunk.claimed_at + chunk.schedule.participant_chunk_s - RELEASING_S)
+
+
+@pytest.mark.parametrize("slow_s", [0.0, 0.8])
+def test_a_run_that_dies_behind_the_last_turn_does_not_move_the_end_of_its_chunk(
+    bench: Bench, slow_s: float
+) -> None:
+    given_heights(bench, policy={"timing": {"mode": "padded"}})
+    job_id = submit(bench, wall_s=0.2)
+    bench.deliver(bench.sent.queue.popleft())
+    chunk = claim_chunk(bench.zone, job_id, 0)
+    assert chunk is not None
+    assert slow_s < chunk.schedule.dying_s
+    clock = GridClock(chunk.claimed_at)
+    opened = bench.zone.sandbox.open_slot
+
+    @contextmanager
+    def slow_to_close(*order: Any, **options: Any) -> Iterator[Slot]:
+        with opened(*order, **options) as slot:
+            yield slot
+        clock.now += slow_s  # what the last run left is waited for
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(time_grid, "time", clock)
+        patch.setattr(bench.zone.sandbox.real, "open_slot", slow_to_close)
+        run(bench.zone, chunk)
+    assert clock.now == pytest.approx(chunk.claimed_at + chunk.schedule.chunk_s - RELEASING_S)
 
 
 def run_the_rest(bench: Bench, chunk: Chunk) -> None:

@@ -83,7 +83,7 @@ def test_its_end_costs_no_turn_of_a_pipeline_with_the_usual_limits():
         manifest = manifest_fields(resources={"wall_seconds": wall_s})
         request = make_job_request(pipeline={**pipeline, "manifest": manifest})
         schedule = request.schedule(make_declaration(), slots=1)
-        assert schedule.dying_s == pytest.approx(0.5 + 64 * 0.02)
+        assert schedule.dying_s == pytest.approx(0.5 + 64 * 0.02 + 0.6 * wall_s)
         assert schedule.quantum_s == schedule.model_copy(update={"dying_s": 0}).quantum_s
         assert schedule.seats_of(0) == seats
 

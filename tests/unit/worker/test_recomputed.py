@@ -279,6 +279,10 @@ FORGERIES: dict[str, tuple[Any, dict[tuple[Any, ...], Any]]] = {
             (*OUTPUT, "interval95"): [repr(-(2.0**-21)), repr(2.0**-21)],
         },
     ),
+    "laplace noise that is called gaussian, without a delta": (
+        lambda: of_pipeline(pipeline_request(1, noise="laplace")),
+        {(*PARAMETERS, "noise"): "discrete gaussian", ("mechanism", "chosen", "noise"): "gaussian"},
+    ),
     "joint noise where laplace noise was asked for": (
         lambda: of_pipeline(pipeline_request(noise="joint")), {("mechanism", "chosen", "noise"): "laplace"},
     ),
