@@ -38,6 +38,9 @@ def build_request(
     chosen = {name: value for name, value in choices.items() if value is not None}
     if mechanism == "sample_aggregate":
         chosen = carried(lock, chosen)
+        if "epsilon" not in chosen:
+            best = f", such as {lock.chosen.epsilon}, which dpgate preview recommended" if lock.chosen else ""
+            raise DpgateError(f"say what to spend: --epsilon{best}. dpgate preview shows what each buys")
     request: dict[str, Any] = {
         "dataset": lock.dataset,
         "pipeline": loaded.body,

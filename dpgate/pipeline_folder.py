@@ -81,8 +81,9 @@ def _is_left_out(value: object) -> bool:
 
 
 class Chosen(Model):
-    """What a preview found best: people in a block, and what is made of the blocks."""
+    """What a preview found best: epsilon as text, people in a block, and what is made of the blocks."""
 
+    epsilon: str
     block_size: Annotated[Whole, Field(ge=1)]
     aggregator: Literal["clipped_mean", "median"]
 

@@ -175,7 +175,7 @@ def _constants(found: _Found) -> list[str]:
 
 def _values(found: _Found, names: set[str]) -> list[str]:
     """Value by value where there are few, else by place."""
-    hints = found.results(_hints(found.output, found.shape))
+    hints = found.results(_hints(found))
     if len(hints) <= MAX_OUTPUTS:
         rows = zip(hints, found.results(found.shape.addresses), found.results(found.numbers), strict=True)
         return ["    values:", *(_value(hint, names, address, number) for hint, address, number in rows)]
@@ -196,15 +196,21 @@ def _value(hint: str, names: set[str], address: str, number: float | None) -> st
     return f"      - {{name: {_name(hint, names)}, {_OPEN}}}  # {where}, on the twin {shown}"
 
 
-def _hints(output: OutputFile, shape: FileShape) -> list[str]:
-    """Words for the name of each number: its headings where there are any, else where it stands."""
+def _hints(found: _Found) -> list[str]:
+    """Words for the name of each number: its headings and its row's constants where there are any, else where
+    it stands."""
+    output, shape = found.output, found.shape
     if not isinstance(shape, TextShape):
         return [f"{_stem(output)} {address}" for address in shape.addresses]
+    lines = [int(address[1:].partition("c")[0]) - 1 for address in shape.addresses]
+    keys: dict[int, list[str]] = {}
+    for line, number, is_constant in zip(lines, found.numbers, found.constant, strict=True):
+        if is_constant:
+            keys.setdefault(line, []).append(f"{number:g}")
     hints = []
-    for address, column in zip(shape.addresses, shape.columns, strict=True):
-        row = shape.rows[int(address[1:].partition("c")[0]) - 1]
-        label = next((cell for cell in row if cell), None)
-        words = [word for word in (label, column) if word]
+    for address, line, column in zip(shape.addresses, lines, shape.columns, strict=True):
+        label = next((cell for cell in shape.rows[line] if cell), None)
+        words = [word for word in (label, *keys.get(line, ()), column) if word]
         hints.append(" ".join(words) or f"{_stem(output)} {address}")
     return hints
 

@@ -177,6 +177,6 @@ def _too_many(what: str, header: nifti.Header, count: int) -> str:
     return (
         f"{what} gives {count} numbers that would share one privacy loss, which leaves nothing but noise. "
         "Declare `volume` with a mask of a few labels, or with "
-        f"average: {regions.edge_for(dims, MAX_OUTPUTS)} for at most {MAX_OUTPUTS} numbers, or "
-        f"average: {regions.edge_for(dims, MAX_VALUES)} and joint or Gaussian noise for at most {MAX_VALUES}"
+        f"average: {regions.edge_for(dims, MAX_OUTPUTS)} for at most {MAX_OUTPUTS} medians, or "
+        f"average: {regions.edge_for(dims, MAX_VALUES)} for at most {MAX_VALUES} means"
     )

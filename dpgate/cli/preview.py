@@ -88,7 +88,8 @@ def preview(
             sizes, longest_s = _worth_trying(lock, twin), TRY_S
         lock = _with_sizes(folder, pipeline, lock, sizes, twin=twin, shown=not as_json, longest_s=longest_s)
         taken = _show_blocks(request, pipeline.manifest, lock, sizes, aggregator, want, as_json=as_json)
-        best = Chosen(block_size=taken.block_size, aggregator=taken.aggregator)
+        epsilon = format_epsilon(taken.micro_epsilon)
+        best = Chosen(epsilon=epsilon, block_size=taken.block_size, aggregator=taken.aggregator)
         save_lock(folder, lock.model_copy(update={"chosen": best}))
     else:
         raise DpgateError("--mechanism is sample_aggregate, pac or stability_calibrated")

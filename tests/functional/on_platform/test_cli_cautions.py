@@ -60,3 +60,13 @@ def test_it_is_told_before_it_costs_and_done_when_asked_for(
     assert build_request(folder, epsilon=epsilon, anyway=True)["mechanism"]["epsilon"] == epsilon
     ada.ok("submit", folder, "--epsilon", epsilon, "--wait")
     assert ada.ok("budget", "ages", "--json").json != spent
+
+
+def test_what_to_spend_is_asked_for_with_what_the_preview_recommended(one_platform: Platform) -> None:
+    ada = one_platform.ada
+    folder = ready_pipeline(one_platform, "ages", "unpriced")
+    refused = ada("submit", folder)
+    assert refused.code == ExitCode.USAGE
+    assert "say what to spend: --epsilon. dpgate preview shows what each buys" in words(refused)
+    ada.ok("preview", folder, "--want", "mean_age=20", "--block-size", 3)
+    assert "which dpgate preview recommended" in words(ada("submit", folder))

@@ -55,7 +55,7 @@ def test_numbers_that_do_not_depend_on_people_are_constants() -> None:
     first, second = YEARS.replace(b"4", b"3"), YEARS.replace(b"5", b"7").replace(b"4", b"6")
     (output,) = proposed({"r.tsv": YEARS}, {"r.tsv": first}, {"r.tsv": second})
     assert output["constants"] == ["column:year"]
-    assert [value["name"] for value in output["values"]] == ["a_mean", "b_mean"]
+    assert [value["name"] for value in output["values"]] == ["a_2019_mean", "b_2020_mean"]
     twin, half, rest = (f'{{"t": [0, 1], "y": [{y}, 5], "z": 1}}'.encode() for y in (3, 4, 2))
     (output,) = proposed({"r.json": twin}, {"r.json": half}, {"r.json": rest})
     assert output["constants"] == ["/t/0", "/t/1", "/y/1", "/z"]

@@ -99,7 +99,7 @@ def test_nothing_of_a_run_but_its_voxels_counts():
 @pytest.mark.parametrize(
     ("asked", "why"),
     [
-        ({}, "gives 120 numbers.*average: 2 for at most 20 numbers, or average: 2 and joint or Gaussian"),
+        ({}, "gives 120 numbers.*average: 2 for at most 20 medians, or average: 2 for at most 100 means"),
         ({"mask": "m.nii"}, "gives 120 numbers"),
     ],
 )
