@@ -26,8 +26,13 @@ def outputs(lower: float, upper: float) -> list[dict[str, Any]]:
 
 # what is wrong, how it is asked for, and the exact sentence
 WRONG: tuple[tuple[str, dict[str, Any], str, str], ...] = (
-    ("wide-noise", {}, "0.001", "The noise on mean_age exceeds half of the range between the bounds"),
-    ("fails", {"code": FAILS_ON_FEW}, "1", "blocks of the twin failed, and so will those of the data"),
+    ("cautioned-noise", {}, "0.001", "The noise on mean_age exceeds half of the range between the bounds"),
+    (
+        "cautioned-failures",
+        {"code": FAILS_ON_FEW},
+        "1",
+        "blocks of the twin failed, and so will those of the data",
+    ),
     (
         "unit",
         {"outputs": outputs(0, 1)},

@@ -93,7 +93,7 @@ def test_a_weak_epsilon_is_called_weak(rich: Platform, folder: Path) -> None:
 
 
 WRONG = (
-    ([], ExitCode.USAGE, "mechanism.epsilon: is missing. Add it."),
+    ([], ExitCode.USAGE, "say what to spend: --epsilon"),
     (["--mechanism", "jackknife"], ExitCode.USAGE, "There are sample_aggregate, stability_calibrated, pac."),
     (["--mechanism", "pac", "--epsilon", "1"], ExitCode.USAGE, "mechanism.epsilon: is not a known field"),
     (["--mechanism", "pac", "--nats", "0.6"], ExitCode.USAGE, "from 0.000001 to 0.5 nat"),

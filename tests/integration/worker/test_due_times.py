@@ -76,7 +76,8 @@ def test_a_run_that_is_not_ready_at_its_turn_is_a_default_and_the_chunk_ends_in_
     failed = [run for run, packed in outputs.items() if unpack(packed) is None]
     assert failed == [SLOW + 1]
     assert len(outputs) > SLOW + 2
-    taken = chunk.schedule.first_run_s + len(outputs) * chunk.schedule.quantum_s
+    schedule = chunk.schedule
+    taken = schedule.first_run_s + len(outputs) * schedule.quantum_s + schedule.dying_s
     assert clock.now == pytest.approx(chunk.claimed_at + taken)
 
 
