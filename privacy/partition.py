@@ -9,7 +9,7 @@ import hmac
 import struct
 import unicodedata
 from collections.abc import Iterable, Iterator
-from itertools import count
+from itertools import chain, count
 
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
@@ -120,8 +120,11 @@ def _ordered(people: Iterable[bytes], *, key: bytes, repeat: int) -> list[bytes]
 
 def _words(key: bytes, *, repeat: int) -> Iterator[int]:
     prefix = _SLOTS + repeat.to_bytes(_REPEAT_BYTES, "big")
-    for number in count():
-        yield from _WORDS.unpack(_digest(key, prefix + number.to_bytes(_COUNTER_BYTES, "big")))
+
+    def of_digest(number: int) -> tuple[int, ...]:
+        return _WORDS.unpack(_digest(key, prefix + number.to_bytes(_COUNTER_BYTES, "big")))
+
+    return chain.from_iterable(map(of_digest, count()))
 
 
 def _digest(key: bytes, message: bytes) -> bytes:

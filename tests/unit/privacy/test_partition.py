@@ -6,7 +6,7 @@ import pytest
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-from privacy.partition import assign_blocks, block_count, derive_key
+from privacy.partition import assign_blocks, block_count, derive_key, draw_slots
 
 KEY = bytes(range(32))
 
@@ -70,6 +70,11 @@ def test_a_slot_for_everybody_leaves_nobody_out_in_any_repeat():
     for repeat in range(20):
         found = assign_blocks(PEOPLE, key=KEY, blocks=40, people=40, repeat=repeat)
         assert sorted(found) == list(range(40))
+
+
+def test_a_word_that_would_favour_the_first_slots_is_passed_over():
+    # of 8 values 6 and 7 are beyond the largest multiple of 3; of 2 places every word tells one
+    assert draw_slots([7, 6, 5, 7, 0], slots=3, wanted=3, values=8) == [2, 0, 1]
 
 
 def test_bad_identifiers_are_refused_without_quoting_them(subtests):

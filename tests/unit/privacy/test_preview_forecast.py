@@ -62,6 +62,21 @@ def test_one_row_for_every_output_at_every_choice():
     assert all(row.failed_share == pytest.approx(2 / (PEOPLE // 5)) for row in rows[:8])
 
 
+def test_a_part_of_the_blocks_is_forecast_without_the_luck_of_its_people():
+    part = TwinAnswers((0.1,), {10: ((GRID.snap(0.0),), (GRID.snap(0.4),)) * 3})
+    (row,) = forecast(
+        asked(),
+        twin=part,
+        nominal_size=PEOPLE,
+        block_sizes=[10],
+        epsilons=[1_000_000],
+        aggregators=["clipped_mean"],
+        replays=500,
+    )
+    # their mean is 0.2, within two standard errors of the whole twin's 0.1: luck, and no bias
+    assert abs(row.error.bias) < 0.05
+
+
 def test_a_forecast_stands_beside_its_closed_forms():
     (row,) = forecast(
         asked(),
