@@ -7,6 +7,7 @@ original data is in them.
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Annotated, Any, Protocol
 
@@ -49,9 +50,9 @@ class HasConstants(Model):
         return self
 
     @property
+    @abstractmethod
     def numbers(self) -> int:
         """All numbers of the file, constants among them."""
-        raise NotImplementedError
 
     @property
     def filled(self) -> list[str]:
