@@ -18,13 +18,13 @@ from domain.schedule import RUN_OVERHEAD_S
 from privacy.sample_aggregate import SampleAggregate
 
 MOST_LOST = Fraction(1, 5)
-"""Of the twin's blocks: more that fail, or lie at a bound, make the answer one about the bounds."""
+"""Of the twin's blocks: more that fail, or lie outside the bounds, make the answer one about the bounds."""
 
 MOST_NOISE = Fraction(1, 2)
-"""Of the declared range: with more noise than this, 95 times in 100, the bounds alone say as much."""
+"""Of the declared range: where noise exceeds this 1 time in 20, the bounds alone say nearly as much."""
 
 LONGEST_WAIT_S = 1800
-"""Nobody waits longer for a release without having been told."""
+"""Who waits longer for a release is told before."""
 
 Block = Sequence[float | None] | None
 """The numbers of one block of the twin; None for a run that failed."""
