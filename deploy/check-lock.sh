@@ -13,8 +13,9 @@ import sys
 import tomllib
 
 project = tomllib.load(open("pyproject.toml", "rb"))["project"]
-groups = {"requirements.lock": project["dependencies"]}
-groups["requirements-dev.lock"] = project["dependencies"] + project["optional-dependencies"]["dev"]
+extras = project["optional-dependencies"]
+groups = {"requirements.lock": project["dependencies"] + extras["platform"]}
+groups["requirements-dev.lock"] = groups["requirements.lock"] + extras["dev"]
 for lock, wanted in groups.items():
     text = open(lock).read()
     pinned = set(re.findall(r"^([a-z0-9][a-z0-9._-]*)==", text, re.MULTILINE))

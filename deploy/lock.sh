@@ -6,9 +6,9 @@ pin() {
     uv pip compile pyproject.toml --quiet --universal --python-version 3.11 --upgrade --generate-hashes \
         --no-header --no-annotate "$@"
 }
-pin --output-file requirements.lock
+pin --extra platform --output-file requirements.lock
 # the development lock agrees with the runtime lock on every version
-pin --extra dev --constraint requirements.lock --output-file requirements-dev.lock
+pin --extra platform --extra dev --constraint requirements.lock --output-file requirements-dev.lock
 # what installs the others
 echo uv | uv pip compile - --quiet --universal --python-version 3.11 --upgrade --generate-hashes --no-header \
     --no-annotate --output-file requirements-uv.lock

@@ -34,6 +34,15 @@ def label_of(person: str) -> str:
     return person.removeprefix("sub-")
 
 
+def place_of(person: str, path: str) -> str:
+    """The folder named like the person, wherever it is, or else the file itself."""
+    steps = path.split("/")
+    for folder in (person, f"sub-{label_of(person)}"):
+        if folder in steps:
+            return "/".join(steps[: steps.index(folder) + 1])
+    return path
+
+
 def owners(path: str) -> frozenset[str]:
     """Labels of the people that a path names exactly: `sub-01` as a folder, or as a part of a name between
     _ and . signs."""

@@ -10,8 +10,7 @@ from pathlib import Path
 
 from domain.dataset import Declaration
 from domain.delimited import read_rows
-from domain.people_in_paths import label_of, owners
-from worker.sealed_source import place_of
+from domain.people_in_paths import label_of, owners, place_of
 from worker.view import Opener, Part
 
 

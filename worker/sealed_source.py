@@ -9,7 +9,7 @@ from functools import partial
 from itertools import groupby
 
 from domain.delimited import stream_rows
-from domain.people_in_paths import label_of
+from domain.people_in_paths import place_of
 from store.snapshots import RowsPlace, Snapshot, StoredFile
 from worker.view import Part
 
@@ -68,15 +68,6 @@ class SealedSource:
 
     def shared(self) -> tuple[Part, ...]:
         return tuple(_file(path, stored) for path, stored in self._snapshot.shared.items())
-
-
-def place_of(person: str, path: str) -> str:
-    """The folder named like the person, wherever it is, or else the file itself."""
-    steps = path.split("/")
-    for folder in (person, f"sub-{label_of(person)}"):
-        if folder in steps:
-            return "/".join(steps[: steps.index(folder) + 1])
-    return path
 
 
 def _parts(person: str, files: Mapping[str, StoredFile]) -> tuple[Part, ...]:

@@ -45,10 +45,10 @@ from dpgate.cli import (
     twin_report,
     twin_spec,
 )
-from dpgate.cli.exit_codes import ExitCode, exit_code
+from dpgate.cli.exit_codes import REFUSALS, ExitCode, exit_code
 from dpgate.cli.output import err, plain, print_json
 from dpgate.cli.route_order import InRouteOrder
-from dpgate.cli.usage import fault_place, usage_place, usage_words
+from dpgate.cli.usage import fault_place, lacking, usage_place, usage_words
 from dpgate.errors import DpgateError
 from worker.sandbox.protocol import SandboxUnavailable
 
@@ -258,6 +258,8 @@ def run(arguments: list[str]) -> int:
     except (DpgateError, RequestError, PlatformError, PipelineError) as error:
         problems = [vars(problem) for problem in getattr(error, "problems", ())]
         return _say(str(error), exit_code(error), as_json=as_json, problems=problems)
+    except ModuleNotFoundError as error:
+        return _say(lacking(error), ExitCode.NOT_READY, as_json=as_json)
     except BrokenPipeError:
         # whoever read our output has had enough (`dpgate datasets | head -1`)
         sys.stderr.close()
@@ -278,18 +280,9 @@ def _say(text: str, code: int, *, as_json: bool, problems: list[dict[str, str]] 
     elif code == ExitCode.INTERRUPTED:
         err.print("interrupted")
     else:
-        word = "Refused" if code in _REFUSALS else "Failed"
+        word = "Refused" if code in REFUSALS else "Failed"
         err.print(f"[bold red]{word}:[/] {plain(text)}", soft_wrap=True)
     return int(code)
-
-
-_REFUSALS = {
-    ExitCode.USAGE,
-    ExitCode.NOT_ALLOWED,
-    ExitCode.NOT_FOUND,
-    ExitCode.CONFLICT,
-    ExitCode.OVER_BUDGET,
-}
 
 
 def _say_usage(text: str, *, place: str, as_json: bool) -> int:

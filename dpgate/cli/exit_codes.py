@@ -48,6 +48,15 @@ MEANING: dict[ExitCode, str] = {
     ExitCode.INTERRUPTED: "ended by Ctrl-C or a signal",
 }
 
+REFUSALS = {
+    ExitCode.USAGE,
+    ExitCode.NOT_ALLOWED,
+    ExitCode.NOT_FOUND,
+    ExitCode.CONFLICT,
+    ExitCode.OVER_BUDGET,
+}
+"""Endings by a decision of the platform's, or by a mistake in what was typed: said as refusals."""
+
 _BY_STATUS = {
     401: ExitCode.NOT_ALLOWED,
     403: ExitCode.NOT_ALLOWED,

@@ -32,6 +32,15 @@ def fault_place(error: BaseException) -> str:
     return "unknown" if trace is None else f"{trace.tb_frame.f_globals.get('__name__')}:{trace.tb_lineno}"
 
 
+def lacking(error: ModuleNotFoundError) -> str:
+    """What to install where a library is absent, as in an installation for researchers."""
+    library = (error.name or "a library").partition(".")[0]
+    return (
+        f"this needs {library}, which is not installed. Install what a platform needs: "
+        "pip install 'dpgate[platform]'"
+    )
+
+
 def _missing(parameter: Any) -> str:
     options = [option for option in parameter.opts if option.startswith("-")]
     if not options:

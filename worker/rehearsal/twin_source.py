@@ -9,10 +9,9 @@ from functools import cached_property
 
 from domain.dataset import Declaration
 from domain.delimited import read_rows
-from domain.people_in_paths import label_of, owners
+from domain.people_in_paths import label_of, owners, place_of
 from domain.twin import TableCounts
 from domain.twin_basis import BLANK, TwinBasis, draw_twin
-from worker.sealed_source import place_of
 from worker.view import Opener, Part
 
 
