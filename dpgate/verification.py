@@ -18,12 +18,13 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 import sys
 from dataclasses import dataclass, field
 from decimal import ROUND_CEILING, Context, Decimal, localcontext
 from fractions import Fraction
 from functools import cached_property
-from math import isqrt
+from math import isfinite, isqrt
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,31 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat,
 
 PAYLOAD_TYPE = "application/vnd.in-toto+json"
 PREDICATE_TYPE = "urn:dpgate:predicate:release:v3"
-_MALFORMED = (KeyError, ValueError, TypeError, IndexError, AttributeError, ArithmeticError)
+_OLDER = ("urn:dpgate:predicate:release:v1", "urn:dpgate:predicate:release:v2")
+_MALFORMED = (
+    KeyError, ValueError, TypeError, IndexError, AttributeError, ArithmeticError, RecursionError,
+)  # fmt: skip
+_NUMBER = re.compile(r"[+-]?\d+(/\d+|(\.\d*)?([eE][+-]?\d{1,3})?)", re.ASCII)
+_MOST_DIGITS = 2_000
+"""More than the exact step and bounds of any grid take, which lie between 1e-300 and 1e300."""
+
+_MOST_OUTPUTS = 100
+"""Of one pipeline."""
+
+
+def read_release(text: str) -> Any:
+    """The JSON of a release; ValueError or RecursionError where it is none.
+
+    Refuses a name that stands twice in one object: readers differ in which of the two they take.
+    """
+    return json.loads(text, object_pairs_hook=_each_once)
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a name stands twice in one JSON object")
+    return found
 
 
 def check_release(release: dict[str, Any], public_key_pem: str) -> dict[str, Any] | None:
@@ -46,7 +71,7 @@ def check_release(release: dict[str, Any], public_key_pem: str) -> dict[str, Any
         if not isinstance(key, Ed25519PublicKey):
             return None
         key.verify(signature, pre_authentication_encoding(payload))
-        statement: dict[str, Any] = json.loads(payload)
+        statement: dict[str, Any] = read_release(payload.decode())
         return statement if _fits(statement, release) else None
     except (InvalidSignature, UnsupportedAlgorithm, *_MALFORMED):
         return None
@@ -72,13 +97,17 @@ def _fits(statement: dict[str, Any], release: dict[str, Any]) -> bool:
     files = {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
     signed_files = {subject["name"]: subject["digest"]["sha256"] for subject in statement["subject"]}
     predicate = statement["predicate"]
-    guarantee = predicate["guarantee"]
+    guarantee, version = predicate["guarantee"], release.get("dataset_version")
     return (
         files == signed_files
         and _shown(release["values"]) == _signed(predicate["outputs"])
         and _shown(release.get("diagnostics", [])) == _signed(predicate.get("diagnostics", []))
+        and _has_steps(release["values"], predicate["outputs"])
         and predicate["job"] == release["job_id"]
         and predicate["dataset"]["name"] == release["dataset"]
+        # what the first forms of certificate lack, they do not sign
+        and predicate["dataset"].get("version", version) == version
+        and predicate.get("release", release.get("id")) == release.get("id")
         and guarantee["class"] == release["guarantee"]
         # the first form of certificate knew epsilon alone
         and guarantee.get("cost", {"epsilon": guarantee.get("epsilon")}) == release["cost"]
@@ -99,9 +128,16 @@ def _shown(values: list[dict[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
+def _has_steps(values: list[dict[str, Any]], outputs: list[dict[str, Any]]) -> bool:
+    pairs = zip(values, outputs, strict=True)
+    steps = [(v["grid_step"], o["gridStep"]) for v, o in pairs if "grid_step" in v and "gridStep" in o]
+    return all(_text(shown) == repr(float(_exact(signed))) for shown, signed in steps)
+
+
 def _ends(value: dict[str, Any], low: str, high: str) -> list[str | None] | None:
     ends = [_text(value.get(low)), _text(value.get(high))]
-    return None if None in ends else ends
+    # of one end alone nothing is signed, so it is kept, and differs
+    return None if ends == [None, None] else ends
 
 
 def _text(number: float | None) -> str | None:
@@ -135,14 +171,20 @@ def recompute(statement: dict[str, Any]) -> Recomputed:
 
     Never raises: a statement that lacks something, or holds nonsense, differs.
     """
-    found, predicate = Recomputed(), statement.get("predicate", {})
-    if statement.get("predicateType") != PREDICATE_TYPE:
-        found.not_derived.append("everything: the certificate is of an older form, which lacks what it takes")
-        return found
+    found = Recomputed()
     try:
+        if statement["predicateType"] in _OLDER:
+            found.not_derived.append(
+                "everything: the certificate is of an older form, which lacks what it takes"
+            )
+            return found
+        found.compare("form of the certificate", statement["predicateType"], PREDICATE_TYPE)
+        predicate = statement["predicate"]
         for output in predicate["outputs"]:
             _compare_projected(output, found)
         name = predicate["mechanism"]["name"]
+        guarantee = predicate["guarantee"]["class"]
+        found.compare("a mechanism with such a class", guarantee in _CLASSES.get(name, ()), True)
         if name == "sample_aggregate":
             _SampleAggregate(predicate).compare(found)
         elif name == "trusted_query":
@@ -156,6 +198,16 @@ def recompute(statement: dict[str, Any]) -> Recomputed:
     return found
 
 
+_CLASSES = {
+    "sample_aggregate": ("pure_dp", "approx_dp"),
+    "trusted_query": ("pure_dp",),
+    "twin_counts": ("pure_dp", "approx_dp"),
+    "pac": ("pac",),
+    "stability_calibrated": ("empirical",),
+}
+"""What each mechanism can promise; a name that is none of them promises nothing."""
+
+
 class _SampleAggregate:
     """docs/explanation/privacy.md: shares of epsilon, then for output k a scale of r K_k / e_k; of joint
     noise a box with the sides r K_k for all means together."""
@@ -163,20 +215,21 @@ class _SampleAggregate:
     def __init__(self, predicate: dict[str, Any]) -> None:
         mechanism = predicate["mechanism"]
         self.predicate, self.parameters, chosen = predicate, mechanism["parameters"], mechanism["chosen"]
-        self.repeats = int(chosen["repeats"])
-        self.blocks = int(mechanism["nominalSize"]) // int(chosen["block_size"])
-        _need(self.repeats >= 1 and int(chosen["block_size"]) >= 1 and self.blocks >= 2, "runs")
+        self.repeats = _whole(chosen["repeats"])
+        self.blocks = _whole(mechanism["nominalSize"]) // _whole(chosen["block_size"])
+        _need(self.repeats >= 1 and _whole(chosen["block_size"]) >= 1 and self.blocks >= 2, "runs")
         self.runs = self.repeats * self.blocks
-        self.people = int(mechanism["nominalSize"])
-        self.epsilon = Fraction(chosen["epsilon"])
+        self.people = _whole(mechanism["nominalSize"])
+        self.epsilon = _exact(chosen["epsilon"])
         self.noise = str(self.parameters["noise"]).removeprefix("discrete ")
         may_be_gaussian = self.noise == "gaussian" and chosen.get("delta") is not None
-        self.delta = Fraction(chosen["delta"]) if may_be_gaussian else None
+        self.delta = _exact(chosen["delta"]) if may_be_gaussian else None
         _need(may_be_gaussian == (self.noise == "gaussian"), "noise without its delta")
         _need(self.epsilon > 0 and (self.delta is None or 0 < self.delta < 1), "epsilon or delta")
         self.failures = self.epsilon / 20 if chosen.get("count_failures") else Fraction(0)
         names = [output["name"] for output in predicate["outputs"]]
-        self.parts = [int(chosen["weights"].get(name, 1)) for name in names]
+        _need(len(names) <= _MOST_OUTPUTS, "number of outputs")
+        self.parts = [_whole(chosen["weights"].get(name, 1)) for name in names]
         _need(all(part >= 1 for part in self.parts), "weights")
         self.weights = [Fraction(part, sum(self.parts)) for part in self.parts]
         self.aggregator = chosen["aggregator"]
@@ -205,7 +258,7 @@ class _SampleAggregate:
         for k, (output, aggregator) in enumerate(zip(outputs, aggregators, strict=True)):
             _compare_grid(output, found)
             if aggregator == "median":
-                found.compare(f"{output['name']}: a median has no noise scale", output["noiseScale"], None)
+                _compare_median(k, output, self.parameters, found)
                 found.not_derived.append(f"{output['name']}: the error of a median depends on the data")
             else:
                 self._compare_mean(k, output, found)
@@ -231,7 +284,7 @@ class _SampleAggregate:
 
     def _compare_mean(self, k: int, output: dict[str, Any], found: Recomputed) -> None:
         """The sum of all runs moves by at most r K cells for one person, and is divided by the runs."""
-        step, moved = Fraction(output["gridStep"]), self.repeats * int(output["cells"])
+        step, moved = _exact(output["gridStep"]), self.repeats * _whole(output["cells"])
         if self.noise == "joint":
             variance, half = self._joint.of_side(moved)
             scale = Fraction(_ceil_root(variance * 1024**2), 1024)
@@ -256,7 +309,7 @@ class _SampleAggregate:
     @cached_property
     def _joint(self) -> _Joint:
         pairs = zip(self.predicate["outputs"], self.parameters["aggregators"], strict=True)
-        sides = [self.repeats * int(output["cells"]) for output, a in pairs if a != "median"]
+        sides = [self.repeats * _whole(output["cells"]) for output, a in pairs if a != "median"]
         return _Joint(sides, self.epsilon_of_means)
 
     def _compare_joint(self, found: Recomputed) -> None:
@@ -273,8 +326,8 @@ class _SampleAggregate:
 
     def _compare_cost(self, found: Recomputed) -> None:
         """Of each account, as exact decimals. An account of rho stands for epsilon and delta."""
-        cost = {name: Fraction(amount) for name, amount in self.predicate["guarantee"]["cost"].items()}
-        found.compare("rho of the whole release", Fraction(self.parameters["rho"]), self._rho())
+        cost = {name: _exact(amount) for name, amount in self.predicate["guarantee"]["cost"].items()}
+        found.compare("rho of the whole release", _exact(self.parameters["rho"]), self._rho())
         if "rho" in cost:
             found.compare("cost", cost, {"rho": self._rho()})
         else:
@@ -299,7 +352,7 @@ class _SampleAggregate:
         if self.delta is None:
             return Fraction(0)
         others = sum((e * e / 4 for e in self.quartiles), start=self.failures**2 / 2)
-        rho = Fraction(self.parameters["rho"]) - _ceil(others, Fraction(1, 10**12))
+        rho = _exact(self.parameters["rho"]) - _ceil(others, Fraction(1, 10**12))
         _need(rho > 0, "rho")
         if not _is_within(rho, epsilon=sum(self.values, start=Fraction(0)), delta=self.delta):
             raise ValueError(f"rho {rho} is more than epsilon and delta allow")
@@ -348,15 +401,20 @@ class _Joint:
 _SUMS = {"count": 1, "histogram": 1, "sum": 1, "mean": 2, "variance": 3}
 """Among how many noised sums each query divides its epsilon."""
 
+_OTHER_QUERIES = ("quantile", "covariance", "regression")
+
 
 def _compare_query(predicate: dict[str, Any], found: Recomputed) -> None:
     """Counts move by the rows C of a person, sums by C times the bound farthest from zero."""
     mechanism = predicate["mechanism"]
-    kind, rows = mechanism["chosen"]["kind"], int(mechanism["parameters"]["rows"])
-    epsilon, guarantee = Fraction(mechanism["chosen"]["epsilon"]), predicate["guarantee"]
+    kind, rows = mechanism["chosen"]["kind"], _whole(mechanism["parameters"]["rows"])
+    epsilon, guarantee = _exact(mechanism["chosen"]["epsilon"]), predicate["guarantee"]
     _need(epsilon > 0 and rows >= 1, "epsilon or rows")
-    cost = {name: Fraction(amount) for name, amount in guarantee["cost"].items()}
+    cost = {name: _exact(amount) for name, amount in guarantee["cost"].items()}
     found.compare("class", guarantee["class"], "pure_dp")
+    found.compare("diagnostics", predicate["diagnostics"], [])
+    sampled = [output["name"] for output in predicate["outputs"] if output["samplingInterval95"] is not None]
+    found.compare("sampling intervals", sampled, [])
     if "rho" not in cost:
         found.compare("cost", cost, {"epsilon": epsilon})
     elif kind in _SUMS:
@@ -365,6 +423,7 @@ def _compare_query(predicate: dict[str, Any], found: Recomputed) -> None:
     else:
         found.not_derived.append(f"rho of a query of kind {kind}")
     if kind not in _SUMS:
+        _need(kind in _OTHER_QUERIES, "kind of query")
         found.not_derived.append(f"noise and intervals of a query of kind {kind}")
         return
     _compare_numbers_of_query(kind, predicate, found)
@@ -372,9 +431,9 @@ def _compare_query(predicate: dict[str, Any], found: Recomputed) -> None:
         if output["noiseScale"] is None:
             found.not_derived.append(f"{output['name']}: its interval follows from several noised sums")
             continue
-        step, most = Fraction(output["gridStep"]), Fraction(1)
+        step, most = _exact(output["gridStep"]), Fraction(1)
         if kind == "sum":
-            low, high = (Fraction(bound) for bound in mechanism["parameters"]["bounds"][0])
+            low, high = (_exact(bound) for bound in mechanism["parameters"]["bounds"][0])
             cells = (high - low) / step
             found.compare(f"{output['name']}: {_FINE}", _is_fine(step, cells), True)
             most = max(abs(low), abs(high)) / step
@@ -388,8 +447,8 @@ def _compare_numbers_of_query(kind: str, predicate: dict[str, Any], found: Recom
     """As many as were paid for; the last of each group is a noised sum, with the scale of its noise."""
     chosen, parameters = predicate["mechanism"]["chosen"], predicate["mechanism"]["parameters"]
     outputs = predicate["outputs"]
-    groups = int(parameters["groups"]) if chosen.get("by") else 1
-    in_group = int(chosen["bins"]) if kind == "histogram" else _SUMS[kind]
+    groups = _whole(parameters["groups"]) if chosen.get("by") else 1
+    in_group = _whole(chosen["bins"]) if kind == "histogram" else _SUMS[kind]
     found.compare("how many numbers", len(outputs), groups * in_group)
     found.compare("different numbers", len({output["name"] for output in outputs}), len(outputs))
     has_scale = [output["noiseScale"] is not None for output in outputs]
@@ -400,6 +459,21 @@ def _compare_numbers_of_query(kind: str, predicate: dict[str, Any], found: Recom
 def _need(is_so: bool, what: str) -> None:
     if not is_so:
         raise ValueError(f"no mechanism has such {what}")
+
+
+def _exact(number: object) -> Fraction:
+    """A signed number. Refuses what is too long to count with: 1e999999999 would take days."""
+    text = str(number)
+    if len(text) > _MOST_DIGITS or not _NUMBER.fullmatch(text):
+        raise ValueError(f"{text[:40]!r} is no exact number")
+    return Fraction(text)
+
+
+def _whole(number: object) -> int:
+    """A signed whole number; a float would be cut off to one, and a text is none."""
+    if type(number) is not int:
+        raise ValueError(f"{str(number)[:40]!r} is no whole number")
+    return number
 
 
 _FINE = "a grid of a million steps or two"
@@ -413,7 +487,7 @@ def _is_fine(step: Fraction, cells: Fraction | int) -> bool:
 
 def _compare_grid(output: dict[str, Any], found: Recomputed) -> None:
     """The grid is as fine as it has to be and spans the bounds, as far as these tell as floats."""
-    step, cells = Fraction(output["gridStep"]), int(output["cells"])
+    step, cells = _exact(output["gridStep"]), _whole(output["cells"])
     found.compare(f"{output['name']}: {_FINE}", _is_fine(step, cells), True)
     low, high = Fraction(float(output["lower"])), Fraction(float(output["upper"]))
     # each end was rounded to a float
@@ -428,6 +502,7 @@ def _compare_grid(output: dict[str, Any], found: Recomputed) -> None:
 
 def _compare_projected(output: dict[str, Any], found: Recomputed) -> None:
     """The nearest bound of a value beyond its bounds; certificates of before do not say it."""
+    _need(isfinite(float(output["value"])), "value")
     if "projected" not in output:
         return
     derived = None
@@ -436,6 +511,15 @@ def _compare_projected(output: dict[str, Any], found: Recomputed) -> None:
         within = min(max(value, low), high)
         derived = None if within == value else repr(within)
     found.compare(f"{output['name']}: what it is within its bounds", output["projected"], derived)
+
+
+def _compare_median(k: int, output: dict[str, Any], parameters: dict[str, Any], found: Recomputed) -> None:
+    """A median is a point between its bounds, and nothing that is public says how far off it is."""
+    name = output["name"]
+    found.compare(f"{name}: a median has no noise scale", output["noiseScale"], None)
+    found.compare(f"{name}: a median states no noise scale", parameters["noise_scales"][k], None)
+    found.compare(f"{name}: a median has no interval of the noise", output["interval95"], None)
+    found.compare(f"{name}: a median lies within its bounds", output.get("projected"), None)
 
 
 def _compare_noise(output: dict[str, Any], scale: Fraction, half: Fraction | int, found: Recomputed) -> None:
@@ -489,7 +573,12 @@ def main(arguments: list[str]) -> int:
         print("usage: python verification.py release.json key.pem", file=sys.stderr)
         return 2
     release, key = (Path(argument).read_text(encoding="utf-8") for argument in arguments)
-    statement = check_release(json.loads(release), key)
+    try:
+        content = read_release(release)
+    except (ValueError, RecursionError):
+        print("The release is not valid JSON, or names something twice.")
+        return 1
+    statement = check_release(content, key)
     if statement is None:
         print("The certificate does not fit this release.")
         return 1

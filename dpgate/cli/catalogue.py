@@ -106,10 +106,13 @@ def verify(
     profile: Profile = "default",
 ) -> None:
     """Check a release against its certificate; with --key offline."""
-    from dpgate.verification import check_release
+    from dpgate.verification import check_release, read_release
     from dpgate.verification import recompute as derived_from
 
-    content = load_json(release)
+    try:
+        content = read_release(read_text(release))
+    except (ValueError, RecursionError):
+        raise DpgateError(f"{release} is not valid JSON, or names something twice") from None
     statement = check_release(content, read_text(key) if key else _asked_key(profile))
     found = derived_from(statement) if recompute and statement is not None else None
     if as_json:

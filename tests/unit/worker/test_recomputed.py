@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import base64
 import json
 import shutil
 import subprocess
@@ -31,7 +32,7 @@ from domain.query import QueryRequest
 from domain.release import PREDICATE_TYPE, Release, opened
 from domain.states import JobState
 from dpgate import verification
-from dpgate.verification import check_release, recompute
+from dpgate.verification import check_release, read_release, recompute
 from privacy import clipped_mean, joint_noise, mean_noise, noise
 from privacy.accounting import in_rho
 from privacy.cost import Cost
@@ -330,6 +331,40 @@ FORGERIES: dict[str, tuple[Any, dict[tuple[Any, ...], Any]]] = {
     "a sum that tells no noise": (
         lambda: of_query(SUM), {(*OUTPUT, "noiseScale"): None, (*OUTPUT, "interval95"): ["1.0", "1.0"]},
     ),
+    "a mechanism of another name": (
+        lambda: of_pipeline(pipeline_request(1)), {("mechanism", "name"): "sample_\u0430ggregate"},
+    ),
+    "a promise that the mechanism does not make": (
+        lambda: of_pipeline(pipeline_request(1)), {("mechanism", "name"): "stability_calibrated"},
+    ),
+    "a median with an interval": (
+        lambda: of_pipeline(pipeline_request(1, aggregator="median")),
+        {(*OUTPUT, "interval95"): ["1.0", "1.0"]},
+    ),
+    "a median with a noise scale among the parameters": (
+        lambda: of_pipeline(pipeline_request(1, aggregator="median")), {(*PARAMETERS, "noise_scales"): ["0"]},
+    ),
+    "a median beyond its bounds": (
+        lambda: of_pipeline(pipeline_request(1, aggregator="median")),
+        {(*OUTPUT, "value"): "-7.0", (*OUTPUT, "projected"): "0.0"},
+    ),
+    "a median that is no number": (
+        lambda: of_pipeline(pipeline_request(1, aggregator="median")),
+        {(*OUTPUT, "value"): "nan", (*OUTPUT, "projected"): "nan"},
+    ),
+    "an exact count beside the noised one": (
+        lambda: of_query({"kind": "count"}), {("diagnostics",): [{"name": "exact", "value": "30.0"}]},
+    ),
+    "a sampling interval of a query": (
+        lambda: of_query({"kind": "count"}), {(*OUTPUT, "samplingInterval95"): ["30.0", "30.0"]},
+    ),
+    "a query of a kind that there is not": (
+        lambda: of_query({"kind": "quantile", "column": "age", "probabilities": ["0.5"]}),
+        {("mechanism", "chosen", "kind"): "exact"},
+    ),
+    "a block of ten people and a half": (
+        lambda: of_pipeline(pipeline_request(1)), {("mechanism", "chosen", "block_size"): 10.5},
+    ),
     "the same count twice": (lambda: of_query({"kind": "count"}), {("outputs",): lambda one: 2 * one}),
 }  # fmt: skip
 
@@ -436,3 +471,78 @@ def test_a_release_of_before_people_were_dealt_still_agrees() -> None:
     found = recompute(statement)
     assert not found.differs
     assert "number of slots" not in found.agrees
+
+
+@pytest.mark.parametrize("number", ["1e999999999", "1e-999999999", "9" * 3_000, "1_0", "\u0661"])
+def test_a_number_that_takes_days_to_count_with_differs_at_once(number: str) -> None:
+    mean, gaussian = of_pipeline(pipeline_request(1)), of_pipeline(pipeline_request(1, **GAUSSIAN))
+    forgeries = [
+        (mean, ("mechanism", "chosen", "epsilon")), (mean, (*OUTPUT, "gridStep")),
+        (mean, (*PARAMETERS, "rho")), (mean, (*COST, "epsilon")),
+        (gaussian, ("mechanism", "chosen", "delta")), (of_query(SUM), ("mechanism", "chosen", "epsilon")),
+        (of_query(SUM), (*PARAMETERS, "bounds", 0, 1)),
+    ]  # fmt: skip
+    for release, path in forgeries:
+        assert "is no exact number" in recompute(forged(release, {path: number})).differs[-1]
+
+
+def test_more_outputs_than_a_pipeline_has_differ_at_once() -> None:
+    many = {
+        ("outputs",): lambda one: one * 20_000, (*PARAMETERS, "aggregators"): ["clipped_mean"] * 20_000,
+    }  # fmt: skip
+    statement = forged(of_pipeline(pipeline_request(1, noise="joint")), many)
+    assert "no mechanism has such number of outputs" in recompute(statement).differs[-1]
+
+
+@pytest.mark.parametrize("form", ["https://example.org/other", f"{PREDICATE_TYPE} ", None, 3])
+def test_a_form_that_there_has_never_been_differs(form: object) -> None:
+    assert recompute({**opened(of_pipeline(pipeline_request()).certificate), "predicateType": form}).differs
+
+
+def test_what_is_no_statement_differs() -> None:
+    for nothing in (None, "x", [], {}):
+        assert recompute(nothing).differs  # type: ignore[arg-type]
+
+
+def signed(payload: bytes, release: dict[str, Any]) -> dict[str, Any]:
+    """The release with these bytes for a statement, under the right key."""
+    signature = KEY.sign(verification.pre_authentication_encoding(payload))
+    texts = [base64.b64encode(part).decode() for part in (payload, signature)]
+    return {**release, "certificate": {"payload": texts[0], "signatures": [{"sig": texts[1]}]}}
+
+
+def test_a_payload_that_is_deep_or_names_something_twice_does_not_fit() -> None:
+    release = of_pipeline(pipeline_request()).model_dump(mode="json")
+    payload = base64.b64decode(release["certificate"]["payload"])
+    assert check_release(signed(payload, release), public_key_pem(KEY))
+    twice = b'{"predicate":{},' + payload[1:]
+    for hostile in (b"[" * 200_000 + b"]" * 200_000, twice):
+        assert check_release(signed(hostile, release), public_key_pem(KEY)) is None
+
+
+def test_a_release_that_names_something_twice_is_refused() -> None:
+    text = json.dumps(of_pipeline(pipeline_request()).model_dump(mode="json"))
+    assert read_release(text)
+    with pytest.raises(ValueError, match="twice"):
+        read_release('{"values": [],' + text[1:])
+
+
+def test_every_figure_shown_is_signed() -> None:
+    release = of_pipeline(pipeline_request(1, aggregator="median")).model_dump(mode="json")
+    assert check_release(release, public_key_pem(KEY))
+    (value,) = release["values"]
+    for changed in (
+        {"id": "another"}, {"dataset_version": 99}, {"values": [{**value, "grid_step": 4.0}]},
+        {"values": [{**value, "lower_95": 1.0}]},
+    ):  # fmt: skip
+        assert check_release({**release, **changed}, public_key_pem(KEY)) is None
+
+
+@pytest.mark.parametrize("text", ["[" * 200_000, '{"a": 1, "a": 1}', "no"], ids=["deep", "twice", "none"])
+def test_a_file_that_is_no_release_is_refused_with_a_sentence(
+    text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, content in (("release.json", text), ("key.pem", public_key_pem(KEY))):
+        (tmp_path / name).write_text(content)
+    assert verification.main([str(tmp_path / name) for name in ("release.json", "key.pem")]) == 1
+    assert "not valid JSON" in capsys.readouterr().out
