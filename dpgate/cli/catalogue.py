@@ -124,7 +124,7 @@ def verify(
         _print_statement(statement)
         if found:
             _print_derived(found)
-    if statement is None or (found and found.differs):
+    if statement is None or (found and not found.holds):
         raise typer.Exit(ExitCode.BROKEN_CHAIN)
 
 
@@ -144,6 +144,8 @@ def _print_derived(found: Recomputed) -> None:
         out.print("[bold red]What was signed does not follow from what was asked:[/]")
         for sentence in found.differs:
             print_line(plain(sentence))
+    elif not found.agrees:
+        out.print("[bold red]Nothing could be derived from what was asked.[/]")
     else:
         out.print(f"[bold green]Derived from what was asked, and the same[/]: {len(found.agrees)} figures.")
     for sentence in found.not_derived:

@@ -10,7 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -28,7 +28,9 @@ from mutants import mutant
 
 from domain.job import Job, JobRequest
 from domain.model import parse
+from domain.policy import ALL_MECHANISMS
 from domain.query import QueryRequest
+from domain.query.kinds import AnyQuery
 from domain.release import PREDICATE_TYPE, Release, opened
 from domain.states import JobState
 from dpgate import verification
@@ -173,7 +175,17 @@ def test_what_is_not_derived_is_said() -> None:
         "predicateType": "urn:dpgate:predicate:release:v2"
     }
     assert "older form" in recompute(older).not_derived[0]
+    assert not recompute(older).holds  # whoever can sign could call theirs older
+    assert found_in(of_pipeline(pipeline_request())).holds
     assert verification.PREDICATE_TYPE == PREDICATE_TYPE
+
+
+def test_its_tables_name_what_the_platform_offers() -> None:
+    """The file stands alone, so it repeats the names: one that it lacks would be refused as a forgery."""
+    assert set(verification._CLASSES) == {*ALL_MECHANISMS, "twin_counts"}
+    kinds = {get_args(kind.model_fields["kind"].annotation)[0] for kind in get_args(get_args(AnyQuery)[0])}
+    assert set(verification._OTHER_QUERIES) < kinds
+    assert kinds == {*verification._OTHER_QUERIES, "count", "sum", "mean", "variance", "histogram"}
 
 
 HALVES = {
