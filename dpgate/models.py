@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 from dpgate.errors import DpgateError, NotFinished
 
 if TYPE_CHECKING:
+    import pandas
+
     from dpgate.client import Client
 
 TERMINAL = {"RELEASED", "WITHHELD", "REJECTED", "CANCELLED", "ERRORED"}
@@ -246,6 +248,19 @@ class Release:
     def contents(self) -> dict[str, bytes]:
         """The bytes of every released file by path."""
         return {name: text.encode() for name, text in self.files.items()} | self.binary_files
+
+    def to_frame(self) -> pandas.DataFrame:
+        """A row for each value, by its name: the columns of `Value`, `headline`, and the guarantee class.
+
+        What the mechanism cannot show is NaN. Raises DpgateError where pandas is not installed.
+        """
+        try:
+            import pandas
+        except ImportError:
+            raise DpgateError("to_frame needs pandas; install it: pip install pandas") from None
+        rows = [vars(value) | {"headline": value.headline} for value in self.values]
+        frame = pandas.DataFrame(rows).set_index("name").astype(float)
+        return frame.assign(guarantee=self.guarantee)
 
     def __getitem__(self, name: str) -> Value:
         for value in self.values:

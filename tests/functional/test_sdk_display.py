@@ -26,6 +26,7 @@ from shown_objects import (
 from domain.rehearsal import Preview as Stored
 from domain.rehearsal import Rung
 from domain.states import JobState
+from dpgate.errors import DpgateError
 from dpgate.notebook.frame import STYLE
 from dpgate.previews import Preview
 from privacy.loss import GuaranteeClass
@@ -182,3 +183,20 @@ def test_displaying_loads_nothing_heavy() -> None:
 def _ended() -> set[JobState]:
     names = ("RELEASED", "WITHHELD", "REJECTED", "CANCELLED", "ERRORED")
     return {JobState[name] for name in names}
+
+
+def test_a_release_is_a_data_frame_with_its_promise() -> None:
+    values = [value_of("mean", 170.5), value_of("far", 251.0, projected=250.0), value_of("middle", None)]
+    values[2] |= {"value": 3.5, "noise_scale": None}
+    frame = release_of(values=values).to_frame()
+    assert list(frame.index) == ["mean", "far", "middle"]
+    assert frame["headline"].tolist() == [170.5, 250.0, 3.5]
+    assert frame.loc["far", "value"] == 251.0
+    assert frame["lower_95"].isna().tolist() == [False, False, True]
+    assert set(frame["guarantee"]) == {"pure_dp"}
+
+
+def test_without_pandas_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(DpgateError, match="pip install pandas"):
+        release_of().to_frame()
