@@ -44,9 +44,20 @@ PIPELINE: dict[str, dict[str, str]] = {
         "": "Column of people",
         "column": "Its heading in the first row of the file.",
         "name": "How the release calls the number.",
-        "lower": "For the mean over people: smaller means of a run are clamped to this.",
-        "upper": "For the mean over people: larger means of a run are clamped to this.",
-        "above": "In place of `lower` and `upper`: the share of people above this number.",
+        "lower": "Smaller numbers (of a mean: smaller means of a run) are clamped to this.",
+        "upper": "Larger numbers (of a mean: larger means of a run) are clamped to this.",
+        "above": "In place of `lower` and `upper`: the share of people above this number, or their count.",
+        "aggregate": "`mean`, `share`, `sum`, `count`, `quantile`, `covariance` or `correlation` over "
+        "people. Left out, it is a mean, or a share where `above` stands, or a quantile where `quantile` "
+        "stands. All but mean and share need blocks of one.",
+        "quantile": "Which quantile, between 0 and 1, such as 0.25.",
+        "beside": "Of a covariance or a correlation: the other column.",
+    },
+    "Beside": {
+        "": "Other column",
+        "column": "Its heading in the first row of the file.",
+        "lower": "Smaller numbers are clamped to this.",
+        "upper": "Larger numbers are clamped to this.",
     },
     "VolumeBounds": {
         "": "Volume",

@@ -50,7 +50,7 @@ def carrying_s(manifest: Manifest, shape: Shape) -> float:
     """Seconds of every turn of this pipeline beyond its wall clock limit and the overhead of any run."""
     resources = manifest.resources
     size, held = resources.output_mib, resources.memory_mib + resources.scratch_mib
-    is_carried_on = "participant" in manifest.levels
+    is_carried_on = manifest.carries_on
     files = size / MIB_PER_S if is_carried_on else max(0, size - FREE_MIB) / MIB_PER_S
     reading = sum(map(_reading_s, shape.files))
     freeing = max(0, held - FREED_AT_ONCE_MIB) / FREED_MIB_PER_S

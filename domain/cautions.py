@@ -90,7 +90,7 @@ def about_job(asked: JobRequest, twin: Twin) -> tuple[Caution, ...]:
     if not twin.is_padded:
         return found
     manifest = asked.pipeline.manifest
-    turns = mechanism.plan.runs + (twin.nominal_size if "participant" in manifest.levels else 0)
+    turns = mechanism.plan.runs + (twin.nominal_size if manifest.carries_on else 0)
     return found + about_time(manifest, turns=turns)
 
 

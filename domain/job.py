@@ -19,7 +19,7 @@ from domain.errors import InvalidRequest
 from domain.image import SyscallTable
 from domain.mechanism import BlackBox, MechanismRequest, StabilityRequest
 from domain.model import Model, Slug, Whole, canonical, digest
-from domain.outputs import values_of
+from domain.outputs import check_people, values_of
 from domain.pipeline import OutputValue, Pipeline
 from domain.query import QueryRequest
 from domain.schedule import Schedule
@@ -52,6 +52,7 @@ class JobRequest(Model):
         except ValueError as error:
             raise ValueError(f"shape {error}") from None
         self.mechanism.check_outputs([value.name for value in self.values])
+        check_people(self.pipeline.manifest, self.mechanism)
         return self
 
     @property
@@ -117,7 +118,7 @@ class JobRequest(Model):
             wall_s=manifest.resources.wall_seconds + declaration.policy.timing.staging_seconds,
             slots=slots,
             nominal_size=declaration.nominal_size,
-            turns=declaration.most_people if "participant" in manifest.levels else 0,
+            turns=declaration.most_people if manifest.carries_on else 0,
             carrying_s=carrying_s(manifest, self.shape),
             person_s=person_s(declaration, people=people),
             people=people,

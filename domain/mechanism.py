@@ -14,6 +14,7 @@ from pydantic import Field, model_validator
 from domain.budget import Accounting
 from domain.loss import Delta, Epsilon, Nats, micro, units
 from domain.model import Model, Number, Whole
+from domain.output_value import PersonValue
 from domain.pipeline import OutputValue, ValueName
 from privacy.cost import Currency
 from privacy.grid import OutputGrid
@@ -21,6 +22,7 @@ from privacy.loss import MICRO, GuaranteeClass
 from privacy.mechanism import MAX_OUTPUTS
 from privacy.pac import Pac
 from privacy.partition import MIN_BLOCK_SIZE, block_count
+from privacy.people import Part
 from privacy.sample_aggregate import SampleAggregate
 from privacy.sample_parameters import MAX_REPEATS, MAX_WEIGHT
 from privacy.stability import StabilityCalibrated
@@ -106,6 +108,7 @@ class SampleAggregateRequest(Model):
             count_failures=self.count_failures,
             interval=self.interval,
             people=nominal_size,
+            parts=parts_of(values),
         )
 
     def asked(self, *, outputs: int) -> dict[str, Any]:
@@ -201,6 +204,23 @@ MECHANISMS = (SampleAggregateRequest, StabilityRequest, PacRequest)
 def _check_count(names: Sequence[str], *, fix: str) -> None:
     if len(names) > MAX_OUTPUTS:
         raise ValueError(f"at most {MAX_OUTPUTS} values: each one shares the loss with the others; {fix}")
+
+
+def parts_of(values: Sequence[OutputValue]) -> tuple[Part, ...] | None:
+    """What outputs are beside their grid; None where they are nothing else."""
+    if not any(isinstance(value, PersonValue) for value in values):
+        return None
+    return tuple(map(_part, values, grids_of(values)))
+
+
+def _part(value: OutputValue, grid: OutputGrid) -> Part:
+    if not isinstance(value, PersonValue):
+        return Part()
+    return Part(
+        quantile=None if value.quantile is None else Fraction(str(value.quantile)),
+        absent=None if value.absent is None else grid.snap(value.absent),
+        is_mean=value.is_mean,
+    )
 
 
 def grids_of(values: Sequence[OutputValue]) -> tuple[OutputGrid, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from domain.mechanism import MechanismRequest, SampleAggregateRequest
 from domain.pipeline import MAX_VALUES, Manifest, OutputValue
 from domain.shape import Shape
 from domain.shape.selection import name_values
@@ -23,3 +24,15 @@ def values_of(manifest: Manifest, shape: Shape) -> tuple[OutputValue, ...]:
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise ValueError(f"two values get the name {twice}; name one of their outputs otherwise")
     return values
+
+
+def check_people(manifest: Manifest, mechanism: MechanismRequest) -> None:
+    """Raises ValueError where each person's own number is wanted and the mechanism does not look at people
+    one by one."""
+    if isinstance(mechanism, SampleAggregateRequest):
+        manifest.check_block_size(mechanism.block_size)
+    elif manifest.needs_blocks_of_one:
+        raise ValueError(
+            f"{mechanism.name} runs on many people at once, and numbers over single people are wanted; "
+            "choose the mechanism sample_aggregate with block_size 1"
+        )

@@ -12,7 +12,9 @@ from domain.environment import Environment
 from domain.formats import ANY_SUFFIX, MAX_BYTES, FormatName, format_of
 from domain.image import ImageName
 from domain.model import InsidePath, Model, Number, Slug, Whole, digest, find_inside_another
-from privacy.grid import OutputGrid
+from domain.output_value import OutputValue as OutputValue
+from domain.output_value import ValueName as ValueName
+from domain.people import ColumnBounds, Result
 from privacy.sample_parameters import MAX_JOINT_OUTPUTS
 
 MAX_SOURCE_BYTES = 1024 * 1024
@@ -21,10 +23,8 @@ MAX_VALUES = MAX_JOINT_OUTPUTS
 """Of any mechanism; all but joint and Gaussian noise take fewer."""
 
 Argument = Annotated[str, StringConstraints(min_length=1, max_length=1000, pattern=r"^[^\x00]*$")]
-ValueName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_.-]{0,63}$")]
 GroupName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_.-]{0,47}$")]
 """Of many values: shorter, since each gets a number behind it."""
-ColumnName = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f]*$")]
 Select = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f]*$")]
 """A place in a file, as `SelectedBounds` says."""
 
@@ -43,24 +43,6 @@ def _is_default_output(mib: int) -> bool:
     return mib == DEFAULT_OUTPUT_MIB
 
 
-class OutputValue(Model):
-    """One number that may be released. The bounds are the researcher's, typed without seeing the data."""
-
-    name: ValueName
-    lower: Number
-    upper: Number
-
-    @model_validator(mode="after")
-    def _bounds_in_order(self) -> OutputValue:
-        if self.lower >= self.upper:
-            raise ValueError(f"{self.name}: lower must be less than upper")
-        try:
-            OutputGrid.build(self.lower, self.upper)
-        except ValueError as error:
-            raise ValueError(f"{self.name}: {error}") from None
-        return self
-
-
 class SelectedBounds(Model):
     """Bounds of all numbers at one place of a file. The release calls them `name`, or name-1, name-2 ...
 
@@ -77,33 +59,6 @@ class SelectedBounds(Model):
     def _bounds_in_order(self) -> SelectedBounds:
         OutputValue(name=self.name, lower=self.lower, upper=self.upper)
         return self
-
-
-class ColumnBounds(Model):
-    """A column of a table that has a row for each person, as one number: the mean over people between bounds,
-    or the share of people who are above a number."""
-
-    column: ColumnName
-    name: ValueName
-    lower: Annotated[Number | None, Field(exclude_if=_is_none)] = None
-    upper: Annotated[Number | None, Field(exclude_if=_is_none)] = None
-    above: Annotated[Number | None, Field(exclude_if=_is_none)] = None
-
-    @model_validator(mode="after")
-    def _says_what_is_summarised(self) -> ColumnBounds:
-        has_bounds = self.lower is not None and self.upper is not None
-        if self.above is None and not has_bounds:
-            raise ValueError(f"{self.name}: give lower and upper for a mean, or above for a share of people")
-        if self.above is not None and (self.lower is not None or self.upper is not None):
-            raise ValueError(f"{self.name}: a share is from 0 to 1; leave lower and upper out")
-        _ = self.value
-        return self
-
-    @property
-    def value(self) -> OutputValue:
-        if self.lower is None or self.upper is None:
-            return OutputValue(name=self.name, lower=0, upper=1)
-        return OutputValue(name=self.name, lower=self.lower, upper=self.upper)
 
 
 class VolumeBounds(Model):
@@ -170,8 +125,13 @@ class OutputFile(Model):
         """As declared; one name of `bounds` or of `volume` can stand for many values."""
         if self.volume:
             return (self.volume.name,)
-        columns = tuple(each.name for each in self.columns)
+        columns = tuple(value.name for each in self.columns for value in each.values)
         return tuple(each.name for each in self.values) + tuple(each.name for each in self.bounds) + columns
+
+    @property
+    def results(self) -> tuple[Result, ...]:
+        """What is computed from its drawn numbers."""
+        return tuple(each.result for each in self.columns if each.result is not None)
 
 
 class Resources(Model):
@@ -199,16 +159,46 @@ class Manifest(Model):
     @model_validator(mode="after")
     def _outputs_are_distinct(self) -> Manifest:
         names = [name for output in self.outputs for name in output.names]
-        if len(set(names)) != len(names):
+        shown = [*names, *(result.name for result in self.results)]
+        if len(set(shown)) != len(shown):
             raise ValueError("two outputs have the same name; give each value its own")
         files = [output.file for output in self.outputs]
         if len(set(files)) != len(files):
             raise ValueError("two outputs name the same file; list its values together")
         if len(names) > MAX_VALUES:
             raise ValueError(f"at most {MAX_VALUES} values: each one shares the loss with the others")
-        if self.levels not in (("group",), ("participant", "group")):
-            raise ValueError("levels are [group] or [participant, group]")
+        if self.levels not in (("group",), ("participant",), ("participant", "group")):
+            raise ValueError("levels are [group], [participant] or [participant, group]")
         return self
+
+    @property
+    def is_person_by_person(self) -> bool:
+        """Whether its participant level is all there is: each run is one person's, and dpgate aggregates."""
+        return self.levels == ("participant",)
+
+    @property
+    def carries_on(self) -> bool:
+        """Whether group runs get what a participant level wrote before."""
+        return self.levels == ("participant", "group")
+
+    @property
+    def needs_blocks_of_one(self) -> bool:
+        columns = [column for output in self.outputs for column in output.columns]
+        return self.is_person_by_person or any(column.is_of_each_person for column in columns)
+
+    def check_block_size(self, size: int) -> None:
+        """Raises ValueError for blocks of several people where each person's own number is wanted."""
+        if size == 1 or not self.needs_blocks_of_one:
+            return
+        if self.is_person_by_person:
+            raise ValueError("levels [participant] is run on one person at a time; choose block_size 1")
+        column = next(each for output in self.outputs for each in output.columns if each.is_of_each_person)
+        raise ValueError(f"{column.name}: a {column.kind} is over single people; choose block_size 1")
+
+    @property
+    def results(self) -> tuple[Result, ...]:
+        """What is computed from the drawn numbers of all files."""
+        return tuple(result for output in self.outputs for result in output.results)
 
     @property
     def least_values(self) -> int:

@@ -11,7 +11,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from domain.loss import micro
 from domain.model import Model, Slug, Whole, digest
@@ -63,6 +63,13 @@ class RehearsalRequest(Model):
     block_size: Annotated[Whole, Field(ge=MIN_BLOCK_SIZE, le=100_000)] = 10
     runs_of: str | None = None
     mechanism: Sampled | None = None
+
+    @model_validator(mode="after")
+    def _block_size_fits(self) -> RehearsalRequest:
+        self.pipeline.manifest.check_block_size(self.block_size)
+        if self.mechanism is not None and self.pipeline.manifest.needs_blocks_of_one:
+            raise ValueError(f"{self.mechanism} runs on many people at once; leave mechanism out")
+        return self
 
 
 class OutputText(Model):

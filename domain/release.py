@@ -16,6 +16,10 @@ PREDICATE_TYPE = "urn:dpgate:predicate:release:v3"
 PAYLOAD_TYPE = "application/vnd.in-toto+json"
 
 
+def _has_none(results: tuple[object, ...]) -> bool:
+    return not results
+
+
 def _is_empty(files: dict[str, str]) -> bool:
     return not files
 
@@ -57,6 +61,33 @@ class ReleasedValue(Model):
         }
 
 
+class ReleasedResult(Model):
+    """A number that was computed from released ones, which `parts` names, so it costs nothing further.
+
+    `value` is None where the released numbers leave it open. `lower_95` to `upper_95` holds, 95 times in 100,
+    what the same formula gives without noise. `centres` are those of the bounds of x and y, if it has any.
+    """
+
+    name: str
+    kind: str
+    parts: tuple[str, ...]
+    centres: tuple[str, ...] = ()
+    value: float | None
+    lower_95: float
+    upper_95: float
+
+    def signed(self) -> dict[str, Any]:
+        """As a certificate holds it."""
+        return {
+            "name": self.name,
+            "kind": self.kind,
+            "parts": list(self.parts),
+            "centres": list(self.centres),
+            "value": _text(self.value),
+            "interval95": _texts(self.lower_95, self.upper_95),
+        }
+
+
 class Release(Model):
     """What leaves the platform, and all that leaves."""
 
@@ -68,6 +99,7 @@ class Release(Model):
     cost: dict[str, str]
     values: tuple[ReleasedValue, ...]
     diagnostics: tuple[ReleasedValue, ...] = ()
+    results: Annotated[tuple[ReleasedResult, ...], Field(exclude_if=_has_none)] = ()
     files: dict[str, str]
     # base64; absent where all files are text, as from before there were others
     binary_files: Annotated[dict[str, str], Field(exclude_if=_is_empty)] = Field(default_factory=dict)

@@ -16,10 +16,11 @@ from domain.admission import check_values
 from domain.cautions import BlocksSeen
 from domain.dataset import Declaration
 from domain.errors import PipelineError
-from domain.mechanism import grids_of
+from domain.mechanism import grids_of, parts_of
 from domain.outputs import values_of
 from domain.pipeline import Pipeline
 from domain.shape import Shape
+from domain.shape.table import stacked
 from dpgate.errors import DpgateError, PipelineFailed
 from dpgate.local_slots import open_local
 from privacy.mechanism import RunOutput
@@ -89,14 +90,15 @@ def run_on_twin(
     check_values(pipeline.manifest.least_values, declaration)
     people = _open_twin(declaration, twin)
     blocks = count_blocks(declaration.nominal_size, block_size)
-    ahead = _followed_by(blocks + 1, progress)
+    wholes = len(people.names) if pipeline.manifest.is_person_by_person else 1
+    ahead = _followed_by(blocks + wholes, progress)
     with _opened(pipeline, people, twin, python_env, images, ahead) as runs:
         step = _after(runs.participants.runs, progress)
-        whole = run_whole(pipeline, runs)
+        whole = run_whole(pipeline, runs, _followed_by(blocks, step))
         check_values(len(values_of(pipeline.manifest, whole.shape)), declaration)
-        step(1, blocks + 1)
+        step(wholes, blocks + wholes)
         plan = Blocks(blocks, declaration.nominal_size)
-        found = run_blocks(runs, plan, _after(1, step))
+        found = run_blocks(runs, plan, _after(wholes, step))
     return TwinRun(
         pipeline_digest=pipeline.digest,
         shape=whole.shape,
@@ -121,9 +123,20 @@ def tried_on_twin(
     which it fails. Raises PipelineFailed where it fails on the whole."""
     people = _open_twin(declaration, twin)
     with _opened(pipeline, people, twin, python_env, images, _silent) as runs:
+        if pipeline.manifest.is_person_by_person:
+            return _tried_on_two(pipeline, runs)
         whole = outputs_of(pipeline.manifest, runs.run(people.names))
         halves = [runs.run(people.names[start::2]).outputs for start in (0, 1)]
         return whole, tuple(half for half in halves if half is not None)
+
+
+def _tried_on_two(
+    pipeline: Pipeline, runs: GroupRuns
+) -> tuple[Mapping[str, bytes], tuple[Mapping[str, bytes], ...]]:
+    """What two people's runs write, and both together: rows below each other where the files are tables."""
+    two = [outputs_of(pipeline.manifest, runs.run_person(person)) for person in runs.people.names[:2]]
+    whole = {path: stacked(path, [written[path] for written in two]) for path in two[0]}
+    return whole, tuple(two)
 
 
 def run_plan_on_twin(
@@ -200,8 +213,13 @@ def _collected(
     pipeline: Pipeline, shape: Shape, outputs: Sequence[Mapping[str, bytes] | None]
 ) -> tuple[RunOutput, ...]:
     """On the grids of the declared bounds, as a job reads them."""
-    grids = grids_of(values_of(pipeline.manifest, shape))
+    values = values_of(pipeline.manifest, shape)
+    grids, parts = grids_of(values), parts_of(values)
     default = middle(grids)
+    if parts is not None:
+        default = tuple(
+            d if part.absent is None else part.absent for d, part in zip(default, parts, strict=True)
+        )
     return tuple(collect(files, shape=shape, grids=grids, default=default) for files in outputs)
 
 

@@ -199,6 +199,23 @@ class Value:
 
 
 @dataclass(frozen=True)
+class Result:
+    """A number that follows from released ones, which `parts` names: a total over people, a covariance or a
+    correlation. `value` is None where they leave it open. The interval covers the noise, 95 times in 100."""
+
+    name: str
+    kind: str
+    parts: tuple[str, ...]
+    value: float | None
+    lower_95: float
+    upper_95: float
+
+    @classmethod
+    def of(cls, raw: dict[str, Any]) -> Result:
+        return cls(**{each.name: raw[each.name] for each in fields(cls)} | {"parts": tuple(raw["parts"])})
+
+
+@dataclass(frozen=True)
 class Release:
     """What left the platform, and all that left. `cost` is exact decimal text by currency.
 
@@ -211,6 +228,7 @@ class Release:
     cost: dict[str, str]
     values: tuple[Value, ...]
     diagnostics: tuple[Value, ...]
+    results: tuple[Result, ...]
     files: dict[str, str]
     binary_files: dict[str, bytes] = field(repr=False)
     certificate: dict[str, Any] = field(repr=False)
@@ -223,6 +241,7 @@ class Release:
             **{name: raw[name] for name in same},
             values=tuple(Value.of(value) for value in raw["values"]),
             diagnostics=tuple(Value.of(value) for value in raw["diagnostics"]),
+            results=tuple(Result.of(result) for result in raw.get("results", [])),
             binary_files={name: base64.b64decode(text) for name, text in raw.get("binary_files", {}).items()},
             raw=raw,
         )

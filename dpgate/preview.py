@@ -7,14 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from domain.cautions import turn_s
 from domain.mechanism import PacRequest, SampleAggregateRequest, StabilityRequest
+from domain.output_value import OutputValue, PersonValue
 from domain.outputs import values_of
 from domain.pipeline import Manifest
 from dpgate.errors import DpgateError
 from dpgate.pipeline_folder import Lock
+from dpgate.preview_results import results_of
 from privacy.block_rules import Aggregator
 from privacy.cost import Currency, format_amount
 from privacy.loss import GuaranteeClass
@@ -42,6 +44,7 @@ from privacy.preview import (
     standard_ladder,
     together,
 )
+from privacy.preview.results import ResultForecast
 from privacy.sample_aggregate import SampleAggregate
 
 MULTIPLIERS = (0.5, 1, 2, 4)
@@ -76,6 +79,7 @@ class BlocksPreview:
     costs: Mapping[int, RunCost]
     noise: NoiseKind
     guarantee: GuaranteeClass
+    results: Mapping[str, ResultForecast] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -127,7 +131,7 @@ def preview_blocks(
         return BlocksPreview(
             forecasts=forecasts,
             recommendation=taken,
-            intervals=forecast_interval(chosen, twin=twin, block_size=size, nominal_size=nominal),
+            intervals=_intervals(chosen, twin, block_size=size, nominal_size=nominal),
             spread_ratios=tuple(
                 int(spread_ratio(grid, answers.spread(index, grid))) for index, grid in enumerate(asked.grids)
             ),
@@ -144,7 +148,17 @@ def preview_blocks(
             costs={size: _cost(request, manifest, lock, size) for size in block_sizes},
             noise=chosen.resolved_noise,
             guarantee=chosen.guarantee,
+            results=results_of(chosen, manifest, values, twin, nominal=nominal),
         )
+
+
+def _intervals(
+    chosen: SampleAggregate, twin: TwinAnswers, *, block_size: int, nominal_size: int
+) -> tuple[IntervalForecast, ...]:
+    """What a sampling interval would cost; nothing beside quantiles, which take none."""
+    if any(part.quantile is not None for part in chosen.parts or ()):
+        return ()
+    return forecast_interval(chosen, twin=twin, block_size=block_size, nominal_size=nominal_size)
 
 
 def _cost(request: SampleAggregateRequest, manifest: Manifest, lock: Lock, size: int) -> RunCost:
@@ -156,10 +170,11 @@ def _cost(request: SampleAggregateRequest, manifest: Manifest, lock: Lock, size:
 
 
 def aggregators_of(
-    request: SampleAggregateRequest, asked: str | None, *, outputs: int
+    request: SampleAggregateRequest, asked: str | None, *, values: Sequence[OutputValue]
 ) -> tuple[Aggregator, ...]:
     """The one that was asked for, or all that go with the noise, and with so many outputs."""
-    are_means = request.noise == "gaussian" or outputs > MAX_OUTPUTS
+    is_settled = all(isinstance(value, PersonValue) for value in values)
+    are_means = request.noise == "gaussian" or len(values) > MAX_OUTPUTS or is_settled
     possible = AGGREGATORS[:1] if are_means else AGGREGATORS
     if asked is None:
         return possible

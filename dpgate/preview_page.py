@@ -42,6 +42,7 @@ def blocks_document(found: BlocksPreview, names: Sequence[str], *, guarantee: st
         },
         "spread_ratios": dict(zip(names, found.spread_ratios, strict=True)),
         "intervals": [{**asdict(row), "output": names[row.output]} for row in found.intervals],
+        "results": {name: asdict(row) for name, row in found.results.items()},
         "together": asdict(found.together) if found.together else None,
         "wanted": [_wanted_document(row) for row in found.wanted],
         "epsilon_needed": format_epsilon(found.wanted[0].noise_alone) if found.wanted else None,

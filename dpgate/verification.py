@@ -23,7 +23,7 @@ import sys
 from dataclasses import dataclass, field
 from decimal import ROUND_CEILING, Context, Decimal, localcontext
 from fractions import Fraction
-from functools import cached_property
+from functools import cache, cached_property
 from math import isfinite, isqrt
 from pathlib import Path
 from typing import Any
@@ -103,6 +103,7 @@ def _fits(statement: dict[str, Any], release: dict[str, Any]) -> bool:
         and _shown(release["values"]) == _signed(predicate["outputs"])
         and _shown(release.get("diagnostics", [])) == _signed(predicate.get("diagnostics", []))
         and _has_steps(release["values"], predicate["outputs"])
+        and [_shown_result(each) for each in release.get("results", [])] == predicate.get("results", [])
         and predicate["job"] == release["job_id"]
         and predicate["dataset"]["name"] == release["dataset"]
         # what the first forms of certificate lack, they do not sign
@@ -132,6 +133,11 @@ def _has_steps(values: list[dict[str, Any]], outputs: list[dict[str, Any]]) -> b
     pairs = zip(values, outputs, strict=True)
     steps = [(v["grid_step"], o["gridStep"]) for v, o in pairs if "grid_step" in v and "gridStep" in o]
     return all(_text(shown) == repr(float(_exact(signed))) for shown, signed in steps)
+
+
+def _shown_result(result: dict[str, Any]) -> dict[str, Any]:
+    same = {name: result[name] for name in ("name", "kind", "parts", "centres")}
+    return {**same, "value": _text(result["value"]), "interval95": _ends(result, "lower_95", "upper_95")}
 
 
 def _ends(value: dict[str, Any], low: str, high: str) -> list[str | None] | None:
@@ -245,7 +251,7 @@ class _SampleAggregate:
         self.values = [part * (1 - interval) for part in parts]
         self.quartiles = [part * interval / 2 for part in parts]
         pairs = list(zip(self.values, self.parameters["aggregators"], strict=True))
-        self.epsilon_of_means = sum((e for e, a in pairs if a != "median"), start=Fraction(0))
+        self.epsilon_of_means = sum((e for e, a in pairs if not _is_by_rank(a)), start=Fraction(0))
         self.rho_of_values = self._rho_of_values()
 
     def compare(self, found: Recomputed) -> None:
@@ -263,15 +269,17 @@ class _SampleAggregate:
             self._compare_joint(found)
         for k, (output, aggregator) in enumerate(zip(outputs, aggregators, strict=True)):
             _compare_grid(output, found)
-            if aggregator == "median":
-                _compare_median(k, output, self.parameters, found)
-                found.not_derived.append(f"{output['name']}: the error of a median depends on the data")
+            if _is_by_rank(aggregator):
+                _compare_by_rank(k, output, aggregator, self.parameters, found)
+                found.not_derived.append(f"{output['name']}: the error of a {aggregator} depends on the data")
             else:
                 self._compare_mean(k, output, found)
             if output["samplingInterval95"] is not None:
                 found.not_derived.append(
                     f"{output['name']}: its sampling interval follows from noised quartiles"
                 )
+        for result in self.predicate.get("results", []):
+            self._compare_result(result, found)
         for diagnostic in self.predicate["diagnostics"]:
             scale = self.repeats / self.failures
             _compare_noise(diagnostic, scale, _laplace_half_width(scale), found)
@@ -285,22 +293,61 @@ class _SampleAggregate:
         sampled = [output["samplingInterval95"] is not None for output in outputs]
         found.compare("sampling intervals", sampled, [self.has_sampling] * len(outputs))
         if self.aggregator != "auto":
-            aggregators = [self.aggregator] * len(outputs)
+            parts = {name for result in self.predicate.get("results", []) for name in result["parts"]}
+            aggregators = [
+                a
+                if a.startswith("quantile ")
+                else "clipped_mean"
+                if output["name"] in parts
+                else self.aggregator
+                for a, output in zip(self.parameters["aggregators"], outputs, strict=True)
+            ]
             found.compare("aggregators", self.parameters["aggregators"], aggregators)
 
-    def _compare_mean(self, k: int, output: dict[str, Any], found: Recomputed) -> None:
-        """The sum of all runs moves by at most r K cells for one person, and is divided by the runs."""
-        step, moved = _exact(output["gridStep"]), self.repeats * _whole(output["cells"])
+    def _law(self, k: int, output: dict[str, Any], alpha: Fraction) -> tuple[Fraction, Fraction]:
+        """Scale of the noise of one mean's sum, and within what it stays but for a share `alpha`: the sum
+        moves by at most r K cells for one person."""
+        moved = self.repeats * _whole(output["cells"])
         if self.noise == "joint":
-            variance, half = self._joint.of_side(moved)
-            scale = Fraction(_ceil_root(variance * 1024**2), 1024)
+            variance, half = self._joint.of_side(moved, alpha)
         elif self.delta is None:
             scale = moved / self.values[k]
-            half = _laplace_half_width(scale)
+            return scale, Fraction(_laplace_half_width(scale, alpha))
         else:
             variance = moved**2 / (2 * self.rho_of_values * self.weights[k])
-            scale = Fraction(_ceil_root(variance * 1024**2), 1024)
-            half = _ceil_root(Fraction(195997, 100000) ** 2 * variance)
+            half = _ceil_root(_NORMAL[alpha] ** 2 * variance)
+        return Fraction(_ceil_root(variance * 1024**2), 1024), Fraction(half)
+
+    def _compare_result(self, result: dict[str, Any], found: Recomputed) -> None:
+        """From the signed values of its parts, each within its 99 % half width: five of them leave 95 %."""
+        outputs = self.predicate["outputs"]
+        places = [[output["name"] for output in outputs].index(name) for name in result["parts"]]
+        parts = []
+        for k in places:
+            step = _exact(outputs[k]["gridStep"])
+            half = self._law(k, outputs[k], Fraction(1, 100))[1] * step / self.runs + step / 2
+            parts.append((Fraction(float(outputs[k]["value"])), half))
+        centres = [_exact(centre) for centre in result["centres"]]
+        for centre, k in zip(centres, places, strict=False):
+            low, high = (Fraction(float(outputs[k][end])) for end in ("lower", "upper"))
+            near = abs(centre - (low + high) / 2) <= _exact(outputs[k]["gridStep"])
+            found.compare(f"{result['name']}: products are taken from the middle of the bounds", near, True)
+        derived = _computed(result["kind"], parts, people=self.people, centres=centres)
+        ends = (
+            None if result["value"] is None else float(result["value"]),
+            *map(float, result["interval95"]),
+        )
+        alike = all(
+            a is b if a is None or b is None else abs(a - b) <= 1e-9 * max(1.0, abs(a), abs(b))
+            for a, b in zip(ends, derived, strict=True)
+        )
+        what = f"{result['name']}: {result['kind']} of its parts, and its interval"
+        found.compare(what, ends, ends if alike else derived)
+
+    def _compare_mean(self, k: int, output: dict[str, Any], found: Recomputed) -> None:
+        """The sum of all runs is divided by the runs."""
+        step = _exact(output["gridStep"])
+        scale, half = self._law(k, output, Fraction(1, 20))
         exact, signed = scale * step / self.runs, self.parameters["noise_scales"][k]
         found.compare(f"{output['name']}: exact noise scale", signed, str(exact))
         _compare_noise(output, exact, half * step / self.runs + step / 2, found)
@@ -315,7 +362,7 @@ class _SampleAggregate:
     @cached_property
     def _joint(self) -> _Joint:
         pairs = zip(self.predicate["outputs"], self.parameters["aggregators"], strict=True)
-        sides = [self.repeats * _whole(output["cells"]) for output, a in pairs if a != "median"]
+        sides = [self.repeats * _whole(output["cells"]) for output, a in pairs if not _is_by_rank(a)]
         return _Joint(sides, self.epsilon_of_means)
 
     def _compare_joint(self, found: Recomputed) -> None:
@@ -345,9 +392,9 @@ class _SampleAggregate:
         values = self.rho_of_values
         if self.delta is None:
             pairs = list(zip(self.values, self.parameters["aggregators"], strict=True))
-            values = sum((e * e / 8 for e, a in pairs if a == "median"), start=Fraction(0))
+            values = sum((e * e / 8 for e, a in pairs if _is_by_rank(a)), start=Fraction(0))
             # joint noise of all means is one part of their epsilons together
-            alone = [e for e, a in pairs if a != "median"]
+            alone = [e for e, a in pairs if not _is_by_rank(a)]
             means = [self.epsilon_of_means] if self.noise == "joint" else alone
             values += sum((e * e / 2 for e in means), start=Fraction(0))
         quartiles = sum((e * e / 4 for e in self.quartiles), start=Fraction(0))
@@ -381,26 +428,26 @@ class _Joint:
     def _width(self, side: int) -> int:
         return -(-side // self.shells)
 
-    def of_side(self, side: int) -> tuple[Fraction, int]:
-        """Upper bounds on the variance, and on h with P(|Z| > h) <= 1/20, of one sum's noise."""
+    def of_side(self, side: int, alpha: Fraction) -> tuple[Fraction, int]:
+        """Upper bounds on the variance, and on h with P(|Z| > h) <= alpha, of one sum's noise."""
         p, width, rate = len(self.widths), self._width(side), self.rate
         square = Fraction((p + 1) * (p + 2)) + 3 * (p + 1) * rate + Fraction(9, 4) * rate * rate
-        half = width * (self._reach / rate + Fraction(3, 2)) - Fraction(1, 2)
+        half = width * (self._reach(alpha) / rate + Fraction(3, 2)) - Fraction(1, 2)
         return width**2 * square / (3 * rate * rate), int(_ceil(half, Fraction(1)))
 
-    @cached_property
-    def _reach(self) -> Fraction:
-        """The least x with e^-x sum over j < p of (1 - j/p) x^j/j! <= 1/20: the left side falls."""
+    @cache  # noqa: B019 - as long as one release is looked at
+    def _reach(self, alpha: Fraction) -> Fraction:
+        """The least x with e^-x sum over j < p of (1 - j/p) x^j/j! <= alpha: the left side falls."""
         p = len(self.widths)
         with localcontext(Context(prec=60)):
-            low, high = Decimal(0), Decimal(3 * p + 40)
+            low, high, most = Decimal(0), Decimal(3 * p + 40), Decimal(alpha.numerator) / alpha.denominator
             for _ in range(190):
                 x = (low + high) / 2
                 term, total = Decimal(1), Decimal(0)
                 for j in range(p):
                     total += term * (p - j) / p
                     term = term * x / (j + 1)
-                low, high = (x, high) if total * (-x).exp() > Decimal("0.05") else (low, x)
+                low, high = (x, high) if total * (-x).exp() > most else (low, x)
             return Fraction(high)
 
 
@@ -462,6 +509,52 @@ def _compare_numbers_of_query(kind: str, predicate: dict[str, Any], found: Recom
     found.compare("which numbers have a noise scale", has_scale, pattern)
 
 
+_NORMAL = {Fraction(1, 20): Fraction(195997, 100000), Fraction(1, 100): Fraction(257583, 100000)}
+
+
+def _is_by_rank(aggregator: str) -> bool:
+    return aggregator == "median" or aggregator.startswith("quantile ")
+
+
+_Part = tuple[Fraction, Fraction]
+"""A released mean and its half width."""
+
+
+def _computed(
+    kind: str, parts: list[_Part], *, people: int, centres: list[Fraction]
+) -> tuple[float | None, float, float]:
+    """Value, and both ends of the interval: docs/explanation/privacy/people.md."""
+    if kind == "total":
+        ((value, half),) = parts
+        return float(people * value), float(people * (value - half)), float(people * (value + half))
+    _need(kind in ("covariance", "correlation") and len(centres) == 2, "result")
+    _need(len(parts) == (3 if kind == "covariance" else 5), "parts of a result")
+    (x, hx), (y, hy) = ((value - c, half) for (value, half), c in zip(parts[:2], centres, strict=True))
+    together, off = parts[2][0] - x * y, parts[2][1] + abs(x) * hy + abs(y) * hx + hx * hy
+    if kind == "covariance":
+        return float(together), float(together - off), float(together + off)
+    squares = [
+        (square - mean * mean, half + 2 * abs(mean) * h + h * h)
+        for (square, half), (mean, h) in zip(parts[3:], ((x, hx), (y, hy)), strict=True)
+    ]
+    best = _ratio(together, squares[0][0], squares[1][0])
+    if min(square - half for square, half in squares) <= 0:
+        return best, -1.0, 1.0
+    corners = [
+        _ratio(together + sign * off, *(square + side * half for square, half in squares))
+        for sign in (-1, 1)
+        for side in (-1, 1)
+    ]
+    known = [corner for corner in corners if corner is not None]
+    return best, min(known), max(known)
+
+
+def _ratio(covariance: Fraction, one: Fraction, other: Fraction) -> float | None:
+    if min(one, other) <= 0:
+        return None
+    return min(max(float(covariance) / (float(one) ** 0.5 * float(other) ** 0.5), -1.0), 1.0)
+
+
 def _need(is_so: bool, what: str) -> None:
     if not is_so:
         raise ValueError(f"no mechanism has such {what}")
@@ -519,13 +612,15 @@ def _compare_projected(output: dict[str, Any], found: Recomputed) -> None:
     found.compare(f"{output['name']}: what it is within its bounds", output["projected"], derived)
 
 
-def _compare_median(k: int, output: dict[str, Any], parameters: dict[str, Any], found: Recomputed) -> None:
-    """A median is a point between its bounds, and nothing that is public says how far off it is."""
+def _compare_by_rank(
+    k: int, output: dict[str, Any], aggregator: str, parameters: dict[str, Any], found: Recomputed
+) -> None:
+    """A median or quantile is a point between its bounds, and nothing public says how far off it is."""
     name = output["name"]
-    found.compare(f"{name}: a median has no noise scale", output["noiseScale"], None)
-    found.compare(f"{name}: a median states no noise scale", parameters["noise_scales"][k], None)
-    found.compare(f"{name}: a median has no interval of the noise", output["interval95"], None)
-    found.compare(f"{name}: a median lies within its bounds", output.get("projected"), None)
+    found.compare(f"{name}: a {aggregator} has no noise scale", output["noiseScale"], None)
+    found.compare(f"{name}: a {aggregator} states no noise scale", parameters["noise_scales"][k], None)
+    found.compare(f"{name}: a {aggregator} has no interval of the noise", output["interval95"], None)
+    found.compare(f"{name}: a {aggregator} lies within its bounds", output.get("projected"), None)
 
 
 def _compare_noise(output: dict[str, Any], scale: Fraction, half: Fraction | int, found: Recomputed) -> None:
@@ -540,11 +635,11 @@ def _compare_noise(output: dict[str, Any], scale: Fraction, half: Fraction | int
     found.compare(f"{output['name']}: interval of the noise", signed, derived)
 
 
-def _laplace_half_width(scale: Fraction) -> int:
-    """The least h with P(|Z| > h) = 2 a^(h+1) / (1 + a) <= 1/20, for P(Z = z) ~ a^|z|, a = exp(-1/scale)."""
+def _laplace_half_width(scale: Fraction, alpha: Fraction = Fraction(1, 20)) -> int:
+    """The least h with P(|Z| > h) = 2 a^(h+1) / (1 + a) <= alpha, for P(Z = z) ~ a^|z|, a = exp(-1/scale)."""
     with localcontext(Context(prec=60)):
         t = Decimal(scale.numerator) / scale.denominator
-        h = t * (Decimal(40).ln() - (1 + (-1 / t).exp()).ln()) - 1
+        h = t * ((2 * Decimal(alpha.denominator) / alpha.numerator).ln() - (1 + (-1 / t).exp()).ln()) - 1
         return max(0, int(h.to_integral_value(rounding=ROUND_CEILING)))
 
 

@@ -18,7 +18,7 @@ from privacy.keystream import Keystream
 from privacy.mechanism import MAX_OUTPUTS as MAX_OUTPUTS
 from privacy.mechanism import NoisedOutput as NoisedOutput
 from privacy.mechanism import RunOutput
-from privacy.median import MEDIAN, noisy_quantile, tally
+from privacy.median import noisy_quantile, tally
 from privacy.noise import LaplaceNoise
 from privacy.run_outputs import check_run_outputs
 from privacy.sample_parameters import SampleParameters
@@ -35,12 +35,14 @@ class SampleAggregate(SampleParameters):
     Setting. In every repeat a = 0..r-1 people are dealt into the C slots of l blocks by a key that is secret
     and of this job alone (`partition.assign_blocks`); C is the public nominal size. A pipeline of which
     nothing is known runs on each of the m = r l blocks alone, in isolation. Run j yields a point q_j of the
-    grids {0..K_1} x ... x {0..K_p}, or fails and counts as the constant `default(j)`. Released, each with
+    grids {0..K_1} x ... x {0..K_p}, or fails and counts as the constant `default(j)`. (A point is whatever is
+    computed from the run's output alone, such as the product of two of its numbers.) Released, each with
     coins of its own:
       clipped mean   (sum_j q_jk + Z) / m, rounded to the grid; Z discrete Laplace of scale r K_k / e_k,
       joint means    the same, with one draw (Z_k)_k for all clipped means, `joint_noise` of the box with the
                      sides r K_k, at the sum of their e_k,
-      median         a grid point by the exponential mechanism on ranks, loss e_k, r values change,
+      median         a grid point by the exponential mechanism on ranks, loss e_k, r values change; so is any
+                     other quantile that a `part` asks for,
       quartiles      two more such points each, if a sampling interval is asked for,
       failed runs    the number of failures + Z', Z' discrete Laplace of scale r / e_f.
     `epsilon_shares.divide` gives every part its e; the shares add up to e exactly.
@@ -146,8 +148,9 @@ class SampleAggregate(SampleParameters):
     ) -> NoisedOutput:
         noise = self.noises[index]
         if noise is None or drawn is None:
-            middle = self._quantile(index, column, MEDIAN, self.value_epsilon(index), keystream=keystream)
-            output = NoisedOutput(value=self.grids[index].value(middle))
+            wanted, epsilon_of_it = self.quantile(index), self.value_epsilon(index)
+            point = self._quantile(index, column, wanted, epsilon_of_it, keystream=keystream)
+            output = NoisedOutput(value=self.grids[index].value(point))
         else:
             output = noised_mean(column, drawn, grid=self.grids[index], noise=noise)
         epsilon = self.quartile_epsilon(index)

@@ -31,6 +31,7 @@ def check_asked(chosen: SampleParameters) -> None:
     _check_spread_ratios(chosen)
     _check_delta(chosen)
     _check_weights(chosen)
+    _check_parts(chosen)
 
 
 def check_resolved(chosen: SampleParameters) -> None:
@@ -109,6 +110,22 @@ def _check_weights(chosen: SampleParameters) -> None:
         raise ValueError("weights must have one entry per output.")
     if not all(_is_int(weight) and 1 <= weight <= MAX_WEIGHT for weight in chosen.weights):
         raise ValueError(f"weights must be whole numbers from 1 to {MAX_WEIGHT}.")
+
+
+def _check_parts(chosen: SampleParameters) -> None:
+    if chosen.parts is None:
+        return
+    if len(chosen.parts) != len(chosen.grids):
+        raise ValueError("parts must have one entry per output.")
+    pairs = zip(chosen.parts, chosen.grids, strict=True)
+    if not all(part.absent is None or 0 <= part.absent <= grid.cells for part, grid in pairs):
+        raise ValueError("what counts for whoever is absent must be a point of the grid.")
+    if all(part.quantile is None for part in chosen.parts):
+        return
+    if chosen.atto_delta is not None:
+        raise ValueError("a quantile is drawn by ranks and has no use for a delta; leave the delta out.")
+    if chosen.interval == "sampling":
+        raise ValueError('interval "sampling" is for means and medians; leave it out beside a quantile.')
 
 
 def _is_int(value: object) -> bool:

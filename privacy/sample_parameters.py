@@ -20,7 +20,9 @@ from privacy.joint_noise import JointNoise
 from privacy.loss import MICRO, GuaranteeClass, check_micro_epsilon
 from privacy.mean_noise import Means, NoiseKind, joint_of, narrowest, noises_of
 from privacy.mechanism import MAX_OUTPUTS
+from privacy.median import MEDIAN
 from privacy.noise import LaplaceNoise, Noise
+from privacy.people import Part, default_by_rank
 from privacy.plan import Blocks
 from privacy.sample_checks import MAX_BLOCKS as MAX_BLOCKS
 from privacy.sample_checks import MAX_JOINT_OUTPUTS as MAX_JOINT_OUTPUTS
@@ -48,6 +50,7 @@ class SampleParameters:
     count_failures  whether to release how many runs failed, for 5% of epsilon
     interval        "sampling" adds an interval for the population, for 30% of every output's epsilon
     people          C, the PUBLIC nominal size: the slots into which people are dealt; one a block if left out
+    parts           what single outputs are beside their grid: a quantile, a mean whatever the aggregator
     """
 
     mechanism: ClassVar[str] = "sample_aggregate"
@@ -65,6 +68,7 @@ class SampleParameters:
     count_failures: bool = False
     interval: Literal["noise", "sampling"] = "noise"
     people: int | None = None
+    parts: tuple[Part, ...] | None = None
 
     def __post_init__(self) -> None:
         check_asked(self)
@@ -109,10 +113,16 @@ class SampleParameters:
 
     @cached_property
     def aggregators(self) -> tuple[Aggregator, ...]:
-        """ "clipped_mean" or "median" for every output."""
+        """ "clipped_mean" or "median" for every output; "median" is also what any quantile counts as."""
+        asked: tuple[Aggregator, ...]
+        asked = ("median" if self.aggregator == "median" else "clipped_mean",) * len(self.grids)
         if self.spread_ratios is not None:
-            return resolve_aggregators(self.spread_ratios, blocks=self.blocks, epsilons=self.shares.values)
-        return ("median" if self.aggregator == "median" else "clipped_mean",) * len(self.grids)
+            asked = resolve_aggregators(self.spread_ratios, blocks=self.blocks, epsilons=self.shares.values)
+        return tuple(map(_aggregator, self._parts, asked))
+
+    def quantile(self, index: int) -> Fraction:
+        """Which quantile a "median" is."""
+        return self._parts[index].quantile or MEDIAN
 
     @cached_property
     def resolved_noise(self) -> NoiseKind:
@@ -173,18 +183,22 @@ class SampleParameters:
     def default(self, run: int) -> tuple[int, ...]:
         """Grid units that stand for run number `run` if it fails, whatever the data.
 
-        A mean counts the middle of the range. A median counts the lower bound for even runs and the upper
-        for odd ones: that leaves the middle rank where it is, whereas middles would drag it to the middle.
+        A mean counts the middle of the range, or what its part says. A median counts the lower bound for even
+        runs and the upper for odd ones: that leaves the middle rank where it is, whereas middles would drag
+        it to the middle; a quantile likewise, in its own proportion.
         """
-        return tuple(
-            grid.middle if aggregator == "clipped_mean" else grid.cells * (run % 2)
-            for grid, aggregator in zip(self.grids, self.aggregators, strict=True)
-        )
+        return tuple(self._default(index, run) for index in range(len(self.grids)))
+
+    def _default(self, index: int, run: int) -> int:
+        grid, absent = self.grids[index], self._parts[index].absent
+        if self.aggregators[index] == "median":
+            return default_by_rank(grid.cells, self.quantile(index), run)
+        return grid.middle if absent is None else absent
 
     def parameters(self) -> dict[str, object]:
         """Public facts for the certificate, JSON values only; exact numbers as text."""
         return {
-            "aggregators": list(self.aggregators),
+            "aggregators": [self._named(index) for index in range(len(self.grids))],
             "people": self.plan.people,
             "blocks": self.blocks,
             "repeats": self.repeats,
@@ -201,6 +215,10 @@ class SampleParameters:
             "count_failures": self.count_failures,
             "interval": self.interval,
         }
+
+    def _named(self, index: int) -> str:
+        quantile = self._parts[index].quantile
+        return self.aggregators[index] if quantile is None else f"quantile {quantile}"
 
     def _joint_parameters(self) -> dict[str, object]:
         """Of the one draw for all means: what it costs, and the box of each of its shells, in grid units."""
@@ -222,6 +240,10 @@ class SampleParameters:
     def _weights(self) -> tuple[int, ...]:
         return self.weights if self.weights is not None else (1,) * len(self.grids)
 
+    @property
+    def _parts(self) -> tuple[Part, ...]:
+        return self.parts if self.parts is not None else (Part(),) * len(self.grids)
+
     @cached_property
     def _rho_of_values(self) -> Fraction:
         """Of Gaussian means together: what implies the values' epsilon and delta. At the least of both,
@@ -241,3 +263,9 @@ class SampleParameters:
     def _epsilons_of_medians(self) -> list[Fraction]:
         pairs = zip(self.aggregators, self.shares.values, strict=True)
         return [epsilon for aggregator, epsilon in pairs if aggregator == "median"]
+
+
+def _aggregator(part: Part, asked: Aggregator) -> Aggregator:
+    if part.quantile is not None:
+        return "median"
+    return "clipped_mean" if part.is_mean else asked

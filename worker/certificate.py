@@ -52,6 +52,7 @@ def certify(
         cost=cost_texts(standings),
         values=tuple(_released(value) for value in drawn.values),
         diagnostics=tuple(_released(value) for value in drawn.diagnostics),
+        results=drawn.results,
         files={name: content.decode() for name, content in drawn.files.items() if _is_text(name)},
         binary_files={
             name: base64.b64encode(content).decode()
@@ -154,6 +155,7 @@ def _predicate(
         **({"runs": isolated} if isolated else {}),
         "outputs": [_output(value) for value in drawn.values],
         "diagnostics": [_output(value) for value in drawn.diagnostics],
+        **({"results": [result.signed() for result in drawn.results]} if drawn.results else {}),
         "budget": [_account(standing) for standing in standings],
     }
 

@@ -22,6 +22,7 @@ from store import pac_states
 from store.sealing import open_sealed, seal
 from worker.collect import unpack
 from worker.drawn import Drawn, DrawnValue, text
+from worker.results import results_of
 from worker.scan.answer import draw_query
 from worker.twin.answer import draw_counts
 from worker.zone import WorkerZone
@@ -63,6 +64,7 @@ def draw_pipeline(
         files=_files(job.request.shape, values),
         diagnostics=_diagnostics(mechanism, noised[len(values) :]),
         placing=_placing(job.request.shape),
+        results=results_of(job.request, values, people=dataset.declaration.nominal_size),
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
+from domain.release import ReleasedResult
 from privacy.loss import GuaranteeClass
 from privacy.mechanism import NoisedOutput
 
@@ -25,7 +26,7 @@ class DrawnValue:
 class Drawn:
     """A release before it is signed: nothing in it is un-noised. `diagnostics` are about the runs; `limit`
     says how the rows of a person were limited, `placing` what was compared of where volumes lie: both from
-    the question alone."""
+    the question alone. `results` are computed from the values."""
 
     mechanism: str
     guarantee: GuaranteeClass
@@ -36,6 +37,7 @@ class Drawn:
     diagnostics: tuple[DrawnValue, ...] = ()
     limit: str | None = None
     placing: str | None = None
+    results: tuple[ReleasedResult, ...] = ()
 
 
 def text(value: DrawnValue) -> str:

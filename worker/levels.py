@@ -127,7 +127,7 @@ class OutcomeMissing(Exception):
 
 
 def has_participant_level(pipeline: Pipeline) -> bool:
-    return "participant" in pipeline.manifest.levels
+    return pipeline.manifest.carries_on
 
 
 def own_files(folder: str, tree: Tree) -> dict[str, bytes]:

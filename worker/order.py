@@ -36,7 +36,7 @@ def order_for(
         image=image,
         code={source.path: source.content for source in pipeline.sources},
         command=manifest.command,
-        levels=("group",),
+        levels=("participant",) if manifest.is_person_by_person else ("group",),
         outputs=tuple(output.file for output in manifest.outputs),
         limits=limits_for(manifest.resources, file_bytes=manifest.max_output_bytes),
         audience=audience,

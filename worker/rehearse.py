@@ -157,7 +157,7 @@ def _opened(zone: WorkerZone, rehearsal: Rehearsal, *, total: int) -> Iterator[t
     pipeline, declaration = rehearsal.request.pipeline, _dataset(zone, rehearsal).declaration
     slots = TwinSlots(zone.sandbox, order_of(zone, rehearsal), slot=zone.slot)
     people = open_people(declaration, twin_of(zone, rehearsal, declaration))
-    turns = len(people.names) if "participant" in pipeline.manifest.levels else 0
+    turns = len(people.names) if pipeline.manifest.carries_on else 0
     beat = Beat(zone, rehearsal, total=turns + total, started=time.monotonic())
     with open_groups(slots, pipeline, people, PassingOutputs(), beat.after(0)) as runs:
         yield runs, beat.after(turns)
@@ -253,7 +253,7 @@ def _found(
     first: int,
     step: Callable[[int, int], None],
 ) -> TwinRuns:
-    whole = run_whole(pipeline, runs)
+    whole = run_whole(pipeline, runs, lambda _done, _total: step(0, first + 1), most=MAX_BLOCKS_RUN)
     check_values(len(values_of(pipeline.manifest, whole.shape)), declaration)
     step(1, first + 1)
     plan = Blocks(blocks, declaration.nominal_size)

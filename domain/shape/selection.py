@@ -27,7 +27,7 @@ class Addressed(Protocol):
 def name_values(output: OutputFile, shape: Addressed) -> tuple[OutputValue, ...]:
     """The results of one file in reading order. Raises ValueError when they are not declared as they are."""
     if output.columns:
-        return tuple(each.value for each in output.columns)
+        return tuple(value for each in output.columns for value in each.values)
     shape = _Results.of(shape, constant_places(output, shape))
     if output.values:
         return _check_count(output, shape)

@@ -14,24 +14,15 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints, model_validator
 
 from domain.errors import PipelineError
-from domain.formats import MAX_BYTES
-from domain.model import InsidePath, Model, Number
-from domain.pipeline import MAX_VALUES, ColumnName, OutputFile
+from domain.formats import MAX_BYTES, format_of
+from domain.model import InsidePath, Model
+from domain.people import Product
+from domain.people import Summary as Summary
+from domain.pipeline import MAX_VALUES, OutputFile
 from domain.shape.text import delimiter_of, find_number, split_cells
 
 MAX_TABLE_CELLS = 65_536
 _HEADINGS = ("column", "summary", "value")
-
-
-class Summary(Model):
-    """The mean of a column, or the share of its rows that are above a number."""
-
-    column: ColumnName
-    above: Number | None = None
-
-    @property
-    def words(self) -> str:
-        return "mean" if self.above is None else f"share above {self.above:g}"
 
 
 class TableShape(Model):
@@ -73,8 +64,11 @@ class TableShape(Model):
         if any(len(row) != len(headings) for row in rows):
             raise PipelineError("the file has rows of another length than its headings")
         # each column once, however many summaries it has: a run's reading time is what the next one waits for
-        numbers = {name: _numbers(rows, self._place(name, headings)) for name in self._names}
-        return [_summarised(each, numbers[each.column]) for each in self.columns]
+        cells = {name: _numbers(rows, self._place(name, headings)) for name in self._names}
+        alone = {
+            name: sorted(number for number in found if number is not None) for name, found in cells.items()
+        }
+        return [_summarised(each, _found(each, cells, alone)) for each in self.columns]
 
     def write(self, numbers: Sequence[str]) -> bytes:
         """A table of its own, a row for each summary."""
@@ -88,7 +82,7 @@ class TableShape(Model):
 
     @property
     def _names(self) -> set[str]:
-        return {each.column for each in self.columns}
+        return {name for each in self.columns for name in _columns_of(each)}
 
     def _place(self, column: str, headings: Sequence[str]) -> int:
         if headings.count(column) != 1:
@@ -109,9 +103,20 @@ def rows_of(file: str, content: bytes) -> tuple[list[str], list[list[str]]] | No
     return (headings, rows) if are_names and all(len(row) == len(headings) for row in rows) else None
 
 
+def stacked(file: str, tables: Sequence[bytes]) -> bytes:
+    """The rows of several tables with the same headings below each other; the first file, of what is none."""
+    if format_of(file) != "text":
+        return tables[0]
+    found = [table for content in tables if (table := rows_of(file, content)) is not None]
+    if len(found) < len(tables) or any(headings != found[0][0] for headings, _ in found):
+        return tables[0]
+    rows = [found[0][0], *(row for _, below in found for row in below)]
+    return "".join(delimiter_of(file).join(row) + "\n" for row in rows).encode()
+
+
 def summaries(output: OutputFile) -> tuple[Summary, ...]:
     """What the manifest asks of the columns of a file."""
-    return tuple(Summary(column=each.column, above=each.above) for each in output.columns)
+    return tuple(summary for each in output.columns for summary in each.summaries)
 
 
 def lock(output: OutputFile, content: bytes, _sources: Mapping[str, bytes]) -> TableShape:
@@ -124,9 +129,36 @@ def lock(output: OutputFile, content: bytes, _sources: Mapping[str, bytes]) -> T
     return shape
 
 
-def _numbers(rows: Sequence[Sequence[str]], place: int) -> list[float]:
-    """The numbers of one column, from the least."""
-    return sorted(number for row in rows if (number := find_number(row[place])) is not None)
+def _columns_of(summary: Summary) -> tuple[str, ...]:
+    others = (summary.complete, None if summary.times is None else summary.times.column)
+    return (summary.column, *(name for name in others if name is not None))
+
+
+def _numbers(rows: Sequence[Sequence[str]], place: int) -> list[float | None]:
+    """The numbers of one column by row."""
+    return [find_number(row[place]) for row in rows]
+
+
+def _found(
+    summary: Summary, cells: Mapping[str, Sequence[float | None]], alone: Mapping[str, Sequence[float]]
+) -> Sequence[float]:
+    """What the rows say for one summary, from the least."""
+    if summary.complete is None:
+        return alone[summary.column]
+    product = summary.times
+    other = summary.column if product is None else product.column
+    rows = zip(cells[summary.column], cells[other], cells[summary.complete], strict=True)
+    whole = [(x, y) for x, y, z in rows if x is not None and y is not None and z is not None]
+    return sorted(x if product is None else _product(x, y, product) for x, y in whole)
+
+
+def _product(x: float, y: float, product: Product) -> float:
+    return _from_centre(x, product.beside) * _from_centre(y, product.bounds)
+
+
+def _from_centre(number: float, bounds: tuple[float, float]) -> float:
+    low, high = bounds
+    return min(max(number, low), high) - (low + high) / 2
 
 
 def _summarised(summary: Summary, found: Sequence[float]) -> float | None:
@@ -134,5 +166,7 @@ def _summarised(summary: Summary, found: Sequence[float]) -> float | None:
         return None
     if summary.above is not None:
         return (len(found) - bisect_right(found, summary.above)) / len(found)
+    if summary.quantile is not None:
+        return found[max(0, math.ceil(summary.quantile * len(found)) - 1)]
     mean = math.fsum(number / len(found) for number in found)  # divided first: sums of large ones overflow
     return mean if math.isfinite(mean) else None

@@ -12,7 +12,7 @@ from domain.cautions import BlocksSeen, about_runs
 from domain.dataset import Declaration
 from domain.model import parse
 from domain.outputs import values_of
-from domain.pipeline import OutputValue, Pipeline
+from domain.pipeline import Manifest, OutputValue, Pipeline
 from dpgate.cli.catalogue import load_twin_declaration, load_twin_version
 from dpgate.cli.output import Json, err, out, plain, print_json, print_table, progress
 from dpgate.errors import DpgateError
@@ -33,7 +33,10 @@ if TYPE_CHECKING:
 DEFAULT_BLOCK_SIZE = 10
 Folder = Annotated[Path, typer.Argument(help="The pipeline's folder, with dpgate.yaml.")]
 BlockSize = Annotated[
-    int | None, typer.Option(min=1, help="People per block (default: as locked by `run`, else 10).")
+    int | None,
+    typer.Option(
+        min=1, help="People per block (default: as locked by `run`, else 10; 1 if people count alone)."
+    ),
 ]
 
 
@@ -57,7 +60,7 @@ def run(
         folder,
         pipeline,
         twin=twin,
-        block_size=block_size or DEFAULT_BLOCK_SIZE,
+        block_size=block_size_of(pipeline.manifest, block_size),
         python_env=python_env,
         shown=not as_json,
     )
@@ -65,6 +68,16 @@ def run(
         print_json(lock.model_dump(mode="json") | {"numbers": found.numbers, "longest_s": found.longest_s})
     else:
         print_twin_run(pipeline, found)
+
+
+def block_size_of(manifest: Manifest, asked: int | None) -> int:
+    """What was asked for, or 10 people; one where each person's own number is wanted."""
+    size = asked or (1 if manifest.needs_blocks_of_one else DEFAULT_BLOCK_SIZE)
+    try:
+        manifest.check_block_size(size)
+    except ValueError as error:
+        raise DpgateError(str(error)) from None
+    return size
 
 
 def print_proposal(folder: Path, *, twin: Path, python_env: Path | None, as_json: bool) -> None:

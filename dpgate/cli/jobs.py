@@ -253,6 +253,25 @@ def print_release(release: Release) -> None:
         note += " The sampling interval covers both, for the population, with about 95 %."
     note += "".join(f" {plain(remark)}" for remark in release.remarks)
     print_table(f"Release from {release.dataset}", columns, rows, note=note)
+    if release.results:
+        _print_results(release)
+
+
+def _print_results(release: Release) -> None:
+    """What follows from the released numbers."""
+    print_table(
+        "Computed from them",
+        ("result", "value", "95 % noise interval"),
+        [
+            (
+                each.name,
+                "open" if each.value is None else number(each.value),
+                f"{each.lower_95:g} to {each.upper_95:g}",
+            )
+            for each in release.results
+        ],
+        note="They cost nothing further. An interval covers the noise of all numbers that it follows from.",
+    )
 
 
 def _interval(value: Value, low: float | None, high: float | None) -> str:

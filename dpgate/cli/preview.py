@@ -18,8 +18,9 @@ from domain.pipeline import Manifest, Pipeline
 from dpgate import preview_page as page
 from dpgate.cli import choices
 from dpgate.cli.catalogue import load_twin_declaration, load_twin_version
-from dpgate.cli.develop import Folder, run_more
+from dpgate.cli.develop import Folder, block_size_of, run_more
 from dpgate.cli.output import Json, err, out, plain, print_json, print_table
+from dpgate.cli.preview_results import results_table
 from dpgate.errors import DpgateError
 from dpgate.pipeline_folder import Chosen, Lock, load_lock, load_pipeline, save_lock
 from dpgate.preview import aggregators_of, preview_blocks, preview_pac, preview_stability
@@ -84,6 +85,10 @@ def preview(
         request = _request({name: value for name, value in chosen.items() if value is not None})
         if block_sizes:
             sizes, longest_s = _sizes(block_sizes), None
+            for size in sizes:
+                block_size_of(pipeline.manifest, size)
+        elif pipeline.manifest.needs_blocks_of_one:
+            sizes, longest_s = [1], TRY_S
         else:
             sizes, longest_s = _worth_trying(lock, twin), TRY_S
         lock = _with_sizes(folder, pipeline, lock, sizes, twin=twin, shown=not as_json, longest_s=longest_s)
@@ -162,7 +167,8 @@ def _show_blocks(
     *,
     as_json: bool,
 ) -> Choice:
-    names = [value.name for value in values_of(manifest, lock.shape)]
+    values = values_of(manifest, lock.shape)
+    names = [value.name for value in values]
     if len(names) > MAX_OUTPUTS and request.noise == "laplace":
         raise DpgateError(page.too_many_words(len(names)))
     found = preview_blocks(
@@ -170,7 +176,7 @@ def _show_blocks(
         manifest,
         lock,
         block_sizes=sizes,
-        aggregators=aggregators_of(request, aggregator, outputs=len(names)),
+        aggregators=aggregators_of(request, aggregator, values=values),
         wanted=_wanted(names, want or ()),
     )
     guarantee = found.guarantee
@@ -186,6 +192,8 @@ def _show_blocks(
     columns, rows = page.choices_table(found, names)
     if rows:
         print_table("Choices at the recommended epsilon", columns, rows, note=page.choices_note(found))
+    if found.results:
+        print_table("What follows from them, at the recommended choice", *results_table(found.results))
     taken = found.recommendation.choice
     epsilon = format_epsilon(taken.micro_epsilon)
     out.print(f"Take [bold]epsilon {epsilon}, {page.blocks_words(taken)}[/], with {found.noise} noise.")

@@ -24,6 +24,15 @@ def release_html(release: Release) -> str:
     parts.append(table("Released values", _columns(release), [_cells(release, v) for v in release.values]))
     parts.append(paragraph("The noise interval covers the noise with 95 %, not the sampling error."))
     parts.extend(map(paragraph, release.remarks))
+    if release.results:
+        rows: list[list[object]] = [
+            [each.name, "open" if each.value is None else number(each.value), span_text(ends)]
+            for each in release.results
+            if (ends := pair(each.lower_95, each.upper_95))
+        ]
+        parts.append(
+            table("Computed from them, at no further cost", ["name", "value", "95 % noise interval"], rows)
+        )
     if release.diagnostics:
         rows = [_cells(release, value) for value in release.diagnostics]
         parts.append(table("About the runs, noised as well", _columns(release), rows))

@@ -108,7 +108,7 @@ def forecast(
         sample = draw(answers.outputs, blocks=sized.blocks, replays=replays, keystream=stream)
         choices = [Choice(micro, size, aggregator) for aggregator, micro in product(aggregators, epsilons)]
         for index, number in enumerate(twin.numbers):
-            resamples = Resamples(sample, index, asked.grids[index])
+            resamples = Resamples.of(asked, sample, index)
             rows += [_row(choice, sized, answers, resamples, number, stream) for choice in choices]
     return tuple(rows)
 

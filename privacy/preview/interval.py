@@ -48,7 +48,7 @@ def forecast_interval(
     answers = twin.at(block_size, asked.grids).outputs
     sample = draw(answers, blocks=sized.blocks, replays=replays, keystream=stream)
     return tuple(
-        _row(sized, Resamples(sample, index, asked.grids[index]), number, stream)
+        _row(sized, Resamples.of(sized, sample, index), number, stream)
         for index, number in enumerate(twin.numbers)
     )
 

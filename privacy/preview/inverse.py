@@ -39,7 +39,7 @@ def epsilon_for_error(
     sized = replace(asked, blocks=block_count(nominal_size, block_size))
     answers = twin.at(block_size, asked.grids).outputs
     sample = draw(answers, blocks=sized.blocks, replays=replays, keystream=stream)
-    resamples = Resamples(sample, index, asked.grids[index])
+    resamples = Resamples.of(asked, sample, index)
 
     def is_enough(micro_epsilon: int) -> bool:
         mechanism = replace(sized, micro_epsilon=micro_epsilon)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
@@ -37,12 +38,15 @@ class Ranks:
     cells: int
 
     @classmethod
-    def of(cls, bootstrap: Bootstrap, index: int, grid: OutputGrid) -> Ranks:
-        """Failed blocks stand at the lower bound in even places and at the upper bound in odd ones."""
+    def of(
+        cls, bootstrap: Bootstrap, index: int, grid: OutputGrid, *, quantile: Fraction | None = None
+    ) -> Ranks:
+        """Failed blocks stand at the lower bound in even places and at the upper bound in odd ones; for
+        another quantile than the median, at the lower bound in its own proportion."""
         units = bootstrap.units(index, even=0, odd=grid.cells)
         order = np.argsort(units, kind="stable")
         values, first = np.unique(units[order], return_index=True)
-        counts = np.add.reduceat(bootstrap.counts[:, order], first, axis=1)
+        counts = np.add.reduceat(_counts(bootstrap, quantile)[:, order], first, axis=1)
         upto = np.cumsum(counts, axis=1, dtype=np.int32)
         return cls(values, upto, bootstrap.blocks, grid.cells)
 
@@ -64,10 +68,11 @@ class Ranks:
             drawn[start : start + rows] = first[segment] + within.astype(np.int64)
         return drawn
 
-    def middle(self) -> Floats:
-        """The plain median of every resample."""
-        low = self.values[(self.upto < math.ceil(self.blocks / 2)).sum(axis=1)]
-        high = self.values[(self.upto < self.blocks // 2 + 1).sum(axis=1)]
+    def plain(self, quantile: Fraction) -> Floats:
+        """The quantile of every resample without noise: the middle of where its rank may be."""
+        wanted = quantile * self.blocks
+        low = self.values[(self.upto < math.ceil(wanted)).sum(axis=1)]
+        high = self.values[(self.upto < math.floor(wanted) + 1).sum(axis=1)]
         middle: Floats = (low + high) / 2
         return middle
 
@@ -99,3 +104,14 @@ class Ranks:
     def _log_points(self) -> Floats:
         with np.errstate(divide="ignore"):  # nothing between two neighbouring points: weight 0
             return np.log(self._segments[1])
+
+
+def _counts(bootstrap: Bootstrap, quantile: Fraction | None) -> NDArray[np.int32]:
+    """As they are for a median; else with failed blocks divided between the bounds as the quantile is."""
+    if quantile is None:
+        return bootstrap.counts
+    counts = bootstrap.counts.copy()
+    failed = counts[:, -2:].sum(axis=1)
+    counts[:, -2] = np.ceil(failed * float(quantile))
+    counts[:, -1] = failed - counts[:, -2]
+    return counts

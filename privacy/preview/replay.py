@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from privacy.grid import OutputGrid
 from privacy.keystream import Keystream
+from privacy.people import Part
 from privacy.preview.bootstrap import Bootstrap
 from privacy.preview.ranks import Ranks
 from privacy.sample_aggregate import SampleAggregate
@@ -24,6 +25,7 @@ Values = NDArray[np.float64]
 
 _CELLS = 2**20
 """Counts made floats at once: 8 MiB."""
+_PLAIN = Part()
 
 
 @dataclass(frozen=True)
@@ -33,11 +35,19 @@ class Resamples:
     bootstrap: Bootstrap
     index: int
     grid: OutputGrid
+    part: Part = _PLAIN
+
+    @classmethod
+    def of(cls, mechanism: SampleAggregate, bootstrap: Bootstrap, index: int) -> Resamples:
+        part = _PLAIN if mechanism.parts is None else mechanism.parts[index]
+        return cls(bootstrap, index, mechanism.grids[index], part)
 
     @cached_property
     def sums(self) -> NDArray[np.int64]:
-        """The sum over the blocks of each resample, failed blocks in the middle; exact integers."""
-        units = self.bootstrap.units(self.index, even=self.grid.middle, odd=self.grid.middle)
+        """The sum over the blocks of each resample, failed blocks in the middle or as their part says; exact
+        integers."""
+        absent = self.grid.middle if self.part.absent is None else self.part.absent
+        units = self.bootstrap.units(self.index, even=absent, odd=absent)
         counts = self.bootstrap.counts
         total = np.empty(len(counts), np.int64)
         rows = max(1, _CELLS // len(units))
@@ -48,7 +58,7 @@ class Resamples:
 
     @cached_property
     def ranks(self) -> Ranks:
-        return Ranks.of(self.bootstrap, self.index, self.grid)
+        return Ranks.of(self.bootstrap, self.index, self.grid, quantile=self.part.quantile)
 
     def own_units(self, units: NDArray[np.number]) -> Values:
         return float(self.grid.lower) + float(self.grid.step) * units.astype(np.float64)
@@ -58,8 +68,8 @@ def replay(mechanism: SampleAggregate, resamples: Resamples, *, keystream: Keyst
     """What `release` would give on every resample."""
     index, noise = resamples.index, mechanism.noises[resamples.index]
     if noise is None:
-        epsilon = float(mechanism.value_epsilon(index))
-        return resamples.own_units(resamples.ranks.choose(0.5, epsilon, keystream=keystream))
+        epsilon, quantile = float(mechanism.value_epsilon(index)), float(mechanism.quantile(index))
+        return resamples.own_units(resamples.ranks.choose(quantile, epsilon, keystream=keystream))
     drawn = noise.draw(resamples.bootstrap.replays, keystream=keystream)
     # rounded to the grid, as a release is
     return resamples.own_units(np.rint((resamples.sums * mechanism.repeats + drawn) / mechanism.plan.runs))
@@ -68,5 +78,5 @@ def replay(mechanism: SampleAggregate, resamples: Resamples, *, keystream: Keyst
 def without_noise(mechanism: SampleAggregate, resamples: Resamples) -> Values:
     """The aggregate of every resample before noise: what an epsilon beyond all bounds would leave."""
     if mechanism.noises[resamples.index] is None:
-        return resamples.own_units(resamples.ranks.middle())
+        return resamples.own_units(resamples.ranks.plain(mechanism.quantile(resamples.index)))
     return resamples.own_units(resamples.sums / mechanism.blocks)

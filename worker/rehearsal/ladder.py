@@ -121,8 +121,8 @@ def simulate(
     answers = twin.at(block_size, asked.grids)
     sample = draw(answers.outputs, blocks=asked.blocks, replays=DRAWS, keystream=stream)
     found = []
-    for index, grid in enumerate(asked.grids):
-        resamples = Resamples(sample, index, grid)
+    for index in range(len(asked.grids)):
+        resamples = Resamples.of(asked, sample, index)
         for aggregator in AGGREGATORS:
             for micro in epsilons:
                 mechanism = Choice(micro, block_size, aggregator).apply(asked)

@@ -6,7 +6,7 @@ import hashlib
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from domain.errors import PipelineError
 from domain.pipeline import Pipeline
@@ -37,10 +37,17 @@ class GroupRuns:
     people: People
     level: ParticipantLevel | None
     participants: ParticipantRuns
+    _by_person: dict[str, RunResult] = field(default_factory=dict)
 
     def run(self, names: Sequence[str]) -> RunResult:
         before = self.level.before(names) if self.level else NOTHING
         return self.slot.run(self.people.view(names), before=before)
+
+    def run_person(self, person: str) -> RunResult:
+        """Run on one person, once: the same run is the whole twin's and a block's."""
+        if person not in self._by_person:
+            self._by_person[person] = self.run([person])
+        return self._by_person[person]
 
     def of_plan(
         self, plan: RunPlan, progress: Progress, *, first: int | None = None
@@ -52,9 +59,13 @@ class GroupRuns:
         in_run = members(plan, self.people.names, key=key, wanted=wanted)
         for run in wanted:
             started = time.monotonic()
-            result = self.run(in_run[run])
+            names = in_run[run]
+            result = self._by_person[names[0]] if self._is_known(names) else self.run(names)
             yield result, time.monotonic() - started
             progress(run + 1, len(wanted))
+
+    def _is_known(self, names: Sequence[str]) -> bool:
+        return len(names) == 1 and names[0] in self._by_person
 
 
 @contextmanager

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from domain.errors import PipelineError
+from domain.output_value import PersonValue
 from domain.outputs import values_of
-from domain.pipeline import Manifest, Pipeline
+from domain.pipeline import Manifest, OutputValue, Pipeline
 from domain.shape import Shape, lock
 from privacy.plan import Blocks
 from worker.rehearsal.levels import GroupRuns, Progress, why
 from worker.sandbox.protocol import RunResult
+
+
+def _silent(_done: int, _total: int) -> None:
+    """Nobody looks."""
 
 
 @dataclass(frozen=True)
@@ -37,8 +43,16 @@ class BlockRuns:
     usual_s: float = 0.0
 
 
-def run_whole(pipeline: Pipeline, runs: GroupRuns) -> WholeRun:
-    """Run on everybody and lock the shape. Raises PipelineError with the pipeline's own words."""
+def run_whole(
+    pipeline: Pipeline, runs: GroupRuns, progress: Progress = _silent, *, most: int | None = None
+) -> WholeRun:
+    """Run on everybody and lock the shape. Raises PipelineError with the pipeline's own words.
+
+    A pipeline that is run person by person runs on each, or on the first `most` of them: `progress` is of
+    those runs.
+    """
+    if pipeline.manifest.is_person_by_person:
+        return _run_everybody(pipeline, runs, progress, most=most)
     started = time.monotonic()
     result = runs.run(runs.people.names)
     outputs = outputs_of(pipeline.manifest, result)
@@ -47,6 +61,41 @@ def run_whole(pipeline: Pipeline, runs: GroupRuns) -> WholeRun:
     numbers = tuple(number for number in shape.read(outputs) if number is not None)
     said = result.detail.tail if result.detail else ""
     return WholeRun(outputs, shape, numbers, said, seconds)
+
+
+def _run_everybody(pipeline: Pipeline, runs: GroupRuns, progress: Progress, *, most: int | None) -> WholeRun:
+    """Run on each person, or on the first ones; the first who succeeds locks the shape, and the numbers are
+    those over people."""
+    names = runs.people.names[:most]
+    slowest, results = 0.0, []
+    for done, person in enumerate(names, start=1):
+        started = time.monotonic()
+        results.append(runs.run_person(person))
+        slowest = max(slowest, time.monotonic() - started)
+        progress(done, len(names))
+    first = next((result for result in results if result.outputs is not None), results[0])
+    outputs = outputs_of(pipeline.manifest, first)
+    shape = lock_shape(pipeline, outputs)
+    found = [numbers_of(result.outputs, shape) for result in results]
+    values = values_of(pipeline.manifest, shape)
+    numbers = tuple(
+        _over_people(value, [None if person is None else person[index] for person in found])
+        for index, value in enumerate(values)
+    )
+    said = first.detail.tail if first.detail else ""
+    return WholeRun(outputs, shape, numbers, said, slowest)
+
+
+def _over_people(value: OutputValue, found: Sequence[float | None]) -> float:
+    """The mean or quantile of what people have; whoever has nothing counts as their part says, or not."""
+    part = value if isinstance(value, PersonValue) else PersonValue(**dict(value))
+    numbers = [part.absent if number is None else number for number in found]
+    present = sorted(number for number in numbers if number is not None)
+    if not present:  # the run that locked the shape has one
+        raise PipelineError(f"no person has a number for {value.name}")
+    if part.quantile is not None:
+        return present[max(0, math.ceil(part.quantile * len(present)) - 1)]
+    return math.fsum(present) / len(present)
 
 
 def run_blocks(runs: GroupRuns, plan: Blocks, progress: Progress, *, first: int | None = None) -> BlockRuns:

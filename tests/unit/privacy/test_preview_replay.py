@@ -69,20 +69,23 @@ def test_the_middle_of_an_even_number_lies_between_two(blocks):
     resamples = resampled(answers, blocks=blocks)
     values = np.array([10, 30, 50, 0, 0, GRID.cells])
     rows = [np.repeat(values, row) for row in resamples.bootstrap.counts]
-    assert resamples.ranks.middle().tolist() == [float(np.median(row)) for row in rows]
+    assert resamples.ranks.plain(Fraction(1, 2)).tolist() == [float(np.median(row)) for row in rows]
 
 
 def test_a_large_epsilon_chooses_the_very_median():
     answers = [(10,), (10,), (30,), (GRID.cells,)]
     resamples = resampled(answers, blocks=5)
     chosen = resamples.ranks.choose(0.5, 1e6, keystream=STREAM)
-    assert chosen.tolist() == resamples.ranks.middle().tolist()
+    assert chosen.tolist() == resamples.ranks.plain(Fraction(1, 2)).tolist()
 
 
 def test_replays_of_medians_are_made_in_parts(monkeypatch):
     monkeypatch.setattr("privacy.preview.ranks._CELLS", 12)
     resamples = resampled([(10,), (30,)], blocks=3, replays=20)
-    assert resamples.ranks.choose(0.5, 1e6, keystream=STREAM).tolist() == resamples.ranks.middle().tolist()
+    assert (
+        resamples.ranks.choose(0.5, 1e6, keystream=STREAM).tolist()
+        == resamples.ranks.plain(Fraction(1, 2)).tolist()
+    )
 
 
 def test_segments_cover_the_grid_once():

@@ -1,0 +1,245 @@
+"""What is made of a table with a row for each person: which numbers are drawn, and what follows from them.
+
+A column gives one number or several of each person; a release draws a mean or a quantile over people of each.
+Sums, counts, covariances and correlations follow from drawn numbers alone, so they cost nothing further.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints, model_validator
+
+from domain.model import Model, Number
+from domain.output_value import OutputValue, PersonValue, ValueName
+from privacy.people import Kind
+
+ColumnName = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f]*$")]
+Aggregate = Literal["mean", "share", "sum", "count", "quantile", "covariance", "correlation"]
+
+LONGEST_OF_SEVERAL = 56
+"""Letters of a name from which further names are made."""
+
+_QUANTILE_STEPS = 1000
+
+
+def _is_none(value: object) -> bool:
+    return value is None
+
+
+class Product(Model):
+    """(x - centre of its bounds) (y - centre of its bounds), both clipped to their bounds first."""
+
+    column: ColumnName
+    bounds: tuple[Number, Number]
+    beside: tuple[Number, Number]
+    """Bounds of `column`, and of the column that it is multiplied with."""
+
+
+class Summary(Model):
+    """What is read of the rows of a table: the mean of a column, the share of rows above a number, a
+    quantile, or the mean of a product.
+
+    `of` names what it is a part of. With `complete`, rows without a number in that column do not count.
+    """
+
+    column: ColumnName
+    above: Number | None = None
+    quantile: Annotated[Number | None, Field(exclude_if=_is_none)] = None
+    times: Annotated[Product | None, Field(exclude_if=_is_none)] = None
+    complete: Annotated[ColumnName | None, Field(exclude_if=_is_none)] = None
+    of: Annotated[str | None, Field(exclude_if=_is_none)] = None
+
+    @property
+    def words(self) -> str:
+        return self._summary if self.of is None else f"{self._summary} for {self.of}"
+
+    @property
+    def _summary(self) -> str:
+        if self.times is not None:
+            return f"mean product with {self.times.column}"
+        if self.quantile is not None:
+            return f"quantile {self.quantile:g}"
+        return "mean" if self.above is None else f"share above {self.above:g}"
+
+
+class Beside(Model):
+    """The other column of a covariance or a correlation, with the bounds that a person's number is clipped
+    to."""
+
+    column: ColumnName
+    lower: Number
+    upper: Number
+
+    @model_validator(mode="after")
+    def _bounds_in_order(self) -> Beside:
+        OutputValue(name="beside", lower=self.lower, upper=self.upper)
+        return self
+
+
+class Result(Model):
+    """A number that follows from drawn ones, which `parts` names in the order that its formula wants."""
+
+    name: str
+    kind: Kind
+    parts: tuple[str, ...]
+
+    def centres(self, values: Sequence[OutputValue]) -> tuple[Fraction, ...]:
+        """Of the bounds of x and y, as products are taken from them, by the declared values of the parts."""
+        if self.kind == "total":
+            return ()
+        return tuple(Fraction((value.lower + value.upper) / 2) for value in values[:2])
+
+
+class ColumnBounds(Model):
+    """A column of a table that has a row for each person, as one number: the mean over people between bounds,
+    the share of people who are above a number, or what `aggregate` says."""
+
+    column: ColumnName
+    name: ValueName
+    lower: Annotated[Number | None, Field(exclude_if=_is_none)] = None
+    upper: Annotated[Number | None, Field(exclude_if=_is_none)] = None
+    above: Annotated[Number | None, Field(exclude_if=_is_none)] = None
+    aggregate: Annotated[Aggregate | None, Field(exclude_if=_is_none)] = None
+    quantile: Annotated[Number | None, Field(exclude_if=_is_none)] = None
+    beside: Annotated[Beside | None, Field(exclude_if=_is_none)] = None
+
+    @model_validator(mode="after")
+    def _says_what_is_summarised(self) -> ColumnBounds:
+        self._check_bounds()
+        self._check_quantile()
+        self._check_beside()
+        if len(self.name) > LONGEST_OF_SEVERAL and self.result is not None:
+            raise ValueError(f"{self.name}: names of a {self.kind} have at most {LONGEST_OF_SEVERAL} letters")
+        _ = self.values
+        return self
+
+    def _check_bounds(self) -> None:
+        has_bounds = self.lower is not None and self.upper is not None
+        if self.kind in ("share", "count"):
+            if self.above is None:
+                raise ValueError(f"{self.name}: a {self.kind} is of people above a number; add above")
+            if self.lower is not None or self.upper is not None:
+                raise ValueError(f"{self.name}: a share is from 0 to 1; leave lower and upper out")
+        elif self.above is not None:
+            raise ValueError(f"{self.name}: above belongs to a share or a count; leave it out")
+        elif not has_bounds:
+            raise ValueError(
+                f"{self.name}: give lower and upper for a {self.kind}, or above for a share of people"
+            )
+
+    def _check_quantile(self) -> None:
+        if self.kind != "quantile":
+            if self.quantile is not None:
+                raise ValueError(
+                    f"{self.name}: quantile belongs to aggregate quantile; leave one of them out"
+                )
+            return
+        if self.quantile is None:
+            raise ValueError(f"{self.name}: say which quantile, such as quantile: 0.25")
+        if not 0 < self.quantile < 1:
+            raise ValueError(
+                f"{self.name}: a quantile lies between 0 and 1; the least and the largest are single "
+                "people's numbers, so take 0.05 or 0.95"
+            )
+        if (Fraction(str(self.quantile)) * _QUANTILE_STEPS).denominator != 1:
+            raise ValueError(f"{self.name}: quantile has at most three decimals")
+
+    def _check_beside(self) -> None:
+        if self.kind not in ("covariance", "correlation"):
+            if self.beside is not None:
+                raise ValueError(f"{self.name}: beside belongs to a covariance or a correlation")
+            return
+        if self.beside is None:
+            raise ValueError(
+                f"{self.name}: name the other column of the {self.kind} and its bounds: "
+                "beside: {column: ..., lower: ..., upper: ...}"
+            )
+        if self.beside.column == self.column:
+            raise ValueError(
+                f"{self.name}: a {self.kind} of {self.column} with itself says nothing; name another column"
+            )
+
+    @property
+    def kind(self) -> Aggregate:
+        if self.aggregate is not None:
+            return self.aggregate
+        if self.quantile is not None:
+            return "quantile"
+        return "mean" if self.above is None else "share"
+
+    @property
+    def is_of_each_person(self) -> bool:
+        """Whether it takes every person's own number, and so blocks of one."""
+        return self.kind not in ("mean", "share")
+
+    @property
+    def value(self) -> OutputValue:
+        """Of a column that gives one number."""
+        return self.values[0]
+
+    @property
+    def values(self) -> tuple[OutputValue, ...]:
+        """The numbers that are drawn, in the order of `summaries`."""
+        lower, upper = (0.0, 1.0) if self.lower is None or self.upper is None else (self.lower, self.upper)
+        if self.kind == "quantile":
+            return (PersonValue(name=self.name, lower=lower, upper=upper, quantile=self.quantile),)
+        if self.kind == "count":
+            return (self._part("share", 0, 1, absent=0),)
+        if self.kind == "sum":
+            return (self._part("mean", lower, upper, absent=min(max(0, lower), upper)),)
+        if self.beside is None:
+            return (OutputValue(name=self.name, lower=lower, upper=upper),)
+        return self._moments(lower, upper, self.beside)
+
+    def _moments(self, lower: float, upper: float, beside: Beside) -> tuple[OutputValue, ...]:
+        """Whoever lacks one of the two numbers counts as the centre of both bounds in each of them."""
+        a, b = (upper - lower) / 2, (beside.upper - beside.lower) / 2
+        both = (
+            self._part("x", lower, upper, absent=(lower + upper) / 2),
+            self._part("y", beside.lower, beside.upper, absent=(beside.lower + beside.upper) / 2),
+            self._part("xy", -a * b, a * b, absent=0),
+        )
+        if self.kind == "covariance":
+            return both
+        return (*both, self._part("xx", 0, a * a, absent=0), self._part("yy", 0, b * b, absent=0))
+
+    def _part(self, suffix: str, lower: float, upper: float, *, absent: float) -> OutputValue:
+        name = f"{self.name}.{suffix}"
+        return PersonValue(name=name, lower=lower, upper=upper, absent=absent, is_mean=True)
+
+    @property
+    def summaries(self) -> tuple[Summary, ...]:
+        """What is read of a table for each of `values`."""
+        if self.result is None:
+            return (Summary(column=self.column, above=self.above, quantile=self.quantile),)
+        if self.beside is None:
+            return (Summary(column=self.column, above=self.above, of=self.name),)
+        assert self.lower is not None
+        assert self.upper is not None
+        one, other = (self.lower, self.upper), (self.beside.lower, self.beside.upper)
+        x, y = self.column, self.beside.column
+        pairs = [(x, y, one, other)]
+        if self.kind == "correlation":
+            pairs += [(x, x, one, one), (y, y, other, other)]
+        means = [Summary(column=a, complete=b, of=self.name) for a, b in ((x, y), (y, x))]
+        products = [
+            Summary(
+                column=a,
+                times=Product(column=b, bounds=bounds_b, beside=bounds_a),
+                complete=y if a == x else x,
+                of=self.name,
+            )
+            for a, b, bounds_a, bounds_b in pairs
+        ]
+        return (*means, *products)
+
+    @property
+    def result(self) -> Result | None:
+        """What follows from `values`; None where the one drawn number is the result itself."""
+        if self.kind in ("mean", "share", "quantile"):
+            return None
+        kind: Kind = self.kind if self.kind in ("covariance", "correlation") else "total"
+        return Result(name=self.name, kind=kind, parts=tuple(value.name for value in self.values))
