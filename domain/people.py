@@ -22,6 +22,9 @@ Aggregate = Literal["mean", "share", "sum", "count", "quantile", "covariance", "
 LONGEST_OF_SEVERAL = 56
 """Letters of a name from which further names are made."""
 
+_SINGLE = ("mean", "share", "quantile")
+"""What is one drawn number, and no result of several."""
+
 _QUANTILE_STEPS = 1000
 
 
@@ -111,7 +114,7 @@ class ColumnBounds(Model):
         self._check_bounds()
         self._check_quantile()
         self._check_beside()
-        if len(self.name) > LONGEST_OF_SEVERAL and self.result is not None:
+        if len(self.name) > LONGEST_OF_SEVERAL and self.kind not in _SINGLE:
             raise ValueError(f"{self.name}: names of a {self.kind} have at most {LONGEST_OF_SEVERAL} letters")
         _ = self.values
         return self
@@ -239,7 +242,7 @@ class ColumnBounds(Model):
     @property
     def result(self) -> Result | None:
         """What follows from `values`; None where the one drawn number is the result itself."""
-        if self.kind in ("mean", "share", "quantile"):
+        if self.kind in _SINGLE:
             return None
         kind: Kind = self.kind if self.kind in ("covariance", "correlation") else "total"
         return Result(name=self.name, kind=kind, parts=tuple(value.name for value in self.values))

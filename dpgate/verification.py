@@ -321,6 +321,9 @@ class _SampleAggregate:
     def _compare_result(self, result: dict[str, Any], found: Recomputed) -> None:
         """From the signed values of its parts, each within its 99 % half width: five of them leave 95 %."""
         outputs = self.predicate["outputs"]
+        wanted = _PARTS[result["kind"]]
+        own = [name.removeprefix(f"{result['name']}.") for name in result["parts"]]
+        found.compare(f"{result['name']}: its own parts", own in wanted, True)
         places = [[output["name"] for output in outputs].index(name) for name in result["parts"]]
         parts = []
         for k in places:
@@ -516,6 +519,11 @@ def _is_by_rank(aggregator: str) -> bool:
     return aggregator == "median" or aggregator.startswith("quantile ")
 
 
+_PARTS = {
+    "total": [["share"], ["mean"]],
+    "covariance": [["x", "y", "xy"]],
+    "correlation": [["x", "y", "xy", "xx", "yy"]],
+}
 _Part = tuple[Fraction, Fraction]
 """A released mean and its half width."""
 

@@ -197,7 +197,12 @@ TABLE: list[tuple[Any, Any, str, str]] = [
     (Manifest, manifest_fields(resources={"memory_mib": 1}), "resources.memory_mib", "greater"),
     (Manifest, manifest_fields(command=[]), "command", "at least 1 item"),
     (Manifest, manifest_fields(command=["a\0b"]), "command.0", "pattern"),
-    (Manifest, manifest_fields(levels=["participant"]), "body", "levels are [group] or [participant, group]"),
+    (
+        Manifest,
+        manifest_fields(levels=["group", "participant"]),
+        "body",
+        "levels are [group], [participant] or [participant, group]",
+    ),
     (Manifest, manifest_fields(name="Mean Age"), "name", "Use small letters, digits and hyphens."),
     (Source, {"path": "a", "content_base64": "?"}, "content_base64", "must be base64"),
     (Timing, {"mode": "coarse"}, "body", "step_seconds is needed with mode coarse"),

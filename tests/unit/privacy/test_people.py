@@ -7,9 +7,12 @@ import random
 from collections.abc import Sequence
 from fractions import Fraction
 from statistics import correlation, covariance
+from types import ModuleType
 
 import pytest
+from mutants import mutant
 
+import privacy.people
 from privacy.grid import OutputGrid
 from privacy.people import Kind, Part, Released, computed, default_by_rank
 from privacy.sample_aggregate import SampleAggregate
@@ -45,24 +48,78 @@ def test_without_noise_the_formulas_are_the_textbooks() -> None:
     assert found.lower_95 == found.upper_95 == found.value
 
 
-@pytest.mark.parametrize("kind", ["total", "covariance", "correlation"])
-@pytest.mark.parametrize("half", [Fraction(1, 100), Fraction(1, 5), Fraction(2)])
-def test_an_interval_holds_what_any_noise_within_the_half_widths_leaves(kind: Kind, half: Fraction) -> None:
-    """At every corner of the box of noises, and at places inside it."""
+HALVES = (Fraction(1, 100), Fraction(1, 5), Fraction(2))
+
+
+def check_intervals(module: ModuleType, kind: Kind, halves: Sequence[Fraction] = HALVES) -> None:
+    """What noise within the half widths leaves is in the interval: at every corner of the box of noises, and
+    at places inside it."""
     count = {"total": 1, "covariance": 3, "correlation": 5}[kind]
     numbers = random.Random(2)
-    for seed in range(8):
-        x, y = people(seed)
-        true = exact(x, y, half)[:count]
+    for half, seed in itertools.product(halves, range(6)):
+        true = exact(*people(seed), half)[:count]
         truth = computed(kind, true, people=PEOPLE, centres=CENTRES).value
-        assert truth is not None
-        inside = [[Fraction(numbers.uniform(-1, 1)) for _ in true] for _ in range(20)]
+        inside = [[Fraction(numbers.uniform(-1, 1)) for _ in true] for _ in range(10)]
         for signs in (*itertools.product((-1, 1), repeat=count), *inside):
             noised = [
                 Released(part.value + sign * half, half) for part, sign in zip(true, signs, strict=True)
             ]
-            found = computed(kind, noised, people=PEOPLE, centres=CENTRES)
-            assert found.lower_95 - 1e-9 <= truth <= found.upper_95 + 1e-9
+            found = module.computed(kind, noised, people=PEOPLE, centres=CENTRES)
+            assert found.lower_95 - 1e-9 <= truth <= found.upper_95 + 1e-9, "the interval misses"
+
+
+@pytest.mark.parametrize("kind", ["total", "covariance", "correlation"])
+def test_an_interval_holds_what_any_noise_within_the_half_widths_leaves(kind: Kind) -> None:
+    check_intervals(privacy.people, kind)
+
+
+STEPS: dict[str, tuple[Kind, str, str]] = {
+    "the half width of one person for all": (
+        "total", "people * parts[0].half_width_99", "parts[0].half_width_99",
+    ),
+    "the noise of the product is left out": (
+        "covariance", "product.half_width_99 + crossed", "crossed",
+    ),
+    "the noise of the means is left out": (
+        "covariance", "product.half_width_99 + crossed + x", "product.half_width_99 + x",
+    ),
+    "the noise of one mean is left out": (
+        "covariance", "abs(x.value) * y.half_width_99 + abs(y.value)", "abs(y.value)",
+    ),
+    "the product of both noises is left out": (
+        "covariance", " + x.half_width_99 * y.half_width_99", "",
+    ),
+    "variances are taken to be without noise": (
+        "correlation", "least = [spread - width for", "least = [spread for",
+    ),
+    "large variances for a large correlation": (
+        "correlation", "least if high > 0 else most", "most if high > 0 else least",
+    ),
+    "large variances for a large negative one": (
+        "correlation", "least if low < 0 else most", "most",
+    ),
+    "a variance that may be nothing is passed over": (
+        "correlation", "if min(least) <= 0:\n        return Computed(best, -1.0, 1.0)",
+        "least = [max(each, Fraction(100)) for each in least]",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_each_step_of_the_proof_is_needed(step: str) -> None:
+    kind, old, new = STEPS[step]
+    broken = mutant(privacy.people, old, new, mistake=step)
+    with pytest.raises(AssertionError, match="the interval misses"):
+        # a correlation near -1 shows what one of .6 does not
+        check_intervals(broken, kind) if "negative" not in step else check_negative(broken)
+
+
+def check_negative(module: ModuleType) -> None:
+    half = Fraction(1, 5)
+    parts = [Released(Fraction(value), half) for value in (4, 10, -1, 2, 2)]
+    found = module.computed("correlation", parts, people=PEOPLE, centres=CENTRES)
+    least = -float((1 + half + half**2) / (2 - half - half**2))
+    assert found.lower_95 <= least + 1e-9, "the interval misses"
 
 
 def test_an_interval_of_a_correlation_ends_at_corners_of_its_box() -> None:

@@ -28,6 +28,7 @@ from mutants import mutant
 
 from domain.job import Job, JobRequest
 from domain.model import parse
+from domain.pipeline import Manifest
 from domain.policy import ALL_MECHANISMS
 from domain.query import QueryRequest
 from domain.query.kinds import AnyQuery
@@ -165,6 +166,64 @@ def test_what_is_a_sum_or_count_of_a_query_agrees(query: dict[str, Any]) -> None
     found = found_in(of_query(query))
     assert found.differs == []
     assert any(sentence.endswith("interval of the noise") for sentence in found.agrees)
+
+
+BOUNDS = {"lower": 0, "upper": 60}
+BESIDE = {"column": "cnr", "lower": -1, "upper": 9}
+PEOPLE_COLUMNS = [
+    {"column": "snr", "name": "mean_snr", **BOUNDS},
+    {"column": "snr", "name": "low", "above": 10, "aggregate": "count"},
+    {"column": "snr", "name": "all", "aggregate": "sum", **BOUNDS},
+    {"column": "snr", "name": "q", "quantile": 0.125, **BOUNDS},
+    {"column": "snr", "name": "c", "aggregate": "covariance", "beside": BESIDE, **BOUNDS},
+    {"column": "snr", "name": "r", "aggregate": "correlation", "beside": BESIDE, **BOUNDS},
+]
+
+
+def people_request(**chosen: Any) -> JobRequest:
+    """A pipeline that is run person by person."""
+    outputs = [{"file": "group_T1w.tsv", "columns": PEOPLE_COLUMNS}]
+    manifest = manifest_fields(levels=["participant"], outputs=outputs)
+    columns = [
+        summary.model_dump(mode="json")
+        for column in parse(Manifest, manifest).outputs[0].columns
+        for summary in column.summaries
+    ]
+    shape = {"files": [{"format": "table", "file": "group_T1w.tsv", "columns": columns}]}
+    fields = job_request_fields(mechanism=mechanism_fields(**{"block_size": 1, **chosen}), shape=shape)
+    fields["pipeline"] = {**fields["pipeline"], "manifest": manifest}
+    return parse(JobRequest, fields)
+
+
+def test_results_over_people_are_derived_again(subtests: pytest.Subtests) -> None:
+    for chosen in ({}, {"noise": "laplace"}, {"aggregator": "median"}, {"epsilon": "900"}):
+        with subtests.test(**chosen):
+            release = of_pipeline(people_request(**chosen))
+            found = found_in(release)
+            assert found.differs == []
+            assert check_release(release.model_dump(mode="json"), public_key_pem(KEY))
+            derived = {f"{name}: {kind} of its parts, and its interval" for name, kind in RESULTS.items()}
+            assert derived <= set(found.agrees)
+            assert {result.name: result.kind for result in release.results} == RESULTS
+
+
+RESULTS = {"low": "total", "all": "total", "c": "covariance", "r": "correlation"}
+OTHER_RESULTS: list[tuple[str, Any]] = [
+    ("value", "0.5"), ("interval95", ["-0.5", "0.5"]), ("kind", "total"), ("centres", ["1", "2"]),
+    ("parts", ["mean_snr", "r.y", "r.xy", "r.xx", "r.yy"]),
+]  # fmt: skip
+
+
+def test_a_result_that_does_not_follow_differs(subtests: pytest.Subtests) -> None:
+    release = of_pipeline(people_request(epsilon="900"))
+    for field, value in OTHER_RESULTS:
+        with subtests.test(field):
+            statement = opened(release.certificate)
+            statement["predicate"]["results"][-1][field] = value
+            assert recompute(statement).differs
+    other = release.model_dump(mode="json")
+    other["results"][-1]["value"] = 0.5
+    assert check_release(other, public_key_pem(KEY)) is None
 
 
 def test_what_is_not_derived_is_said() -> None:
