@@ -5,7 +5,8 @@ Rules of utility: no guarantee depends on them. They were measured on means, slo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from decimal import ROUND_CEILING, Context, Decimal, localcontext
 from fractions import Fraction
 from typing import Literal
@@ -47,6 +48,14 @@ def candidate_block_sizes(nominal_size: int, *, least: int = MIN_BLOCK_SIZE) -> 
     return tuple(sorted(size for size in {least, *steps} if least <= size <= most))
 
 
+def block_sizes_around(ran: int, *, nominal_size: int, least: int, most: int) -> tuple[int, ...]:
+    """The size that ran on the twin and those of `candidate_block_sizes` that are nearest to it as a ratio,
+    `most` in all."""
+    others = set(candidate_block_sizes(nominal_size, least=least)) - {ran}
+    nearest = sorted(others, key=lambda size: (abs(math.log(size / ran)), size))
+    return tuple(sorted({ran, *nearest[: most - 1]}))
+
+
 def recommended_blocks(nominal_size: int) -> int:
     """Blocks of the recommended size in a data set of a PUBLIC nominal size."""
     return block_count(nominal_size, recommended_block_size(nominal_size))
@@ -74,26 +83,55 @@ def median_min_blocks(spread_ratio: Fraction | int, *, epsilon: Fraction) -> int
     return _ceil(5 / epsilon, times_ln_of=20 * Fraction(spread_ratio))
 
 
-def prefers_median(spread_ratio: Fraction | int, *, blocks: int, epsilon: Fraction) -> bool:
+def prefers_median(
+    spread_ratio: Fraction | int, *, blocks: int, epsilon: Fraction, of_mean: Fraction
+) -> bool:
     """Whether a median is usable and expected to vary less than a clipped mean, both in units of s^2.
 
-    Mean: 1/b + 2 (R/s)^2/(b epsilon)^2. Median: (pi/2)/b + 16 pi/(b epsilon)^2 (`sampling_interval`).
+    Mean: 1/b + v (R/s)^2/b^2, where v = `of_mean` is the variance of the noise that it would get, in squares
+    of what one person moves its sum: 2/epsilon^2 for Laplace noise, less for joint noise. Median:
+    (pi/2)/b + 16 pi/(b epsilon)^2 (`sampling_interval`).
     """
     if blocks < median_min_blocks(spread_ratio, epsilon=epsilon):
         return False
-    loss = (blocks * epsilon) ** 2
-    mean = Fraction(1, blocks) + 2 * Fraction(spread_ratio) ** 2 / loss
-    return mean > _PI / 2 / blocks + 16 * _PI / loss
+    mean = Fraction(1, blocks) + of_mean * Fraction(spread_ratio) ** 2 / blocks**2
+    return mean > _PI / 2 / blocks + 16 * _PI / (blocks * epsilon) ** 2
+
+
+MeanVariances = Callable[[Sequence[Aggregator]], Sequence[Fraction]]
+"""Of every output as a mean beside these aggregators of the others, in squares of what one person moves."""
 
 
 def resolve_aggregators(
-    spread_ratios: Sequence[Fraction | int], *, blocks: int, epsilons: Sequence[Fraction]
+    spread_ratios: Sequence[Fraction | int],
+    *,
+    blocks: int,
+    epsilons: Sequence[Fraction],
+    variances: MeanVariances,
 ) -> tuple[Aggregator, ...]:
-    """An aggregator for every output, decided before data from R/s, the blocks and the outputs' epsilons."""
-    return tuple(
-        "median" if prefers_median(ratio, blocks=blocks, epsilon=epsilon) else "clipped_mean"
-        for ratio, epsilon in zip(spread_ratios, epsilons, strict=True)
-    )
+    """An aggregator for every output, decided before data from R/s, the blocks, the outputs' epsilons and the
+    noise that means would get.
+
+    All start as means. Joint noise of fewer means is wider for each, so what prefers a median goes on to
+    do so when others have left, and asking again until nobody leaves ends after as many rounds as outputs.
+    """
+    found = (_aggregator(is_median=False),) * len(spread_ratios)
+    while True:
+        asked = zip(found, spread_ratios, epsilons, variances(found), strict=True)
+        left = tuple(
+            _aggregator(
+                is_median=kept == "median"
+                or prefers_median(ratio, blocks=blocks, epsilon=epsilon, of_mean=variance)
+            )
+            for kept, ratio, epsilon, variance in asked
+        )
+        if left == found:
+            return found
+        found = left
+
+
+def _aggregator(*, is_median: bool) -> Aggregator:
+    return "median" if is_median else "clipped_mean"
 
 
 def gaussian_is_narrower(outputs: int, *, epsilon: Fraction, atto_delta: int) -> bool:

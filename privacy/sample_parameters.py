@@ -5,6 +5,7 @@ Must never see a run's output. Every refusal names the parameter.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -117,7 +118,12 @@ class SampleParameters:
         asked: tuple[Aggregator, ...]
         asked = ("median" if self.aggregator == "median" else "clipped_mean",) * len(self.grids)
         if self.spread_ratios is not None:
-            asked = resolve_aggregators(self.spread_ratios, blocks=self.blocks, epsilons=self.shares.values)
+            asked = resolve_aggregators(
+                self.spread_ratios,
+                blocks=self.blocks,
+                epsilons=self.shares.values,
+                variances=self._variances_as_means,
+            )
         return tuple(map(_aggregator, self._parts, asked))
 
     def quantile(self, index: int) -> Fraction:
@@ -127,14 +133,15 @@ class SampleParameters:
     @cached_property
     def resolved_noise(self) -> NoiseKind:
         """The noise of the clipped means, decided from public numbers."""
-        if self.noise != "auto":
-            return self.noise
-        return narrowest(self.means, has_laplace=len(self.grids) <= MAX_OUTPUTS)
+        return self._noise_of(self.means)
 
     @cached_property
     def means(self) -> Means:
         """The clipped means in their order, and what the noise of each has to cover."""
-        places = [k for k, aggregator in enumerate(self.aggregators) if aggregator == "clipped_mean"]
+        return self._means_among(self.aggregators)
+
+    def _means_among(self, aggregators: Sequence[Aggregator]) -> Means:
+        places = [k for k, aggregator in enumerate(aggregators) if aggregator == "clipped_mean"]
         may_be_gaussian = self.atto_delta is not None and self.aggregator == "clipped_mean"
         return Means(
             sensitivities=tuple(self.repeats * self.grids[k].cells for k in places),
@@ -142,6 +149,24 @@ class SampleParameters:
             weights=tuple(self._weights[k] for k in places),
             rho=self._rho_of_values if may_be_gaussian else None,
         )
+
+    def _noise_of(self, means: Means) -> NoiseKind:
+        if self.noise != "auto":
+            return self.noise
+        return narrowest(means, has_laplace=len(self.grids) <= MAX_OUTPUTS)
+
+    def _variances_as_means(self, aggregators: Sequence[Aggregator]) -> list[Fraction]:
+        """Of the noise of every output that is a mean among these, in squares of what one person moves it by;
+        what is a median stays one."""
+        aggregators = tuple(map(_aggregator, self._parts, aggregators))
+        means = self._means_among(aggregators)
+        noises = iter(noises_of(means, self._noise_of(means)) if means.epsilons else ())
+        return [
+            next(noises).variance / (self.repeats * grid.cells) ** 2
+            if aggregator == "clipped_mean"
+            else Fraction(0)
+            for aggregator, grid in zip(aggregators, self.grids, strict=True)
+        ]
 
     @cached_property
     def joint(self) -> JointNoise | None:

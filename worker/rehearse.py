@@ -97,7 +97,13 @@ def run_claimed(zone: WorkerZone, found: Rehearsal) -> None:
     try:
         runs, unable = sample(zone, found, found.runs or run(zone, found))
         values = values_of(found.request.pipeline.manifest, runs.shape)
-        ladder = preview(runs, values, dataset=_dataset(zone, found), block_size=found.request.block_size)
+        ladder = preview(
+            runs,
+            values,
+            dataset=_dataset(zone, found),
+            block_size=found.request.block_size,
+            is_settled=found.request.pipeline.manifest.needs_blocks_of_one,
+        )
         ladder = ladder.model_copy(update={"unable_sampled": unable})
     except (PipelineError, RequestError, ValueError) as failed:
         TRIES.fail(zone, found, clean(str(failed), MAX_TAIL))

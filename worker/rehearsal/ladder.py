@@ -12,10 +12,11 @@ from domain.loss import format_epsilon
 from domain.mechanism import SampleAggregateRequest, grids_of
 from domain.pipeline import OutputValue
 from domain.rehearsal import Draws, Preview, QuietMean, Rung, TwinRuns, UnitNoise
+from privacy.block_rules import block_sizes_around
 from privacy.grid import OutputGrid
 from privacy.keystream import Keystream, process_keystream
 from privacy.mechanism import MAX_OUTPUTS
-from privacy.partition import MIN_BLOCKS, block_count
+from privacy.partition import block_count
 from privacy.preview import (
     AGGREGATORS,
     Choice,
@@ -40,9 +41,16 @@ QUANTILES = 51
 """Of a mean before noise: their mixture with noise is what the whole law gives, to a few percent."""
 
 
-def preview(runs: TwinRuns, values: Sequence[OutputValue], *, dataset: Dataset, block_size: int) -> Preview:
+def preview(
+    runs: TwinRuns,
+    values: Sequence[OutputValue],
+    *,
+    dataset: Dataset,
+    block_size: int,
+    is_settled: bool = False,
+) -> Preview:
     """Rungs for a few block sizes around the one that ran, both aggregators and the noise of `auto`; and the
-    means before noise, for Gaussian noise.
+    means before noise, for Gaussian noise. With `is_settled` the size that ran is the only one.
 
     Nothing here is a release: all numbers come from the twin. Where no ladder is possible the answer says
     why.
@@ -50,7 +58,11 @@ def preview(runs: TwinRuns, values: Sequence[OutputValue], *, dataset: Dataset, 
     declaration = dataset.declaration
     grids, size = grids_of(values), declaration.nominal_size
     highest = declaration.policy.max_micro_epsilon_per_job
-    sizes = block_sizes(block_size, least=declaration.policy.min_block_size, nominal_size=size)
+    sizes = (
+        (block_size,)
+        if is_settled
+        else block_sizes(block_size, least=declaration.policy.min_block_size, nominal_size=size)
+    )
     stream = process_keystream()
     found = Preview(noise=unit_noise(stream))
     try:
@@ -106,11 +118,10 @@ def epsilons(highest: int) -> tuple[int, ...]:
 
 
 def block_sizes(ran: int, *, least: int, nominal_size: int) -> tuple[int, ...]:
-    """The size that ran, halves and doubles of it, as far as the policy and the data set allow."""
+    """The size that ran and those nearest to it that `dpgate preview` would try, as far as the policy and the
+    data set allow."""
     fewest = max(least, -(-nominal_size // MAX_BLOCKS))
-    possible = [max(fewest, round(ran * factor)) for factor in (0.25, 0.5, 2, 4)]
-    others = {size for size in possible if size <= nominal_size // MIN_BLOCKS} - {ran}
-    return tuple(sorted({ran, *sorted(others, key=lambda size: abs(size - ran))[: MOST_SIZES - 1]}))
+    return block_sizes_around(ran, nominal_size=nominal_size, least=fewest, most=MOST_SIZES)
 
 
 def simulate(

@@ -103,7 +103,7 @@ def test_the_ladder_falls_and_ends_at_the_policys_limit(bench: Bench):
     given_heights(bench, policy={"max_epsilon_per_job": "4"})
     preview = rehearsed(bench).preview
     assert preview is not None
-    assert preview.block_sizes == (1, 2, 3, 6)
+    assert preview.block_sizes == (1, 2, 3, 5)
     rungs = preview.ladder(output=0, block_size=3, aggregator="clipped_mean")
     assert [format_epsilon(rung.micro_epsilon) for rung in rungs] == [
         "0.05", "0.1", "0.2", "0.5", "1", "2", "4",

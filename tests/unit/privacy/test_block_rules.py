@@ -3,6 +3,7 @@ from fractions import Fraction
 import pytest
 
 from privacy.block_rules import (
+    block_sizes_around,
     candidate_block_sizes,
     gaussian_is_narrower,
     median_min_blocks,
@@ -13,7 +14,9 @@ from privacy.block_rules import (
     recommended_repeats,
     resolve_aggregators,
 )
+from privacy.grid import OutputGrid
 from privacy.partition import assign_blocks
+from privacy.sample_aggregate import SampleAggregate
 
 ONE = Fraction(1)
 
@@ -74,16 +77,55 @@ def test_fewest_blocks_of_a_median_are_those_measured(ratio, blocks):
     ],
 )
 def test_which_aggregator_is_expected_to_vary_less(ratio, blocks, median):
-    assert prefers_median(ratio, blocks=blocks, epsilon=ONE) is median
+    assert prefers_median(ratio, blocks=blocks, epsilon=ONE, of_mean=Fraction(2)) is median
 
 
 def test_outputs_are_resolved_one_by_one():
     epsilons = (ONE, ONE, Fraction(1, 10))
-    assert resolve_aggregators((19, 3, 19), blocks=100, epsilons=epsilons) == (
+    assert resolve_aggregators(
+        (19, 3, 19), blocks=100, epsilons=epsilons, variances=lambda _: [2 / e**2 for e in epsilons]
+    ) == ("median", "clipped_mean", "clipped_mean")
+
+
+def test_a_median_is_compared_with_the_noise_that_a_mean_would_get():
+    """Of ten outputs at a ratio where Laplace noise of each would lose to a median, joint noise wins."""
+    grids = (OutputGrid.build(0, 1),) * 10
+    chosen = {"blocks": 1_000, "micro_epsilon": 2_000_000, "aggregator": "auto", "people": 1_000}
+    found = {
+        (ratio, noise): SampleAggregate(grids, spread_ratios=(ratio,) * 10, noise=noise, **chosen)
+        for ratio in (9, 15)
+        for noise in ("laplace", "auto")
+    }
+    medians = {key: mechanism.aggregators.count("median") for key, mechanism in found.items()}
+    assert medians == {(9, "laplace"): 10, (9, "auto"): 0, (15, "laplace"): 10, (15, "auto"): 10}
+    assert found[9, "auto"].resolved_noise == "joint"
+
+
+def test_whoever_stays_a_mean_is_asked_again_when_others_have_left():
+    """Joint noise of fewer means is wider for each of them."""
+    asked = []
+
+    def variances(aggregators):
+        asked.append(aggregators.count("median"))
+        return [Fraction(2 + 20 * aggregators.count("median"))] * 2
+
+    assert resolve_aggregators((40, 6), blocks=100, epsilons=(ONE, ONE), variances=variances) == (
         "median",
-        "clipped_mean",
-        "clipped_mean",
+        "median",
     )
+    assert asked == [0, 1, 2]
+
+
+@pytest.mark.parametrize(("ran", "sizes"), [
+    (10, (2, 3, 5, 10, 20)),
+    (1, (1, 2, 3, 5, 10)),
+    (7, (3, 5, 7, 10, 20)),
+    (500, (50, 100, 200, 500)),
+])  # fmt: skip
+def test_a_rehearsal_guesses_the_sizes_that_a_preview_tries(ran, sizes):
+    assert block_sizes_around(ran, nominal_size=1_000, least=1, most=len(sizes)) == sizes
+    tried = candidate_block_sizes(1_000)
+    assert {size for size in sizes if size != ran} <= set(tried)
 
 
 @pytest.mark.parametrize(("atto_delta", "first"), [(10**12, 9), (10**9, 15)])
