@@ -187,6 +187,18 @@ class Reason(StrEnum):
         "released or cancelled, and nothing is charged until then"
     )
     WORKERS_LOST = "the platform's workers failed repeatedly; ask the operator"
+    LEDGER_BEHIND = (
+        "the database does not agree with the worker zone's own ledger, as after a restore from a backup; "
+        "nothing is charged or released until the operator has run dpgate ledger catch-up"
+    )
+    NOT_IN_LEDGER = (
+        "the worker zone's own ledger does not hold this job as it is on record, or has drawn its release "
+        "before; nothing more comes of it, cancel it"
+    )
+
+
+HELD = frozenset({Reason.LEDGER_BEHIND, Reason.NOT_IN_LEDGER})
+"""Reasons that no worker can do away with: the job waits where it is, and other jobs go past it."""
 
 
 class Job(Model):

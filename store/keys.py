@@ -82,6 +82,16 @@ class Keys:
         return self._derive("pac states")
 
     @property
+    def ledger(self) -> bytes:
+        """Vouches for each entry of the zone's own ledger."""
+        return self._derive("zone ledger")
+
+    @property
+    def drawn(self) -> bytes:
+        """Seals a release that was drawn, until the platform has it."""
+        return self._derive("drawn releases")
+
+    @property
     def signing(self) -> Ed25519PrivateKey:
         """Signs certificates."""
         return Ed25519PrivateKey.from_private_bytes(self._derive("certificates"))

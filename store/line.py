@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from domain.job import Reason
+from domain.job import HELD, Reason
 from domain.line import UnderWay, Waits, next_in_line
 from domain.states import JobState
 from store import turn
@@ -17,7 +17,7 @@ def next_to_claim(connection: sa.Connection, job_id: str, *, most: int) -> str |
     """The job that is to be claimed when a worker is asked for this one; None: it waits no more, or its
     author has enough under way, which is then on record as its reason."""
     turn.take(connection)  # of two claims at once, the second counts the first
-    waiting = _waiting(connection)
+    waiting = _waiting(connection, asked=job_id)
     asked = next((each for each in waiting if each.job == job_id), None)
     if asked is None:
         return None
@@ -33,8 +33,11 @@ def waiting_of(connection: sa.Connection, author: str) -> str | None:
     return next((each.job for each in _waiting(connection) if each.author == author), None)
 
 
-def _waiting(connection: sa.Connection) -> list[Waits]:
+def _waiting(connection: sa.Connection, *, asked: str | None = None) -> list[Waits]:
+    """Without those that the worker zone holds, unless it is the one that is asked for."""
+    goes = jobs.c.reason.is_(None) | jobs.c.reason.not_in([reason.name for reason in HELD])
     query = sa.select(jobs.c.id, jobs.c.author).where(jobs.c.state == JobState.QUEUED)
+    query = query.where(goes if asked is None else goes | (jobs.c.id == asked))
     return [Waits(*row) for row in connection.execute(query.order_by(jobs.c.created_at, jobs.c.id))]
 
 

@@ -25,6 +25,14 @@ def read(connection: sa.Connection, *, cohort: str, first: Callable[[], bytes]) 
     return found
 
 
+def kept(connection: sa.Connection, *, cohort: str) -> bytes:
+    """The sealed state of a cohort that has one."""
+    found: bytes = connection.execute(
+        sa.select(pac_states.c.sealed).where(pac_states.c.cohort == cohort)
+    ).scalar_one()
+    return found
+
+
 def replace(connection: sa.Connection, *, cohort: str, sealed: bytes) -> None:
     """After a release, in its transaction."""
     connection.execute(sa.update(pac_states).where(pac_states.c.cohort == cohort).values(sealed=sealed))

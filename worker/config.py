@@ -113,6 +113,10 @@ class WorkerSettings(BaseSettings):
         return self.zone_folder / "master.key"
 
     @property
+    def ledger_file(self) -> Path:
+        return self.zone_folder / "ledger.sqlite"
+
+    @property
     def snapshots_folder(self) -> Path:
         return self.zone_folder / "snapshots"
 

@@ -22,6 +22,7 @@ from domain.schedule import JOB_OVERHEAD_S
 from domain.twin_request import TwinRequest
 from store import jobs
 from store.coming import next_release
+from worker import books
 from worker.chunk import Chunk, claim_chunk, give_back, keep, run, wanted
 from worker.levels import OutcomeMissing
 from worker.neighbours import why_not_beside
@@ -108,6 +109,9 @@ def _execute_in_turn(zone: WorkerZone, job_id: str, number: int) -> None:
         return
     if chunk.must_be_alone and not _reaches_everybody(zone, job_id, number, Isolation.EXCLUSIVE):
         give_back(zone, chunk)  # somebody has come since the first look
+        return
+    if not books.may_see_data(zone, chunk.job, chunk.dataset):
+        give_back(zone, chunk)
         return
     try:
         outputs = _outputs(zone, chunk)

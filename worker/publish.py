@@ -19,7 +19,7 @@ from domain.states import Actor, JobState
 from domain.twin_request import TwinRequest
 from store import datasets, job_notices, jobs, ledger, line, releases, runs, twins
 from store.sealing import open_sealed
-from worker import drawing
+from worker import books, drawing
 from worker.certificate import certify
 from worker.collect import output_context
 from worker.runs_premise import RunsOnRecord
@@ -44,14 +44,17 @@ def arrange_release(zone: WorkerZone, job_id: str) -> None:
 
 def publish(zone: WorkerZone, job_id: str) -> None:
     """Take a job whose time has come to its release. Repeating it finds nothing to do."""
-    if not begin(zone, job_id):
+    if not _may_draw(zone, job_id) or not begin(zone, job_id):
         return
     with zone.database.transaction() as connection:
         job = jobs.get(connection, job_id, lock=True)
         if job.state is not JobState.AGGREGATING:
             return
         dataset = datasets.of_job(connection, job)
-        releases.insert(connection, draw(zone, connection, job, dataset))
+        release = books.drawn_once(
+            zone, connection, job, dataset, lambda: draw(zone, connection, job, dataset)
+        )
+        releases.insert(connection, release)
         _move(zone, connection, job_id, JobState.AGGREGATING, JobState.IN_REVIEW, Actor.WORKER)
         if not needs_review(job.request, dataset.declaration.policy):
             _move(zone, connection, job_id, JobState.IN_REVIEW, JobState.RELEASED, Actor.POLICY)
@@ -60,8 +63,21 @@ def publish(zone: WorkerZone, job_id: str) -> None:
         else:
             job_notices.tell_reviewers(connection, NoticeKind.RELEASE_WAITS, job, dataset, zone.now())
         waits = line.waiting_of(connection, job.author)
+    books.forget_drawn(zone, job_id)
     if waits is not None:
         zone.messages.run_job(waits)  # it may have waited for this one's end
+
+
+def _may_draw(zone: WorkerZone, job_id: str) -> bool:
+    """Whether the zone's books let a release of this job out; else it waits where it is, and says why."""
+    with zone.database.reading() as connection:
+        job = jobs.get(connection, job_id)
+        if job.state not in (JobState.RUNNING, JobState.AGGREGATING):
+            return False
+        reason = books.why_not_drawn(zone, connection, job, datasets.of_job(connection, job))
+    if reason is not None:
+        books.hold(zone, job, reason, what="a draw")
+    return reason is None
 
 
 def begin(zone: WorkerZone, job_id: str) -> bool:

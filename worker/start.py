@@ -7,9 +7,10 @@ import logging
 from domain.dataset import Dataset
 from domain.image import SyscallTable
 from domain.isolation import Isolation
-from domain.job import Job, JobRequest, Reason
+from domain.job import HELD, Job, JobRequest, Reason
 from domain.states import Actor, JobState
 from store import apart, coming, datasets, images, jobs, line, runs, turn, workers
+from worker import books
 from worker.due import due_time, schedule_of
 from worker.neighbours import why_not_beside
 from worker.readiness import FINAL, refusal
@@ -21,12 +22,27 @@ log = logging.getLogger(__name__)
 
 def claim(zone: WorkerZone, job_id: str) -> Job | None:
     """QUEUED -> PREPARING, for exactly one worker: this job, or one of somebody whose turn it is. A worker
-    that drains leaves it to the sweep of another; while a rehearsal runs, it waits for that one's end."""
+    that drains leaves it to the sweep of another; while a rehearsal runs, it waits for that one's end. What
+    the zone's books hold back stays QUEUED, with the reason."""
+    claimed, reason = _claim(zone, job_id)
+    if claimed is not None and reason is not None:
+        books.hold(zone, claimed, reason, what="a charge")
+        return None
+    return claimed
+
+
+def _claim(zone: WorkerZone, job_id: str) -> tuple[Job | None, Reason | None]:
     with zone.database.transaction() as connection:
         if workers.drain_asked(connection, zone.settings.name) or not apart.may_start_job(connection):
-            return None
+            return None, None
         chosen = line.next_to_claim(connection, job_id, most=zone.settings.most_running)
-        if chosen is None or not jobs.move(
+        if chosen is None:
+            return None, None
+        job = jobs.get(connection, chosen)
+        reason = books.why_not_charged(zone, connection, job, datasets.of_job(connection, job))
+        if reason is not None:
+            return job, reason
+        if not jobs.move(
             connection,
             chosen,
             JobState.QUEUED,
@@ -35,9 +51,9 @@ def claim(zone: WorkerZone, job_id: str) -> Job | None:
             now=zone.now(),
             reason=None,
         ):
-            return None
+            return None, None
         jobs.count_attempt(connection, chosen)
-        return jobs.get(connection, chosen)
+        return jobs.get(connection, chosen), None
 
 
 def prepare(zone: WorkerZone, job: Job) -> Reason | None:
@@ -73,7 +89,7 @@ def _runs(zone: WorkerZone, job: Job, dataset: Dataset) -> Reason | None:
 
 def put_back(zone: WorkerZone, job: Job, reason: Reason) -> None:
     """PREPARING -> QUEUED for another try, or ERRORED with the budget given back."""
-    last = reason in FINAL or job.attempts >= zone.settings.max_attempts
+    last = reason in FINAL or (job.attempts >= zone.settings.max_attempts and reason not in HELD)
     after = JobState.ERRORED if last else JobState.QUEUED
     with zone.database.transaction() as connection:
         jobs.move(
@@ -90,11 +106,24 @@ def put_back(zone: WorkerZone, job: Job, reason: Reason) -> None:
 
 def charge(zone: WorkerZone, job: Job) -> bool:
     """PREPARING -> RUNNING: the budget is spent before any run sees data. Fixes the time of release, which is
-    counted from when the jobs before it are due and there are slots: both are public."""
+    counted from when the jobs before it are due and there are slots: both are public. The zone's own ledger
+    has it first; a job that does not go with that goes back."""
+    try:
+        return _charge(zone, job)
+    except books.OffTheBooks as refused:
+        books.note_refusal(zone, job, refused.reason, what="a charge")
+        put_back(zone, job, refused.reason)
+        return False
+
+
+def _charge(zone: WorkerZone, job: Job) -> bool:
     with zone.database.transaction() as connection:
-        jobs.get(connection, job.id, lock=True)
+        job = jobs.get(connection, job.id, lock=True)
+        if job.state is not JobState.PREPARING:
+            return False
         turn.take(connection)  # of two charges at once, the second sees the first
         dataset = datasets.of_job(connection, job)
+        books.enter_charge(zone, connection, job, dataset)
         now = zone.now()
         schedule = schedule_of(zone, job, dataset)
         before = coming.holding_slots(connection, now=now)

@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import sqlalchemy as sa
 
-from domain.job import Reason
+from domain.job import HELD, Reason
 from domain.states import Actor, JobState
 from store import datasets, jobs, runs, scrambled_files
 from worker.announce import announce_images
@@ -101,7 +101,8 @@ def mend_aggregating(zone: WorkerZone) -> None:
         if not _may_nudge(zone, job_id):
             continue
         with zone.database.transaction() as connection:
-            lost = jobs.count_attempt(connection, job_id) > zone.settings.max_attempts
+            held = jobs.get(connection, job_id).reason in HELD
+            lost = not held and jobs.count_attempt(connection, job_id) > zone.settings.max_attempts
             if lost:
                 _move(zone, connection, job_id, JobState.AGGREGATING, JobState.ERRORED, lost=True)
         if not lost:

@@ -14,6 +14,7 @@ from store.keys import Keys, load_keys
 from store.participant_outputs import ParticipantOutputs
 from store.people import CohortPeople
 from store.snapshots import SnapshotArea
+from store.zone_ledger import ZoneLedger
 from worker.config import WorkerSettings
 from worker.host_turns import HostTurns
 from worker.images.held import HeldImages
@@ -40,6 +41,7 @@ class WorkerZone:
     settings: WorkerSettings
     database: Database
     keys: Keys
+    ledger: ZoneLedger
     snapshots: SnapshotArea
     people: CohortPeople
     participants: ParticipantOutputs
@@ -96,6 +98,7 @@ def open_zone(settings: WorkerSettings, *, image: HostImage, messages: Messages,
         settings=settings,
         database=Database(settings.database_url),
         keys=keys,
+        ledger=ZoneLedger(settings.ledger_file, key=keys.ledger, sealing=keys.drawn),
         snapshots=SnapshotArea(settings.snapshots_folder, keys),
         people=CohortPeople(settings.cohorts_folder, keys),
         participants=ParticipantOutputs(settings.participants_folder, keys),

@@ -128,7 +128,7 @@ def audit_shared_people(
     zone = zone_folder or place.worker_zone
     keys = load_keys(zone / "master.key")
     if database_url is None:
-        _check_ours(place)
+        check_ours(place)
     database = Database(database_url or place.database_url)
     try:
         found = shared_people(database, CohortPeople(zone / "cohorts", keys))
@@ -147,7 +147,7 @@ def audit_shared_people(
     err.print(f"[yellow]{plain(SHARED)}[/]")
 
 
-def _check_ours(place: Home) -> None:
+def check_ours(place: Home) -> None:
     """Files that another user leaves beside a SQLite database would lock its owner out."""
     if not place.database.exists():
         raise DpgateError(f"there is no platform in {place.root}; name its folder with --home")

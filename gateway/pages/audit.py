@@ -50,6 +50,7 @@ ACTIONS = {
     "job.decide": "decided on a job",
     "job.move": "moved a job",
     "job.submit": "submitted a job",
+    "ledger.catch_up": "had the worker zone's ledger and the database agree again",
     "login.refused": "could not log in",
     "notice.retry": "tried notices again",
     "password.change": "changed a password",

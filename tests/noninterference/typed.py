@@ -72,7 +72,10 @@ user password; user disable; user revoke; worker drain; worker resume; worker fo
 maintenance on; maintenance off; image approve; image withdraw; image remove; entitlement add;
 entitlement remove
 """
-_BESIDE_DATA = "twin profile; twin deliver; dataset add; dataset deliver; image add; audit shared-people"
+_BESIDE_DATA = """
+twin profile; twin deliver; dataset add; dataset deliver; image add; audit shared-people; ledger show;
+ledger catch-up
+"""
 _STARTING = "login; up; down; demo; doctor; database upgrade"
 LEFT_OUT: dict[str, str] = {
     name.strip(): why

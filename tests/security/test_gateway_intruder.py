@@ -1,6 +1,6 @@
 """Somebody who has the database account of the gateway, on a real worker zone.
 
-Each attack is first made where nothing stands against it: there it must work.
+Each attack that the zone's ledger stops is also made on a zone whose ledger was taken away: there it works.
 """
 
 from __future__ import annotations
@@ -15,18 +15,24 @@ from gateway_intruder import (
     WANTED,
     allow_everything,
     ask,
+    change_request,
+    empty_accounts,
+    forget,
     given_guarded,
     heights,
     hits,
     put_back,
+    refusals,
     remember,
     run_to_the_draw,
     start_without_charge,
 )
-from zones import Bench, open_bench
+from zones import Bench, open_bench, submit
 
+from domain.job import Reason
 from domain.states import JobState
 from store import audit, policies
+from store.tables import run_outputs
 
 
 @pytest.fixture
@@ -51,25 +57,75 @@ def test_heights_come_out_and_the_trail_is_intact(bench: Bench, tmp_path: Path) 
     assert (edition.number, edition.policy.max_epsilon_per_job) == (1, DECLARED)
 
 
-def test_sealed_outputs_that_were_put_back_are_drawn_again(bench: Bench, tmp_path: Path) -> None:
+@pytest.mark.parametrize("remembers", [False, True], ids=["without a ledger", "with it"])
+def test_sealed_outputs_that_were_put_back_are_drawn_once(
+    bench: Bench, tmp_path: Path, remembers: bool
+) -> None:
     given_guarded(bench)
     job_id = ask(bench, epsilon=DECLARED)
     run_to_the_draw(bench)
     message, before = bench.sent.queue.popleft(), remember(bench, tmp_path)
-    answers = set()
-    for _ in range(3):
-        bench.deliver(message)
-        answers.add(tuple(heights(bench, job_id)))
+    bench.deliver(message)
+    answers = {tuple(heights(bench, job_id))}
+    for _ in range(2):
         put_back(bench, before)
-    assert len(answers) == 3
+        if not remembers:
+            forget(bench)
+        bench.deliver(message)
+        if bench.job(job_id).state is JobState.RELEASED:
+            answers.add(tuple(heights(bench, job_id)))
+    assert len(answers) == (1 if remembers else 3)
+    assert refusals(bench) == ([f"{job_id} LEDGER_BEHIND"] if remembers else [])
 
 
-def test_a_job_that_nobody_charged_is_run_and_drawn(bench: Bench) -> None:
+def test_rows_of_one_job_that_were_put_back_alone_are_not_drawn_again(bench: Bench, tmp_path: Path) -> None:
+    """The trail goes on as it should, so that no head is missing."""
+    given_guarded(bench)
+    job_id = ask(bench, epsilon=DECLARED)
+    run_to_the_draw(bench)
+    message, before = bench.sent.queue.popleft(), remember(bench, tmp_path)
+    bench.deliver(message)
+    put_back(bench, before, only=("jobs", "chunks", "run_outputs", "releases"))
+    bench.deliver(message)
+    assert bench.job(job_id).state is JobState.RUNNING
+    assert refusals(bench) == [f"{job_id} NOT_IN_LEDGER"]
+
+
+@pytest.mark.parametrize("remembers", [False, True], ids=["without a ledger", "with it"])
+def test_a_job_that_nobody_charged_sees_no_data(bench: Bench, remembers: bool) -> None:
     given_guarded(bench)
     job_id = ask(bench, epsilon=DECLARED)
     bench.sent.take()
     start_without_charge(bench, job_id)
+    if not remembers:
+        forget(bench)
     for number in range(2):
         bench.zone.messages.run_chunk(job_id, number)
     bench.drive()
-    assert bench.job(job_id).state is JobState.RELEASED
+    after = bench.job(job_id).state
+    assert after is (JobState.RUNNING if remembers else JobState.RELEASED)
+    assert refusals(bench) == ([f"{job_id} NOT_IN_LEDGER"] if remembers else [])
+    assert bool(bench.rows(run_outputs)) is False
+
+
+def test_a_job_that_was_changed_after_its_charge_sees_no_data(bench: Bench) -> None:
+    given_guarded(bench)
+    job_id = ask(bench, epsilon="0.1")
+    bench.deliver(bench.sent.queue.popleft())
+    change_request(bench, job_id, epsilon=WANTED)
+    bench.drive()
+    assert bench.job(job_id).state is JobState.RUNNING
+    assert refusals(bench) == [f"{job_id} NOT_IN_LEDGER"]
+
+
+def test_an_account_that_was_emptied_is_noticed(bench: Bench) -> None:
+    given_guarded(bench)
+    first = ask(bench, epsilon=DECLARED)
+    bench.drive()
+    assert bench.job(first).state is JobState.RELEASED
+    empty_accounts(bench)
+    second = submit(bench, epsilon=DECLARED)
+    bench.drive()
+    job = bench.job(second)
+    assert (job.state, job.reason) == (JobState.QUEUED, Reason.LEDGER_BEHIND)
+    assert refusals(bench) == [f"{second} LEDGER_BEHIND"]

@@ -26,6 +26,7 @@ JOBS = (
     "after:worker.execute:claim",
     "after:worker.execute:prepare",
     "before:worker.execute:charge",
+    "after:worker.books:enter_charge",
     "after:worker.execute:charge",
     "after:worker.execute:send",
     "after:worker.execute:claim_chunk",
@@ -37,6 +38,8 @@ JOBS = (
     "after:worker.publish:begin",
     "before:worker.publish:draw",
     "after:worker.publish:draw",
+    "after:worker.books:drawn_once",
+    "before:worker.books:forget_drawn",
     "after:worker.tasks:publish",
     "child/second:worker.chunk:collect",
     "child/after:worker.publish:draw",
@@ -101,7 +104,7 @@ def check_nothing_left(platform: Platform) -> None:
     assert not list(platform.scratch.rglob("participants.tsv"))
 
 
-@pytest.mark.deep("eighteen kills, two minutes; one is below, and integration/worker mends every state")
+@pytest.mark.deep("twenty-one kills, two minutes; one is below, and integration/worker mends every state")
 def test_killed_at_every_step(sqlite_url: str, tmp_path: Path) -> None:
     with open_platform(sqlite_url, tmp_path) as platform:
         given_heights(platform.bench)
@@ -109,6 +112,18 @@ def test_killed_at_every_step(sqlite_url: str, tmp_path: Path) -> None:
         platform.start_worker()
         check_all_released(platform, asked)
         check_nothing_left(platform)
+
+
+def test_killed_between_the_two_ledgers(sqlite_url: str, tmp_path: Path) -> None:
+    """The zone has a charge, and then a release, that the platform does not have."""
+    with open_platform(sqlite_url, tmp_path) as platform:
+        given_heights(platform.bench)
+        asked = kill_at_each(platform, ("after:worker.books:enter_charge", "after:worker.books:drawn_once"))
+        platform.start_worker()
+        check_all_released(platform, asked)
+        with platform.bench.zone.ledger.reading() as page:
+            page.entries()
+            assert page.spent("heights") == {"epsilon": 1_000_000 * len(asked)}
 
 
 @pytest.mark.deep("the steps are those of SQLite; integration/store has both databases")

@@ -14,6 +14,8 @@ from zones import Bench, given_heights, submit
 
 from domain.dataset import Dataset
 from domain.states import JobState
+from store.zone_ledger import Kind
+from worker.books import begin_if_new
 
 DECLARED, WANTED = "1", "1000"
 TARGETS = ("sub-1", "sub-7", "sub-12")
@@ -97,8 +99,8 @@ def remember(bench: Bench, folder: Path) -> Path:
     return copy
 
 
-def put_back(bench: Bench, copy: Path) -> None:
-    """Every row as it was: what was done since is erased."""
+def put_back(bench: Bench, copy: Path, *, only: Sequence[str] = ()) -> None:
+    """Rows as they were, of all tables or these: what was done since is erased."""
     with closing(sqlite3.connect(database_file(bench), isolation_level=None)) as rows:
         rows.execute("ATTACH ? AS before", (str(copy),))
         rows.execute("BEGIN IMMEDIATE")
@@ -107,7 +109,7 @@ def put_back(bench: Bench, copy: Path) -> None:
                 rows.execute(f'DROP TRIGGER "{name}"')
         tables = rows.execute("SELECT name FROM before.sqlite_master WHERE type = 'table'").fetchall()
         for (name,) in tables:
-            if not name.startswith("sqlite_"):
+            if not name.startswith("sqlite_") and (not only or name in only):
                 rows.execute(f'DELETE FROM main."{name}"')
                 rows.execute(f'INSERT INTO main."{name}" SELECT * FROM before."{name}"')
         rows.execute("COMMIT")
@@ -127,6 +129,34 @@ def start_without_charge(bench: Bench, job_id: str) -> None:
             )
         rows.execute("DELETE FROM ledger_entries WHERE job_id = ?", (job_id,))
         rows.execute("UPDATE accounts SET reserved = 0")
+
+
+def change_request(bench: Bench, job_id: str, *, epsilon: str) -> None:
+    """A job on record asks for more than was charged."""
+    with rows_of(bench) as rows:
+        (body,) = rows.execute("SELECT request FROM jobs WHERE id = ?", (job_id,)).fetchone()
+        asked = json.loads(body)
+        asked["mechanism"]["epsilon"] = epsilon
+        rows.execute("UPDATE jobs SET request = ? WHERE id = ?", (json.dumps(asked), job_id))
+
+
+def empty_accounts(bench: Bench) -> None:
+    """Nothing is spent any more, and no entry says that something was."""
+    with rows_of(bench) as rows:
+        rows.execute("UPDATE accounts SET spent = 0")
+        rows.execute("DELETE FROM ledger_entries")
+
+
+def forget(bench: Bench) -> None:
+    """Not what an intruder can do: the zone as it would be without a ledger of its own."""
+    bench.zone.ledger.path.unlink()
+    begin_if_new(bench.zone)
+
+
+def refusals(bench: Bench) -> list[str]:
+    """What the zone's ledger has on record of jobs that it held back, once it is checked."""
+    with bench.zone.ledger.reading() as page:
+        return [entry.subject for entry in page.entries() if entry.kind is Kind.REFUSED]
 
 
 def database_file(bench: Bench) -> str:

@@ -1,0 +1,92 @@
+"""Commands of operators on the worker zone's own ledger. On a worker's host, as the worker's user."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dpgate.cli.hosting import HomeOption, home_of
+from dpgate.cli.operation import check_ours
+from dpgate.cli.output import Json, out, plain, print_json, print_table
+
+if TYPE_CHECKING:
+    from store.database import Database
+    from store.zone_ledger import ZoneLedger
+
+ZoneOption = Annotated[
+    Path | None, typer.Option(help="The worker zone's folder.", envvar="DPGATE_ZONE_FOLDER")
+]
+DatabaseOption = Annotated[
+    str | None, typer.Option(help="The database of the workers.", envvar="DPGATE_DATABASE_URL")
+]
+commands = typer.Typer(help="The worker zone's own account of charges and draws.", no_args_is_help=True)
+
+
+@commands.command("show", epilog="Example: dpgate ledger show")
+def ledger_show(zone_folder: ZoneOption = None, home: HomeOption = None, as_json: Json = False) -> None:
+    """Check every entry of the zone's ledger, and show what was spent and what was refused."""
+    from store.zone_ledger import Kind
+
+    with _ledger(zone_folder, home).reading() as page:
+        entries = page.entries()
+        spent = {cohort: page.spent(cohort) for cohort in page.cohorts()}
+    refused = [entry.subject for entry in entries if entry.kind is Kind.REFUSED]
+    drawn = sum(entry.kind is Kind.DRAW for entry in entries)
+    if as_json:
+        print_json({"entries": len(entries), "drawn": drawn, "spent": spent, "refused": refused})
+        return
+    out.print(f"{len(entries)} entries, each as it was written; {drawn} releases drawn")
+    rows = [(cohort, currency, units) for cohort, known in spent.items() for currency, units in known.items()]
+    print_table("Spent", ("cohort", "currency", "units"), rows, empty="nothing")
+    print_table(
+        "Refused", ("job", "reason"), [tuple(each.rsplit(" ", 1)) for each in refused], empty="nothing"
+    )
+
+
+@commands.command("catch-up", epilog="Example: dpgate ledger catch-up")
+def ledger_catch_up(
+    zone_folder: ZoneOption = None,
+    database_url: DatabaseOption = None,
+    home: HomeOption = None,
+    as_json: Json = False,
+) -> None:
+    """After a restore from a backup: what the database has forgotten is spent there as well."""
+    from worker.catching_up import catch_up
+
+    with _database(database_url, home) as database:
+        found = catch_up(_ledger(zone_folder, home), database, now=datetime.now(UTC))
+    if as_json:
+        print_json({"written_off": found})
+        return
+    for cohort, units in found.items():
+        said = ", ".join(f"{currency} {amount}" for currency, amount in units.items())
+        out.print(f"{plain(cohort)}: {plain(said)} units are spent again")
+    out.print("Both ledgers agree. What has waited for that goes on.")
+
+
+def _ledger(zone_folder: Path | None, home: Path | None) -> ZoneLedger:
+    from store.keys import load_keys
+    from store.zone_ledger import ZoneLedger
+
+    zone = zone_folder or home_of(home).worker_zone
+    keys = load_keys(zone / "master.key")
+    return ZoneLedger(zone / "ledger.sqlite", key=keys.ledger, sealing=keys.drawn)
+
+
+@contextmanager
+def _database(database_url: str | None, home: Path | None) -> Iterator[Database]:
+    from store.database import Database
+
+    place = home_of(home)
+    if database_url is None:
+        check_ours(place)
+    database = Database(database_url or place.database_url)
+    try:
+        yield database
+    finally:
+        database.close()

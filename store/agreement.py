@@ -1,0 +1,61 @@
+"""What the platform's rows say, for the worker zone to hold against its own ledger."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+
+import sqlalchemy as sa
+
+from domain.states import JobState, LedgerAction
+from store.tables import accounts, audit_events, jobs, ledger_entries, pac_states
+
+_UNDER_WAY = (JobState.RUNNING, JobState.AGGREGATING)
+
+
+def trail_holds(connection: sa.Connection, number: int, digest: str) -> bool:
+    """Whether the audit trail has this event: one that was restored from an earlier day, or rewritten, has
+    not."""
+    if number == 0:
+        return True  # of a trail without events
+    query = sa.select(audit_events.c.hash).where(audit_events.c.number == number)
+    return bool(connection.execute(query).scalar() == digest)
+
+
+def spent(connection: sa.Connection, cohort: str) -> dict[str, int]:
+    """Units of each currency that the cohort's own accounts count as spent."""
+    query = sa.select(accounts.c.currency, accounts.c.spent)
+    own = query.where(accounts.c.cohort == cohort, accounts.c.kind == "cohort")
+    return {row.currency: row.spent for row in connection.execute(own)}
+
+
+def cohorts_spent(connection: sa.Connection) -> dict[str, dict[str, int]]:
+    """The same of all cohorts."""
+    query = sa.select(accounts.c.cohort).where(accounts.c.kind == "cohort").distinct()
+    return {cohort: spent(connection, cohort) for cohort in connection.execute(query).scalars().all()}
+
+
+def settled(connection: sa.Connection, job_ids: Iterable[str]) -> dict[str, LedgerAction]:
+    """Which of these jobs an account charged or refunded."""
+    query = sa.select(ledger_entries.c.job_id, ledger_entries.c.action).where(
+        ledger_entries.c.job_id.in_(list(job_ids)), ledger_entries.c.action != LedgerAction.RESERVE
+    )
+    return {row.job_id: LedgerAction(row.action) for row in connection.execute(query)}
+
+
+def under_way(connection: sa.Connection) -> list[str]:
+    """Ids of the jobs that are charged and not drawn."""
+    query = sa.select(jobs.c.id).where(jobs.c.state.in_(_UNDER_WAY)).order_by(jobs.c.id)
+    return list(connection.execute(query).scalars())
+
+
+def state_digest(connection: sa.Connection, cohort: str) -> str | None:
+    """Of the cohort's sealed PAC state; None where there is none."""
+    query = sa.select(pac_states.c.sealed).where(pac_states.c.cohort == cohort)
+    sealed: bytes | None = connection.execute(query).scalar()
+    return None if sealed is None else hashlib.sha256(sealed).hexdigest()
+
+
+def say_why(connection: sa.Connection, job_id: str, reason: str | None) -> None:
+    """On a job that waits where it is: why."""
+    connection.execute(sa.update(jobs).where(jobs.c.id == job_id).values(reason=reason))

@@ -1,0 +1,58 @@
+"""Spending that a restored database has forgotten, put on its accounts again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+
+import sqlalchemy as sa
+
+from domain.errors import InvalidRequest
+from domain.job import Reason
+from domain.states import LedgerAction
+from privacy.cost import Currency, format_amount
+from store import audit, ledger, turn
+from store.tables import accounts, jobs, ledger_entries
+
+
+def write_off(
+    connection: sa.Connection, *, cohort: str, missing: Mapping[str, int], name: str, now: datetime
+) -> None:
+    """So much of each currency is spent of the cohort from now on, under a name of its own in place of a
+    job's. Shares of users and projects stay as they were restored. Raises InvalidRequest where reservations
+    leave too little."""
+    turn.take(connection)
+    for currency, units in sorted(missing.items()):
+        account = ledger.find_account(
+            connection, cohort=cohort, kind="cohort", holder=cohort, currency=Currency(currency)
+        )
+        if account is None or account.left < units:
+            amount = format_amount(Currency(currency), units)
+            raise InvalidRequest(
+                "cohort",
+                f"{amount} of {currency} of the cohort {cohort} is spent by the zone's ledger alone, more "
+                "than its account has left.",
+                "Cancel jobs that wait, so that their reservations are given back, and try again.",
+            )
+        connection.execute(
+            sa.update(accounts).where(accounts.c.id == account.id).values(spent=accounts.c.spent + units)
+        )
+        row = {"account_id": account.id, "job_id": name, "amount": units, "at": now}
+        both = (LedgerAction.RESERVE, LedgerAction.CHARGE)
+        connection.execute(sa.insert(ledger_entries), [{**row, "action": action} for action in both])
+
+
+def go_on(
+    connection: sa.Connection, *, written_off: Mapping[str, Mapping[str, int]], now: datetime
+) -> tuple[int, str]:
+    """Put on record what was written off, and let the jobs go that waited for it; the trail's new head."""
+    connection.execute(sa.update(jobs).where(jobs.c.reason == Reason.LEDGER_BEHIND.name).values(reason=None))
+    audit.append(
+        connection,
+        at=now,
+        actor="host",
+        action="ledger.catch_up",
+        subject="ledger",
+        written_off={cohort: dict(units) for cohort, units in written_off.items()},
+    )
+    return audit.head(connection)

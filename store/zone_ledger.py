@@ -1,0 +1,235 @@
+"""The worker zone's own account: what was charged and drawn, whatever the platform's database says later.
+
+A SQLite file in the zone folder, which the gateway cannot reach. Entries are added and never changed; each
+carries a code over itself and the one before it, under a key of the zone. A release that was drawn stays
+here, sealed, until the platform has it: whoever draws again for the same job is given that one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import os
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from domain.errors import NotReady, PlatformError
+from domain.model import canonical
+from store.sealing import open_sealed, seal
+
+BUSY_S = 30
+GENESIS = "0" * 64
+Head = tuple[int, str]
+_TABLES = """
+CREATE TABLE IF NOT EXISTS entries (
+    number INTEGER PRIMARY KEY, kind TEXT NOT NULL, subject TEXT NOT NULL, cohort TEXT, body TEXT NOT NULL,
+    head_number INTEGER, head_hash TEXT, code TEXT NOT NULL, UNIQUE (kind, subject)
+);
+CREATE INDEX IF NOT EXISTS entries_cohort ON entries (cohort, number);
+CREATE INDEX IF NOT EXISTS entries_head ON entries (head_number);
+CREATE TABLE IF NOT EXISTS drawn (job TEXT PRIMARY KEY, sealed BLOB NOT NULL);
+CREATE TRIGGER IF NOT EXISTS entries_no_update BEFORE UPDATE ON entries
+    BEGIN SELECT RAISE(ABORT, 'entries is append-only'); END;
+CREATE TRIGGER IF NOT EXISTS entries_no_delete BEFORE DELETE ON entries
+    BEGIN SELECT RAISE(ABORT, 'entries is append-only'); END;
+"""
+
+
+class Kind(StrEnum):
+    """What an entry says, and of what; with each, once for the same subject."""
+
+    OPENING = "opening"  # of a cohort: what the platform had spent when this ledger was begun
+    CHARGE = "charge"  # of a job: from now on it counts as spent
+    VOID = "void"  # of a job: the platform never charged it and gave its budget back; no data were touched
+    TOUCHED = "touched"  # of a job: its first chunk is about to see data
+    DRAW = "draw"  # of a job: noise was drawn, for the only time
+    STATE = "state"  # of a job: what its release told of a cohort's PAC secret is on record
+    REFUSED = "refused"  # of a job and a reason: what the platform's rows asked for, and did not get
+    CAUGHT_UP = "caught up"  # of a head: an operator has looked at what a restored database has forgotten
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One line of the ledger. `head` is the newest event of the audit trail when it was written."""
+
+    number: int
+    kind: Kind
+    subject: str
+    cohort: str | None
+    body: dict[str, Any]
+    head: Head | None
+    code: str
+
+
+class Page:
+    """The ledger within one transaction."""
+
+    def __init__(self, connection: sqlite3.Connection, key: bytes) -> None:
+        self._connection, self._key = connection, key
+
+    def find(self, kind: Kind, subject: str) -> Entry | None:
+        return self._one("kind = ? AND subject = ?", kind.value, subject)
+
+    def add(
+        self,
+        kind: Kind,
+        subject: str,
+        body: Mapping[str, Any],
+        *,
+        cohort: str | None = None,
+        head: Head | None = None,
+    ) -> bool:
+        """False when there is such an entry. Raises PlatformError when the newest one was changed."""
+        if self.find(kind, subject) is not None:
+            return False
+        last = self._one("TRUE ORDER BY number DESC LIMIT 1")
+        self._check(last)
+        number, before = (1, GENESIS) if last is None else (last.number + 1, last.code)
+        entry = Entry(number, kind, subject, cohort, dict(body), head, "")
+        number_, hash_ = head or (None, None)
+        values = (number, kind.value, subject, cohort, json.dumps(entry.body), number_, hash_)
+        self._connection.execute(
+            "INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?)", (*values, self._code(entry, before))
+        )
+        return True
+
+    def cohorts(self) -> list[str]:
+        """All that something was spent of."""
+        query = "SELECT DISTINCT cohort FROM entries WHERE cohort IS NOT NULL ORDER BY cohort"
+        return [str(row[0]) for row in self._connection.execute(query)]
+
+    def size(self) -> int:
+        """How many entries there are."""
+        last = self._one("TRUE ORDER BY number DESC LIMIT 1")
+        return 0 if last is None else last.number
+
+    def is_empty(self) -> bool:
+        return self._one("TRUE LIMIT 1") is None
+
+    def newest_head(self) -> Head | None:
+        """The latest event of the trail that any entry has seen, or that an operator has caught up with."""
+        caught = self._one(f"kind = '{Kind.CAUGHT_UP}' ORDER BY number DESC LIMIT 1")
+        since = 0 if caught is None else caught.number
+        found = self._one("head_number IS NOT NULL AND number >= ? ORDER BY head_number DESC LIMIT 1", since)
+        return None if found is None else found.head
+
+    def spent(self, cohort: str) -> dict[str, int]:
+        """Units of each currency that are spent of a cohort, by this ledger."""
+        kinds = f"'{Kind.OPENING}', '{Kind.CHARGE}', '{Kind.VOID}'"
+        found = self._one(f"cohort = ? AND kind IN ({kinds}) ORDER BY number DESC LIMIT 1", cohort)
+        return {} if found is None else dict(found.body["spent"])
+
+    def state_of(self, cohort: str) -> str | None:
+        """Digest of the cohort's sealed PAC state after its newest release."""
+        found = self._one("cohort = ? AND kind = ? ORDER BY number DESC LIMIT 1", cohort, Kind.STATE.value)
+        return None if found is None else str(found.body["digest"])
+
+    def charges(self, cohort: str) -> list[Entry]:
+        """Of all jobs of a cohort that are not void, in order."""
+        return [
+            entry
+            for entry in self._all("cohort = ? AND kind = ?", cohort, Kind.CHARGE.value)
+            if self.find(Kind.VOID, entry.subject) is None
+        ]
+
+    def keep_drawn(self, job_id: str, sealed: bytes) -> None:
+        self._connection.execute("INSERT INTO drawn VALUES (?, ?)", (job_id, sealed))
+
+    def drawn(self, job_id: str) -> bytes | None:
+        row = self._connection.execute("SELECT sealed FROM drawn WHERE job = ?", (job_id,)).fetchone()
+        return None if row is None else bytes(row[0])
+
+    def forget_drawn(self, job_id: str) -> None:
+        self._connection.execute("DELETE FROM drawn WHERE job = ?", (job_id,))
+
+    def entries(self) -> list[Entry]:
+        """All of them. Raises PlatformError at the first that was changed, removed or put in."""
+        before, found = GENESIS, self._all("TRUE")
+        for number, entry in enumerate(found, start=1):
+            if entry.number != number or not hmac.compare_digest(self._code(entry, before), entry.code):
+                raise PlatformError(f"entry {number} of the zone's ledger is not as it was written")
+            before = entry.code
+        return found
+
+    def _check(self, entry: Entry | None) -> None:
+        if entry is None:
+            return
+        earlier = self._one("number = ?", entry.number - 1)
+        if not hmac.compare_digest(self._code(entry, earlier.code if earlier else GENESIS), entry.code):
+            raise PlatformError(f"entry {entry.number} of the zone's ledger is not as it was written")
+
+    def _code(self, entry: Entry, before: str) -> str:
+        said = [entry.number, entry.kind.value, entry.subject, entry.cohort, entry.body, entry.head, before]
+        return hmac.new(self._key, canonical(said), hashlib.sha256).hexdigest()
+
+    def _one(self, condition: str, *values: object) -> Entry | None:
+        # conditions are this file's own; whatever comes from elsewhere is bound
+        query = f"SELECT * FROM entries WHERE {condition}"  # noqa: S608
+        row = self._connection.execute(query, values).fetchone()
+        return None if row is None else _entry(row)
+
+    def _all(self, condition: str, *values: object) -> list[Entry]:
+        query = f"SELECT * FROM entries WHERE {condition} ORDER BY number"  # noqa: S608
+        return [_entry(row) for row in self._connection.execute(query, values)]
+
+
+class ZoneLedger:
+    """The file. It is opened for each transaction: nothing of it crosses a fork or a thread."""
+
+    def __init__(self, path: Path, *, key: bytes, sealing: bytes) -> None:
+        self.path, self._key, self._sealing = path, key, sealing
+
+    @contextmanager
+    def writing(self) -> Iterator[Page]:
+        """All or nothing, one writer at a time, on the disk when it returns."""
+        with closing(self._open()) as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield Page(connection, self._key)
+            except BaseException:
+                connection.execute("ROLLBACK")
+                raise
+            connection.execute("COMMIT")
+
+    @contextmanager
+    def reading(self) -> Iterator[Page]:
+        with closing(self._open()) as connection:
+            connection.execute("BEGIN")
+            yield Page(connection, self._key)
+
+    def seal(self, content: Mapping[str, Any], *, job_id: str) -> bytes:
+        return seal(canonical(dict(content)), key=self._sealing, context=_context(job_id))
+
+    def open(self, sealed: bytes, *, job_id: str) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(open_sealed(sealed, key=self._sealing, context=_context(job_id)))
+        return found
+
+    def _open(self) -> sqlite3.Connection:
+        is_new = not self.path.exists()
+        if is_new:
+            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
+        try:
+            connection = sqlite3.connect(self.path, timeout=BUSY_S, isolation_level=None)
+            # a rollback journal, not a write-ahead log: the zone folder may be shared between hosts
+            connection.execute("PRAGMA synchronous=FULL")
+            if is_new or connection.execute("PRAGMA user_version").fetchone()[0] == 0:
+                connection.executescript(f"BEGIN IMMEDIATE; {_TABLES} PRAGMA user_version=1; COMMIT;")
+        except sqlite3.DatabaseError:
+            raise NotReady(f"the zone's ledger at {self.path} cannot be opened") from None
+        return connection
+
+
+def _entry(row: tuple[Any, ...]) -> Entry:
+    number, kind, subject, cohort, body, head_number, head_hash, code = row
+    head = None if head_number is None else (head_number, head_hash)
+    return Entry(number, Kind(kind), subject, cohort, json.loads(body), head, code)
+
+
+def _context(job_id: str) -> str:
+    return f"drawn release of {job_id}"

@@ -1,0 +1,168 @@
+"""The zone's ledger and the platform's: one of them written, and then the worker dies."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from gateway_intruder import put_back, remember
+from heights import MEAN
+from zones import Bench, cancel, check_books, given_heights, move, open_bench, submit
+
+from domain.job import Reason
+from domain.states import Actor, JobState
+from dpgate.cli.app import run
+from store import audit
+from store.tables import accounts, releases
+from store.zone_ledger import Kind
+from worker import books
+
+
+class Died(Exception):
+    """In place of a kill: the platform's transaction ends as it would."""
+
+
+def dying(monkeypatch: pytest.MonkeyPatch, step: str) -> None:
+    real: Callable[..., Any] = getattr(books, step)
+
+    def after(*args: Any) -> Any:
+        real(*args)
+        monkeypatch.setattr(books, step, real)
+        raise Died
+
+    monkeypatch.setattr(books, step, after)
+
+
+def spent(bench: Bench) -> tuple[int, int]:
+    """Of epsilon, by the platform and by the zone."""
+    (there,) = [row["spent"] for row in bench.rows(accounts) if row["currency"] == "epsilon"]
+    with bench.zone.ledger.reading() as page:
+        page.entries()
+        return there, page.spent("heights").get("epsilon", 0)
+
+
+def until(bench: Bench, kind: str) -> tuple[Any, ...]:
+    """Every message before the first of this kind."""
+    while bench.sent.queue[0][0] != kind:
+        bench.deliver(bench.sent.queue.popleft())
+    return bench.sent.queue.popleft()
+
+
+def waiting_again(bench: Bench, job_id: str) -> None:
+    """As the sweep does with a job whose worker is gone."""
+    with bench.database.transaction() as connection:
+        assert move(connection, job_id, JobState.PREPARING, JobState.QUEUED, Actor.SWEEP, bench.clock())
+    bench.sent.run_job(job_id)
+
+
+def test_a_charge_that_only_the_zone_has_is_found_again(
+    sqlite_bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench = sqlite_bench
+    given_heights(bench)
+    job_id = submit(bench, epsilon="1")
+    dying(monkeypatch, "enter_charge")
+    with pytest.raises(Died):
+        bench.drive()
+    assert spent(bench) == (0, 1_000_000)
+    waiting_again(bench, job_id)
+    bench.drive()
+    assert bench.job(job_id).state is JobState.RELEASED
+    assert spent(bench) == (1_000_000, 1_000_000)
+    check_books(bench)
+
+
+def test_a_charge_that_only_the_zone_has_ends_with_a_refund(
+    sqlite_bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench = sqlite_bench
+    given_heights(bench)
+    job_id = submit(bench, epsilon="1")
+    dying(monkeypatch, "enter_charge")
+    with pytest.raises(Died):
+        bench.drive()
+    cancel(bench, job_id)
+    other = submit(bench, epsilon="2")
+    bench.drive()
+    assert bench.job(other).state is JobState.RELEASED
+    assert spent(bench) == (2_000_000, 2_000_000)
+    with bench.zone.ledger.reading() as page:
+        assert page.find(Kind.VOID, job_id) is not None
+
+
+def test_a_release_that_only_the_zone_has_is_the_one_that_comes_out(
+    sqlite_bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench = sqlite_bench
+    given_heights(bench)
+    job_id = submit(bench, epsilon="1")
+    message = until(bench, "publish")
+    drawn: list[Any] = []
+    real = books.drawn_once
+
+    def once(*args: Any) -> Any:
+        drawn.append(real(*args))
+        monkeypatch.setattr(books, "drawn_once", real)
+        raise Died
+
+    monkeypatch.setattr(books, "drawn_once", once)
+    with pytest.raises(Died):
+        bench.deliver(message)
+    assert bench.rows(releases) == []
+    bench.deliver(message)
+    assert bench.job(job_id).state is JobState.RELEASED
+    assert [bench.release(job_id)] == drawn
+    check_books(bench)
+
+
+def test_a_database_of_an_earlier_day_is_noticed_and_caught_up_with(
+    sqlite_url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with open_bench(sqlite_url, tmp_path) as bench:
+        given_heights(bench)
+        backup = remember(bench, tmp_path)
+        first = submit(bench, epsilon="1")
+        bench.drive()
+        assert bench.job(first).state is JobState.RELEASED
+        put_back(bench, backup)
+        assert spent(bench) == (0, 1_000_000)
+        second = submit(bench, epsilon="2")
+        bench.drive()
+        job = bench.job(second)
+        assert (job.state, job.reason) == (JobState.QUEUED, Reason.LEDGER_BEHIND)
+        zone, url = str(bench.zone.settings.zone_folder), sqlite_url
+        asked = ["ledger", "catch-up", "--zone-folder", zone, "--database-url", url, "--json"]
+        assert run(asked) == 0
+        said = json.loads(capsys.readouterr().out)
+        assert said == {"written_off": {"heights": {"epsilon": 1_000_000}}}
+        assert run(["ledger", "show", "--zone-folder", zone]) == 0
+        assert f"{second} " in capsys.readouterr().out
+        assert spent(bench) == (1_000_000, 1_000_000)
+        bench.sent.run_job(second)
+        bench.drive()
+        assert bench.job(second).state is JobState.RELEASED
+        assert spent(bench) == (3_000_000, 3_000_000)
+        with bench.database.reading() as connection:
+            assert audit.verify(connection).intact
+
+
+def test_a_pac_state_that_was_put_back_is_noticed(sqlite_url: str, tmp_path: Path) -> None:
+    with open_bench(sqlite_url, tmp_path) as bench:
+        policy = {"guarantees": ["pac"], "timing": {"mode": "coarse", "step_seconds": 0.001}}
+        given_heights(bench, budget_nats="0.6", policy=policy)
+        asked = {"name": "pac", "nats": "0.1"}
+        first = submit(bench, mechanism=asked)
+        bench.drive()
+        before = remember(bench, tmp_path)
+        second = submit(bench, MEAN + "# again", mechanism=asked)
+        bench.drive()
+        third = submit(bench, MEAN + "# once more", mechanism=asked)
+        message = until(bench, "publish")
+        put_back(bench, before, only=("pac_states",))
+        bench.deliver(message)
+        assert [bench.job(each).state for each in (first, second)] == [JobState.RELEASED] * 2
+        held = bench.job(third)
+        assert (held.state, held.reason) == (JobState.RUNNING, Reason.LEDGER_BEHIND)

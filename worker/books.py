@@ -1,0 +1,244 @@
+"""The worker zone's own books: a job is charged, sees data and is drawn only as they say.
+
+The platform's database may have been restored, or written by an intruder. Where it and the zone's ledger do
+not agree, nothing happens, the job says so, and the refusal stays in the ledger. The zone's entry comes
+first, within the platform's transaction: a worker that dies in between leaves an entry that the next one
+finds, and neither a charge that is lost nor one that counts twice.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import sqlalchemy as sa
+
+from domain.dataset import Dataset
+from domain.errors import PlatformError
+from domain.job import Job, Reason
+from domain.model import canonical
+from domain.release import Release
+from domain.states import LedgerAction
+from privacy.cost import Cost
+from store import agreement, audit, datasets, jobs, pac_states
+from store.zone_ledger import Kind, Page
+from worker.zone import WorkerZone
+
+log = logging.getLogger(__name__)
+PAC = "pac"
+
+
+class OffTheBooks(PlatformError):
+    """What the platform's rows ask for does not go with the zone's ledger."""
+
+    def __init__(self, reason: Reason) -> None:
+        super().__init__(reason.value)
+        self.reason = reason
+
+
+def job_digest(job: Job, dataset: Dataset) -> str:
+    """Of everything that decides what a job computes, on which data, and at what cost."""
+    asked = [
+        job.id,
+        job.author,
+        job.image_digest,
+        job.request.model_dump(mode="json"),
+        dataset.id,
+        dataset.version,
+        dataset.cohort,
+        dataset.snapshot,
+        dataset.declaration.model_dump(mode="json"),
+    ]
+    return hashlib.sha256(canonical(asked)).hexdigest()
+
+
+def why_not_charged(zone: WorkerZone, connection: sa.Connection, job: Job, dataset: Dataset) -> Reason | None:
+    """Before the job is claimed: what it has to wait for, if anything. Writes nothing."""
+    with zone.ledger.reading() as page:
+        return _behind(page, connection) or _disputed(page, job, job_digest(job, dataset))
+
+
+def enter_charge(zone: WorkerZone, connection: sa.Connection, job: Job, dataset: Dataset) -> None:
+    """In the platform's transaction, before its own charge. Raises OffTheBooks."""
+    digest = job_digest(job, dataset)
+    with zone.ledger.writing() as page:
+        reason = _behind(page, connection) or _disputed(page, job, digest)
+        if reason is not None:
+            raise OffTheBooks(reason)
+        spent = _settled(page, connection, dataset.cohort)
+        if page.find(Kind.CHARGE, job.id) is not None:
+            return  # by a worker that died before the platform knew
+        cost = job.request.cost(dataset.declaration)
+        page.add(
+            Kind.CHARGE,
+            job.id,
+            {"job": digest, "cost": _units(cost), "spent": _sum(spent, _units(cost))},
+            cohort=dataset.cohort,
+            head=audit.head(connection),
+        )
+
+
+def may_see_data(zone: WorkerZone, job: Job, dataset: Dataset) -> bool:
+    """Before a chunk's runs: whether this very job was charged here. From the first chunk on, its charge
+    stands whatever becomes of it."""
+    with zone.ledger.reading() as page:
+        reason = _not_charged(page, job, job_digest(job, dataset))
+        touched = page.find(Kind.TOUCHED, job.id) is not None
+    if reason is None and not touched:
+        with zone.ledger.writing() as page:
+            page.add(Kind.TOUCHED, job.id, {})
+    elif reason is not None:
+        note_refusal(zone, job, reason, what="a chunk")
+    return reason is None
+
+
+def why_not_drawn(zone: WorkerZone, connection: sa.Connection, job: Job, dataset: Dataset) -> Reason | None:
+    """Before a draw: whether it was charged as it is now, and not drawn already, and the database is not one
+    of an earlier day."""
+    with zone.ledger.reading() as page:
+        if page.drawn(job.id) is not None and _behind(page, connection) is None:
+            return None  # drawn by a worker that died before the platform knew: that release is handed out
+        return (
+            _behind(page, connection)
+            or _not_charged(page, job, job_digest(job, dataset))
+            or _state_of_another_day(page, connection, job, dataset)
+        )
+
+
+def drawn_once(
+    zone: WorkerZone, connection: sa.Connection, job: Job, dataset: Dataset, draw: Callable[[], Release]
+) -> Release:
+    """The job's only release: the one that a worker drew before it died, or a new one. It is in the zone's
+    ledger before the platform has it. Raises OffTheBooks."""
+    if (reason := why_not_drawn(zone, connection, job, dataset)) is not None:
+        raise OffTheBooks(reason)
+    with zone.ledger.reading() as page:
+        kept = page.drawn(job.id)
+    if kept is not None:
+        return _again(zone, connection, job, dataset, kept)
+    head = audit.head(connection)
+    release = draw()
+    body = release.model_dump(mode="json")
+    content: dict[str, Any] = {"release": body}
+    state = agreement.state_digest(connection, dataset.cohort) if job.request.mechanism_name == PAC else None
+    if state is not None:
+        content["state"] = pac_states.kept(connection, cohort=dataset.cohort).hex()
+    with zone.ledger.writing() as page:
+        digest = hashlib.sha256(canonical(body)).hexdigest()
+        if not page.add(Kind.DRAW, job.id, {"release": digest}, cohort=dataset.cohort, head=head):
+            raise OffTheBooks(Reason.NOT_IN_LEDGER)  # by another worker at the same moment
+        if state is not None:
+            page.add(Kind.STATE, job.id, {"digest": state}, cohort=dataset.cohort)
+        page.keep_drawn(job.id, zone.ledger.seal(content, job_id=job.id))
+    return release
+
+
+def forget_drawn(zone: WorkerZone, job_id: str) -> None:
+    """Once the platform has the release: whoever asks for another draw gets none."""
+    with zone.ledger.writing() as page:
+        page.forget_drawn(job_id)
+
+
+def hold(zone: WorkerZone, job: Job, reason: Reason, *, what: str) -> None:
+    """The job stays where it is and says why."""
+    note_refusal(zone, job, reason, what=what)
+    if job.reason is not reason:
+        with zone.database.transaction() as connection:
+            agreement.say_why(connection, job.id, reason.name)
+
+
+def note_refusal(zone: WorkerZone, job: Job, reason: Reason, *, what: str) -> None:
+    """In the log each time, in the ledger once for each job and reason."""
+    log.error("job %s: the zone's ledger refuses %s: %s", job.id, what, reason.name)
+    with zone.ledger.writing() as page:
+        page.add(Kind.REFUSED, f"{job.id} {reason.name}", {"what": what})
+
+
+def begin_if_new(zone: WorkerZone) -> None:
+    """Before the zone's first work: its ledger starts from what the platform has on record."""
+    with zone.ledger.reading() as page:
+        if not page.is_empty():
+            return
+    with zone.database.reading() as connection, zone.ledger.writing() as page:
+        begin(page, connection)
+
+
+def begin(page: Page, connection: sa.Connection) -> None:
+    """The first entries: what is spent so far, and the jobs that are under way, as the platform has them."""
+    if not page.is_empty():
+        return
+    head = audit.head(connection)
+    page.add(Kind.CAUGHT_UP, f"{head[0]}", {"written off": {}}, head=head)
+    spent = agreement.cohorts_spent(connection)
+    for cohort, amounts in spent.items():
+        page.add(Kind.OPENING, cohort, {"spent": amounts}, cohort=cohort, head=head)
+    for job_id in agreement.under_way(connection):
+        job = jobs.get(connection, job_id)
+        dataset = datasets.of_job(connection, job)
+        body = {"job": job_digest(job, dataset), "cost": {}, "spent": spent.get(dataset.cohort, {})}
+        page.add(Kind.CHARGE, job_id, body, cohort=dataset.cohort, head=head)
+
+
+def _behind(page: Page, connection: sa.Connection) -> Reason | None:
+    head = page.newest_head()
+    return None if head is None or agreement.trail_holds(connection, *head) else Reason.LEDGER_BEHIND
+
+
+def _disputed(page: Page, job: Job, digest: str) -> Reason | None:
+    """Whether the ledger knows the job as one that cannot be charged any more."""
+    found = page.find(Kind.CHARGE, job.id)
+    is_over = page.find(Kind.DRAW, job.id) or page.find(Kind.VOID, job.id)
+    is_another = found is not None and found.body["job"] != digest
+    return Reason.NOT_IN_LEDGER if is_over or is_another else None
+
+
+def _not_charged(page: Page, job: Job, digest: str) -> Reason | None:
+    return Reason.NOT_IN_LEDGER if page.find(Kind.CHARGE, job.id) is None else _disputed(page, job, digest)
+
+
+def _state_of_another_day(page: Page, connection: sa.Connection, job: Job, dataset: Dataset) -> Reason | None:
+    """A secret half-sample that was put back has forgotten what was told about it."""
+    if job.request.mechanism_name != PAC or (known := page.state_of(dataset.cohort)) is None:
+        return None
+    return None if agreement.state_digest(connection, dataset.cohort) == known else Reason.LEDGER_BEHIND
+
+
+def _settled(page: Page, connection: sa.Connection, cohort: str) -> dict[str, int]:
+    """What is spent of a cohort: the larger of both accounts. Raises OffTheBooks unless they differ by jobs
+    alone that a worker entered here and died before the platform knew; of those that gave their budget back
+    and saw no data, it counts no more."""
+    here, there = page.spent(cohort), agreement.spent(connection, cohort)
+    if all(there.get(currency, 0) >= amount for currency, amount in here.items()):
+        return {**here, **there}
+    entered = {entry.subject: entry for entry in page.charges(cohort)}
+    known = agreement.settled(connection, entered)
+    for job_id, entry in entered.items():
+        if known.get(job_id) is LedgerAction.CHARGE or not entry.body["cost"]:
+            continue
+        if page.find(Kind.DRAW, job_id) is not None:
+            raise OffTheBooks(Reason.LEDGER_BEHIND)
+        there = _sum(there, entry.body["cost"])
+        if known.get(job_id) is LedgerAction.REFUND and page.find(Kind.TOUCHED, job_id) is None:
+            minus = {currency: -amount for currency, amount in entry.body["cost"].items()}
+            here, there = _sum(here, minus), _sum(there, minus)
+            page.add(Kind.VOID, job_id, {"spent": here}, cohort=cohort)
+    if any(there.get(currency, 0) < amount for currency, amount in here.items()):
+        raise OffTheBooks(Reason.LEDGER_BEHIND)
+    return {currency: max(here.get(currency, 0), there.get(currency, 0)) for currency in here | there}
+
+
+def _again(zone: WorkerZone, connection: sa.Connection, job: Job, dataset: Dataset, sealed: bytes) -> Release:
+    found = zone.ledger.open(sealed, job_id=job.id)
+    if "state" in found:
+        pac_states.replace(connection, cohort=dataset.cohort, sealed=bytes.fromhex(found["state"]))
+    return Release.model_validate(found["release"])
+
+
+def _units(cost: Cost) -> dict[str, int]:
+    return {currency.value: amount for currency, amount in cost}
+
+
+def _sum(these: Mapping[str, int], those: Mapping[str, int]) -> dict[str, int]:
+    return {name: these.get(name, 0) + those.get(name, 0) for name in {**these, **those}}
