@@ -196,6 +196,7 @@ DATASET: dict[str, dict[str, str]] = {
         "mechanisms": "The mechanisms that you allow; left out, all that give an allowed guarantee.",
         "max_epsilon_per_project": "The most that the jobs of one project may spend together, over all data "
         "about the same people. Left out, its share of the budget is the limit.",
+        "max_values": "The most values that one release may hold. Left out, as many as its mechanism takes.",
         "approve_jobs": "Jobs wait for your approval before they run.",
         "approve_jobs_above": "Only jobs of a larger epsilon wait, and those without one to compare.",
         "review_releases": "Releases wait for your decision. Your refusal is a bit that nobody noised.",

@@ -117,7 +117,16 @@ def _check_mechanism(request: AnyRequest, dataset: Dataset) -> None:
 
 
 def check_values(values: int, declaration: Declaration) -> None:
-    """Raises InvalidRequest for more than any mechanism releases that the policy and the budget admit."""
+    """Raises InvalidRequest for more than any mechanism releases that the policy and the budget admit, and
+    for more than the policy lets one release hold."""
+    capped = declaration.policy.max_values
+    if capped is not None and values > capped:
+        raise InvalidRequest(
+            "pipeline.manifest.outputs",
+            f"the pipeline gives {values} values, over the {capped} that max_values in the policy of "
+            f"{declaration.name} allows for one release.",
+            f"Declare {capped} or fewer, or ask the rights holder to raise max_values.",
+        )
     most = _most_values(declaration)
     if values > most:
         raise InvalidRequest(
@@ -162,6 +171,8 @@ def check_pipeline(pipeline: Pipeline, dataset: Dataset) -> None:
 
 def _check_pipeline(request: JobRequest, dataset: Dataset) -> None:
     check_pipeline(request.pipeline, dataset)
+    # a group's name stands for as many values as the run on the twin gave
+    check_values(len(request.values), dataset.declaration)
     if isinstance(request.mechanism, SampleAggregateRequest):
         check_loss(dataset, field="mechanism.epsilon", micro_epsilon=request.mechanism.micro_epsilon)
         _check_blocks(request.mechanism, dataset)

@@ -14,6 +14,7 @@ from domain.model import Model, Number, Slug, Whole
 from domain.surroundings import TimingMode
 from privacy.loss import GuaranteeClass
 from privacy.partition import MIN_BLOCK_SIZE
+from privacy.sample_parameters import MAX_JOINT_OUTPUTS
 
 PipelineDigest = Annotated[str, StringConstraints(pattern=r"^sha256:[0-9a-f]{64}$")]
 Seconds = Annotated[Number, Field(gt=0, le=3600)]
@@ -101,6 +102,8 @@ class Policy(Model):
     ] = None
     # of all jobs of one project together, over everything about the same people
     max_epsilon_per_project: Annotated[Epsilon | None, Field(exclude_if=_is_nothing)] = None
+    # of one release; None: as many as its mechanism takes
+    max_values: Annotated[Whole | None, Field(ge=1, le=MAX_JOINT_OUTPUTS, exclude_if=_is_nothing)] = None
     # all of them; or those of a larger epsilon, and those that have none to compare
     approve_jobs: bool = False
     approve_jobs_above: Annotated[Epsilon | None, Field(exclude_if=_is_nothing)] = None

@@ -18,7 +18,7 @@ MAX_BLOCKS = 1_000_000
 MAX_REPEATS = 100
 MAX_WEIGHT = 1_000
 
-MAX_JOINT_OUTPUTS = 100
+MAX_JOINT_OUTPUTS = 400
 """Joint noise grows with the number of outputs at .41 of the rate of Laplace noise, and Gaussian noise with
 the root of it, so more of them are of use."""
 

@@ -38,7 +38,7 @@ FAILED_RUNS = "failed_runs"
 class SampleParameters:
     """All public and fixed before any data is read. Raises ValueError for what does not make sense together.
 
-    grids           one per output: 1 to 20 of Laplace noise or medians, to 100 with joint or Gaussian noise
+    grids           one per output: 1 to 20 of Laplace noise or medians, to 400 with joint or Gaussian noise
     blocks          l, at least 2; `repeats` partitions of their own make l * repeats runs
     micro_epsilon   the loss of everything that is released, together
     aggregator      of all outputs; "auto" takes the median where `block_rules` says so, given spread_ratios

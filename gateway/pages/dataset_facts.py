@@ -134,6 +134,7 @@ def rules(policy: Policy) -> list[tuple[str, str]]:
         ("Who may use it", "everybody with an account here" if everybody else _list(policy.data_users)),
         ("Largest epsilon of one job", policy.max_epsilon_per_job),
         *_project_limit(policy),
+        *_values_limit(policy),
         ("Smallest block", counted(policy.min_block_size, "person", "people")),
         ("Images that pipelines run in", _list(policy.images)),
         *_mechanisms(policy),
@@ -157,6 +158,11 @@ def _mechanisms(policy: Policy) -> list[tuple[str, str]]:
 def _project_limit(policy: Policy) -> list[tuple[str, str]]:
     limit = policy.max_epsilon_per_project
     return [] if limit is None else [("Largest epsilon of one project", f"{limit}, of all its jobs together")]
+
+
+def _values_limit(policy: Policy) -> list[tuple[str, str]]:
+    limit = policy.max_values
+    return [] if limit is None else [("Most values of one release", f"{limit}")]
 
 
 def _decided(policy: Policy, always: bool, above: str | None, verb: str) -> str:

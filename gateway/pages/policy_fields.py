@@ -94,6 +94,9 @@ _LIMITS = Group(
         Field("max_epsilon_per_project", "Largest epsilon of one project", "amount",
               "Of all its jobs together, on all data about the same people. Empty: no such limit.",
               "A part of the budget that leaves something for others.", "epsilon"),
+        Field("max_values", "Most values of one release", "whole",
+              "More values share the same loss: the promise stays, each is noisier. Empty: no such limit.",
+              "Empty. What protects people is the epsilon.", "values"),
         Field("min_block_size", "Smallest block", "whole",
               "The fewest people that a pipeline gets to see at a time. The guarantee is the same for all.",
               "1, unless single people must not be computed on.", "people"),
@@ -188,6 +191,7 @@ _WAITS = {"approve_jobs": "job", "review_releases": "release"}
 _EMPTY = {
     "mechanisms": "all that give an allowed promise",
     "max_epsilon_per_project": "no limit",
+    "max_values": "no limit",
 }
 
 

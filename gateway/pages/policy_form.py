@@ -23,7 +23,7 @@ _WHOLE = re.compile(r"[+-]?\d{1,15}", re.ASCII)
 _NUMBER = re.compile(r"[+-]?(\d{1,15}(\.\d{0,15})?|\.\d{1,15})", re.ASCII)
 _FIELDS = [field for group in GROUPS for field in group.fields]
 # an empty limit elsewhere is refused: nobody is given a default that they did not see
-_MAY_BE_EMPTY = ("max_epsilon_per_project", "approve_jobs_above", "review_releases_above")
+_MAY_BE_EMPTY = ("max_epsilon_per_project", "max_values", "approve_jobs_above", "review_releases_above")
 Typed = dict[str, tuple[str, ...]]
 """What stands in the form: for each name the texts, or the values that are ticked."""
 

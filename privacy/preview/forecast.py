@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import product
 
 import numpy as np
@@ -17,7 +18,7 @@ from privacy.keystream import Keystream, process_keystream
 from privacy.partition import block_count
 from privacy.preview.bootstrap import draw
 from privacy.preview.formulas import NoiseError, noise_error, root_mean_square_error
-from privacy.preview.replay import Resamples, Values, replay, without_noise
+from privacy.preview.replay import Resamples, Values, noise_of_many, replay, without_noise
 from privacy.preview.twin import BlockAnswers, TwinAnswers
 from privacy.sample_aggregate import SampleAggregate
 
@@ -107,34 +108,61 @@ def forecast(
             answers = answers.without_luck(twin.numbers, asked.grids)
         sample = draw(answers.outputs, blocks=sized.blocks, replays=replays, keystream=stream)
         choices = [Choice(micro, size, aggregator) for aggregator, micro in product(aggregators, epsilons)]
+        chosen = [_Chosen.of(choice, sized, replays, stream) for choice in choices]
         for index, number in enumerate(twin.numbers):
-            resamples = Resamples.of(asked, sample, index)
-            rows += [_row(choice, sized, answers, resamples, number, stream) for choice in choices]
+            output = _Output(answers, Resamples.of(asked, sample, index), number)
+            rows += [_row(each, output, stream) for each in chosen]
     return tuple(rows)
 
 
-def _row(
-    choice: Choice,
-    sized: SampleAggregate,
-    answers: BlockAnswers,
-    resamples: Resamples,
-    number: float,
-    keystream: Keystream,
-) -> Forecast:
-    mechanism = choice.apply(sized)
-    index, grid = resamples.index, resamples.grid
-    quiet = without_noise(mechanism, resamples) - number
-    spread = answers.spread(index, grid)
+@dataclass(frozen=True)
+class _Chosen:
+    """A choice, the mechanism that it makes, and the noise of its means where that is drawn for all."""
+
+    choice: Choice
+    mechanism: SampleAggregate
+    noise: Values | None
+
+    @classmethod
+    def of(cls, choice: Choice, sized: SampleAggregate, replays: int, keystream: Keystream) -> _Chosen:
+        mechanism = choice.apply(sized)
+        return cls(choice, mechanism, noise_of_many(mechanism, replays, keystream=keystream))
+
+    def noise_of(self, index: int) -> Values | None:
+        return None if self.noise is None else self.noise[:, index]
+
+
+@dataclass(frozen=True)
+class _Output:
+    """What the twin says of one output, whatever is chosen."""
+
+    answers: BlockAnswers
+    resamples: Resamples
+    number: float
+
+    @cached_property
+    def spread(self) -> float:
+        return self.answers.spread(self.resamples.index, self.resamples.grid)
+
+    @cached_property
+    def clamped_share(self) -> float:
+        return self.answers.clamped_share(self.resamples.index, self.resamples.grid)
+
+
+def _row(chosen: _Chosen, output: _Output, keystream: Keystream) -> Forecast:
+    mechanism, resamples, index = chosen.mechanism, output.resamples, output.resamples.index
+    quiet = without_noise(mechanism, resamples) - output.number
+    released = replay(mechanism, resamples, keystream=keystream, drawn=chosen.noise_of(index))
     return Forecast(
-        choice=choice,
+        choice=chosen.choice,
         output=index,
-        error=errors(replay(mechanism, resamples, keystream=keystream) - number),
+        error=errors(released - output.number),
         without_noise_95=float(np.quantile(np.abs(quiet), 0.95)),
         noise=noise_error(mechanism, index) if mechanism.noises[index] else None,
-        formula=root_mean_square_error(mechanism, index, bias=float(quiet.mean()), spread=spread),
-        failed_share=answers.failed_share,
-        clamped_share=answers.clamped_share(index, grid),
-        extrapolated_from=answers.extrapolated_from,
+        formula=root_mean_square_error(mechanism, index, bias=float(quiet.mean()), spread=output.spread),
+        failed_share=output.answers.failed_share,
+        clamped_share=output.clamped_share,
+        extrapolated_from=output.answers.extrapolated_from,
     )
 
 

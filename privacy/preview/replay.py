@@ -15,9 +15,11 @@ from numpy.typing import NDArray
 
 from privacy.grid import OutputGrid
 from privacy.keystream import Keystream
+from privacy.mechanism import MAX_OUTPUTS
 from privacy.people import Part
 from privacy.preview.bootstrap import Bootstrap
 from privacy.preview.ranks import Ranks
+from privacy.preview.unit_noise import unit_normal
 from privacy.sample_aggregate import SampleAggregate
 
 Values = NDArray[np.float64]
@@ -64,15 +66,42 @@ class Resamples:
         return float(self.grid.lower) + float(self.grid.step) * units.astype(np.float64)
 
 
-def replay(mechanism: SampleAggregate, resamples: Resamples, *, keystream: Keystream) -> Values:
-    """What `release` would give on every resample."""
+def noise_of_many(mechanism: SampleAggregate, replays: int, *, keystream: Keystream) -> Values | None:
+    """The noise of all means of so many releases, of shape (replays, outputs), in grid units; None for up to
+    20 outputs, for which `replay` draws it output by output. More are means, with joint or Gaussian noise.
+
+    Joint noise is drawn as a release draws it, once for all outputs rather than for each of them again.
+    Gaussian noise of many outputs, millions of units wide, is a rounded normal number: the discrete law
+    differs from it by less than any float shows at these widths.
+    """
+    if len(mechanism.grids) <= MAX_OUTPUTS:
+        return None
+    places = [index for index, noise in enumerate(mechanism.noises) if noise is not None]
+    drawn = np.zeros((replays, len(mechanism.grids)))
+    if mechanism.joint is not None:
+        drawn[:, places] = mechanism.joint.draw(replays, keystream=keystream)
+    else:
+        deviations = np.sqrt([float(noise.variance) for noise in mechanism.noises if noise is not None])
+        normal = unit_normal(replays * len(places), keystream=keystream).reshape(replays, len(places))
+        drawn[:, places] = np.rint(normal * deviations)
+    return drawn
+
+
+def replay(
+    mechanism: SampleAggregate,
+    resamples: Resamples,
+    *,
+    keystream: Keystream,
+    drawn: Values | None = None,
+) -> Values:
+    """What `release` would give on every resample; `drawn` is this mean's noise, if that is drawn already."""
     index, noise = resamples.index, mechanism.noises[resamples.index]
     if noise is None:
         epsilon, quantile = float(mechanism.value_epsilon(index)), float(mechanism.quantile(index))
         return resamples.own_units(resamples.ranks.choose(quantile, epsilon, keystream=keystream))
-    drawn = noise.draw(resamples.bootstrap.replays, keystream=keystream)
+    added = noise.draw(resamples.bootstrap.replays, keystream=keystream) if drawn is None else drawn
     # rounded to the grid, as a release is
-    return resamples.own_units(np.rint((resamples.sums * mechanism.repeats + drawn) / mechanism.plan.runs))
+    return resamples.own_units(np.rint((resamples.sums * mechanism.repeats + added) / mechanism.plan.runs))
 
 
 def without_noise(mechanism: SampleAggregate, resamples: Resamples) -> Values:

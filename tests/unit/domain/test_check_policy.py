@@ -6,9 +6,11 @@ import pytest
 from factories import (
     make_dataset,
     make_declaration,
+    make_file_shape,
     make_job_request,
     make_manifest,
     make_pipeline,
+    make_shape,
     manifest_fields,
     policy_fields,
 )
@@ -57,12 +59,12 @@ def test_an_image_that_is_not_among_the_allowed():
 def test_how_many_values_a_policy_and_a_budget_admit(subtests: pytest.Subtests):
     gaussian = ["pure_dp", "approx_dp"]
     for guarantees, mechanisms, budgets, most in (
-        (["pure_dp"], None, {}, 100),
+        (["pure_dp"], None, {}, 400),
         (["approx_dp"], None, {}, 20),
         (["pac"], None, {"budget_delta": "0.01"}, 20),
-        (gaussian, None, {"budget_delta": "0.01"}, 100),
+        (gaussian, None, {"budget_delta": "0.01"}, 400),
         (gaussian, ["pac", "trusted_query"], {"budget_delta": "0.01"}, 20),
-        (gaussian, ["sample_aggregate"], {"budget_delta": "0.01"}, 100),
+        (gaussian, ["sample_aggregate"], {"budget_delta": "0.01"}, 400),
     ):
         policy = policy_fields(guarantees=guarantees, **({"mechanisms": mechanisms} if mechanisms else {}))
         declared = make_declaration(policy=policy, **budgets)
@@ -70,6 +72,29 @@ def test_how_many_values_a_policy_and_a_budget_admit(subtests: pytest.Subtests):
             check_values(most, declared)
             with pytest.raises(InvalidRequest, match=f"gives {most + 1} values.*more than {most}"):
                 check_values(most + 1, declared)
+
+
+def test_more_values_than_the_policy_lets_one_release_hold():
+    declared = make_declaration(policy=policy_fields(max_values=100))
+    check_values(100, declared)
+    with pytest.raises(InvalidRequest) as found:
+        check_values(400, declared)
+    (said,) = found.value.problems
+    assert said.field == "pipeline.manifest.outputs"
+    assert "gives 400 values, over the 100 that max_values in the policy of" in said.problem
+    assert said.fix == "Declare 100 or fewer, or ask the rights holder to raise max_values."
+
+
+def test_values_of_a_group_count_one_by_one():
+    """The manifest has one name, the locked shape says that it stands for two values."""
+    whole, row = [{"select": "*", "name": "x", "lower": 0, "upper": 1}], [[None, None]]
+    request = make_job_request(
+        **asking_for(outputs=[{"file": "a.tsv", "bounds": whole}]),
+        shape=make_shape(make_file_shape(file="a.tsv", rows=row)).model_dump(mode="json"),
+    )
+    check_policy(request, make_dataset(declaration=make_declaration(policy=policy_fields(max_values=2))))
+    with pytest.raises(InvalidRequest, match="gives 2 values, over the 1 that max_values"):
+        check_policy(request, make_dataset(declaration=make_declaration(policy=policy_fields(max_values=1))))
 
 
 def test_a_guarantee_that_the_policy_does_not_name():

@@ -63,7 +63,7 @@ def test_many_volumes_are_refused_unread():
 def test_more_files_than_numbers_are_refused():
     files = [{"format": "npy", "file": f"{number}.npy", "dims": [1]} for number in range(MAX_VALUES + 1)]
     Shape.model_validate({"files": files[:-1]})
-    with pytest.raises(ValidationError, match="at most 100 items"):
+    with pytest.raises(ValidationError, match="at most 400 items"):
         Shape.model_validate({"files": files})
 
 

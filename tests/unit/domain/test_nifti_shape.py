@@ -22,6 +22,7 @@ from domain.shape.nifti import NiftiShape
 from domain.twin_volume import make_volume
 
 DIMS = (4, 5, 6)
+LARGE = (8, 8, 8)
 
 
 def made(seed: int = 1, dims: tuple[int, ...] = DIMS, kind: str = "f4", upper: float = 100) -> bytes:
@@ -99,15 +100,15 @@ def test_nothing_of_a_run_but_its_voxels_counts():
 @pytest.mark.parametrize(
     ("asked", "why"),
     [
-        ({}, "gives 120 numbers.*average: 2 for at most 20 medians, or average: 2 for at most 100 means"),
-        ({"mask": "m.nii"}, "gives 120 numbers"),
+        ({}, "gives 512 numbers.*average: 4 for at most 20 medians, or average: 2 for at most 400 means"),
+        ({"mask": "m.nii"}, "gives 512 numbers"),
     ],
 )
 def test_too_many_numbers_are_refused_with_what_to_declare(asked, why):
-    labels = np.arange(1, 121, dtype="u1")
-    sources = {"m.nii": nifti.new_header(DIMS, kind="u1", zooms=(1, 1, 1)) + labels.tobytes()}
+    labels = np.arange(1, 513, dtype="u2")
+    sources = {"m.nii": nifti.new_header(LARGE, kind="u2", zooms=(1, 1, 1)) + labels.tobytes()}
     with pytest.raises(PipelineError, match=why):
-        locked(sources, **asked)
+        nifti_shape.lock(output(**asked), made(dims=LARGE), sources)
 
 
 def test_a_volume_with_time_is_refused():
@@ -127,8 +128,8 @@ def test_a_handful_of_voxels_can_be_bounded_one_by_one():
     shape = nifti_shape.lock(tiny, made(dims=(2, 2, 2)), {})
     assert shape.addresses[:3] == ("0,0,0", "1,0,0", "0,1,0")
     assert shape.read(made(5, dims=(2, 2, 2))) == pytest.approx(voxels_of(made(5, dims=(2, 2, 2))).tolist())
-    with pytest.raises(PipelineError, match="gives 120 numbers"):
-        nifti_shape.lock(tiny, made(), {})
+    with pytest.raises(PipelineError, match="gives 512 numbers"):
+        nifti_shape.lock(tiny, made(dims=LARGE), {})
 
 
 A_LOCK_THAT_SOMEBODY_WROTE_BY_HAND_IS_REFUSED = (

@@ -162,7 +162,7 @@ def test_what_a_twins_run_cannot_be_is_said() -> None:
         (np.zeros(MAX_CELLS + 1), "arrays have 1 to 4096 numbers"),
         (np.zeros((64, 65)), "arrays have 1 to 4096 numbers"),
         (np.zeros((1,) * 9), "at most 8 axes"),
-        (np.zeros(101), "holds 101 numbers; at most 100 can be released"),
+        (np.zeros(401), "holds 401 numbers; at most 400 can be released"),
     ):
         with pytest.raises(PipelineError, match=words):
             locked(saved(array))

@@ -114,8 +114,8 @@ def test_numbers_without_bounds_and_bounds_without_numbers_are_refused(
 
 
 def test_more_numbers_than_can_be_released() -> None:
-    content = b"\n".join([b"1\t2"] * 51)
-    with pytest.raises(PipelineError, match="holds 102 numbers; at most 100 can be released, since each one"):
+    content = b"\n".join([b"1\t2"] * 201)
+    with pytest.raises(PipelineError, match="holds 402 numbers; at most 400 can be released, since each one"):
         lock(output(entry("*", "x")), content, {})
 
 
@@ -133,11 +133,11 @@ def test_names_are_distinct_over_all_files() -> None:
         make_manifest(outputs=[*bounds, {"file": "b.tsv", "bounds": [entry("*", "x")]}])
 
 
-def test_at_most_a_hundred_over_all_files() -> None:
+def test_at_most_four_hundred_over_all_files() -> None:
     files = ("a.tsv", "b.tsv")
     manifest = make_manifest(outputs=[{"file": f, "bounds": [entry("*", f[0])]} for f in files])
-    shape = make_shape(*(make_file_shape(file=f, rows=[[None] * 51]) for f in files))
-    with pytest.raises(ValueError, match="at most 100 values: each one shares the loss; there are 102"):
+    shape = make_shape(*(make_file_shape(file=f, rows=[[None] * 201]) for f in files))
+    with pytest.raises(ValueError, match="at most 400 values: each one shares the loss; there are 402"):
         values_of(manifest, shape)
 
 

@@ -54,12 +54,12 @@ def test_values_are_in_the_order_of_the_manifest():
     assert [value.name for value in values_of(manifest, shape)] == ["b", "a", "c"]
 
 
-def test_at_most_a_hundred_values_over_all_files():
-    names = [f"v{number}" for number in range(101)]
-    with pytest.raises(InvalidRequest, match="at most 100"):
+def test_at_most_four_hundred_values_over_all_files():
+    names = [f"v{number}" for number in range(401)]
+    with pytest.raises(InvalidRequest, match="at most 400"):
         make_output_file(*names)
-    outputs = [make_output_file(*names[:51], file="1.tsv"), make_output_file(*names[51:], file="2.tsv")]
-    with pytest.raises(InvalidRequest, match="at most 100 values: each one shares the loss"):
+    outputs = [make_output_file(*names[:201], file="1.tsv"), make_output_file(*names[201:], file="2.tsv")]
+    with pytest.raises(InvalidRequest, match="at most 400 values: each one shares the loss"):
         make_manifest(outputs=[output.model_dump() for output in outputs])
 
 

@@ -58,6 +58,7 @@ def test_what_was_declared_before_is_dumped_as_before():
 WHAT_IS_SET_IS_DUMPED_AND_READ_BACK = (
     {"mechanisms": ["pac"]},
     {"max_epsilon_per_project": "3"},
+    {"max_values": 100},
     {"approve_jobs_above": "0.5"},
     {"review_releases_above": "0.5"},
     {"reviewers": ["rival"]},
@@ -87,6 +88,8 @@ WHAT_CONTRADICTS_ITSELF_IS_REFUSED_AT_ITS_FIELD = (
     ({"votes": 2}, "votes: 2 needs somebody beside the owner"),
     ({"votes": 3, "reviewers": ["rival"]}, "votes:"),
     ({"max_epsilon_per_project": "0"}, "max_epsilon_per_project:"),
+    ({"max_values": 0}, "max_values:"),
+    ({"max_values": 401}, "max_values:"),
     ({"approve_jobs_above": "much"}, "approve_jobs_above:"),
 )
 

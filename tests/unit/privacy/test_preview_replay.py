@@ -9,8 +9,9 @@ from privacy.grid import OutputGrid
 from privacy.keystream import Keystream
 from privacy.median import noisy_quantile, tally
 from privacy.preview.bootstrap import below, draw, uniform
+from privacy.preview.formulas import noise_error
 from privacy.preview.ranks import Ranks
-from privacy.preview.replay import Resamples, replay, without_noise
+from privacy.preview.replay import Resamples, noise_of_many, replay, without_noise
 from privacy.sample_aggregate import SampleAggregate
 
 GRID = OutputGrid.build(0, 1)
@@ -111,3 +112,23 @@ def test_replays_lie_on_the_grid(aggregator):
     mechanism = SampleAggregate((GRID,), blocks=6, micro_epsilon=10**9, aggregator=aggregator)
     values = replay(mechanism, resampled([(5,), (9,), None], blocks=6), keystream=STREAM)
     assert all(Fraction(value) % GRID.step == 0 for value in values)
+
+
+@pytest.mark.parametrize("noise", [{"noise": "joint"}, {"noise": "gaussian", "atto_delta": 10**12}])
+def test_the_noise_of_many_outputs_is_drawn_at_once_and_of_the_same_law(noise):
+    wide = OutputGrid.build(-3, 3)
+    mechanism = SampleAggregate((GRID,) * 24 + (wide,), blocks=6, micro_epsilon=1_000_000, **noise)
+    drawn = noise_of_many(mechanism, 4_000, keystream=STREAM)
+    assert drawn.shape == (4_000, 25)
+    assert (drawn == np.rint(drawn)).all()
+    for index in (0, 24):
+        assert drawn[:, index].std() == pytest.approx(float(mechanism.noises[index].scale), rel=0.06)
+    resamples = Resamples(draw([(5,) * 25] * 6, blocks=6, replays=4_000, keystream=STREAM), 24, wide)
+    values = replay(mechanism, resamples, keystream=STREAM, drawn=drawn[:, 24])
+    assert values.std() == pytest.approx(float(noise_error(mechanism, 24).standard_deviation), rel=0.06)
+
+
+def test_few_outputs_and_noise_of_their_own_are_drawn_one_by_one():
+    for count, noise in ((20, "joint"), (20, "laplace")):
+        mechanism = SampleAggregate((GRID,) * count, blocks=6, micro_epsilon=1_000_000, noise=noise)
+        assert noise_of_many(mechanism, 10, keystream=STREAM) is None

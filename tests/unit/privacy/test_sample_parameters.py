@@ -157,13 +157,13 @@ def test_a_median_has_no_noise_scale():
 
 
 def test_many_outputs_with_gaussian_noise_only():
-    assert len(make_aggregate(grids=(UNIT,) * 100, **GAUSSIAN).noises) == 100
+    assert len(make_aggregate(grids=(UNIT,) * 400, **GAUSSIAN).noises) == 400
 
 
 PARAMETERS_ARE_REFUSED = (
-    ({"grids": ()}, "1 to 100"),
+    ({"grids": ()}, "1 to 400"),
     ({"grids": (UNIT,) * 21}, "1 to 20"),
-    ({"grids": (UNIT,) * 101, **GAUSSIAN}, "1 to 100"),
+    ({"grids": (UNIT,) * 401, **GAUSSIAN}, "1 to 400"),
     ({"blocks": 1}, "from 2"),
     ({"people": 3}, "at least the number of blocks"),
     ({"people": 4.0}, "at least the number of blocks"),
