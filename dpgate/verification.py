@@ -42,7 +42,7 @@ _NUMBER = re.compile(r"[+-]?\d+(/\d+|(\.\d*)?([eE][+-]?\d{1,3})?)", re.ASCII)
 _MOST_DIGITS = 2_000
 """More than the exact step and bounds of any grid take, which lie between 1e-300 and 1e300."""
 
-_MOST_OUTPUTS = 100
+_MOST_OUTPUTS = 400
 """Of one pipeline."""
 
 

@@ -1,4 +1,4 @@
-"""A spectrum of 400 values as one release: locked on a twin, run, noised, verified, written back in its own form."""
+"""A spectrum of 400 values as one release: locked on a twin, run, noised, verified, written as it was."""
 
 from __future__ import annotations
 

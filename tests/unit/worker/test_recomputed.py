@@ -39,6 +39,7 @@ from dpgate.verification import check_release, read_release, recompute
 from privacy import clipped_mean, joint_noise, mean_noise, noise
 from privacy.accounting import in_rho
 from privacy.cost import Cost
+from privacy.sample_checks import MAX_JOINT_OUTPUTS
 from store.ledger import Standing
 from worker import certificate, drawing
 from worker.certificate import certify, public_key_pem
@@ -244,6 +245,7 @@ def test_its_tables_name_what_the_platform_offers() -> None:
     assert set(verification._CLASSES) == {*ALL_MECHANISMS, "twin_counts"}
     kinds = {get_args(kind.model_fields["kind"].annotation)[0] for kind in get_args(get_args(AnyQuery)[0])}
     assert set(verification._OTHER_QUERIES) < kinds
+    assert verification._MOST_OUTPUTS == MAX_JOINT_OUTPUTS
     assert kinds == {*verification._OTHER_QUERIES, "count", "sum", "mean", "variance", "histogram"}
 
 
