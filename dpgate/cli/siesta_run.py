@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -139,6 +140,7 @@ def _document(ending: Ending, out: Path) -> dict[str, Any]:
         "files": list(ending.release["files"]),
         "participant_runs": ending.participants,
         "group_runs": ending.groups,
+        "dropped_files": dict(ending.dropped),
         "failed_blocks": ending.failed,
         "is_earlier_release": ending.is_earlier,
         "labels_are_of_the_data": ending.is_shape_of_data,
@@ -155,10 +157,21 @@ def _print(ending: Ending, out: Path) -> None:
     print_line(f"{plain(out / 'released')} may leave; {plain(out / 'secret')} is as secret as the data")
     if ending.is_earlier:
         err.print(ONCE)
+    if ending.dropped:
+        err.print(
+            f"[yellow]Dropped, since two people's would meet there:[/] {plain(_listed(ending.dropped))}. "
+            "Kept is what a run writes below sub-XX/ or derivatives/NAME/sub-XX/."
+        )
     if ending.failed:
         err.print(f"[yellow]{ending.failed} blocks failed; each counts as the middle of its bounds.[/]")
     if ending.is_shape_of_data:
         err.print("[yellow]The labels are those of the data: read them before you give `released` away.[/]")
+
+
+def _listed(dropped: Mapping[str, int], *, most: int = 5) -> str:
+    paths = sorted(dropped)
+    shown = ", ".join(f"{path} ({dropped[path]} runs)" for path in paths[:most])
+    return f"{shown} and {len(paths) - most} more" if len(paths) > most else shown
 
 
 def _width(half_width: float | None) -> str:

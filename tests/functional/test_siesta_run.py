@@ -148,10 +148,6 @@ def test_a_failed_step_is_one_sentence_that_names_it(developer: Terminal) -> Non
             "group level, without-sub-07",
             "exit code 4",
         ),
-        'level == "participant" and open(target + "/all.txt", "w")': (
-            "participant level, sub-01: it wrote all.txt",
-            "two people would meet",
-        ),
         'level == "group" and "sub-05" not in people and (open(target + "/count.tsv", "w").write("n/a\\n"), '
         "sys.stdout.flush(), os._exit(0))": ("group level, without-sub-05", "no finite number"),
     }
@@ -161,6 +157,24 @@ def test_a_failed_step_is_one_sentence_that_names_it(developer: Terminal) -> Non
         assert answer.code != 0
         assert all(word in " ".join(answer.err.split()) for word in words), answer
         assert not (developer.folder / f"out{number}" / "released").exists()
+
+
+def test_files_at_the_root_of_the_participant_level_are_dropped_with_a_word(developer: Terminal) -> None:
+    """BIDS asks each derivative for a description at its root, and apps write logs and reports beside it."""
+    root = """\
+    for path in ("dataset_description.json", ".bidsignore", f"{people[0]}.html", "logs/run.log"):
+        os.makedirs(os.path.dirname(f"{target}/{path}"), exist_ok=True)
+        open(f"{target}/{path}", "w").write(people[0])
+"""
+    write_app(developer.folder / "app", COUNT.replace("else:", f"{root}else:", 1))
+    answer = developer.ok("siesta", "run", "data", "app", "out", *APP, *WIDE)
+    words = " ".join(answer.err.split())
+    assert "Dropped, since two people's would meet there" in words
+    for path in (".bidsignore", "dataset_description.json", "logs/run.log", "sub-XX.html"):
+        assert f"{path} (20 runs)" in words
+    assert not list((developer.folder / "out" / "released").rglob("*.html"))
+    truth = (developer.folder / "out" / "secret" / "group" / "everybody" / "count.tsv").read_text()
+    assert truth == "20\n"
 
 
 def test_blocks_are_pure_dp_of_one_run_and_need_a_shape_from_elsewhere(developer: Terminal) -> None:
