@@ -16,6 +16,7 @@ from domain.mechanism import SampleAggregateRequest
 from domain.pipeline import Manifest, OutputValue
 from domain.schedule import RUN_OVERHEAD_S
 from privacy.sample_aggregate import SampleAggregate
+from privacy.two_step import TwoStepMean
 
 MOST_LOST = Fraction(1, 5)
 """Of the twin's blocks: more that fail, or lie outside the bounds, make the answer one about the bounds."""
@@ -86,7 +87,8 @@ def about_job(asked: JobRequest, twin: Twin) -> tuple[Caution, ...]:
         )
     except ValueError:  # refused where the job is checked, in the words for it
         return found
-    found += about_noise(asked.values, mechanism)
+    drawn = mechanism.narrowed if isinstance(mechanism, TwoStepMean) else mechanism
+    found += about_noise(asked.values, drawn)
     if not twin.is_padded:
         return found
     manifest = asked.pipeline.manifest

@@ -88,7 +88,7 @@ def _deviations(
     ]
     mechanism = SampleAggregateRequest(
         name="sample_aggregate", epsilon=epsilon, delta=delta, noise="gaussian", block_size=block_size
-    ).build(values, nominal_size=nominal_size)
+    ).in_one_step(values, nominal_size=nominal_size)
     return tuple(
         math.sqrt(noise.variance) * float(grid.step) / mechanism.plan.runs
         for grid, noise in zip(mechanism.grids, mechanism.noises, strict=True)

@@ -30,6 +30,7 @@ from domain.twin_request import TwinRequest
 from privacy.cost import Cost
 from privacy.loss import GuaranteeClass
 from privacy.sample_aggregate import SampleAggregate
+from privacy.two_step import TwoStepMean
 
 JobId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{7,63}$")]
 
@@ -107,7 +108,7 @@ class JobRequest(Model):
 
     def cost(self, declaration: Declaration) -> Cost:
         mechanism = self.mechanism_for(declaration)
-        pico_rho = mechanism.pico_rho if isinstance(mechanism, SampleAggregate) else None
+        pico_rho = mechanism.pico_rho if isinstance(mechanism, SampleAggregate | TwoStepMean) else None
         return cost_on(declaration.accounting, mechanism.cost, pico_rho=pico_rho)
 
     def schedule(self, declaration: Declaration, *, slots: int) -> Schedule:

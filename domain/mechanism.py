@@ -26,8 +26,9 @@ from privacy.people import Part
 from privacy.sample_aggregate import SampleAggregate
 from privacy.sample_parameters import MAX_REPEATS, MAX_WEIGHT
 from privacy.stability import StabilityCalibrated
+from privacy.two_step import TwoStepMean, wins
 
-BlackBox = SampleAggregate | StabilityCalibrated | Pac
+BlackBox = SampleAggregate | TwoStepMean | StabilityCalibrated | Pac
 """The mechanisms that release what a pipeline computed."""
 
 
@@ -38,7 +39,7 @@ class SampleAggregateRequest(Model):
     epsilon: Epsilon
     block_size: Annotated[Whole, Field(ge=MIN_BLOCK_SIZE, le=100_000)] = 10
     repeats: Annotated[Whole, Field(ge=1, le=MAX_REPEATS)] = 1
-    aggregator: Literal["clipped_mean", "median", "auto"] = "clipped_mean"
+    aggregator: Literal["clipped_mean", "median", "two_step", "auto"] = "clipped_mean"
     spread_ratio: Annotated[Number, Field(ge=1, le=1e9)] | None = None
     noise: Literal["laplace", "joint", "gaussian", "auto"] = "auto"
     delta: Delta | None = None
@@ -49,13 +50,15 @@ class SampleAggregateRequest(Model):
     @model_validator(mode="after")
     def _choices_fit(self) -> SampleAggregateRequest:
         self._check_noise()
-        if self.aggregator == "auto" and self.spread_ratio is None:
+        if self.aggregator in ("auto", "two_step") and self.spread_ratio is None:
             raise ValueError(
-                "aggregator auto needs spread_ratio, the declared range over the spread of blocks; "
-                "dpgate preview takes it from the twin"
+                f"aggregator {self.aggregator} needs spread_ratio, the declared range over the spread of "
+                "blocks; dpgate preview takes it from the twin"
             )
-        if self.aggregator != "auto" and self.spread_ratio is not None:
-            raise ValueError("spread_ratio belongs to aggregator auto; leave it out")
+        if self.aggregator not in ("auto", "two_step") and self.spread_ratio is not None:
+            raise ValueError("spread_ratio belongs to aggregator auto or two_step; leave it out")
+        if self.aggregator == "two_step" and (self.delta is not None or self.interval == "sampling"):
+            raise ValueError("aggregator two_step goes without a delta and without interval sampling")
         return self
 
     def _check_noise(self) -> None:
@@ -90,26 +93,70 @@ class SampleAggregateRequest(Model):
         *,
         nominal_size: int,
         accounting: Accounting = Accounting.PURE_SUM,
+    ) -> SampleAggregate | TwoStepMean:
+        """`accounting` is that of the data set, which noise auto looks at. Aggregator auto is a mean in two
+        steps where that is expected to vary clearly less for every value."""
+        if self.aggregator == "two_step":
+            return self._in_two_steps(values, nominal_size, accounting)
+        found = self.in_one_step(values, nominal_size=nominal_size, accounting=accounting)
+        if self.aggregator != "auto" or self.delta is not None or self.interval == "sampling":
+            return found
+        try:
+            two = self._in_two_steps(values, nominal_size, accounting)
+        except ValueError:  # bounds that are narrow enough, too many values, too little epsilon
+            return found
+        return two if wins(two, found) else found
+
+    def _in_two_steps(
+        self, values: Sequence[OutputValue], nominal_size: int, accounting: Accounting
+    ) -> TwoStepMean:
+        if parts_of(values) is not None:
+            raise ValueError("aggregator two_step is not for sums, quantiles and what follows from means")
+        ratios, noise = self._spread_ratios(len(values)), self._noise_on(accounting)
+        assert ratios is not None
+        assert noise != "gaussian"
+        return TwoStepMean(
+            grids=grids_of(values),
+            blocks=block_count(nominal_size, self.block_size),
+            micro_epsilon=self.micro_epsilon,
+            spread_ratios=ratios,
+            repeats=self.repeats,
+            noise=noise,
+            weights=self._weights_of(values),
+            count_failures=self.count_failures,
+            people=nominal_size,
+        )
+
+    def in_one_step(
+        self,
+        values: Sequence[OutputValue],
+        *,
+        nominal_size: int,
+        accounting: Accounting = Accounting.PURE_SUM,
     ) -> SampleAggregate:
-        """`accounting` is that of the data set, which noise auto looks at."""
+        """The same without a step that narrows bounds: what a preview replays, whatever the aggregator."""
         noise = self._noise_on(accounting)
+        is_two_step = self.aggregator == "two_step"
         return SampleAggregate(
             grids=grids_of(values),
             blocks=block_count(nominal_size, self.block_size),
             micro_epsilon=self.micro_epsilon,
             repeats=self.repeats,
-            aggregator=self.aggregator,
-            spread_ratios=self._spread_ratios(len(values)),
+            aggregator="clipped_mean" if self.aggregator == "two_step" else self.aggregator,
+            spread_ratios=None if is_two_step else self._spread_ratios(len(values)),
             noise=noise,
             atto_delta=None
             if self.delta is None or noise == "laplace"
             else units(Currency.DELTA, self.delta),
-            weights=tuple(self.weights.get(value.name, 1) for value in values) if self.weights else None,
+            weights=self._weights_of(values),
             count_failures=self.count_failures,
             interval=self.interval,
             people=nominal_size,
             parts=parts_of(values),
         )
+
+    def _weights_of(self, values: Sequence[OutputValue]) -> tuple[int, ...] | None:
+        return tuple(self.weights.get(value.name, 1) for value in values) if self.weights else None
 
     def asked(self, *, outputs: int) -> dict[str, Any]:
         """What makes two requests the same question. What has its default is left out: a later version can

@@ -115,7 +115,7 @@ def preview_blocks(
     twin, nominal = twin_answers(lock), lock.nominal_size
     with _one_message():
         request.check_outputs(names)
-        asked = request.build(values, nominal_size=nominal, accounting=lock.accounting)
+        asked = request.in_one_step(values, nominal_size=nominal, accounting=lock.accounting)
         forecasts = forecast(
             asked,
             twin=twin,

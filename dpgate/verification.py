@@ -245,9 +245,15 @@ class _SampleAggregate:
         _need(all(part >= 1 for part in self.parts), "weights")
         self.weights = [Fraction(part, sum(self.parts)) for part in self.parts]
         self.aggregator = chosen["aggregator"]
+        self.windows = [_whole(width) for width in self.parameters.get("windows", [])]
         self.has_sampling = chosen.get("interval") == "sampling"
         interval = Fraction(3, 10) if self.has_sampling else Fraction(0)
         parts = [(self.epsilon - self.failures) * weight for weight in self.weights]
+        # of a mean in two steps the second, in whole millionths of epsilon
+        self.first = Fraction(int(self.epsilon * 10**6 / 4), 10**6) if self.windows else Fraction(0)
+        if self.windows:
+            self.failures = (self.epsilon - self.first) / 20 if chosen.get("count_failures") else Fraction(0)
+            parts = [(self.epsilon - self.first - self.failures) * weight for weight in self.weights]
         self.values = [part * (1 - interval) for part in parts]
         self.quartiles = [part * interval / 2 for part in parts]
         pairs = list(zip(self.values, self.parameters["aggregators"], strict=True))
@@ -280,7 +286,11 @@ class _SampleAggregate:
                 )
         for result in self.predicate.get("results", []):
             self._compare_result(result, found)
+        if self.windows:
+            self._compare_windows(found)
         for diagnostic in self.predicate["diagnostics"]:
+            if diagnostic["name"] != "failed_runs":
+                continue
             scale = self.repeats / self.failures
             _compare_noise(diagnostic, scale, _laplace_half_width(scale), found)
 
@@ -289,7 +299,8 @@ class _SampleAggregate:
         guarantee, outputs = self.predicate["guarantee"], self.predicate["outputs"]
         found.compare("class", guarantee["class"], "pure_dp" if self.delta is None else "approx_dp")
         diagnostics = [diagnostic["name"] for diagnostic in self.predicate["diagnostics"]]
-        found.compare("diagnostics", diagnostics, ["failed_runs"] if self.failures else [])
+        steps = [f"first_step_{k + 1}" for k in range(len(self.windows))]
+        found.compare("diagnostics", diagnostics, [*(["failed_runs"] if self.failures else []), *steps])
         sampled = [output["samplingInterval95"] is not None for output in outputs]
         found.compare("sampling intervals", sampled, [self.has_sampling] * len(outputs))
         if self.aggregator != "auto":
@@ -307,7 +318,7 @@ class _SampleAggregate:
     def _law(self, k: int, output: dict[str, Any], alpha: Fraction) -> tuple[Fraction, Fraction]:
         """Scale of the noise of one mean's sum, and within what it stays but for a share `alpha`: the sum
         moves by at most r K cells for one person."""
-        moved = self.repeats * _whole(output["cells"])
+        moved = self.repeats * self._cells(k, output)
         if self.noise == "joint":
             variance, half = self._joint.of_side(moved, alpha)
         elif self.delta is None:
@@ -317,6 +328,37 @@ class _SampleAggregate:
             variance = moved**2 / (2 * self.rho_of_values * self.weights[k])
             half = _ceil_root(_NORMAL[alpha] ** 2 * variance)
         return Fraction(_ceil_root(variance * 1024**2), 1024), Fraction(half)
+
+    def _cells(self, k: int, output: dict[str, Any]) -> int:
+        """Of the grid on which output k is noised: its own, or that of its window."""
+        return self.windows[k] * _finer(self.windows[k]) if self.windows else _whole(output["cells"])
+
+    def _step(self, k: int, output: dict[str, Any]) -> Fraction:
+        step = _exact(output["gridStep"])
+        return step / _finer(self.windows[k]) if self.windows else step
+
+    def _compare_windows(self, found: Recomputed) -> None:
+        """What step one released, and how wide it made the windows of step two."""
+        outputs, first = self.predicate["outputs"], self.parameters["first_step"]
+        ratio = _exact(self.predicate["mechanism"]["chosen"]["spread_ratio"])
+        released = {each["name"]: each for each in self.predicate["diagnostics"]}
+        sides = [self.repeats * _whole(output["cells"]) for output in outputs]
+        found.compare("noise of step one", first["noise"] in ("discrete laplace", "discrete joint"), True)
+        joint = _Joint(sides, self.first) if first["noise"] == "discrete joint" else None
+        for k, (output, side) in enumerate(zip(outputs, sides, strict=True)):
+            step, width = _exact(output["gridStep"]), self.windows[k]
+            scale = side / (self.first * self.weights[k])
+            halves = [
+                Fraction(_laplace_half_width(scale, alpha)) for alpha in (Fraction(1, 20), Fraction(1, 100))
+            ]
+            if joint is not None:
+                both = [joint.of_side(side, alpha) for alpha in (Fraction(1, 20), Fraction(1, 100))]
+                halves = [Fraction(half) for _, half in both]
+                scale = Fraction(_ceil_root(both[0][0] * 1024**2), 1024)
+            rough = released[f"first_step_{k + 1}"]
+            _compare_noise(rough, scale * step / self.runs, halves[0] * step / self.runs + step / 2, found)
+            reach = halves[1] / self.runs + 1 + 4 * _whole(output["cells"]) / ratio
+            found.compare(f"{output['name']}: width of its window", width, 2 * int(_ceil(reach, Fraction(1))))
 
     def _compare_result(self, result: dict[str, Any], found: Recomputed) -> None:
         """From the signed values of its parts, each within its 99 % half width: five of them leave 95 %."""
@@ -349,7 +391,7 @@ class _SampleAggregate:
 
     def _compare_mean(self, k: int, output: dict[str, Any], found: Recomputed) -> None:
         """The sum of all runs is divided by the runs."""
-        step = _exact(output["gridStep"])
+        step = self._step(k, output)
         scale, half = self._law(k, output, Fraction(1, 20))
         exact, signed = scale * step / self.runs, self.parameters["noise_scales"][k]
         found.compare(f"{output['name']}: exact noise scale", signed, str(exact))
@@ -365,7 +407,9 @@ class _SampleAggregate:
     @cached_property
     def _joint(self) -> _Joint:
         pairs = zip(self.predicate["outputs"], self.parameters["aggregators"], strict=True)
-        sides = [self.repeats * _whole(output["cells"]) for output, a in pairs if not _is_by_rank(a)]
+        sides = [
+            self.repeats * self._cells(k, output) for k, (output, a) in enumerate(pairs) if not _is_by_rank(a)
+        ]
         return _Joint(sides, self.epsilon_of_means)
 
     def _compare_joint(self, found: Recomputed) -> None:
@@ -401,7 +445,16 @@ class _SampleAggregate:
             means = [self.epsilon_of_means] if self.noise == "joint" else alone
             values += sum((e * e / 2 for e in means), start=Fraction(0))
         quartiles = sum((e * e / 4 for e in self.quartiles), start=Fraction(0))
-        return _ceil(values + quartiles + self.failures**2 / 2, Fraction(1, 10**12))
+        own = _ceil(values + quartiles + self.failures**2 / 2, Fraction(1, 10**12))
+        return own + self._rho_of_first()
+
+    def _rho_of_first(self) -> Fraction:
+        """Of step one of a mean in two steps, which is rounded up by itself."""
+        if not self.windows:
+            return Fraction(0)
+        joint = self.parameters["first_step"]["noise"] == "discrete joint"
+        shares = [self.first] if joint else [self.first * weight for weight in self.weights]
+        return _ceil(sum((e * e / 2 for e in shares), start=Fraction(0)), Fraction(1, 10**12))
 
     def _rho_of_values(self) -> Fraction:
         """Of Gaussian noise: the whole that is signed less the other parts, if epsilon and delta allow it."""
@@ -510,6 +563,14 @@ def _compare_numbers_of_query(kind: str, predicate: dict[str, Any], found: Recom
     has_scale = [output["noiseScale"] is not None for output in outputs]
     pattern = [(k + 1) % _SUMS[kind] == 0 for k in range(len(outputs))]
     found.compare("which numbers have a noise scale", has_scale, pattern)
+
+
+def _finer(width: int) -> int:
+    """How many steps of a window's grid one step of the output's makes: a window has 2^20 of them or more."""
+    finer = 1
+    while width * finer < 2**20:
+        finer *= 2
+    return finer
 
 
 _NORMAL = {Fraction(1, 20): Fraction(195997, 100000), Fraction(1, 100): Fraction(257583, 100000)}

@@ -95,7 +95,12 @@ def prefers_median(
     if blocks < median_min_blocks(spread_ratio, epsilon=epsilon):
         return False
     mean = Fraction(1, blocks) + of_mean * Fraction(spread_ratio) ** 2 / blocks**2
-    return mean > _PI / 2 / blocks + 16 * _PI / (blocks * epsilon) ** 2
+    return mean > median_variance_in_spreads(blocks, epsilon)
+
+
+def median_variance_in_spreads(blocks: int, epsilon: Fraction) -> Fraction:
+    """What a usable median is expected to vary, in units of s^2."""
+    return _PI / 2 / blocks + 16 * _PI / (blocks * epsilon) ** 2
 
 
 MeanVariances = Callable[[Sequence[Aggregator]], Sequence[Fraction]]

@@ -9,6 +9,7 @@ from domain.shape import Shape
 from privacy.grid import OutputGrid
 from privacy.run_outputs import middle
 from privacy.sample_aggregate import SampleAggregate
+from privacy.two_step import TwoStepMean
 
 
 def collect(
@@ -37,7 +38,11 @@ def collect(
 
 def default_of(mechanism: BlackBox, run: int) -> tuple[int, ...]:
     """What stands for the cells without a number of one run."""
-    return mechanism.default(run) if isinstance(mechanism, SampleAggregate) else middle(mechanism.grids)
+    return (
+        mechanism.default(run)
+        if isinstance(mechanism, SampleAggregate | TwoStepMean)
+        else middle(mechanism.grids)
+    )
 
 
 def pack(units: tuple[int, ...] | None, *, width: int) -> bytes:

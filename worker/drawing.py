@@ -18,6 +18,7 @@ from privacy.mechanism import NoisedOutput, RunOutput
 from privacy.pac import Pac
 from privacy.pac_state import PacState
 from privacy.sample_aggregate import SampleAggregate
+from privacy.two_step import TwoStepMean
 from store import pac_states
 from store.sealing import open_sealed, seal
 from worker.collect import unpack
@@ -90,7 +91,7 @@ def _draw_pac(
 
 
 def _diagnostics(mechanism: BlackBox, noised: Sequence[NoisedOutput]) -> tuple[DrawnValue, ...]:
-    names = mechanism.diagnostics if isinstance(mechanism, SampleAggregate) else ()
+    names = mechanism.diagnostics if isinstance(mechanism, SampleAggregate | TwoStepMean) else ()
     return tuple(
         DrawnValue(name, output, step=Fraction(1)) for name, output in zip(names, noised, strict=True)
     )

@@ -20,9 +20,12 @@ Epsilon = Annotated[str | None, typer.Option(help="Privacy loss to spend, for in
 Repeats = Annotated[
     int | None, typer.Option(help="Partitions into blocks: more runs, less luck of the draw, same noise.")
 ]
-Aggregator = Annotated[str | None, typer.Option(help="Of the blocks: clipped_mean, median or auto.")]
+Aggregator = Annotated[
+    str | None, typer.Option(help="Of the blocks: clipped_mean, median, two_step or auto.")
+]
 SpreadRatio = Annotated[
-    float | None, typer.Option(help="For auto: declared range over the spread of blocks, from the twin.")
+    float | None,
+    typer.Option(help="For auto and two_step: declared range over the spread of blocks, from the twin."),
 ]
 Noise = Annotated[
     str | None, typer.Option(help="auto: the narrowest. laplace, joint, or gaussian with --delta.")

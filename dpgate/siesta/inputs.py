@@ -78,6 +78,8 @@ def mechanism_of(
     try:
         choice.check_outputs([value.name for value in values])
         size = people if isinstance(choice, StabilityRequest) else nominal_size
+        if isinstance(choice, SampleAggregateRequest):
+            return choice.in_one_step(values, nominal_size=size)
         return choice.build(values, nominal_size=size)
     except ValueError as error:
         raise DpgateError(str(error)) from None

@@ -49,7 +49,7 @@ _CHOICES = {
     "where": "Rows with",
 }
 _AUTO = {
-    "aggregator": "median or mean, by declared spread",
+    "aggregator": "median or mean, in one step or two, by declared spread",
     "noise": "the narrowest: Laplace for one mean, joint for several; Gaussian where a delta pays for it",
 }
 _VALUES = {
@@ -58,6 +58,7 @@ _VALUES = {
     "joint": "joint, one draw for all means",
     "laplace": "Laplace",
     "noise": "the noise alone",
+    "two_step": "mean in two steps: the first narrows the bounds",
     "sampling": "the noise, and the population that was sampled",
 }
 

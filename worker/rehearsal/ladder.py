@@ -72,7 +72,7 @@ def preview(
             name="sample_aggregate", epsilon=format_epsilon(highest), block_size=block_size
         )
         request.check_outputs([value.name for value in values])
-        asked = request.build(values, nominal_size=size, accounting=declaration.accounting)
+        asked = request.in_one_step(values, nominal_size=size, accounting=declaration.accounting)
         rows = forecast(
             asked,
             twin=twin,

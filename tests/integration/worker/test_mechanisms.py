@@ -14,7 +14,7 @@ from zones import Bench, cancel, check_books, given_heights, submit
 from domain.errors import BudgetExceeded, Conflict
 from domain.release import Release, opened
 from domain.states import JobState
-from dpgate.verification import check_release
+from dpgate.verification import check_release, recompute
 from privacy.accounting import pure_as_rho, rho_cap
 from privacy.pac_state import PacState
 from privacy.posterior_bound import custodian_sentence
@@ -57,6 +57,20 @@ def released(bench: Bench, source: str = MEAN, **mechanism: Any) -> Release:
 
 def spent(bench: Bench) -> dict[str, int]:
     return {row["currency"]: row["spent"] for row in bench.rows(accounts) if row["spent"]}
+
+
+def test_a_mean_in_two_steps_tells_both(bench: Bench) -> None:
+    release = released(
+        bench, **sampled(aggregator="two_step", spread_ratio=100, block_size=1, count_failures=True)
+    )
+    (value,), failed, first = release.values, *release.diagnostics
+    assert (failed.name, first.name) == ("failed_runs", "first_step_1")
+    assert value.value == pytest.approx(first.value, abs=6)
+    assert value.noise_scale is not None
+    assert first.noise_scale is not None
+    assert value.noise_scale < first.noise_scale / 10
+    assert spent(bench) == {"epsilon": 900_000_000}
+    assert not recompute(opened(release.certificate)).differs
 
 
 def test_medians_and_their_sampling_interval(bench: Bench) -> None:

@@ -19,13 +19,16 @@ from factories import (
 from domain.admission import check_policy
 from domain.errors import InvalidRequest, NotAllowed
 from domain.job import JobRequest
-from domain.mechanism import MECHANISMS
+from domain.mechanism import MECHANISMS, SampleAggregateRequest
+from domain.model import parse
+from domain.output_value import OutputValue, PersonValue
 from privacy.cost import Cost, Currency
 from privacy.loss import GuaranteeClass
 from privacy.pac import Pac
 from privacy.plan import Blocks, HalfSamples, LeaveOneOut
 from privacy.sample_aggregate import SampleAggregate
 from privacy.stability import StabilityCalibrated
+from privacy.two_step import TwoStepMean
 
 E, D, R, N, C = Currency.EPSILON, Currency.DELTA, Currency.RHO, Currency.NATS, Currency.RELEASES
 GAUSSIAN = {"noise": "gaussian", "delta": "0.0001"}
@@ -161,7 +164,7 @@ BAD: list[tuple[dict[str, Any], str, str]] = [
     ({"aggregator": "auto"}, "mechanism", "aggregator auto needs spread_ratio"),
     ({"spread_ratio": 6}, "mechanism", "spread_ratio belongs to aggregator auto"),
     ({"aggregator": "auto", "spread_ratio": 0.5}, "mechanism.spread_ratio", "greater than or equal to 1"),
-    ({"aggregator": "mode"}, "mechanism.aggregator", "'clipped_mean', 'median' or 'auto'"),
+    ({"aggregator": "mode"}, "mechanism.aggregator", "'clipped_mean', 'median', 'two_step' or 'auto'"),
     ({"repeats": 101}, "mechanism.repeats", "less than or equal to 100"),
     ({"weights": {"mean_age": 1.5}}, "mechanism.weights.mean_age", "whole number"),
     ({"weights": {"mean_age": 1001}}, "mechanism.weights.mean_age", "less than or equal to 1000"),
@@ -304,3 +307,39 @@ def test_what_only_the_mechanism_can_refuse_names_the_mechanism() -> None:
     assert problem.field == "mechanism"
     assert "from 20 to" in problem.problem
     assert refused(asking(name="pac", nats="0.6")).field == "mechanism"
+
+
+WIDE = [OutputValue(name="wide", lower=0, upper=1000)]
+
+
+def in_steps(**chosen):
+    asked = {"name": "sample_aggregate", "epsilon": "2", "block_size": 1, "spread_ratio": 200, **chosen}
+    return parse(SampleAggregateRequest, asked)
+
+
+def test_two_steps_are_taken_where_asked_and_by_auto_where_they_win():
+    two = in_steps(aggregator="two_step").build(WIDE, nominal_size=60)
+    assert isinstance(two, TwoStepMean)
+    many = [OutputValue(name=f"wide_{k}", lower=0, upper=1000) for k in range(10)]
+    assert isinstance(in_steps(aggregator="auto").build(many, nominal_size=195), TwoStepMean)
+    # with enough blocks for its share of epsilon a median is better, and with a narrow range one step is
+    assert isinstance(in_steps(aggregator="auto").build(WIDE, nominal_size=60), SampleAggregate)
+    close = in_steps(aggregator="auto", spread_ratio=5).build(WIDE, nominal_size=25)
+    assert isinstance(close, SampleAggregate)
+    one = in_steps(aggregator="two_step").in_one_step(WIDE, nominal_size=60)
+    assert (one.aggregators, one.spread_ratios) == (("clipped_mean",), None)
+
+
+def test_two_steps_are_refused_where_they_make_no_sense():
+    for chosen, words in (
+        ({"spread_ratio": None}, "aggregator two_step needs spread_ratio"),
+        ({"interval": "sampling"}, "without interval sampling"),
+        ({"noise": "auto", "delta": "0.0001"}, "goes without a delta"),
+    ):
+        with pytest.raises(InvalidRequest, match=words):
+            in_steps(aggregator="two_step", **chosen)
+    with pytest.raises(ValueError, match="narrow enough"):
+        in_steps(aggregator="two_step", spread_ratio=5).build(WIDE, nominal_size=60)
+    part = PersonValue(name="q", lower=0, upper=1, quantile=0.5)
+    with pytest.raises(ValueError, match="two_step is not for sums, quantiles"):
+        in_steps(aggregator="two_step").build([part], nominal_size=60)

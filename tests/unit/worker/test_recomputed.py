@@ -208,6 +208,30 @@ def test_results_over_people_are_derived_again(subtests: pytest.Subtests) -> Non
             assert {result.name: result.kind for result in release.results} == RESULTS
 
 
+TWO_STEPS: list[dict[str, Any]] = [
+    {"noise": "laplace", "spread_ratio": 900},
+    {"spread_ratio": 900.5, "count_failures": True, "block_size": 1, "weights": {}},
+    {"noise": "laplace", "spread_ratio": 400, "epsilon": "60.000001", "weights": {"v1": 3}, "block_size": 2},
+]
+
+
+@pytest.mark.parametrize("is_rho", [False, True], ids=["plain sum", "rho"])
+def test_a_mean_in_two_steps_is_derived_again(is_rho: bool, subtests: pytest.Subtests) -> None:
+    for chosen in TWO_STEPS:
+        with subtests.test(**chosen):
+            asked = {"epsilon": "8", "block_size": 1, **chosen, "aggregator": "two_step"}
+            release = of_pipeline(pipeline_request(**asked), is_rho=is_rho)
+            found = found_in(release)
+            assert found.differs == []
+            assert check_release(release.model_dump(mode="json"), public_key_pem(KEY))
+            wanted = {"v0: width of its window", "v1: exact noise scale", "first_step_1: noise scale"}
+            assert wanted <= set(found.agrees)
+            for place, value in ((("windows",), [7, 7]), (("noise_scales",), ["1", "1"])):
+                statement = opened(release.certificate)
+                statement["predicate"]["mechanism"]["parameters"][place[0]] = value
+                assert recompute(statement).differs
+
+
 RESULTS = {"low": "total", "all": "total", "c": "covariance", "r": "correlation"}
 OTHER_RESULTS: list[tuple[str, Any]] = [
     ("value", "0.5"), ("interval95", ["-0.5", "0.5"]), ("kind", "total"), ("centres", ["1", "2"]),
