@@ -32,6 +32,13 @@ BlackBox = SampleAggregate | TwoStepMean | StabilityCalibrated | Pac
 """The mechanisms that release what a pipeline computed."""
 
 
+def _is_empty(ratios: dict[str, float]) -> bool:
+    return not ratios
+
+
+SpreadRatio = Annotated[Number, Field(ge=1, le=1e9)]
+
+
 class SampleAggregateRequest(Model):
     """Means or medians over disjoint blocks of people, with noise: differential privacy."""
 
@@ -40,7 +47,11 @@ class SampleAggregateRequest(Model):
     block_size: Annotated[Whole, Field(ge=MIN_BLOCK_SIZE, le=100_000)] = 10
     repeats: Annotated[Whole, Field(ge=1, le=MAX_REPEATS)] = 1
     aggregator: Literal["clipped_mean", "median", "two_step", "auto"] = "clipped_mean"
-    spread_ratio: Annotated[Number, Field(ge=1, le=1e9)] | None = None
+    spread_ratio: SpreadRatio | None = None
+    # in place of one for all; left out where there are none, as before there were any
+    spread_ratios: Annotated[dict[ValueName, SpreadRatio], Field(exclude_if=_is_empty)] = Field(
+        default_factory=dict
+    )
     noise: Literal["laplace", "joint", "gaussian", "auto"] = "auto"
     delta: Delta | None = None
     weights: dict[ValueName, Annotated[Whole, Field(ge=1, le=MAX_WEIGHT)]] = Field(default_factory=dict)
@@ -50,12 +61,15 @@ class SampleAggregateRequest(Model):
     @model_validator(mode="after")
     def _choices_fit(self) -> SampleAggregateRequest:
         self._check_noise()
-        if self.aggregator in ("auto", "two_step") and self.spread_ratio is None:
+        if self.spread_ratio is not None and self.spread_ratios:
+            raise ValueError("spread_ratio is for all outputs alike; leave it out beside spread_ratios")
+        has_ratio = self.spread_ratio is not None or bool(self.spread_ratios)
+        if self.aggregator in ("auto", "two_step") and not has_ratio:
             raise ValueError(
                 f"aggregator {self.aggregator} needs spread_ratio, the declared range over the spread of "
                 "blocks; dpgate preview takes it from the twin"
             )
-        if self.aggregator not in ("auto", "two_step") and self.spread_ratio is not None:
+        if self.aggregator not in ("auto", "two_step") and has_ratio:
             raise ValueError("spread_ratio belongs to aggregator auto or two_step; leave it out")
         if self.aggregator == "two_step" and (self.delta is not None or self.interval == "sampling"):
             raise ValueError("aggregator two_step goes without a delta and without interval sampling")
@@ -84,6 +98,8 @@ class SampleAggregateRequest(Model):
         """Raises ValueError for too many outputs, or a weight for one that the pipeline does not declare."""
         if self.noise == "laplace":
             _check_count(names, fix="declare fewer, or choose noise joint")
+        if self.spread_ratios and set(self.spread_ratios) != set(names):
+            raise ValueError(f"spread_ratios holds one for each of {', '.join(names)}")
         if unknown := sorted(set(self.weights) - set(names)):
             raise ValueError(f"weights name {unknown[0]}, which is no output; there are {', '.join(names)}")
 
@@ -112,7 +128,7 @@ class SampleAggregateRequest(Model):
     ) -> TwoStepMean:
         if parts_of(values) is not None:
             raise ValueError("aggregator two_step is not for sums, quantiles and what follows from means")
-        ratios, noise = self._spread_ratios(len(values)), self._noise_on(accounting)
+        ratios, noise = self._spread_ratios(values), self._noise_on(accounting)
         assert ratios is not None
         assert noise != "gaussian"
         return TwoStepMean(
@@ -143,7 +159,7 @@ class SampleAggregateRequest(Model):
             micro_epsilon=self.micro_epsilon,
             repeats=self.repeats,
             aggregator="clipped_mean" if self.aggregator == "two_step" else self.aggregator,
-            spread_ratios=None if is_two_step else self._spread_ratios(len(values)),
+            spread_ratios=None if is_two_step else self._spread_ratios(values),
             noise=noise,
             atto_delta=None
             if self.delta is None or noise == "laplace"
@@ -177,8 +193,10 @@ class SampleAggregateRequest(Model):
             return self.noise
         return "gaussian" if self.delta is not None and self.aggregator == "clipped_mean" else "laplace"
 
-    def _spread_ratios(self, outputs: int) -> tuple[Fraction, ...] | None:
-        return None if self.spread_ratio is None else (Fraction(str(self.spread_ratio)),) * outputs
+    def _spread_ratios(self, values: Sequence[OutputValue]) -> tuple[Fraction, ...] | None:
+        if self.spread_ratios:
+            return tuple(Fraction(str(self.spread_ratios[value.name])) for value in values)
+        return None if self.spread_ratio is None else (Fraction(str(self.spread_ratio)),) * len(values)
 
 
 class StabilityRequest(Model):

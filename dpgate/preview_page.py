@@ -182,14 +182,6 @@ def repeats_words(nominal_size: int, *, repeats: int, block_size: int) -> list[s
     ]
 
 
-def ratio_words(found: BlocksPreview, names: Sequence[str]) -> str:
-    ratios = ", ".join(f"{name} {ratio}" for name, ratio in zip(names, found.spread_ratios, strict=True))
-    return (
-        f"Declared range over the spread of blocks: {ratios}. To have a mean or a median chosen for each "
-        f"value: --aggregator auto --spread-ratio {max(found.spread_ratios)}."
-    )
-
-
 def blocks_words(choice: Choice) -> str:
     return f"{'median' if choice.aggregator == 'median' else 'mean'} over blocks of {choice.block_size}"
 

@@ -340,13 +340,19 @@ class _SampleAggregate:
     def _compare_windows(self, found: Recomputed) -> None:
         """What step one released, and how wide it made the windows of step two."""
         outputs, first = self.predicate["outputs"], self.parameters["first_step"]
-        ratio = _exact(self.predicate["mechanism"]["chosen"]["spread_ratio"])
+        chosen = self.predicate["mechanism"]["chosen"]
         released = {each["name"]: each for each in self.predicate["diagnostics"]}
         sides = [self.repeats * _whole(output["cells"]) for output in outputs]
         found.compare("noise of step one", first["noise"] in ("discrete laplace", "discrete joint"), True)
         joint = _Joint(sides, self.first) if first["noise"] == "discrete joint" else None
         for k, (output, side) in enumerate(zip(outputs, sides, strict=True)):
             step, width = _exact(output["gridStep"]), self.windows[k]
+            asked = (
+                chosen["spread_ratios"][output["name"]]
+                if "spread_ratios" in chosen
+                else chosen["spread_ratio"]
+            )
+            ratio = _exact(asked)
             scale = side / (self.first * self.weights[k])
             halves = [
                 Fraction(_laplace_half_width(scale, alpha)) for alpha in (Fraction(1, 20), Fraction(1, 100))

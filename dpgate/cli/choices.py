@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -24,8 +25,11 @@ Aggregator = Annotated[
     str | None, typer.Option(help="Of the blocks: clipped_mean, median, two_step or auto.")
 ]
 SpreadRatio = Annotated[
-    float | None,
-    typer.Option(help="For auto and two_step: declared range over the spread of blocks, from the twin."),
+    list[str] | None,
+    typer.Option(
+        help="For auto and two_step: declared range over the spread of blocks, from the twin. One number, or "
+        "OUTPUT=NUMBER for each."
+    ),
 ]
 Noise = Annotated[
     str | None, typer.Option(help="auto: the narrowest. laplace, joint, or gaussian with --delta.")
@@ -57,6 +61,24 @@ def read_weights(given: Sequence[str] | None) -> dict[str, int] | None:
             raise DpgateError("--weights takes OUTPUT=WHOLE NUMBER, once for an output: mean_height=2")
         found[name] = int(weight)
     return found
+
+
+def read_spread_ratios(given: Sequence[str] | None) -> dict[str, float | dict[str, float]]:
+    """One number, or `name=16` for each output, as fields of the mechanism. Raises DpgateError for anything
+    else."""
+    found: dict[str, float] = {}
+    for text in given or ():
+        name, _, ratio = text.rpartition("=")
+        try:
+            number = float(ratio)
+        except ValueError:
+            number = math.nan
+        if not math.isfinite(number) or name in found or (len(given or ()) > 1 and not name):
+            raise DpgateError("--spread-ratio takes one number, or OUTPUT=NUMBER once for each output")
+        found[name] = number
+    if "" in found:
+        return {"spread_ratio": found[""]}
+    return {"spread_ratios": found} if found else {}
 
 
 def warn_if_weak(epsilon: str | None) -> None:

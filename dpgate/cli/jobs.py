@@ -75,7 +75,7 @@ def submit(
         block_size=block_size,
         repeats=repeats,
         aggregator=aggregator,
-        spread_ratio=spread_ratio,
+        **choices.read_spread_ratios(spread_ratio),
         noise=noise,
         delta=delta,
         weights=choices.read_weights(weights),

@@ -20,6 +20,7 @@ from dpgate.cli import choices
 from dpgate.cli.catalogue import load_twin_declaration, load_twin_version
 from dpgate.cli.develop import Folder, block_size_of, run_more
 from dpgate.cli.output import Json, err, out, plain, print_json, print_table
+from dpgate.cli.preview_ratio import ratio_words
 from dpgate.cli.preview_results import results_table
 from dpgate.errors import DpgateError
 from dpgate.pipeline_folder import Chosen, Lock, load_lock, load_pipeline, save_lock
@@ -201,7 +202,7 @@ def _show_blocks(
     shared = page.sharing_words(
         len(names), found.noise, voxels=any(output.volume for output in manifest.outputs)
     )
-    reasons = [*found.recommendation.reasons, *shared, page.ratio_words(found, names), *repeats]
+    reasons = [*found.recommendation.reasons, *shared, ratio_words(found, names), *repeats]
     jointly = [found.together.sentence] if found.together else []
     for line in [
         *reasons,

@@ -343,3 +343,16 @@ def test_two_steps_are_refused_where_they_make_no_sense():
     part = PersonValue(name="q", lower=0, upper=1, quantile=0.5)
     with pytest.raises(ValueError, match="two_step is not for sums, quantiles"):
         in_steps(aggregator="two_step").build([part], nominal_size=60)
+
+
+def test_each_output_may_have_a_ratio_of_its_own():
+    values = [OutputValue(name=name, lower=0, upper=1000) for name in ("a", "b")]
+    own = {"spread_ratio": None, "epsilon": "8"}
+    found = in_steps(aggregator="two_step", spread_ratios={"b": 900.5, "a": 300}, **own)
+    found.check_outputs(["a", "b"])
+    assert found.build(values, nominal_size=60).spread_ratios == (300, Fraction(1801, 2))
+    for wrong in ({"a": 300}, {"a": 300, "b": 2, "c": 3}):
+        with pytest.raises(ValueError, match="one for each of a, b"):
+            in_steps(aggregator="auto", spread_ratios=wrong, **own).check_outputs(["a", "b"])
+    with pytest.raises(InvalidRequest, match="leave it out beside spread_ratios"):
+        in_steps(aggregator="auto", spread_ratios={"a": 300})

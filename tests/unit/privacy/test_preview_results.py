@@ -17,11 +17,12 @@ PEOPLE = 150
 GRIDS = tuple(
     OutputGrid.build(*bounds) for bounds in ((0, 10), (0, 4), (-10, 10), (0, 25), (0, 4), (0, 10), (0, 10))
 )
+ABSENT = (GRIDS[0].middle, GRIDS[1].middle, GRIDS[2].middle, 0, 0)
 PARTS = (
-    *(Part(is_mean=True, absent=absent) for absent in (GRIDS[0].middle, GRIDS[1].middle, GRIDS[2].middle, 0, 0)),
+    *(Part(is_mean=True, absent=absent) for absent in ABSENT),
     Part(quantile=Fraction(1, 4)),
     Part(),
-)  # fmt: skip
+)
 CENTRES = (Fraction(5), Fraction(2))
 WANTED = (
     Wanted("total", (0,)), Wanted("covariance", (0, 1, 2), CENTRES),

@@ -210,6 +210,7 @@ def test_results_over_people_are_derived_again(subtests: pytest.Subtests) -> Non
 
 TWO_STEPS: list[dict[str, Any]] = [
     {"noise": "laplace", "spread_ratio": 900},
+    {"spread_ratios": {"v0": 900, "v1": 350.5}, "count_failures": True},
     {"spread_ratio": 900.5, "count_failures": True, "block_size": 1, "weights": {}},
     {"noise": "laplace", "spread_ratio": 400, "epsilon": "60.000001", "weights": {"v1": 3}, "block_size": 2},
 ]
