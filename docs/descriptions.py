@@ -107,6 +107,7 @@ SETTINGS: dict[str, dict[str, str]] = {
         "wait, uncharged. Public, like `slots`. Default: 4, or as many as there are slots.",
         "first_slot": "The first slot of this worker on its host; two workers on one host need "
         "disjoint ranges.",
+        "mandates": "`required`: data that came without a key of their rights holder are not charged either.",
         "late_tick_s": "A release that misses its public time waits for the next multiple of "
         "these seconds after it.",
         "max_attempts": "How often the platform tries a step before the job becomes `ERRORED`.",

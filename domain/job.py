@@ -196,9 +196,30 @@ class Reason(StrEnum):
         "the worker zone's own ledger does not hold this job as it is on record, or has drawn its release "
         "before; nothing more comes of it, cancel it"
     )
+    MANDATE_MISSING = (
+        "the worker zone has no mandate that the rights holder signed for these data; it goes on when they "
+        "have (dpgate custody sign), and nothing is charged until then"
+    )
+    MANDATE_EXPIRED = (
+        "the rights holder's mandate for these data is over; it goes on when they have signed another "
+        "(dpgate custody sign), and nothing more is charged until then"
+    )
+    MANDATE_DIFFERS = (
+        "the rights holder's newest mandate does not allow this: version, declaration, policy or budget "
+        "differ from what they signed; it goes on when they have signed (dpgate custody sign), and nothing "
+        "is charged until then"
+    )
 
 
-HELD = frozenset({Reason.LEDGER_BEHIND, Reason.NOT_IN_LEDGER})
+HELD = frozenset(
+    {
+        Reason.LEDGER_BEHIND,
+        Reason.NOT_IN_LEDGER,
+        Reason.MANDATE_MISSING,
+        Reason.MANDATE_EXPIRED,
+        Reason.MANDATE_DIFFERS,
+    }
+)
 """Reasons that no worker can do away with: the job waits where it is, and other jobs go past it."""
 
 

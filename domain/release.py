@@ -125,12 +125,14 @@ def _texts(low: float | None, high: float | None) -> list[str] | None:
     return None if low is None or high is None else [repr(low), repr(high)]
 
 
-def statement(*, subjects: dict[str, str], predicate: dict[str, Any]) -> dict[str, Any]:
+def statement(
+    *, subjects: dict[str, str], predicate: dict[str, Any], predicate_type: str = PREDICATE_TYPE
+) -> dict[str, Any]:
     """An in-toto Statement v1 over the released files; `subjects` maps a file's name to its sha256."""
     return {
         "_type": "https://in-toto.io/Statement/v1",
         "subject": [{"name": name, "digest": {"sha256": value}} for name, value in sorted(subjects.items())],
-        "predicateType": PREDICATE_TYPE,
+        "predicateType": predicate_type,
         "predicate": predicate,
     }
 

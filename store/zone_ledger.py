@@ -51,6 +51,8 @@ class Kind(StrEnum):
     DRAW = "draw"  # of a job: noise was drawn, for the only time
     STATE = "state"  # of a job: what its release told of a cohort's PAC secret is on record
     REFUSED = "refused"  # of a job and a reason: what the platform's rows asked for, and did not get
+    ENROLLED = "enrolled"  # of a delivery and a key: its data are used under mandates of that key
+    MANDATE = "mandate"  # of a key, a data set's name and a number: what a rights holder signed
     CAUGHT_UP = "caught up"  # of a head: an operator has looked at what a restored database has forgotten
 
 
@@ -137,6 +139,10 @@ class Page:
             for entry in self._all("cohort = ? AND kind = ?", cohort, Kind.CHARGE.value)
             if self.find(Kind.VOID, entry.subject) is None
         ]
+
+    def having(self, kind: Kind) -> list[Entry]:
+        """All entries of a kind of which there are few, in order."""
+        return self._all("kind = ?", kind.value)
 
     def keep_drawn(self, job_id: str, sealed: bytes) -> None:
         self._connection.execute("INSERT INTO drawn VALUES (?, ?)", (job_id, sealed))

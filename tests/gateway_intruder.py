@@ -9,13 +9,16 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from heights import LOWER, PEOPLE, UPPER, request_fields
-from zones import Bench, given_heights, submit
+from heights import LOWER, PEOPLE, UPPER, request_fields, table_text
+from zones import Bench, given_delivery, imported, submit
 
 from domain.dataset import Dataset
 from domain.states import JobState
+from dpgate.mandates import Custody
+from store import datasets
 from store.zone_ledger import Kind
 from worker.books import begin_if_new
+from worker.importing import import_dataset
 
 DECLARED, WANTED = "1", "1000"
 TARGETS = ("sub-1", "sub-7", "sub-12")
@@ -24,10 +27,21 @@ NEAR_CM = 4.0
 BLOCKS = 4
 
 
-def given_guarded(bench: Bench) -> Dataset:
-    """Heights, of which the rights holder allows one job of epsilon 1 in all."""
+def given_guarded(bench: Bench, custody: Custody | None = None) -> Dataset:
+    """Heights, of which the rights holder allows one job of epsilon 1 in all; signed, if they have a key."""
     policy = {"max_epsilon_per_job": DECLARED, "timing": AT_ONCE}
-    return given_heights(bench, budget_epsilon=DECLARED, policy=policy)
+    files = {"participants.tsv": table_text(PEOPLE)}
+    given = given_delivery(bench, files, budget_epsilon=DECLARED, policy=policy)
+    with bench.database.reading() as connection:
+        delivery = datasets.delivery_of(connection, given.id)
+    deliveries = bench.zone.settings.deliveries_folder
+    if custody is not None:
+        custody.enrol_with(deliveries / delivery)
+    import_dataset(bench.zone, given.id)
+    if custody is not None:
+        signed = custody.first_for(given.declaration, version=given.version, delivery=delivery)
+        custody.deliver(signed, deliveries)
+    return imported(bench, given.id)
 
 
 @contextmanager
@@ -51,6 +65,17 @@ def allow_everything(bench: Bench) -> None:
             (number + 1, mine, number),
         )
         rows.execute("UPDATE accounts SET cap = 1000 * cap")
+
+
+def raise_caps(bench: Bench) -> None:
+    with rows_of(bench) as rows:
+        rows.execute("UPDATE accounts SET cap = 1000 * cap")
+
+
+def show_under(bench: Bench, dataset_id: str, *, snapshot: str) -> None:
+    """Another version's data under this one's name and policy."""
+    with rows_of(bench) as rows:
+        rows.execute("UPDATE datasets SET snapshot = ? WHERE id = ?", (snapshot, dataset_id))
 
 
 def reading(people: Sequence[str], *, epsilon: str) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from domain.states import LedgerAction
 from privacy.cost import Cost
 from store import agreement, audit, datasets, jobs, pac_states
 from store.zone_ledger import Kind, Page
+from worker import mandates
 from worker.zone import WorkerZone
 
 log = logging.getLogger(__name__)
@@ -55,9 +56,15 @@ def job_digest(job: Job, dataset: Dataset) -> str:
 
 
 def why_not_charged(zone: WorkerZone, connection: sa.Connection, job: Job, dataset: Dataset) -> Reason | None:
-    """Before the job is claimed: what it has to wait for, if anything. Writes nothing."""
+    """Before the job is claimed: what it has to wait for, if anything. It does not look for a charge that
+    fits no more: `enter_charge` does."""
+    mandates.take_in(zone, dataset.name)
     with zone.ledger.reading() as page:
-        return _behind(page, connection) or _disputed(page, job, job_digest(job, dataset))
+        return (
+            _behind(page, connection)
+            or _disputed(page, job, job_digest(job, dataset))
+            or _allowed(zone, page, job, dataset, page.spent(dataset.cohort))
+        )
 
 
 def enter_charge(zone: WorkerZone, connection: sa.Connection, job: Job, dataset: Dataset) -> None:
@@ -70,11 +77,13 @@ def enter_charge(zone: WorkerZone, connection: sa.Connection, job: Job, dataset:
         spent = _settled(page, connection, dataset.cohort)
         if page.find(Kind.CHARGE, job.id) is not None:
             return  # by a worker that died before the platform knew
-        cost = job.request.cost(dataset.declaration)
+        if (reason := _allowed(zone, page, job, dataset, spent)) is not None:
+            raise OffTheBooks(reason)
+        cost = _units(job.request.cost(dataset.declaration))
         page.add(
             Kind.CHARGE,
             job.id,
-            {"job": digest, "cost": _units(cost), "spent": _sum(spent, _units(cost))},
+            {"job": digest, "cost": cost, "spent": _sum(spent, cost)},
             cohort=dataset.cohort,
             head=audit.head(connection),
         )
@@ -97,6 +106,7 @@ def may_see_data(zone: WorkerZone, job: Job, dataset: Dataset) -> bool:
 def why_not_drawn(zone: WorkerZone, connection: sa.Connection, job: Job, dataset: Dataset) -> Reason | None:
     """Before a draw: whether it was charged as it is now, and not drawn already, and the database is not one
     of an earlier day."""
+    mandates.take_in(zone, dataset.name)
     with zone.ledger.reading() as page:
         if page.drawn(job.id) is not None and _behind(page, connection) is None:
             return None  # drawn by a worker that died before the platform knew: that release is handed out
@@ -104,6 +114,7 @@ def why_not_drawn(zone: WorkerZone, connection: sa.Connection, job: Job, dataset
             _behind(page, connection)
             or _not_charged(page, job, job_digest(job, dataset))
             or _state_of_another_day(page, connection, job, dataset)
+            or mandates.why_not_released(zone, page, dataset)
         )
 
 
@@ -196,6 +207,15 @@ def _disputed(page: Page, job: Job, digest: str) -> Reason | None:
 
 def _not_charged(page: Page, job: Job, digest: str) -> Reason | None:
     return Reason.NOT_IN_LEDGER if page.find(Kind.CHARGE, job.id) is None else _disputed(page, job, digest)
+
+
+def _allowed(
+    zone: WorkerZone, page: Page, job: Job, dataset: Dataset, spent: Mapping[str, int]
+) -> Reason | None:
+    """By the mandate in force, if the job's cost came on top; a charge that is entered counts already."""
+    entered = page.find(Kind.CHARGE, job.id) is not None
+    cost = {} if entered else _units(job.request.cost(dataset.declaration))
+    return mandates.why_not_allowed(zone, page, job, dataset, spent=_sum(spent, cost))
 
 
 def _state_of_another_day(page: Page, connection: sa.Connection, job: Job, dataset: Dataset) -> Reason | None:

@@ -21,9 +21,9 @@ from domain.dataset import Dataset
 from domain.dataset.person_size import timing_sentence
 from domain.formats import TEXTS, format_of
 from domain.job import Job
-from domain.model import canonical
-from domain.release import Release, ReleasedValue, envelope, pre_authentication_encoding, statement
+from domain.release import Release, ReleasedValue, statement
 from privacy.cost import format_amount
+from store.envelopes import sign
 from store.ledger import Standing
 from worker.drawn import Drawn, DrawnValue
 from worker.promise import cost_texts, promise
@@ -62,13 +62,6 @@ def certify(
         certificate=sign(statement(subjects=_subjects(drawn.files), predicate=predicate), key=key),
         created_at=now,
     )
-
-
-def sign(signed_statement: dict[str, Any], *, key: Ed25519PrivateKey) -> dict[str, Any]:
-    """A DSSE envelope; the key id is the SHA-256 of the raw public key."""
-    public = key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
-    signature = key.sign(pre_authentication_encoding(canonical(signed_statement)))
-    return envelope(signed_statement, signature=signature, key_id=hashlib.sha256(public).hexdigest())
 
 
 def public_key_pem(key: Ed25519PrivateKey) -> str:

@@ -70,6 +70,8 @@ class WorkerSettings(BaseSettings):
     scan_threads: int = Field(2, ge=1, le=256)
     # how the operator's pages call this worker; default: after its host and first slot
     worker_name: Slug | None = None
+    # whether data that came without a key of their rights holder may be charged without a mandate
+    mandates: Literal["enrolled", "required"] = "enrolled"
     # what this process logs: as text, or each line a JSON object
     log_format: Literal["text", "json"] = "text"
     # a collector of OpenTelemetry traces (OTLP over HTTP)

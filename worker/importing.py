@@ -16,6 +16,7 @@ from store import datasets, twin_reviews, workers
 from worker.intake import Delivery, ImportRefused, check_delivery
 from worker.intake.decisions import Decisions
 from worker.intake.lot import Lot
+from worker.mandates import delivered_key, enrol, key_file
 from worker.zone import WorkerZone
 
 log = logging.getLogger(__name__)
@@ -37,6 +38,7 @@ def import_dataset(zone: WorkerZone, dataset_id: str) -> None:
         if is_ours:
             take_in(zone, dataset, folder)
             remove(folder)
+            key_file(folder).unlink(missing_ok=True)
 
 
 def take_in(zone: WorkerZone, dataset: Dataset, folder: Path) -> None:
@@ -62,6 +64,8 @@ def take_in(zone: WorkerZone, dataset: Dataset, folder: Path) -> None:
                 shared=checked.shared,
                 checksums=checked.checksums,
             )
+        if (key := delivered_key(folder)) is not None:
+            enrol(zone, dataset, delivery=folder.name, snapshot=snapshot, key=key)  # before anybody may ask
     except ImportRefused as refusal:
         finish(zone, dataset, snapshot=None, problem=refusal.problem)
     else:

@@ -26,6 +26,7 @@ from dpgate.cli import (
     ledger,
     long_examples,
     maintaining,
+    mandates,
     notices,
     operation,
     perturb,
@@ -218,6 +219,7 @@ twins.add_typer(twin_attach.scrambling, name="scramble")
 twin_profile.add_to(twins, dataset)
 app.add_typer(anonymity.commands, name="anonymity", rich_help_panel=HOLDER)
 app.add_typer(entitlements.commands, name="entitlement", rich_help_panel=OPERATOR)
+app.add_typer(mandates.commands, name="custody", rich_help_panel=HOLDER)
 app.add_typer(ledger.commands, name="ledger", rich_help_panel=OPERATOR)
 app.add_typer(siesta.tools, name="siesta", help=siesta.WHAT_THEY_ARE, rich_help_panel=HOLDER)
 

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from dpgate.cli import long_examples
 from dpgate.cli.hosting import HomeOption, home_of
 from dpgate.cli.operation import check_ours
 from dpgate.cli.output import Json, out, plain, print_json, print_table
+from dpgate.errors import DpgateError
 
 if TYPE_CHECKING:
     from store.database import Database
@@ -67,6 +69,47 @@ def ledger_catch_up(
         said = ", ".join(f"{currency} {amount}" for currency, amount in units.items())
         out.print(f"{plain(cohort)}: {plain(said)} units are spent again")
     out.print("Both ledgers agree. What has waited for that goes on.")
+
+
+@commands.command("enrol", epilog=f"Example: {long_examples.ENROL}")
+def ledger_enrol(
+    delivery: Annotated[str, typer.Argument(help="The delivery's number, as `dpgate custody show` has it.")],
+    key: Annotated[str, typer.Argument(help="The new public key, as `dpgate custody key` prints it.")],
+    confirmed: Annotated[
+        str, typer.Option(help="Its fingerprint, as the rights holder reads it out to you.")
+    ],
+    zone_folder: ZoneOption = None,
+    home: HomeOption = None,
+) -> None:
+    """After a key was lost: enrol another for a delivery. The old one counts no more, and jobs wait.
+
+    Two people do this: whoever guards the worker zone types it, and the rights holder, called back at a
+    number that you know, reads out the fingerprint. Then they sign: dpgate custody sign.
+    """
+    from domain.mandate import CustodyKey
+    from domain.model import parse
+    from store.envelopes import fingerprint
+    from store.zone_ledger import Kind
+    from worker.mandates import add_key
+
+    public = parse(CustodyKey, {"key": key}).key
+    if "".join(confirmed.split()).lower() != fingerprint(public).replace(" ", ""):
+        raise DpgateError("that is not the key's fingerprint: somebody may have given you another key")
+    with _ledger(zone_folder, home).writing() as page:
+        known = [entry.body for entry in page.having(Kind.ENROLLED) if entry.body["delivery"] == delivery]
+        if not known:
+            raise DpgateError(f"no key was enrolled with a delivery {delivery}; see `dpgate custody show`")
+        before = known[-1]
+        is_new = add_key(
+            page,
+            delivery=delivery,
+            snapshot=before["snapshot"],
+            declaration=before["declaration"],
+            key=public,
+        )
+    if not is_new:
+        raise DpgateError("this key was enrolled for this delivery before; make another")
+    out.print(f"{plain(delivery)}: mandates of the key [bold]{fingerprint(public)}[/] count from now on")
 
 
 def _ledger(zone_folder: Path | None, home: Path | None) -> ZoneLedger:

@@ -11,3 +11,7 @@ PROJECT_NEW = (
 )
 COMPARE = "dpgate twin compare --original data --twin twin -d dataset.yaml"
 REPORT = "dpgate twin report --original data --twin twin -d dataset.yaml --out report"
+ENROL = (
+    "dpgate ledger enrol 5b03c62e-b47c-44d4-88bb-cf104222b8b6 "
+    "mB9q0jS3n7lqG0pYt5bKk1c2vXw4rZ8uQe6hDf3aTiM= --confirmed 'd2a8 41f0 ...'"
+)

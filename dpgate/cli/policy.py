@@ -7,7 +7,10 @@ from typing import Annotated, Any
 
 import typer
 
+from domain.model import parse
+from domain.policy import Policy
 from domain.yaml_text import read_yaml, write_yaml
+from dpgate.cli.mandates import Deliveries, say_signed, sign_next
 from dpgate.cli.output import Json, Profile, out, plain, print_json, print_table
 from dpgate.client import connect
 from dpgate.pipeline_folder import read_text
@@ -49,20 +52,31 @@ def policy_set(
         int | None,
         typer.Option(min=1, help="The number of the policy that you changed; else the one in effect now."),
     ] = None,
+    deliveries: Deliveries = None,
     as_json: Json = False,
     profile: Profile = "default",
 ) -> None:
-    """Bring another policy into effect. Jobs on their way keep the one they were submitted under."""
+    """Bring another policy into effect, and sign it if you signed the one before.
+
+    Jobs on their way keep the one they were submitted under; of data that a mandate guards, those that are
+    not charged yet wait.
+    """
+    from dpgate.mandates import Custody
+
     policy = load_policy(file)
     with connect(profile=profile) as client:
         expected = number or client.policies.show(name)["number"]
         found = client.policies.change(name, policy, number=expected, reason=reason)
+    before = Custody.own(profile).newest(name)
+    signed = before and sign_next(before, parse(Policy, policy), deliveries=deliveries, profile=profile)
     if as_json:
         print_json(found)
-    else:
-        changed = ", ".join(found["changed"])
-        out.print(f"[bold]{plain(name)}[/]: policy number {found['number']} is in effect")
-        out.print(f"  changed: {plain(changed)}")
+        return
+    changed = ", ".join(found["changed"])
+    out.print(f"[bold]{plain(name)}[/]: policy number {found['number']} is in effect")
+    out.print(f"  changed: {plain(changed)}")
+    if signed:
+        say_signed(*signed)
 
 
 def policy_simulate(name: Name, file: File, as_json: Json = False, profile: Profile = "default") -> None:

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -26,6 +26,9 @@ from dpgate.embedded.home import default_home
 from dpgate.errors import DpgateError, NotFinished
 from dpgate.models import Dataset
 from dpgate.pipeline_folder import load_yaml
+
+if TYPE_CHECKING:
+    from dpgate.mandates import Custody
 
 MAX_PUBLIC_BYTES = 8 * 1024**2
 _MOST_QUESTIONS = 20
@@ -75,7 +78,8 @@ def dataset_add(
     """Check, deliver to the worker zone, and register a data set. The data never pass the gateway."""
     where = deliveries or default_home().deliveries
     with connect(profile=profile) as client, _copying(shown=not as_json) as step:
-        found = add_source(client, data, declaration, deliveries=where, resumed=resume, step=step)
+        own = _custody(profile)
+        found = add_source(client, data, declaration, deliveries=where, own=own, resumed=resume, step=step)
         ruled = client.policies.history(found.name)[0]
     if as_json:
         print_json(found.raw)
@@ -128,12 +132,22 @@ def deliver(data: str, declaration: Path, *, deliveries: Path, resumed: str | No
 
 
 def add_source(
-    client: Client, data: str, declaration: Path, *, deliveries: Path, resumed: str | None, step: Progress
+    client: Client,
+    data: str,
+    declaration: Path,
+    *,
+    deliveries: Path,
+    resumed: str | None,
+    step: Progress,
+    own: Custody | None = None,
 ) -> Dataset:
-    """The steps of `dataset add`: check (a folder before it is copied), copy, register, wait for the end."""
+    """The steps of `dataset add`: check (a folder before it is copied), copy, register, wait for the end. A
+    key of one's own is enrolled with the delivery, and signs the mandate."""
     if _is_folder(data):
         declared = load_declaration(declaration, Path(data))
-        return add_dataset(client, Path(data), declared, deliveries=deliveries, resumed=resumed, step=step)
+        return add_dataset(
+            client, Path(data), declared, deliveries=deliveries, resumed=resumed, step=step, own=own
+        )
     from dpgate.delivery.copying import delivery_for
 
     name = str(load_yaml(declaration).get("name"))
@@ -142,7 +156,7 @@ def add_source(
         copy_source(data, declaration, folder, step)
         declared = load_declaration(declaration, folder)
         check_locally(folder, declared)
-        return _registered(client, declared, folder)
+        return _registered(client, declared, folder, own)
 
 
 def add_dataset(
@@ -153,6 +167,7 @@ def add_dataset(
     deliveries: Path,
     resumed: str | None = None,
     step: Progress = lambda _done, _total: None,
+    own: Custody | None = None,
 ) -> Dataset:
     """The same steps for a folder whose declaration is read."""
     from dpgate.delivery.copying import copy, delivery_for
@@ -166,7 +181,7 @@ def add_dataset(
         there = rooted(source, declared.privacy_unit.table, declared.excludes)
         copy(there, folder, dataset=declared.name, progress=step)
     try:
-        return _registered(client, declared, folder)
+        return _registered(client, declared, folder, own)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
@@ -226,10 +241,18 @@ def _content_of(file: dict[str, Any], data: Path) -> dict[str, str]:
         return {"content_base64": base64.b64encode(content).decode()}
 
 
-def _registered(client: Client, declared: Declaration, folder: Path) -> Dataset:
-    """The registration of a whole delivery once its import has ended."""
+def _custody(profile: str) -> Custody:
+    from dpgate.mandates import Custody
+
+    return Custody.own(profile)
+
+
+def _registered(client: Client, declared: Declaration, folder: Path, own: Custody | None) -> Dataset:
+    """The registration of a whole delivery once its import has ended, and the mandate for it."""
     from dpgate.delivery.copying import finish, unfinish
 
+    if own is not None:
+        own.enrol_with(folder)
     journal = finish(folder)
     try:
         registered = client.register(declared.model_dump(mode="json"), delivery=folder.name)
@@ -243,6 +266,9 @@ def _registered(client: Client, declared: Declaration, folder: Path) -> Dataset:
             raise NotFinished(f"the import of {registered.name} goes on; look again with: dpgate datasets")
         time.sleep(0.2)
         registered = client.registration(registered.name)
+    if own is not None and registered.state == "READY":
+        signed = own.first_for(declared, version=registered.version, delivery=folder.name)
+        own.deliver(signed, folder.parent)
     return registered
 
 

@@ -1,6 +1,7 @@
 """Somebody who has the database account of the gateway, on a real worker zone.
 
-Each attack that the zone's ledger stops is also made on a zone whose ledger was taken away: there it works.
+An attack that mandates stop is also made on data that none guards, and one that the zone's ledger stops on a
+zone whose ledger was taken away: there it works.
 """
 
 from __future__ import annotations
@@ -22,15 +23,18 @@ from gateway_intruder import (
     heights,
     hits,
     put_back,
+    raise_caps,
     refusals,
     remember,
     run_to_the_draw,
+    show_under,
     start_without_charge,
 )
-from zones import Bench, open_bench, submit
+from zones import Bench, given_heights, open_bench, submit
 
 from domain.job import Reason
 from domain.states import JobState
+from dpgate.mandates import Custody
 from store import audit, policies
 from store.tables import run_outputs
 
@@ -41,7 +45,8 @@ def bench(sqlite_url: str, tmp_path: Path) -> Iterator[Bench]:
         yield it
 
 
-def test_heights_come_out_and_the_trail_is_intact(bench: Bench, tmp_path: Path) -> None:
+def test_heights_of_unguarded_people_come_out_and_the_trail_is_intact(bench: Bench, tmp_path: Path) -> None:
+    """What a mandate is for: nobody has signed for these data, so the worker believes the rows."""
     given_guarded(bench)
     before = remember(bench, tmp_path)
     allow_everything(bench)
@@ -55,6 +60,42 @@ def test_heights_come_out_and_the_trail_is_intact(bench: Bench, tmp_path: Path) 
         edition = policies.in_effect(connection, "heights")
     assert edition is not None
     assert (edition.number, edition.policy.max_epsilon_per_job) == (1, DECLARED)
+
+
+def test_a_policy_and_a_cap_that_nobody_signed_give_nothing(bench: Bench, tmp_path: Path) -> None:
+    given_guarded(bench, Custody(tmp_path / "custody"))
+    before = remember(bench, tmp_path)
+    allow_everything(bench)
+    job_id = ask(bench, epsilon=WANTED)
+    bench.drive()
+    job = bench.job(job_id)
+    assert (job.state, job.reason) == (JobState.QUEUED, Reason.MANDATE_DIFFERS)
+    put_back(bench, before)
+    assert refusals(bench) == [f"{job_id} MANDATE_DIFFERS"]
+
+
+def test_a_cap_that_nobody_signed_is_not_spent(bench: Bench, tmp_path: Path) -> None:
+    """Under the policy that was signed, with an account that was raised."""
+    given_guarded(bench, Custody(tmp_path / "custody"))
+    first = ask(bench, epsilon=DECLARED)
+    bench.drive()
+    assert bench.job(first).state is JobState.RELEASED
+    raise_caps(bench)
+    second = submit(bench, epsilon="0.001")
+    bench.drive()
+    job = bench.job(second)
+    assert (job.state, job.reason) == (JobState.QUEUED, Reason.MANDATE_DIFFERS)
+
+
+def test_guarded_data_under_another_name_give_nothing(bench: Bench, tmp_path: Path) -> None:
+    """A data set of the intruder's own making, which holds the snapshot of one that is guarded."""
+    guarded = given_guarded(bench, Custody(tmp_path / "custody"))
+    own = given_heights(bench, {"one": 170.0}, name="mine", new_people=True, nominal_size=12)
+    show_under(bench, own.id, snapshot=str(guarded.snapshot))
+    job_id = submit(bench, dataset="mine", epsilon="1")
+    bench.drive()
+    job = bench.job(job_id)
+    assert (job.state, job.reason) == (JobState.QUEUED, Reason.MANDATE_MISSING)
 
 
 @pytest.mark.parametrize("remembers", [False, True], ids=["without a ledger", "with it"])

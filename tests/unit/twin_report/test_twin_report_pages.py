@@ -32,7 +32,8 @@ from dpgate.twin_report.parts import Document, NumberTable, Origin, Section, Tex
 from dpgate.twin_report.price import Price, read_release
 from dpgate.twin_report.private import Wishes
 from dpgate.twin_report.reading import read_counts
-from worker.certificate import public_key_pem, sign
+from store.envelopes import sign
+from worker.certificate import public_key_pem
 
 ROWS = 120
 KEY = Ed25519PrivateKey.from_private_bytes(bytes(range(32)))

@@ -26,8 +26,9 @@ from domain.states import JobState
 from domain.surroundings import Backend, Surroundings
 from dpgate.verification import check_release
 from privacy.cost import Currency
+from store.envelopes import sign
 from store.ledger import Standing
-from worker.certificate import certify, public_key_pem, sign
+from worker.certificate import certify, public_key_pem
 from worker.collect import pack
 from worker.drawing import draw_pipeline
 from worker.runs_premise import RunsOnRecord, runs_premise

@@ -1,0 +1,136 @@
+"""A rights holder's own side of mandates: the key that the platform never has, and what was signed with it.
+
+They lie beside the logins, in a folder for its owner alone. Whoever copies it can sign in their place;
+whoever loses it can sign no more, and has an operator enrol a new key (`dpgate ledger enrol`).
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from domain.dataset import Declaration
+from domain.mandate import SUFFIX, CustodyKey, Mandate, declaration_digest, mandate_in
+from domain.model import canonical
+from domain.policy import Policy
+from dpgate.credentials import DEFAULT, credentials_file
+from dpgate.errors import DpgateError
+from store.envelopes import sign
+from worker.mandates import key_file
+
+DAYS = 365
+_KEY = "rights-holder.key"
+_DELIVERIES = "deliveries"
+
+
+@dataclass(frozen=True)
+class Custody:
+    """The folder with the key and the newest mandate of each data set."""
+
+    folder: Path
+
+    @classmethod
+    def own(cls, profile: str = DEFAULT) -> Custody:
+        """Of this user, for the platform that a login is kept for."""
+        return cls(credentials_file().parent / "custody" / profile)
+
+    @property
+    def public(self) -> str:
+        """Raw, in base64; the first look makes the key."""
+        return base64.b64encode(self._private().public_key().public_bytes_raw()).decode()
+
+    def enrol_with(self, folder: Path) -> None:
+        """Put the public half beside a delivery: from its import on, its data are used under mandates."""
+        _write(key_file(folder), canonical(CustodyKey(key=self.public).model_dump(mode="json")))
+
+    def newest(self, dataset: str) -> Mandate | None:
+        """What was signed last for a data set's name."""
+        path = self.folder / f"{dataset}.json"
+        if not path.exists():
+            return None
+        try:
+            return mandate_in(json.loads(path.read_bytes()))
+        except (ValueError, KeyError, TypeError):
+            raise DpgateError(f"{path} holds no mandate any more; restore it from a copy") from None
+
+    def first_for(
+        self, declared: Declaration, *, version: int, delivery: str, days: int = DAYS
+    ) -> dict[str, Any]:
+        """Sign what a declaration allows, for the version that was made of a delivery."""
+        before = self.newest(declared.name)
+        cohort = declared.cohort or (before.cohort if before else declared.name)
+        return self._sign(
+            before,
+            dataset=declared.name,
+            version=version,
+            delivery=delivery,
+            declaration=declaration_digest(declared),
+            policy=declared.policy,
+            caps=declared.caps,
+            cohort=cohort,
+            days=days,
+        )
+
+    def next_for(self, before: Mandate, *, policy: Policy, days: int = DAYS) -> dict[str, Any]:
+        """Sign another policy, or the same for longer, for what the newest mandate is about."""
+        kept = ("dataset", "version", "delivery", "declaration", "caps", "cohort")
+        return self._sign(before, policy=policy, days=days, **{name: getattr(before, name) for name in kept})
+
+    @property
+    def deliveries(self) -> Path | None:
+        """Where the newest one was delivered to."""
+        path = self.folder / _DELIVERIES
+        return Path(path.read_text(encoding="utf-8")) if path.exists() else None
+
+    def deliver(self, envelope: dict[str, Any], deliveries: Path) -> Path:
+        """Into the worker zone's deliveries folder; beside the key where there is none: bring it there."""
+        mandate = mandate_in(envelope)
+        place = deliveries if deliveries.is_dir() else self.folder
+        if place == deliveries:
+            _write(self.folder / _DELIVERIES, str(deliveries.absolute()).encode())
+        path = place / f"{mandate.dataset}.{mandate.sequence}{SUFFIX}"
+        _write(path, canonical(envelope))
+        return path
+
+    def _sign(self, before: Mandate | None, *, days: int, **fields: Any) -> dict[str, Any]:
+        mandate = Mandate(
+            sequence=before.sequence + 1 if before else 1,
+            previous=before.digest if before else None,
+            not_after=datetime.now(UTC).replace(microsecond=0) + timedelta(days=days),
+            **fields,
+        )
+        envelope = sign(mandate.as_statement(), key=self._private())
+        _write(self.folder / f"{mandate.dataset}.json", canonical(envelope))
+        return envelope
+
+    def _private(self) -> Ed25519PrivateKey:
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path = self.folder / _KEY
+        try:
+            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        except FileExistsError:
+            return Ed25519PrivateKey.from_private_bytes(base64.b64decode(path.read_bytes()))
+        key = Ed25519PrivateKey.generate()
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(base64.b64encode(key.private_bytes_raw()))
+            file.flush()
+            os.fsync(file.fileno())
+        return key
+
+
+def _write(path: Path, content: bytes) -> None:
+    """A new file in place of the old one, for its owner alone: nobody reads half of it."""
+    new = path.with_name(f".{path.name}.new")
+    new.unlink(missing_ok=True)
+    with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    new.rename(path)

@@ -1,0 +1,196 @@
+"""Data that a mandate guards: what the worker waits for, and what it takes from the deliveries folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from gateway_intruder import given_guarded, raise_caps
+from zones import Bench, cancel, given_heights, submit
+
+from domain.dataset import Dataset
+from domain.job import Reason
+from domain.policy import Policy
+from domain.states import JobState
+from dpgate.cli.app import run
+from dpgate.mandates import Custody
+from store import datasets, policies
+from store.envelopes import fingerprint
+from store.tables import accounts, ledger_entries
+from store.zone_ledger import Kind
+from worker.mandates import key_file
+
+YEAR_S = 366 * 86_400
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Custody:
+    return Custody(tmp_path / "custody")
+
+
+@pytest.fixture
+def bench(sqlite_bench: Bench) -> Bench:
+    return sqlite_bench
+
+
+def waits(bench: Bench, job_id: str, reason: Reason) -> None:
+    """Where it is, with the reason, and nothing is charged."""
+    bench.drive()
+    job = bench.job(job_id)
+    assert (job.state, job.reason) == (JobState.QUEUED, reason)
+    assert not [e for e in bench.rows(ledger_entries) if (e["job_id"], e["action"]) == (job_id, "charge")]
+
+
+def goes_on(bench: Bench, job_id: str) -> None:
+    bench.sent.run_job(job_id)  # as the sweep does
+    bench.drive()
+    assert bench.job(job_id).state is JobState.RELEASED
+
+
+def sign(bench: Bench, own: Custody, policy: Policy | None = None) -> dict[str, Any]:
+    before = own.newest("heights")
+    assert before is not None
+    signed = own.next_for(before, policy=policy or before.policy)
+    own.deliver(signed, bench.zone.settings.deliveries_folder)
+    return signed
+
+
+def in_force(bench: Bench) -> list[str]:
+    with bench.zone.ledger.reading() as page:
+        return [entry.subject.rpartition(" ")[2] for entry in page.having(Kind.MANDATE)]
+
+
+def test_nothing_is_charged_before_somebody_signed(bench: Bench, own: Custody) -> None:
+    dataset = given_guarded(bench, own)
+    for path in bench.zone.settings.deliveries_folder.glob("*.mandate"):
+        path.rename(own.folder / path.name)
+    job_id = submit(bench, epsilon="1")
+    waits(bench, job_id, Reason.MANDATE_MISSING)
+    own.deliver(sign(bench, own), bench.zone.settings.deliveries_folder)
+    goes_on(bench, job_id)
+    assert not key_file(bench.zone.settings.deliveries_folder / delivery_of(bench, dataset)).exists()
+
+
+def test_a_mandate_ends(bench: Bench, own: Custody) -> None:
+    given_guarded(bench, own)
+    bench.clock.forward(YEAR_S)
+    job_id = submit(bench, epsilon="1")
+    waits(bench, job_id, Reason.MANDATE_EXPIRED)
+    mandate = own.newest("heights")
+    assert mandate is not None
+    own.deliver(own.next_for(mandate, policy=mandate.policy, days=800), bench.zone.settings.deliveries_folder)
+    goes_on(bench, job_id)
+
+
+def test_a_draw_waits_when_the_mandate_has_ended(bench: Bench, own: Custody) -> None:
+    given_guarded(bench, own)
+    job_id = submit(bench, epsilon="1")
+    while bench.sent.queue[0][0] != "publish":
+        bench.deliver(bench.sent.queue.popleft())
+    message = bench.sent.queue.popleft()
+    bench.clock.forward(YEAR_S)
+    bench.deliver(message)
+    job = bench.job(job_id)
+    assert (job.state, job.reason) == (JobState.RUNNING, Reason.MANDATE_EXPIRED)
+    mandate = own.newest("heights")
+    assert mandate is not None
+    own.deliver(own.next_for(mandate, policy=mandate.policy, days=800), bench.zone.settings.deliveries_folder)
+    bench.deliver(message)
+    assert bench.job(job_id).state is JobState.RELEASED
+
+
+def test_another_policy_is_another_mandate(bench: Bench, own: Custody) -> None:
+    dataset = given_guarded(bench, own)
+    policy = changed(bench, dataset, min_block_size=3, max_wall_seconds=59)
+    job_id = submit(bench, epsilon="1")
+    waits(bench, job_id, Reason.MANDATE_DIFFERS)
+    sign(bench, own, policy)
+    goes_on(bench, job_id)
+
+
+def test_a_number_never_goes_back(bench: Bench, own: Custody) -> None:
+    """Whoever has an older envelope, signed as it should be, cannot bring its policy back."""
+    dataset = given_guarded(bench, own)
+    (first,) = bench.zone.settings.deliveries_folder.glob("heights.1.mandate")
+    kept = first.read_bytes()
+    sign(bench, own, changed(bench, dataset, max_wall_seconds=59))
+    job_id = submit(bench, epsilon="1", wall_s=59)
+    goes_on(bench, job_id)
+    assert in_force(bench) == ["1", "2"]
+    first.write_bytes(kept)
+    raise_caps(bench)
+    second = submit(bench, epsilon="0.001")
+    waits(bench, second, Reason.MANDATE_DIFFERS)  # the cap that was signed is spent
+    assert in_force(bench) == ["1", "2"]
+
+
+def test_somebody_elses_key_signs_nothing(bench: Bench, own: Custody, tmp_path: Path) -> None:
+    dataset = given_guarded(bench, own)
+    other = Custody(tmp_path / "other")
+    lax = dataset.declaration.model_copy(
+        update={"policy": dataset.declaration.policy.model_copy(update={"max_epsilon_per_job": "1000"})}
+    )
+    forged = other.first_for(lax, version=1, delivery=delivery_of(bench, dataset))
+    bench.zone.settings.deliveries_folder.joinpath("heights.1.mandate").unlink()
+    other.deliver(forged, bench.zone.settings.deliveries_folder)
+    job_id = submit(bench, epsilon="1")
+    waits(bench, job_id, Reason.MANDATE_MISSING)
+    assert in_force(bench) == []
+
+
+def test_a_held_job_keeps_nobody_elses_from_going(bench: Bench, own: Custody) -> None:
+    given_guarded(bench, own)
+    bench.clock.forward(YEAR_S)
+    held = submit(bench, epsilon="1")
+    given_heights(bench, {"one": 170.0}, name="open", new_people=True, nominal_size=12)
+    free = submit(bench, dataset="open", epsilon="1")
+    bench.drive()
+    assert [bench.job(each).state for each in (held, free)] == [JobState.QUEUED, JobState.RELEASED]
+    cancel(bench, held)
+    assert all(row["reserved"] == 0 for row in bench.rows(accounts))
+
+
+def test_a_zone_may_ask_for_a_mandate_of_all_data(bench: Bench) -> None:
+    given_heights(bench)
+    strict = bench.another(slot=0, mandates="required")
+    job_id = submit(strict, epsilon="1")
+    waits(strict, job_id, Reason.MANDATE_MISSING)
+    strict.close()
+
+
+def test_a_lost_key_is_replaced_by_two_people(
+    bench: Bench, own: Custody, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    dataset = given_guarded(bench, own)
+    new, delivery = Custody(tmp_path / "new"), delivery_of(bench, dataset)
+    asked = ["ledger", "enrol", delivery, new.public, "--zone-folder", str(bench.zone.settings.zone_folder)]
+    assert run([*asked, "--confirmed", fingerprint(own.public)]) != 0
+    assert "not the key's fingerprint" in " ".join(capsys.readouterr().err.split())
+    assert run([*asked, "--confirmed", fingerprint(new.public)]) == 0
+    job_id = submit(bench, epsilon="1")
+    waits(bench, job_id, Reason.MANDATE_MISSING)  # what the old key signed counts no more
+    signed = new.first_for(dataset.declaration, version=1, delivery=delivery)
+    new.deliver(signed, bench.zone.settings.deliveries_folder)
+    goes_on(bench, job_id)
+
+
+def delivery_of(bench: Bench, dataset: Dataset) -> str:
+    with bench.database.reading() as connection:
+        return datasets.delivery_of(connection, dataset.id)
+
+
+def changed(bench: Bench, dataset: Dataset, **fields: Any) -> Policy:
+    """Another policy, by its rights holder or by somebody in their name."""
+    policy = dataset.declaration.policy.model_copy(update=fields)
+    with bench.database.transaction() as connection:
+        policies.change(
+            connection,
+            dataset=dataset,
+            policy=policy,
+            expected=1,
+            by="holder",
+            reason="so",
+            now=bench.clock(),
+        )
+    return policy

@@ -1,0 +1,194 @@
+"""Mandates in the worker zone: whose key counts for which data, which mandate is in force, what it allows.
+
+Both come through the deliveries folder, from whoever delivers. The gateway has no hand in it: what its rows
+say of a policy, a cap or a declaration holds for guarded data as far as a mandate says the same.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import logging
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from domain.admission import check_policy
+from domain.dataset import Dataset
+from domain.errors import RequestError
+from domain.job import Job, Reason
+from domain.mandate import SUFFIX, CustodyKey, Mandate, declaration_digest, mandate_in
+from domain.model import parse
+from store.envelopes import is_signed
+from store.zone_ledger import Entry, Kind, Page
+from worker.zone import WorkerZone
+
+log = logging.getLogger(__name__)
+KEY_SUFFIX = ".custody"
+_MOST_BYTES = 2**20
+
+
+@dataclass(frozen=True)
+class Guard:
+    """A delivery's key and the newest mandate that it signed for the data set's name."""
+
+    delivery: str
+    declaration: str
+    key: str
+    mandate: Mandate | None
+
+
+def key_file(folder: Path) -> Path:
+    """Beside the delivery, as the key of a profile is."""
+    return folder.with_name(folder.name + KEY_SUFFIX)
+
+
+def delivered_key(folder: Path) -> str | None:
+    """The key that came with a delivery, if one did. Raises InvalidRequest for a file that is none."""
+    found = _read(key_file(folder))
+    return None if found is None else parse(CustodyKey, found).key
+
+
+def enrol(zone: WorkerZone, dataset: Dataset, *, delivery: str, snapshot: str, key: str) -> None:
+    """At the import: from now on these data are used under mandates of this key alone."""
+    with zone.ledger.writing() as page:
+        add_key(page, delivery=delivery, snapshot=snapshot, declaration=_declared(dataset), key=key)
+
+
+def add_key(page: Page, *, delivery: str, snapshot: str, declaration: str, key: str) -> bool:
+    """The newest key of a delivery counts. False when it is known."""
+    body = {"delivery": delivery, "snapshot": snapshot, "declaration": declaration, "key": key}
+    return page.add(Kind.ENROLLED, f"{delivery} {key_id(key)}", body)
+
+
+def take_in(zone: WorkerZone, name: str) -> None:
+    """Mandates for this data set that lie in the deliveries folder, in their order. One that no enrolled key
+    signed, or whose number is not above the newest, changes nothing."""
+    for path in sorted(zone.settings.deliveries_folder.glob(f"{name}.*{SUFFIX}"), key=_sequence):
+        with zone.ledger.writing() as page:
+            if _accept(page, _read(path)):
+                log.info("mandate %s: in force", path.name)
+            else:
+                log.error("mandate %s: not signed by the key of its delivery, or not a newer one", path.name)
+        path.unlink(missing_ok=True)
+
+
+def why_not_allowed(
+    zone: WorkerZone, page: Page, job: Job, dataset: Dataset, *, spent: Mapping[str, int]
+) -> Reason | None:
+    """Whether a mandate in force allows the charge; `spent` is of the cohort, the job's cost included."""
+    found = guards(page, dataset)
+    if not found:
+        return Reason.MANDATE_MISSING if zone.settings.mandates == "required" else None
+    refusals = [_of_one(guard, job, dataset, spent=spent, now=zone.now()) for guard in found]
+    return None if None in refusals else refusals[-1]
+
+
+def why_not_released(zone: WorkerZone, page: Page, dataset: Dataset) -> Reason | None:
+    """Before a draw: what was charged under a mandate waits when none is in force any more."""
+    found = [guard.mandate for guard in guards(page, dataset)]
+    if not found or any(mandate and not mandate.is_over(zone.now()) for mandate in found):
+        return None
+    return Reason.MANDATE_EXPIRED if any(found) else Reason.MANDATE_MISSING
+
+
+def guards(page: Page, dataset: Dataset) -> list[Guard]:
+    """Whose mandates count for the data of this version, whatever its name is."""
+    newest = {entry.body["delivery"]: entry for entry in page.having(Kind.ENROLLED)}
+    return [
+        _guard(page, entry, dataset.name)
+        for entry in newest.values()
+        if entry.body["snapshot"] == dataset.snapshot
+    ]
+
+
+def key_id(key: str) -> str:
+    return hashlib.sha256(base64.b64decode(key)).hexdigest()
+
+
+def _guard(page: Page, entry: Entry, name: str) -> Guard:
+    newest = _newest(page, key_id(entry.body["key"]), name)
+    return Guard(entry.body["delivery"], entry.body["declaration"], entry.body["key"], newest)
+
+
+def _of_one(
+    guard: Guard, job: Job, dataset: Dataset, *, spent: Mapping[str, int], now: datetime
+) -> Reason | None:
+    mandate = guard.mandate
+    if mandate is None:
+        return Reason.MANDATE_MISSING
+    if mandate.is_over(now):
+        return Reason.MANDATE_EXPIRED
+    declared = dataset.declaration
+    currencies = [currency for currency, _ in job.request.cost(declared)]
+    same = (
+        mandate.delivery == guard.delivery
+        and mandate.version == dataset.version
+        and mandate.cohort == dataset.cohort
+        and mandate.declaration == guard.declaration == _declared(dataset)
+        and mandate.policy == declared.policy
+        and all(mandate.caps.get(currency, 0) >= spent[currency] for currency in currencies)
+    )
+    return None if same and _is_admitted(job, dataset) else Reason.MANDATE_DIFFERS
+
+
+def _is_admitted(job: Job, dataset: Dataset) -> bool:
+    try:
+        check_policy(job.request, dataset)
+    except RequestError:
+        return False
+    return True
+
+
+def _declared(dataset: Dataset) -> str:
+    return declaration_digest(dataset.declaration)
+
+
+def _newest(page: Page, signer: str, name: str) -> Mandate | None:
+    found = [entry for entry in page.having(Kind.MANDATE) if entry.subject.startswith(f"{signer} {name} ")]
+    return mandate_in(found[-1].body) if found else None
+
+
+def _accept(page: Page, envelope: dict[str, Any] | None) -> bool:
+    try:
+        mandate = mandate_in(envelope or {})
+    except (ValueError, KeyError, TypeError):
+        return False
+    keys = [
+        entry.body["key"]
+        for entry in page.having(Kind.ENROLLED)
+        if entry.body["delivery"] == mandate.delivery
+    ]
+    if envelope is None or not keys or not is_signed(envelope, by=keys[-1]):
+        return False
+    signer = key_id(keys[-1])
+    newest = _newest(page, signer, mandate.dataset)
+    if newest is not None and (mandate.sequence <= newest.sequence or mandate.previous is None):
+        return False
+    return page.add(Kind.MANDATE, f"{signer} {mandate.dataset} {mandate.sequence}", envelope)
+
+
+def _sequence(path: Path) -> int:
+    number = path.name.removesuffix(SUFFIX).rpartition(".")[2]
+    return int(number) if number.isascii() and number.isdigit() else 0
+
+
+def _read(path: Path) -> dict[str, Any] | None:
+    """A JSON object in a plain file; None where there is no file, and an empty one for anything else."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return None
+    except OSError:
+        return {}
+    with os.fdopen(descriptor, "rb") as file:
+        content = file.read(_MOST_BYTES)
+    try:
+        found = json.loads(content)
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
