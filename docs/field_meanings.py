@@ -93,8 +93,11 @@ PIPELINE: dict[str, dict[str, str]] = {
         "epsilon": "What the job spends, over all its values. At most six decimals.",
         "block_size": "People per block, as planned from the nominal size.",
         "repeats": "Partitions into blocks. More even out the luck of the draw; the noise stays the same.",
-        "aggregator": "Of the blocks' outputs. `auto` takes the median where enough blocks allow it.",
-        "spread_ratio": "For `auto`: the declared range over the spread of a block's output, from the twin.",
+        "aggregator": "Of the blocks' outputs. `two_step` narrows wide bounds first. `auto` takes what varies "
+        "least by the ratio: a mean, a median where enough blocks allow it, or a mean in two steps.",
+        "spread_ratio": "For `auto` and `two_step`: the declared range over the spread of a block's output, "
+        "from the twin.",
+        "spread_ratios": "In its place, by the name of an output: one for each.",
         "noise": "`laplace`: each mean by itself. `joint`: one draw for all means. `gaussian`: with a delta. "
         "`auto`: the narrowest, Gaussian where a delta is given.",
         "delta": "For `gaussian` or `auto`. At most a tenth of one in the nominal size. `auto` may find "
