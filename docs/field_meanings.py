@@ -93,8 +93,8 @@ PIPELINE: dict[str, dict[str, str]] = {
         "epsilon": "What the job spends, over all its values. At most six decimals.",
         "block_size": "People per block, as planned from the nominal size.",
         "repeats": "Partitions into blocks. More even out the luck of the draw; the noise stays the same.",
-        "aggregator": "Of the blocks' outputs. `two_step` narrows wide bounds first. `auto` takes what varies "
-        "least by the ratio: a mean, a median where enough blocks allow it, or a mean in two steps.",
+        "aggregator": "Of the blocks' outputs. `two_step` narrows wide bounds first. `auto` takes what "
+        "varies least by the ratio: a mean, a median where enough blocks allow it, or a mean in two steps.",
         "spread_ratio": "For `auto` and `two_step`: the declared range over the spread of a block's output, "
         "from the twin.",
         "spread_ratios": "In its place, by the name of an output: one for each.",
