@@ -95,6 +95,9 @@ PIPELINE: dict[str, dict[str, str]] = {
         "repeats": "Partitions into blocks. More even out the luck of the draw; the noise stays the same.",
         "aggregator": "Of the blocks' outputs. `two_step` narrows wide bounds first. `auto` takes what "
         "varies least by the ratio: a mean, a median where enough blocks allow it, or a mean in two steps.",
+        "clip_norm": "For Gaussian noise: the largest norm of a block's vector of values, each measured from "
+        "the middle of its bounds in half-ranges; longer vectors are shortened to it. The root of the number "
+        "of values clips nothing.",
         "spread_ratio": "For `auto` and `two_step`: the declared range over the spread of a block's output, "
         "from the twin.",
         "spread_ratios": "In its place, by the name of an output: one for each.",

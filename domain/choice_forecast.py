@@ -36,7 +36,7 @@ NOT_KNOWN = (
     f"{MOST_FORECAST} outputs, and anew when it runs again."
 )
 # what a rehearsal replays: one partition, equal shares of the loss, nothing but the values
-_LEFT_OUT = ("repeats", "weights", "count_failures", "interval")
+_LEFT_OUT = ("repeats", "weights", "count_failures", "interval", "clip_norm")
 
 
 class NoForecast(ValueError):

@@ -57,6 +57,7 @@ class SampleAggregateRequest(Model):
     weights: dict[ValueName, Annotated[Whole, Field(ge=1, le=MAX_WEIGHT)]] = Field(default_factory=dict)
     count_failures: bool = False
     interval: Literal["noise", "sampling"] = "noise"
+    clip_norm: Annotated[Number, Field(ge=0.001, le=20)] | None = None
 
     @model_validator(mode="after")
     def _choices_fit(self) -> SampleAggregateRequest:
@@ -84,6 +85,10 @@ class SampleAggregateRequest(Model):
             raise ValueError("noise gaussian goes with aggregator clipped_mean only")
         if self.noise == "joint" and self.aggregator == "median":
             raise ValueError("noise joint is for means; choose aggregator clipped_mean, or leave noise out")
+        if self.clip_norm is not None and self.delta is None:
+            raise ValueError(
+                "clip_norm goes with noise gaussian or auto and a delta; add one, or leave it out"
+            )
 
     @property
     def guarantee(self) -> GuaranteeClass:
@@ -169,6 +174,7 @@ class SampleAggregateRequest(Model):
             interval=self.interval,
             people=nominal_size,
             parts=parts_of(values),
+            clip_norm=None if self.clip_norm is None else Fraction(str(self.clip_norm)),
         )
 
     def _weights_of(self, values: Sequence[OutputValue]) -> tuple[int, ...] | None:

@@ -28,17 +28,20 @@ from privacy.preview import (
     AGGREGATORS,
     Forecast,
     IntervalForecast,
+    KindForecast,
     PacForecast,
     Recommendation,
     StabilityForecast,
     Together,
     TwinAnswers,
+    compare_kinds,
     epsilon_for_error,
     epsilon_for_noise,
     forecast,
     forecast_interval,
     forecast_pac,
     forecast_stability,
+    proposed_norm,
     recommend,
     spread_ratio,
     standard_ladder,
@@ -67,7 +70,9 @@ class BlocksPreview:
 
     `spread_ratios` are the outputs' declared ranges over the spread of blocks of the recommended size;
     `together` is what all values of the recommended choice tell jointly, where that is less than the charge;
-    `costs` are by block size; `noise` and `guarantee` are what its means get.
+    `costs` are by block size; `noise` and `guarantee` are what its means get;
+    `kinds` are the errors of each kind of noise there, where a delta gives a choice, and `proposed_norm` is a
+    clip norm for it.
     """
 
     forecasts: tuple[Forecast, ...]
@@ -80,6 +85,8 @@ class BlocksPreview:
     noise: NoiseKind
     guarantee: GuaranteeClass
     results: Mapping[str, ResultForecast] = field(default_factory=dict)
+    kinds: tuple[KindForecast, ...] = ()
+    proposed_norm: float | None = None
 
 
 @dataclass(frozen=True)
@@ -149,14 +156,18 @@ def preview_blocks(
             noise=chosen.resolved_noise,
             guarantee=chosen.guarantee,
             results=results_of(chosen, manifest, values, twin, nominal=nominal),
+            kinds=compare_kinds(asked, taken.choice, twin=twin, nominal_size=nominal),
+            proposed_norm=proposed_norm(answers, asked.grids) if len(names) > 1 else None,
         )
 
 
 def _intervals(
     chosen: SampleAggregate, twin: TwinAnswers, *, block_size: int, nominal_size: int
 ) -> tuple[IntervalForecast, ...]:
-    """What a sampling interval would cost; nothing beside quantiles, which take none."""
-    if any(part.quantile is not None for part in chosen.parts or ()):
+    """What a sampling interval would cost. Quantiles and blocks that are clipped take none; of many values
+    none is told."""
+    has_quantile = any(part.quantile is not None for part in chosen.parts or ())
+    if has_quantile or chosen.clip_norm is not None or len(chosen.grids) > MAX_OUTPUTS:
         return ()
     return forecast_interval(chosen, twin=twin, block_size=block_size, nominal_size=nominal_size)
 

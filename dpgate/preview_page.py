@@ -18,7 +18,7 @@ from privacy.cost import Currency, exact, format_amount
 from privacy.mean_noise import NoiseKind
 from privacy.mechanism import MAX_OUTPUTS
 from privacy.posterior_bound import percent, posterior_bound
-from privacy.preview import REPLAYS, Choice, Forecast, PacForecast, StabilityForecast
+from privacy.preview import REPLAYS, Choice, Forecast, KindForecast, PacForecast, StabilityForecast
 
 Table = tuple[tuple[str, ...], list[tuple[str, ...]]]
 """Headings and rows."""
@@ -45,6 +45,8 @@ def blocks_document(found: BlocksPreview, names: Sequence[str], *, guarantee: st
         "results": {name: asdict(row) for name, row in found.results.items()},
         "together": asdict(found.together) if found.together else None,
         "wanted": [_wanted_document(row) for row in found.wanted],
+        "kinds": [asdict(row) for row in found.kinds],
+        "proposed_clip_norm": found.proposed_norm,
         "epsilon_needed": format_epsilon(found.wanted[0].noise_alone) if found.wanted else None,
     }
 
@@ -63,6 +65,7 @@ def ladder_table(found: BlocksPreview, names: Sequence[str]) -> Table:
         row
         for row in found.forecasts
         if (row.choice.block_size, row.choice.aggregator) == (taken.block_size, taken.aggregator)
+        and row.output in told_outputs(found)
     ]
     rows.sort(key=lambda row: (row.choice.micro_epsilon, row.output))
     return (
@@ -81,10 +84,31 @@ def ladder_table(found: BlocksPreview, names: Sequence[str]) -> Table:
     )
 
 
+def told_outputs(found: BlocksPreview) -> frozenset[int]:
+    """All of a few. Of more than 20 those of the smallest, the middle and the largest error at the
+    recommended choice: the document has all."""
+    rows = [row for row in found.forecasts if row.choice == found.recommendation.choice]
+    if len(rows) <= MAX_OUTPUTS:
+        return frozenset(row.output for row in rows)
+    ordered = sorted(rows, key=lambda row: row.error.within_95)
+    return frozenset(row.output for row in (ordered[0], ordered[len(ordered) // 2], ordered[-1]))
+
+
+def told_words(found: BlocksPreview) -> list[str]:
+    told, all_of_them = len(told_outputs(found)), len(found.spread_ratios)
+    if told == all_of_them:
+        return []
+    return [
+        f"The tables show, of {all_of_them} values, those of the smallest, the middle and the largest error; "
+        "--json has all."
+    ]
+
+
 def choices_table(found: BlocksPreview, names: Sequence[str]) -> Table:
     """Every block size and aggregator at the recommended epsilon; empty where there was no choice."""
     micro = found.recommendation.choice.micro_epsilon
-    rows = [row for row in found.forecasts if row.choice.micro_epsilon == micro]
+    told = told_outputs(found)
+    rows = [row for row in found.forecasts if row.choice.micro_epsilon == micro and row.output in told]
     headings = (
         "block size",
         "aggregator",
@@ -152,13 +176,44 @@ def sharing_words(count: int, noise: NoiseKind, *, voxels: bool) -> list[str]:
     ]
 
 
+def kinds_words(found: BlocksPreview) -> list[str]:
+    """The error of each kind of noise, which one is taken, and a clip norm to try."""
+    if not found.kinds:
+        return []
+    told = "; ".join(
+        f"{_kind_words(row)} ({row.guarantee}) {row.error:.3g}"
+        + (f", {row.clipped_share:.0%} of the twin's blocks clipped" if row.clip_norm is not None else "")
+        for row in found.kinds
+    )
+    best = min(found.kinds, key=lambda row: row.error)
+    words = [
+        f"Error of all values, 95 times in 100, as a share of their declared ranges: {told}. The smallest is "
+        f"that of {_kind_words(best)}. Taken is {found.noise} noise; --noise changes it."
+    ]
+    norm, most = found.proposed_norm, math.sqrt(len(found.spread_ratios))
+    if found.kinds[-1].clip_norm is None and norm and norm < most:
+        words.append(
+            f"95 % of the twin's blocks have a vector of norm {norm:.3g} or less, in half-ranges from the "
+            f"middle of the bounds, where {most:.3g} is possible: --clip-norm {norm:.3g} would narrow "
+            f"Gaussian noise to {norm / most:.2g} of it."
+        )
+    return words
+
+
+def _kind_words(row: KindForecast) -> str:
+    clip = "" if row.clip_norm is None else f" with clip norm {row.clip_norm:.3g}"
+    return f"{row.noise} noise{clip}"
+
+
 def size_words(found: BlocksPreview, manifest: Manifest, lock: Lock) -> list[str]:
     """What it costs if fewer or more people are in the data than the nominal size says."""
     size, values = found.recommendation.choice.block_size, values_of(manifest, lock.shape)
     pulls = [pull_of_free_slots(size, free=Fraction(percent_free, 100)) for percent_free in SLOTS_FREE]
+    shown = told_outputs(found)
     told = ", ".join(
         f"{value.name} {' / '.join(digits(abs(_middle(value) - number) * float(pull)) for pull in pulls)}"
-        for value, number in zip(values, lock.twin_numbers, strict=True)
+        for index, (value, number) in enumerate(zip(values, lock.twin_numbers, strict=True))
+        if index in shown
     )
     return [
         f"People are dealt into {lock.nominal_size:,} slots, the nominal size. With 5 / 10 / 20 % fewer "
@@ -267,6 +322,7 @@ def _forecast_document(row: Forecast, names: Sequence[str], costs: Mapping[int, 
         "without_noise_95": row.without_noise_95,
         "failed_share": row.failed_share,
         "clamped_share": row.clamped_share,
+        "clipped_share": row.clipped_share,
         "extrapolated_from": row.extrapolated_from,
         "runs": cost.runs,
         "seconds": cost.seconds,

@@ -259,6 +259,10 @@ class _SampleAggregate:
         pairs = list(zip(self.values, self.parameters["aggregators"], strict=True))
         self.epsilon_of_means = sum((e for e, a in pairs if not _is_by_rank(a)), start=Fraction(0))
         self.rho_of_values = self._rho_of_values()
+        asked_norm = chosen.get("clip_norm")
+        is_clipped = asked_norm is not None and self.noise == "gaussian"
+        self.clip_norm = _exact(asked_norm) if is_clipped else None
+        _need(self.clip_norm is None or 0 < self.clip_norm**2 <= len(names), "clip_norm")
 
     def compare(self, found: Recomputed) -> None:
         outputs, aggregators = self.predicate["outputs"], self.parameters["aggregators"]
@@ -269,6 +273,8 @@ class _SampleAggregate:
         found.compare("kind of noise", self.noise in self._possible_noises(), True)
         found.compare("weights", self.parameters["weights"], self.parts)
         found.compare("shares of epsilon", self.parameters["shares"], self._shares())
+        norm = None if self.clip_norm is None else str(self.clip_norm)
+        found.compare("clip norm", self.parameters.get("clip_norm"), norm)
         self._compare_cost(found)
         self._compare_what_is_shown(found)
         if self.noise == "joint":
@@ -325,7 +331,7 @@ class _SampleAggregate:
             scale = moved / self.values[k]
             return scale, Fraction(_laplace_half_width(scale, alpha))
         else:
-            variance = moved**2 / (2 * self.rho_of_values * self.weights[k])
+            variance = self._gaussian_variance(k, moved)
             half = _ceil_root(_NORMAL[alpha] ** 2 * variance)
         return Fraction(_ceil_root(variance * 1024**2), 1024), Fraction(half)
 
@@ -402,6 +408,13 @@ class _SampleAggregate:
         exact, signed = scale * step / self.runs, self.parameters["noise_scales"][k]
         found.compare(f"{output['name']}: exact noise scale", signed, str(exact))
         _compare_noise(output, exact, half * step / self.runs + step / 2, found)
+
+    def _gaussian_variance(self, k: int, moved: int) -> Fraction:
+        """Of a sum that one person moves so far. Vectors clipped to C half-ranges move by 2 C of them."""
+        if self.clip_norm is None:
+            return moved**2 / (2 * self.rho_of_values * self.weights[k])
+        half = self.repeats * -(-moved // self.repeats // 2)
+        return (2 * half * self.clip_norm) ** 2 / (2 * self.rho_of_values)
 
     def _possible_noises(self) -> set[str]:
         """What was asked; auto is whichever is narrowest, and no less private than what was asked."""

@@ -9,7 +9,8 @@ from typing import Literal
 
 from privacy.clipped_mean import gaussian_noise, laplace_noise
 from privacy.joint_noise import JointNoise, joint_noise
-from privacy.noise import Noise
+from privacy.l2_clip import L2Clip
+from privacy.noise import GaussianNoise, Noise
 
 NoiseKind = Literal["laplace", "joint", "gaussian"]
 
@@ -24,12 +25,16 @@ class Means:
     epsilons        each one's share; joint noise spends their sum on all of them at once
     weights         what the shares, and those of rho, are in proportion to
     rho             zCDP that Gaussian noise of all of them may have, None where it is not allowed
+    clip            the ball that Gaussian noise covers, where vectors of all means are clipped to one
+    repeats         how many vectors of a sum one person changes
     """
 
     sensitivities: tuple[int, ...]
     epsilons: tuple[Fraction, ...]
     weights: tuple[int, ...]
     rho: Fraction | None
+    clip: L2Clip | None = None
+    repeats: int = 1
 
 
 def noises_of(means: Means, kind: NoiseKind) -> Sequence[Noise]:
@@ -40,6 +45,11 @@ def noises_of(means: Means, kind: NoiseKind) -> Sequence[Noise]:
         pairs = zip(means.sensitivities, means.epsilons, strict=True)
         return [laplace_noise(sensitivity, epsilon=epsilon) for sensitivity, epsilon in pairs]
     assert means.rho is not None
+    if means.clip is not None:
+        return [
+            GaussianNoise(means.clip.variance(place, repeats=means.repeats, rho=means.rho))
+            for place in range(len(means.sensitivities))
+        ]
     shares = [means.rho * weight / sum(means.weights) for weight in means.weights]
     return [
         gaussian_noise(sensitivity, rho=rho)

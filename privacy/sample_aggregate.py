@@ -79,6 +79,10 @@ class SampleAggregate(SampleParameters):
     a coupled pair of partitions, given which the parts are independent. P(S) <= e^e P'(S) + delta is linear
     in the pair (P, P'), so it stays when both are averaged with the same weights. QED.
 
+    With a `clip_norm` C every run's vector is first drawn back into the ball of `L2Clip`, whose radius is C
+    in half-ranges. A run's vector stays a function of its block alone, and at most one vector of each repeat
+    differs, so all means together are zCDP with the sum of the rho_k by the second theorem of `L2Clip`.
+
     What accounts of rho count (`pico_rho`) holds as well: for a coupled pair it is the sum over independent
     parts, and the Renyi divergence of two mixtures with the same weights is at most the largest of the
     divergences, as it is jointly quasi-convex (van Erven, Harremoes 2014, Theorem 13).
@@ -123,6 +127,8 @@ class SampleAggregate(SampleParameters):
         """
         check_run_outputs(outputs, grids=self.grids, runs=self.plan.runs)
         filled = [self.default(run) if output is None else output for run, output in enumerate(outputs)]
+        if self.clip is not None:
+            filled = [self.clip.clip(vector) for vector in filled]
         drawn = self._draw_for_means(keystream=keystream)
         released = [
             self._release_output(index, column, drawn[index], keystream=keystream)

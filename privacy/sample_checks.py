@@ -32,6 +32,7 @@ def check_asked(chosen: SampleParameters) -> None:
     _check_delta(chosen)
     _check_weights(chosen)
     _check_parts(chosen)
+    _check_clip(chosen)
 
 
 def check_resolved(chosen: SampleParameters) -> None:
@@ -126,6 +127,26 @@ def _check_parts(chosen: SampleParameters) -> None:
         raise ValueError("a quantile is drawn by ranks and has no use for a delta; leave the delta out.")
     if chosen.interval == "sampling":
         raise ValueError('interval "sampling" is for means and medians; leave it out beside a quantile.')
+
+
+def _check_clip(chosen: SampleParameters) -> None:
+    if chosen.clip_norm is None:
+        return
+    if chosen.aggregator != "clipped_mean":
+        raise ValueError('clip_norm is for vectors of means; choose aggregator "clipped_mean".')
+    if chosen.atto_delta is None:
+        raise ValueError("clip_norm goes with gaussian noise, which needs a delta; add one, or leave it out.")
+    if chosen.weights is not None and len(set(chosen.weights)) > 1:
+        raise ValueError(
+            "clip_norm measures every output in its own half-range; leave weights out, or widen the bounds "
+            "of outputs that may be noisier."
+        )
+    if chosen.parts is not None:
+        raise ValueError("clip_norm is for vectors; leave it out beside numbers over people.")
+    if chosen.interval == "sampling":
+        raise ValueError(
+            "a sampling interval is of blocks before they are clipped; leave clip_norm or interval out."
+        )
 
 
 def _is_int(value: object) -> bool:

@@ -18,6 +18,7 @@ from privacy.cost import PICO, Cost, Currency, format_amount
 from privacy.epsilon_shares import EpsilonShares, divide
 from privacy.grid import OutputGrid
 from privacy.joint_noise import JointNoise
+from privacy.l2_clip import L2Clip
 from privacy.loss import MICRO, GuaranteeClass, check_micro_epsilon
 from privacy.mean_noise import Means, NoiseKind, joint_of, narrowest, noises_of
 from privacy.mechanism import MAX_OUTPUTS
@@ -50,6 +51,8 @@ class SampleParameters:
                     Joint noise has no use for them among means: see `mean_noise`
     count_failures  whether to release how many runs failed, for 5% of epsilon
     interval        "sampling" adds an interval for the population, for 30% of every output's epsilon
+    clip_norm       C of `L2Clip`, in half-ranges: with Gaussian noise every block's vector is clipped to it,
+                    and noise covers no more than that; from 0.001 to the root of the number of outputs
     people          C, the PUBLIC nominal size: the slots into which people are dealt; one a block if left out
     parts           what single outputs are beside their grid: a quantile, a mean whatever the aggregator
     """
@@ -70,6 +73,7 @@ class SampleParameters:
     interval: Literal["noise", "sampling"] = "noise"
     people: int | None = None
     parts: tuple[Part, ...] | None = None
+    clip_norm: Fraction | int | None = None
 
     def __post_init__(self) -> None:
         check_asked(self)
@@ -148,6 +152,8 @@ class SampleParameters:
             epsilons=tuple(self.shares.values[k] for k in places),
             weights=tuple(self._weights[k] for k in places),
             rho=self._rho_of_values if may_be_gaussian else None,
+            clip=None if self.clip_norm is None else L2Clip(self._cells, Fraction(self.clip_norm)),
+            repeats=self.repeats,
         )
 
     def _noise_of(self, means: Means) -> NoiseKind:
@@ -167,6 +173,11 @@ class SampleParameters:
             else Fraction(0)
             for aggregator, grid in zip(aggregators, self.grids, strict=True)
         ]
+
+    @property
+    def clip(self) -> L2Clip | None:
+        """The ball that every block's vector is drawn back to; joint noise covers the whole box without."""
+        return self.means.clip if self.resolved_noise == "gaussian" else None
 
     @cached_property
     def joint(self) -> JointNoise | None:
@@ -229,6 +240,7 @@ class SampleParameters:
             "repeats": self.repeats,
             "noise": f"discrete {self.resolved_noise}",
             **self._joint_parameters(),
+            **({} if self.clip is None else {"clip_norm": str(self.clip.norm)}),
             "delta": None if self.spent_delta is None else format_amount(Currency.DELTA, self.spent_delta),
             "rho": format_amount(Currency.RHO, self.pico_rho),
             "weights": list(self._weights),
@@ -260,6 +272,10 @@ class SampleParameters:
             "quartiles": [str(share) for share in self.shares.quartiles],
             "failed_runs": str(self.shares.failures),
         }
+
+    @property
+    def _cells(self) -> tuple[int, ...]:
+        return tuple(grid.cells for grid in self.grids)
 
     @property
     def _weights(self) -> tuple[int, ...]:

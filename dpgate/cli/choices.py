@@ -35,6 +35,10 @@ Noise = Annotated[
     str | None, typer.Option(help="auto: the narrowest. laplace, joint, or gaussian with --delta.")
 ]
 Delta = Annotated[str | None, typer.Option(help="For gaussian or auto noise, for instance 0.000001.")]
+ClipNorm = Annotated[
+    float | None,
+    typer.Option(help="With --delta: shorten a block's vector of values to this norm, in half-ranges."),
+]
 Weights = Annotated[
     list[str] | None, typer.Option(help="OUTPUT=WHOLE NUMBER: its share of epsilon; repeat it. Others: 1.")
 ]

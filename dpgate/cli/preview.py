@@ -58,6 +58,7 @@ def preview(
     repeats: choices.Repeats = None,
     noise: choices.Noise = None,
     delta: choices.Delta = None,
+    clip_norm: choices.ClipNorm = None,
     weights: choices.Weights = None,
     count_failures: choices.CountFailures = False,
     twin: Twin = Path("twin"),
@@ -80,6 +81,7 @@ def preview(
             "repeats": repeats,
             "delta": delta,
             "noise": noise,
+            "clip_norm": clip_norm,
             "weights": choices.read_weights(weights),
             "count_failures": count_failures,
         }
@@ -207,6 +209,8 @@ def _show_blocks(
     for line in [
         *reasons,
         *page.interval_words(found, names),
+        *page.kinds_words(found),
+        *page.told_words(found),
         *page.size_words(found, manifest, lock),
         *jointly,
     ]:

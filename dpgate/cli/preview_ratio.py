@@ -5,10 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dpgate.preview import BlocksPreview
+from dpgate.preview_page import told_outputs
+from privacy.mechanism import MAX_OUTPUTS
 
 
 def ratio_words(found: BlocksPreview, names: Sequence[str]) -> str:
-    ratios = ", ".join(f"{name} {ratio}" for name, ratio in zip(names, found.spread_ratios, strict=True))
+    shown = told_outputs(found)
+    pairs = enumerate(zip(names, found.spread_ratios, strict=True))
+    ratios = ", ".join(f"{name} {ratio}" for index, (name, ratio) in pairs if index in shown)
+    if len(names) > MAX_OUTPUTS:  # so many are means
+        return f"Declared range over the spread of blocks: {ratios}."
     return (
         f"Declared range over the spread of blocks: {ratios}. To have a mean, a median or a mean in two "
         f"steps chosen: --aggregator auto {_as_options(found, names)}."

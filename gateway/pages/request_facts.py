@@ -42,6 +42,7 @@ _CHOICES = {
     "probabilities": "Quantiles",
     "repeats": "Repeats of the partition",
     "rows": "Most rows of one person that count",
+    "clip_norm": "Clip norm of a block's vector, in half-ranges",
     "spread_ratio": "Declared range over spread of blocks",
     "table": "Table",
     "tables": "Tables, and the level of each",

@@ -2,9 +2,10 @@
 
 Must never be given original data. Floats are fine here: nothing in this package is a release. Reading
 order: twin, bootstrap, ranks, replay, formulas, forecast, inverse, interval, together, recommendation;
-mixture, worlds and stability for the other mechanisms, unit_noise for simulated releases.
+clipping, mixture, worlds and stability for the other mechanisms, unit_noise for simulated releases.
 """
 
+from privacy.preview.clipping import KindForecast, compare_kinds, proposed_norm
 from privacy.preview.forecast import (
     AGGREGATORS,
     LADDER,
@@ -35,12 +36,14 @@ __all__ = [
     "Errors",
     "Forecast",
     "IntervalForecast",
+    "KindForecast",
     "NoiseError",
     "PacForecast",
     "Recommendation",
     "StabilityForecast",
     "Together",
     "TwinAnswers",
+    "compare_kinds",
     "epsilon_for_error",
     "epsilon_for_noise",
     "forecast",
@@ -49,6 +52,7 @@ __all__ = [
     "forecast_stability",
     "mixture_quantile",
     "noise_error",
+    "proposed_norm",
     "recommend",
     "spread_ratio",
     "standard_ladder",

@@ -16,7 +16,7 @@ import numpy as np
 from privacy.block_rules import Aggregator
 from privacy.keystream import Keystream, process_keystream
 from privacy.partition import block_count
-from privacy.preview.bootstrap import draw
+from privacy.preview.bootstrap import Bootstrap, draw
 from privacy.preview.formulas import NoiseError, noise_error, root_mean_square_error
 from privacy.preview.replay import Resamples, Values, noise_of_many, replay, without_noise
 from privacy.preview.twin import BlockAnswers, TwinAnswers
@@ -63,7 +63,8 @@ class Forecast:
 
     `without_noise_95` is the 95 % quantile that no epsilon can lower. `noise` and `formula` are closed forms,
     None where there is none. The shares are those of the twin's blocks that failed, and that ended on a bound
-    among those that did not. `extrapolated_from` is the block size that really ran on the twin, if another.
+    among those that did not; and of those whose vector a clip norm shortened. `extrapolated_from` is the
+    block size that really ran on the twin, if another.
     """
 
     choice: Choice
@@ -75,6 +76,7 @@ class Forecast:
     failed_share: float
     clamped_share: float
     extrapolated_from: int | None
+    clipped_share: float = 0.0
 
 
 def standard_ladder(maximum: int) -> tuple[int, ...]:
@@ -109,10 +111,22 @@ def forecast(
         sample = draw(answers.outputs, blocks=sized.blocks, replays=replays, keystream=stream)
         choices = [Choice(micro, size, aggregator) for aggregator, micro in product(aggregators, epsilons)]
         chosen = [_Chosen.of(choice, sized, replays, stream) for choice in choices]
+        clipped, share = _clipped(sample, sized)
         for index, number in enumerate(twin.numbers):
-            output = _Output(answers, Resamples.of(asked, sample, index), number)
+            within = Resamples.of(asked, clipped, index)
+            output = _Output(answers, Resamples.of(asked, sample, index), within, share, number)
             rows += [_row(each, output, stream) for each in chosen]
     return tuple(rows)
+
+
+def _clipped(sample: Bootstrap, sized: SampleAggregate) -> tuple[Bootstrap, float]:
+    """The same resamples with the blocks' vectors clipped, and the share of those that clipping changes."""
+    clip = sized.means.clip
+    valid = [output for output in sample.answers if output is not None]
+    if clip is None or not valid:
+        return sample, 0.0
+    answers = tuple(None if output is None else clip.clip(output) for output in sample.answers)
+    return replace(sample, answers=answers), sum(map(clip.clips, valid)) / len(valid)
 
 
 @dataclass(frozen=True)
@@ -138,6 +152,8 @@ class _Output:
 
     answers: BlockAnswers
     resamples: Resamples
+    clipped: Resamples
+    clipped_share: float
     number: float
 
     @cached_property
@@ -150,7 +166,9 @@ class _Output:
 
 
 def _row(chosen: _Chosen, output: _Output, keystream: Keystream) -> Forecast:
-    mechanism, resamples, index = chosen.mechanism, output.resamples, output.resamples.index
+    mechanism, index = chosen.mechanism, output.resamples.index
+    is_clipped = mechanism.clip is not None
+    resamples = output.clipped if is_clipped else output.resamples
     quiet = without_noise(mechanism, resamples) - output.number
     released = replay(mechanism, resamples, keystream=keystream, drawn=chosen.noise_of(index))
     return Forecast(
@@ -163,6 +181,7 @@ def _row(chosen: _Chosen, output: _Output, keystream: Keystream) -> Forecast:
         failed_share=output.answers.failed_share,
         clamped_share=output.clamped_share,
         extrapolated_from=output.answers.extrapolated_from,
+        clipped_share=output.clipped_share if is_clipped else 0.0,
     )
 
 

@@ -10,6 +10,9 @@ from privacy.preview.forecast import Forecast
 MANY = 0.05
 """Share of failed or clamped blocks that is worth a word."""
 
+MOST_WORDS = 20
+"""Values of which the same is said one by one."""
+
 WEAK_MICRO_EPSILON = 10 * MICRO
 
 
@@ -19,9 +22,13 @@ def warnings_about(rows: Sequence[Forecast], *, names: Sequence[str]) -> list[st
         *_about_epsilon(rows[0]),
         *_about_failures(rows[0]),
         *_about_extrapolation(rows[0]),
+        *_about_the_clip_norm(rows[0]),
     ]
-    for row in rows:
-        found += [*_about_clamping(row, names[row.output]), *_about_bias(row, names[row.output])]
+    for about in (_about_clamping, _about_bias):
+        words = [word for row in rows for word in about(row, names[row.output])]
+        found += words[:MOST_WORDS]
+        if len(words) > MOST_WORDS:
+            found.append(f"The same holds for {len(words) - MOST_WORDS} more of the {len(rows)} values.")
     return found
 
 
@@ -46,6 +53,16 @@ def _about_extrapolation(row: Forecast) -> list[str]:
     return [
         f"Blocks of {row.choice.block_size} are a guess from blocks of {row.extrapolated_from}: run them on "
         "the twin before you rely on it."
+    ]
+
+
+def _about_the_clip_norm(row: Forecast) -> list[str]:
+    if not row.clipped_share:
+        return []
+    return [
+        f"{row.clipped_share:.0%} of the twin's blocks are beyond the clip norm: all their values move "
+        "towards the middle of the bounds, a bias that no epsilon removes and that the errors above hold. "
+        "A larger norm removes it and costs noise in proportion."
     ]
 
 

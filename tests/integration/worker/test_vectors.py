@@ -84,3 +84,15 @@ def test_four_hundred_values_come_back_in_the_form_of_their_file(sqlite_bench: B
         inside += value.lower_95 <= truth <= value.upper_95
     # all values share a radius, which varies by a twentieth here: 95 in 100 are inside, give or take
     assert inside >= 0.8 * VALUES
+
+
+def test_a_clipped_vector_costs_a_delta_and_says_its_norm(sqlite_bench: Bench) -> None:
+    """Blocks of all people alike lie at half of each range: that is within the norm, so nothing is biased."""
+    policy = {"guarantees": ["pure_dp", "approx_dp"]}
+    given_heights(sqlite_bench, PEOPLE, nominal_size=24, policy=policy, budget_delta="0.01")
+    release = released(sqlite_bench, noise="gaussian", delta="0.004", clip_norm=18)
+    assert (len(release.values), release.guarantee) == (VALUES, "approx_dp")
+    assert release.cost == {"delta": "0.004", "epsilon": "900"}
+    parameters = opened(release.certificate)["predicate"]["mechanism"]["parameters"]
+    assert (parameters["noise"], parameters["clip_norm"]) == ("discrete gaussian", "18")
+    assert len(written(release)) == VALUES + 1

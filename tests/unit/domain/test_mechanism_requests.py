@@ -161,6 +161,9 @@ BAD: list[tuple[dict[str, Any], str, str]] = [
     ({"noise": "joint", "delta": "1e-6"}, "mechanism", "delta belongs to noise gaussian or auto"),
     ({"noise": "joint", "aggregator": "median"}, "mechanism", "noise joint is for means"),
     ({**GAUSSIAN, "aggregator": "median"}, "mechanism", "gaussian goes with aggregator clipped_mean"),
+    ({"clip_norm": 0.5}, "mechanism", "clip_norm goes with noise gaussian or auto and a delta"),
+    ({**GAUSSIAN, "clip_norm": 0}, "mechanism.clip_norm", "greater than or equal to 0.001"),
+    ({**GAUSSIAN, "clip_norm": 21}, "mechanism.clip_norm", "less than or equal to 20"),
     ({"aggregator": "auto"}, "mechanism", "aggregator auto needs spread_ratio"),
     ({"spread_ratio": 6}, "mechanism", "spread_ratio belongs to aggregator auto"),
     ({"aggregator": "auto", "spread_ratio": 0.5}, "mechanism.spread_ratio", "greater than or equal to 1"),
@@ -213,8 +216,18 @@ def test_only_joint_and_gaussian_noise_take_more_than_twenty_values(mechanism: d
     with pytest.raises(InvalidRequest, match="at most 20 values: each one shares the loss"):
         asking_for_many(21, mechanism)
     for chosen in (GAUSSIAN, {}, {"noise": "joint"}):
-        many = asking_for_many(100, mechanism_fields(**chosen))
-        assert len(built(many).grids) == 100
+        many = asking_for_many(400, mechanism_fields(**chosen))
+        assert len(built(many).grids) == 400
+
+
+def test_a_clip_norm_is_exact_and_a_question_of_its_own() -> None:
+    asked = asking_for_many(400, mechanism_fields(**GAUSSIAN, clip_norm=7.1))
+    assert built(asked).clip_norm == Fraction(71, 10)
+    assert asked.mechanism.asked(outputs=400)["clip_norm"] == 7.1
+    assert "clip_norm" not in asking_for_many(400, mechanism_fields(**GAUSSIAN)).mechanism.asked(outputs=400)
+    for least in (asking(**GAUSSIAN, clip_norm=1.5), asking(**GAUSSIAN, clip_norm=20)):
+        with pytest.raises(ValueError, match=r"to the root of the number of outputs \(1\)"):
+            built(least)
 
 
 def test_auto_is_joint_noise_for_several_values_and_laplace_noise_for_one() -> None:

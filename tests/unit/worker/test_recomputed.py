@@ -119,6 +119,9 @@ CHOICES: list[dict[str, Any]] = [
     {"aggregator": "auto", "spread_ratio": 40, "epsilon": "1000"},
     {"noise": "gaussian", "delta": "0.001", "weights": {"v1": 7}, "count_failures": True},
     {"noise": "gaussian", "delta": "0.000001", "interval": "sampling", "repeats": 2},
+    {"noise": "gaussian", "delta": "0.000001", "clip_norm": 0.7, "repeats": 2, "count_failures": True},
+    {"noise": "auto", "delta": "0.001", "clip_norm": 0.05},
+    {"noise": "auto", "delta": "0.001", "clip_norm": 1},
 ]
 
 
@@ -392,6 +395,16 @@ FORGERIES: dict[str, tuple[Any, dict[tuple[Any, ...], Any]]] = {
     "joint noise at the price of noise for each": (
         lambda: of_pipeline(pipeline_request(noise="joint"), is_rho=True),
         {(*PARAMETERS, "rho"): "0.0625", COST: {"rho": "0.0625"}},
+    ),
+    "a smaller ball of vectors than was asked for": (
+        lambda: of_pipeline(pipeline_request(**GAUSSIAN, clip_norm=1)), {(*PARAMETERS, "clip_norm"): "1/2"},
+    ),
+    "noise of a smaller ball": (
+        lambda: of_pipeline(pipeline_request(**GAUSSIAN, clip_norm=1)),
+        {("mechanism", "chosen", "clip_norm"): 0.5, (*PARAMETERS, "clip_norm"): "1/2"},
+    ),
+    "a ball that joint noise has no use for": (
+        lambda: of_pipeline(pipeline_request(noise="joint")), {(*PARAMETERS, "clip_norm"): "1/2"},
     ),
     "a delta for gaussian noise that nobody has": (
         lambda: of_pipeline(pipeline_request(noise="auto", delta="0.001")),
