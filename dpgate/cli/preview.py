@@ -15,6 +15,7 @@ from domain.mechanism import SampleAggregateRequest
 from domain.model import parse
 from domain.outputs import values_of
 from domain.pipeline import Manifest, Pipeline
+from dpgate import preview_many
 from dpgate import preview_page as page
 from dpgate.cli import choices
 from dpgate.cli.catalogue import load_twin_declaration, load_twin_version
@@ -173,7 +174,7 @@ def _show_blocks(
     values = values_of(manifest, lock.shape)
     names = [value.name for value in values]
     if len(names) > MAX_OUTPUTS and request.noise == "laplace":
-        raise DpgateError(page.too_many_words(len(names)))
+        raise DpgateError(preview_many.too_many_words(len(names)))
     found = preview_blocks(
         request,
         manifest,
@@ -201,7 +202,7 @@ def _show_blocks(
     epsilon = format_epsilon(taken.micro_epsilon)
     out.print(f"Take [bold]epsilon {epsilon}, {page.blocks_words(taken)}[/], with {found.noise} noise.")
     repeats = page.repeats_words(lock.nominal_size, repeats=request.repeats, block_size=taken.block_size)
-    shared = page.sharing_words(
+    shared = preview_many.sharing_words(
         len(names), found.noise, voxels=any(output.volume for output in manifest.outputs)
     )
     reasons = [*found.recommendation.reasons, *shared, ratio_words(found, names), *repeats]
@@ -209,8 +210,8 @@ def _show_blocks(
     for line in [
         *reasons,
         *page.interval_words(found, names),
-        *page.kinds_words(found),
-        *page.told_words(found),
+        *preview_many.kinds_words(found),
+        *preview_many.told_words(found),
         *page.size_words(found, manifest, lock),
         *jointly,
     ]:

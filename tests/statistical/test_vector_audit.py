@@ -105,7 +105,7 @@ def test_vectors_are_summed_as_they_came():
         check_vector_release(aggregate, runs_of(aggregate))
 
 
-def test_clipped_means_each_get_the_whole_norm_of_their_own():
+def test_noise_of_vectors_by_the_first_half_range():
     mutant = load_mutant("mean_noise", old="means.clip.variance(place,", new="means.clip.variance(0,")
     aggregate = release_of(mutant, bounds=((0, 1), (0, "1.9"), (0, 1)))
     with pytest.raises(AssertionError, match="not the stated distribution"):

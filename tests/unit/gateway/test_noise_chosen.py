@@ -11,7 +11,7 @@ from factories import make_dataset
 from domain.draft_steps import _mechanism
 from domain.job_draft import DraftContent
 from dpgate.models import JOINT, Release
-from dpgate.preview_page import sharing_words
+from dpgate.preview_many import sharing_words
 from gateway.pages.mechanism_form import NOISES, mechanism_of, typed_of
 from gateway.pages.request_facts import choices
 
