@@ -15,7 +15,6 @@ from dpgate.preview import BlocksPreview, RunCost, Wanted
 from dpgate.preview_many import told_outputs
 from privacy.block_rules import pull_of_free_slots, recommended_repeats
 from privacy.cost import Currency, exact, format_amount
-from privacy.mechanism import MAX_OUTPUTS
 from privacy.posterior_bound import percent, posterior_bound
 from privacy.preview import REPLAYS, Choice, Forecast, PacForecast, StabilityForecast
 

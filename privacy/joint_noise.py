@@ -99,6 +99,11 @@ class JointNoise:
         """w_k: by how much each side grows from shell to shell, in grid units."""
         return tuple(-(-n // self.shells) for n in self.sensitivities)
 
+    @property
+    def facts(self) -> dict[str, object]:
+        """For a certificate: what the draw costs, and the box of each of its shells, in grid units."""
+        return {"epsilon": str(self.epsilon), "shells": self.shells, "widths": list(self.widths)}
+
     @cached_property
     def rate(self) -> Fraction:
         """The loss from one shell to the next."""

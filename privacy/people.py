@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
+from privacy.block_rules import Aggregator
+
 Kind = Literal["total", "covariance", "correlation"]
 
 
@@ -33,6 +35,12 @@ class Part:
             raise ValueError("a quantile lies strictly between 0 and 1.")
         if self.quantile is not None and (self.is_mean or self.absent is not None):
             raise ValueError("a quantile is no mean, and whoever has no number leaves its rank as it is.")
+
+    def aggregator(self, asked: Aggregator) -> Aggregator:
+        """Of this output, where all others get what was asked."""
+        if self.quantile is not None:
+            return "median"
+        return "clipped_mean" if self.is_mean else asked
 
 
 @dataclass(frozen=True)

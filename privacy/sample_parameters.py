@@ -128,7 +128,7 @@ class SampleParameters:
                 epsilons=self.shares.values,
                 variances=self._variances_as_means,
             )
-        return tuple(map(_aggregator, self._parts, asked))
+        return tuple(map(Part.aggregator, self._parts, asked))
 
     def quantile(self, index: int) -> Fraction:
         """Which quantile a "median" is."""
@@ -164,7 +164,7 @@ class SampleParameters:
     def _variances_as_means(self, aggregators: Sequence[Aggregator]) -> list[Fraction]:
         """Of the noise of every output that is a mean among these, in squares of what one person moves it by;
         what is a median stays one."""
-        aggregators = tuple(map(_aggregator, self._parts, aggregators))
+        aggregators = tuple(map(Part.aggregator, self._parts, aggregators))
         means = self._means_among(aggregators)
         noises = iter(noises_of(means, self._noise_of(means)) if means.epsilons else ())
         return [
@@ -239,7 +239,7 @@ class SampleParameters:
             "blocks": self.blocks,
             "repeats": self.repeats,
             "noise": f"discrete {self.resolved_noise}",
-            **self._joint_parameters(),
+            **({} if self.joint is None else {"joint": self.joint.facts}),
             **({} if self.clip is None else {"clip_norm": str(self.clip.norm)}),
             "delta": None if self.spent_delta is None else format_amount(Currency.DELTA, self.spent_delta),
             "rho": format_amount(Currency.RHO, self.pico_rho),
@@ -256,14 +256,6 @@ class SampleParameters:
     def _named(self, index: int) -> str:
         quantile = self._parts[index].quantile
         return self.aggregators[index] if quantile is None else f"quantile {quantile}"
-
-    def _joint_parameters(self) -> dict[str, object]:
-        """Of the one draw for all means: what it costs, and the box of each of its shells, in grid units."""
-        joint = self.joint
-        if joint is None:
-            return {}
-        facts = {"epsilon": str(joint.epsilon), "shells": joint.shells, "widths": list(joint.widths)}
-        return {"joint": facts}
 
     def _share_texts(self) -> dict[str, object]:
         """The epsilon of each part as exact text; that of a quartile pays for each of two."""
@@ -304,9 +296,3 @@ class SampleParameters:
     def _epsilons_of_medians(self) -> list[Fraction]:
         pairs = zip(self.aggregators, self.shares.values, strict=True)
         return [epsilon for aggregator, epsilon in pairs if aggregator == "median"]
-
-
-def _aggregator(part: Part, asked: Aggregator) -> Aggregator:
-    if part.quantile is not None:
-        return "median"
-    return "clipped_mean" if part.is_mean else asked
