@@ -11,6 +11,7 @@ from domain.draft_steps import is_rehearsed, pipeline_of
 from domain.errors import InvalidRequest, RequestError
 from domain.job_draft import Step
 from domain.permissions import User
+from domain.pipeline import Pipeline
 from domain.rehearsal import RehearsalRequest, code_digest
 from gateway.access import TheDatabase, TheQueue
 from gateway.api.rehearsals import ask
@@ -40,11 +41,9 @@ def begin_rehearsal(
 ) -> Response:
     """Run anew, with blocks of this size."""
     try:
-        asked = RehearsalRequest(
-            dataset=drafted.content.dataset,
-            pipeline=pipeline_of(drafted.content),
-            block_size=block_size_of(text_of(form, "block_size")),
-        )
+        pipeline, size = pipeline_of(drafted.content), block_size_of(text_of(form, "block_size"))
+        _check_fits(pipeline, size)
+        asked = RehearsalRequest(dataset=drafted.content.dataset, pipeline=pipeline, block_size=size)
         rehearsal, _ = ask(database, queue, user, asked, rehearsal_id=str(uuid.uuid4()))
     except RequestError as error:
         return _page(request, drafted, user, error=error, typed=form)
@@ -57,6 +56,18 @@ def block_size_of(text: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) <= 6 and int(text) >= 1):
         raise InvalidRequest("block_size", "is not a whole number of at least 1.", "Write one such as 10.")
     return min(int(text), 100_000)
+
+
+def _check_fits(pipeline: Pipeline, size: int) -> None:
+    """Raises InvalidRequest for blocks of several people where each person's own number is wanted."""
+    try:
+        pipeline.manifest.check_block_size(size)
+    except ValueError as error:
+        raise InvalidRequest("block_size", f"{error}.", "Write 1.") from None
+
+
+def _usual_size(pipeline: Pipeline, *, least: int) -> int:
+    return 1 if pipeline.manifest.needs_blocks_of_one else max(DEFAULT_BLOCK_SIZE, least)
 
 
 def _page(
@@ -81,7 +92,7 @@ def _page(
         pipeline=pipeline,
         is_current=is_current and rehearsal is not None and rehearsal.dataset_id == drafted.dataset.id,
         is_done=is_rehearsed(drafted.content, rehearsal, dataset_id=drafted.dataset.id),
-        block_size=rehearsal.request.block_size if rehearsal else max(DEFAULT_BLOCK_SIZE, least),
+        block_size=rehearsal.request.block_size if rehearsal else _usual_size(pipeline, least=least),
         least=least,
         percent=_percent(drafted),
         names=[value.name for value in rehearsal.values] if rehearsal else [],
