@@ -47,7 +47,7 @@ def test_a_draft_from_before_there_was_joint_noise_means_laplace_noise() -> None
 def test_auto_is_said_in_words_of_what_it_chooses() -> None:
     said = dict(choices({"noise": "auto", "aggregator": "auto", "column": "auto"}))
     assert said["Noise"].startswith("the narrowest: Laplace for one mean, joint for several")
-    assert said["How blocks become one value"] == "median or mean, by declared spread"
+    assert said["How blocks become one value"] == "median or mean, in one step or two, by declared spread"
     assert said["Column"] == "auto"  # a column of this name is no choice
 
 
