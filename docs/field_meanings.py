@@ -24,11 +24,14 @@ PIPELINE: dict[str, dict[str, str]] = {
         "": "Output",
         "file": "Below `/out`; ends in `.tsv`, `.csv`, `.txt` (space separated), `.json`, `.npy`, `.mat`, "
         "`.nii` or `.nii.gz`.",
-        "values": "The numbers of the file in reading order. At most 20 in all, with Gaussian noise 100.",
+        "values": "The numbers of the file in reading order. At most 20 in all; of means with joint or "
+        "Gaussian noise 400.",
         "bounds": "Instead of `values`: bounds by place. Each number takes the first entry that fits.",
         "columns": "Instead of `values`, for a table with a row for each person: one number of each.",
         "constants": "Places as in `bounds` whose numbers are no results: a year, a group's number. "
         "They stay the twin's, without noise and at no cost.",
+        "curve": "Instead of `values`, for a text file with a column for an axis: the coefficients of a "
+        "curve on splines, written back as the curve.",
         "volume": "Instead of `values`, for `.nii` and `.nii.gz`: averages over a volume.",
     },
     "SelectedBounds": {
@@ -66,6 +69,18 @@ PIPELINE: dict[str, dict[str, str]] = {
         "upper": "Larger averages are clamped to this.",
         "mask": "A volume in the pipeline's folder with the output's dimensions: one average for each label.",
         "average": "Edge of the cubes that are averaged, in voxels; with a mask, inside it only.",
+    },
+    "CurveBounds": {
+        "": "Curve",
+        "name": "How the release calls the coefficients: `name-1`, `name-2` and so on.",
+        "axis": "Heading of the column of the axis. Each run writes the same points, which stay the twin's.",
+        "value": "Heading of the column of the curve's values.",
+        "knots": "Points of the axis where pieces of the curve meet, from its first end to its last. Public: "
+        "type them without looking at the data.",
+        "degree": "Of the pieces: 0 are steps, 1 straight lines, 3 smooth. There are as many coefficients as "
+        "knots and degree, less one.",
+        "lower": "Smaller coefficients are clamped to this; the released curve lies above it, but for noise.",
+        "upper": "Larger coefficients are clamped to this.",
     },
     "OutputValue": {
         "": "Value",

@@ -34,7 +34,7 @@ DYING_S, DYING_S_PER_PROCESS, DYING_SHARE_OF_WALL = 0.5, 0.02, 0.6
 descriptors each. The slowest of `benchmarks/lateness.py` took 3.7 s for 256 processes on two busy cores. Who
 builds longer dies longer: 64 processes, each forked by the one before, took 5.3 s after 10 s of building."""
 
-READING_S = {"text": 0.03, "json": 0.05, "npy": 0.05, "mat": 0.5, "nifti": 0.2, "table": 0.4}
+READING_S = {"text": 0.03, "json": 0.05, "npy": 0.05, "mat": 0.5, "nifti": 0.2, "table": 0.4, "curve": 0.8}
 """Of one file, at the most that its reader takes, doubled."""
 
 VOXELS_PER_S = 8 * 2**20

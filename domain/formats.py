@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-FormatName = Literal["text", "json", "npy", "mat", "nifti", "table"]
-"""`table`: a text file with a row for each person, of which columns are summarised."""
+FormatName = Literal["text", "json", "npy", "mat", "nifti", "table", "curve"]
+"""`table`: a text file with a row for each person, of which columns are summarised.
+`curve`: a text file with a column for an axis, of whose values splines are fitted."""
 
 KIB, MIB = 1024, 1024 * 1024
 FORMATS: dict[str, FormatName] = {
@@ -25,9 +26,10 @@ MAX_BYTES: dict[FormatName, int] = {
     "mat": 4 * MIB,
     "nifti": 32 * MIB,
     "table": MIB,
+    "curve": 64 * KIB,
 }
 ANY_SUFFIX = r"\.(tsv|csv|txt|json|npy|mat|nii|nii\.gz)$"
-TEXTS: frozenset[FormatName] = frozenset({"text", "json", "table"})
+TEXTS: frozenset[FormatName] = frozenset({"text", "json", "table", "curve"})
 """Those that a release holds as text; all others are bytes."""
 
 

@@ -12,21 +12,21 @@ from domain.environment import Environment
 from domain.formats import ANY_SUFFIX, MAX_BYTES, FormatName, format_of
 from domain.image import ImageName
 from domain.model import InsidePath, Model, Number, Slug, Whole, digest, find_inside_another
+from domain.output_bounds import MAX_VALUES as MAX_VALUES
+from domain.output_bounds import CurveBounds as CurveBounds
+from domain.output_bounds import GroupName as GroupName
+from domain.output_bounds import Select as Select
+from domain.output_bounds import SelectedBounds as SelectedBounds
+from domain.output_bounds import VolumeBounds as VolumeBounds
 from domain.output_value import OutputValue as OutputValue
 from domain.output_value import ValueName as ValueName
-from domain.people import ColumnBounds, Result
-from privacy.sample_parameters import MAX_JOINT_OUTPUTS
+from domain.people import ColumnBounds as ColumnBounds
+from domain.people import Result
 
 MAX_SOURCE_BYTES = 1024 * 1024
 MAX_SOURCES = 256
-MAX_VALUES = MAX_JOINT_OUTPUTS
-"""Of any mechanism; all but joint and Gaussian noise take fewer."""
 
 Argument = Annotated[str, StringConstraints(min_length=1, max_length=1000, pattern=r"^[^\x00]*$")]
-GroupName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_.-]{0,47}$")]
-"""Of many values: shorter, since each gets a number behind it."""
-Select = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f]*$")]
-"""A place in a file, as `SelectedBounds` says."""
 
 DEFAULT_OUTPUT_MIB = 16
 
@@ -43,46 +43,10 @@ def _is_default_output(mib: int) -> bool:
     return mib == DEFAULT_OUTPUT_MIB
 
 
-class SelectedBounds(Model):
-    """Bounds of all numbers at one place of a file. The release calls them `name`, or name-1, name-2 ...
-
-    `select` is `*` (all that no earlier entry took), `column:NAME` of a text file whose first row holds
-    labels, a JSON pointer such as `/model/beta`, a field of a .mat file such as `stats.beta`, or an address.
-    """
-
-    select: Select
-    name: GroupName
-    lower: Number
-    upper: Number
-
-    @model_validator(mode="after")
-    def _bounds_in_order(self) -> SelectedBounds:
-        OutputValue(name=self.name, lower=self.lower, upper=self.upper)
-        return self
-
-
-class VolumeBounds(Model):
-    """Bounds of averages over a NIfTI volume: of each label of `mask`, or of cubes `average` voxels wide.
-
-    `mask` is a volume among the pipeline's sources, with the output's dimensions.
-    """
-
-    name: GroupName
-    lower: Number
-    upper: Number
-    mask: Annotated[InsidePath, StringConstraints(pattern=r"\.(nii|nii\.gz)$")] | None = None
-    average: Annotated[Whole, Field(ge=1, le=512)] = 1
-
-    @model_validator(mode="after")
-    def _bounds_in_order(self) -> VolumeBounds:
-        OutputValue(name=self.name, lower=self.lower, upper=self.upper)
-        return self
-
-
 class OutputFile(Model):
     """A file below the output folder, and what its numbers are: `values` one by one in reading order, or
     `bounds` by place, or `volume` for averages over a NIfTI volume, or `columns` of a table with a row for
-    each person.
+    each person, or a `curve` over a public axis.
 
     `constants` are places as in `bounds` whose numbers are no results: they stay the twin's, like labels.
     """
@@ -92,27 +56,30 @@ class OutputFile(Model):
     bounds: Annotated[tuple[SelectedBounds, ...], Field(max_length=MAX_VALUES, exclude_if=_is_empty)] = ()
     volume: Annotated[VolumeBounds | None, Field(exclude_if=_is_none)] = None
     columns: Annotated[tuple[ColumnBounds, ...], Field(max_length=MAX_VALUES, exclude_if=_is_empty)] = ()
+    curve: Annotated[CurveBounds | None, Field(exclude_if=_is_none)] = None
     constants: Annotated[tuple[Select, ...], Field(max_length=MAX_VALUES, exclude_if=_is_empty)] = ()
 
     @model_validator(mode="after")
     def _says_once_what_its_numbers_are(self) -> OutputFile:
-        said = [name for name in ("values", "bounds", "volume", "columns") if getattr(self, name)]
+        said = [name for name in ("values", "bounds", "volume", "columns", "curve") if getattr(self, name)]
         if not said:
             raise ValueError("says nothing of its numbers; add values, or bounds, or for .nii files volume")
         if len(said) > 1:
             raise ValueError(f"has {' and '.join(said)}; keep one of them")
         if self.volume and self.format != "nifti":
             raise ValueError("volume is for .nii and .nii.gz files; use values or bounds")
-        if self.columns and format_of(self.file) != "text":
-            raise ValueError("columns are for .tsv, .csv and .txt files; use values or bounds")
-        if (self.volume or self.columns) and self.constants:
-            raise ValueError("a volume or columns have no constants; leave them out")
+        if (self.columns or self.curve) and format_of(self.file) != "text":
+            raise ValueError(f"{said[0]} is for .tsv, .csv and .txt files; use values or bounds")
+        if (self.volume or self.columns or self.curve) and self.constants:
+            raise ValueError("a volume, columns or a curve have no constants; leave them out")
         if "*" in self.constants:
             raise ValueError("constants of * leave no result; name a column or a place")
         return self
 
     @property
     def format(self) -> FormatName:
+        if self.curve:
+            return "curve"
         return "table" if self.columns else format_of(self.file)
 
     @property
@@ -123,8 +90,8 @@ class OutputFile(Model):
     @property
     def names(self) -> tuple[str, ...]:
         """As declared; one name of `bounds` or of `volume` can stand for many values."""
-        if self.volume:
-            return (self.volume.name,)
+        if one := self.volume or self.curve:
+            return (one.name,)
         columns = tuple(value.name for each in self.columns for value in each.values)
         return tuple(each.name for each in self.values) + tuple(each.name for each in self.bounds) + columns
 

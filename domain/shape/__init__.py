@@ -4,6 +4,7 @@ A run on original data can only fill the numeric cells; labels, headers, order a
 run. A file of another shape is a failed run. Reads hostile bytes: nothing here trusts its input.
 """
 
+from domain.shape.curve import CurveShape
 from domain.shape.files import LOCKS, FileShape, Shape, lock
 from domain.shape.json_file import JsonShape
 from domain.shape.matlab import MatlabShape
@@ -18,6 +19,7 @@ __all__ = [
     "MAX_FILE_BYTES",
     "MAX_LABEL",
     "NUMBER",
+    "CurveShape",
     "FileShape",
     "JsonShape",
     "MatlabShape",

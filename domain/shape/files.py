@@ -11,11 +11,12 @@ from domain.errors import PipelineError
 from domain.formats import FormatName
 from domain.model import Model
 from domain.pipeline import MAX_VALUES, Manifest, OutputFile
-from domain.shape import json_file, matlab, nifti, npy, table, text
+from domain.shape import curve, json_file, matlab, nifti, npy, table, text
 from domain.shape.constants import read_results, results_in, write_results
 from domain.shape.selection import constant_places, name_values
 
 MOST_VOLUMES = 16
+MOST_CURVES = 16
 
 
 def _format(shape: Any) -> str:
@@ -31,7 +32,8 @@ FileShape = Annotated[
     | Annotated[matlab.MatlabShape, Tag("mat")]
     | Annotated[nifti.NiftiShape, Tag("nifti")]
     | Annotated[npy.NpyShape, Tag("npy")]
-    | Annotated[table.TableShape, Tag("table")],
+    | Annotated[table.TableShape, Tag("table")]
+    | Annotated[curve.CurveShape, Tag("curve")],
     Discriminator(_format),
 ]
 
@@ -42,6 +44,7 @@ LOCKS: dict[FormatName, Callable[[OutputFile, bytes, Mapping[str, bytes]], Any]]
     "nifti": nifti.lock,
     "npy": npy.lock,
     "table": table.lock,
+    "curve": curve.lock,
 }
 
 
@@ -56,6 +59,9 @@ class Shape(Model):
         # before they are read: each holds a map that is a thousand times larger than what was sent
         if isinstance(files, Sequence) and sum(_format(each) == "nifti" for each in files) > MOST_VOLUMES:
             raise ValueError(f"has more than {MOST_VOLUMES} volumes; write fewer")
+        # the basis of each is made anew by whoever reads a run's file
+        if isinstance(files, Sequence) and sum(_format(each) == "curve" for each in files) > MOST_CURVES:
+            raise ValueError(f"has more than {MOST_CURVES} curves; write fewer")
         return files
 
     @model_validator(mode="after")
@@ -79,6 +85,8 @@ class Shape(Model):
                     raise ValueError(f"{output.file} is of another kind")
                 if isinstance(shape, table.TableShape) and shape.columns != table.summaries(output):
                     raise ValueError(f"{output.file} has other columns")
+                if isinstance(shape, curve.CurveShape) and shape.curve != output.curve:
+                    raise ValueError(f"{output.file} has another curve")
                 name_values(output, shape)
                 if constant_places(output, shape) != _constant(shape):
                     raise ValueError(f"{output.file} has other constants")

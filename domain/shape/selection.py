@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from domain.pipeline import MAX_VALUES, OutputFile, OutputValue, SelectedBounds, VolumeBounds
+from domain.pipeline import MAX_VALUES, CurveBounds, OutputFile, OutputValue, SelectedBounds, VolumeBounds
 
 COLUMN = "column:"
 _SHOWN = 8
@@ -26,6 +26,9 @@ class Addressed(Protocol):
 
 def name_values(output: OutputFile, shape: Addressed) -> tuple[OutputValue, ...]:
     """The results of one file in reading order. Raises ValueError when they are not declared as they are."""
+    if output.curve:
+        names = (f"{output.curve.name}-{place}" for place in range(1, output.curve.coefficients + 1))
+        return tuple(_value(name, output.curve) for name in names)
     if output.columns:
         return tuple(value for each in output.columns for value in each.values)
     shape = _Results.of(shape, constant_places(output, shape))
@@ -132,7 +135,7 @@ def _volume_names(bounds: VolumeBounds, addresses: Sequence[str]) -> list[str]:
     return ["-".join([bounds.name, *re.findall(r"[0-9]+", address)]) for address in addresses]
 
 
-def _value(name: str, bounds: SelectedBounds | VolumeBounds) -> OutputValue:
+def _value(name: str, bounds: SelectedBounds | VolumeBounds | CurveBounds) -> OutputValue:
     return OutputValue(name=name, lower=bounds.lower, upper=bounds.upper)
 
 

@@ -38,15 +38,15 @@ def twin(one_platform: Platform) -> Path:
     return folder
 
 
-def spectrum(ada: Terminal) -> Path:
-    return pipeline_folder(ada.folder / "spectrum", CODE, outputs=OUTPUTS)
+def spectrum(ada: Terminal, name: str) -> Path:
+    return pipeline_folder(ada.folder / name, CODE, outputs=OUTPUTS)
 
 
 def test_a_spectrum_is_previewed_released_and_written_in_its_own_file(
     one_platform: Platform, twin: Path
 ) -> None:
     ada = one_platform.ada
-    folder = spectrum(ada)
+    folder = spectrum(ada, "spectrum")
     ada.ok("run", folder, "--twin", twin, "--block-size", 3)
     chosen = ("--delta", "1e-6", "--block-sizes", "3")
     shown = " ".join(ada.ok("preview", folder, "--twin", twin, *chosen).out.split())
@@ -75,7 +75,7 @@ def test_a_spectrum_is_previewed_released_and_written_in_its_own_file(
 
 def test_what_cannot_be_clipped_is_refused_in_a_sentence(one_platform: Platform, twin: Path) -> None:
     ada = one_platform.ada
-    folder = spectrum(ada)
+    folder = spectrum(ada, "spectrum-refused")
     ada.ok("run", folder, "--twin", twin, "--block-size", 3)
     for asked, said in (
         (("--clip-norm", 3), "clip_norm goes with noise gaussian or auto and a delta"),

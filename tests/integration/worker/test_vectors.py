@@ -36,21 +36,31 @@ OUTPUT = {
 }
 
 
-def on_twin() -> Shape:
+# the same file as a smooth curve: 9 numbers in place of 400
+CURVE = {
+    "file": "spectrum.csv",
+    "curve": {
+        "name": "power", "axis": "hz", "value": "power", "knots": [0, 10, 20, 40, 60, 80, 100],
+        "lower": 0, "upper": UPPER,
+    },
+}  # fmt: skip
+
+
+def on_twin(output: dict[str, Any]) -> Shape:
     rows = "".join(f"{place / 4!r},{LOWER * 100 / (100 + place)!r}\n" for place in range(1, VALUES + 1))
-    return Shape(files=(lock(parse(OutputFile, OUTPUT), f"hz,power\n{rows}".encode(), {}),))
+    return Shape(files=(lock(parse(OutputFile, output), f"hz,power\n{rows}".encode(), {}),))
 
 
-def released(bench: Bench, **chosen: Any) -> Release:
+def released(bench: Bench, output: dict[str, Any] = OUTPUT, **chosen: Any) -> Release:
     manifest = {
         "name": "spectrum",
         "image": "python",
         "command": ["python3", "-I", "-S", "/pipeline/main.py"],
-        "outputs": [OUTPUT],
+        "outputs": [output],
         "resources": {"wall_seconds": 30, "memory_mib": 128, "scratch_mib": 8, "processes": 16},
     }
     mechanism = {"name": "sample_aggregate", "epsilon": "900", "block_size": 3, **chosen}
-    shape = on_twin().model_dump(mode="json")
+    shape = on_twin(output).model_dump(mode="json")
     pipeline = {"manifest": manifest, "sources": [Source.of("main.py", SPECTRUM.encode()).model_dump()]}
     job_id = submit(bench, pipeline=pipeline, shape=shape, mechanism=mechanism)
     bench.drive()
@@ -96,3 +106,16 @@ def test_a_clipped_vector_costs_a_delta_and_says_its_norm(sqlite_bench: Bench) -
     parameters = opened(release.certificate)["predicate"]["mechanism"]["parameters"]
     assert (parameters["noise"], parameters["clip_norm"]) == ("discrete gaussian", "18")
     assert len(written(release)) == VALUES + 1
+
+
+def test_a_curve_is_released_as_coefficients_and_written_as_itself(sqlite_bench: Bench) -> None:
+    given_heights(sqlite_bench, PEOPLE, nominal_size=24)
+    release = released(sqlite_bench, CURVE)
+    assert [value.name for value in release.values] == [f"power-{place}" for place in range(1, 10)]
+    head, *rows = written(release)
+    assert head == ["hz", "power"]
+    mean = sum(PEOPLE.values()) / len(PEOPLE)
+    for place, (hz, power) in enumerate(rows, start=1):
+        assert float(hz) == place / 4
+        # the curve lies on the splines to half a centimetre, and noise of 9 values adds little
+        assert float(power) == pytest.approx(mean * 100 / (100 + place), abs=2)

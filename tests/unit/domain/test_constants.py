@@ -112,7 +112,7 @@ def test_what_leaves_no_result_is_refused(subtests: pytest.Subtests) -> None:
         with subtests.test(words=words), pytest.raises(InvalidRequest, match=words):
             parse(OutputFile, {"file": "t.tsv", "bounds": BOUNDS, **body})
     volume = {"name": "tissue", "lower": 0, "upper": 4}
-    with pytest.raises(InvalidRequest, match="a volume or columns have no constants"):
+    with pytest.raises(InvalidRequest, match="a volume, columns or a curve have no constants"):
         parse(OutputFile, {"file": "m.nii", "volume": volume, "constants": ["label 1"]})
 
 

@@ -114,7 +114,7 @@ def test_columns_that_make_no_sense_are_refused(subtests: pytest.Subtests) -> No
     for columns, words in REFUSED:
         with subtests.test(words=words), pytest.raises(InvalidRequest, match=words):
             output_of(columns=columns)
-    with pytest.raises(InvalidRequest, match="columns are for"):
+    with pytest.raises(InvalidRequest, match="columns is for"):
         output_of("g.json")
     values = [{"name": "v", "lower": 0, "upper": 1}]
     with pytest.raises(InvalidRequest, match="has values and columns"):
