@@ -182,3 +182,14 @@ def test_the_norm_to_propose():
     assert vector_norms(answers, grids).tolist() == [pytest.approx(2)]
     assert proposed_norm(answers, grids) == pytest.approx(2)
     assert proposed_norm(BlockAnswers(1, (None, None)), grids) is None
+
+
+def test_what_holds_of_many_values_is_said_of_twenty_and_counted():
+    grids, corner = (UNIT,) * 24, (0,) * 24
+    asked = SampleAggregate(grids, blocks=10, micro_epsilon=1_000_000, noise="joint")
+    twin = TwinAnswers(numbers=(0.0,) * 24, blocks={1: (corner,) * 10})
+    means = {"epsilons": (1_000_000,), "aggregators": ("clipped_mean",), "replays": 50, "keystream": STREAM}
+    rows = forecast(asked, twin=twin, nominal_size=10, block_sizes=(1,), **means)
+    reasons = recommend(rows, grids=grids, names=[f"v{number}" for number in range(24)]).reasons
+    assert sum("ended on a bound" in reason for reason in reasons) == 20
+    assert "The same holds for 4 more of the 24 values." in reasons
