@@ -65,12 +65,14 @@ def add_key(page: Page, *, delivery: str, snapshot: str, declaration: str, key: 
     return page.add(Kind.ENROLLED, f"{delivery} {key_id(key)}", body)
 
 
-def take_in(zone: WorkerZone, name: str) -> None:
-    """Mandates for this data set that lie in the deliveries folder, in their order. One that no enrolled key
-    signed, or whose number is not above the newest, changes nothing."""
+def take_in(zone: WorkerZone, name: str = "*") -> None:
+    """Mandates for this data set, or all, that lie in the deliveries folder, in their order. One that no
+    enrolled key signed, or whose number is not above the newest, changes nothing."""
     for path in sorted(zone.settings.deliveries_folder.glob(f"{name}.*{SUFFIX}"), key=_sequence):
+        if (envelope := _read(path)) is None:
+            continue  # another process took it
         with zone.ledger.writing() as page:
-            if _accept(page, _read(path)):
+            if _accept(page, envelope):
                 log.info("mandate %s: in force", path.name)
             else:
                 log.error("mandate %s: not signed by the key of its delivery, or not a newer one", path.name)
@@ -153,9 +155,9 @@ def _newest(page: Page, signer: str, name: str) -> Mandate | None:
     return mandate_in(found[-1].body) if found else None
 
 
-def _accept(page: Page, envelope: dict[str, Any] | None) -> bool:
+def _accept(page: Page, envelope: dict[str, Any]) -> bool:
     try:
-        mandate = mandate_in(envelope or {})
+        mandate = mandate_in(envelope)
     except (ValueError, KeyError, TypeError):
         return False
     keys = [
@@ -163,7 +165,7 @@ def _accept(page: Page, envelope: dict[str, Any] | None) -> bool:
         for entry in page.having(Kind.ENROLLED)
         if entry.body["delivery"] == mandate.delivery
     ]
-    if envelope is None or not keys or not is_signed(envelope, by=keys[-1]):
+    if not keys or not is_signed(envelope, by=keys[-1]):
         return False
     signer = key_id(keys[-1])
     newest = _newest(page, signer, mandate.dataset)

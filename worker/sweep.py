@@ -15,6 +15,7 @@ from worker.announce import announce_images
 from worker.due import recount
 from worker.failure import without_its_text
 from worker.importing import remove_settled_deliveries
+from worker.mandates import take_in
 from worker.profile.route import forget_profiles, mend_profiles
 from worker.publish import arrange_release
 from worker.rehearse import mend_rehearsals
@@ -29,6 +30,7 @@ def sweep(zone: WorkerZone) -> None:
     for step in (
         resend_imports,
         remove_settled_deliveries,
+        take_in,
         resend_queued,
         mend_preparing,
         mend_running,

@@ -20,6 +20,7 @@ from store.envelopes import fingerprint
 from store.tables import accounts, ledger_entries
 from store.zone_ledger import Kind
 from worker.mandates import key_file
+from worker.sweep import sweep
 
 YEAR_S = 366 * 86_400
 
@@ -123,6 +124,13 @@ def test_a_number_never_goes_back(bench: Bench, own: Custody) -> None:
     second = submit(bench, epsilon="0.001")
     waits(bench, second, Reason.MANDATE_DIFFERS)  # the cap that was signed is spent
     assert in_force(bench) == ["1", "2"]
+
+
+def test_the_sweep_takes_mandates_in(bench: Bench, own: Custody) -> None:
+    given_guarded(bench, own)
+    sweep(bench.zone)
+    assert in_force(bench) == ["1"]
+    assert not list(bench.zone.settings.deliveries_folder.glob("*.mandate"))
 
 
 def test_somebody_elses_key_signs_nothing(bench: Bench, own: Custody, tmp_path: Path) -> None:
