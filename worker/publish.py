@@ -17,7 +17,7 @@ from domain.release import Release
 from domain.schedule import coarse_time, padded_time
 from domain.states import Actor, JobState
 from domain.twin_request import TwinRequest
-from store import datasets, job_notices, jobs, ledger, line, releases, runs, twins
+from store import agreement, datasets, job_notices, jobs, ledger, line, releases, runs, twins
 from store.sealing import open_sealed
 from worker import books, drawing
 from worker.certificate import certify
@@ -55,6 +55,8 @@ def publish(zone: WorkerZone, job_id: str) -> None:
             zone, connection, job, dataset, lambda: draw(zone, connection, job, dataset)
         )
         releases.insert(connection, release)
+        if job.reason is not None:
+            agreement.say_why(connection, job_id, None)  # it waits no more
         _move(zone, connection, job_id, JobState.AGGREGATING, JobState.IN_REVIEW, Actor.WORKER)
         if not needs_review(job.request, dataset.declaration.policy):
             _move(zone, connection, job_id, JobState.IN_REVIEW, JobState.RELEASED, Actor.POLICY)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import gateway_intruder
 import pytest
+import sqlalchemy as sa
 from gateway_intruder import given_guarded, raise_caps
 from zones import Bench, cancel, given_heights, submit
 
@@ -18,9 +20,12 @@ from dpgate.mandates import Custody
 from store import datasets, policies
 from store.envelopes import fingerprint
 from store.tables import accounts, ledger_entries
+from store.tables import datasets as dataset_rows
 from store.zone_ledger import Kind
+from worker import importing
 from worker.mandates import key_file
 from worker.sweep import sweep
+from worker.zone import WorkerZone
 
 YEAR_S = 366 * 86_400
 
@@ -98,7 +103,8 @@ def test_a_draw_waits_when_the_mandate_has_ended(bench: Bench, own: Custody) -> 
     assert mandate is not None
     own.deliver(own.next_for(mandate, policy=mandate.policy, days=800), bench.zone.settings.deliveries_folder)
     bench.deliver(message)
-    assert bench.job(job_id).state is JobState.RELEASED
+    job = bench.job(job_id)
+    assert (job.state, job.reason) == (JobState.RELEASED, None)
 
 
 def test_another_policy_is_another_mandate(bench: Bench, own: Custody) -> None:
@@ -124,6 +130,32 @@ def test_a_number_never_goes_back(bench: Bench, own: Custody) -> None:
     second = submit(bench, epsilon="0.001")
     waits(bench, second, Reason.MANDATE_DIFFERS)  # the cap that was signed is spent
     assert in_force(bench) == ["1", "2"]
+
+
+def test_data_that_were_imported_under_other_words_are_not_used(
+    bench: Bench, own: Custody, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Somebody changes the declaration in the database while the import goes on, and puts it back."""
+    said: list[Any] = []
+
+    def declare(title: str) -> None:
+        with bench.database.transaction() as connection:
+            (row,) = connection.execute(sa.select(dataset_rows)).all()
+            said.append(row.declaration["title"])
+            connection.execute(
+                sa.update(dataset_rows).values(declaration={**row.declaration, "title": title})
+            )
+
+    real = importing.import_dataset
+
+    def lied_to(zone: WorkerZone, dataset_id: str) -> None:
+        declare("Something else")
+        real(zone, dataset_id)
+        declare(said[0])
+
+    monkeypatch.setattr(gateway_intruder, "import_dataset", lied_to)
+    given_guarded(bench, own)
+    waits(bench, submit(bench, epsilon="1"), Reason.MANDATE_DIFFERS)
 
 
 def test_the_sweep_takes_mandates_in(bench: Bench, own: Custody) -> None:
