@@ -136,4 +136,6 @@ PIPELINE: dict[str, dict[str, str]] = {
     },
 }
 
-FIELDS = DATASET | PIPELINE
+# its fields are on the page of settings
+SETTINGS_ONLY: dict[str, dict[str, str]] = {"ProviderSettings": {"": "Another provider"}}
+FIELDS = DATASET | PIPELINE | SETTINGS_ONLY

@@ -7,6 +7,7 @@ from field_tables import default_of, type_of
 from page_parts import code, table
 
 from gateway.config import GatewaySettings
+from gateway.provider_settings import ProviderSettings
 from worker.config import WorkerSettings
 
 
@@ -29,8 +30,20 @@ def configuration() -> str:
             for name, field in model.model_fields.items()
         ]
         text += f"## {title}\n\n" + table(("variable", "type", "default", "meaning"), rows) + "\n"
+    text += "## Another provider\n\nOf each entry of `DPGATE_OIDC_MORE`, a JSON list.\n\n"
+    text += table(("field", "type", "default", "meaning"), _provider_rows()) + "\n"
     rows = [(code(name), meaning) for name, meaning in SETTINGS["commands"].items()]
     return text + "## Commands and SDK\n\n" + table(("variable", "meaning"), rows)
+
+
+def _provider_rows() -> list[tuple[str, ...]]:
+    """The fields mean what the settings of the first provider mean."""
+    meanings = {"oidc_name": "Its name, on the login page and for `dpgate login --device --provider`."}
+    meanings |= SETTINGS["GatewaySettings"]
+    return [
+        (code(name), type_of(field), default_of(field), meanings[f"oidc_{name}"])
+        for name, field in ProviderSettings.model_fields.items()
+    ]
 
 
 def env_sample() -> str:

@@ -41,9 +41,17 @@ class RequestError(Exception):
     title = "The request cannot be taken"
 
     def __init__(
-        self, field: str, problem: str, fix: str = "", *, more: tuple[FieldProblem, ...] = ()
+        self,
+        field: str,
+        problem: str,
+        fix: str = "",
+        *,
+        more: tuple[FieldProblem, ...] = (),
+        reason: str = "",
     ) -> None:
         self.problems = (FieldProblem(field, problem, fix), *more)
+        # one word of a fixed list, for logs and counts
+        self.reason = reason
         super().__init__("; ".join(str(problem) for problem in self.problems))
 
 

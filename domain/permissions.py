@@ -49,6 +49,7 @@ class Permission(StrEnum):
     AUDIT_VERIFY = "audit.verify"
     OPERATION_READ = "operation.read"
     OPERATION_CHANGE = "operation.change"
+    METRICS_READ = "metrics.read"
 
 
 P, R = Permission, Role
@@ -85,6 +86,7 @@ GRANTS: dict[Permission, frozenset[Role]] = {
     P.AUDIT_VERIFY: frozenset({R.RIGHTS_HOLDER, R.OPERATOR}),
     P.OPERATION_READ: frozenset({R.OPERATOR}),
     P.OPERATION_CHANGE: frozenset({R.OPERATOR}),
+    P.METRICS_READ: frozenset({R.OPERATOR}),
 }
 
 

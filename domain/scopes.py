@@ -18,6 +18,8 @@ class Scope(StrEnum):
     # who is in a project sees what it was granted: no matter for a token that submits
     PROJECTS = "projects"
     ADMINISTER = "administer"
+    # the figures of the platform and nothing else: for what collects them
+    METRICS = "metrics"
     # make and revoke tokens, none of them wider or longer than the one that is used for it
     TOKENS = "tokens"
 
@@ -59,6 +61,7 @@ SCOPE: dict[Permission, Scope] = {
     P.CHANNELS_OWN: S.TOKENS,
     P.AUDIT_VERIFY: S.READ,
     P.OPERATION_READ: S.READ,
+    P.METRICS_READ: S.METRICS,
     P.OPERATION_CHANGE: S.ADMINISTER,
 }
 
@@ -70,6 +73,7 @@ MEANING: dict[Scope, str] = {
     S.REGISTER: "register data sets, grant them, set their policy, allot their budget and have twins made",
     S.PROJECTS: "lead projects: members, and asking for data sets",
     S.ADMINISTER: "manage users, images, workers and maintenance",
+    S.METRICS: "read the metrics of the platform",
     S.TOKENS: "make and revoke tokens, and say where notices go",
 }
 

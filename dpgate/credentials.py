@@ -52,7 +52,19 @@ def find_login(profile: str = DEFAULT) -> Login:
 def keep_login(login: Login, *, profile: str = DEFAULT) -> Path:
     """Keep a login; the file is made readable for its owner alone."""
     path = credentials_file()
-    known = _read() | {profile: login}
+    return _write(path, _read() | {profile: login})
+
+
+def forget_login(profile: str = DEFAULT) -> Path:
+    """Keep it no longer. Raises NotLoggedIn where there is none, as under DPGATE_TOKEN."""
+    known = _read()
+    if profile not in known:
+        raise NotLoggedIn(f"there is no login named {profile} in {credentials_file()}")
+    del known[profile]
+    return _write(credentials_file(), known)
+
+
+def _write(path: Path, known: dict[str, Login]) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     content = {name: {"url": kept.url, "token": kept.token} for name, kept in known.items()}
     # a new file in place of the old one: nobody who opened that one reads on, and a crash loses no login

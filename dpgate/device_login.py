@@ -51,9 +51,20 @@ def access_token(
     *,
     tell: Callable[[Confirmation], None],
     wait: Callable[[float], None] = time.sleep,
+    provider: str | None = None,
 ) -> str:
-    """An access token for the platform whose `GET /login` answered `ways_in`. Raises DpgateError."""
-    provider = ways_in.get("oidc") or {}
+    """An access token for the platform whose `GET /login` answered `ways_in`, from its first provider or the
+    one of that name. Raises DpgateError."""
+    chosen = ways_in.get("oidc") if provider is None else (ways_in.get("others") or {}).get(provider)
+    if provider is not None and chosen is None:
+        known = ", ".join(sorted(ways_in.get("others") or {})) or "none"
+        raise DpgateError(f"this platform has no further provider {provider[:63]!a}; it has: {known}")
+    return _logged_in(chosen or {}, tell, wait)
+
+
+def _logged_in(
+    provider: dict[str, Any], tell: Callable[[Confirmation], None], wait: Callable[[float], None]
+) -> str:
     issuer, client = provider.get("issuer"), provider.get("client_id")
     if not issuer or not client:
         raise DpgateError("this platform has no login from a terminal; ask its operator for a token")

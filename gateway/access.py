@@ -13,7 +13,7 @@ from domain.errors import NotAllowed, Unauthenticated
 from domain.permissions import Permission, User, check_allowed
 from domain.scopes import SCOPE, covers
 from gateway.maintenance import check_goes_on
-from gateway.oidc.provider import Provider
+from gateway.oidc.providers import Providers
 from gateway.queue import Queue
 from store import tokens, users
 from store.database import Database
@@ -21,6 +21,8 @@ from store.tokens import Caller
 
 # login everywhere; exceptions by name
 OPEN_ROUTES = {"/api/v1/health", "/api/v1/health/ready", "/api/v1/openapi.json", "/api/v1/login"}
+# the identity provider comes with its own signature
+OPEN_ROUTES |= {"/api/v1/login/ended"}
 
 _bearer = HTTPBearer(
     auto_error=False, description="A token of `dpgate user add`, `dpgate token add` or the identity provider"
@@ -49,9 +51,9 @@ def current_caller(
             "authorization", "no token came with the request.", "Log in with `dpgate login`."
         )
     token = credentials.credentials
-    provider: Provider | None = request.app.state.provider
-    if provider is not None and not users.is_ours(token):
-        return Caller(provider.user(database, token))
+    providers: Providers = request.app.state.providers
+    if providers and not users.is_ours(token):
+        return providers.caller(database, token)
     now = datetime.now(UTC)
     with database.reading() as connection:
         caller = tokens.authenticate(connection, token, now)

@@ -18,6 +18,7 @@ from gateway.api import (
     channels,
     citations,
     datasets,
+    ended,
     entitlements,
     facts,
     forecasts,
@@ -47,7 +48,7 @@ from gateway.headers import SecurityHeaders
 from gateway.limits import BodyLimit
 from gateway.logs import Requests, write_json_lines
 from gateway.notices.sender import Sender
-from gateway.oidc.provider import Provider
+from gateway.oidc.providers import Providers
 from gateway.pages import console
 from gateway.queue import Queue
 from gateway.readiness import Looks
@@ -101,8 +102,7 @@ async def _running(app: FastAPI) -> AsyncIterator[None]:
     if app.state.tracer is not None:
         app.state.tracer.close()
     app.state.queue.close()
-    if app.state.provider is not None:
-        app.state.provider.close()
+    app.state.providers.close()
     app.state.database.close()
 
 
@@ -123,7 +123,7 @@ def create_app(settings: GatewaySettings | None = None) -> FastAPI:
         telemetry=NO_TELEMETRY,
     )
     app.state.settings = settings
-    app.state.provider = Provider.of(settings)
+    app.state.providers = Providers(settings.providers)
     app.state.tracer = tracer_to(settings.traces_endpoint)
     problems.install(app)
     console.install(app)
@@ -155,6 +155,7 @@ def create_app(settings: GatewaySettings | None = None) -> FastAPI:
         images,
         users,
         tokens,
+        ended,
         notices,
         channels,
         audit,

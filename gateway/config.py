@@ -14,19 +14,12 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from domain.operation import LEAST_FREE_MIB
 from domain.permissions import Role
 from domain.setting_names import check_settings
+from gateway.provider_settings import ProviderSettings
+from gateway.web_address import Address, Issuer
 
-LOOPBACK = {"localhost", "127.0.0.1", "::1"}
+MAIN = "main"
 _LABEL = "[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?"
 _MAIL_ADDRESS = re.compile(rf"[A-Za-z0-9_+=-]+(\.[A-Za-z0-9_+=-]+)*@{_LABEL}(\.{_LABEL})*")
-
-
-def check_address(url: str) -> str:
-    parts = urlsplit(url)
-    if parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname in LOOPBACK):
-        raise ValueError("must start with https:// (http:// on this machine only)")
-    if not parts.hostname or parts.username or parts.query or parts.fragment:
-        raise ValueError("must be an address such as https://dpgate.example.org")
-    return url.rstrip("/") if parts.path == "/" else url
 
 
 def check_mail_server(url: str) -> str:
@@ -45,7 +38,6 @@ def check_mail_address(address: str) -> str:
     return address
 
 
-Address = Annotated[str, AfterValidator(check_address)]
 MailServerUrl = Annotated[str, AfterValidator(check_mail_server)]
 MailAddress = Annotated[str, AfterValidator(check_mail_address)]
 
@@ -62,7 +54,7 @@ class GatewaySettings(BaseSettings):
     public_url: Address | None = None
 
     # people from an identity provider (OpenID Connect); exactly as it names itself
-    oidc_issuer: Address | None = None
+    oidc_issuer: Issuer | None = None
     # what access tokens for this platform name as their audience
     oidc_audience: str | None = None
     # the platform's own client: browser logins, and asking about opaque tokens
@@ -77,6 +69,10 @@ class GatewaySettings(BaseSettings):
     # how long after its last word on somebody their sessions and tokens of this platform work: then they log
     # in again, and what was withdrawn meanwhile is gone
     oidc_word_days: int = Field(30, ge=1, le=366)
+    # the same for rights holders and operators, whose rights reach further
+    oidc_short_word_minutes: int = Field(60, ge=5, le=527_040)
+    # further providers beside this one, each with a name for the login page and settings of its own
+    oidc_more: tuple[ProviderSettings, ...] = ()
 
     # names and passwords of this platform's own; without a provider they are the way in
     local_accounts: bool | None = None
@@ -111,16 +107,33 @@ class GatewaySettings(BaseSettings):
     def has_passwords(self) -> bool:
         return self.oidc_issuer is None if self.local_accounts is None else self.local_accounts
 
+    @property
+    def providers(self) -> tuple[ProviderSettings, ...]:
+        """All of them; the one of the settings OIDC_... comes first."""
+        return () if self.oidc_issuer is None else (self._main_provider(), *self.oidc_more)
+
+    def _main_provider(self) -> ProviderSettings:
+        given = {
+            name: getattr(self, f"oidc_{name}") for name in ProviderSettings.model_fields if name != "name"
+        }
+        return ProviderSettings.model_validate({"name": MAIN, **given})
+
     @model_validator(mode="after")
     def _check_provider(self) -> Self:
         if self.oidc_issuer is None:
+            if self.oidc_more:
+                raise ValueError("DPGATE_OIDC_ISSUER is needed: DPGATE_OIDC_MORE is for what comes beside it")
             return self
         if not self.oidc_roles:
             raise ValueError("DPGATE_OIDC_ROLES is needed: which entitlement gives which role")
         if self.oidc_audience is None and self.oidc_client_id is None:
             raise ValueError("DPGATE_OIDC_AUDIENCE or DPGATE_OIDC_CLIENT_ID is needed: whose tokens count")
-        if self.oidc_client_id is not None and self.public_url is None:
+        if self.public_url is None and any(one.client_id is not None for one in self.providers):
             raise ValueError("DPGATE_PUBLIC_URL is needed: the provider sends browsers back there")
+        for what in ("name", "issuer"):
+            found = [getattr(one, what) for one in self.providers]
+            if len(set(found)) < len(found):
+                raise ValueError(f"DPGATE_OIDC_MORE has a {what} twice: each provider needs its own")
         return self
 
     @model_validator(mode="after")

@@ -36,10 +36,18 @@ def change_password(
         audit.append(connection, at=now, actor=user.name, action="password.change", subject=user.name)
 
 
-def open_session(database: Database, user: User, *, old_token: str, by: str, now: datetime) -> str:
+def open_session(
+    database: Database,
+    user: User,
+    *,
+    old_token: str,
+    by: str,
+    now: datetime,
+    shown: sessions.Shown | None = None,
+) -> str:
     """A new session under a new token; the one that the browser came with ends. `by` is the way in."""
     with database.transaction() as connection:
         sessions.close_session(connection, old_token)
-        token = sessions.open_session(connection, user, now)
+        token = sessions.open_session(connection, user, now, shown=shown)
         audit.append(connection, at=now, actor=user.name, action="session.open", subject=user.name, by=by)
     return token

@@ -58,6 +58,7 @@ _CONTENT = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
 DOCUMENTED: dict[int | str, dict[str, Any]] = {
     status: {"description": title, "content": _CONTENT}
     for status, title in {
+        400: "Not a token that ends a login",
         401: "No valid token",
         403: "Not allowed for this role or by this policy",
         404: "Nothing by that name that this user may see",
@@ -70,7 +71,7 @@ DOCUMENTED: dict[int | str, dict[str, Any]] = {
     }.items()
 }
 # of a route behind a token
-RESPONSES = {status: response for status, response in DOCUMENTED.items() if status != 429}
+RESPONSES = {status: response for status, response in DOCUMENTED.items() if status not in (400, 429)}
 
 
 def install(app: FastAPI) -> None:
@@ -92,9 +93,9 @@ def schemas() -> dict[str, Any]:
     return described
 
 
-def answer(error: RequestError) -> JSONResponse:
-    """A request error as problem+json."""
-    status = STATUS[type(error)]
+def answer(error: RequestError, *, status: int | None = None) -> JSONResponse:
+    """A request error as problem+json; with another status where a standard wants one."""
+    status = status or STATUS[type(error)]
     shown = [_shown(problem) for problem in error.problems[:MAX_PROBLEMS]]
     more = len(error.problems) - len(shown)
     content = Problem(

@@ -34,8 +34,14 @@ sessions = sa.Table(
     sa.Column("name", sa.String(63), sa.ForeignKey("users.name"), nullable=False),
     sa.Column("opened_at", Moment, nullable=False),
     sa.Column("seen_at", Moment, nullable=False),
+    # a digest of the provider and its name for the login; null with a password
+    sa.Column("login", sa.String(64)),
+    # how, and when, the provider says that this person showed who they are
+    sa.Column("acr", sa.String(255)),
+    sa.Column("shown_at", Moment),
 )
 sa.Index("ix_sessions_name", sessions.c.name)
+sa.Index("ix_sessions_login", sessions.c.login)
 
 api_tokens = sa.Table(
     "api_tokens",
@@ -50,6 +56,8 @@ api_tokens = sa.Table(
     # a day, not an instant: enough to find what nobody needs any more
     sa.Column("last_used_on", sa.Date),
     sa.Column("revoked_at", Moment),
+    # of the login at the provider in which it was made
+    sa.Column("login", sa.String(64)),
 )
 sa.Index("ix_api_tokens_name", api_tokens.c.name)
 
@@ -59,10 +67,25 @@ identities = sa.Table(
     # a person or service at an OIDC provider; an e-mail address is no identity
     sa.Column("issuer", sa.String(255), primary_key=True),
     sa.Column("subject", sa.String(255), primary_key=True),
+    # person or service: a person who is called like a service is somebody else
+    sa.Column("kind", sa.String(10), primary_key=True),
     sa.Column("name", sa.String(63), sa.ForeignKey("users.name"), nullable=False, unique=True),
     sa.Column("created_at", Moment, nullable=False),
     # when the provider last said what they are entitled to, and until when that word counts: past it no
     # session and no token of theirs works before the provider was asked again
     sa.Column("heard_at", Moment, nullable=False),
     sa.Column("counts_until", Moment, nullable=False),
+    # as the provider said it last, for people to read; nothing is decided by them
+    sa.Column("display_name", sa.String(200)),
+    sa.Column("affiliation", sa.String(200)),
+    sa.Column("email", sa.String(220)),
+    sa.CheckConstraint("kind IN ('person', 'service')", name="kind_known"),
+)
+
+ended_logins = sa.Table(
+    "ended_logins",
+    metadata,
+    # digests of logins that a provider ended, and of the tokens that said so: until no token of theirs counts
+    sa.Column("key", sa.String(64), primary_key=True),
+    sa.Column("until", Moment, nullable=False),
 )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -15,12 +15,15 @@ import sqlalchemy as sa
 
 from domain.entitlement import EntitlementRule, Right
 from domain.errors import Conflict, Unauthenticated
+from domain.identity import Kind, Profile
 from domain.permissions import Role, User
 from store import audit, entitlements, users, vouching
 from store.account_tables import identities
 from store.database import insert_once
 from store.tables import users as users_table
 
+# the roles whose rights reach further: of them the provider is asked more often
+SHORT = frozenset({Role.RIGHTS_HOLDER, Role.OPERATOR})
 # who acts in the audit trail without being a user; the operator of an embedded platform is one
 RESERVED = {"gateway", "host", "operator", "policy", "sweep", "unknown", "worker"}
 MOST_OF_A_NAME = 99
@@ -30,9 +33,8 @@ UNWRITTEN = timedelta(hours=1)
 _WITHOUT_MARKS = str.maketrans(
     {"ø": "o", "đ": "d", "ð": "d", "ł": "l", "ħ": "h", "ı": "i", "æ": "ae", "œ": "oe", "þ": "th", "ŋ": "ng"}
 )
-# clocks of the provider and of this host; the seconds that a token's own instant leaves out
-SAME_INSTANT = timedelta(seconds=2)
 OLD_WORD = ("authorization", "the token is older than what the provider said since.", "Log in again.")
+ENDED = ("authorization", "the token is of a login that the identity provider has ended.", "Log in again.")
 DISABLED = ("authorization", "this account is disabled.", "Ask the operator.")
 
 
@@ -45,15 +47,22 @@ class Word:
 
     issuer: str
     subject: str
+    kind: Kind
     called: str
     entitled: frozenset[str]
     role: Role | None
     heard_at: datetime
     counts_for: timedelta
+    # for roles whose rights reach further
+    counts_short: timedelta
+    profile: Profile = field(default_factory=Profile)
+    # whether it said anything of entitlements, be it that there are none
+    said_any: bool = True
+    # the provider's name for the login in which it was said
+    login: str | None = None
 
-    @property
-    def counts_until(self) -> datetime:
-        return self.heard_at + self.counts_for
+    def counts_until(self, role: Role | None) -> datetime:
+        return self.heard_at + (self.counts_short if role in SHORT else self.counts_for)
 
 
 def standing(connection: sa.Connection, word: Word, now: datetime, *, fresh: bool) -> User | None:
@@ -61,12 +70,15 @@ def standing(connection: sa.Connection, word: Word, now: datetime, *, fresh: boo
 
     Raises Unauthenticated for somebody who was disabled.
     """
+    _check_goes_on(connection, word)
     row = _row(connection, word)
     if row is None:
         return None
     given = entitlements.matching(connection, word.entitled)
     role = _role(word, given)
-    counts = row.counts_until > (max(now, word.counts_until - UNWRITTEN) if fresh else now)
+    counts_until = word.counts_until(role)
+    unwritten = min(UNWRITTEN, (counts_until - word.heard_at) / 4)
+    counts = row.counts_until > (max(now, counts_until - unwritten) if fresh else now)
     same = role == row.role and given.keys() == entitlements.held_by(connection, row.name).keys()
     return User(name=row.name, role=role) if role is not None and same and counts else None
 
@@ -77,6 +89,7 @@ def admit(connection: sa.Connection, word: Word, now: datetime) -> User | None:
     None for somebody whom nothing entitles to a role: what they held has ended. Raises Unauthenticated for
     somebody who was disabled, and for a word that is older than the one on record and says something else.
     """
+    _check_goes_on(connection, word)
     # rows are locked in one order: rules, identity, projects, and the turn of the audit trail last
     given = entitlements.matching(connection, word.entitled, hold=True)
     role = _role(word, given)
@@ -88,9 +101,9 @@ def admit(connection: sa.Connection, word: Word, now: datetime) -> User | None:
         user = _add(connection, word, role=role, now=now)
         entitlements.settle(connection, user.name, given, now=now)
         return user
-    if word.heard_at < row.heard_at - SAME_INSTANT:
-        raise Unauthenticated(*OLD_WORD)
-    _hear(connection, word, counts_until=now if role is None else word.counts_until)
+    if word.heard_at < row.heard_at - vouching.SAME_INSTANT:
+        raise Unauthenticated(*OLD_WORD, reason="older_word")
+    _hear(connection, word, counts_until=now if role is None else word.counts_until(role))
     if role is None:
         _end(connection, row.name, row.counts_until, now=now)
         return None
@@ -120,12 +133,18 @@ def _row(connection: sa.Connection, word: Word, *, lock: bool = False) -> sa.Row
         sa.select(users_table.c.name, users_table.c.role, users_table.c.disabled_at)
         .add_columns(identities.c.heard_at, identities.c.counts_until)
         .join(identities, identities.c.name == users_table.c.name)
-        .where(identities.c.issuer == word.issuer, identities.c.subject == word.subject)
+        .where(*_its(word))
     )
     row = connection.execute(query.with_for_update(of=identities) if lock else query).one_or_none()
     if row is not None and row.disabled_at is not None:
-        raise Unauthenticated(*DISABLED)
+        raise Unauthenticated(*DISABLED, reason="disabled")
     return row
+
+
+def _check_goes_on(connection: sa.Connection, word: Word) -> None:
+    """Raises Unauthenticated for what was said in a login that the provider has ended since."""
+    if vouching.has_ended(connection, word.issuer, word.login):
+        raise Unauthenticated(*ENDED, reason="login_ended")
 
 
 def _role(word: Word, given: dict[int, EntitlementRule]) -> Role | None:
@@ -135,10 +154,18 @@ def _role(word: Word, given: dict[int, EntitlementRule]) -> Role | None:
 
 
 def _hear(connection: sa.Connection, word: Word, *, counts_until: datetime) -> None:
-    query = sa.update(identities).where(
-        identities.c.issuer == word.issuer, identities.c.subject == word.subject
+    """What it says of the person is written down with it; what it leaves out stays as it was said before."""
+    said = {name: value for name, value in vars(word.profile).items() if value is not None}
+    query = sa.update(identities).where(*_its(word))
+    connection.execute(query.values(heard_at=word.heard_at, counts_until=counts_until, **said))
+
+
+def _its(word: Word) -> tuple[sa.ColumnElement[bool], ...]:
+    return (
+        identities.c.issuer == word.issuer,
+        identities.c.subject == word.subject,
+        identities.c.kind == word.kind,
     )
-    connection.execute(query.values(heard_at=word.heard_at, counts_until=counts_until))
 
 
 def _end(connection: sa.Connection, name: str, counted_until: datetime, *, now: datetime) -> None:
@@ -154,10 +181,12 @@ def _add(connection: sa.Connection, word: Word, *, role: Role, now: datetime) ->
     values = {
         "issuer": word.issuer,
         "subject": word.subject,
+        "kind": word.kind,
         "name": user.name,
         "created_at": now,
         "heard_at": word.heard_at,
-        "counts_until": word.counts_until,
+        "counts_until": word.counts_until(role),
+        **vars(word.profile),
     }
     if not insert_once(connection, identities, values):
         # the same person came through two doors at once; the transaction that is first counts

@@ -22,6 +22,16 @@ _NO_SESSION = ("session", "nobody is logged in here.", "Log in.")
 
 
 @dataclass(frozen=True)
+class Shown:
+    """What an identity provider says of a login: a digest that names it, how somebody showed who they are (in
+    its own word, `acr`), and when."""
+
+    login: str | None = None
+    acr: str | None = None
+    at: datetime | None = None
+
+
+@dataclass(frozen=True)
 class Session:
     """An open session and whose it is."""
 
@@ -30,16 +40,19 @@ class Session:
     seen_at: datetime
     # the password is still the one that the operator was shown
     initial_password: bool
+    shown: Shown
 
     def is_stale(self, now: datetime) -> bool:
         return now - self.seen_at > STALE
 
 
-def open_session(connection: sa.Connection, user: User, now: datetime) -> str:
+def open_session(connection: sa.Connection, user: User, now: datetime, *, shown: Shown | None = None) -> str:
     """A new session; returns the token of its cookie, which is never given out again."""
+    shown = shown or Shown()
     connection.execute(sa.delete(sessions).where(~_is_open(now)))
     token = secrets.token_urlsafe(32)
     values = {"hash": hash_of(token), "name": user.name, "opened_at": now, "seen_at": now}
+    values |= {"login": shown.login, "acr": shown.acr, "shown_at": shown.at}
     connection.execute(sa.insert(sessions).values(values))
     return token
 
@@ -47,7 +60,7 @@ def open_session(connection: sa.Connection, user: User, now: datetime) -> str:
 def find(connection: sa.Connection, token: str, now: datetime) -> Session:
     """The open session with this token. Raises Unauthenticated when it ended or never was."""
     query = (
-        sa.select(sessions.c.opened_at, sessions.c.seen_at, users.c.name, users.c.role)
+        sa.select(sessions, users.c.role)
         .add_columns(passwords.c.initial_until)
         .join(users, users.c.name == sessions.c.name)
         .outerjoin(passwords, passwords.c.name == sessions.c.name)
@@ -59,7 +72,8 @@ def find(connection: sa.Connection, token: str, now: datetime) -> Session:
     if row is None:
         raise Unauthenticated(*_NO_SESSION)
     user = User(name=row.name, role=Role(row.role))
-    return Session(user, row.opened_at, row.seen_at, row.initial_until is not None)
+    shown = Shown(row.login, row.acr, row.shown_at)
+    return Session(user, row.opened_at, row.seen_at, row.initial_until is not None, shown)
 
 
 def user_of(connection: sa.Connection, token: str, now: datetime) -> User:

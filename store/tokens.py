@@ -29,6 +29,8 @@ class Caller:
     scopes: frozenset[Scope] = ALL
     # None: until it is replaced
     expires_at: datetime | None = None
+    # the login at an identity provider that it all came of, as a digest
+    login: str | None = None
 
 
 @dataclass(frozen=True)
@@ -76,6 +78,7 @@ def create(
             scopes=list(made.scopes),
             created_at=now,
             expires_at=expires,
+            login=by.login,
         )
     )
     return made, f"{users.PREFIX}.{token_id}.{secret}"
@@ -97,7 +100,7 @@ def authenticate(connection: sa.Connection, token: str, now: datetime) -> Caller
     if not hmac.compare_digest(row.hash, users.hash_of(secret)):
         raise Unauthenticated(*users.WRONG_TOKEN)
     user = User(name=row.name, role=Role(row.role))
-    return Caller(user, frozenset(map(Scope, row.scopes)), row.expires_at)
+    return Caller(user, frozenset(map(Scope, row.scopes)), row.expires_at, row.login)
 
 
 def needs_note(connection: sa.Connection, token: str, today: date) -> bool:

@@ -87,6 +87,7 @@ perturbing = typer.Typer(cls=perturb.FileFirst, help=perturb.WHAT_IT_PROTECTS, n
 RESEARCHER, HOLDER, OPERATOR = "Researcher, in the order of the route", "Rights holder", "Operator"
 for command, panel, example in (
     (platform.login, RESEARCHER, "dpgate login --url https://dpgate.example.org"),
+    (platform.logout, RESEARCHER, "dpgate logout"),
     (catalogue.datasets, RESEARCHER, "dpgate datasets"),
     (develop.run, RESEARCHER, "dpgate run mean-height --block-size 3"),
     (rehearse.rehearse, RESEARCHER, "dpgate rehearse mean-height --dataset heights"),

@@ -14,7 +14,9 @@ def token_add(
     label: Annotated[str, typer.Argument(help="What it is for: small letters, digits, hyphens.")],
     scope: Annotated[
         list[str] | None,
-        typer.Option(help="read, submit, review, register, projects, administer or tokens; repeat it."),
+        typer.Option(
+            help="read, submit, review, register, projects, administer, metrics or tokens; repeat it."
+        ),
     ] = None,
     days: Annotated[int, typer.Option(min=1, max=366, help="How long it lasts.")] = 90,
     as_json: Json = False,

@@ -13,7 +13,7 @@ from domain.model import Model, Slug, Whole
 from domain.permissions import Permission, User
 from domain.scopes import ALL, Scope
 from gateway.access import TheCaller, TheDatabase, requires
-from gateway.config import GatewaySettings
+from gateway.config import MAIN, GatewaySettings
 from gateway.logins import change_password, check_passwords_are_used
 from gateway.problems import RESPONSES, responses
 from gateway.routes import PREFIX, OurId
@@ -22,6 +22,8 @@ from store.database import Database
 from store.tokens import Caller
 
 router = APIRouter(prefix=PREFIX, tags=["tokens"])
+# a login with a password, at an organisation from a terminal, or in a browser reaches equally far
+OF_A_LOGIN = tuple(sorted(ALL))
 Secret = Annotated[str, StringConstraints(max_length=1000)]
 Owner = Annotated[User, Depends(requires(Permission.TOKENS_OWN))]
 
@@ -41,7 +43,7 @@ class NewLogin(Model):
     password: Secret
     new_password: Secret | None = None
     label: Slug = "login"
-    scopes: tuple[Scope, ...] = tuple(sorted(ALL))
+    scopes: tuple[Scope, ...] = OF_A_LOGIN
     days: Annotated[Whole, Field(ge=1, le=366)] = 30
 
 
@@ -71,23 +73,28 @@ class DeviceLogin(BaseModel):
 
 
 class WaysIn(BaseModel):
-    """How people log in here."""
+    """How people log in here. `others` are further identity providers; `scopes` is what a login holds, by
+    whatever way."""
 
     password: bool
     oidc: DeviceLogin | None
+    others: dict[str, DeviceLogin]
+    scopes: tuple[Scope, ...]
 
 
 @router.get("/login", summary="How to log in here", responses=responses(413, 500))
 def ways_in(request: Request) -> WaysIn:
     settings: GatewaySettings = request.app.state.settings
-    provider = (
-        DeviceLogin(
-            issuer=settings.oidc_issuer, client_id=settings.oidc_cli_client_id, scope=settings.oidc_scope
-        )
-        if settings.oidc_issuer
-        else None
+    known = {
+        one.name: DeviceLogin(issuer=one.issuer, client_id=one.cli_client_id, scope=one.scope)
+        for one in settings.providers
+    }
+    return WaysIn(
+        password=settings.has_passwords,
+        oidc=known.pop(MAIN, None),
+        others=known,
+        scopes=OF_A_LOGIN,
     )
-    return WaysIn(password=settings.has_passwords, oidc=provider)
 
 
 @router.post(

@@ -6,33 +6,46 @@ import base64
 import hashlib
 import hmac
 import json
+import logging
 import secrets
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
+from datetime import UTC, datetime
 from urllib.parse import urlencode
 
 from domain.errors import Unauthenticated
-from gateway.oidc.claims import check_identity, open_signed, refused
+from gateway.oidc.claims import LAST_S, MAX_SUBJECT, Claims, check_identity, open_signed
+from gateway.oidc.faults import OAUTH_ERRORS, Fault, refused
 from gateway.oidc.provider import Provider
 from store.identities import Word
+from store.sessions import Shown
+from store.vouching import login_key
 
-_NOT_BEGUN = ("login", "was not begun in this browser, or it took too long.", "Log in again.")
-_DECLINED = ("login", "was not completed at the identity provider.", "Log in again.")
+log = logging.getLogger(__name__)
+# what the provider says of a login that it did not complete (OpenID Connect Core 3.1.2.6, RFC 6749 4.1.2.1)
+_MEANT = {
+    "access_denied": Fault.DECLINED,
+    "server_error": Fault.DOWN,
+    "temporarily_unavailable": Fault.DOWN,
+}
+_OUR_FAULT = {"invalid_request", "invalid_scope", "unauthorized_client", "unsupported_response_type"}
 
 
 @dataclass(frozen=True)
 class Attempt:
-    """A login that began here. It lies in a cookie of the browser until the provider sends it back."""
+    """A login that began here. It lies in a cookie of its own until the provider sends the browser back: two
+    logins in two tabs do not end each other."""
 
+    provider: str
     state: str
     nonce: str
     verifier: str
     next: str
 
     @classmethod
-    def new(cls, target: str) -> Attempt:
+    def new(cls, provider: str, target: str) -> Attempt:
         state, nonce, verifier = (secrets.token_urlsafe(32) for _ in range(3))
-        return cls(state, nonce, verifier, target)
+        return cls(provider, state, nonce, verifier, target)
 
     @classmethod
     def read(cls, cookie: str) -> Attempt | None:
@@ -50,14 +63,14 @@ class Attempt:
         return base64.urlsafe_b64encode(json.dumps(asdict(self)).encode()).decode()
 
 
-def address_for(provider: Provider, attempt: Attempt, *, back: str, scope: str) -> str:
+def address_for(provider: Provider, attempt: Attempt, *, back: str) -> str:
     """Where to send the browser."""
     challenge = hashlib.sha256(attempt.verifier.encode()).digest()
     asked = {
         "response_type": "code",
         "client_id": provider.client_id or "",
         "redirect_uri": back,
-        "scope": scope,
+        "scope": provider.settings.scope,
         "state": attempt.state,
         "nonce": attempt.nonce,
         "code_challenge": base64.urlsafe_b64encode(challenge).rstrip(b"=").decode(),
@@ -67,17 +80,22 @@ def address_for(provider: Provider, attempt: Attempt, *, back: str, scope: str) 
     return f"{address}{'&' if '?' in address else '?'}{urlencode(asked)}"
 
 
-def finish(provider: Provider, attempt: Attempt | None, came: Mapping[str, str], *, back: str) -> Word:
+@dataclass(frozen=True)
+class Arrival:
+    """Who came back, and what the provider says of this very login."""
+
+    word: Word
+    shown: Shown
+
+
+def finish(provider: Provider, attempt: Attempt | None, came: Mapping[str, str], *, back: str) -> Arrival:
     """Who came back, and what they are entitled to. Raises Unauthenticated."""
     if attempt is None or not hmac.compare_digest(attempt.state.encode(), came.get("state", "").encode()):
-        raise Unauthenticated(*_NOT_BEGUN)
-    # RFC 9207: a code of another provider must not be sent to this one
-    if came.get("iss", provider.issuer) != provider.issuer:
-        raise Unauthenticated(*_NOT_BEGUN)
+        raise refused(Fault.NOT_BEGUN)
+    _check_issuer(provider, came)
     code = came.get("code")
     if "error" in came or not code:
-        # its description is not shown: anybody can write that address
-        raise Unauthenticated(*_DECLINED)
+        raise _declined(came.get("error", ""))
     answer = provider.ask(
         provider.published.address("token_endpoint"),
         {
@@ -89,7 +107,7 @@ def finish(provider: Provider, attempt: Attempt | None, came: Mapping[str, str],
     )
     identity_token, access_token = answer.get("id_token"), answer.get("access_token")
     if not isinstance(identity_token, str) or not isinstance(access_token, str):
-        raise refused("is missing from the provider's answer")
+        raise refused(Fault.NO_TOKENS)
     claims = check_identity(
         open_signed(identity_token, provider.published.key),
         client=provider.client_id or "",
@@ -97,4 +115,32 @@ def finish(provider: Provider, attempt: Attempt | None, came: Mapping[str, str],
         issuer=provider.issuer,
         now=provider.clock(),
     )
-    return provider.word(claims, access_token)
+    word = provider.word_on_person(claims, access_token)
+    return Arrival(word, _shown(word, claims))
+
+
+def _check_issuer(provider: Provider, came: Mapping[str, str]) -> None:
+    """RFC 9207, 2.4: a code of another provider must not be sent to this one. Raises Unauthenticated."""
+    if "iss" not in came:
+        if provider.published.promises("authorization_response_iss_parameter_supported"):
+            raise refused(Fault.NO_ISSUER)
+    elif came["iss"] != provider.issuer:
+        raise refused(Fault.OTHER_ISSUER)
+
+
+def _declined(error: str) -> Unauthenticated:
+    """Only the code, where it is one of OAuth's: anybody can write the address that the browser came to."""
+    known = error if error in OAUTH_ERRORS else "no code of OAuth"
+    log.warning("a login came back without a code: %s", known)
+    return refused(Fault.REFUSED if error in _OUR_FAULT else _MEANT.get(error, Fault.DECLINED))
+
+
+def _shown(word: Word, claims: Claims) -> Shown:
+    login = None if word.login is None else login_key(word.issuer, word.login)
+    acr, at = claims.get("acr"), claims.get("auth_time")
+    is_time = isinstance(at, int) and not isinstance(at, bool) and 0 <= at <= LAST_S
+    return Shown(
+        login=login,
+        acr=acr if isinstance(acr, str) and 0 < len(acr) <= MAX_SUBJECT else None,
+        at=datetime.fromtimestamp(at, UTC) if isinstance(at, int) and is_time else None,
+    )

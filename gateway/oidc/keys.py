@@ -15,16 +15,15 @@ from typing import Any
 from joserfc.errors import JoseError
 from joserfc.jwk import ECKey, JWKRegistry, RSAKey
 
-from domain.errors import Unauthenticated
-from gateway.config import check_address
+from gateway.oidc.faults import Fault, refused
 from gateway.oidc.wire import Wire
+from gateway.web_address import check_verbatim
 
 # the algorithms that count, and the keys that they need
 KEY_TYPES: dict[str, type[RSAKey] | type[ECKey]] = {"RS256": RSAKey, "ES256": ECKey}
 FRESH_S = 3600
 AGAIN_S = 60
 SHORTEST_RSA = 2048
-UNKNOWN_KEY = ("authorization", "the token is signed with no key of the provider.", "Log in again.")
 Key = RSAKey | ECKey
 
 
@@ -45,9 +44,7 @@ class Published:
         """An endpoint of the provider. Raises Unauthenticated when it has none."""
         found = self.find_address(name)
         if found is None:
-            raise Unauthenticated(
-                "authorization", f"the identity provider has no {name}.", "Tell the operator."
-            )
+            raise refused(Fault.NO_ENDPOINT)
         return found
 
     def find_address(self, name: str) -> str | None:
@@ -65,20 +62,43 @@ class Published:
                 self._fetch_keys(now)
                 found = self._matching(kid, algorithm)
         if found is None:
-            raise Unauthenticated(*UNKNOWN_KEY)
+            raise refused(Fault.UNKNOWN_KEY)
         return found
 
-    def _address(self, name: str) -> str | None:
+    def promises(self, name: str) -> bool:
+        """Does its document say that it does this?"""
+        with self._lock:
+            return self._fetched().get(name) is True
+
+    def key_count(self) -> int:
+        """How many keys it publishes now that could sign a token. Raises Unauthenticated."""
+        with self._lock:
+            self._fetch_keys(self._clock())
+            return sum(
+                _read(key, algorithm) is not None
+                for key in self._keys
+                for algorithm in KEY_TYPES
+                if _fits(key, None, algorithm)
+            )
+
+    def _fetched(self) -> dict[str, Any]:
         now = self._clock()
         if not self._document or now - self._document_at > FRESH_S:
             document = self._wire.get(f"{self._issuer.rstrip('/')}/.well-known/openid-configuration")
             if document.get("issuer") != self._issuer:
-                raise Unauthenticated(
-                    "authorization", "the identity provider names itself otherwise.", "Tell the operator."
-                )
+                raise refused(Fault.OTHER_NAME)
             self._document, self._document_at = document, now
-        found = self._document.get(name)
-        return None if found is None else check_address(str(found))
+        return self._document
+
+    def _address(self, name: str) -> str | None:
+        found = self._fetched().get(name)
+        if found is None:
+            return None
+        try:
+            return check_verbatim(str(found))
+        except ValueError:
+            # in the clear, or no address: what it is asked must not travel there
+            raise refused(Fault.NO_ENDPOINT) from None
 
     def _fetch_keys(self, now: float) -> None:
         # also when it fails: the next try waits for its turn

@@ -11,33 +11,38 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import quote
 
-from domain.entitlement import MAX_HELD, SERVICE, is_usable
-from domain.errors import Conflict, NotAllowed, NotReady
+from domain.entitlement import SERVICE
+from domain.errors import Conflict, NotAllowed, NotReady, Unauthenticated
+from domain.identity import Kind
 from domain.permissions import Role, User
-from gateway.config import GatewaySettings
 from gateway.oidc.claims import (
+    MAX_SUBJECT,
     Audience,
     Claims,
     check_access,
     check_for_us,
     check_issued,
-    client_of,
     is_signed,
     open_signed,
-    refused,
     subject_of,
 )
+from gateway.oidc.faults import SENTENCES, Fault, refused
 from gateway.oidc.keys import Published
+from gateway.oidc.people import called, client_of, entitled_to, find_claim, kind_of, profile_of
 from gateway.oidc.wire import Wire
+from gateway.provider_settings import ProviderSettings
 from store import identities
 from store.database import Database
 from store.identities import Word
+from store.tokens import Caller
+from store.vouching import login_key
 
 # how long a decision about a token is good: what the provider takes back is gone after that
 KEPT_S = 60
 MOST_KEPT = 1000
 # questions to the provider about tokens that it alone can read
 MOST_ASKED_PER_S = 20
+_NO_CLAIM = ("authorization", *SENTENCES[Fault.MISSING_CLAIM])
 _NO_ROLE = (
     "authorization",
     "you are known, but nothing entitles you to a role here.",
@@ -49,59 +54,60 @@ class Provider:
     """One provider. Thread-safe; every refusal is Unauthenticated or NotAllowed."""
 
     def __init__(
-        self, settings: GatewaySettings, *, clock: Callable[[], float] = time.time, wire: Wire | None = None
+        self,
+        settings: ProviderSettings,
+        *,
+        clock: Callable[[], float] = time.time,
+        wire: Wire | None = None,
     ) -> None:
-        self.issuer = str(settings.oidc_issuer)
-        self.client_id = settings.oidc_client_id
+        self.settings = settings
+        self.name, self.issuer = settings.name, settings.issuer
+        self.client_id = settings.client_id
         self.wire = wire or Wire()
         self.published = Published(self.issuer, self.wire)
         self.clock = clock
+        self.audience = Audience(settings.audience or settings.client_id or "", settings.clients)
         self._secret = _secret(settings)
-        self._claim, self._roles = settings.oidc_claim, settings.oidc_roles
-        self._counts_for = timedelta(days=settings.oidc_word_days)
-        services = (name.removeprefix(SERVICE) for name in self._roles if name.startswith(SERVICE))
-        clients = {settings.oidc_client_id, settings.oidc_cli_client_id, *services} - {None}
-        name = settings.oidc_audience or settings.oidc_client_id or ""
-        self._audience = Audience(name, frozenset(str(client) for client in clients))
+        self._claim, self._roles = settings.claim, settings.roles
         self._kept: OrderedDict[bytes, tuple[float, Word]] = OrderedDict()
         self._asked: tuple[int, int] = (0, 0)
         self._lock = threading.Lock()
 
-    @classmethod
-    def of(cls, settings: GatewaySettings) -> Provider | None:
-        return None if settings.oidc_issuer is None else cls(settings)
-
-    def user(self, database: Database, token: str) -> User:
-        """The user behind an access token. Raises Unauthenticated, or NotAllowed for no role here."""
+    def caller(self, database: Database, token: str) -> Caller:
+        """Who holds an access token. Raises Unauthenticated, or NotAllowed for no role here."""
         key = hashlib.sha256(token.encode(errors="replace")).digest()
         kept = self._find_kept(key)
         if kept is not None and (user := self._standing(database, kept, fresh=False)) is not None:
-            return user
+            return _caller(user, kept)
         # nothing is gained by a word that was kept: the provider is asked again
         claims = self._claims(token)
         word = self.word(claims, token)
         self._keep(key, word, until=min(float(claims["exp"]), self.clock() + KEPT_S))
-        return self.admit(database, word)
+        return _caller(self.admit(database, word), word)
 
     def word(self, claims: Claims, token: str) -> Word:
-        """Who it is and what they are entitled to. Asks for the claim that the token left out."""
-        subject, now, said_at = subject_of(claims), self.clock(), claims.get("iat")
-        if client_of(claims) == subject:
-            role = self._roles.get(f"{SERVICE}{subject}")
-            return self._word(subject, subject, frozenset(), role, heard_at=float(said_at or now))
+        """Who an access token speaks of, and what they are entitled to."""
+        kind = kind_of(claims, self.settings.services)
+        return self.word_on_service(claims) if kind is Kind.SERVICE else self.word_on_person(claims, token)
+
+    def word_on_service(self, claims: Claims) -> Word:
+        """Its role is that of its client, by the settings alone."""
+        role = self._roles.get(f"{SERVICE}{client_of(claims)}")
+        said_at = float(claims.get("iat") or self.clock())
+        return self._word(claims, Kind.SERVICE, frozenset(), role, heard_at=min(self.clock(), said_at))
+
+    def word_on_person(self, claims: Claims, token: str) -> Word:
+        """Asks for the claim that the token left out. Raises Unauthenticated where the provider has none."""
+        now, said_at = self.clock(), claims.get("iat")
         # what a token says is as old as the token; one that does not say how old it is does not count
-        unsaid = self._claim not in claims or not said_at
-        if unsaid and (address := self.published.find_address("userinfo_endpoint")):
-            more = self.wire.get(address, bearer=token)
-            if more.get("sub") != subject:
-                raise refused("belongs to somebody else")
-            claims, said_at = {**claims, **more}, now
-        called, listed = claims.get("preferred_username"), claims.get(self._claim, [])
-        claimed = listed if isinstance(listed, list) else [listed]
-        entitled = frozenset([one for one in claimed if is_usable(one)][:MAX_HELD])
+        if find_claim(claims, self._claim) is None or not said_at:
+            entitled_to(claims, self._claim)  # a pointer to too many groups leads nowhere
+            more = self._userinfo(subject_of(claims), token)
+            if more is not None:
+                claims, said_at = {**claims, **more}, now
+        entitled = entitled_to(claims, self._claim)
         role = next((role for name, role in self._roles.items() if name in entitled), None)
-        called = called if isinstance(called, str) else ""
-        return self._word(subject, called, entitled, role, heard_at=min(now, float(said_at or now)))
+        return self._word(claims, Kind.PERSON, entitled, role, heard_at=min(now, float(said_at or now)))
 
     def admit(self, database: Database, word: Word) -> User:
         """The user of an identity; the first login makes it, and each later one settles what they hold."""
@@ -116,7 +122,7 @@ class Provider:
             if user is None:
                 raise
         if user is None:
-            raise NotAllowed(*_NO_ROLE)
+            raise NotAllowed(*(_NO_ROLE if word.said_any else _NO_CLAIM), reason=_reason(word))
         return user
 
     def ask(self, endpoint: str, form: Mapping[str, str]) -> dict[str, Any]:
@@ -127,29 +133,50 @@ class Provider:
         # RFC 6749 2.3.1: both are form-encoded before they go into the header
         return self.wire.post(endpoint, form, auth=(quote(client, safe=""), quote(self._secret, safe="")))
 
+    def forget(self) -> None:
+        """Words that were kept count no longer: each token is looked at anew."""
+        with self._lock:
+            self._kept.clear()
+
     def close(self) -> None:
         self.wire.close()
 
     def _claims(self, token: str) -> Claims:
         if is_signed(token):
             signed = open_signed(token, self.published.key)
-            return check_access(signed, self._audience, issuer=self.issuer, now=self.clock())
+            return check_access(signed, self.audience, issuer=self.issuer, now=self.clock())
         return self._introspected(token)
+
+    def _userinfo(self, subject: str, token: str) -> dict[str, Any] | None:
+        """What it adds on this subject; None where it has no such address, or takes no such token."""
+        address = self.published.find_address("userinfo_endpoint")
+        if address is None:
+            return None
+        try:
+            more = self.wire.get(address, bearer=token)
+        except Unauthenticated as error:
+            # Entra's answers its own tokens alone: then the token is all that there is
+            if error.reason != Fault.REFUSED:
+                raise
+            return None
+        if more.get("sub") != subject:
+            raise refused(Fault.OTHER_SUBJECT)
+        return more
 
     def _introspected(self, token: str) -> Claims:
         """What the provider says of a token that only it can read (RFC 7662)."""
         if self._secret is None or self.client_id is None:
-            raise refused("cannot be read")
+            raise refused(Fault.UNREADABLE)
         self._take_turn()
         address = self.published.address("introspection_endpoint")
         found = self.ask(address, {"token": token, "token_type_hint": "access_token"})
         if found.get("active") is not True:
-            raise refused("is not valid")
+            raise refused(Fault.INACTIVE)
         if str(found.get("token_type", "Bearer")).lower() not in ("bearer", "access_token"):
-            raise refused("is no access token")
+            raise refused(Fault.WRONG_KIND)
         claims = {"iss": self.issuer, "sub": client_of(found), **found}
         check_issued(claims, issuer=self.issuer, now=self.clock())
-        check_for_us(claims, self._audience)
+        check_for_us(claims, self.audience)
         # however old the token is, this was said now
         return {**claims, "iat": self.clock()}
 
@@ -158,10 +185,22 @@ class Provider:
             return identities.standing(connection, word, datetime.now(UTC), fresh=fresh)
 
     def _word(
-        self, subject: str, called: str, entitled: frozenset[str], role: Role | None, *, heard_at: float
+        self, claims: Claims, kind: Kind, entitled: frozenset[str], role: Role | None, *, heard_at: float
     ) -> Word:
-        heard = datetime.fromtimestamp(heard_at, UTC)
-        return Word(self.issuer, subject, called, entitled, role, heard, self._counts_for)
+        return Word(
+            issuer=self.issuer,
+            subject=subject_of(claims),
+            kind=kind,
+            called=called(claims, kind),
+            entitled=entitled,
+            role=role,
+            heard_at=datetime.fromtimestamp(heard_at, UTC),
+            counts_for=timedelta(days=self.settings.word_days),
+            counts_short=timedelta(minutes=self.settings.short_word_minutes),
+            profile=profile_of(claims),
+            said_any=kind is Kind.SERVICE or find_claim(claims, self._claim) is not None,
+            login=_login_of(claims),
+        )
 
     def _take_turn(self) -> None:
         second = int(self.clock())
@@ -169,7 +208,7 @@ class Provider:
             asked = self._asked[1] + 1 if self._asked[0] == second else 1
             self._asked = (second, asked)
         if asked > MOST_ASKED_PER_S:
-            raise refused("cannot be looked up right now")
+            raise refused(Fault.TOO_MANY)
 
     def _find_kept(self, key: bytes) -> Word | None:
         with self._lock:
@@ -183,10 +222,26 @@ class Provider:
                 self._kept.popitem(last=False)
 
 
-def _secret(settings: GatewaySettings) -> str | None:
-    if settings.oidc_client_secret_file is None:
+def _caller(user: User, word: Word) -> Caller:
+    return Caller(user, login=None if word.login is None else login_key(word.issuer, word.login))
+
+
+def _reason(word: Word) -> str:
+    return "no_role" if word.said_any else Fault.MISSING_CLAIM
+
+
+def _login_of(claims: Claims) -> str | None:
+    """The provider's name for a login, which it ends by it; older ones of Keycloak call it otherwise."""
+    found = claims.get("sid", claims.get("session_state"))
+    return found if isinstance(found, str) and 0 < len(found) <= MAX_SUBJECT else None
+
+
+def _secret(settings: ProviderSettings) -> str | None:
+    if settings.client_secret_file is None:
         return None
     try:
-        return settings.oidc_client_secret_file.read_text(encoding="utf-8").strip()
+        return settings.client_secret_file.read_text(encoding="utf-8").strip()
     except (OSError, ValueError):
-        raise NotReady("the file of DPGATE_OIDC_CLIENT_SECRET_FILE cannot be read") from None
+        raise NotReady(
+            f"the file with the client secret of provider {settings.name} cannot be read"
+        ) from None

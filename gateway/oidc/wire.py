@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from datetime import UTC
+from email.utils import parsedate_to_datetime
 from typing import Any
 
 import httpx
 
 from domain.errors import Unauthenticated
+from gateway.oidc.faults import OAUTH_ERRORS, Fault, refused
 
 log = logging.getLogger(__name__)
 TIMEOUT_S = 5
 MAX_BYTES = 1 << 20
-_SILENT = (
-    "authorization",
-    "the identity provider does not answer as it should.",
-    "Try again soon; if it goes on, tell the operator.",
-)
+# what an OAuth error means to somebody who waits for a login
+_MEANT = {"invalid_client": Fault.CLIENT_SECRET, "invalid_grant": Fault.CODE_USED}
 
 
 class Wire:
@@ -25,6 +25,8 @@ class Wire:
 
     def __init__(self) -> None:
         self._http = httpx.Client(timeout=TIMEOUT_S, follow_redirects=False, trust_env=True)
+        # the provider's clock, in seconds since 1970, as of its last answer; None before one
+        self.said_time: float | None = None
 
     def get(self, url: str, *, bearer: str | None = None) -> dict[str, Any]:
         headers = {"Authorization": f"Bearer {bearer}"} if bearer else {}
@@ -45,17 +47,41 @@ class Wire:
                 for part in answer.iter_bytes():
                     content += part
                     if len(content) > MAX_BYTES:
-                        raise self._failure(url, "sent too much")
-            if answer.status_code != 200:
-                raise self._failure(url, f"answered {answer.status_code}")
-            found = httpx.Response(200, content=bytes(content)).json()
-        except (httpx.RequestError, httpx.InvalidURL, ValueError) as error:
-            raise self._failure(url, type(error).__name__) from None
+                        raise self._failure(url, Fault.BAD_ANSWER, "sent too much")
+            self.said_time = _time_of(answer.headers.get("Date"))
+            found = httpx.Response(200, content=bytes(content)).json() if content else None
+        except (httpx.RequestError, httpx.InvalidURL) as error:
+            raise self._failure(url, Fault.DOWN, type(error).__name__) from None
+        except ValueError as error:
+            fault = Fault.DOWN if answer.status_code >= 500 else Fault.BAD_ANSWER
+            raise self._failure(url, fault, f"{answer.status_code}, {type(error).__name__}") from None
+        if answer.status_code != 200:
+            raise self._refusal(url, answer.status_code, found)
         if not isinstance(found, dict):
-            raise self._failure(url, "sent no JSON object")
+            raise self._failure(url, Fault.BAD_ANSWER, "sent no JSON object")
         return found
 
-    def _failure(self, url: str, reason: str) -> Unauthenticated:
+    def _refusal(self, url: str, status: int, found: object) -> Unauthenticated:
+        """A code of OAuth's own list says more; any other text of the provider's is kept out of the log."""
+        if status >= 500:
+            return self._failure(url, Fault.DOWN, f"answered {status}")
+        code = found.get("error") if isinstance(found, dict) else None
+        known = code if isinstance(code, str) and code in OAUTH_ERRORS else None
+        if known is None and status not in (400, 401, 403):
+            return self._failure(url, Fault.BAD_ANSWER, f"answered {status}")
+        return self._failure(
+            url, _MEANT.get(known or "", Fault.REFUSED), f"answered {status} {known or ''}".strip()
+        )
+
+    def _failure(self, url: str, fault: Fault, reason: str) -> Unauthenticated:
         # the address comes from the provider's own document: no token is in it
-        log.warning("the identity provider at %s: %s", url.split("?")[0], reason)
-        return Unauthenticated(*_SILENT)
+        log.warning("the identity provider at %s: %s (%s)", url.split("?")[0], fault, reason)
+        return refused(fault)
+
+
+def _time_of(date: str | None) -> float | None:
+    try:
+        said = parsedate_to_datetime(date or "")
+    except (ValueError, TypeError):
+        return None
+    return (said if said.tzinfo else said.replace(tzinfo=UTC)).timestamp()

@@ -53,7 +53,10 @@ def new_password(request: Request, form: CheckedForm, user: Owner, database: The
 def new_token(request: Request, form: CheckedForm, user: Owner, database: TheDatabase) -> Response:
     """The answer shows the token: loading the page again does not."""
     try:
-        made = token_routes.create(database, Caller(user), _token_of(form), datetime.now(UTC))
+        now = datetime.now(UTC)
+        with database.reading() as connection:
+            shown = sessions.find(connection, request.cookies[cookie_name(request, COOKIE)], now).shown
+        made = token_routes.create(database, Caller(user, login=shown.login), _token_of(form), now)
     except RequestError as error:
         return _page(request, user, database, error=error, at="tokens", typed=form)
     return _page(request, user, database, made=made)

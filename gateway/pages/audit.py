@@ -51,6 +51,7 @@ ACTIONS = {
     "job.move": "moved a job",
     "job.submit": "submitted a job",
     "ledger.catch_up": "had the worker zone's ledger and the database agree again",
+    "login.end": "was told by the identity provider that a login ended",
     "login.refused": "could not log in",
     "notice.retry": "tried notices again",
     "password.change": "changed a password",

@@ -35,7 +35,7 @@ from store import accounts, audit, sessions
 
 router = APIRouter(include_in_schema=False)
 # open to everybody, by name
-OPEN_PAGES = {LOGIN, "/login/oidc", "/login/oidc/back"}
+OPEN_PAGES = {LOGIN, "/login/oidc", "/login/oidc/back", "/login/oidc/out"}
 
 
 @router.get(LOGIN)
@@ -75,15 +75,23 @@ def log_out(
         audit.append(
             connection, at=datetime.now(UTC), actor=user.name, action="session.close", subject=user.name
         )
-    response = RedirectResponse(LOGIN, status_code=303)
+    response = RedirectResponse(f"{LOGIN}?out=yes", status_code=303)
     delete_cookie(response, request, COOKIE)
     return response
 
 
-def enter(request: Request, database: TheDatabase, user: User, *, by: str, target: str) -> Response:
+def enter(
+    request: Request,
+    database: TheDatabase,
+    user: User,
+    *,
+    by: str,
+    target: str,
+    shown: sessions.Shown | None = None,
+) -> Response:
     """Into the platform: a fresh session in the cookie, then on to where the user wanted."""
     old = request.cookies.get(cookie_name(request, COOKIE), "")
-    token = open_session(database, user, old_token=old, by=by, now=datetime.now(UTC))
+    token = open_session(database, user, old_token=old, by=by, now=datetime.now(UTC), shown=shown)
     response = RedirectResponse(target, status_code=303)
     set_cookie(response, request, COOKIE, token)
     delete_cookie(response, request, VISIT_COOKIE)
@@ -104,7 +112,8 @@ def login_form(
         next="" if target == HOME else target,
         problems=error.problems if error else (),
         passwords=settings.has_passwords,
-        provider=settings.oidc_issuer if settings.oidc_client_id else None,
+        providers=request.app.state.providers.for_browsers,
+        logged_out="out" in request.query_params,
     )
     if visit:
         set_cookie(response, request, VISIT_COOKIE, visit)

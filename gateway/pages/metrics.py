@@ -19,6 +19,7 @@ from domain.operation import StuckKind, WorkerState
 from domain.permissions import Permission, User
 from domain.states import JobState
 from gateway.access import TheDatabase, requires
+from gateway.oidc.providers import Providers
 from gateway.overview import Overview, overview
 from store import history, images
 from store.images import Image
@@ -31,15 +32,16 @@ WAITING = (JobState.QUEUED, JobState.PREPARING)
 
 @dataclass(frozen=True)
 class Metric:
-    """A gauge: its values by label; the empty label where there is one value."""
+    """Its values by label; the empty label where there is one value."""
 
     name: str
     meaning: str
     values: Mapping[str, float]
+    kind: str = "gauge"
 
     def lines(self) -> Iterator[str]:
         yield f"# HELP {self.name} {self.meaning}"
-        yield f"# TYPE {self.name} gauge"
+        yield f"# TYPE {self.name} {self.kind}"
         for label, value in self.values.items():
             yield f"{self.name}{{{label}}} {value}" if label else f"{self.name} {value}"
 
@@ -47,14 +49,15 @@ class Metric:
 @router.get(PATH)
 def show_metrics(
     request: Request,
-    _user: Annotated[User, Depends(requires(Permission.OPERATION_READ))],
+    _user: Annotated[User, Depends(requires(Permission.METRICS_READ))],
     database: TheDatabase,
 ) -> Response:
     found = overview(database, request.app.state.looks.now())
     with database.reading() as connection:
         waited = history.waiting_since(connection, WAITING, now=found.now)
         known = images.listed(connection)
-    lines = [line for one in metrics(found, round(waited.total_seconds()), known) for line in one.lines()]
+    shown = [*metrics(found, round(waited.total_seconds()), known), not_let_in(request.app.state.providers)]
+    lines = [line for one in shown for line in one.lines()]
     return Response("\n".join(lines) + "\n", media_type=MEDIA_TYPE)
 
 
@@ -90,6 +93,16 @@ def metrics(found: Overview, waited_s: int, known: list[Image]) -> list[Metric]:
         Metric("dpgate_notices_dead", "Notices that were given up.", {"": found.notices_dead}),
         Metric("dpgate_refused_logins", "Refused logins noted in the last day.", {"": found.logins.noted}),
     ]
+
+
+def not_let_in(providers: Providers) -> Metric:
+    """Of this process, since it started. Reasons are words of a fixed list."""
+    return Metric(
+        "dpgate_logins_not_let_in_total",
+        "Logins and tokens of identity providers that were refused, by reason.",
+        {f'reason="{reason}"': count for reason, count in providers.refusals.counts().items()},
+        kind="counter",
+    )
 
 
 def _state(state: str) -> str:

@@ -2,56 +2,87 @@
 
 from __future__ import annotations
 
+import re
+from urllib.parse import urlencode
+
 from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 
-from domain.errors import NotFound, RequestError
+from domain.errors import RequestError
 from gateway.access import TheDatabase
-from gateway.config import GatewaySettings
 from gateway.oidc.browser import Attempt, address_for, finish
-from gateway.oidc.provider import Provider
+from gateway.oidc.providers import Providers
 from gateway.pages.login import enter, login_form
-from gateway.pages.session import HOME, cookie_name, delete_cookie, origin, safe_next, set_cookie
+from gateway.pages.session import HOME, LOGIN, cookie_name, delete_cookie, origin, safe_next, set_cookie
 
 router = APIRouter(include_in_schema=False)
 COOKIE = "dpgate_attempt"
 LASTS_S = 600
-LEAVE, BACK = "/login/oidc", "/login/oidc/back"
+# of logins that were begun and not ended: a browser's cookies have to fit into a request
+MOST_ATTEMPTS = 8
+LEAVE, BACK, OUT = "/login/oidc", "/login/oidc/back", "/login/oidc/out"
 
 
 @router.get(LEAVE)
-def leave(request: Request) -> Response:
+def leave(request: Request, database: TheDatabase) -> Response:
     """A plain link leads here: a form could not be redirected to another site under our policy."""
-    provider = _provider(request)
-    settings: GatewaySettings = request.app.state.settings
-    attempt = Attempt.new(safe_next(request.query_params.get("next")))
+    providers: Providers = request.app.state.providers
+    provider = providers.for_browser(request.query_params.get("provider"))
+    attempt = Attempt.new(provider.name, safe_next(request.query_params.get("next")))
     try:
-        address = address_for(provider, attempt, back=origin(request) + BACK, scope=settings.oidc_scope)
+        address = address_for(provider, attempt, back=origin(request) + BACK)
     except RequestError as error:
+        providers.refusals.note(database, error, way="browser")
         return login_form(request, target=attempt.next, error=error)
     response = RedirectResponse(address, status_code=303)
-    set_cookie(response, request, COOKIE, attempt.written(), max_age=LASTS_S)
+    _forget_old(request, response)
+    set_cookie(response, request, _cookie_of(attempt.state), attempt.written(), max_age=LASTS_S)
     return response
 
 
 @router.get(BACK)
 def come_back(request: Request, database: TheDatabase) -> Response:
     """The provider sends the browser here with a code that only this attempt can use, once."""
-    provider = _provider(request)
-    attempt = Attempt.read(request.cookies.get(cookie_name(request, COOKIE), ""))
+    providers: Providers = request.app.state.providers
+    cookie = _cookie_of(request.query_params.get("state", ""))
+    attempt = Attempt.read(request.cookies.get(cookie_name(request, cookie), ""))
+    provider = providers.for_browser(attempt.provider if attempt else None)
     target = safe_next(attempt.next) if attempt else HOME
     try:
-        word = finish(provider, attempt, request.query_params, back=origin(request) + BACK)
-        user = provider.admit(database, word)
-        response = enter(request, database, user, by="oidc", target=target)
+        found = finish(provider, attempt, request.query_params, back=origin(request) + BACK)
+        user = provider.admit(database, found.word)
+        response = enter(request, database, user, by="oidc", target=target, shown=found.shown)
     except RequestError as error:
+        providers.refusals.note(database, error, way="browser")
         response = login_form(request, target=target, error=error)
-    delete_cookie(response, request, COOKIE)
+    delete_cookie(response, request, cookie)
     return response
 
 
-def _provider(request: Request) -> Provider:
-    found: Provider | None = request.app.state.provider
-    if found is None or found.client_id is None:
-        raise NotFound("login", "this platform has no identity provider.", "Log in with your password.")
-    return found
+@router.get(OUT)
+def log_out_there(request: Request) -> Response:
+    """After the logout here: on to the provider (OpenID Connect RP-Initiated Logout 1.0), which asks whether
+    to end its own session, and sends the browser back."""
+    providers: Providers = request.app.state.providers
+    provider = providers.for_browser(request.query_params.get("provider"))
+    try:
+        address = provider.published.find_address("end_session_endpoint")
+    except RequestError as error:
+        return login_form(request, target=HOME, error=error)
+    if address is None:
+        return RedirectResponse(LOGIN, status_code=303)
+    asked = {"client_id": provider.client_id or "", "post_logout_redirect_uri": origin(request) + LOGIN}
+    return RedirectResponse(f"{address}{'&' if '?' in address else '?'}{urlencode(asked)}", status_code=303)
+
+
+def _cookie_of(state: str) -> str:
+    """Each attempt has its own: the start of its state, which is of letters that a cookie's name may have."""
+    return f"{COOKIE}_{re.sub('[^A-Za-z0-9_-]', '', state)[:16]}"
+
+
+def _forget_old(request: Request, response: Response) -> None:
+    """The browser sends the oldest first; of many begun logins those go."""
+    ours = cookie_name(request, COOKIE)
+    begun = [name for name in request.cookies if name.startswith(ours)]
+    for name in begun[: max(0, len(begun) - MOST_ATTEMPTS + 1)]:
+        delete_cookie(response, request, name.removeprefix(ours.removesuffix(COOKIE)))

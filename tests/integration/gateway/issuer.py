@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import secrets
 import threading
 import time
 from collections import Counter
@@ -36,6 +37,9 @@ class Issuer:
         self.opaque: dict[str, dict[str, Any]] = {}
         self.codes: dict[str, dict[str, Any]] = {}
         self.id_claims: dict[str, Any] = {}
+        # given instead of the right answers, by path; and what the document says besides
+        self.instead: dict[str, tuple[int, Any]] = {}
+        self.document: dict[str, Any] = {}
         # what a waiting device is told, poll after poll
         self.polls: list[tuple[int, Any]] = []
         # replaced in the answer that begins a login of a device
@@ -64,13 +68,31 @@ class Issuer:
         top = {name: value for name, value in top.items() if value is not None}
         return jwt.encode(top, self.claims(**changed), key, algorithms=[top["alg"]])
 
+    def logout_token(self, *, header: dict[str, Any] | None = None, key: Any = RSA, **changed: Any) -> str:
+        """A token that ends a login, as it should be; None leaves a claim out."""
+        now = int(time.time())
+        right = {
+            "iss": self.url,
+            "aud": CLIENT,
+            "iat": now,
+            "exp": now + 120,
+            "jti": secrets.token_hex(8),
+            "sub": "subject-1",
+            "events": {"http://schemas.openid.net/event/backchannel-logout": {}},
+        } | changed
+        top = {"alg": "RS256", "kid": key.kid, "typ": "logout+jwt"} | (header or {})
+        right = {name: value for name, value in right.items() if value is not None}
+        return jwt.encode(top, right, key, algorithms=[top["alg"]])
+
     def answer(self, method: str, path: str, form: dict[str, str], authorization: str) -> tuple[int, Any]:
         route = urlsplit(path).path
         self.asked[route] += 1
+        if route in self.instead:
+            return self.instead[route]
         if route == "/.well-known/openid-configuration":
             names = ("authorization", "token", "userinfo", "introspection", "device_authorization")
             ends = {f"{name}_endpoint": f"{self.url}/{name}" for name in names}
-            return 200, {"issuer": self.url, "jwks_uri": f"{self.url}/keys", **ends}
+            return 200, {"issuer": self.url, "jwks_uri": f"{self.url}/keys", **ends} | self.document
         if route == "/keys":
             return 200, {"keys": [key.as_dict(private=False) for key in self.keys]}
         if route == "/userinfo":
@@ -142,7 +164,7 @@ def running_issuer() -> Iterator[Issuer]:
             if not status:
                 self.close_connection = True  # without a word
                 return
-            body = json.dumps(content).encode()
+            body = content if isinstance(content, bytes) else json.dumps(content).encode()
             self.send_response(status)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(body)))

@@ -8,6 +8,7 @@ import pytest
 from asking import running_gateway
 from issuer import AUDIENCE, CLI, ROLES, Issuer, running_issuer
 
+from domain.scopes import Scope
 from dpgate.device_login import Confirmation, access_token
 from dpgate.errors import DpgateError, NotLoggedIn, PlatformUnreachable
 
@@ -39,7 +40,8 @@ def test_a_confirmed_code_becomes_a_token_of_the_platform(issuer: Issuer, sqlite
         "oidc_roles": ROLES,
     }
     with running_gateway(sqlite_url, "redis+socket:///none", **settings) as gateway:
-        assert gateway.ask("GET", "/login").json() == ways(issuer) | {"password": False}
+        shown = gateway.ask("GET", "/login").json()
+        assert shown == ways(issuer) | {"password": False, "others": {}, "scopes": sorted(Scope)}
         found, waited, told = polled(issuer, PENDING, (200, {"access_token": issuer.token()}))
         assert waited == [5, 5]
         assert told == [Confirmation(f"{issuer.url}/device", "WDJB-MJHT")]

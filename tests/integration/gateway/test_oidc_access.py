@@ -16,6 +16,8 @@ from issuer import AUDIENCE, CLI, CLIENT, EC, MEMBER, ROLES, RSA, SECRET, STEWAR
 from joserfc import jwt
 from joserfc.jwk import OctKey, RSAKey
 
+from store.tables import audit_events
+
 
 @pytest.fixture(scope="module")
 def issuer() -> Iterator[Issuer]:
@@ -75,10 +77,18 @@ def test_the_role_follows_the_entitlement(gateway: Gateway, issuer: Issuer):
     assert "nothing entitles you" in refused["problem"]
 
 
-def test_somebody_without_a_role_leaves_no_row(gateway: Gateway, issuer: Issuer):
+def test_somebody_without_a_role_leaves_nothing_but_a_count(gateway: Gateway, issuer: Issuer):
     before = gateway.rows()
-    problem(me(gateway, issuer.token(eduperson_entitlement=["urn:else"])), status=403)
-    assert gateway.rows() == before
+    for _ in range(5):
+        problem(me(gateway, issuer.token(eduperson_entitlement=["urn:else"])), status=403)
+    # of refusals the first, second, fourth ... is an event; who it was is in none
+    assert gateway.rows() == before | {"audit_events": 3}
+    assert gateway.app.state.providers.refusals.counts() == {"no_role": 5}
+    with gateway.database.reading() as connection:
+        events = connection.execute(audit_events.select()).all()
+    assert [(one.action, one.subject, one.details["reason"], one.details["count"]) for one in events] == [
+        ("login.refused", "unknown", "no_role", count) for count in (1, 2, 4)
+    ]
 
 
 def test_a_service_has_the_role_of_its_client_alone(gateway: Gateway, issuer: Issuer):
@@ -216,7 +226,7 @@ def test_made_up_key_ids_cannot_make_us_flood_the_provider(gateway: Gateway, iss
 
 
 def test_a_new_key_of_the_provider_is_found_a_minute_later(gateway: Gateway, issuer: Issuer):
-    published = gateway.app.state.provider.published
+    published = gateway.app.state.providers.main.published
     now = 5_000.0  # of a clock that counts from anywhere
     published._clock = lambda: now
     assert me(gateway, issuer.token()).status_code == 200
@@ -257,7 +267,7 @@ def test_an_opaque_token_that_does_not_fit(gateway: Gateway, issuer: Issuer, sub
 
 
 def test_guesses_at_opaque_tokens_are_not_all_passed_on(gateway: Gateway, issuer: Issuer):
-    provider = gateway.app.state.provider
+    provider = gateway.app.state.providers.main
     now = time.time()
     provider.clock = lambda: now
     for number in range(60):

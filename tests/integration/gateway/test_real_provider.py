@@ -181,13 +181,13 @@ def test_a_group_gives_a_place_and_takes_it_back(gateway: Gateway, folder: Path)
 
     entitle(folder, MEMBER)
     # a minute later: what was kept of the token is over, and the provider is asked about it again
-    gateway.app.state.provider.clock = lambda: time.time() + 61
+    gateway.app.state.providers.main.clock = lambda: time.time() + 61
     assert gateway.ask("GET", "/datasets/heights", headers=bearer).status_code == 404
     assert gateway.ask("GET", "/datasets/heights", headers=mine).status_code == 404
     assert "Sleep and memory" not in browser.get("/projects").text
 
     entitle(folder)
-    gateway.app.state.provider.clock = lambda: time.time() + 122
+    gateway.app.state.providers.main.clock = lambda: time.time() + 122
     assert gateway.ask("GET", "/me", headers=bearer).status_code == 403
     assert gateway.ask("GET", "/me", headers=mine).status_code == 401
     assert browser.get("/projects").status_code == 303
