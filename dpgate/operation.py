@@ -66,6 +66,14 @@ class Operation:
     def end_maintenance(self) -> dict[str, Any]:
         return dict(self._ask("DELETE", "/operation/maintenance"))
 
+    def providers(self) -> list[dict[str, Any]]:
+        """Each identity provider, as it answers now."""
+        return list(self._ask("GET", "/operation/providers"))
+
+    def decide_on(self, token: str) -> list[dict[str, Any]]:
+        """What would be decided on an access token, step by step. It is kept nowhere."""
+        return list(self._ask("POST", "/operation/providers/decision", json={"token": token}))
+
     def tokens_of(self, user: str) -> list[dict[str, Any]]:
         """The tokens of a user that work, without their secret part."""
         return list(self._ask("GET", f"/users/{quote(user, safe='')}/tokens"))

@@ -33,6 +33,7 @@ from gateway.api import (
     policies,
     profiles,
     projects,
+    providers,
     rehearsals,
     reviews,
     scrambles,
@@ -92,7 +93,12 @@ async def _running(app: FastAPI) -> AsyncIterator[None]:
     threads = int(current_default_thread_limiter().total_tokens)  # each serves one request
     app.state.database = Database(settings.database_url, pool_size=threads)
     app.state.queue = Queue(settings.broker_url)
-    app.state.looks = Looks(app.state.database, app.state.queue, least_free_mib=settings.least_free_mib)
+    app.state.looks = Looks(
+        app.state.database,
+        app.state.queue,
+        least_free_mib=settings.least_free_mib,
+        logins=app.state.providers.word,
+    )
     sender = Sender.of(settings, app.state.database)
     if sender is not None:
         sender.start()
@@ -160,6 +166,7 @@ def create_app(settings: GatewaySettings | None = None) -> FastAPI:
         channels,
         audit,
         operation,
+        providers,
         leadless,
     ):
         add_routes(app, part.router)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from domain.operation import is_full
@@ -34,6 +35,8 @@ class Readiness:
     disk: str
     # whether a worker takes up what others left; without one jobs are taken and kept, as without the broker
     sweeps: str
+    # how identity providers answered last; nobody is asked for this word, and nothing but logins waits for it
+    logins: str
 
     @property
     def is_ready(self) -> bool:
@@ -50,19 +53,23 @@ class Readiness:
 
     def __str__(self) -> str:
         parts = {"database": self.database, "tables": self.schema, "broker": self.broker, "disk": self.disk}
-        return ", ".join(f"{name} {word}" for name, word in {**parts, "sweeps": self.sweeps}.items())
+        more = {"sweeps": self.sweeps, "logins": self.logins}
+        return ", ".join(f"{name} {word}" for name, word in {**parts, **more}.items())
 
 
 class Looks:
     """Looks at both at most every few seconds, whoever asks."""
 
-    def __init__(self, database: Database, queue: Queue, *, least_free_mib: int) -> None:
+    def __init__(
+        self, database: Database, queue: Queue, *, least_free_mib: int, logins: Callable[[], str]
+    ) -> None:
+        self._logins = logins
         self._least_free_mib = least_free_mib
         self._database = database
         self._queue = queue
         self._lock = threading.Lock()
         self._looked_at = float("-inf")
-        self._found = Readiness("unknown", "unknown", "unknown", "unknown", "unknown")
+        self._found = Readiness("unknown", "unknown", "unknown", "unknown", "unknown", "unknown")
 
     def now(self) -> Readiness:
         with self._lock:
@@ -75,7 +82,7 @@ class Looks:
         database, schema = database_words(self._database)
         broker = "ok" if self._queue.answers() else "unreachable"
         disk, sweeping = ("unknown", "unknown") if {database, schema} != {"ok"} else self._parts()
-        found = Readiness(database, schema, broker, disk, sweeping)
+        found = Readiness(database, schema, broker, disk, sweeping, self._logins())
         if found != self._found and {database, schema, broker, disk} != {"ok"}:
             log.warning("not all is well: %s", found)
         return found

@@ -114,6 +114,14 @@ def admit(connection: sa.Connection, word: Word, now: datetime) -> User | None:
     return User(name=row.name, role=role)
 
 
+def would_have(connection: sa.Connection, word: Word) -> tuple[Role | None, str | None]:
+    """The role that a word would give, and the name of the user if there is one. Raises Unauthenticated."""
+    _check_goes_on(connection, word)
+    row = _row(connection, word)
+    role = _role(word, entitlements.matching(connection, word.entitled))
+    return role, None if row is None else row.name
+
+
 def has_one(connection: sa.Connection, name: str) -> bool:
     """Whether this user comes from an identity provider."""
     query = sa.select(identities.c.name).where(identities.c.name == name)
@@ -191,7 +199,10 @@ def _add(connection: sa.Connection, word: Word, *, role: Role, now: datetime) ->
     if not insert_once(connection, identities, values):
         # the same person came through two doors at once; the transaction that is first counts
         raise Conflict("authorization", "this account is being made right now.", "Try again.")
-    audit.append(connection, at=now, actor="gateway", action="user.add", subject=user.name, role=role)
+    audit.append(
+        connection, at=now, actor="gateway", action="user.add", subject=user.name, role=role,
+        issuer=word.issuer, known_there_as=word.subject, kind=word.kind,
+    )  # fmt: skip
     return user
 
 

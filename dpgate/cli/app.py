@@ -28,6 +28,7 @@ from dpgate.cli import (
     maintaining,
     mandates,
     notices,
+    oidc,
     operation,
     perturb,
     platform,
@@ -137,6 +138,7 @@ for group, name, subcommand, example in (
     (asking, "try", query.query_try, "dpgate query try '{kind: mean, column: age, by: [sex]}'"),
     (asking, "submit", query.query_submit, "dpgate query submit mean-age.yaml --epsilon 0.5 --wait"),
     (user, "add", operation.user_add, "dpgate user add ada --role data_user --profile operator"),
+    (user, "find", operation.user_find, "dpgate user find lovelace --profile operator"),
     (user, "list", operation.user_list, "dpgate user list --profile operator"),
     (user, "password", operation.user_password, "dpgate user password ada --profile operator"),
     (user, "disable", operation.user_disable, "dpgate user disable ada --profile operator"),
@@ -222,6 +224,7 @@ app.add_typer(anonymity.commands, name="anonymity", rich_help_panel=HOLDER)
 app.add_typer(entitlements.commands, name="entitlement", rich_help_panel=OPERATOR)
 app.add_typer(mandates.commands, name="custody", rich_help_panel=HOLDER)
 app.add_typer(ledger.commands, name="ledger", rich_help_panel=OPERATOR)
+app.add_typer(oidc.commands, name="oidc", rich_help_panel=OPERATOR)
 app.add_typer(siesta.tools, name="siesta", help=siesta.WHAT_THEY_ARE, rich_help_panel=HOLDER)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -45,6 +45,36 @@ def user_add(
             print_line(plain(added["initial_password"]))
         out.print("A token for the command line, shown this once:")
         print_line(plain(added["token"]))  # the last line, where scripts take it from
+
+
+def user_find(
+    text: Annotated[str, typer.Argument(help="A part of a name, subject, affiliation or e-mail address.")],
+    as_json: Json = False,
+    profile: Profile = "default",
+) -> None:
+    """Find users by what their identity provider said at their last login, and see who is called alike."""
+    with connect(profile=profile) as client:
+        found = [user for user in client.users() if _fits(user, text)]
+    if as_json:
+        print_json(found)
+        return
+    rows = [
+        (
+            user["name"],
+            user["role"],
+            *[(user["said"] or {}).get(part) or "-" for part in ("display_name", "affiliation", "email")],
+            (user["said"] or {}).get("subject") or "-",
+            ", ".join(user["near"]) or "-",
+        )
+        for user in found
+    ]
+    columns = ("name", "role", "called", "affiliation", "e-mail", "subject", "called alike")
+    print_table("Users", columns, rows, empty="Nobody.")
+
+
+def _fits(user: dict[str, Any], text: str) -> bool:
+    parts = [user["name"], *[part for part in (user["said"] or {}).values() if part]]
+    return any(text.casefold() in str(part).casefold() for part in parts)
 
 
 def user_list(as_json: Json = False, profile: Profile = "default") -> None:

@@ -30,7 +30,8 @@ class CertificateKey(BaseModel):
 
 class Ready(BaseModel):
     """Database and tables are `ok`, no disk is full. Ready without the broker, and without a worker that
-    takes up what others left (`sweeps`): jobs wait until they are back."""
+    takes up what others left (`sweeps`): jobs wait until they are back. `logins` is how identity providers
+    answered last."""
 
     status: Literal["ready"]
     database: str
@@ -38,6 +39,7 @@ class Ready(BaseModel):
     broker: str
     disk: str
     sweeps: str
+    logins: str
 
 
 @router.get("/health", summary="Is the gateway up?")
@@ -65,6 +67,7 @@ def ready(request: Request) -> Ready:
         broker=found.broker,
         disk=found.disk,
         sweeps=found.sweeps,
+        logins=found.logins,
     )
 
 

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Depends, Request
 from pydantic import BaseModel
 
 from domain.errors import Conflict, NotAllowed
+from domain.identity import Kind
 from domain.model import Model, Slug
 from domain.permissions import Permission, Role, User
 from gateway.access import TheDatabase, requires
@@ -17,7 +18,8 @@ from gateway.config import GatewaySettings
 from gateway.logins import check_passwords_are_used
 from gateway.problems import RESPONSES
 from gateway.routes import PREFIX, OurId
-from store import accounts, audit, identities, sessions, tokens, users
+from store import accounts, audit, identities, recognition, sessions, tokens, users
+from store.recognition import Person, Said
 
 router = APIRouter(prefix=f"{PREFIX}/users", tags=["users"], responses=RESPONSES)
 
@@ -40,12 +42,48 @@ class UserWithToken(BaseModel):
     initial_password: str | None
 
 
+class SaidOf(BaseModel):
+    """What the identity provider said of somebody at their last login. It decides nothing: names and
+    addresses change hands, and some providers let people choose them."""
+
+    issuer: str
+    subject: str
+    kind: Kind
+    display_name: str | None
+    affiliation: str | None
+    email: str | None
+    heard_at: datetime
+
+    @classmethod
+    def of(cls, said: Said) -> SaidOf:
+        return cls(
+            issuer=said.issuer,
+            subject=said.subject,
+            kind=said.kind,
+            heard_at=said.heard_at,
+            **vars(said.profile),
+        )
+
+
 class ListedUser(BaseModel):
-    """`disabled`: may not log in any more, and nothing that they hold works."""
+    """`disabled`: may not log in any more, and nothing that they hold works. `said` is null for an account of
+    the platform's own; `near` are users who are called alike."""
 
     name: str
     role: Role
     disabled: bool
+    said: SaidOf | None
+    near: list[str]
+
+    @classmethod
+    def of(cls, person: Person, *, disabled: bool) -> ListedUser:
+        return cls(
+            name=person.user.name,
+            role=person.user.role,
+            disabled=disabled,
+            said=None if person.said is None else SaidOf.of(person.said),
+            near=[other.name for other in person.near],
+        )
 
 
 class InitialPassword(BaseModel):
@@ -60,8 +98,8 @@ def list_users(
     _user: Annotated[User, Depends(requires(Permission.USER_READ))], database: TheDatabase
 ) -> list[ListedUser]:
     with database.reading() as connection:
-        found, disabled = users.listed(connection), users.disabled(connection)
-    return [ListedUser(name=user.name, role=user.role, disabled=user.name in disabled) for user in found]
+        found, disabled = recognition.people(connection), users.disabled(connection)
+    return [ListedUser.of(one, disabled=name in disabled) for name, one in found.items()]
 
 
 @router.post("", status_code=201, summary="Add a user")
@@ -140,5 +178,5 @@ def disable_user(
         sessions.close_all(connection, name)
         tokens.revoke_all(connection, name=name, now=now)
         audit.append(connection, at=now, actor=user.name, action="user.disable", subject=name)
-        found = next(one for one in users.listed(connection) if one.name == name)
-    return ListedUser(name=found.name, role=found.role, disabled=True)
+        found = recognition.people(connection, {name})[name]
+    return ListedUser.of(found, disabled=True)

@@ -59,6 +59,8 @@ class Fault(StrEnum):
     NO_ENDPOINT = "no_endpoint"
 
 
+# what is found out about the account here, once the provider was heard
+OF_ACCOUNTS = ("no_role", "disabled", "older_word", "login_ended")
 # the codes of RFC 6749 5.2 and 4.1.2.1, RFC 6750 3.1 and OpenID Connect Core 3.1.2.6 that may be repeated
 OAUTH_ERRORS = frozenset(
     {

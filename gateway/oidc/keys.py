@@ -65,6 +65,12 @@ class Published:
             raise refused(Fault.UNKNOWN_KEY)
         return found
 
+    def renew(self) -> None:
+        """Ask for the document now, however young the one at hand is. Raises Unauthenticated."""
+        with self._lock:
+            self._document = {}
+            self._fetched()
+
     def promises(self, name: str) -> bool:
         """Does its document say that it does this?"""
         with self._lock:

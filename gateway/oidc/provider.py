@@ -80,7 +80,7 @@ class Provider:
         if kept is not None and (user := self._standing(database, kept, fresh=False)) is not None:
             return _caller(user, kept)
         # nothing is gained by a word that was kept: the provider is asked again
-        claims = self._claims(token)
+        claims = self.claims_of(token)
         word = self.word(claims, token)
         self._keep(key, word, until=min(float(claims["exp"]), self.clock() + KEPT_S))
         return _caller(self.admit(database, word), word)
@@ -141,7 +141,8 @@ class Provider:
     def close(self) -> None:
         self.wire.close()
 
-    def _claims(self, token: str) -> Claims:
+    def claims_of(self, token: str) -> Claims:
+        """What an access token for us says, or what the provider says of it. Raises Unauthenticated."""
         if is_signed(token):
             signed = open_signed(token, self.published.key)
             return check_access(signed, self.audience, issuer=self.issuer, now=self.clock())

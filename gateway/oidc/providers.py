@@ -75,6 +75,12 @@ class Providers:
             raise refused(Fault.WRONG_KIND)
         return self.of_token(token)
 
+    def word(self) -> str:
+        """How they answered last: `ok`, `none`, `unknown`, or what was wrong with the first of the unwell."""
+        found = [one.wire.last for one in self._all]
+        wrong = [one for one in found if one not in ("ok", "unknown")]
+        return wrong[0] if wrong else ("none" if not found else "ok" if "ok" in found else "unknown")
+
     def close(self) -> None:
         for one in self._all:
             one.close()

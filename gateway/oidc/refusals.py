@@ -41,7 +41,7 @@ class Refusals:
                     actor="gateway",
                     action="login.refused",
                     subject="unknown",
-                    reason=reason,
+                    why=reason,
                     by=way,
                     count=count,
                 )

@@ -17,6 +17,7 @@ log = logging.getLogger(__name__)
 TIMEOUT_S = 5
 MAX_BYTES = 1 << 20
 # what an OAuth error means to somebody who waits for a login
+_OF_PROVIDER = {Fault.DOWN, Fault.BAD_ANSWER, Fault.CLIENT_SECRET}
 _MEANT = {"invalid_client": Fault.CLIENT_SECRET, "invalid_grant": Fault.CODE_USED}
 
 
@@ -27,6 +28,8 @@ class Wire:
         self._http = httpx.Client(timeout=TIMEOUT_S, follow_redirects=False, trust_env=True)
         # the provider's clock, in seconds since 1970, as of its last answer; None before one
         self.said_time: float | None = None
+        # `ok`, the word of what went wrong, or `unknown` before the first question
+        self.last = "unknown"
 
     def get(self, url: str, *, bearer: str | None = None) -> dict[str, Any]:
         headers = {"Authorization": f"Bearer {bearer}"} if bearer else {}
@@ -59,6 +62,7 @@ class Wire:
             raise self._refusal(url, answer.status_code, found)
         if not isinstance(found, dict):
             raise self._failure(url, Fault.BAD_ANSWER, "sent no JSON object")
+        self.last = "ok"
         return found
 
     def _refusal(self, url: str, status: int, found: object) -> Unauthenticated:
@@ -76,6 +80,8 @@ class Wire:
     def _failure(self, url: str, fault: Fault, reason: str) -> Unauthenticated:
         # the address comes from the provider's own document: no token is in it
         log.warning("the identity provider at %s: %s (%s)", url.split("?")[0], fault, reason)
+        # what somebody's code or token brings about says nothing of the provider
+        self.last = fault if fault in _OF_PROVIDER else "ok"
         return refused(fault)
 
 

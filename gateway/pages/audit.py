@@ -16,7 +16,7 @@ from gateway.api.audit import MOST_EVENTS, WantedEvents, visible_events
 from gateway.pages.downloads import attached
 from gateway.pages.layout import page
 from gateway.pages.session import page_requires
-from store import audit, history
+from store import audit, history, recognition
 from store.database import Database
 from store.history import Event, Wanted
 
@@ -103,6 +103,7 @@ def show_trail(
         found = [] if any(wrong.values()) else history.events(connection, wanted, among=own, limit=ROWS + 1)
         verdict = audit.verify(connection, expected_head=_head(typed)) if typed["verify"] else None
         known = history.actions(connection)
+        people = recognition.people(connection, {event.actor for event in found})
     return page(
         request,
         "audit.html",
@@ -111,6 +112,7 @@ def show_trail(
             (event, ACTIONS.get(event.action, event.action), _facts(event, user)) for event in found[:ROWS]
         ],
         more=found[ROWS - 1].number if len(found) > ROWS else None,
+        people=people,
         typed=typed,
         wrong=wrong,
         actions={action: ACTIONS.get(action, action) for action in known},

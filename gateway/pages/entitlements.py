@@ -58,7 +58,6 @@ class Desk:
             may_change=self.may_change,
             rules=self.rules,
             roles=ROLES,
-            role_words={str(role): words for role, words in ROLES.items()},
             of_settings=settings.oidc_roles if self.kind == "roles" else {},
             has_provider=settings.oidc_issuer is not None,
             typed=kept,

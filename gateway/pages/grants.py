@@ -24,7 +24,7 @@ from gateway.pages.budget_bar import Bar, whole
 from gateway.pages.layout import page
 from gateway.pages.session import CheckedForm, page_requires
 from gateway.problems import STATUS
-from store import grants
+from store import grants, recognition
 from store.database import Database
 
 router = APIRouter(include_in_schema=False)
@@ -96,6 +96,8 @@ def _page(
         record = grants.get_visible(connection, name, dataset, user)
         holds = grants.owner_of(connection, dataset) == user.name
         waiting = grants.unfinished(connection, record) if holds else 0
+        # for whom it is to decide; members do not read each other's addresses
+        people = recognition.people(connection, {*project.members, project.lead or ""} if holds else ())
     given = {key: str(value) for key, value in typed.items()} if typed else {}
     is_asked = record.state is GrantState.ASKED
     return page(
@@ -115,6 +117,7 @@ def _page(
         last_day=given.get("ends_on", str(project.ends_on or "") if is_asked else ""),
         reason=given.get("reason", ""),
         waiting=waiting,
+        people=people,
         problems=error.problems if error else (),
     )
 

@@ -88,6 +88,9 @@ def _others(found: Overview) -> Iterator[Tile]:
     if found.live and found.readiness.sweeps == "none":
         text = "No worker has looked for lost jobs for over 2 minutes. Look at the logs of workers."
         yield Tile("Recovery", BAD, text, "/operation/workers", "Workers")
+    if found.readiness.logins not in ("ok", "none", "unknown"):
+        text = f"At its last answer: {found.readiness.logins}. Run dpgate oidc check; tokens go on meanwhile."
+        yield Tile("Identity provider", BAD, text, "/operation/people", "People")
     if not found.has_key and found.workers:
         yield Tile("Certificates", BAD, "No worker has published its key: releases could not be verified.")
     if found.off_clocks:

@@ -56,6 +56,7 @@ def page(
         "csrf": csrf(request),
         "here": request.url.path,
         "places": [(place, _is_here(place, request.url.path)) for place in places],
+        "role_words": {str(role): words for role, words in ROLES.items()},
         "maintenance": announced(request.app.state.database),
     }
     return HTMLResponse(_environment.get_template(template).render(frame | context), status)

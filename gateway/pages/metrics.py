@@ -19,7 +19,9 @@ from domain.operation import StuckKind, WorkerState
 from domain.permissions import Permission, User
 from domain.states import JobState
 from gateway.access import TheDatabase, requires
+from gateway.oidc.faults import OF_ACCOUNTS, Fault
 from gateway.oidc.providers import Providers
+from gateway.oidc.refusals import OTHER
 from gateway.overview import Overview, overview
 from store import history, images
 from store.images import Image
@@ -96,11 +98,12 @@ def metrics(found: Overview, waited_s: int, known: list[Image]) -> list[Metric]:
 
 
 def not_let_in(providers: Providers) -> Metric:
-    """Of this process, since it started. Reasons are words of a fixed list."""
+    """Of this process, since it started. Reasons are words of a fixed list: each has a figure, be it 0."""
+    counted = dict.fromkeys((*Fault, *OF_ACCOUNTS, OTHER), 0) | providers.refusals.counts()
     return Metric(
         "dpgate_logins_not_let_in_total",
         "Logins and tokens of identity providers that were refused, by reason.",
-        {f'reason="{reason}"': count for reason, count in providers.refusals.counts().items()},
+        {f'reason="{reason}"': count for reason, count in counted.items()},
         kind="counter",
     )
 

@@ -16,7 +16,7 @@ from gateway.api.projects import NewLead
 from gateway.api.users import disable_user, list_users, revoke_token_of
 from gateway.pages.layout import ROLES, page
 from gateway.pages.session import CheckedForm, page_requires
-from store import operation, tokens
+from store import operation, recognition, tokens
 from store.clock import database_time
 
 router = APIRouter(include_in_schema=False)
@@ -32,6 +32,7 @@ def show_people(request: Request, user: Reader, database: TheDatabase) -> Respon
     found, now = list_users(user, database), datetime.now(UTC)
     with database.reading() as connection:
         held = {one.name: tokens.of_user(connection, one.name, now) for one in found}
+        known = recognition.people(connection)
         logins = operation.refused_logins(connection, now=database_time(connection))
     return page(
         request,
@@ -40,6 +41,7 @@ def show_people(request: Request, user: Reader, database: TheDatabase) -> Respon
         users=found,
         roles=ROLES,
         tokens=held,
+        people=known,
         logins=logins,
         leadless=list_leadless(user, database),
     )

@@ -31,6 +31,7 @@ from store import (
     grants,
     images,
     jobs,
+    recognition,
     rehearsals,
     releases,
     reviewers,
@@ -53,6 +54,7 @@ def list_reviews(request: Request, user: Reviewer, database: TheDatabase) -> Res
         found = waiting.of(connection, user)
         asks = grants.waiting_asks(connection, user)
         decided = waiting.decided(connection, user, limit=MAX_DECIDED)
+        people = recognition.people(connection, {each.author for each in found if each.author})
     own = [each for each in found if not each.has_voted]
     return page(
         request,
@@ -63,6 +65,7 @@ def list_reviews(request: Request, user: Reviewer, database: TheDatabase) -> Res
         total=len(own) + len(asks),
         for_others=[each for each in found if each.has_voted],
         decided=decided,
+        people=people,
     )
 
 
@@ -120,6 +123,7 @@ def review_page(
             "tally": reviews.of_job(connection, job, stage) if stage else None,
             "ended": reviews.ended(connection, job),
             "has_voted": stage and reviews.has_voted(connection, user, subject=job.id, stage=stage),
+            "people": recognition.people(connection, {job.author}),
             "reviewers": sorted(reviewers.of(connection, dataset.name)),
             "earlier": reviews.of_same_pipeline(connection, job, user),
             "talk": {

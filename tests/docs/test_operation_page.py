@@ -31,7 +31,7 @@ def test_every_command_of_the_page_works_and_every_metric_is_explained(
     for said in ("analysis-1 is draining", "analysis-1 is live", "maintenance is on: The disks", "nothing"):
         assert said in done.stdout
     assert 'dpgate_workers{state="live"} 1' in figures
-    names = set(re.findall(r"^# TYPE (\S+) gauge$", figures, re.MULTILINE))
+    names = set(re.findall(r"^# TYPE (\S+) (?:gauge|counter)$", figures, re.MULTILINE))
     explained = set(
         re.findall(r"^\| `(dpgate_\w+)`", (DOCS / "reference/metrics.md").read_text(), re.MULTILINE)
     )

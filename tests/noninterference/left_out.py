@@ -24,7 +24,6 @@ LEFT_OUT_WAYS: dict[str, str] = {
     "GET /login/oidc": _NO_PROVIDER,
     "GET /login/oidc/back": _NO_PROVIDER,
     "GET /login/oidc/out": _NO_PROVIDER,
-    "POST /api/v1/login/ended": _NO_PROVIDER,
 }
 LEFT_OUT_NOTICES: dict[NoticeKind, str] = {}
 LEFT_OUT_FIGURES: dict[str, str] = {}

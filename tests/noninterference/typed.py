@@ -23,6 +23,7 @@ TYPED: tuple[tuple[str, str], ...] = (
     ("ada", "result {job_id} -o results"),
     ("ada", "cite {job_id} --bibtex"),
     ("rival", "status {job_id}"),
+    ("olga", "oidc check"),
     ("olga", "operation"),
     ("ada", "twin get town --seed 5 --folder another"),
     ("holder", "twin status town"),
@@ -44,6 +45,7 @@ TYPED: tuple[tuple[str, str], ...] = (
     ("holder", "policy history town"),
     ("olga", "project leadless"),
     ("olga", "user list"),
+    ("olga", "user find ada"),
     ("olga", "user tokens ada"),
     ("olga", "worker list"),
     ("olga", "stuck list"),
@@ -76,7 +78,7 @@ _BESIDE_DATA = """
 twin profile; twin deliver; dataset add; dataset deliver; image add; audit shared-people; ledger show;
 ledger catch-up; ledger enrol; custody key; custody show; custody sign
 """
-_STARTING = "login; up; down; demo; doctor; database upgrade"
+_STARTING = "login; logout; up; down; demo; doctor; database upgrade"
 LEFT_OUT: dict[str, str] = {
     name.strip(): why
     for names, why in (

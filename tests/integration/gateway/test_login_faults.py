@@ -121,7 +121,7 @@ def test_each_fault_has_its_sentence_its_count_and_its_event(
     assert sum(counted.values()) == len(FAULTS)
     with gateway.database.reading() as connection:
         events = connection.execute(audit_events.select()).all()
-    assert {one.details["reason"] for one in events} == set(counted) == {one.fault for one in FAULTS.values()}
+    assert {one.details["why"] for one in events} == set(counted) == {one.fault for one in FAULTS.values()}
     shown = gateway.portal.call(
         lambda: gateway.http.get("/metrics", headers={"Authorization": f"Bearer {gateway.tokens['olga']}"})
     ).text

@@ -86,7 +86,7 @@ def test_somebody_without_a_role_leaves_nothing_but_a_count(gateway: Gateway, is
     assert gateway.app.state.providers.refusals.counts() == {"no_role": 5}
     with gateway.database.reading() as connection:
         events = connection.execute(audit_events.select()).all()
-    assert [(one.action, one.subject, one.details["reason"], one.details["count"]) for one in events] == [
+    assert [(one.action, one.subject, one.details["why"], one.details["count"]) for one in events] == [
         ("login.refused", "unknown", "no_role", count) for count in (1, 2, 4)
     ]
 

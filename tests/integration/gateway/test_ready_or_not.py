@@ -21,6 +21,7 @@ READY = {
     "broker": "ok",
     "disk": "ok",
     "sweeps": "none",
+    "logins": "none",
 }
 
 
@@ -50,7 +51,7 @@ def test_with_older_tables_it_is_not_ready(database_url: str, redis_url: str):
         refused = problem(gateway.ask("GET", "/health/ready"), status=503, kind="Unready")
         assert (refused["field"], refused["problem"]) == (
             "tables",
-            "not ready: database ok, tables differs, broker ok, disk unknown, sweeps unknown.",
+            "not ready: database ok, tables differs, broker ok, disk unknown, sweeps unknown, logins none.",
         )
         tables = gateway.ask("GET", "/operation", by="olga").json()["tables"]
         assert tables["found"] == "0005" != tables["needed"]

@@ -93,6 +93,7 @@ BODIES: dict[str, Any] = {
     "POST /entitlements/roles": {"entitlement": "urn:mace:example:group:matrix#example", "role": "data_user"},
     "POST /datasets/{name}/entitlements": {"entitlement": "urn:mace:example:group:matrix#example"},
     "POST /projects/{project}/entitlements": {"entitlement": "urn:mace:example:group:matrix#example"},
+    "POST /operation/providers/decision": {"token": "a.b.c"},
     "PUT /operation/maintenance": {"reason": "a disk is exchanged"},
 }
 QUERIES = {
