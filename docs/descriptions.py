@@ -65,6 +65,7 @@ SETTINGS: dict[str, dict[str, str]] = {
         "least_free_mib": "With less than so many MiB left where SQLite writes, the gateway is not ready.",
         "scrambled_twins": "Whether scrambled originals, of no guarantee class, may be attached and handed "
         "out at all. Policies must allow it, too.",
+        "webhook_networks": "JSON: private networks in which these hosts may be, such as `10.20.0.0/16`.",
         "webhook_hosts": "JSON: the hosts, or HOST:PORT, that webhooks may go to. None: no webhooks.",
         "webhook_loopback": "For tests: webhooks by http, and to addresses of this machine.",
         "send_notices": "Send notices from this gateway.",

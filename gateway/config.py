@@ -14,6 +14,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from domain.operation import LEAST_FREE_MIB
 from domain.permissions import Role
 from domain.setting_names import check_settings
+from gateway.notices.addresses import check_network
 from gateway.provider_settings import ProviderSettings
 from gateway.web_address import Address, Issuer
 
@@ -36,6 +37,10 @@ def check_mail_address(address: str) -> str:
     if len(address) > 254 or not _MAIL_ADDRESS.fullmatch(address):
         raise ValueError("must be an e-mail address such as ada@example.org")
     return address
+
+
+def _checked_network(text: str) -> str:
+    return str(check_network(text))
 
 
 MailServerUrl = Annotated[str, AfterValidator(check_mail_server)]
@@ -89,6 +94,8 @@ class GatewaySettings(BaseSettings):
     mail_from: MailAddress | None = None
     # notices by webhook: the hosts (or HOST:PORT) that they may go to; none means that there are no webhooks
     webhook_hosts: tuple[str, ...] = ()
+    # private networks in which these hosts may be, such as 10.20.0.0/16; without, only the open internet
+    webhook_networks: tuple[Annotated[str, AfterValidator(_checked_network)], ...] = ()
     # for tests alone: http, and addresses of this machine
     webhook_loopback: bool = False
     # another gateway of the same platform may send them instead

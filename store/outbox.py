@@ -6,6 +6,7 @@ An attempt is counted when it is claimed: a notice that kills its sender is not 
 from __future__ import annotations
 
 import uuid
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -17,6 +18,8 @@ from store.notices import Delivery, delivery_of
 
 # longer than any attempt takes: who has not finished by then is dead
 LEASE = timedelta(minutes=5)
+# the receiver of all mails is the mail server; no webhook has this id
+MAIL = "mail"
 SENT_KEPT, DEAD_KEPT = timedelta(days=30), timedelta(days=90)
 
 
@@ -33,10 +36,20 @@ def has_due(connection: sa.Connection, now: datetime) -> bool:
     return connection.execute(sa.select(notices.c.id).where(_is_due(now)).limit(1)).first() is not None
 
 
-def claim(connection: sa.Connection, now: datetime, *, limit: int) -> list[Claimed]:
-    """Those that are due and nobody else's, the longest waiting first; compare-and-set for each of them."""
-    query = sa.select(notices.c.id).where(_is_due(now)).order_by(notices.c.next_at, notices.c.id)
-    found = (_claim_one(connection, id_, now) for id_ in connection.execute(query.limit(limit)).scalars())
+def claim(
+    connection: sa.Connection, now: datetime, *, limit: int, but_not: Collection[str] = ()
+) -> list[Claimed]:
+    """Those that are due and nobody else's; compare-and-set for each of them.
+
+    The longest waiting of each receiver first, then the second of each, and so on: one receiver's queue is
+    nobody else's. Receivers in `but_not` are left for later.
+    """
+    receiver = sa.func.coalesce(notices.c.webhook_id, MAIL)
+    order = (notices.c.next_at, notices.c.id)
+    rank = sa.func.row_number().over(partition_by=receiver, order_by=order)
+    query = sa.select(notices.c.id).where(_is_due(now), receiver.not_in(list(but_not)))
+    query = query.order_by(rank, *order).limit(limit)
+    found = (_claim_one(connection, id_, now) for id_ in connection.execute(query).scalars())
     return [claimed for claimed in found if claimed is not None]
 
 

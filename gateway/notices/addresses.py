@@ -29,7 +29,26 @@ _WRAPPING = tuple(
 _INSIDE = tuple(
     ipaddress.ip_network(net) for net in ("fec0::/10", "192.0.0.0/24", "192.88.99.0/24", "3fff::/20")
 )
+# RFC 1918, RFC 6598 and RFC 4193: networks of an organisation's own
+_PRIVATE = tuple(
+    ipaddress.ip_network(net)
+    for net in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "fc00::/7")
+)
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 IP = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+
+def check_network(text: str) -> Network:
+    """A private network that the operator opens for webhooks. Raises ValueError.
+
+    This machine, what is linked to it (where clouds keep credentials) and whole ranges of several kinds stay
+    closed, whoever lists them.
+    """
+    network = ipaddress.ip_network(text)
+    inside = (one for one in _PRIVATE if one.version == network.version)
+    if not any(network.network_address in one and network.broadcast_address in one for one in inside):
+        raise ValueError(f"{text} is no part of a private network such as 10.0.0.0/8 or fd00::/8")
+    return network
 
 
 class NotSent(Exception):
@@ -47,10 +66,22 @@ class Rules:
     hosts: frozenset[str]
     # for tests: http and addresses of this machine
     loopback: bool = False
+    # private networks in which a receiver may be, beside the open internet
+    networks: tuple[Network, ...] = ()
 
     @classmethod
-    def of(cls, hosts: Collection[str], *, loopback: bool) -> Rules:
-        return cls(frozenset(host.lower() for host in hosts), loopback)
+    def of(cls, hosts: Collection[str], *, loopback: bool, networks: Collection[str] = ()) -> Rules:
+        return cls(
+            frozenset(host.lower() for host in hosts), loopback, tuple(check_network(one) for one in networks)
+        )
+
+    def allow(self, address: IP) -> bool:
+        """May a connection go there?"""
+        if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is not None:
+            return self.allow(address.ipv4_mapped)
+        if self.loopback and address.is_loopback:
+            return True
+        return is_open(address) or any(address in network for network in self.networks)
 
     @property
     def allow_any(self) -> bool:
@@ -121,7 +152,7 @@ def resolve(target: Target, rules: Rules) -> IP:
     if not addresses:
         raise NotSent(SendProblem.UNKNOWN_HOST)
     # a name with one address inside and one outside is somebody's trick
-    if not all(is_open(address) or (rules.loopback and address.is_loopback) for address in addresses):
+    if not all(rules.allow(address) for address in addresses):
         raise NotSent(SendProblem.FORBIDDEN_ADDRESS)
     return addresses[0]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 
 from domain.errors import NotReady
@@ -23,7 +23,7 @@ from store.outbox import Claimed
 
 log = logging.getLogger(__name__)
 EVERY_S = 3.0
-AT_ONCE = 4
+AT_ONCE = 16
 PER_TURN = 8
 CLEANED_EVERY = timedelta(hours=1)
 
@@ -47,6 +47,9 @@ class Sender:
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._run, name="notices", daemon=True)
         self._pool = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="notice")
+        # receivers to whom something is on its way: what else they get waits, and nobody waits for them
+        self._busy: set[str] = set()
+        self._lock = threading.Lock()
         self._cleaned_at: datetime | None = None
 
     @classmethod
@@ -69,21 +72,46 @@ class Sender:
         self._pool.shutdown()
 
     def send_due(self, now: datetime) -> int:
-        """One turn: claim some that are due, try each once; how many were tried."""
+        """One turn: claim some that are due, try each once; how many were tried, when all have been."""
+        begun, count = self._begin(now)
+        for one in begun:
+            one.result()
+        return count
+
+    def _begin(self, now: datetime) -> tuple[list[Future[None]], int]:
+        """Claim some that are due, and begin to try them: one receiver's in turn, receivers side by side."""
         with self._database.reading() as connection:
             if not outbox.has_due(connection, now):
-                return 0
+                return [], 0
+        with self._lock:
+            busy = set(self._busy)
         with self._database.transaction() as connection:
-            claimed = outbox.claim(connection, now, limit=PER_TURN)
-        list(self._pool.map(lambda one: self._try(one, now), claimed))
-        return len(claimed)
+            claimed = outbox.claim(connection, now, limit=PER_TURN, but_not=busy)
+        by_receiver: dict[str, list[Claimed]] = {}
+        for one in claimed:
+            by_receiver.setdefault(one.delivery.webhook_id or outbox.MAIL, []).append(one)
+        with self._lock:
+            self._busy |= by_receiver.keys()
+        return [
+            self._pool.submit(self._try_all, receiver, theirs, now)
+            for receiver, theirs in by_receiver.items()
+        ], len(claimed)
+
+    def _try_all(self, receiver: str, theirs: list[Claimed], now: datetime) -> None:
+        try:
+            for one in theirs:
+                self._try(one, now)
+        finally:
+            with self._lock:
+                self._busy.discard(receiver)
 
     def _run(self) -> None:
         while not self._ended.is_set():
             try:
                 now = datetime.now(UTC)
                 self._clean(now)
-                busy = self.send_due(now) == PER_TURN
+                # not waited for: a receiver that is slow to answer delays its own notices alone
+                busy = self._begin(now)[1] == PER_TURN
             except Exception as error:  # the database may be away for a while: the thread stays
                 log.warning("notices cannot be sent now: %s", type(error).__name__)
                 busy = False
@@ -153,7 +181,9 @@ class Sender:
 
 
 def rules_of(settings: GatewaySettings) -> Rules:
-    return Rules.of(settings.webhook_hosts, loopback=settings.webhook_loopback)
+    return Rules.of(
+        settings.webhook_hosts, loopback=settings.webhook_loopback, networks=settings.webhook_networks
+    )
 
 
 def mail_server(settings: GatewaySettings) -> MailServer | None:

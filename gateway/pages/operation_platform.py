@@ -21,7 +21,7 @@ HIDDEN = "hidden"
 OPEN_SETTINGS = {
     "max_body_bytes", "public_url", "local_accounts", "oidc_issuer", "oidc_audience", "oidc_client_id",
     "oidc_cli_client_id", "oidc_scope", "oidc_claim", "oidc_roles", "log_format",
-    "mail_from", "webhook_hosts", "webhook_loopback", "send_notices", "git_hosts",
+    "mail_from", "webhook_hosts", "webhook_networks", "webhook_loopback", "send_notices", "git_hosts",
 }  # fmt: skip
 VOLUMES = {
     "snapshots": "sealed snapshots",

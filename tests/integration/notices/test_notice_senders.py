@@ -7,11 +7,14 @@ import threading
 from datetime import datetime, timedelta
 
 import pytest
-from receivers import Mailbox, Receiver, given_address, given_webhook, sending
+from receivers import Mailbox, Receiver, given_address, given_webhook, receiving, sending
 from telling import sent_to, tell
-from waiting import wait_until
+from waiting import PATIENCE_S, wait_until
 
 from domain.notice import MOST_ATTEMPTS, NoticeState, SendProblem
+from gateway.notices.addresses import Rules
+from gateway.notices.sender import Sender
+from gateway.notices.webhook import WebhookPost
 from store import channels, outbox
 from store.database import Database
 
@@ -35,6 +38,28 @@ def test_two_senders_send_once(database: Database, receiver: Receiver, now: date
             thread.join()
     assert len(receiver.got) == len({posted.headers["webhook-id"] for posted in receiver.got}) == 12
     assert {delivery.state for delivery in sent_to(database)} == {NoticeState.SENT}
+
+
+def test_a_receiver_that_is_slow_delays_nobody_else(database: Database, now: datetime):
+    """Control: with notices in the order in which they wait, four of the slow one's come first."""
+    held = threading.Event()
+    with receiving() as slow, receiving() as quick:
+        slow.answers.extend([lambda _: held.wait(PATIENCE_S)] * 20)
+        given_webhook(database, slow.url, now, name="ada")
+        given_webhook(database, quick.url, now, name="bob")
+        for _ in range(20):
+            tell(database, now, to=("ada",))
+        for _ in range(3):
+            tell(database, now, to=("bob",))
+        post = WebhookPost(Rules.of([slow.host, quick.host], loopback=True))
+        sender = Sender(database, mail=None, post=post, every_s=0.05)
+        sender.start()
+        try:
+            wait_until(lambda: len(quick.got) == 3, said="who is quick has all of theirs")
+            assert len(slow.got) == 1
+        finally:
+            held.set()
+            sender.close()
 
 
 def test_what_a_killed_sender_held_is_sent_after_its_lease(

@@ -16,12 +16,14 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
+from pydantic import ValidationError
 from receivers import current, mail_server, receiving
 from waiting import PATIENCE_S, wait_until
 
 from domain.errors import Conflict, InvalidRequest
 from domain.notice import Notice, NoticeKind, SendProblem
-from gateway.notices.addresses import NotSent, Rules, check_url, is_open, resolve
+from gateway.config import GatewaySettings
+from gateway.notices.addresses import NotSent, Rules, check_network, check_url, is_open, resolve
 from gateway.notices.mail import MailServer, message_of
 from gateway.notices.webhook import WebhookPost
 from store.channels import SigningSecrets
@@ -87,6 +89,41 @@ def test_addresses_inside_are_refused_also_when_the_list_names_them(host: str):
         resolve(check_url(f"https://{host}/", rules), rules)
     assert refused.value.problem is SendProblem.FORBIDDEN_ADDRESS
     assert not is_open(ipaddress.ip_address(host.strip("[]")))
+
+
+LISTED = ("10.20.0.0/16", "fd00:20::/32")
+
+
+@pytest.mark.parametrize(
+    ("host", "is_listed"),
+    [
+        ("10.20.3.4", True), ("[fd00:20::4]", True), ("[::ffff:10.20.3.4]", True), ("10.21.3.4", False),
+        ("[fd00:21::4]", False), ("127.0.0.1", False), ("169.254.169.254", False), ("[fe80::1]", False),
+        ("[64:ff9b::a14:304]", False), ("0.0.0.0", False), ("192.168.1.1", False), ("224.0.0.1", False),
+    ],
+)  # fmt: skip
+def test_of_addresses_inside_those_of_listed_networks_are_reached(host: str, is_listed: bool):
+    rules = Rules.of([host], loopback=False, networks=LISTED)
+    target = check_url(f"https://{host}/", rules)
+    if is_listed:
+        assert ipaddress.ip_address(host.strip("[]")) == resolve(target, rules)
+        # control: without the list it is refused
+        rules = Rules.of([host], loopback=False)
+    with pytest.raises(NotSent) as refused:
+        resolve(target, rules)
+    assert refused.value.problem is SendProblem.FORBIDDEN_ADDRESS
+
+
+@pytest.mark.parametrize(
+    "network",
+    ["0.0.0.0/0", "127.0.0.0/8", "169.254.0.0/16", "8.0.0.0/8", "10.0.0.0/7", "::/0", "fe80::/10", "::1/128",
+     "10.20.0.1/16", "here", ""],
+)  # fmt: skip
+def test_a_network_that_is_not_an_organisations_own_cannot_be_listed(network: str):
+    with pytest.raises(ValueError):  # noqa: PT011
+        check_network(network)
+    with pytest.raises(ValidationError):
+        GatewaySettings(database_url="sqlite://", broker_url="x", webhook_networks=(network,))
 
 
 @pytest.mark.parametrize("host", ["93.184.215.14", "[2606:2800:21f:cb07:6820:80da:af6b:8b2c]", "1.1.1.1"])
