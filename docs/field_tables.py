@@ -17,9 +17,10 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from domain.permissions import Role
+from domain.step_up import StepUp
 
 # what a table of names holds
-_VALUES: dict[object, str] = {str: "texts", float: "numbers", Role: "roles"}
+_VALUES: dict[object, str] = {str: "texts", float: "numbers", Role: "roles", StepUp: "rules"}
 
 
 def models(model: type[BaseModel]) -> Iterator[str]:

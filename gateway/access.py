@@ -12,6 +12,7 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from domain.errors import NotAllowed, Unauthenticated
 from domain.permissions import Permission, User, check_allowed
 from domain.scopes import SCOPE, covers
+from gateway.config import GatewaySettings
 from gateway.maintenance import check_goes_on
 from gateway.oidc.providers import Providers
 from gateway.queue import Queue
@@ -74,6 +75,7 @@ def requires(permission: Permission) -> Callable[[Caller, Request, Database], Us
     ) -> User:
         check_allowed(caller.user, permission)
         check_scope(caller, permission)
+        check_no_step_up(request, caller.user, permission)
         check_goes_on(database, permission, request.method)
         return caller.user
 
@@ -88,6 +90,16 @@ def check_scope(caller: Caller, permission: Permission) -> None:
             "authorization",
             f"this token may not {permission}.",
             f"Use one with the scope {SCOPE[permission]}." if permission in SCOPE else "",
+        )
+
+
+def check_no_step_up(request: Request, user: User, permission: Permission) -> None:
+    """Raises NotAllowed where the role has to show anew who it is: a token shows that somebody did once."""
+    settings: GatewaySettings = request.app.state.settings
+    rule = settings.step_up.get(user.role)
+    if rule is not None and rule.concerns(permission, request.method):
+        raise NotAllowed(
+            "authorization", "this needs a fresh login, which no token shows.", "Do it in a browser."
         )
 
 

@@ -14,6 +14,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from domain.operation import LEAST_FREE_MIB
 from domain.permissions import Role
 from domain.setting_names import check_settings
+from domain.step_up import StepUp
 from gateway.notices.addresses import check_network
 from gateway.provider_settings import ProviderSettings
 from gateway.web_address import Address, Issuer
@@ -78,6 +79,9 @@ class GatewaySettings(BaseSettings):
     oidc_short_word_minutes: int = Field(60, ge=5, le=527_040)
     # further providers beside this one, each with a name for the login page and settings of its own
     oidc_more: tuple[ProviderSettings, ...] = ()
+
+    # what a role has to show anew before it decides or changes a policy
+    step_up: dict[Role, StepUp] = {}
 
     # names and passwords of this platform's own; without a provider they are the way in
     local_accounts: bool | None = None

@@ -41,6 +41,8 @@ class Session:
     # the password is still the one that the operator was shown
     initial_password: bool
     shown: Shown
+    # of somebody whom an identity provider vouches for
+    is_of_provider: bool
 
     def is_stale(self, now: datetime) -> bool:
         return now - self.seen_at > STALE
@@ -61,7 +63,7 @@ def find(connection: sa.Connection, token: str, now: datetime) -> Session:
     """The open session with this token. Raises Unauthenticated when it ended or never was."""
     query = (
         sa.select(sessions, users.c.role)
-        .add_columns(passwords.c.initial_until)
+        .add_columns(passwords.c.initial_until, identities.c.name.label("vouched_for"))
         .join(users, users.c.name == sessions.c.name)
         .outerjoin(passwords, passwords.c.name == sessions.c.name)
         .outerjoin(identities, identities.c.name == sessions.c.name)
@@ -73,7 +75,9 @@ def find(connection: sa.Connection, token: str, now: datetime) -> Session:
         raise Unauthenticated(*_NO_SESSION)
     user = User(name=row.name, role=Role(row.role))
     shown = Shown(row.login, row.acr, row.shown_at)
-    return Session(user, row.opened_at, row.seen_at, row.initial_until is not None, shown)
+    return Session(
+        user, row.opened_at, row.seen_at, row.initial_until is not None, shown, row.vouched_for is not None
+    )
 
 
 def user_of(connection: sa.Connection, token: str, now: datetime) -> User:

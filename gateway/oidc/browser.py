@@ -8,7 +8,7 @@ import hmac
 import json
 import logging
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 from urllib.parse import urlencode
@@ -63,8 +63,10 @@ class Attempt:
         return base64.urlsafe_b64encode(json.dumps(asdict(self)).encode()).decode()
 
 
-def address_for(provider: Provider, attempt: Attempt, *, back: str) -> str:
-    """Where to send the browser."""
+def address_for(
+    provider: Provider, attempt: Attempt, *, back: str, fresh: Sequence[str] | None = None
+) -> str:
+    """Where to send the browser; with `fresh` for a login anew, by one of these `acr` if there are any."""
     challenge = hashlib.sha256(attempt.verifier.encode()).digest()
     asked = {
         "response_type": "code",
@@ -76,6 +78,9 @@ def address_for(provider: Provider, attempt: Attempt, *, back: str) -> str:
         "code_challenge": base64.urlsafe_b64encode(challenge).rstrip(b"=").decode(),
         "code_challenge_method": "S256",
     }
+    if fresh is not None:
+        # with `max_age` the ID token has to say when the person showed who they are (Core 3.1.2.1)
+        asked |= {"prompt": "login", "max_age": "0"} | ({"acr_values": " ".join(fresh)} if fresh else {})
     address = provider.published.address("authorization_endpoint")
     return f"{address}{'&' if '?' in address else '?'}{urlencode(asked)}"
 

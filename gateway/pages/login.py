@@ -40,8 +40,10 @@ OPEN_PAGES = {LOGIN, "/login/oidc", "/login/oidc/back", "/login/oidc/out"}
 
 @router.get(LOGIN)
 def login_page(request: Request, database: TheDatabase) -> Response:
-    """The form; somebody who is logged in goes on to where they wanted."""
+    """The form; somebody who is logged in goes on to where they wanted, unless that needs a fresh login."""
     target = safe_next(request.query_params.get("next"))
+    if "fresh" in request.query_params:
+        return login_form(request, target=target)
     try:
         page_user(request, database)
         return RedirectResponse(target, status_code=303)
@@ -113,6 +115,7 @@ def login_form(
         problems=error.problems if error else (),
         passwords=settings.has_passwords,
         providers=request.app.state.providers.for_browsers,
+        fresh="fresh" in request.query_params,
         logged_out="out" in request.query_params,
     )
     if visit:

@@ -10,6 +10,7 @@ from fastapi.responses import RedirectResponse, Response
 
 from domain.errors import RequestError
 from gateway.access import TheDatabase
+from gateway.config import GatewaySettings
 from gateway.oidc.browser import Attempt, address_for, finish
 from gateway.oidc.providers import Providers
 from gateway.pages.login import enter, login_form
@@ -30,7 +31,7 @@ def leave(request: Request, database: TheDatabase) -> Response:
     provider = providers.for_browser(request.query_params.get("provider"))
     attempt = Attempt.new(provider.name, safe_next(request.query_params.get("next")))
     try:
-        address = address_for(provider, attempt, back=origin(request) + BACK)
+        address = address_for(provider, attempt, back=origin(request) + BACK, fresh=_fresh(request))
     except RequestError as error:
         providers.refusals.note(database, error, way="browser")
         return login_form(request, target=attempt.next, error=error)
@@ -73,6 +74,15 @@ def log_out_there(request: Request) -> Response:
         return RedirectResponse(LOGIN, status_code=303)
     asked = {"client_id": provider.client_id or "", "post_logout_redirect_uri": origin(request) + LOGIN}
     return RedirectResponse(f"{address}{'&' if '?' in address else '?'}{urlencode(asked)}", status_code=303)
+
+
+def _fresh(request: Request) -> tuple[str, ...] | None:
+    """Where somebody has to show anew who they are: by any of the ways that a role needs. It is looked at
+    again when they do what needs it."""
+    if "fresh" not in request.query_params:
+        return None
+    settings: GatewaySettings = request.app.state.settings
+    return tuple(dict.fromkeys(way for rule in settings.step_up.values() for way in rule.acr))
 
 
 def _cookie_of(state: str) -> str:

@@ -10,7 +10,7 @@ import hashlib
 import hmac
 import secrets
 from collections.abc import AsyncIterator, Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Annotated
 from urllib.parse import quote, urlsplit
 
@@ -33,6 +33,8 @@ CSRF_FIELD = "csrf"
 HOME, LOGIN, LOGOUT = "/", "/login", "/logout"
 ACCOUNT, NEW_PASSWORD = "/account", "/account/password"
 MAX_NEXT = 2000
+# a login that is younger cannot be made fresher
+JUST_NOW = timedelta(minutes=1)
 _FOREIGN = (
     "form",
     "did not come from a page of this platform, or the page is older than your login.",
@@ -42,6 +44,10 @@ _FOREIGN = (
 
 class LoginFirst(Exception):
     """Nobody is logged in. Becomes a redirect to the login page, and from there back."""
+
+
+class FreshLoginFirst(Exception):
+    """The role has to show anew who it is. Becomes a redirect to the login, and from there back."""
 
 
 class OwnPasswordFirst(Exception):
@@ -71,11 +77,31 @@ def page_requires(permission: Permission) -> Callable[[User, Request, Database],
 
     def check(user: Annotated[User, Depends(page_user)], request: Request, database: TheDatabase) -> User:
         check_allowed(user, permission)
+        check_stepped_up(request, database, user, permission)
         check_goes_on(database, permission, request.method)
         return user
 
     check.permission = permission  # type: ignore[attr-defined]  # tests of all routes read it
     return check
+
+
+def check_stepped_up(request: Request, database: Database, user: User, permission: Permission) -> None:
+    """Raises FreshLoginFirst where the login of this session is too old, or not of the kind that the role
+    needs; and NotAllowed where it is fresh and still not enough: another one would not help."""
+    settings: GatewaySettings = request.app.state.settings
+    rule = settings.step_up.get(user.role)
+    if rule is None or not rule.concerns(permission, request.method):
+        return
+    now = datetime.now(UTC)
+    with database.reading() as connection:
+        found = sessions.find(connection, request.cookies.get(cookie_name(request, COOKIE), ""), now)
+    # with a password of this platform, who they are was shown when the session was opened
+    at = found.shown.at if found.is_of_provider else found.opened_at
+    lacking = rule.lacks(acr=found.shown.acr, shown_at=at, now=now)
+    if lacking and now - found.opened_at < JUST_NOW:
+        raise NotAllowed("session", lacking, "Ask the operator which login your role needs here.")
+    if lacking:
+        raise FreshLoginFirst
 
 
 def csrf(request: Request) -> str:
@@ -180,6 +206,7 @@ def install(app: FastAPI) -> None:
     """What becomes of somebody who is not logged in, or not with a password of their own."""
     app.add_exception_handler(LoginFirst, _to_login)
     app.add_exception_handler(OwnPasswordFirst, _to_account)
+    app.add_exception_handler(FreshLoginFirst, _to_fresh_login)
 
 
 def _from_here(request: Request) -> bool:
@@ -196,6 +223,12 @@ async def _to_login(request: Request, _error: Exception) -> Response:
     if request.method == "GET" and safe_next(path) != HOME:
         target = f"{LOGIN}?next={quote(path, safe='/')}"
     return _redirect(request, target)
+
+
+async def _to_fresh_login(request: Request, _error: Exception) -> Response:
+    """What was typed is lost: forms of the new session carry another value. They come back to the page."""
+    target = quote(safe_next(request.url.path), safe="/")
+    return RedirectResponse(f"{LOGIN}?fresh=yes&next={target}", status_code=303)
 
 
 async def _to_account(request: Request, _error: Exception) -> Response:
