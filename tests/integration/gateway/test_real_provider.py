@@ -9,8 +9,12 @@ import os
 import re
 import shutil
 import subprocess
+import threading
 import time
 from collections.abc import Iterator
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import httpx
@@ -21,6 +25,7 @@ from factories import given_dataset
 from form_browser import Browser
 from given_projects import given_grant, given_project
 from issuer import MEMBER
+from waiting import wait_until
 
 from dpgate.device_login import Confirmation, access_token
 
@@ -60,8 +65,47 @@ def installed() -> Path:
     return place / "node_modules"
 
 
+@dataclass
+class Heard:
+    """Where the provider sends logout tokens; each is handed on to the gateway of the test."""
+
+    address: str = ""
+    gateway: Gateway | None = None
+    answers: list[int] = field(default_factory=list)
+
+    def hand_on(self, body: bytes) -> None:
+        assert self.gateway is not None
+        form = {"Content-Type": "application/x-www-form-urlencoded"}
+        answer = self.gateway.ask("POST", "/login/ended", content=body, headers=form)
+        self.answers.append(answer.status_code)
+
+
 @pytest.fixture(scope="module")
-def provider(folder: Path) -> Iterator[str]:
+def heard() -> Iterator[Heard]:
+    found = Heard()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            found.hand_on(self.rfile.read(int(self.headers["content-length"])))
+            self.send_response(200)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+    thread.start()
+    found.address = f"http://127.0.0.1:{server.server_address[1]}/"
+    yield found
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.fixture(scope="module")
+def provider(folder: Path, heard: Heard) -> Iterator[str]:
     """Its address."""
     (folder / "node_modules").symlink_to(installed())
     shutil.copy(SOURCE / "package.json", folder)
@@ -72,7 +116,13 @@ def provider(folder: Path) -> Iterator[str]:
     log = folder / "log"
     with (
         log.open("wb") as errors,
-        subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=errors) as process,
+        subprocess.Popen(
+            command,
+            cwd=folder,
+            env=os.environ | {"LOGOUT_URI": heard.address},
+            stdout=subprocess.PIPE,
+            stderr=errors,
+        ) as process,
     ):
         try:
             assert process.stdout is not None
@@ -99,9 +149,9 @@ def gateway(provider: str, sqlite_url: str, tmp_path: Path) -> Iterator[Gateway]
         yield running
 
 
-def person(address: str) -> str:
+def person(address: str, opened: httpx.Client | None = None) -> str:
     """Somebody called grace clicks through the provider's pages; where their browser is sent at the end."""
-    with httpx.Client() as browser:
+    with nullcontext(opened) if opened is not None else httpx.Client() as browser:
         page = browser.get(address)
         while True:
             while page.is_redirect:
@@ -142,6 +192,23 @@ def test_a_terminal_with_a_device_code(gateway: Gateway):
     token = access_token(ways_in, tell=confirm, wait=lambda _: None)
     assert token.count(".") == 0
     assert me(gateway, token) == {"name": "grace", "role": "data_user"}
+
+
+def test_a_logout_at_the_provider_is_a_logout_here(gateway: Gateway, provider: str, heard: Heard):
+    """The provider's own logout token, sent by itself: no request of ours comes between."""
+    heard.gateway = gateway
+    browser = Browser(gateway, base_url="http://127.0.0.1")
+    with httpx.Client() as at_provider:
+        back = person(browser.get("/login/oidc").headers["location"], at_provider)
+        browser.get(httpx.URL(back).raw_path.decode())
+        assert "You are grace, researcher." in browser.get("/account").text
+        asking = at_provider.get(f"{provider}/session/end")
+        fields = dict(re.findall(r'name="(\w+)" value="([^"]*)"', asking.text)) | {"logout": "yes"}
+        at_provider.post(f"{provider}/session/end/confirm", data=fields)
+    wait_until(lambda: heard.answers, said="the provider has told of it")
+    assert heard.answers == [200]
+    assert browser.get("/account").status_code == 303
+    browser.close()
 
 
 def test_a_service_with_its_own_secret(gateway: Gateway, provider: str):

@@ -20,6 +20,8 @@ const provider = new Provider(`http://127.0.0.1:${port}`, {
       grant_types: ['authorization_code'],
       response_types: ['code'],
       application_type: 'native',
+      backchannel_logout_uri: process.env.LOGOUT_URI,
+      backchannel_logout_session_required: true,
     },
     {
       client_id: 'dpgate-cli',
@@ -37,11 +39,14 @@ const provider = new Provider(`http://127.0.0.1:${port}`, {
     },
   ],
   claims: { openid: ['sub'], profile: ['preferred_username', 'eduperson_entitlement'] },
+  // its own refuses addresses of this machine, which is where the test listens
+  fetch: (url, options) => globalThis.fetch(url, { ...options, dispatcher: undefined }),
   pkce: { required: () => true },
   features: {
     devInteractions: { enabled: true },
     deviceFlow: { enabled: true },
     clientCredentials: { enabled: true },
+    backchannelLogout: { enabled: true },
     introspection: { enabled: true, allowedPolicy: async () => true },
     // the service gets a JWT for the platform, people get opaque tokens: both kinds are tried
     resourceIndicators: {
