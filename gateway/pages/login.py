@@ -77,7 +77,9 @@ def log_out(
         audit.append(
             connection, at=datetime.now(UTC), actor=user.name, action="session.close", subject=user.name
         )
-    response = RedirectResponse(f"{LOGIN}?out=yes", status_code=303)
+    # where there is a provider, the page offers to log out there too
+    target = f"{LOGIN}?out=yes" if request.app.state.providers.for_browsers else LOGIN
+    response = RedirectResponse(target, status_code=303)
     delete_cookie(response, request, COOKIE)
     return response
 
