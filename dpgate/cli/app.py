@@ -261,13 +261,11 @@ def run(arguments: list[str]) -> int:
         return _say_usage(usage_words(error), place=usage_place(error), as_json=as_json)
     except (typer.Abort, KeyboardInterrupt):
         return _say("interrupted", ExitCode.INTERRUPTED, as_json=as_json)
-    except SandboxUnavailable as error:
-        return _say(str(error), ExitCode.NOT_READY, as_json=as_json)
+    except (SandboxUnavailable, ModuleNotFoundError) as error:
+        return _say(lacking(error), ExitCode.NOT_READY, as_json=as_json)
     except (DpgateError, RequestError, PlatformError, PipelineError) as error:
         problems = [vars(problem) for problem in getattr(error, "problems", ())]
         return _say(str(error), exit_code(error), as_json=as_json, problems=problems)
-    except ModuleNotFoundError as error:
-        return _say(lacking(error), ExitCode.NOT_READY, as_json=as_json)
     except BrokenPipeError:
         # whoever read our output has had enough (`dpgate datasets | head -1`)
         sys.stderr.close()

@@ -32,8 +32,10 @@ def fault_place(error: BaseException) -> str:
     return "unknown" if trace is None else f"{trace.tb_frame.f_globals.get('__name__')}:{trace.tb_lineno}"
 
 
-def lacking(error: ModuleNotFoundError) -> str:
-    """What to install where a library is absent, as in an installation for researchers."""
+def lacking(error: Exception) -> str:
+    """What this machine lacks: where it is a library, as in an installation for researchers, what to install."""
+    if not isinstance(error, ModuleNotFoundError):
+        return str(error)
     library = (error.name or "a library").partition(".")[0]
     return (
         f"this needs {library}, which is not installed. Install what a platform needs: "

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "0029"
-down_revision = "0024"
+down_revision = "0028"
 
 MOMENT = sa.DateTime(timezone=True)
 
