@@ -1,0 +1,83 @@
+"""Mandates: what is signed, by whom, and what a digest of a declaration covers."""
+
+from __future__ import annotations
+
+import base64
+import json
+import stat
+from pathlib import Path
+
+import pytest
+from factories import make_declaration
+
+from domain.errors import InvalidRequest
+from domain.mandate import CustodyKey, Mandate, declaration_digest, mandate_in
+from domain.model import canonical, parse
+from dpgate.mandates import Custody
+from store.envelopes import fingerprint, is_signed
+
+DELIVERY = "5b03c62e-b47c-44d4-88bb-cf104222b8b6"
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Custody:
+    return Custody(tmp_path / "custody")
+
+
+def test_each_names_the_one_before_it(own: Custody) -> None:
+    declared = make_declaration()
+    first = mandate_in(own.first_for(declared, version=1, delivery=DELIVERY))
+    second = mandate_in(own.next_for(first, policy=first.policy.model_copy(update={"max_wall_seconds": 59})))
+    assert (first.sequence, first.previous) == (1, None)
+    assert (second.sequence, second.previous) == (2, first.digest)
+    assert (second.caps, second.delivery) == (dict(declared.caps), DELIVERY)
+    assert own.newest(declared.name) == second
+    third = mandate_in(own.first_for(declared, version=2, delivery=DELIVERY))
+    assert (third.sequence, third.previous, third.version) == (3, second.digest, 2)
+
+
+def test_the_key_is_made_once_and_for_its_owner(own: Custody) -> None:
+    assert own.public == own.public
+    (key,) = own.folder.glob("*.key")
+    assert stat.S_IMODE(key.stat().st_mode) == 0o600
+    assert stat.S_IMODE(own.folder.stat().st_mode) == 0o700
+    assert len(fingerprint(own.public).split()) == 8
+
+
+def test_a_signature_holds_for_the_very_bytes_and_key(own: Custody, tmp_path: Path) -> None:
+    envelope = own.first_for(make_declaration(), version=1, delivery=DELIVERY)
+    assert is_signed(envelope, by=own.public)
+    assert not is_signed(envelope, by=Custody(tmp_path / "other").public)
+    content = json.loads(base64.b64decode(envelope["payload"]))
+    content["predicate"]["caps"]["epsilon"] += 1
+    raised = {**envelope, "payload": base64.b64encode(canonical(content)).decode()}
+    assert not is_signed(raised, by=own.public)
+    for broken in ({}, {**envelope, "signatures": []}, {**envelope, "payloadType": "text/plain"}):
+        assert not is_signed(broken, by=own.public)
+
+
+def test_a_certificate_is_no_mandate(own: Custody) -> None:
+    mandate = mandate_in(own.first_for(make_declaration(), version=1, delivery=DELIVERY))
+    other = mandate.as_statement() | {"predicateType": "urn:dpgate:predicate:release:v3"}
+    payload = base64.b64encode(canonical(other)).decode()
+    with pytest.raises(ValueError, match="holds no mandate"):
+        mandate_in({"payload": payload})
+
+
+def test_the_declaration_is_all_but_its_policy(own: Custody) -> None:
+    declared = make_declaration()
+    stricter = declared.policy.model_copy(update={"max_wall_seconds": 1})
+    assert declaration_digest(declared) == declaration_digest(
+        declared.model_copy(update={"policy": stricter})
+    )
+    assert declaration_digest(declared) != declaration_digest(declared.model_copy(update={"title": "Other"}))
+
+
+def test_caps_and_keys_of_another_form_are_refused(own: Custody) -> None:
+    signed = mandate_in(own.first_for(make_declaration(), version=1, delivery=DELIVERY))
+    for cap in (0, -1, 2**62, 1.5, "1", True):
+        fields = json.loads(signed.model_dump_json()) | {"caps": {"epsilon": cap}}
+        with pytest.raises(InvalidRequest, match="caps"):
+            parse(Mandate, fields)
+    with pytest.raises(InvalidRequest, match="key"):
+        parse(CustodyKey, {"key": "AAAA"})
