@@ -79,7 +79,8 @@ CHANNELS: tuple[Channel, ...] = (
     Channel(
         "lateness",
         "Where people have more rows or files than there is time for, or with docker a run is slow to die, "
-        "the next run counts as failed. Elsewhere a dying run has whole turns, but slows what is beside it. "
+        "the next run counts as failed. Elsewhere a dying run has whole turns, but slows what is beside it and, "
+        "where the worker is not root, holds watched descriptors that are counted for all of its user. "
         "A busy host can put off a whole chunk, before its first run: its runs can read that from the clock, "
         "and the release is whole ticks late. So is a person of a participant level whose turn was missed.",
         "a failed run in place of another person's: with one supervisor in 18 of 20 trials, now in none of "
@@ -114,8 +115,8 @@ CHANNELS: tuple[Channel, ...] = (
     ),
     Channel(
         "filesystem_numbers",
-        "A slot's file systems keep their numbers, but when a supervisor is started anew (after 500 runs, or "
-        "because one was not as it was), or another program mounts something in that moment, the numbers and "
+        "A slot's file systems keep their numbers, but when a supervisor is started anew (without a grid after 500 "
+        "runs, or because one was not as it was), or another program mounts something in that moment, the numbers and "
         "the times of its folders change for the runs after it.",
         NOT_MEASURED,
         "one slot, and nothing else on the host that mounts",

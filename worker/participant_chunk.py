@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from domain.schedule import MOST_TURNS
 from privacy.participant_turns import participant_turns
 from privacy.partition import derive_key
 from worker.cancelling import watched
 from worker.chunk import Chunk, grid_of, order_of, participant_level
 from worker.levels import ParticipantLevel
 from worker.order import for_participants
-from worker.sandbox.protocol import Slot
+from worker.sandbox.protocol import SandboxUnavailable, Slot
 from worker.time_grid import TimeGrid
 from worker.zone import WorkerZone
 
@@ -56,10 +57,16 @@ def _made(
             missed.append(turn)
     place = turns[-1] - own.start
     for turn in missed:
-        place += 1
-        while not slot.take_turn(place, on_time=grid.wait_for(place)):
-            place += 1
+        place = _next_place(grid, slot, place + 1)
         yield turn, grid.left_s(place)
+
+
+def _next_place(grid: TimeGrid, slot: Slot, place: int) -> int:
+    """The first from there on that can be had; SandboxUnavailable where this host lets go of nobody."""
+    for later in range(place, place + MOST_TURNS):
+        if slot.take_turn(later, on_time=grid.wait_for(later)):
+            return later
+    raise SandboxUnavailable("no place of a slot becomes free: this host does not let go of what was killed")
 
 
 def people_of(zone: WorkerZone, chunk: Chunk, level: ParticipantLevel) -> Mapping[int, str]:

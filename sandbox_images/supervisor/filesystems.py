@@ -16,7 +16,9 @@ from . import kernel
 
 _LONG_AGO = (946_684_800, 946_684_800)  # 2000-01-01: whenever a block was made
 _FOLDER, _FILE = 0o500, 0o400
-_MOST_PIPES = 4096  # of a level at one time; beyond it a run is told that it has too many files open
+# Of a level at one time; beyond it a run is told that it has too many files open. As many of all seats of a
+# slot stay below the pages that the kernel gives to one user before it makes pipes smaller (16384).
+_MOST_PIPES = 200
 _PATIENCE_S = 2.0
 _MOST_BELOW = 200  # numbers that others have freed; each costs a descriptor while it is held
 _TRIES, _PAUSE_S = 20, 0.001  # the kernel may free a file system a little later than its last user goes

@@ -14,7 +14,7 @@ _PIECE = 1 << 20
 
 
 def copy_pipeline():
-    """In place of what bwrap has bound: the same names, modes and times, on other inodes. Read-only."""
+    """In place of what bwrap has bound: the same names, times and modes for their owner, on other inodes. Read-only."""
     system = kernel.new_tmpfs((("mode", "0700"),), executable=True)
     try:
         _copy_folder(_STAGED, system)
@@ -52,5 +52,5 @@ def _copy_file(path, target, name):
 
 def _as_it_was(path, name, target):
     seen = os.stat(path)
-    os.chmod(name, seen.st_mode & 0o777, dir_fd=target)
+    os.chmod(name, seen.st_mode & 0o700, dir_fd=target)
     os.utime(name, ns=(seen.st_mtime_ns, seen.st_mtime_ns), dir_fd=target)

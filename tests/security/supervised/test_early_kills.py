@@ -31,7 +31,6 @@ def test_whenever_it_is_killed_nobody_is_left_and_nobody_waits(supervised, ask, 
     monkeypatch.setattr(process_module, "start", start)
     for module in (process_module, bwrap_process):  # whoever waited for a dead one would wait for ever
         monkeypatch.setattr(module, "SETUP_S", 3600)
-    monkeypatch.setattr(bwrap_process, "DEATH_S", 3600)
     for _ in range(60):
         with suppress(SandboxUnavailable):  # it was killed before it was ready
             supervised.open_slot(ask(""), slot=SLOT).close()

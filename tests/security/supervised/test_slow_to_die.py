@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from threading import Thread
 
 import pytest
 from sandbox_harness import SLOT, TIGHT
@@ -13,7 +14,8 @@ from waiting import wait_until
 
 from domain.carrying import DYING_S, DYING_S_PER_PROCESS
 from domain.schedule import Schedule
-from worker.sandbox.protocol import MIB, Audience, SlotOrder
+from worker.sandbox.core import ending, process, seat
+from worker.sandbox.protocol import MIB, Audience, SandboxUnavailable, SlotOrder
 from worker.time_grid import TimeGrid
 
 WALL_S, MEMORY_MIB, PROCESSES = 1.5, 2048, 128
@@ -55,8 +57,9 @@ def test_who_comes_after_a_run_that_is_slow_to_die_is_made_all_the_same(supervis
         assert made(slot, "0100100") == "yfyyfyy"
 
 
-def test_on_one_supervisor_it_is_not_made(supervised, ask, doctored):
-    """One person's run decides about two."""
+def test_on_one_supervisor_it_is_not_made(supervised, ask, doctored, monkeypatch):
+    """One person's run decides about two, and about no more: that it takes long is nobody's failure."""
+    monkeypatch.setattr(process, "GRACE_S", 0.0)
     doctored("run.py", lambda source: source.replace(*SLOW_END))
     with supervised.open_slot(hostile(ask, SLEEPS, seats=1), slot=SLOT) as slot:
         assert made(slot, "01000") == "yf--y"
@@ -124,3 +127,51 @@ def test_what_an_unfinished_run_was_given_stays_until_it_has_ended(supervised, a
         wait_until(lambda: slot.take_turn(0), said="the end of the run")
         assert len(os.listdir("/proc/self/fd")) == before
         assert slot.run({"data.csv": b"0"}, within_s=60).outputs is not None
+
+
+def test_without_turns_a_run_that_does_not_die_is_one_that_failed(supervised, ask, doctored, monkeypatch):
+    monkeypatch.setattr(process, "GRACE_S", 0.2)
+    doctored("run.py", lambda source: source.replace(*SLOW_END))
+    with supervised.open_slot(hostile(ask, SLEEPS, seats=1), slot=SLOT) as slot:
+        became = [slot.run({"data.csv": letter}).outputs is not None for letter in (b"0", b"1", b"0")]
+    assert became == [True, False, True]
+
+
+def how_a_slot_ends(supervised, ask, what: str) -> str:
+    """With one run, as its worker sees it, and so everybody who sees its job."""
+    try:
+        with supervised.open_slot(hostile(ask, WATCHES, seats=1), slot=SLOT) as slot:
+            assert slot.take_turn(0)
+            slot.run({"data.csv": what.encode()}, within_s=WALL_S)
+    except SandboxUnavailable:
+        return "given back"
+    return "kept"
+
+
+def test_a_slot_ends_in_the_same_way_however_long_its_last_run_takes_to_die(supervised, ask, monkeypatch):
+    """If it was too long, the chunk was given back, and in the end its job failed for all to see."""
+    monkeypatch.setattr(ending, "PATIENCE_S", 0.0)
+    assert [how_a_slot_ends(supervised, ask, what) for what in "01"] == ["kept", "kept"]
+
+
+def test_where_it_is_a_failure_a_slot_tells_what_its_last_run_did(supervised, ask, monkeypatch):
+    """As it was with half a minute, so that not every trial has to take that long to die."""
+
+    def or_else(end):
+        (thread := ending.ending(end)).join(0.3)
+        if thread.is_alive():
+            raise SandboxUnavailable("a run could not be ended")
+        return thread
+
+    monkeypatch.setattr(seat, "ending", or_else)
+    assert [how_a_slot_ends(supervised, ask, what) for what in "01"] == ["kept", "given back"]
+
+
+def test_who_dies_slowly_is_in_nobodys_way(supervised, ask, monkeypatch):
+    """The next slot opens with the same number meanwhile, with a control group of its own."""
+    monkeypatch.setattr(ending, "PATIENCE_S", 0.0)
+    for what in "11":
+        with supervised.open_slot(hostile(ask, WATCHES, seats=1), slot=SLOT) as slot:
+            assert made(slot, what) == "f"
+    with supervised.open_slot(hostile(ask, SLEEPS, seats=1), slot=SLOT) as slot:
+        assert made(slot, "0") == "y"

@@ -15,7 +15,7 @@ from sandbox_images.supervisor.channel import Channel, Closed
 from worker.sandbox.protocol import KIB, SandboxUnavailable
 
 from .argv import Places, build_argv, inherited
-from .bwrap_process import SETUP_S, children_of, end, hold_init, kill_whole, poll, read, start
+from .bwrap_process import SETUP_S, children_of, end, hold_init, kill, kill_whole, poll, read, start
 from .cgroup import SlotGroup
 from .given import Given
 from .memory_file import memory_file
@@ -27,7 +27,10 @@ from .surroundings import BwrapImage, etc_files
 GRACE_S = 30.0
 _TAIL_BYTES = 64 * KIB
 _MOST_SAID = 300  # of what a program wrote that could not even start
-_CLOSE_S = 0.5  # an idle supervisor ends at once when its channel closes
+
+
+class DoesNotAnswer(SandboxUnavailable):
+    """A supervisor in time: it hangs, or what it has killed takes very long to die."""
 
 
 @dataclass(frozen=True)
@@ -43,14 +46,14 @@ class SupervisorProcess:
     """Use it from the thread that made it, and from a thread that lives as long (see bwrap_process)."""
 
     def __init__(
-        self, bwrap: Path, base: BwrapImage, image: BwrapImage, places: Places, *, user: int
+        self, bwrap: Path, base: BwrapImage, image: BwrapImage, places: Places, *, user: int, group: int
     ) -> None:
         with ExitStack() as undo:
             ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
             undo.callback(ours.close)
             with theirs, ExitStack() as handed:
                 self._status, self._error, process = _start(
-                    bwrap, base, image, places, theirs, handed, undo, user=user
+                    bwrap, base, image, places, theirs, handed, undo, user=user, group=group
                 )
             self._process, self._supervisor, self._init = process, -1, -1
             undo.callback(self._end)
@@ -122,10 +125,12 @@ class SupervisorProcess:
         """From any thread: whatever waits for a run finds the supervisor gone."""
         kill_whole(self._process)
 
-    def close(self) -> None:
-        self._channel.socket.close()
+    def kill(self) -> None:
+        """The supervisor, and with it everybody in its namespace. `close` waits for them."""
         if self._init >= 0:
-            poll((self._init,), _CLOSE_S)
+            kill(self._init)
+
+    def close(self) -> None:
         self._undo.close()
 
     def _end(self) -> None:
@@ -158,7 +163,7 @@ class SupervisorProcess:
                 except Closed:
                     raise SandboxUnavailable(self._why_gone()) from None
             if time.monotonic() >= deadline:
-                raise SandboxUnavailable("the supervisor does not answer; its slot is ended")
+                raise DoesNotAnswer("the supervisor does not answer; its slot is ended")
 
     def _why_gone(self) -> str:
         """Its last words on the channel, or bwrap's complaint. No untrusted code can write to either."""
@@ -210,6 +215,7 @@ def _start(
     kept: ExitStack,
     *,
     user: int,
+    group: int,
 ) -> tuple[int, int, "subprocess.Popen[bytes]"]:
     """Reading ends of bwrap's status and error pipes, and bwrap."""
 
@@ -226,5 +232,6 @@ def _start(
         os.lseek(descriptor, 0, os.SEEK_SET)
     channel = theirs.fileno()
     argv = build_argv(bwrap, base, image, places, etc=etc, status=status[1], channel=channel)
-    process = start(argv, inherited=inherited(etc, status[1], channel), error=error[1], user=user)
+    given = inherited(etc, status[1], channel)
+    process = start(argv, inherited=given, error=error[1], user=user, group=group)
     return status[0], error[0], process

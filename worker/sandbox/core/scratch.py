@@ -243,9 +243,10 @@ def seal_tree(folder: Path, owner: int, *, mode: int) -> None:
 
 
 def _seal(path: Path, mode: int, owner: int) -> None:
-    path.chmod(mode)
     if os.getuid() == 0:
         os.chown(path, owner, owner)
+        mode |= mode >> 3  # a slot's seats have users of their own, and its group
+    path.chmod(mode)
     os.utime(path, (_LONG_AGO, _LONG_AGO))
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 from sandbox_images.supervisor.filesystems import lock_soon
@@ -19,10 +20,12 @@ from worker.sandbox.protocol import MIB, Audience, Limits, SandboxUnavailable, S
 
 from .argv import Places
 from .cgroup import SlotGroup
+from .ending import ending, wait_for
 from .given import VIEW_ABOVE_BYTES, Giver
 from .orders import answered_programs
-from .process import GRACE_S, Report, SupervisorProcess
+from .process import DoesNotAnswer, Report, SupervisorProcess
 from .scratch import Scratch
+from .slot_user import SeatUsers
 from .surroundings import BwrapImage
 
 # Beside the run's own memory and file systems: what the zygote has, and what the kernel keeps for both.
@@ -40,7 +43,8 @@ class Staged:
     base: BwrapImage
     image: BwrapImage
     places: Places
-    user: int
+    group: int
+    users: SeatUsers
     giver: Giver
     order: SlotOrder
     message: Mapping[str, Any]
@@ -52,9 +56,9 @@ class Seat:
     def __init__(self, staged: Staged) -> None:
         self._staged, self._talks = staged, staged.order.audience is Audience.TWIN
         self.process: SupervisorProcess | None = None
-        self._runs, self._is_ready, self._cancelled = 0, False, False
-        self._given, self._busy_since = ExitStack(), 0.0
-        self.group = _new_group(staged.order.limits, len(staged.order.levels))
+        self.group: SlotGroup | None = None  # of this process's runs, and of no other's
+        self._runs, self._is_ready, self._is_busy, self._cancelled = 0, False, False, False
+        self._given = ExitStack()
 
     def begin(self) -> None:
         """A supervisor, which warms up from now on."""
@@ -63,6 +67,7 @@ class Seat:
             self._stopped_on_failure("a supervisor could not be started"),
             staged.scratch.shared_lock() as lock,
         ):
+            self.group = _new_group(staged.order.limits, len(staged.order.levels))
             process = self._mounted(lock)
             process.begin(staged.message, answered_programs(staged.order.syscalls), lock)
 
@@ -76,10 +81,9 @@ class Seat:
                     self.process.join(self.group)
 
     def is_free(self) -> bool:
-        """Whether the run that it made last has ended."""
-        if self._busy_since and self.process is not None:
+        """Whether the run that it made last has ended; one that never does is no failure, but has the seat."""
+        if self._is_busy and self.process is not None:
             if not self.process.has_answered(0):
-                self._check_not_hanging()
                 return False
             with self._stopped_on_failure():
                 os.close(self._report().folder)  # too late to be looked at
@@ -96,11 +100,13 @@ class Seat:
     def run(
         self, block: Mapping[str, bytes], before: Mapping[str, bytes], *, within_s: float | None
     ) -> Report | None:
-        """None: it has not ended in so many seconds. The seat is not free until it has."""
+        """None: it has not ended in so many seconds. The seat is not free until it has, where there are turns:
+        nor is its supervisor replaced there, which takes time that no turn has.
+        """
         asked_at = time.monotonic()
         with self._stopped_on_failure():
             self._check_not_cancelled()
-            if self.process is None or self._runs >= RUNS_PER_SUPERVISOR:
+            if self.process is None or (within_s is None and self._runs >= RUNS_PER_SUPERVISOR):
                 self.stop()
                 self.begin()
                 self.get_ready()
@@ -110,10 +116,16 @@ class Seat:
             if process is None:
                 raise SandboxUnavailable("the slot is closed")
             process.ask(given)
-            self._busy_since = time.monotonic()
+            self._is_busy = True
             if within_s is not None and not process.has_answered(within_s - (time.monotonic() - asked_at)):
                 return None
-            return self._report()
+            try:
+                return self._report()
+            except DoesNotAnswer:
+                if self._talks:
+                    raise
+            self.stop()  # on original data it is not told whether that is the run's doing
+            return None
 
     def cancel(self) -> None:
         self._cancelled = True
@@ -122,27 +134,33 @@ class Seat:
 
     def stop(self) -> None:
         """Whatever state it is in: the next run gets a new supervisor."""
-        process, self.process = self.process, None
-        self._runs, self._is_ready, self._busy_since = 0, False, 0.0
-        try:
-            if process is not None:
-                process.close()
-                if self.group is not None:
-                    self.group.kill()  # empty by now; if not, until it is
-        finally:
-            self._given.close()
+        wait_for(self.leave())
 
-    def close(self) -> None:
-        try:
-            self.stop()
-        finally:
-            if self.group is not None:
-                self.group.close()
+    def leave(self) -> list[Thread]:
+        """Kills the supervisor and all that it has running, and waits for them elsewhere."""
+        process, self.process = self.process, None
+        group, self.group = self.group, None
+        self._runs, self._is_ready, self._is_busy = 0, False, False
+        given, self._given = self._given, ExitStack()
+
+        def end() -> None:
+            with ExitStack() as undo:
+                if group is not None:
+                    undo.callback(group.close)
+                if process is not None:
+                    undo.callback(process.close)
+                    process.kill()
+                if group is not None:
+                    group.kill()
+
+        left = [] if process is None and group is None else [ending(end)]
+        given.close()
+        return left
 
     def _report(self) -> Report:
         assert self.process is not None
         report = self.process.report(talks=self._talks, wall_s=self._staged.order.limits.wall_s)
-        self._busy_since = 0.0
+        self._is_busy = False
         self._given.close()
         return report
 
@@ -151,7 +169,8 @@ class Seat:
         take a number that is to be taken back there.
         """
         staged, taken = self._staged, lock_soon(lock)
-        process = SupervisorProcess(staged.bwrap, staged.base, staged.image, staged.places, user=staged.user)
+        where = (staged.bwrap, staged.base, staged.image, staged.places)
+        process = SupervisorProcess(*where, user=staged.users.next(), group=staged.group)
         self.process = process  # from here on it can be cancelled
         self._check_not_cancelled()
         process.wait_until_here()
@@ -162,12 +181,6 @@ class Seat:
     def _check_not_cancelled(self) -> None:
         if self._cancelled:
             raise SlotCancelled
-
-    def _check_not_hanging(self) -> None:
-        limit = self._staged.order.limits.wall_s + GRACE_S
-        if time.monotonic() - self._busy_since > limit:
-            with self._stopped_on_failure():
-                raise SandboxUnavailable("the supervisor does not answer; its slot is ended")
 
     @contextmanager
     def _stopped_on_failure(self, failed: str = "a run could not be asked for") -> Iterator[None]:

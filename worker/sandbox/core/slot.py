@@ -28,6 +28,7 @@ from worker.sandbox.protocol import (
 
 from .argv import RESEARCHERS_ROOT, Places, base_of
 from .bwrap_binary import Bwrap
+from .ending import wait_for
 from .given import Giver
 from .images import HostImage
 from .orders import answered_calls, fits, too_large, without_room
@@ -35,6 +36,7 @@ from .outputs import read_outputs
 from .process import Report
 from .scratch import Scratch, check_relative_path, remove_tree
 from .seat import Seat, Staged
+from .slot_user import SeatUsers
 from .surroundings import ADDRESS_SPACE_SLACK, INSIDE_ID, BwrapImage, environment_for
 
 _NOT_ENDED = RunResult(None)
@@ -52,6 +54,7 @@ class SupervisedSlot:
         order: SlotOrder,
         *,
         user: int,
+        seat_users: SeatUsers,
         giver_in: Callable[[Path], Giver],
     ) -> None:
         """`giver_in` makes the slot's giver, which stages in that folder."""
@@ -67,14 +70,15 @@ class SupervisedSlot:
                 image,
                 self._places,
                 user,
+                seat_users,
                 self._giver,
                 order,
                 self._message(),
             )
             self._seats: list[Seat] = []
+            undo.callback(self._leave)
             for _ in range(order.seats):  # they warm up at the same time
                 self._seats.append(seat := Seat(staged))
-                undo.callback(seat.close)
                 seat.begin()
             self._seat = self._seats[0]
             for seat in self._seats:
@@ -132,6 +136,9 @@ class SupervisedSlot:
             self._undo.close()
         except OSError as error:  # out of descriptors: the next worker's reaper removes what is left
             raise SandboxUnavailable(f"a slot could not be taken down: {error.strerror}") from error
+
+    def _leave(self) -> None:
+        wait_for([left for seat in self._seats for left in seat.leave()])
 
     def __enter__(self) -> Self:
         return self

@@ -1,25 +1,43 @@
-"""As which host user a slot runs.
+"""As which host users a slot runs.
 
-A worker that is root gives each slot its own user: namespaces do not split the kernel's per-user quotas
-(pipe pages, in-flight descriptors), so two runs of one user could talk through them, and root itself has no
-process limit at all. An ordinary worker has only itself to offer: run one slot at a time there if runs must
-not notice each other.
+Namespaces do not split the kernel's per-user quotas (pipe pages, watched descriptors), so two runs of one
+user could talk through them, and root itself has no process limit at all. A worker that is root gives each
+slot its own group, and each supervisor in it its own user: a run that is slow to die keeps what is counted
+for its user, and another supervisor makes the next. An ordinary worker has only itself to offer.
 """
 
 import os
 import stat
+from itertools import count
 from pathlib import Path
 
 from worker.sandbox.protocol import SandboxUnavailable
 
 FIRST_SLOT_UID = 200_000  # above what distributions and directory services hand out; also used as group
+FIRST_SEAT_UID = 210_000
+# Of one slot: until a user comes again, whoever died slowly under it has had the time of several chunks.
+SEAT_USERS = 16
 
 
 def slot_user(slot: int) -> int:
-    """Raises SandboxUnavailable for a root that has no such users to give."""
-    if os.getuid() != 0:
-        return os.getuid()
-    user = FIRST_SLOT_UID + slot
+    """Whose is what a slot's runs are given. Raises SandboxUnavailable for a root that has no such user."""
+    return os.getuid() if os.getuid() != 0 else _mapped(FIRST_SLOT_UID + slot)
+
+
+class SeatUsers:
+    """Of one slot's supervisors, one after the other."""
+
+    def __init__(self, slot: int) -> None:
+        self._slot, self._starts = slot, count()
+
+    def next(self) -> int:
+        """Raises SandboxUnavailable as `slot_user` does."""
+        if os.getuid() != 0:
+            return os.getuid()
+        return _mapped(FIRST_SEAT_UID + self._slot * SEAT_USERS + next(self._starts) % SEAT_USERS)
+
+
+def _mapped(user: int) -> int:
     if not _is_mapped(user):
         raise SandboxUnavailable(
             f"this root has no user {user} for a slot, because its user namespace maps none: map more "

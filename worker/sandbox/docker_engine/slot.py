@@ -31,7 +31,9 @@ from .sizes import can_be_given
 from .volumes import Volume, parts_volume
 
 _TAIL_BYTES = 64 * KIB
-_DEATH_S = 60  # from SIGKILL to the daemon's word that nobody is left
+# From SIGKILL to the daemon's word that nobody is left. A run that takes longer is a failure of the platform
+# that can be seen, so it is far more than the limits of a run let it take.
+_DEATH_S = 600
 _SIGNALLED = 128  # runtimes report an end by signal n as exit code 128 + n
 
 

@@ -11,7 +11,7 @@ from worker.sandbox.core.images import HostImage, StoredImage
 from worker.sandbox.core.orders import check_order
 from worker.sandbox.core.scratch import Scratch, reap_scratch
 from worker.sandbox.core.slot import SupervisedSlot
-from worker.sandbox.core.slot_user import slot_user
+from worker.sandbox.core.slot_user import SeatUsers, slot_user
 from worker.sandbox.parts import Parts
 from worker.sandbox.protocol import SandboxUnavailable, SlotOrder
 
@@ -34,6 +34,7 @@ class SupervisedSandbox:
     ) -> None:
         self.host, self.scratch_root = host, scratch_root
         self._input_bytes = input_bytes or capacity_of(scratch_root, slots=1)
+        self._seat_users: dict[int, SeatUsers] = {}
         self._bwrap = find_bwrap()
         forbid_core_dumps()
         self._scratch = Scratch(scratch_root, allow_disk_scratch=allow_disk_scratch)
@@ -51,6 +52,7 @@ class SupervisedSandbox:
                 order.image,
                 order,
                 user=user,
+                seat_users=self._seat_users.setdefault(slot, SeatUsers(slot)),
                 giver_in=lambda folder: self._giver(folder, order, user=user),
             )
         except OSError as error:  # this process is out of descriptors, memory or room
