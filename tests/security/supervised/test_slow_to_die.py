@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from threading import Thread
 
 import pytest
 from sandbox_harness import SLOT, TIGHT

@@ -12,7 +12,7 @@ from views import CANARY, LISTING, LOOK_AROUND, PEOPLE, WRITE, data_in, part_of,
 from waiting import wait_until
 
 from worker.sandbox import parts
-from worker.sandbox.core import process
+from worker.sandbox.core import process, slot_user
 from worker.sandbox.protocol import KIB, MIB, SandboxUnavailable, Syscalls
 from worker.sandbox.supervised import giving
 from worker.view import Part, View
@@ -133,6 +133,7 @@ def test_that_a_part_was_read_is_not_written_down(data, supervised, ask):
 def test_a_copied_part_could_be_changed_if_no_mount_were_read_only(
     data, supervised, ask, doctored, monkeypatch
 ):
+    monkeypatch.setattr(slot_user, "FIRST_SEAT_UID", slot_user.FIRST_SLOT_UID - 15 * SLOT)  # its owner's
     build = process.SupervisorProcess.__init__.__globals__["build_argv"]
     monkeypatch.setitem(
         process.SupervisorProcess.__init__.__globals__,
