@@ -33,7 +33,7 @@ def fault_place(error: BaseException) -> str:
 
 
 def lacking(error: Exception) -> str:
-    """What this machine lacks: where it is a library, as in an installation for researchers, what to install."""
+    """What this machine lacks; of a library, as in an installation for researchers, what to install."""
     if not isinstance(error, ModuleNotFoundError):
         return str(error)
     library = (error.name or "a library").partition(".")[0]
