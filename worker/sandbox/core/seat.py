@@ -100,8 +100,8 @@ class Seat:
     def run(
         self, block: Mapping[str, bytes], before: Mapping[str, bytes], *, within_s: float | None
     ) -> Report | None:
-        """None: it has not ended in so many seconds. The seat is not free until it has, where there are turns:
-        nor is its supervisor replaced there, which takes time that no turn has.
+        """None: it has not ended in so many seconds. The seat is not free until it has. Where there are turns
+        its supervisor is not replaced, which takes time that no turn has.
         """
         asked_at = time.monotonic()
         with self._stopped_on_failure():
