@@ -14,7 +14,7 @@ _PIECE = 1 << 20
 
 
 def copy_pipeline():
-    """In place of what bwrap has bound: the same names, times and modes for their owner, on other inodes. Read-only."""
+    """In place of what bwrap has bound: the same, but for its group, on other inodes. Read-only."""
     system = kernel.new_tmpfs((("mode", "0700"),), executable=True)
     try:
         _copy_folder(_STAGED, system)

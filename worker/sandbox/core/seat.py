@@ -81,7 +81,7 @@ class Seat:
                     self.process.join(self.group)
 
     def is_free(self) -> bool:
-        """Whether the run that it made last has ended; one that never does is no failure, but has the seat."""
+        """Whether the run that it made last has ended. One that never does is no failure."""
         if self._is_busy and self.process is not None:
             if not self.process.has_answered(0):
                 return False
