@@ -114,9 +114,9 @@ CHANNELS: tuple[Channel, ...] = (
     ),
     Channel(
         "filesystem_numbers",
-        "A slot's file systems keep their numbers, but when a supervisor is started anew (without a grid after 500 "
-        "runs, or because one was not as it was), or another program mounts something in that moment, the numbers and "
-        "the times of its folders change for the runs after it.",
+        "A slot's file systems keep their numbers, but when a supervisor is started anew (without a grid after "
+        "500 runs, or for not being as it was), or another program mounts something in that moment, numbers "
+        "and times of its folders change for the runs after it.",
         NOT_MEASURED,
         "one slot, and nothing else on the host that mounts",
         lambda where: not where.is_docker,
