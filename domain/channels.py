@@ -114,7 +114,7 @@ CHANNELS: tuple[Channel, ...] = (
     ),
     Channel(
         "filesystem_numbers",
-        "A slot's file systems keep their numbers, but when a supervisor is started anew (without a grid after "
+        "A slot's file systems keep their numbers, but when a supervisor is renewed (without a grid after "
         "500 runs, or for not being as it was), or another program mounts something in that moment, numbers "
         "and times of its folders change for the runs after it.",
         NOT_MEASURED,
