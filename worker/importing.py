@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from domain.dataset import Dataset, DatasetState, ImportProblem
+from domain.errors import InvalidRequest
 from privacy.partition import derive_key
 from store import datasets, twin_reviews, workers
 from worker.intake import Delivery, ImportRefused, check_delivery
@@ -64,12 +65,21 @@ def take_in(zone: WorkerZone, dataset: Dataset, folder: Path) -> None:
                 shared=checked.shared,
                 checksums=checked.checksums,
             )
-        if (key := delivered_key(folder)) is not None:
+        if (key := _key_of(folder)) is not None:
             enrol(zone, dataset, delivery=folder.name, snapshot=snapshot, key=key)  # before anybody may ask
     except ImportRefused as refusal:
         finish(zone, dataset, snapshot=None, problem=refusal.problem)
     else:
         finish(zone, dataset, snapshot=snapshot, problem=None)
+
+
+def _key_of(folder: Path) -> str | None:
+    try:
+        return delivered_key(folder)
+    except InvalidRequest as error:
+        raise ImportRefused(
+            ImportProblem.UNFINISHED, place=key_file(folder).name, detail=str(error)
+        ) from None
 
 
 def lot_of(zone: WorkerZone, dataset: Dataset) -> Lot:

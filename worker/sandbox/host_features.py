@@ -13,7 +13,7 @@ from pathlib import Path
 from worker.sandbox.core.bwrap_binary import find_bwrap
 from worker.sandbox.core.cgroup import why_no_groups
 from worker.sandbox.core.scratch import default_scratch_root, file_system_of
-from worker.sandbox.core.slot_user import FIRST_SLOT_UID
+from worker.sandbox.core.slot_user import FIRST_SEAT_UID, FIRST_SLOT_UID, SEAT_USERS
 
 from .capacity import capacity_of, needed_for, size_of
 from .kept_in_memory import room_for_images, swap_areas, why_not_kept
@@ -224,8 +224,12 @@ def _own_users(slots: int) -> Feature:
     fix = "start the worker as root, which gives each slot a user of its own, or with one slot"
     is_root = os.getuid() == 0
     who = "root" if is_root else f"user {os.getuid()}"
-    if is_root and not _knows_users(FIRST_SLOT_UID, slots):
-        is_root, who = False, f"root of a container that knows no user {FIRST_SLOT_UID}"
+    for first, count in ((FIRST_SLOT_UID, slots), (FIRST_SEAT_UID, slots * SEAT_USERS)):
+        if is_root and not _knows_users(first, count):
+            is_root, who = (
+                False,
+                f"root of a container that knows no user {first}, or fewer than {count} from it",
+            )
     detail = f"the worker is {who}; {_slots(slots)}"
     return feature("each slot has a user of its own", present=is_root or slots == 1, detail=detail, fix=fix)
 

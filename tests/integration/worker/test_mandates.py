@@ -9,9 +9,10 @@ import gateway_intruder
 import pytest
 import sqlalchemy as sa
 from gateway_intruder import given_guarded, raise_caps
-from zones import Bench, cancel, given_heights, submit
+from heights import PEOPLE, table_text
+from zones import Bench, cancel, given_delivery, given_heights, imported, submit
 
-from domain.dataset import Dataset
+from domain.dataset import Dataset, DatasetState, ImportProblem
 from domain.job import Reason
 from domain.policy import Policy
 from domain.states import JobState
@@ -156,6 +157,19 @@ def test_data_that_were_imported_under_other_words_are_not_used(
     monkeypatch.setattr(gateway_intruder, "import_dataset", lied_to)
     given_guarded(bench, own)
     waits(bench, submit(bench, epsilon="1"), Reason.MANDATE_DIFFERS)
+
+
+def test_a_key_that_is_none_is_refused_in_words(bench: Bench, own: Custody) -> None:
+    """Data that came with a key are never imported without it."""
+    given = given_delivery(bench, {"participants.tsv": "person\theight\n"})
+    with bench.database.reading() as connection:
+        delivery = datasets.delivery_of(connection, given.id)
+    folder = bench.zone.settings.deliveries_folder / delivery
+    (folder / "participants.tsv").write_text(table_text(PEOPLE))
+    key_file(folder).write_text('{"key": "half of it')
+    importing.import_dataset(bench.zone, given.id)
+    found = imported(bench, given.id)
+    assert (found.state, found.problem) == (DatasetState.REFUSED, ImportProblem.UNFINISHED)
 
 
 def test_the_sweep_takes_mandates_in(bench: Bench, own: Custody) -> None:

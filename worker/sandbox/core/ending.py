@@ -2,30 +2,29 @@
 
 How long a killed run takes to die is up to the run. Whoever waited for that, or failed for it, would tell
 others. So what takes longer goes on in a thread of its own: none of those who die takes a step of theirs any
-more, and the slot's next supervisor has a control group, and where it can a user, of its own. A host that
-does not let go of them is its operator's matter, and no job's.
+more, and the slot's next supervisor has a control group, and where it can a user, of its own.
 """
 
-import logging
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 from worker.sandbox.protocol import SandboxUnavailable
 
 # For all of a slot together: within what a padded schedule has for the end of runs (domain/carrying.py).
 PATIENCE_S = 0.4
-log = logging.getLogger(__name__)
 
 
 def ending(end: Callable[[], None]) -> threading.Thread:
-    """`end` kills first of all, and then waits."""
+    """`end` kills first of all, and then waits.
+
+    That they have not ended in time is said nowhere, not even in a log: it is up to what they did.
+    """
 
     def go() -> None:
-        try:
+        with suppress(SandboxUnavailable, OSError):
             end()
-        except (SandboxUnavailable, OSError) as error:
-            log.error("this host does not let go of what was killed: %s", error)
 
     thread = threading.Thread(target=go, name="end of a supervisor", daemon=True)
     thread.start()
@@ -37,5 +36,3 @@ def wait_for(endings: Sequence[threading.Thread]) -> None:
     until = time.monotonic() + PATIENCE_S
     for each in endings:
         each.join(max(0.0, until - time.monotonic()))
-    if any(each.is_alive() for each in endings):
-        log.warning("a run that was killed takes long to die: its slot goes on without it")
