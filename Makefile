@@ -4,8 +4,9 @@
 help: ## Show these words
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
 
-demo: runtime ## Run the main job end to end on real data, then end everything
-	@.venv/bin/dpgate demo
+demo: runtime ## Ask public data questions, see a spy fail, then end everything
+	@mkdir -p build
+	@.venv/bin/dpgate demo --chart build/demo.html
 
 quick: development ## The inner loop: what is pure and in one process, within a minute
 	@.venv/bin/python -m pytest --ring quick -n 2 -q tests/unit tests/architecture

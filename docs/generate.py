@@ -6,6 +6,7 @@ does. `tests/docs` runs the check, so neither a command nor a field can change w
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
@@ -20,6 +21,8 @@ from state_diagram import draw
 from domain.job import Reason
 from domain.permissions import GRANTS, Role
 from domain.states import TES_VIEW, TRANSITIONS, JobState, is_terminal
+from dpgate.demo.found import Found
+from dpgate.demo.picture import draw as draw_answers
 from gateway.app import create_app
 from gateway.config import GatewaySettings
 from gateway.problems import STATUS
@@ -49,6 +52,7 @@ def pages() -> dict[Path, str]:
         reference / "exit-codes.md": NOTE + exit_codes(),
         reference / "job-states.md": NOTE + job_states(),
         reference / "job-states.svg": draw(),
+        DOCS / "demo.svg": draw_answers(recorded_demo(), width=760),
         reference / "permissions.md": NOTE + permissions(),
         reference / "configuration.md": NOTE + configuration(),
         reference / "features.md": NOTE + features(),
@@ -58,6 +62,11 @@ def pages() -> dict[Path, str]:
         ROOT / "deploy" / "env.sample": env_sample(),
         THREAT_MODEL: with_channels(THREAT_MODEL.read_text()),
     }
+
+
+def recorded_demo() -> Found:
+    """What one run of `dpgate demo --json` found. Record another: dpgate demo --json > docs/demo.json"""
+    return Found.read(json.loads((DOCS / "demo.json").read_text(encoding="utf-8")))
 
 
 # --- states and permissions

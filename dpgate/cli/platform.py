@@ -112,10 +112,13 @@ def _ended_at_platform(kept: Login) -> bool:
 
 def demo(
     examples: Annotated[Path | None, typer.Option(help="The examples folder of a checkout.")] = None,
+    chart: Annotated[Path, typer.Option(help="Where to keep the chart, a page for a browser.")] = Path(
+        "dpgate-demo.html"
+    ),
     as_json: Json = False,
 ) -> None:
-    """Run the main job end to end on real data, in a platform of its own that ends with the demo."""
+    """Ask public data questions, let a spy try, run out of budget: in a platform that ends with the demo."""
     from dpgate.demo import run_demo
 
     interrupt_on_signals()
-    run_demo(examples, as_json=as_json)
+    run_demo(examples, chart=chart, as_json=as_json)
