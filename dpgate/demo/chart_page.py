@@ -32,32 +32,28 @@ def draw(found: Found) -> str:
         f"<title>dpgate demo</title><style>{STYLE}</style></head><body><main>"
         f"<h1>What the platform gave, and what it kept</h1>{_introduction(found)}"
         f'<div class="wide">{draw_picture(found, width=WIDE)}</div>'
-        f"<div "
-        f'class="narrow">{draw_picture(found, width=NARROW)}</div>{_spied(found)}{_many(found)}{_few(found)}'
+        f'<div class="narrow">{draw_picture(found, width=NARROW)}</div>'
+        f"{_spied(found)}{_many(found)}{_few(found)}"
         "</main></body></html>\n"
     )
 
 
 def _introduction(found: Found) -> str:
     return (
-        f"<p>Dots are released numbers of class {escape(found.guarantee)}, lines the 95 % intervals of "
-        f"their noise, "
-        f"upright strokes the truth: {found.covered} of {len(found.answers)} answers lie within their "
-        f"interval. The truth "
-        "is here only because these data are public.</p>"
+        f"<p>Dots are released numbers of class {escape(found.guarantee)}, lines the 95 % intervals of their "
+        f"noise, upright strokes the truth: {found.covered} of {len(found.answers)} answers lie within their "
+        "interval. The truth is here only because these data are public.</p>"
     )
 
 
 def _spied(found: Found) -> str:
     spied = found.spied
     return (
-        f"<p>The spy's program answers 1 in the block of one person and 0 in the {spied.blocks - 1} "
-        f"others. Without noise "
-        f"it would get {spied.if_there:g} or 0, and know. It got {spied.value:.2f} ± {spied.within:.2f}. "
-        f"From a guess of "
-        f"50 % that makes {100 * spied.belief:.0f} %; at epsilon {escape(spied.epsilon)} no program gets "
-        f"beyond "
-        f"{100 * spied.most_belief:.0f} %.</p><p>The next question was refused: {escape(found.refusal)}</p>"
+        f"<p>The spy's program answers 1 in the block of one person and 0 in the {spied.blocks - 1} others. "
+        f"Without noise it would get {spied.if_there:g} or 0, and know. It got {spied.value:.2f} "
+        f"± {spied.within:.2f}. From a guess of 50 % that makes {100 * spied.belief:.0f} %; at epsilon "
+        f"{escape(spied.epsilon)} no program gets beyond {100 * spied.most_belief:.0f} %.</p>"
+        f"<p>The next question was refused: {escape(found.refusal)}</p>"
     )
 
 

@@ -29,13 +29,11 @@ def register_many(stage: Stage) -> int:
     stage.register(for_read_code(declared, name=READ), DATASET)
     stage.say(
         f"Sealed at rest. One budget for everybody who asks: epsilon {declared.budget_epsilon}. "
-        f"'{DATASET}' takes "
-        "anybody's code and hides how long it ran."
+        f"'{DATASET}' takes anybody's code and hides how long it ran."
     )
     stage.say(
-        f"'{READ}', the same people, takes code that the rights holder has read and approved. It hides no "
-        f"times, and "
-        "spares you a minute."
+        f"'{READ}', the same people, takes what the rights holder has read and approved. It hides no times, "
+        "and spares you a minute."
     )
     return declared.nominal_size
 
@@ -45,8 +43,8 @@ def ask_by_query(stage: Stage) -> Asked:
     stage.step(2, "How many hours a week do women and men work, by income? A trusted query, no code")
     query = queries.mean("hours", by=["sex", "income"])
     with stage.client("researcher") as client:
-        request = {"dataset": DATASET, "query": query, "epsilon": QUERY_EPSILON}
-        job, release = stage.answer(client, request)
+        request = {"dataset": READ, "query": query, "epsilon": QUERY_EPSILON}
+        job, release = stage.answer(client, request, approved_by="holder")
     truth = true_hours(stage.data(DATASET))
     answers = tuple(
         Answer.of(release[f"{sex}, {income}: mean"], name=name, truth=truth[name])

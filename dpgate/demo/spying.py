@@ -10,7 +10,7 @@ from dpgate.demo.truth import is_there
 from dpgate.errors import DpgateError
 
 EPSILON = "1"
-BLOCK_SIZE = 4000
+BLOCK_SIZE = 5000
 PERSON = "p04711"
 
 
@@ -19,9 +19,8 @@ def spy(stage: Stage) -> Spied:
     stage.fetch_twin("spy", DATASET)
     folder = stage.try_on_twin("spy", DATASET, block_size=BLOCK_SIZE)
     stage.say(
-        "Nobody has read this code, so each run takes its full time, used or not, alone on the host: "
-        "about ten "
-        "seconds. The platform warns that the answer will say little; the spy asks all the same."
+        "Nobody has read this code, so each run takes its full time, used or not, alone on its host: "
+        "about ten seconds. The platform warns that the answer will say little; the spy asks all the same."
     )
     with stage.client("spy") as client:
         job, release = stage.answer(client, build_request(folder, epsilon=EPSILON, anyway=True))
@@ -45,14 +44,11 @@ def spy(stage: Stage) -> Spied:
 
 def tell(stage: Stage, found: Spied) -> None:
     stage.say(
-        f"Its code says 1 for the block with {PERSON} and 0 for the other {found.blocks - 1}: without "
-        f"noise it would get "
-        f"{found.if_there:g} if the person is there, 0 if not, and know."
+        f"Its code says 1 for the block with {PERSON} and 0 for the other {found.blocks - 1}. Without noise "
+        f"it would get {found.if_there:g} if the person is there, 0 if not, and know."
     )
     stage.say(
         f"It got {found.value:.2f}, with noise of ±{found.within:.2f}: as wide as to hide any one block. "
-        f"Undecided before, it may now be {100 * found.belief:.0f} % sure; epsilon {found.epsilon} lets "
-        f"nobody be "
-        f"surer than "
-        f"{100 * found.most_belief:.0f} %, whatever the code does."
+        f"Undecided before, it may now be {100 * found.belief:.0f} % sure. Whatever the code does, "
+        f"epsilon {found.epsilon} lets nobody be surer than {100 * found.most_belief:.0f} %."
     )

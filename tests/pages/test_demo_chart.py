@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from browsing import Browser, Scheme
+from browsing import Browser
 from demo_found import found
 
 from dpgate.demo import chart_page
@@ -19,14 +19,11 @@ return [...document.querySelectorAll('svg text')].filter(text => text.checkVisib
 
 
 @pytest.mark.parametrize("width", [390, 1280])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_chart_of_a_demo_fits_and_axe_finds_nothing(
-    browser: Browser, tmp_path: Path, width: int, scheme: Scheme
-):
+def test_the_chart_of_a_demo_fits_and_axe_finds_nothing(browser: Browser, tmp_path: Path, width: int):
     page = tmp_path / "chart.html"
     page.write_text(chart_page.draw(found()), encoding="utf-8")
     browser.complaints()
-    browser.look(page.as_uri(), width=width, scheme=scheme)
+    browser.look(page.as_uri(), width=width)
     assert browser.heading == "What the platform gave, and what it kept"
     assert browser.overflow(width=width) == []
     assert browser.inaccessible() == []
