@@ -169,7 +169,7 @@ def mimesis_columns() -> Iterator[Other]:
                 yield _made("mimesis", half, locale.value, field, expected, make)
 
 
-# columns of the shipped tables that name people: labelled from the tables alone, before anything was scanned
+# columns of the shipped tables that name people: labelled from the tables alone
 _PEOPLE = {
     ("newpainters", ""), ("painters", ""), ("Baseball", "name1"), ("Baseball", "name2"),
     ("EfronMorris", "name"),
