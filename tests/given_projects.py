@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
+from functools import cache
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from domain.project import Ask, Grant, NewProject, Project, Terms
 from store import granting, grants, projects
 
 
+@cache
 def last_day() -> date:
     """Far enough away for both clocks: the one of the tests, and the one on the wall."""
     return max(NOW, datetime.now(UTC)).date() + timedelta(days=300)

@@ -32,7 +32,7 @@ CHOSEN = {
     ("reviews.comment", "POST /jobs/{job_id}/review/comments"): {"of_release": True},
 }
 # writes that no page and no command stands for
-NOT_OURS = {"POST /audit/csp"}
+NOT_OURS = {"POST /audit/csp", "POST /login/ended"}
 
 
 @dataclass(frozen=True)

@@ -193,8 +193,8 @@ def test_a_pipeline_that_changed_since_its_run_on_the_twin(one_platform: Platfor
 
 
 def test_an_image_that_nobody_allowed(one_platform: Platform) -> None:
-    one_platform.dataset("elsewhere", images=["other-image"])
-    folder = ready_pipeline(one_platform, "elsewhere", "image")
+    one_platform.dataset("imaged", images=["other-image"])
+    folder = ready_pipeline(one_platform, "imaged", "image")
     refused(
         one_platform.ada("submit", folder, "--epsilon", "1"), ExitCode.NOT_ALLOWED, "does not allow the image"
     )

@@ -77,6 +77,7 @@ EXPECTED = {
         "audit.verify",
         "operation.read",
         "operation.change",
+        "metrics.read",
     },
 }
 

@@ -45,10 +45,10 @@ def test_its_settings_are_addresses_and_limits_and_who_people_are():
     others = set(GatewaySettings.model_fields) - about_people
     about_notices = {
         "smtp_url", "smtp_user", "smtp_password_file", "mail_from",
-        "webhook_hosts", "webhook_loopback", "send_notices",
+        "webhook_hosts", "webhook_loopback", "webhook_networks", "send_notices",
     }  # fmt: skip
     assert others - about_notices == {
-        "database_url", "broker_url", "max_body_bytes", "public_url", "local_accounts",
+        "database_url", "broker_url", "max_body_bytes", "public_url", "local_accounts", "step_up",
         "log_format", "traces_endpoint", "git_hosts", "scrambled_twins", "least_free_mib",
     }  # fmt: skip
     places = [
