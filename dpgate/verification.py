@@ -246,6 +246,9 @@ class _SampleAggregate:
         self.weights = [Fraction(part, sum(self.parts)) for part in self.parts]
         self.aggregator = chosen["aggregator"]
         self.windows = [_whole(width) for width in self.parameters.get("windows", [])]
+        _need(all(1 <= width < 2**21 for width in self.windows), "windows")
+        is_in_two_steps = [a == "two_step" for a in self.parameters["aggregators"]]
+        _need(is_in_two_steps == [bool(self.windows)] * len(names), "windows for such aggregators")
         self.has_sampling = chosen.get("interval") == "sampling"
         interval = Fraction(3, 10) if self.has_sampling else Fraction(0)
         parts = [(self.epsilon - self.failures) * weight for weight in self.weights]
@@ -351,6 +354,7 @@ class _SampleAggregate:
         sides = [self.repeats * _whole(output["cells"]) for output in outputs]
         found.compare("noise of step one", first["noise"] in ("discrete laplace", "discrete joint"), True)
         joint = _Joint(sides, self.first) if first["noise"] == "discrete joint" else None
+        scales: list[str] = []
         for k, (output, side) in enumerate(zip(outputs, sides, strict=True)):
             step, width = _exact(output["gridStep"]), self.windows[k]
             asked = (
@@ -367,10 +371,30 @@ class _SampleAggregate:
                 both = [joint.of_side(side, alpha) for alpha in (Fraction(1, 20), Fraction(1, 100))]
                 halves = [Fraction(half) for _, half in both]
                 scale = Fraction(_ceil_root(both[0][0] * 1024**2), 1024)
+            scales.append(str(scale * step / self.runs))
             rough = released[f"first_step_{k + 1}"]
             _compare_noise(rough, scale * step / self.runs, halves[0] * step / self.runs + step / 2, found)
             reach = halves[1] / self.runs + 1 + 4 * _whole(output["cells"]) / ratio
             found.compare(f"{output['name']}: width of its window", width, 2 * int(_ceil(reach, Fraction(1))))
+        facts = self._facts_of_first(joint, scales)
+        found.compare(
+            "parameters of step one", first, {**facts, "noise": first["noise"], "rho": first["rho"]}
+        )
+        found.compare("rho of step one", _exact(first["rho"]), self._rho_of_first())
+
+    def _facts_of_first(self, joint: _Joint | None, scales: list[str]) -> dict[str, object]:
+        shares = [str(self.first * weight) for weight in self.weights]
+        box = {} if joint is None else {"joint": joint.facts}
+        return {
+            **{name: self.parameters[name] for name in ("people", "blocks", "repeats", "weights")},
+            **box,
+            "aggregators": ["clipped_mean"] * len(shares),
+            "delta": None,
+            "shares": {"values": shares, "quartiles": ["0"] * len(shares), "failed_runs": "0"},
+            "noise_scales": scales,
+            "count_failures": False,
+            "interval": "noise",
+        }
 
     def _compare_result(self, result: dict[str, Any], found: Recomputed) -> None:
         """From the signed values of its parts, each within its 99 % half width: five of them leave 95 %."""
@@ -379,6 +403,9 @@ class _SampleAggregate:
         own = [name.removeprefix(f"{result['name']}.") for name in result["parts"]]
         found.compare(f"{result['name']}: its own parts", own in wanted, True)
         places = [[output["name"] for output in outputs].index(name) for name in result["parts"]]
+        means = [self.parameters["aggregators"][k] for k in places]
+        found.compare(f"{result['name']}: parts are means", set(means), {"clipped_mean"})
+        found.compare(f"{result['name']}: a run is one person's", self.blocks, self.people)
         parts = []
         for k in places:
             step = _exact(outputs[k]["gridStep"])
@@ -387,15 +414,23 @@ class _SampleAggregate:
         centres = [_exact(centre) for centre in result["centres"]]
         for centre, k in zip(centres, places, strict=False):
             low, high = (Fraction(float(outputs[k][end])) for end in ("lower", "upper"))
-            near = abs(centre - (low + high) / 2) <= _exact(outputs[k]["gridStep"])
+            near = abs(centre - (low + high) / 2) <= _exact(outputs[k]["gridStep"]) + _rounded(low, high)
             found.compare(f"{result['name']}: products are taken from the middle of the bounds", near, True)
         derived = _computed(result["kind"], parts, people=self.people, centres=centres)
+        bounds = [tuple(Fraction(float(outputs[k][end])) for end in ("lower", "upper")) for k in places]
+        widths = [high - low for low, high in bounds]
+        # what it can move by: some are so small that nothing absolute is near
+        reach = float({"total": self.people * widths[0], "covariance": widths[-1]}.get(result["kind"], 1))
+        # values were rounded to floats, which tells where bounds are near each other and far from zero
+        slack = max(_rounded(low, high) / (high - low) for low, high in bounds)
+        near_by = 1e-9 + 64 * float(slack)
         ends = (
             None if result["value"] is None else float(result["value"]),
             *map(float, result["interval95"]),
         )
+        _need(all(end is None or isfinite(end) for end in ends), "ends of a result")
         alike = all(
-            a is b if a is None or b is None else abs(a - b) <= 1e-9 * max(1.0, abs(a), abs(b))
+            a is b if a is None or b is None else abs(a - b) <= near_by * max(reach, abs(a), abs(b))
             for a, b in zip(ends, derived, strict=True)
         )
         what = f"{result['name']}: {result['kind']} of its parts, and its interval"
@@ -432,9 +467,7 @@ class _SampleAggregate:
         return _Joint(sides, self.epsilon_of_means)
 
     def _compare_joint(self, found: Recomputed) -> None:
-        joint = self._joint
-        facts = {"epsilon": str(joint.epsilon), "shells": joint.shells, "widths": joint.widths}
-        found.compare("the box of the joint noise", self.parameters.get("joint"), facts)
+        found.compare("the box of the joint noise", self.parameters.get("joint"), self._joint.facts)
 
     def _shares(self) -> dict[str, object]:
         return {
@@ -499,6 +532,10 @@ class _Joint:
             self.shells *= 2
         self.rate = epsilon / self.shells
         self.widths = [self._width(side) for side in sides]
+
+    @property
+    def facts(self) -> dict[str, object]:
+        return {"epsilon": str(self.epsilon), "shells": self.shells, "widths": self.widths}
 
     def _width(self, side: int) -> int:
         return -(-side // self.shells)
@@ -678,13 +715,18 @@ def _compare_grid(output: dict[str, Any], found: Recomputed) -> None:
     found.compare(f"{output['name']}: {_FINE}", _is_fine(step, cells), True)
     low, high = Fraction(float(output["lower"])), Fraction(float(output["upper"]))
     # each end was rounded to a float
-    rounded = max(abs(low), abs(high)) / 2**52
+    rounded = _rounded(low, high)
     off = abs(high - low - cells * step) > rounded
     found.compare(f"{output['name']}: the grid spans its bounds", off, False)
     if rounded * 1000 > cells * step:
         found.not_derived.append(
             f"{output['name']}: how far its bounds are apart, which are too near each other for floats"
         )
+
+
+def _rounded(low: Fraction, high: Fraction) -> Fraction:
+    """By how much floats between these two are off at most."""
+    return max(abs(low), abs(high)) / 2**52
 
 
 def _compare_projected(output: dict[str, Any], found: Recomputed) -> None:

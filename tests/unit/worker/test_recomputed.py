@@ -255,6 +255,71 @@ def test_a_result_that_does_not_follow_differs(subtests: pytest.Subtests) -> Non
     assert check_release(other, public_key_pem(KEY)) is None
 
 
+@pytest.mark.parametrize(
+    ("field", "forgery"), [("value", "inf"), ("value", "-inf"), ("interval95", ["-inf", "inf"])]
+)
+def test_a_result_without_an_end_differs(field: str, forgery: object, subtests: pytest.Subtests) -> None:
+    release = of_pipeline(people_request())
+    for place, result in enumerate(release.results):
+        with subtests.test(result.name):
+            assert recompute(forged(release, {("results", place, field): forgery})).differs
+
+
+def of_people_between(lower: float, upper: float, monkeypatch: pytest.MonkeyPatch) -> Release:
+    bounds = {"lower": lower, "upper": upper}
+    columns = [{**column, **bounds} if "lower" in column else column for column in PEOPLE_COLUMNS]
+    columns = [
+        {**column, "beside": {**BESIDE, **bounds}} if "beside" in column else column for column in columns
+    ]
+    monkeypatch.setitem(globals(), "PEOPLE_COLUMNS", columns)
+    return of_pipeline(people_request(epsilon="900"))
+
+
+def test_a_covariance_of_small_numbers_is_told_from_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    release = of_people_between(0, 1e-6, monkeypatch)
+    assert found_in(release).differs == []
+    assert recompute(forged(release, {("results", 2, "value"): "7e-13"})).differs
+
+
+@pytest.mark.parametrize("lower", [1e9, 1e12])
+def test_results_far_from_zero_agree_as_far_as_floats_tell(
+    lower: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert found_in(of_people_between(lower, lower * (1 + 1e-12), monkeypatch)).differs == []
+
+
+def test_what_follows_from_blocks_of_two_people_differs() -> None:
+    release = of_pipeline(people_request())
+    twice = {
+        ("mechanism", "chosen", "block_size"): 2,
+        ("mechanism", "nominalSize"): lambda people: 2 * people,
+        ("mechanism", "parameters", "people"): lambda people: 2 * people,
+        ("results",): lambda all_of_them: all_of_them[2:],
+    }
+    assert recompute(forged(release, twice)).differs == [
+        f"{name}: a run is one person's: the certificate says 60, its own parameters give 120"
+        for name in "cr"
+    ]
+
+
+@pytest.mark.parametrize("width", [0, -5, 2**21])
+def test_a_window_that_there_cannot_be_differs_at_once(width: int) -> None:
+    asked = {"epsilon": "8", "block_size": 1, "aggregator": "two_step", "spread_ratio": 900}
+    release = of_pipeline(pipeline_request(**asked))
+    assert recompute(forged(release, {("mechanism", "parameters", "windows"): [width] * 2})).differs
+
+
+def test_every_parameter_of_step_one_is_derived(subtests: pytest.Subtests) -> None:
+    asked = {"epsilon": "8", "block_size": 1, "aggregator": "two_step", "spread_ratio": 900}
+    for kind in ("joint", "laplace"):
+        release = of_pipeline(pipeline_request(**asked, noise=kind))
+        assert found_in(release).differs == []
+        for name in opened(release.certificate)["predicate"]["mechanism"]["parameters"]["first_step"]:
+            with subtests.test(f"{kind}: {name}"):
+                path = ("mechanism", "parameters", "first_step", name)
+                assert recompute(forged(release, {path: "7"})).differs
+
+
 def test_what_is_not_derived_is_said() -> None:
     assert found_in(of_query({"kind": "quantile", "column": "age", "probabilities": ["0.5"]})).not_derived
     (said,) = found_in(of_pipeline(pipeline_request(1, aggregator="median"))).not_derived
