@@ -51,8 +51,9 @@ def _spied(found: Found) -> str:
     return (
         f"<p>The spy's program answers 1 in the block of one person and 0 in the {spied.blocks - 1} others. "
         f"Without noise it would get {spied.if_there:g} or 0, and know. It got {spied.value:.2f} "
-        f"± {spied.within:.2f}. From a guess of 50 % that makes {100 * spied.belief:.0f} %; at epsilon "
-        f"{escape(spied.epsilon)} no program gets beyond {100 * spied.most_belief:.0f} %.</p>"
+        f"± {spied.within:.2f}. From a guess of 50 % that makes {100 * spied.belief:.0f} %; from "
+        f"there no program's one answer for epsilon {escape(spied.epsilon)} gets beyond "
+        f"{100 * spied.most_belief:.0f} %.</p>"
         f"<p>The next question was refused: {escape(found.refusal)}</p>"
     )
 

@@ -50,5 +50,6 @@ def tell(stage: Stage, found: Spied) -> None:
     stage.say(
         f"It got {found.value:.2f}, with noise of ±{found.within:.2f}: as wide as to hide any one block. "
         f"Undecided before, it may now be {100 * found.belief:.0f} % sure. Whatever the code does, "
-        f"epsilon {found.epsilon} lets nobody be surer than {100 * found.most_belief:.0f} %."
+        f"one answer for epsilon {found.epsilon} makes nobody who was undecided surer than "
+        f"{100 * found.most_belief:.0f} %."
     )
