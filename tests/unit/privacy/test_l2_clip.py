@@ -11,6 +11,7 @@ from privacy.l2_clip import L2Clip
 from privacy.loss import GuaranteeClass
 from privacy.mean_noise import Means, noises_of
 from privacy.noise import GaussianNoise
+from privacy.people import Part
 from privacy.preview import TwinAnswers, compare_kinds, forecast, proposed_norm, recommend
 from privacy.preview.clipping import vector_norms
 from privacy.preview.forecast import Choice
@@ -105,6 +106,7 @@ WHAT_DOES_NOT_GO_WITH_IT = (
     ({"noise": "auto", "aggregator": "median", "blocks": 1_000}, "clip_norm is for vectors of means"),
     ({"weights": (1, 2, 1, 1)}, "leave weights out, or widen the bounds"),
     ({"interval": "sampling"}, "leave clip_norm or interval out"),
+    ({"parts": (Part(),) * 4}, "leave it out beside numbers over people"),
     ({"clip_norm": 0}, "from 0.001 to the root of the number of outputs"),
     ({"clip_norm": Fraction(201, 100)}, "from 0.001 to the root of the number of outputs"),
     ({"blocks": 10, "people": 9}, "people, the nominal size, must be at least the number of blocks"),
