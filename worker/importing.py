@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import logging
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ from pathlib import Path
 
 from domain.dataset import Dataset, DatasetState, ImportProblem
 from domain.errors import InvalidRequest
+from domain.profile_request import DELIVERY
 from privacy.partition import derive_key
 from store import datasets, twin_reviews, workers
 from worker.intake import Delivery, ImportRefused, check_delivery
@@ -33,6 +35,10 @@ def import_dataset(zone: WorkerZone, dataset_id: str) -> None:
         delivery = datasets.delivery_of(connection, dataset_id)
         drains = workers.drain_asked(connection, zone.settings.name) is not None
     if dataset.state is not DatasetState.IMPORTING or drains:
+        return
+    # a row is not believed: a path would lead an import, which removes what it has read, to other folders
+    if not re.fullmatch(DELIVERY, delivery):
+        finish(zone, dataset, snapshot=None, problem=ImportProblem.NOT_DELIVERED)
         return
     folder = zone.settings.deliveries_folder / delivery
     with held(folder) as is_ours:
@@ -65,8 +71,10 @@ def take_in(zone: WorkerZone, dataset: Dataset, folder: Path) -> None:
                 shared=checked.shared,
                 checksums=checked.checksums,
             )
-        if (key := _key_of(folder)) is not None:
-            enrol(zone, dataset, delivery=folder.name, snapshot=snapshot, key=key)  # before anybody may ask
+        key = _key_of(folder)
+        # before anybody may ask
+        if key and not enrol(zone, dataset, delivery=folder.name, snapshot=snapshot, key=key):
+            raise ImportRefused(ImportProblem.UNFINISHED, place=folder.name)
     except ImportRefused as refusal:
         finish(zone, dataset, snapshot=None, problem=refusal.problem)
     else:

@@ -53,10 +53,17 @@ def delivered_key(folder: Path) -> str | None:
     return None if found is None else parse(CustodyKey, found).key
 
 
-def enrol(zone: WorkerZone, dataset: Dataset, *, delivery: str, snapshot: str, key: str) -> None:
-    """At the import: from now on these data are used under mandates of this key alone."""
+def enrol(zone: WorkerZone, dataset: Dataset, *, delivery: str, snapshot: str, key: str) -> bool:
+    """At the import: from now on these data are used under mandates of this key alone. False where the
+    delivery was imported before and became other data, or under another declaration: those would have no key.
+    """
+    body = {"delivery": delivery, "snapshot": snapshot, "declaration": _declared(dataset)}
     with zone.ledger.writing() as page:
-        add_key(page, delivery=delivery, snapshot=snapshot, declaration=_declared(dataset), key=key)
+        earlier = [entry.body for entry in page.having(Kind.ENROLLED) if entry.body["delivery"] == delivery]
+        if any(entry[name] != body[name] for entry in earlier for name in body):
+            return False
+        add_key(page, **body, key=key)
+    return True
 
 
 def add_key(page: Page, *, delivery: str, snapshot: str, declaration: str, key: str) -> bool:

@@ -8,6 +8,7 @@ sweep, which gives the profile to another: it begins anew, and nothing of the fi
 from __future__ import annotations
 
 import logging
+import re
 import threading
 import time
 from collections.abc import Iterator
@@ -16,7 +17,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 
-from domain.profile_request import ProfileOnRecord, ProfileProblem, ProfileState, ends, next_end
+from domain.profile_request import DELIVERY, ProfileOnRecord, ProfileProblem, ProfileState, ends, next_end
 from store import profiles, workers
 from worker.failure import without_its_text
 from worker.importing import held
@@ -92,6 +93,8 @@ def forget_profiles(zone: WorkerZone) -> None:
 
 def _sealed(zone: WorkerZone, found: ProfileOnRecord) -> bytes | None:
     """None while an import holds the delivery: it will be gone."""
+    if not re.fullmatch(DELIVERY, found.delivery):  # a row is not believed: a path leads elsewhere
+        raise NoProfile(ProfileProblem.NOT_DELIVERED)
     folder: Path = zone.settings.deliveries_folder / found.delivery
     check_delivered(folder, found.request)
     last = ends(found.moved_at)[-1]

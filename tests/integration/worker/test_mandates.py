@@ -24,7 +24,7 @@ from store.tables import accounts, ledger_entries
 from store.tables import datasets as dataset_rows
 from store.zone_ledger import Kind
 from worker import importing
-from worker.mandates import key_file
+from worker.mandates import enrol, key_file
 from worker.sweep import sweep
 from worker.zone import WorkerZone
 
@@ -170,6 +170,57 @@ def test_a_key_that_is_none_is_refused_in_words(bench: Bench, own: Custody) -> N
     importing.import_dataset(bench.zone, given.id)
     found = imported(bench, given.id)
     assert (found.state, found.problem) == (DatasetState.REFUSED, ImportProblem.UNFINISHED)
+
+
+@pytest.mark.parametrize("place", ["../snapshots", ".", "", "a/b"])
+def test_a_row_leads_an_import_to_no_other_folder(bench: Bench, place: str) -> None:
+    """An import removes the folder that it has read."""
+    ready = given_heights(bench)
+    waiting = given_delivery(bench, {"participants.tsv": table_text(PEOPLE)})
+    with bench.database.reading() as connection:
+        mine = datasets.delivery_of(connection, waiting.id)
+    with bench.database.transaction() as connection:
+        change = sa.update(dataset_rows).where(dataset_rows.c.id == waiting.id)
+        connection.execute(change.values(delivery=place))
+    importing.import_dataset(bench.zone, waiting.id)
+    found = imported(bench, waiting.id)
+    assert (found.state, found.problem) == (DatasetState.REFUSED, ImportProblem.NOT_DELIVERED)
+    assert ready.snapshot is not None
+    assert bench.zone.snapshots.has(ready.snapshot)
+    assert (bench.zone.settings.deliveries_folder / mine / "participants.tsv").exists()
+
+
+def test_a_delivery_never_becomes_other_data_than_those_of_its_key(bench: Bench, own: Custody) -> None:
+    """Somebody stops an import behind its enrolment, declares something else, and lets it go on."""
+    given = given_delivery(bench, {"participants.tsv": table_text(PEOPLE)})
+    with bench.database.reading() as connection:
+        delivery = datasets.delivery_of(connection, given.id)
+    own.enrol_with(bench.zone.settings.deliveries_folder / delivery)
+    with bench.database.transaction() as connection:
+        connection.exec_driver_sql(
+            "CREATE TRIGGER stop BEFORE UPDATE ON datasets BEGIN SELECT raise(abort, 'no'); END"
+        )
+    with pytest.raises(sa.exc.IntegrityError):
+        importing.import_dataset(bench.zone, given.id)
+    with bench.database.transaction() as connection:
+        connection.exec_driver_sql("DROP TRIGGER stop")
+        row = connection.execute(sa.select(dataset_rows)).one()
+        connection.execute(sa.update(dataset_rows).values(declaration={**row.declaration, "title": "Else"}))
+    importing.import_dataset(bench.zone, given.id)
+    found = imported(bench, given.id)
+    assert (found.state, found.problem) == (DatasetState.REFUSED, ImportProblem.UNFINISHED)
+    with bench.zone.ledger.reading() as page:
+        assert len(page.having(Kind.ENROLLED)) == 1
+
+
+def test_an_import_that_was_stopped_goes_on(bench: Bench, own: Custody) -> None:
+    given = given_guarded(bench, own)
+    with bench.database.reading() as connection:
+        delivery = datasets.delivery_of(connection, given.id)
+    key = own.public
+    again = {"delivery": delivery, "snapshot": given.snapshot, "key": key}
+    assert enrol(bench.zone, given, **again)
+    assert not enrol(bench.zone, given, **again | {"snapshot": "0" * 64})
 
 
 def test_the_sweep_takes_mandates_in(bench: Bench, own: Custody) -> None:
