@@ -8,6 +8,7 @@ from typing import Any
 import typer
 from page_parts import code, table
 
+from dpgate.cli import doors
 from dpgate.cli.app import app
 from dpgate.cli.exit_codes import MEANING, ExitCode
 
@@ -16,12 +17,23 @@ def cli() -> str:
     group: Any = typer.main.get_command(app)
     text = "# Commands\n\n"
     text += "Every command takes `--help`. With `--json` a command prints one JSON document and nothing "
-    text += "else to standard output. The [exit code](exit-codes.md) says how it ended.\n\n"
+    text += "else to standard output. The [exit code](exit-codes.md) says how it ended. "
+    text += "`dpgate --install-completion` has your shell complete their names.\n\n"
+    text += "`dpgate --help` shows what a first release needs. The rest is listed by who needs it: "
+    text += ", ".join(code(f"dpgate {door}") for door in doors.WHAT_IS_BEHIND)
+    text += ". A door may be typed and may be left out: `dpgate holder policy show` is `dpgate policy show`."
+    text += "\n\n"
     for panel in dict.fromkeys(command.rich_help_panel for command in group.commands.values()):
         text += f"## {panel.partition(',')[0]}\n\n"
         for name, command in group.commands.items():
-            if command.rich_help_panel == panel:
+            if command.rich_help_panel != panel:
+                continue
+            if name not in doors.WHAT_IS_BEHIND:
                 text += "".join(_command(f"dpgate {name}", command))
+                continue
+            for inner, found in command.commands.items():
+                if inner not in group.commands:
+                    text += "".join(_command(f"dpgate {name} {inner}", found))
     return text.rstrip() + "\n"
 
 

@@ -17,6 +17,7 @@ from dpgate.cli import (
     custody,
     develop,
     doctor,
+    doors,
     entitlements,
     facts,
     hosting,
@@ -63,7 +64,7 @@ Try it all:  dpgate demo
 """
 
 app = typer.Typer(
-    name="dpgate", cls=InRouteOrder, help=HELP, no_args_is_help=True, add_completion=False,
+    name="dpgate", cls=InRouteOrder, help=HELP, no_args_is_help=True, add_completion=True,
     pretty_exceptions_enable=False,
 )  # fmt: skip
 dataset = typer.Typer(help="Check and register data sets.", no_args_is_help=True)
@@ -226,6 +227,7 @@ app.add_typer(mandates.commands, name="custody", rich_help_panel=HOLDER)
 app.add_typer(ledger.commands, name="ledger", rich_help_panel=OPERATOR)
 app.add_typer(oidc.commands, name="oidc", rich_help_panel=OPERATOR)
 app.add_typer(siesta.tools, name="siesta", help=siesta.WHAT_THEY_ARE, rich_help_panel=HOLDER)
+doors.put_behind(app, {RESEARCHER: doors.MORE, HOLDER: doors.HOLDER, OPERATOR: doors.ADMIN})
 
 
 @app.callback(invoke_without_command=True)
@@ -241,14 +243,10 @@ def root(
 def _command(first: str = "") -> Any:
     """All commands, or those that begin with this word: to make all takes as long as a short command."""
     only = copy(app)
-    only.registered_commands = [one for one in app.registered_commands if _name(one) == first]
+    only.registered_commands = [one for one in app.registered_commands if doors.name_of(one) == first]
     only.registered_groups = [one for one in app.registered_groups if one.name == first]
     is_known = bool(only.registered_commands or only.registered_groups)
     return typer.main.get_command(only if is_known else app)
-
-
-def _name(command: Any) -> str:
-    return command.name or typer.main.get_command_name(command.callback.__name__)
 
 
 def run(arguments: list[str]) -> int:

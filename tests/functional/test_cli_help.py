@@ -9,6 +9,7 @@ import typer
 from terminal import Terminal
 
 from domain.errors import InvalidRequest, NotReady
+from dpgate.cli import doors
 from dpgate.cli.app import app
 from dpgate.cli.exit_codes import MEANING, ExitCode, exit_code
 from dpgate.errors import (
@@ -26,8 +27,10 @@ def commands() -> list[str]:
     root: Any = typer.main.get_command(app)
     found = []
     for name, command in root.commands.items():
-        inner = getattr(command, "commands", None)
-        found += [f"{name} {one}" for one in inner] if inner else [name]
+        inner: Any = getattr(command, "commands", None)
+        if name in doors.WHAT_IS_BEHIND:  # the others that are behind it have names of their own
+            inner = [one for one in inner if one not in root.commands] if name == doors.LAB else ()
+        found += [f"{name} {one}" for one in inner] if inner is not None else [name]
     return found
 
 
@@ -51,6 +54,16 @@ def test_help_starts_with_the_route(shell: Terminal) -> None:
     assert route in shown
     places = [shown.index(f"│ {name} ") for name in route.split(", ")]
     assert places == sorted(places)
+
+
+def test_every_command_is_on_the_first_page_or_behind_one_door(shell: Terminal) -> None:
+    root: Any = typer.main.get_command(app)
+    at_first = {name for name, command in root.commands.items() if not command.hidden}
+    assert at_first == {*doors.FIRST, *doors.WHAT_IS_BEHIND}
+    behind = [name for door in doors.WHAT_IS_BEHIND for name in root.commands[door].commands]
+    assert sorted({*root.commands} - at_first) == sorted(set(behind) - {"run", "list"})
+    assert len(behind) == len(set(behind))
+    assert shell.ok("holder", "policy", "show", "--help").out.count("Example: dpgate policy show") == 1
 
 
 def test_the_process_is_the_same_as_the_function(shell: Terminal) -> None:
