@@ -11,7 +11,7 @@ from collections.abc import Callable
 import sqlalchemy as sa
 
 from store.database import insert_once
-from store.tables import pac_states
+from store.tables import accounts, pac_states
 
 
 def read(connection: sa.Connection, *, cohort: str, first: Callable[[], bytes]) -> bytes:
@@ -23,6 +23,13 @@ def read(connection: sa.Connection, *, cohort: str, first: Callable[[], bytes]) 
         insert_once(connection, pac_states, {"cohort": cohort, "sealed": first()})
         found = connection.execute(query).scalar_one()
     return found
+
+
+def lock(connection: sa.Connection, *, cohort: str) -> None:
+    """Until this transaction ends nobody else who asks here gets on: by the cohort's own account, which is
+    there before the first state is."""
+    own = sa.and_(accounts.c.cohort == cohort, accounts.c.kind == "cohort")
+    connection.execute(sa.select(accounts.c.spent).where(own).with_for_update()).all()
 
 
 def kept(connection: sa.Connection, *, cohort: str) -> bytes:

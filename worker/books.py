@@ -61,7 +61,7 @@ def why_not_charged(zone: WorkerZone, connection: sa.Connection, job: Job, datas
     mandates.take_in(zone, dataset.name)
     with zone.ledger.reading() as page:
         return (
-            _behind(page, connection)
+            _behind(zone, page, connection)
             or _disputed(page, job, job_digest(job, dataset))
             or _allowed(zone, page, job, dataset, page.spent(dataset.cohort))
         )
@@ -71,7 +71,7 @@ def enter_charge(zone: WorkerZone, connection: sa.Connection, job: Job, dataset:
     """In the platform's transaction, before its own charge. Raises OffTheBooks."""
     digest = job_digest(job, dataset)
     with zone.ledger.writing() as page:
-        reason = _behind(page, connection) or _disputed(page, job, digest)
+        reason = _behind(zone, page, connection) or _disputed(page, job, digest)
         if reason is not None:
             raise OffTheBooks(reason)
         spent = _settled(page, connection, dataset.cohort)
@@ -108,13 +108,12 @@ def why_not_drawn(zone: WorkerZone, connection: sa.Connection, job: Job, dataset
     of an earlier day."""
     mandates.take_in(zone, dataset.name)
     with zone.ledger.reading() as page:
-        if page.drawn(job.id) is not None and _behind(page, connection) is None:
+        if (reason := _behind(zone, page, connection)) is not None:
+            return reason
+        if page.drawn(job.id) is not None:
             return None  # drawn by a worker that died before the platform knew: that release is handed out
-        return (
-            _behind(page, connection)
-            or _not_charged(page, job, job_digest(job, dataset))
-            or _state_of_another_day(page, connection, job, dataset)
-            or mandates.why_not_released(zone, page, dataset)
+        return _not_charged(page, job, job_digest(job, dataset)) or mandates.why_not_released(
+            zone, page, dataset
         )
 
 
@@ -125,8 +124,15 @@ def drawn_once(
     ledger before the platform has it. Raises OffTheBooks."""
     if (reason := why_not_drawn(zone, connection, job, dataset)) is not None:
         raise OffTheBooks(reason)
+    if job.request.mechanism_name == PAC:
+        pac_states.lock(
+            connection, cohort=dataset.cohort
+        )  # whoever draws meanwhile ends first, in both books
     with zone.ledger.reading() as page:
         kept = page.drawn(job.id)
+        reason = None if kept is not None else _state_of_another_day(page, connection, job, dataset)
+    if reason is not None:
+        raise OffTheBooks(reason)
     if kept is not None:
         return _again(zone, connection, job, dataset, kept)
     head = audit.head(connection)
@@ -192,9 +198,13 @@ def begin(page: Page, connection: sa.Connection) -> None:
         page.add(Kind.CHARGE, job_id, body, cohort=dataset.cohort, head=head)
 
 
-def _behind(page: Page, connection: sa.Connection) -> Reason | None:
+def _behind(zone: WorkerZone, page: Page, connection: sa.Connection) -> Reason | None:
     head = page.newest_head()
-    return None if head is None or agreement.trail_holds(connection, *head) else Reason.LEDGER_BEHIND
+    if head is None or agreement.trail_holds(connection, *head):
+        return None
+    # what this connection sees may be older than the entry, which another worker made meanwhile
+    with zone.database.reading() as newest:
+        return None if agreement.trail_holds(newest, *head) else Reason.LEDGER_BEHIND
 
 
 def _disputed(page: Page, job: Job, digest: str) -> Reason | None:

@@ -46,6 +46,16 @@ def publish(zone: WorkerZone, job_id: str) -> None:
     """Take a job whose time has come to its release. Repeating it finds nothing to do."""
     if not _may_draw(zone, job_id) or not begin(zone, job_id):
         return
+    try:
+        _release(zone, job_id)
+    except books.OffTheBooks as refused:
+        with zone.database.reading() as connection:
+            job = jobs.get(connection, job_id)
+        books.hold(zone, job, refused.reason, what="a draw")
+
+
+def _release(zone: WorkerZone, job_id: str) -> None:
+    """Draw and keep the release, unless somebody else has. Raises OffTheBooks."""
     with zone.database.transaction() as connection:
         job = jobs.get(connection, job_id, lock=True)
         if job.state is not JobState.AGGREGATING:

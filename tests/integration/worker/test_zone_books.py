@@ -165,4 +165,4 @@ def test_a_pac_state_that_was_put_back_is_noticed(sqlite_url: str, tmp_path: Pat
         bench.deliver(message)
         assert [bench.job(each).state for each in (first, second)] == [JobState.RELEASED] * 2
         held = bench.job(third)
-        assert (held.state, held.reason) == (JobState.RUNNING, Reason.LEDGER_BEHIND)
+        assert (held.state, held.reason) == (JobState.AGGREGATING, Reason.LEDGER_BEHIND)
