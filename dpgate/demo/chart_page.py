@@ -6,21 +6,27 @@ from collections.abc import Sequence
 from html import escape
 
 from dpgate.demo.found import Found
+from dpgate.demo.picture import BY_NIGHT, GRID, INK, PAPER
 from dpgate.demo.picture import draw as draw_picture
 from dpgate.demo.words import LABELS, plus_minus
 
 WIDE, NARROW = 760, 350
-STYLE = """
-body { margin: 0; background: #fff; color: #1a2233; font: 16px/1.5 system-ui, sans-serif; }
-main { max-width: 800px; margin: 0 auto; padding: 16px 20px 40px; }
-h1 { font-size: 1.5rem; line-height: 1.25; }
-svg { display: block; width: 100%; height: auto; }
-.narrow { display: none; }
-table { border-collapse: collapse; width: 100%; font-size: 0.9rem; }
-caption { text-align: left; font-weight: 700; padding: 20px 0 6px; }
-th, td { border-bottom: 1px solid #d5dbe5; padding: 4px 6px 4px 0; text-align: right; }
-th:first-child { text-align: left; font-weight: 400; }
-@media (max-width: 600px) { .wide { display: none; } .narrow { display: block; } }
+STYLE = f"""
+:root {{ color-scheme: light dark; }}
+body {{ margin: 0; background: #fff; color: {INK}; font: 16px/1.5 system-ui, sans-serif; }}
+main {{ max-width: 800px; margin: 0 auto; padding: 16px 20px 40px; }}
+h1 {{ font-size: 1.5rem; line-height: 1.25; }}
+svg {{ display: block; width: 100%; height: auto; }}
+.narrow {{ display: none; }}
+table {{ border-collapse: collapse; width: 100%; font-size: 0.9rem; }}
+caption {{ text-align: left; font-weight: 700; padding: 20px 0 6px; }}
+th, td {{ border-bottom: 1px solid {GRID}; padding: 4px 6px 4px 0; text-align: right; }}
+th:first-child {{ text-align: left; font-weight: 400; }}
+@media (max-width: 600px) {{ .wide {{ display: none; }} .narrow {{ display: block; }} }}
+@media (prefers-color-scheme: dark) {{
+  body {{ background: {BY_NIGHT[PAPER]}; color: {BY_NIGHT[INK]}; }}
+  th, td {{ border-color: {BY_NIGHT[GRID]}; }}
+}}
 """
 
 

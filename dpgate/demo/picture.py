@@ -16,6 +16,16 @@ from dpgate.demo.words import LABELS, plus_minus
 
 INK, QUIET, PAPER, GRID = "#1a2233", "#4a5568", "#fbfcfe", "#d5dbe5"
 QUERY, PROGRAM, SPY = "#1f5fa8", "#a3480f", "#8a1c4a"
+# of who reads in the dark; the figures of contrast are as good as by day
+BY_NIGHT = {
+    INK: "#e6ebf5",
+    QUIET: "#a9b4c8",
+    PAPER: "#141a26",
+    GRID: "#36415a",
+    QUERY: "#7db4f5",
+    PROGRAM: "#f2a36b",
+    SPY: "#f08fb8",
+}
 ROW, GAP = 52.0, 14.0
 SIDE = 24.0
 FONT = "system-ui, -apple-system, Segoe UI, Helvetica, Arial, sans-serif"
@@ -73,10 +83,18 @@ def draw(found: Found, *, width: float) -> str:
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {top:g}" role="img" '
         f'aria-label="{name}" '
-        f'font-family="{FONT}"><title>{name}</title><rect width="{width:g}" height="{top:g}" rx="12" '
+        f'font-family="{FONT}"><title>{name}</title>{_by_night()}'
+        f'<rect width="{width:g}" height="{top:g}" rx="12" '
         f'fill="{PAPER}" '
         f'stroke="{GRID}"/>{"".join(parts)}</svg>\n'
     )
+
+
+def _by_night() -> str:
+    rules = "".join(
+        f'[fill="{day}"]{{fill:{night}}}[stroke="{day}"]{{stroke:{night}}}' for day, night in BY_NIGHT.items()
+    )
+    return f"<style>@media (prefers-color-scheme:dark){{{rules}}}</style>"
 
 
 def sentence(found: Found) -> str:
