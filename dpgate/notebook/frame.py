@@ -80,8 +80,8 @@ def view(title: str, *parts: str) -> str:
     """A region of a notebook. `title` is text, the parts are HTML of our own making."""
     # no <style> of a notebook reaches beyond the class, and many of them say the same
     return (
-        f'<section class="dpgate-view" aria-label="{text(title)}"><style>{STYLE}</style>'
-        f'<p class="head">{text(title)}</p>{"".join(parts)}</section>'
+        f'<div role="group" class="dpgate-view" aria-label="{text(title)}"><style>{STYLE}</style>'
+        f'<p class="head">{text(title)}</p>{"".join(parts)}</div>'
     )
 
 
@@ -124,7 +124,7 @@ def table(caption: str, columns: Sequence[str], rows: Sequence[Iterable[object]]
     body = "".join(_row(row) for row in rows[:MOST_ROWS])
     more = f"The first {MOST_ROWS} of {len(rows)}." if len(rows) > MOST_ROWS else ""
     return (
-        f'<div class="scroll" tabindex="0" role="region" aria-label="{text(caption)}"><table>'
+        f'<div class="scroll" tabindex="0" role="group" aria-label="{text(caption)}"><table>'
         f"<thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>{paragraph(more) if more else ''}"
     )
 

@@ -37,7 +37,6 @@ const at = document.activeElement, byId = id => document.getElementById(id)?.tex
 return [at.textContent, at.innerText, at.ariaLabel, at.title, at.placeholder, at.value, at.alt,
     ...[...(at.labels || [])].map(label => label.textContent),
     ...(at.getAttribute('aria-labelledby') || '').split(' ').map(byId)].join(' ').replace(/\\s+/g, ' ')"""
-SERIOUS = {"serious", "critical"}
 Scheme = Literal["light", "dark"]
 
 
@@ -87,7 +86,7 @@ class Browser:
         return [entry["message"] for entry in self.driver.execute("getLog", {"type": "browser"})["value"]]
 
     def inaccessible(self) -> list[str]:
-        """What axe finds serious or critical."""
+        """What axe finds, however small."""
         # through the debugger: the page's own policy lets no foreign script in
         self._command("Runtime.evaluate", {"expression": AXE})
         found = self._command(
@@ -97,7 +96,6 @@ class Browser:
         return [
             f"{violation['id']}: {node['html'][:160]} {node['failureSummary']}"
             for violation in json.loads(found["result"]["value"])
-            if violation["impact"] in SERIOUS
             for node in violation["nodes"]
         ]
 

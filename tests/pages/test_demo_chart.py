@@ -1,4 +1,4 @@
-"""The chart that a demo leaves, in a browser: it fits, and axe finds nothing serious."""
+"""The chart that a demo leaves, in a browser: it fits, and axe finds nothing."""
 
 from __future__ import annotations
 

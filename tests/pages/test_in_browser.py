@@ -14,7 +14,7 @@ every_page = pytest.mark.parametrize("shown", SHOWN, ids=lambda shown: f"{shown.
 
 @every_page
 @pytest.mark.parametrize(("width", "scheme"), [pytest.param(1280, "light", marks=WIDE), (390, "dark")])
-def test_a_page_fits_and_axe_finds_nothing_serious(
+def test_a_page_fits_and_axe_finds_nothing(
     shared_console: Console, browser: Browser, shown: Shown, width: int, scheme: Scheme
 ):
     browser.enter(shared_console, shown.who)

@@ -159,7 +159,7 @@ def test_where_nothing_is_allowed_the_page_says_why(open_console: Console) -> No
 
 
 @pytest.mark.parametrize("who", ["vera", "ada"])
-def test_the_forms_fit_a_telephone_and_axe_finds_nothing_serious(
+def test_the_forms_fit_a_telephone_and_axe_finds_nothing(
     open_console: Console, browser: Browser, tmp_path: Path, who: str
 ) -> None:
     """`vera` is asked to sign; `ada` to agree to the terms of one that is handed out."""
