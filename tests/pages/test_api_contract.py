@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
-import schemathesis
+from fastapi.routing import iter_route_contexts
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from schemathesis import GenerationMode
-from schemathesis.checks import not_a_server_error
-from schemathesis.specs.openapi.checks import (
-    content_type_conformance,
-    response_headers_conformance,
-    response_schema_conformance,
-    status_code_conformance,
-)
 from serving import Console, running_console
 from story import IN_REVIEW, PEOPLE, RELEASED, RUNNING, WAITING
 from told_profiles import PROFILE, SEALED
@@ -31,17 +24,17 @@ from gateway.config import GatewaySettings
 from store import maintenance, tokens
 from store.tokens import Caller
 
-DOCUMENT = schemathesis.openapi.from_dict(
-    create_app(GatewaySettings(database_url="sqlite://", broker_url="redis://127.0.0.1:1")).openapi()
+if TYPE_CHECKING:
+    import schemathesis
+
+APP = create_app(GatewaySettings(database_url="sqlite://", broker_url="redis://127.0.0.1:1"))
+# every process of a session collects: the document and what reads it, two seconds, are for the one that asks
+LABELS = sorted(
+    f"{method} {route.path}"
+    for route in iter_route_contexts(APP.routes)
+    if getattr(route, "include_in_schema", False)
+    for method in getattr(route, "methods", None) or ()
 )
-OPERATIONS = {result.ok().label: result.ok() for result in DOCUMENT.get_all_operations()}
-CHECKS = [
-    not_a_server_error,
-    status_code_conformance,
-    content_type_conformance,
-    response_headers_conformance,
-    response_schema_conformance,
-]
 CALLERS = ("ada", "holder", "olga")
 LONGER = pytest.mark.deep("eight times as many examples of the same operations")
 # of each operation
@@ -84,14 +77,30 @@ def served(
         yield console, made
 
 
+@pytest.fixture(scope="module")
+def operations() -> dict[str, Any]:
+    """Of the document, by label."""
+    import schemathesis
+
+    document = schemathesis.openapi.from_dict(APP.openapi())
+    return {result.ok().label: result.ok() for result in document.get_all_operations()}
+
+
+def test_every_operation_is_asked(operations: dict[str, Any]) -> None:
+    assert sorted(operations) == LABELS
+
+
 @pytest.mark.parametrize("examples", EXAMPLES)
-@pytest.mark.parametrize("label", sorted(OPERATIONS))
+@pytest.mark.parametrize("label", LABELS)
 def test_every_answer_is_documented(
-    served: tuple[Console, dict[str, str]], label: str, examples: int
+    served: tuple[Console, dict[str, str]], operations: dict[str, Any], label: str, examples: int
 ) -> None:
+    from schemathesis import GenerationMode
+
     console, made = served
+    checks = _checks()
     cases = [
-        OPERATIONS[label].as_strategy(generation_mode=mode)
+        operations[label].as_strategy(generation_mode=mode)
         for mode in (GenerationMode.POSITIVE, GenerationMode.NEGATIVE)
     ]
 
@@ -114,13 +123,26 @@ def test_every_answer_is_documented(
         _spare(case)
         case.headers["Authorization"] = f"Bearer {made[name]}"
         answer = case.call(base_url=console.url)
-        case.validate_response(answer, checks=CHECKS)
+        case.validate_response(answer, checks=checks)
 
     ask()
     # what an example began would refuse everything that follows
     if maintenance.announced(console.database):
         with console.database.transaction() as connection:
             maintenance.end(connection, by="olga", now=datetime.now(UTC))
+
+
+def _checks() -> list[Callable[..., Any]]:
+    from schemathesis.checks import not_a_server_error
+    from schemathesis.specs.openapi import checks
+
+    return [
+        not_a_server_error,
+        checks.status_code_conformance,
+        checks.content_type_conformance,
+        checks.response_headers_conformance,
+        checks.response_schema_conformance,
+    ]
 
 
 def _spare(case: schemathesis.Case) -> None:
