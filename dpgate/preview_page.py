@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from fractions import Fraction
 from typing import Any
 
 from domain.loss import format_epsilon
-from domain.outputs import values_of
-from domain.pipeline import Manifest, OutputValue
-from dpgate.pipeline_folder import Lock
 from dpgate.preview import BlocksPreview, RunCost, Wanted
 from dpgate.preview_many import told_outputs
-from privacy.block_rules import pull_of_free_slots, recommended_repeats
+from privacy.block_rules import recommended_repeats
 from privacy.cost import Currency, exact, format_amount
 from privacy.posterior_bound import percent, posterior_bound
 from privacy.preview import REPLAYS, Choice, Forecast, PacForecast, StabilityForecast
@@ -21,7 +17,6 @@ from privacy.preview import REPLAYS, Choice, Forecast, PacForecast, StabilityFor
 Table = tuple[tuple[str, ...], list[tuple[str, ...]]]
 """Headings and rows."""
 
-SLOTS_FREE = (5, 10, 20)
 FORMULA = "'formula' is the root mean square error in closed form."
 GUESSED = f"* guessed from blocks that ran on the twin. {FORMULA}"
 
@@ -129,27 +124,6 @@ def duration(seconds: float | None) -> str:
 def choices_note(found: BlocksPreview) -> str:
     guessed = any(row.extrapolated_from is not None for row in found.forecasts)
     return GUESSED if guessed else FORMULA
-
-
-def size_words(found: BlocksPreview, manifest: Manifest, lock: Lock) -> list[str]:
-    """What it costs if fewer or more people are in the data than the nominal size says."""
-    size, values = found.recommendation.choice.block_size, values_of(manifest, lock.shape)
-    pulls = [pull_of_free_slots(size, free=Fraction(percent_free, 100)) for percent_free in SLOTS_FREE]
-    shown = told_outputs(found)
-    told = ", ".join(
-        f"{value.name} {' / '.join(digits(abs(_middle(value) - number) * float(pull)) for pull in pulls)}"
-        for index, (value, number) in enumerate(zip(values, lock.twin_numbers, strict=True))
-        if index in shown
-    )
-    return [
-        f"People are dealt into {lock.nominal_size:,} slots, the nominal size. With 5 / 10 / 20 % fewer "
-        f"people a mean over blocks of {size} moves to the middle of its bounds by {told}. With more people "
-        "those above are left out of the release, at random."
-    ]
-
-
-def _middle(value: OutputValue) -> float:
-    return (float(value.lower) + float(value.upper)) / 2
 
 
 def repeats_words(nominal_size: int, *, repeats: int, block_size: int) -> list[str]:

@@ -26,6 +26,7 @@ from dpgate.cli.preview_results import results_table
 from dpgate.errors import DpgateError
 from dpgate.pipeline_folder import Chosen, Lock, load_lock, load_pipeline, save_lock
 from dpgate.preview import aggregators_of, preview_blocks, preview_pac, preview_stability
+from dpgate.preview_size import size_words
 from privacy.block_rules import candidate_block_sizes
 from privacy.loss import GuaranteeClass
 from privacy.mechanism import MAX_OUTPUTS
@@ -212,7 +213,7 @@ def _show_blocks(
         *page.interval_words(found, names),
         *preview_many.kinds_words(found),
         *preview_many.told_words(found),
-        *page.size_words(found, manifest, lock),
+        *size_words(found, manifest, lock),
         *jointly,
     ]:
         out.print(f"- {plain(line)}")
