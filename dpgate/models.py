@@ -251,7 +251,7 @@ class Release:
         """What to know of how the numbers were made, as the certificate says: how the rows of a person were
         limited, what was compared of where volumes lie, and that values share one noise."""
         mechanism = self.stated.get("mechanism", {})
-        found = tuple(str(mechanism[name]) for name in ("limit", "placing") if name in mechanism)
+        found = tuple(str(mechanism[name]) for name in ("limit", "placing", "clipping") if name in mechanism)
         return (*found, JOINT) if "joint" in mechanism.get("parameters", {}) else found
 
     @property

@@ -8,9 +8,10 @@ wide the noise has to be, what the parts cost and where the intervals end, and c
 signed. It is written from the theorems and not with the platform's code, so that a mistake there does not
 hide here.
 
-It derives `sample_aggregate` whole, and of a trusted query the noise of what is a sum or a count. It cannot
-see that the noise was drawn as wide as is signed, nor that the runs were kept apart: that is the platform's
-word. Besides Python's own library it takes `cryptography`, for Ed25519.
+It derives `sample_aggregate` whole, and of a trusted query how many numbers there are and the noise of what
+is a sum or a count. It cannot see that the noise was drawn as wide as is signed, nor that the runs were kept
+apart, nor that what is signed as asked was asked: that is the platform's word.
+Besides Python's own library it takes `cryptography`, for Ed25519.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import json
 import re
 import sys
 from dataclasses import dataclass, field
+from datetime import datetime
 from decimal import ROUND_CEILING, Context, Decimal, localcontext
 from fractions import Fraction
 from functools import cache, cached_property
@@ -65,10 +67,15 @@ def check_release(release: dict[str, Any], public_key_pem: str) -> dict[str, Any
     """The signed statement when everything fits, else None."""
     try:
         certificate = release["certificate"]
+        if certificate["payloadType"] != PAYLOAD_TYPE:
+            return None
         payload = base64.b64decode(certificate["payload"], validate=True)
         signature = base64.b64decode(certificate["signatures"][0]["sig"], validate=True)
         key = load_pem_public_key(public_key_pem.encode())
         if not isinstance(key, Ed25519PublicKey):
+            return None
+        # what no signature covers, and whoever reads it takes for signed
+        if certificate["signatures"][0].get("keyid", key_id(public_key_pem)) != key_id(public_key_pem):
             return None
         key.verify(signature, pre_authentication_encoding(payload))
         statement: dict[str, Any] = read_release(payload.decode())
@@ -109,10 +116,19 @@ def _fits(statement: dict[str, Any], release: dict[str, Any]) -> bool:
         # what the first forms of certificate lack, they do not sign
         and predicate["dataset"].get("version", version) == version
         and predicate.get("release", release.get("id")) == release.get("id")
+        and _is_of_its_time(predicate, release)
         and guarantee["class"] == release["guarantee"]
         # the first form of certificate knew epsilon alone
         and guarantee.get("cost", {"epsilon": guarantee.get("epsilon")}) == release["cost"]
     )
+
+
+def _is_of_its_time(predicate: dict[str, Any], release: dict[str, Any]) -> bool:
+    """Whole seconds are signed."""
+    if "releasedAt" not in predicate:
+        return True
+    shown, signed = (datetime.fromisoformat(at) for at in (release["created_at"], predicate["releasedAt"]))
+    return shown.replace(microsecond=0) == signed
 
 
 def _shown(values: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -197,6 +213,8 @@ def recompute(statement: dict[str, Any]) -> Recomputed:
         name = predicate["mechanism"]["name"]
         guarantee = predicate["guarantee"]["class"]
         found.compare("a mechanism with such a class", guarantee in _CLASSES.get(name, ()), True)
+        _compare_promise(predicate, found)
+        _compare_names(predicate, found)
         if name == "sample_aggregate":
             _SampleAggregate(predicate).compare(found)
         elif name == "trusted_query":
@@ -218,6 +236,72 @@ _CLASSES = {
     "stability_calibrated": ("empirical",),
 }
 """What each mechanism can promise; a name that is none of them promises nothing."""
+
+_ONE_MORE = "add or remove one privacy unit"
+_RELATIONS = {
+    "sample_aggregate": _ONE_MORE,
+    "trusted_query": _ONE_MORE,
+    "twin_counts": _ONE_MORE,
+    "pac": "which half of the privacy units was analysed; each was in it with chance 1/2",
+    "stability_calibrated": "none: the noise is matched to leaving out one privacy unit of these data",
+}
+"""Between which data sets the promise of each mechanism holds."""
+
+_SENTENCES = {
+    "pure_dp": (
+        "Differential privacy: whether or not one person is in the data changes the probability "
+        "of any result by at most a factor e^epsilon."
+    ),
+    "approx_dp": (
+        "Approximate differential privacy: the factor e^epsilon holds except for a part of the results "
+        "whose total probability is at most delta."
+    ),
+    "pac": (
+        "PAC privacy: the chance of a correct guess about who was in the sample is bounded, for data "
+        "sampled at random; weaker than differential privacy."
+    ),
+    "empirical": (
+        "Empirical only: noise matched to observed stability. Not differential privacy; it does not "
+        "protect outliers or against an adversarial pipeline."
+    ),
+}
+_ADD_UP = "What several releases about the same people cost adds up."
+
+
+def _compare_promise(predicate: dict[str, Any], found: Recomputed) -> None:
+    """What the certificate says in words follows from its mechanism, class and cost."""
+    guarantee, name = predicate["guarantee"], predicate["mechanism"]["name"]
+    found.compare("between which data sets it holds", guarantee["relation"], _RELATIONS.get(name))
+    cost = {currency: _exact(amount) for currency, amount in guarantee["cost"].items()}
+    said, of_class = str(guarantee["sentence"]), _SENTENCES.get(guarantee["class"], "")
+    if "nats" in cost:
+        # what all releases of a cohort told so far is in the platform's books
+        found.compare("the promise in words", said.startswith(of_class), True)
+        found.not_derived.append("what the promise in words says of nats")
+        return
+    numbers = [f"Here e^epsilon is at most {_factor(cost['epsilon'])}."] if "epsilon" in cost else []
+    if "delta" in cost:
+        numbers.insert(0, f"Here delta is {guarantee['cost']['delta']}.")
+    # in the order of the accounts; certificates of before do not say that costs add up
+    derived = " ".join([of_class, *numbers, *([_ADD_UP] if guarantee["class"].endswith("_dp") else [])])
+    forms = {
+        " ".join([of_class, *order, *end]) for order in (numbers, numbers[::-1]) for end in ([], [_ADD_UP])
+    }
+    found.compare("the promise in words", said, said if said in forms else derived)
+
+
+def _factor(epsilon: Fraction) -> str:
+    """e^epsilon, three digits, rounded up."""
+    _need(0 < epsilon <= 10**4, "epsilon")
+    factor = (Decimal(epsilon.numerator) / epsilon.denominator).exp()
+    return str(factor.quantize(Decimal(1).scaleb(factor.adjusted() - 2), rounding=ROUND_CEILING).normalize())
+
+
+def _compare_names(predicate: dict[str, Any], found: Recomputed) -> None:
+    """Of two numbers with one name nobody knows which is which."""
+    for part in ("outputs", "diagnostics", "results"):
+        names = [each["name"] for each in predicate.get(part, [])]
+        found.compare(f"{part}: different names", len(set(names)), len(names))
 
 
 class _SampleAggregate:
@@ -293,15 +377,21 @@ class _SampleAggregate:
                 found.not_derived.append(
                     f"{output['name']}: its sampling interval follows from noised quartiles"
                 )
+        self._compare_which_results(found)
         for result in self.predicate.get("results", []):
             self._compare_result(result, found)
+        if self.windows or self.clip_norm is not None:
+            found.not_derived.append(
+                "how far clipping moved a number, which depends on the data: intervals leave it out"
+            )
         if self.windows:
             self._compare_windows(found)
         for diagnostic in self.predicate["diagnostics"]:
             if diagnostic["name"] != "failed_runs":
                 continue
             scale = self.repeats / self.failures
-            _compare_noise(diagnostic, scale, _laplace_half_width(scale), found)
+            between = (Fraction(0), Fraction(self.runs))
+            _compare_noise(diagnostic, scale, _laplace_half_width(scale), between, found)
 
     def _compare_what_is_shown(self, found: Recomputed) -> None:
         """Nothing beyond what was paid for, and medians only where they were asked for."""
@@ -373,7 +463,8 @@ class _SampleAggregate:
                 scale = Fraction(_ceil_root(both[0][0] * 1024**2), 1024)
             scales.append(str(scale * step / self.runs))
             rough = released[f"first_step_{k + 1}"]
-            _compare_noise(rough, scale * step / self.runs, halves[0] * step / self.runs + step / 2, found)
+            half = halves[0] * step / self.runs + step / 2
+            _compare_noise(rough, scale * step / self.runs, half, _bounds(output), found)
             reach = halves[1] / self.runs + 1 + 4 * _whole(output["cells"]) / ratio
             found.compare(f"{output['name']}: width of its window", width, 2 * int(_ceil(reach, Fraction(1))))
         facts = self._facts_of_first(joint, scales)
@@ -395,6 +486,20 @@ class _SampleAggregate:
             "count_failures": False,
             "interval": "noise",
         }
+
+    def _compare_which_results(self, found: Recomputed) -> None:
+        """As many as were asked for, and of which parts."""
+        wanted = self.predicate["mechanism"].get("results")
+        if wanted is None:
+            found.not_derived.append(
+                "which results were asked for: the certificate is from before it said so"
+            )
+            return
+        shown = [
+            {name: result[name] for name in ("name", "kind", "parts")}
+            for result in self.predicate.get("results", [])
+        ]
+        found.compare("results that were asked for", shown, wanted)
 
     def _compare_result(self, result: dict[str, Any], found: Recomputed) -> None:
         """From the signed values of its parts, each within its 99 % half width: five of them leave 95 %."""
@@ -424,13 +529,15 @@ class _SampleAggregate:
         # values were rounded to floats, which tells where bounds are near each other and far from zero
         slack = max(_rounded(low, high) / (high - low) for low, high in bounds)
         near_by = 1e-9 + 64 * float(slack)
+        if near_by > 1e-3:
+            found.not_derived.append(f"{result['name']}: its digits, since bounds are too near for floats")
         ends = (
             None if result["value"] is None else float(result["value"]),
             *map(float, result["interval95"]),
         )
         _need(all(end is None or isfinite(end) for end in ends), "ends of a result")
         alike = all(
-            a is b if a is None or b is None else abs(a - b) <= near_by * max(reach, abs(a), abs(b))
+            a is b if a is None or b is None else abs(a - b) <= near_by * max(reach, abs(b))
             for a, b in zip(ends, derived, strict=True)
         )
         what = f"{result['name']}: {result['kind']} of its parts, and its interval"
@@ -442,7 +549,7 @@ class _SampleAggregate:
         scale, half = self._law(k, output, Fraction(1, 20))
         exact, signed = scale * step / self.runs, self.parameters["noise_scales"][k]
         found.compare(f"{output['name']}: exact noise scale", signed, str(exact))
-        _compare_noise(output, exact, half * step / self.runs + step / 2, found)
+        _compare_noise(output, exact, half * step / self.runs + step / 2, _bounds(output), found)
 
     def _gaussian_variance(self, k: int, moved: int) -> Fraction:
         """Of a sum that one person moves so far. Vectors clipped to C half-ranges move by 2 C of them."""
@@ -587,11 +694,13 @@ def _compare_query(predicate: dict[str, Any], found: Recomputed) -> None:
         found.compare("cost", cost, {"rho": _ceil(epsilon**2 / (2 * _SUMS[kind]), Fraction(1, 10**12))})
     else:
         found.not_derived.append(f"rho of a query of kind {kind}")
+    _compare_numbers_of_query(kind, predicate, found)
     if kind not in _SUMS:
         _need(kind in _OTHER_QUERIES, "kind of query")
+        if kind == "quantile":
+            _compare_quantiles(predicate, found)
         found.not_derived.append(f"noise and intervals of a query of kind {kind}")
         return
-    _compare_numbers_of_query(kind, predicate, found)
     for output in predicate["outputs"]:
         if output["noiseScale"] is None:
             found.not_derived.append(f"{output['name']}: its interval follows from several noised sums")
@@ -605,20 +714,52 @@ def _compare_query(predicate: dict[str, Any], found: Recomputed) -> None:
         else:
             found.compare(f"{output['name']}: counted in whole numbers", step, Fraction(1))
         scale = rows * _SUMS[kind] * most / epsilon
-        _compare_noise(output, scale * step, _laplace_half_width(scale) * step, found)
+        most_of_all = _MOST_PEOPLE * rows * most * step
+        between = (-most_of_all if kind == "sum" else Fraction(0), most_of_all)
+        _compare_noise(output, scale * step, _laplace_half_width(scale) * step, between, found)
 
 
 def _compare_numbers_of_query(kind: str, predicate: dict[str, Any], found: Recomputed) -> None:
-    """As many as were paid for; the last of each group is a noised sum, with the scale of its noise."""
+    """As many as were paid for; of sums the last of each group is noised, with the scale of its noise."""
     chosen, parameters = predicate["mechanism"]["chosen"], predicate["mechanism"]["parameters"]
     outputs = predicate["outputs"]
     groups = _whole(parameters["groups"]) if chosen.get("by") else 1
-    in_group = _whole(chosen["bins"]) if kind == "histogram" else _SUMS[kind]
-    found.compare("how many numbers", len(outputs), groups * in_group)
-    found.compare("different numbers", len({output["name"] for output in outputs}), len(outputs))
-    has_scale = [output["noiseScale"] is not None for output in outputs]
-    pattern = [(k + 1) % _SUMS[kind] == 0 for k in range(len(outputs))]
-    found.compare("which numbers have a noise scale", has_scale, pattern)
+    found.compare("how many numbers", len(outputs), groups * _numbers_in_group(kind, chosen))
+    if kind in _SUMS:
+        has_scale = [output["noiseScale"] is not None for output in outputs]
+        pattern = [(k + 1) % _SUMS[kind] == 0 for k in range(len(outputs))]
+        found.compare("which numbers have a noise scale", has_scale, pattern)
+
+
+def _numbers_in_group(kind: str, chosen: dict[str, Any]) -> int:
+    if kind == "histogram":
+        return _whole(chosen["bins"]) if "bins" in chosen else len(chosen["edges"]) + 1
+    if kind == "quantile":
+        return len(chosen.get("probabilities", ["0.5"]))
+    if kind == "covariance":
+        columns = len(chosen["columns"])
+        return columns * (columns + 1) // 2 + columns + 1
+    return len(chosen["features"]) + 2 if kind == "regression" else _SUMS[kind]
+
+
+def _compare_quantiles(predicate: dict[str, Any], found: Recomputed) -> None:
+    """Points between the bounds, in order within each group, of which nothing public says how far off."""
+    outputs, mechanism = predicate["outputs"], predicate["mechanism"]
+    ((low, high),) = ([_exact(bound) for bound in pair] for pair in mechanism["parameters"]["bounds"])
+    values = [Fraction(float(output["value"])) for output in outputs]
+    rounded = _rounded(low, high)
+    is_within = [low - rounded <= value <= high + rounded for value in values]
+    found.compare("quantiles lie within the bounds", is_within, [True] * len(values))
+    in_group = _numbers_in_group("quantile", mechanism["chosen"])
+    groups = [values[start : start + in_group] for start in range(0, len(values), in_group)]
+    found.compare("quantiles of a group rise", [sorted(group) for group in groups], groups)
+    for output in outputs:
+        found.compare(f"{output['name']}: a quantile has no noise scale", output["noiseScale"], None)
+        found.compare(
+            f"{output['name']}: a quantile has no interval of the noise", output["interval95"], None
+        )
+    share = _exact(mechanism["chosen"]["epsilon"]) / in_group
+    found.compare("epsilon of each quantile", mechanism["parameters"]["epsilon_each"], str(share))
 
 
 def _finer(width: int) -> int:
@@ -753,12 +894,33 @@ def _compare_by_rank(
     found.compare(f"{name}: a {aggregator} lies within its bounds", output.get("projected"), None)
 
 
-def _compare_noise(output: dict[str, Any], scale: Fraction, half: Fraction | int, found: Recomputed) -> None:
+_FARTHEST = 1000
+"""Noise scales beyond its bounds that no noise carries a number: less likely than e^-700."""
+
+_MOST_PEOPLE = 2**40
+"""In no data set are so many."""
+
+
+def _bounds(output: dict[str, Any]) -> tuple[Fraction, Fraction]:
+    low, high = (Fraction(float(output[end])) for end in ("lower", "upper"))
+    return low, high
+
+
+def _compare_noise(
+    output: dict[str, Any],
+    scale: Fraction,
+    half: Fraction | int,
+    between: tuple[Fraction, Fraction],
+    found: Recomputed,
+) -> None:
+    """Scale and interval of a number that is `between` these without noise."""
     found.compare(f"{output['name']}: noise scale", output["noiseScale"], repr(float(scale)))
     low, high = (Fraction(float(end)) for end in output["interval95"])
     value = Fraction(float(output["value"]))
+    beyond = max(between[0] - value, value - between[1])
+    found.compare(f"{output['name']}: within reach of its noise", beyond <= _FARTHEST * scale + half, True)
     # all three were rounded to floats
-    slack = max(abs(value), abs(low), abs(high)) / 2**50
+    slack = (abs(value) + half) / 2**50
     off = max(abs(value - half - low), abs(value + half - high)) > slack
     derived = f"{float(value - half)!r} to {float(value + half)!r}"
     signed = derived if not off else f"{float(low)!r} to {float(high)!r}"

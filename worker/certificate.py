@@ -20,7 +20,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from domain.dataset import Dataset
 from domain.dataset.person_size import timing_sentence
 from domain.formats import TEXTS, format_of
-from domain.job import Job
+from domain.job import AnyRequest, Job, JobRequest
 from domain.release import Release, ReleasedValue, statement
 from privacy.cost import format_amount
 from store.envelopes import sign
@@ -28,6 +28,15 @@ from store.ledger import Standing
 from worker.drawn import Drawn, DrawnValue
 from worker.promise import cost_texts, promise
 from worker.runs_premise import RunsOnRecord, runs_premise
+
+CLIPPED = (
+    "The numbers of a block count within the clip norm: what lies beyond is pulled in. How far that moves a "
+    "mean depends on the data, and the interval for the noise leaves it out."
+)
+IN_A_WINDOW = (
+    "The number of a block counts within a window around the answer of step one. How far that moves a mean "
+    "depends on the data, and the interval for the noise leaves it out."
+)
 
 
 def certify(
@@ -136,6 +145,7 @@ def _predicate(
             "chosen": job.request.choices(),
             "parameters": dict(drawn.parameters),
             **_remarks(drawn),
+            **_wanted(job.request),
         },
         "guarantee": {
             "class": str(drawn.guarantee),
@@ -155,8 +165,23 @@ def _predicate(
 
 def _remarks(drawn: Drawn) -> dict[str, str]:
     """What a reader of the numbers must know of how they were made, beside the mechanism."""
-    said = {"limit": drawn.limit, "placing": drawn.placing}
+    said = {"limit": drawn.limit, "placing": drawn.placing, "clipping": _clipping(drawn)}
     return {name: text for name, text in said.items() if text is not None}
+
+
+def _clipping(drawn: Drawn) -> str | None:
+    """Of means whose blocks are cut off within their declared bounds."""
+    if drawn.parameters.get("clip_norm") is not None:
+        return CLIPPED
+    return IN_A_WINDOW if drawn.parameters.get("windows") else None
+
+
+def _wanted(request: AnyRequest) -> dict[str, Any]:
+    """The results that a pipeline's author asked for, so that none can be left out unseen."""
+    if not isinstance(request, JobRequest):
+        return {}
+    wanted = [result.model_dump(mode="json") for result in request.pipeline.manifest.results]
+    return {"results": wanted}
 
 
 def _output(value: DrawnValue) -> dict[str, Any]:

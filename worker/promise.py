@@ -10,6 +10,8 @@ from privacy.loss import GuaranteeClass
 from privacy.posterior_bound import custodian_sentence
 from store.ledger import Standing
 
+ADD_UP = "What several releases about the same people cost adds up."
+
 
 def cost_texts(standings: Sequence[Standing]) -> dict[str, str]:
     """What the release took of each account, as exact decimal text."""
@@ -31,6 +33,8 @@ def promise(guarantee: GuaranteeClass, standings: Sequence[Standing]) -> str:
         elif standing.currency is Currency.NATS:
             sentences.append(f"This release alone: {custodian_sentence(cost)}")
             sentences.append(f"All such releases of this cohort so far: {custodian_sentence(standing.after)}")
+    if guarantee in (GuaranteeClass.PURE_DP, GuaranteeClass.APPROX_DP):
+        sentences.append(ADD_UP)
     return " ".join(sentences)
 
 

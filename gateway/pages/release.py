@@ -165,7 +165,7 @@ def _promise(release: Release) -> Promise:
 def _remarks(release: Release) -> list[str]:
     """How the rows of a person were limited, and what was compared of where volumes lie."""
     mechanism = _signed(release, "mechanism")
-    return [mechanism[name] for name in ("limit", "placing") if name in mechanism]
+    return [mechanism[name] for name in ("limit", "placing", "clipping") if name in mechanism]
 
 
 def _signed(release: Release, part: str) -> dict[str, Any]:

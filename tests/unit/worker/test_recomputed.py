@@ -160,6 +160,7 @@ def test_whatever_was_chosen_it_agrees(epsilon: int, outputs: int, repeats: int,
         {"kind": "count"},
         {"kind": "count", "by": ["sex"]},
         {"kind": "histogram", "column": "age", "bins": 4},
+        {"kind": "histogram", "column": "age", "edges": [30, 50]},
         {"kind": "sum", "column": "age"},
         {"kind": "mean", "column": "height", "by": ["sex"]},
         {"kind": "variance", "column": "age"},
@@ -285,7 +286,12 @@ def test_a_covariance_of_small_numbers_is_told_from_another(monkeypatch: pytest.
 def test_results_far_from_zero_agree_as_far_as_floats_tell(
     lower: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert found_in(of_people_between(lower, lower * (1 + 1e-12), monkeypatch)).differs == []
+    release = of_people_between(lower, lower * (1 + 1e-12), monkeypatch)
+    found = found_in(release)
+    assert found.differs == []
+    assert "c: its digits, since bounds are too near for floats" in found.not_derived
+    for place in range(4):
+        assert recompute(forged(release, {("results", place, "value"): "1e+300"})).differs
 
 
 def test_what_follows_from_blocks_of_two_people_differs() -> None:
@@ -295,6 +301,7 @@ def test_what_follows_from_blocks_of_two_people_differs() -> None:
         ("mechanism", "nominalSize"): lambda people: 2 * people,
         ("mechanism", "parameters", "people"): lambda people: 2 * people,
         ("results",): lambda all_of_them: all_of_them[2:],
+        ("mechanism", "results"): lambda all_of_them: all_of_them[2:],
     }
     assert recompute(forged(release, twice)).differs == [
         f"{name}: a run is one person's: the certificate says 60, its own parameters give 120"
@@ -437,6 +444,7 @@ def forged(release: Release, changes: dict[tuple[Any, ...], Any]) -> dict[str, A
 OUTPUT, PARAMETERS, COST = ("outputs", 0), ("mechanism", "parameters"), ("guarantee", "cost")
 GAUSSIAN = {"noise": "gaussian", "delta": "0.001"}
 SUM = {"kind": "sum", "column": "age"}
+MEDIAN = {"kind": "quantile", "column": "age"}
 FORGERIES: dict[str, tuple[Any, dict[tuple[Any, ...], Any]]] = {
     "a rho far below zero, from which epsilon and delta follow, and no noise": (
         lambda: of_pipeline(pipeline_request(1, **GAUSSIAN)),
@@ -542,6 +550,87 @@ FORGERIES: dict[str, tuple[Any, dict[tuple[Any, ...], Any]]] = {
         lambda: of_pipeline(pipeline_request(1)), {("mechanism", "chosen", "block_size"): 10.5},
     ),
     "the same count twice": (lambda: of_query({"kind": "count"}), {("outputs",): lambda one: 2 * one}),
+    "results left out": (lambda: of_pipeline(people_request()), {("results",): []}),
+    "a result left out": (
+        lambda: of_pipeline(people_request()), {("results",): lambda all_of_them: all_of_them[1:]},
+    ),
+    "a value beside which no float tells its interval": (
+        lambda: of_pipeline(pipeline_request(1)),
+        {
+            (*OUTPUT, "value"): "-1e+300", (*OUTPUT, "projected"): "0.0",
+            (*OUTPUT, "interval95"): ["-1e+300", "-1e+300"],
+        },
+    ),
+    "a count beside which no float tells its interval": (
+        lambda: of_query({"kind": "count"}),
+        {(*OUTPUT, "value"): "1e+300", (*OUTPUT, "interval95"): ["1e+300", "1e+300"]},
+    ),
+    "a count of failed runs beside which no float tells its interval": (
+        lambda: of_pipeline(pipeline_request(1, count_failures=True)),
+        {
+            ("diagnostics", 0, "value"): "-1e+300",
+            ("diagnostics", 0, "interval95"): ["-1e+300", "-1e+300"],
+        },
+    ),
+    "two outputs of one name": (
+        lambda: of_pipeline(pipeline_request()), {("outputs", 1, "name"): "v0"},
+    ),
+    "two results of one name": (
+        lambda: of_pipeline(people_request()),
+        {
+            ("results",): lambda found: found + found[-1:],
+            ("mechanism", "results"): lambda found: found + found[-1:],
+        },
+    ),
+    "five hundred quantiles for one": (
+        lambda: of_query(MEDIAN),
+        {
+            ("outputs",): lambda one: [
+                {**one[0], "name": f"quantile {number}"} for number in range(500)
+            ],
+        },
+    ),
+    "a quantile five hundred times as large": (
+        lambda: of_query(MEDIAN), {(*OUTPUT, "value"): lambda value: repr(500 * (float(value) + 1))},
+    ),
+    "a quantile with an interval": (
+        lambda: of_query(MEDIAN), {(*OUTPUT, "interval95"): ["1.0", "1.0"]},
+    ),
+    "quantiles that fall": (
+        lambda: of_query({**MEDIAN, "probabilities": ["0.25", "0.5"]}),
+        {("outputs", 0, "value"): "90.0", ("outputs", 1, "value"): "3.0"},
+    ),
+    "a quantile at another price": (
+        lambda: of_query(MEDIAN), {(*PARAMETERS, "epsilon_each"): "1/1000"},
+    ),
+    "covariances that nobody paid for": (
+        lambda: of_query({"kind": "covariance", "columns": ["age", "height"]}),
+        {("outputs",): lambda some: [*some, {**some[0], "name": "cov(age, more)"}]},
+    ),
+    "slopes that nobody paid for": (
+        lambda: of_query({"kind": "regression", "features": ["age"], "target": "height"}),
+        {("outputs",): lambda some: [*some, {**some[0], "name": "slope(more)"}]},
+    ),
+    "a promise between data sets that are alike": (
+        lambda: of_pipeline(pipeline_request()), {("guarantee", "relation"): "any two data sets"},
+    ),
+    "a promise of a query between data sets that are alike": (
+        lambda: of_query({"kind": "count"}), {("guarantee", "relation"): "none"},
+    ),
+    "a promise in other words": (
+        lambda: of_pipeline(pipeline_request()), {("guarantee", "sentence"): "Nobody learns anything."},
+    ),
+    "a smaller factor": (
+        lambda: of_pipeline(pipeline_request()),
+        {("guarantee", "sentence"): lambda said: said.replace("1.65", "1.01")},
+    ),
+    "a smaller delta": (
+        lambda: of_pipeline(pipeline_request(1, **GAUSSIAN)),
+        {("guarantee", "sentence"): lambda said: said.replace("delta is 0.001", "delta is 0")},
+    ),
+    "further words behind the promise": (
+        lambda: of_query({"kind": "count"}), {("guarantee", "sentence"): lambda said: said + " And free."},
+    ),
 }  # fmt: skip
 
 
@@ -675,6 +764,41 @@ def test_a_form_that_there_has_never_been_differs(form: object) -> None:
     assert recompute({**opened(of_pipeline(pipeline_request()).certificate), "predicateType": form}).differs
 
 
+def test_what_no_signature_covers_is_held_against_what_one_does() -> None:
+    release = of_pipeline(pipeline_request()).model_dump(mode="json")
+    certificate, (signature,) = release["certificate"], release["certificate"]["signatures"]
+    for changed in (
+        {"created_at": "2001-01-01T00:00:00Z"},
+        {"created_at": "no time"},
+        {"certificate": {**certificate, "payloadType": "text/plain"}},
+        {"certificate": {**certificate, "signatures": [{**signature, "keyid": "0" * 64}]}},
+    ):
+        assert check_release({**release, **changed}, public_key_pem(KEY)) is None
+    assert check_release(release, public_key_pem(KEY))
+
+
+def test_what_clipping_does_is_said_and_not_derived() -> None:
+    asked = {"epsilon": "8", "block_size": 1, "aggregator": "two_step", "spread_ratio": 900}
+    for chosen in (asked, {**GAUSSIAN, "clip_norm": 0.7}):
+        release = of_pipeline(pipeline_request(**chosen))
+        assert any("how far clipping moved" in said for said in found_in(release).not_derived)
+        assert "depends on the data" in opened(release.certificate)["predicate"]["mechanism"]["clipping"]
+    plain = of_pipeline(pipeline_request())
+    assert not [said for said in found_in(plain).not_derived if "clipping" in said]
+    assert "clipping" not in opened(plain.certificate)["predicate"]["mechanism"]
+
+
+def test_certificates_of_before_agree_and_what_they_lack_is_said() -> None:
+    statement = forged(
+        of_pipeline(people_request()), {("guarantee", "sentence"): lambda said: said.partition(" What")[0]}
+    )
+    assert statement["predicate"]["guarantee"]["sentence"].endswith("at most 1.65.")
+    del statement["predicate"]["mechanism"]["results"]
+    found = recompute(statement)
+    assert not found.differs
+    assert any("which results were asked for" in said for said in found.not_derived)
+
+
 def test_what_is_no_statement_differs() -> None:
     for nothing in (None, "x", [], {}):
         assert recompute(nothing).differs  # type: ignore[arg-type]
@@ -684,7 +808,8 @@ def signed(payload: bytes, release: dict[str, Any]) -> dict[str, Any]:
     """The release with these bytes for a statement, under the right key."""
     signature = KEY.sign(verification.pre_authentication_encoding(payload))
     texts = [base64.b64encode(part).decode() for part in (payload, signature)]
-    return {**release, "certificate": {"payload": texts[0], "signatures": [{"sig": texts[1]}]}}
+    certificate = {"payloadType": verification.PAYLOAD_TYPE, "payload": texts[0]}
+    return {**release, "certificate": {**certificate, "signatures": [{"sig": texts[1]}]}}
 
 
 def test_a_payload_that_is_deep_or_names_something_twice_does_not_fit() -> None:
