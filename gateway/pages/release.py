@@ -130,10 +130,16 @@ def _drawn_noise(release: Release) -> dict[str, str]:
 
 
 def as_csv(release: Release) -> str:
-    """One row for each value, each with the class of its promise, which a table is soon parted from. A name
-    that a spreadsheet would run as a formula gets an apostrophe first."""
-    rows = ([getattr(value, column) for column in COLUMNS] for value in release.values)
-    return csv_text((*COLUMNS, "guarantee"), ([*row, str(release.guarantee)] for row in rows))
+    """One row for each value and for each result that follows from them, each with the class of its promise,
+    which a table is soon parted from. A name that a spreadsheet would run as a formula gets an apostrophe
+    first."""
+    values = [[*(getattr(value, column) for column in COLUMNS), ""] for value in release.values]
+    results = [
+        [*(getattr(each, column, None) for column in COLUMNS), f"{each.kind} of {' '.join(each.parts)}"]
+        for each in release.results
+    ]
+    rows = ([*row[:-1], str(release.guarantee), row[-1]] for row in (*values, *results))
+    return csv_text((*COLUMNS, "guarantee", "computed"), rows)
 
 
 def overview(release: Release, bounds: dict[str, tuple[float, float]], *, together: bool) -> Markup | None:

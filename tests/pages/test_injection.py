@@ -13,7 +13,7 @@ from serving import Console
 from told_data_sets import BREAKOUT, HOSTILE, SCRIPT
 from told_drafts import EVERY_STEP, HOSTILE_DRAFT
 
-from domain.release import ReleasedValue
+from domain.release import ReleasedResult, ReleasedValue
 from gateway.pages.release import as_csv
 
 PAGES = (
@@ -86,7 +86,13 @@ def test_hostile_text_is_there_as_text(shared_console: Console, browser: Browser
 def test_no_cell_of_a_downloaded_table_is_a_formula():
     names = ["=HYPERLINK()", "+1", "-1", "@SUM", "\tx", "plain, with a comma", 'a "quote"']
     values = tuple(ReleasedValue(name=name, value=-1.5, grid_step=1) for name in names)
-    rows = list(csv.reader(io.StringIO(as_csv(make_release(job_id="job-1", values=values)))))
+    result = ReleasedResult(
+        name="=1", kind="total", parts=("=1.share",), value=None, lower_95=-2, upper_95=3.5
+    )
+    release = make_release(job_id="job-1", values=values).model_copy(update={"results": (result,)})
+    *rows, computed = csv.reader(io.StringIO(as_csv(release)))
+    assert computed == ["'=1", "", "-2.0", "3.5", "", "", "", "", "pure_dp", "total of =1.share"]
+    assert {row[-1] for row in rows[1:]} == {""}
     assert [row[0] for row in rows[1:6]] == [f"'{name}" for name in names[:5]]
     assert [row[0] for row in rows[6:]] == names[5:]
     assert {row[1] for row in rows[1:]} == {"-1.5"}
