@@ -74,12 +74,42 @@ def gaussian_deviation(
     """The deviation of the noise of one mean over blocks, in the output's own units. Raises ValueError for
     what cannot be built, such as too many values."""
     bounds = tuple((value.lower, value.upper) for value in values)
-    return _deviations(asked.epsilon, asked.delta or "", asked.block_size, bounds, nominal_size)[index]
+    chosen = (asked.epsilon, asked.delta or "", asked.block_size, asked.clip_norm)
+    return _deviations(*chosen, bounds, nominal_size)[index]
+
+
+def clipping_moves(
+    asked: SampleAggregateRequest,
+    values: Sequence[OutputValue],
+    blocks: Sequence[Sequence[float | None] | None],
+    *,
+    nominal_size: int,
+) -> list[float]:
+    """By how much the clip norm moves the mean of each output over these blocks, in its own units. A block
+    without all of its numbers counts as the middle, which no norm moves."""
+    mechanism = asked.in_one_step(values, nominal_size=nominal_size)
+    grids, clip = mechanism.grids, mechanism.clip
+    moved = [0.0] * len(grids)
+    for block in blocks:
+        if clip is None or block is None or any(number is None for number in block):
+            continue
+        units = tuple(grid.snap(number or 0.0) for grid, number in zip(grids, block, strict=True))
+        pairs = zip(clip.clip(units), units, grids, strict=True)
+        moved = [
+            so_far + (after - before) * float(grid.step)
+            for so_far, (after, before, grid) in zip(moved, pairs, strict=True)
+        ]
+    return [so_far / len(blocks) for so_far in moved]
 
 
 @lru_cache(maxsize=1024)
 def _deviations(
-    epsilon: str, delta: str, block_size: int, bounds: tuple[tuple[float, float], ...], nominal_size: int
+    epsilon: str,
+    delta: str,
+    block_size: int,
+    clip_norm: float | None,
+    bounds: tuple[tuple[float, float], ...],
+    nominal_size: int,
 ) -> tuple[float, ...]:
     # an exact search of some 50 ms, which a page asks for again with every letter that is typed
     values = [
@@ -87,7 +117,12 @@ def _deviations(
         for index, (lower, upper) in enumerate(bounds)
     ]
     mechanism = SampleAggregateRequest(
-        name="sample_aggregate", epsilon=epsilon, delta=delta, noise="gaussian", block_size=block_size
+        name="sample_aggregate",
+        epsilon=epsilon,
+        delta=delta,
+        noise="gaussian",
+        block_size=block_size,
+        clip_norm=clip_norm,
     ).in_one_step(values, nominal_size=nominal_size)
     return tuple(
         math.sqrt(noise.variance) * float(grid.step) / mechanism.plan.runs

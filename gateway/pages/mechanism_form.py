@@ -20,9 +20,9 @@ from gateway.pages.manifest_form import read_number
 
 _MECHANISM: TypeAdapter[Any] = TypeAdapter(MechanismRequest)
 _WHOLE = {"block_size", "repeats"}
-_NUMBERS = {"noise_multiplier"}
+_NUMBERS = {"noise_multiplier", "clip_norm"}
 _FIELDS = {
-    "sample_aggregate": ("epsilon", "block_size", "aggregator", "noise", "delta"),
+    "sample_aggregate": ("epsilon", "block_size", "aggregator", "noise", "delta", "clip_norm"),
     "pac": ("nats",),
     "stability_calibrated": ("noise_multiplier",),
 }
@@ -106,7 +106,8 @@ def mechanism_of(form: FormData | Mapping[str, str], dataset: Dataset) -> dict[s
         if text := _text(form, field):
             fields[field] = _value(field, text)
     if name == "sample_aggregate" and fields.get("noise") not in ("gaussian", "auto"):
-        fields.pop("delta", None)  # its input is there for noise that can need one
+        for name_of_noise in ("delta", "clip_norm"):  # inputs that are there for noise that can need them
+            fields.pop(name_of_noise, None)
     try:
         read = _MECHANISM.validate_python(fields)
     except ValidationError as error:
@@ -131,6 +132,7 @@ def typed_of(mechanism: Mapping[str, Any], *, block_size: int, epsilon: str) -> 
         # of a choice that was kept before there were others
         "noise": "laplace" if mechanism.get("name") == "sample_aggregate" else "auto",
         "delta": "",
+        "clip_norm": "",
         "nats": "0.1",
         "noise_multiplier": "1",
         "output": "0",

@@ -119,7 +119,7 @@ def _asked(typed: Mapping[str, str], rehearsal: Rehearsal) -> Asked:
     size = block_size(typed, rehearsal)
     if size is None:
         raise Unforeseen(NOT_KNOWN)
-    delta = ("delta",) if typed.get("noise") in ("gaussian", "auto") else ()
+    delta = ("delta", "clip_norm") if typed.get("noise") in ("gaussian", "auto") else ()
     chosen = _chosen(typed, "epsilon", "aggregator", "noise", *delta)
     fixed = {"name": "sample_aggregate", "block_size": size}
     return parse(SampleAggregateRequest, chosen | fixed, within="mechanism")
@@ -176,7 +176,10 @@ def _row(rung: Expected, *, is_chosen: bool) -> Row:
 def _chosen(typed: Mapping[str, str], *fields: str) -> dict[str, Any]:
     """What was typed, numbers where the request has them."""
     given = {name: text.strip() for name in fields if (text := typed.get(name, "")).strip()}
-    return {name: _number(text) if name == "noise_multiplier" else text for name, text in given.items()}
+    return {
+        name: _number(text) if name in ("noise_multiplier", "clip_norm") else text
+        for name, text in given.items()
+    }
 
 
 def _number(text: str) -> float | str:

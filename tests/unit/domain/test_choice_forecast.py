@@ -41,7 +41,7 @@ PREVIEW = Preview(
         for micro in (500_000, 1_000_000)
     ),
     draws=(Draws(output=0, aggregator="clipped_mean", micro_epsilon=500_000, values=(41.0, 43.0)),),
-    means=(QuietMean(output=0, block_size=10, offsets=(-0.5, 0.0, 0.5)),),
+    means=tuple(QuietMean(output=0, block_size=size, offsets=(-0.5, 0.0, 0.5)) for size in (10, 20)),
     noise=UnitNoise(normal=(-1.0, 0.0, 1.0), laplace=(-1.0, 0.5)),
 )
 RUNS = TwinRuns(
@@ -121,6 +121,25 @@ def test_a_ladder_of_other_noise_says_nothing_of_means() -> None:
     check_noise("laplace", "median", joint.preview)
 
 
+CLIPPED = {"noise": "gaussian", "delta": "0.000001", "clip_norm": 0.2}
+
+
+def test_a_clip_norm_narrows_the_noise_and_moves_the_blocks_of_the_twin() -> None:
+    wide = forecast_of(blocks(noise="gaussian", delta="0.000001"), rehearsed(), **FACTS)
+    found = forecast_of(blocks(**CLIPPED), rehearsed(), **FACTS)
+    assert found.chosen.noise_95 == pytest.approx(0.2 * (wide.chosen.noise_95 or 0), rel=1e-3)
+    # all blocks say 40, a third of a half-range below the middle, and count as a fifth below it: 48
+    assert found.rungs[-1].within_95 == pytest.approx(8 + 0.5, abs=found.rungs[-1].noise_95)
+    assert found.rungs[-1].within_95 > 8
+    simulated = [value - 41 for value in found.simulated.values]
+    assert sum(simulated) / len(simulated) == pytest.approx(8, abs=1e-3)
+    # joint and Laplace noise have no use for a ball, so it changes no word of theirs
+    auto = blocks(delta="0.000001", clip_norm=1)
+    assert (
+        forecast_of(auto, rehearsed(), **FACTS).chosen == forecast_of(blocks(), rehearsed(), **FACTS).chosen
+    )
+
+
 A_CHOICE_THAT_WAS_NOT_REPLAYED_HAS_NONE = (
     (
         blocks(repeats=2, count_failures=True),
@@ -128,6 +147,7 @@ A_CHOICE_THAT_WAS_NOT_REPLAYED_HAS_NONE = (
         False,
     ),
     (blocks(weights={"mean_age": 2}, noise="gaussian", delta="0.000001"), "with weights", False),
+    (blocks(block_size=20, **CLIPPED), "With a clip norm there is a forecast for blocks of 10", False),
     (blocks(aggregator="auto", spread_ratio=8), "ask for clipped_mean, and for median", False),
     (blocks(aggregator="median"), "no forecast for this output at this block size", False),
     (blocks(block_size=7), "no forecast for this output at this block size", False),

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from domain.forecast import (
+    clipping_moves,
     gaussian_deviation,
     gaussian_ladder,
     in_units,
@@ -48,6 +49,22 @@ def test_gaussian_noise_is_that_of_the_release():
     drawn = mechanism.draw_noise(1, 4000).astype(float) * float(mechanism.grids[1].step) / mechanism.plan.runs
     assert deviation == pytest.approx(float(np.std(drawn)), rel=0.08)
     assert deviation == pytest.approx(1.2 * gaussian_deviation(GAUSSIAN, VALUES, nominal_size=600, index=0))
+
+
+def test_clipping_moves_means_as_it_moves_the_blocks_of_a_release():
+    asked = GAUSSIAN.model_copy(update={"clip_norm": 0.5})
+    blocks = ((90.0, 200.0), (50.0, 160.0), None, (None, 220.0), (0.0, 100.0))
+    moves = clipping_moves(asked, VALUES, blocks, nominal_size=600)
+    # in half-ranges (.8, .667), (0, 0) and (-1, -1): two are beyond .5, and shrink in proportion
+    shrunk = [0.5 / math.hypot(0.8, 2 / 3) - 1, 0.5 / math.hypot(1, 1) - 1]
+    assert moves == pytest.approx(
+        [
+            (40 * shrunk[0] - 50 * shrunk[1]) / 5,
+            (40 * shrunk[0] - 60 * shrunk[1]) / 5,
+        ],
+        abs=1e-3,
+    )
+    assert clipping_moves(GAUSSIAN, VALUES, blocks, nominal_size=600) == [0, 0]
 
 
 def test_the_gaussian_ladder_has_the_chosen_epsilon_and_falls():

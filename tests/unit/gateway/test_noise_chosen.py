@@ -9,6 +9,7 @@ import pytest
 from factories import make_dataset
 
 from domain.draft_steps import _mechanism
+from domain.errors import InvalidRequest
 from domain.job_draft import DraftContent
 from dpgate.models import JOINT, Release
 from dpgate.preview_many import sharing_words
@@ -31,6 +32,18 @@ def test_a_delta_is_kept_for_noise_that_can_need_one() -> None:
         for noise in NOISES
     }
     assert found == {"auto": "0.000001", "laplace": None, "joint": None, "gaussian": "0.000001"}
+
+
+def test_a_form_takes_a_clip_norm_and_shows_it_again() -> None:
+    typed = {**PLAIN, "delta": "0.000001", "clip_norm": "0.75"}
+    for noise, norm in (("auto", 0.75), ("gaussian", 0.75), ("joint", None)):
+        kept = mechanism_of({**typed, "noise": noise}, make_dataset())
+        assert kept.get("clip_norm") == norm
+        shown = typed_of(kept, block_size=10, epsilon="1")["clip_norm"]
+        assert shown == ("" if norm is None else "0.75")
+    with pytest.raises(InvalidRequest) as refused:
+        mechanism_of({**typed, "noise": "gaussian", "clip_norm": "much"}, make_dataset())
+    assert [problem.field for problem in refused.value.problems] == ["mechanism.clip_norm"]
 
 
 def test_a_draft_from_before_there_was_joint_noise_means_laplace_noise() -> None:
