@@ -22,11 +22,16 @@ BLOCK_SIZE = 10
 """People in a block, where an analysis is sane with so few: many small blocks beat few large ones, because
 the noise shrinks with the number of blocks. GUPT's n^0.4 blocks are far too few: noise dominates."""
 
-FEW_PEOPLE = 200
-"""Below this nominal size the luck of one partition shows, and repeats are worth their runs."""
+FEW_PEOPLE = 500
+"""Below this nominal size the luck of one partition shows, and repeats are worth their runs: at 272 people it
+is up to half of the error that is left."""
 
 _PI = Fraction(355, 113)
 _LAPLACE_95 = Fraction(29958, 10000)  # ln 20, rounded up
+
+
+_FINER_FROM = 100
+_STEPS = (1, 2, 3, 5, *(digit * 10**power for power in range(1, 6) for digit in (1, 2, 5)))
 
 
 def recommended_block_size(nominal_size: int) -> int:
@@ -41,17 +46,18 @@ def recommended_block_size(nominal_size: int) -> int:
 
 
 def candidate_block_sizes(nominal_size: int, *, least: int = MIN_BLOCK_SIZE) -> tuple[int, ...]:
-    """What is worth trying on a twin: 1, 2, 3, and 5, 10, 20, 50, 100, 200, 500 and so on, from `least` up to
-    two blocks; `least` itself, where it is allowed."""
-    most = nominal_size // MIN_BLOCKS
-    steps = [1, 2, 3, 5, *(digit * 10**power for power in range(1, 6) for digit in (1, 2, 5))]
-    return tuple(sorted(size for size in {least, *steps} if least <= size <= most))
+    """What is worth trying on a twin: 1, 2, 3, 5, and 10, 20, 50, 100, 200, 500 and so on, from `least` up
+    to two blocks; `least` itself, where it is allowed. From 100 people on also 7: of what is biased in few
+    people the best size is often between 5 and 10."""
+    most, finer = nominal_size // MIN_BLOCKS, {7} if nominal_size >= _FINER_FROM else set()
+    return tuple(sorted(size for size in {least, *finer, *_STEPS} if least <= size <= most))
 
 
 def block_sizes_around(ran: int, *, nominal_size: int, least: int, most: int) -> tuple[int, ...]:
     """The size that ran on the twin and those of `candidate_block_sizes` that are nearest to it as a ratio,
     `most` in all."""
-    others = set(candidate_block_sizes(nominal_size, least=least)) - {ran}
+    possible = candidate_block_sizes(nominal_size, least=least)
+    others = {size for size in possible if size in _STEPS or size == least} - {ran}
     nearest = sorted(others, key=lambda size: (abs(math.log(size / ran)), size))
     return tuple(sorted({ran, *nearest[: most - 1]}))
 
@@ -62,7 +68,7 @@ def recommended_blocks(nominal_size: int) -> int:
 
 
 def recommended_repeats(nominal_size: int) -> int:
-    """3 below 200 people, else 1. Repeats leave the noise as it is and cost runs in proportion."""
+    """3 below 500 people, else 1. Repeats leave the noise as it is and cost runs in proportion."""
     return 3 if nominal_size < FEW_PEOPLE else 1
 
 

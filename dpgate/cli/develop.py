@@ -25,7 +25,7 @@ from dpgate.pipeline_folder import (
     save_lock,
 )
 from privacy.mechanism import MAX_OUTPUTS
-from privacy.plan import RunPlan
+from privacy.plan import Blocks, RunPlan
 
 if TYPE_CHECKING:
     from dpgate.local import TwinRun
@@ -142,6 +142,15 @@ def run_and_lock(
     return found, lock
 
 
+def is_enough(known: Sequence[object] | None, plan: RunPlan, *, is_in_haste: bool) -> bool:
+    """Whether the runs of a plan that are there need no further ones. In haste some are enough, but not where
+    several partitions are asked for: their luck shows in all of them."""
+    if known is None:
+        return False
+    is_repeated = isinstance(plan, Blocks) and plan.repeats > 1
+    return len(known) >= plan.runs or (is_in_haste and not is_repeated)
+
+
 def run_more(
     folder: Path,
     pipeline: Pipeline,
@@ -155,12 +164,13 @@ def run_more(
     longest_s: float | None = None,
 ) -> Lock:
     """The lock with what this plan's runs give on the twin; they are made if they have not been yet, or not
-    all of them. With `longest_s` only as many as start in that time, and some that are there are enough."""
+    all of them. With `longest_s` only as many as start in that time, and some that are there are enough, but
+    where several partitions are asked for."""
     from dpgate import local
     from dpgate.embedded.home import image_store
 
     known = lock.outputs_of(name, block_size)
-    if known is not None and (longest_s is not None or len(known) >= plan.runs):
+    if is_enough(known, plan, is_in_haste=longest_s is not None):
         return lock
     declaration = parse(Declaration, load_twin_declaration(twin), within="declaration")
     is_of = (declaration.name, load_twin_version(twin))

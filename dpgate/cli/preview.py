@@ -96,7 +96,16 @@ def preview(
             sizes, longest_s = [1], TRY_S
         else:
             sizes, longest_s = _worth_trying(lock, twin), TRY_S
-        lock = _with_sizes(folder, pipeline, lock, sizes, twin=twin, shown=not as_json, longest_s=longest_s)
+        lock = _with_sizes(
+            folder,
+            pipeline,
+            lock,
+            sizes,
+            twin=twin,
+            shown=not as_json,
+            longest_s=longest_s,
+            repeats=request.repeats,
+        )
         taken = _show_blocks(request, pipeline.manifest, lock, sizes, aggregator, want, as_json=as_json)
         epsilon = format_epsilon(taken.micro_epsilon)
         best = Chosen(epsilon=epsilon, block_size=taken.block_size, aggregator=taken.aggregator)
@@ -134,11 +143,15 @@ def _with_sizes(
     twin: Path,
     shown: bool,
     longest_s: float | None,
+    repeats: int,
 ) -> Lock:
-    """Runs on the twin what is not locked; without the twin's folder such sizes are guessed."""
+    """Runs on the twin what is not locked; without the twin's folder such sizes are guessed. With repeats
+    that many partitions of the twin are looked at: their luck is what hides which size is best. In blocks of
+    one all partitions say the same."""
     for size in sizes:
         try:
-            plan = Blocks(block_count(lock.nominal_size, size), lock.nominal_size)
+            partitions = 1 if size == 1 else repeats
+            plan = Blocks(block_count(lock.nominal_size, size), lock.nominal_size, partitions)
         except ValueError as error:
             raise DpgateError(f"block size: {error}") from None
         if not twin.exists():

@@ -43,7 +43,7 @@ def _about_failures(row: Forecast) -> list[str]:
         return []
     return [
         f"{row.failed_share:.0%} of the twin's blocks of {row.choice.block_size} failed and count as a "
-        "default: take larger blocks."
+        "default: larger blocks fail less."
     ]
 
 

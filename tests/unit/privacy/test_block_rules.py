@@ -35,8 +35,10 @@ def test_too_few_people_for_two_blocks():
 
 @pytest.mark.parametrize(("people", "least", "sizes"), [
     (60, 1, (1, 2, 3, 5, 10, 20)),
+    (99, 6, (6, 10, 20)),
+    (100, 6, (6, 7, 10, 20, 50)),
     (60, 7, (7, 10, 20)),
-    (1_000, 1, (1, 2, 3, 5, 10, 20, 50, 100, 200, 500)),
+    (1_000, 1, (1, 2, 3, 5, 7, 10, 20, 50, 100, 200, 500)),
     (3, 1, (1,)),
     (10, 6, ()),
 ])  # fmt: skip
@@ -56,7 +58,7 @@ def test_free_slots_pull_a_mean_to_the_middle(percent, size):
 
 
 def test_repeats_for_few_people():
-    assert [recommended_repeats(size) for size in (60, 199, 200, 10_000)] == [3, 3, 1, 1]
+    assert [recommended_repeats(size) for size in (60, 499, 500, 10_000)] == [3, 3, 1, 1]
 
 
 @pytest.mark.parametrize(("ratio", "blocks"), [(6, 24), (60, 36), (600, 47)])
