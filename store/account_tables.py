@@ -75,6 +75,8 @@ identities = sa.Table(
     # session and no token of theirs works before the provider was asked again
     sa.Column("heard_at", Moment, nullable=False),
     sa.Column("counts_until", Moment, nullable=False),
+    # whatever it said before has ended with the logins that it ended
+    sa.Column("ended_before", Moment),
     # as the provider said it last, for people to read; nothing is decided by them
     sa.Column("display_name", sa.String(200)),
     sa.Column("affiliation", sa.String(200)),

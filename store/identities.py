@@ -74,6 +74,7 @@ def standing(connection: sa.Connection, word: Word, now: datetime, *, fresh: boo
     row = _row(connection, word)
     if row is None:
         return None
+    _check_not_ended(row, word)
     given = entitlements.matching(connection, word.entitled)
     role = _role(word, given)
     counts_until = word.counts_until(role)
@@ -101,6 +102,7 @@ def admit(connection: sa.Connection, word: Word, now: datetime) -> User | None:
         user = _add(connection, word, role=role, now=now)
         entitlements.settle(connection, user.name, given, now=now)
         return user
+    _check_not_ended(row, word)
     if word.heard_at < row.heard_at - vouching.SAME_INSTANT:
         raise Unauthenticated(*OLD_WORD, reason="older_word")
     _hear(connection, word, counts_until=now if role is None else word.counts_until(role))
@@ -118,6 +120,8 @@ def would_have(connection: sa.Connection, word: Word) -> tuple[Role | None, str 
     """The role that a word would give, and the name of the user if there is one. Raises Unauthenticated."""
     _check_goes_on(connection, word)
     row = _row(connection, word)
+    if row is not None:
+        _check_not_ended(row, word)
     role = _role(word, entitlements.matching(connection, word.entitled))
     return role, None if row is None else row.name
 
@@ -139,7 +143,7 @@ def slug(called: str) -> str:
 def _row(connection: sa.Connection, word: Word, *, lock: bool = False) -> sa.Row[Any] | None:
     query = (
         sa.select(users_table.c.name, users_table.c.role, users_table.c.disabled_at)
-        .add_columns(identities.c.heard_at, identities.c.counts_until)
+        .add_columns(identities.c.heard_at, identities.c.counts_until, identities.c.ended_before)
         .join(identities, identities.c.name == users_table.c.name)
         .where(*_its(word))
     )
@@ -152,6 +156,13 @@ def _row(connection: sa.Connection, word: Word, *, lock: bool = False) -> sa.Row
 def _check_goes_on(connection: sa.Connection, word: Word) -> None:
     """Raises Unauthenticated for what was said in a login that the provider has ended since."""
     if vouching.has_ended(connection, word.issuer, word.login):
+        raise Unauthenticated(*ENDED, reason="login_ended")
+
+
+def _check_not_ended(row: sa.Row[Any], word: Word) -> None:
+    """Raises Unauthenticated for what was said before the provider ended the person's logins. A later login
+    brings it back no more than anything else: who took the token before would go on with it."""
+    if row.ended_before is not None and word.heard_at < row.ended_before:
         raise Unauthenticated(*ENDED, reason="login_ended")
 
 

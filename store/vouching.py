@@ -77,7 +77,9 @@ def end_logins(
     for name in names:
         mine = identities.c.name == name
         heard = connection.execute(sa.select(identities.c.heard_at).where(mine)).scalar_one()
-        values = {"counts_until": now, "heard_at": max(heard, said_at + SAME_INSTANT + timedelta(seconds=1))}
+        # the second after it: a token of the same second may be from before
+        ended = said_at + timedelta(seconds=1)
+        values = {"counts_until": now, "heard_at": max(heard, ended + SAME_INSTANT), "ended_before": ended}
         connection.execute(sa.update(identities).where(mine).values(values))
     return names
 
