@@ -206,6 +206,8 @@ DATASET: dict[str, dict[str, str]] = {
         "review_twin": "Nobody may fetch a version's twin before it is reviewed.",
         "scrambled_twin": "A [scrambled original](../how-to/reviewed-scramble.md), not anonymous and of no "
         "guarantee class, may be handed out once reviewers have signed for it.",
+        "in_person": "No [service](../how-to/accounts.md#services-that-act-for-people) submits jobs for "
+        "people.",
         "timing": "When a release becomes visible.",
         "isolation": "`exclusive`: while a run goes on, no other run of any job and no rehearsal is on its "
         "host. `shared`: runs go on beside each other. [What each promises]"

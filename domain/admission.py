@@ -22,8 +22,15 @@ from privacy.partition import MIN_BLOCKS
 from privacy.sample_parameters import MAX_BLOCKS, MAX_JOINT_OUTPUTS
 
 
-def check_policy(request: AnyRequest, dataset: Dataset) -> None:
-    """Raises InvalidRequest or NotAllowed when the data set's policy does not allow this request."""
+def check_policy(request: AnyRequest, dataset: Dataset, *, through: str | None = None) -> None:
+    """Raises InvalidRequest or NotAllowed when the data set's policy does not allow this request, be it
+    because a service submits it for somebody."""
+    if through is not None and dataset.declaration.policy.in_person:
+        raise NotAllowed(
+            "authorization",
+            f"the policy of {dataset.name} takes no jobs that a service submits for somebody.",
+            "Log in yourself and submit it.",
+        )
     check_guarantee(request, dataset)
     if isinstance(request, TwinRequest):
         # its limits are its own: the others are for what data users ask of somebody else's budget

@@ -231,6 +231,8 @@ class Job(Model):
     author: str
     owner: str
     project: str | None
+    # the service that submitted it for its author
+    through: str | None = None
     request: AnyRequest
     image_digest: str | None
     question: str

@@ -6,6 +6,9 @@ Default deny: a permission that no row names belongs to nobody, a route without 
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Annotated
+
+from pydantic import Field
 
 from domain.errors import NotAllowed
 from domain.model import Model, Slug
@@ -95,6 +98,8 @@ class User(Model):
 
     name: Slug
     role: Role
+    # the client of the service that acts for them in this request
+    through: Annotated[str | None, Field(exclude_if=lambda value: value is None)] = None
 
 
 def is_allowed(user: User, permission: Permission) -> bool:

@@ -116,6 +116,8 @@ class Policy(Model):
     review_twin: Annotated[bool, Field(exclude_if=_is_nothing)] = False
     # real values in mixed order, of no guarantee class, once reviewers have signed for them
     scrambled_twin: Annotated[bool, Field(exclude_if=_is_nothing)] = False
+    # no service submits jobs for anybody
+    in_person: Annotated[bool, Field(exclude_if=_is_nothing)] = False
     timing: Timing = Timing.model_construct()  # its defaults, without a validator at the import
     # always written out: one on record that does not say is from a version that knew shared alone
     isolation: Isolation = Field(default_factory=_isolation_for)

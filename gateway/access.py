@@ -9,6 +9,7 @@ from typing import Annotated
 from fastapi import Depends, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
+from domain.acting import check_acting
 from domain.errors import NotAllowed, Unauthenticated
 from domain.permissions import Permission, User, check_allowed
 from domain.scopes import SCOPE, covers
@@ -74,6 +75,7 @@ def requires(permission: Permission) -> Callable[[Caller, Request, Database], Us
         database: Annotated[Database, Depends(database)],
     ) -> User:
         check_allowed(caller.user, permission)
+        check_acting(caller.user, permission)
         check_scope(caller, permission)
         check_no_step_up(request, caller.user, permission)
         check_goes_on(database, permission, request.method)

@@ -72,6 +72,8 @@ class GatewaySettings(BaseSettings):
     # the claim that lists what somebody is entitled to; the role that each entry gives: the first one counts
     oidc_claim: str = "eduperson_entitlement"
     oidc_roles: dict[str, Role] = {}
+    # clients of services that act for people
+    oidc_acting: tuple[str, ...] = ()
     # how long after its last word on somebody their sessions and tokens of this platform work: then they log
     # in again, and what was withdrawn meanwhile is gone
     oidc_word_days: int = Field(30, ge=1, le=366)

@@ -25,6 +25,7 @@ class ProviderSettings(Model):
     scope: str = "openid profile"
     claim: str = Field("eduperson_entitlement", min_length=1)
     roles: dict[str, Role] = Field(min_length=1)
+    acting: tuple[str, ...] = ()
     word_days: int = Field(30, ge=1, le=366)
     short_word_minutes: int = Field(60, ge=5, le=527_040)
 
@@ -37,10 +38,14 @@ class ProviderSettings(Model):
     def clients(self) -> frozenset[str]:
         """Those whose tokens count where the provider names no audience."""
         own = {self.client_id, self.cli_client_id} - {None}
-        return self.services | frozenset(str(client) for client in own)
+        return self.services | frozenset(self.acting) | frozenset(str(client) for client in own)
 
     @model_validator(mode="after")
     def _check_audience(self) -> Self:
         if self.audience is None and self.client_id is None:
             raise ValueError("audience or client_id is needed: whose tokens count")
+        if set(self.acting) & {self.client_id, self.cli_client_id}:
+            raise ValueError(
+                "acting names a client of this platform's own, by which people log in themselves"
+            )
         return self

@@ -60,6 +60,8 @@ class Word:
     said_any: bool = True
     # the provider's name for the login in which it was said
     login: str | None = None
+    # the client of the service that acts for them
+    through: str | None = None
 
     def counts_until(self, role: Role | None) -> datetime:
         return self.heard_at + (self.counts_short if role in SHORT else self.counts_for)

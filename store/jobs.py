@@ -33,6 +33,7 @@ def submit(
     dataset: Dataset,
     request: AnyRequest,
     image_digest: str | None,
+    through: str | None = None,
     now: datetime,
 ) -> tuple[Job, bool]:
     """A new job with its budget reserved, or the one on record under this id: (job, is it new?).
@@ -46,13 +47,13 @@ def submit(
     question = request.question(dataset_id=dataset.id, image_digest=image_digest)
     answer = _answered(connection, question)
     once = None if answer else _once(connection, request, dataset)
-    state = JobState.RELEASED if answer else JobState.SUBMITTED
-    actor = Actor.POLICY if answer else Actor.DATA_USER
+    state, actor = (JobState.RELEASED, Actor.POLICY) if answer else (JobState.SUBMITTED, Actor.DATA_USER)
     values = {
         "id": job_id,
         "dataset_id": dataset.id,
         "author": author,
         "project": request.project,
+        "through": through,
         "request": request.model_dump(mode="json"),
         "image_digest": image_digest,
         "question": question,
@@ -82,9 +83,8 @@ def submit(
         job_notices.tell_of_low_budget(
             connection, cohort=dataset.cohort, dataset=dataset.name, by=author, now=now
         )
-    audit.append(
-        connection, at=now, actor=author, action="job.submit", subject=job_id, state=state, answered_by=answer
-    )
+    details = {"state": state, "answered_by": answer} | _service(through)
+    audit.append(connection, at=now, actor=author, action="job.submit", subject=job_id, **details)
     return get(connection, job_id), True
 
 
@@ -113,6 +113,7 @@ def move(
     *,
     actor: Actor,
     by: str | None = None,
+    through: str | None = None,
     now: datetime,
     **fields: Any,
 ) -> bool:
@@ -146,6 +147,7 @@ def move(
         before=before,
         after=after,
         ledger=row.ledger,
+        **_service(through),
     )
     job_notices.tell_of_move(connection, job_id, after, actor=actor, by=by, now=now)
     return True
@@ -274,6 +276,11 @@ def _answered(connection: sa.Connection, question: str) -> str | None:
 def _may_see(connection: sa.Connection, user: User, job: Job) -> bool:
     reviewing = reviewers.is_reviewer(connection, user, job.request.dataset)
     return may_see_job(user, author=job.author, reviews=reviewing)
+
+
+def _service(through: str | None) -> dict[str, str]:
+    """For an event, where a service acted for its actor."""
+    return {} if through is None else {"through": through}
 
 
 def _find(connection: sa.Connection, job_id: str) -> Job | None:

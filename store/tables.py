@@ -165,6 +165,8 @@ jobs = sa.Table(
     sa.Column("dataset_id", sa.ForeignKey("datasets.id"), nullable=False),
     sa.Column("author", sa.String(63), sa.ForeignKey("users.name"), nullable=False),
     sa.Column("project", sa.String(63)),
+    # the service that submitted it for its author
+    sa.Column("through", sa.String(255)),
     sa.Column("request", sa.JSON, nullable=False),
     # none where no code of a data user runs
     sa.Column("image_digest", sa.String(71), sa.ForeignKey("images.digest")),

@@ -147,7 +147,7 @@ def _of_one(
 
 def _is_admitted(job: Job, dataset: Dataset) -> bool:
     try:
-        check_policy(job.request, dataset)
+        check_policy(job.request, dataset, through=job.through)
     except RequestError:
         return False
     return True

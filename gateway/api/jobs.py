@@ -69,6 +69,7 @@ class JobView(BaseModel):
     dataset_version: int
     author: str
     project: str | None
+    through: str | None = Field(description="The service that submitted it for its author, if one did")
     title: str = Field(description="The pipeline's name, or what a query asks")
     pipeline_digest: str | None
     mechanism: str
@@ -98,6 +99,7 @@ class JobView(BaseModel):
             dataset_version=dataset.version,
             author=job.author,
             project=job.project,
+            through=job.through,
             title=request.title,
             pipeline_digest=request.pipeline_digest,
             mechanism=request.mechanism_name,
@@ -167,7 +169,7 @@ def cancel_job(
     """Before the charge the budget comes back; afterwards the charge stands."""
     with database.transaction() as connection:
         job = jobs.get_visible(connection, job_id, user)
-        _move(connection, job, JobState.CANCELLED, actor_of(job, user), by=user.name)
+        _move(connection, job, JobState.CANCELLED, actor_of(job, user), by=user)
         return _view(connection, jobs.get(connection, job.id), user)
 
 
@@ -182,7 +184,7 @@ def get_release(
 def _submit(connection: sa.Connection, job_id: str, request: UserRequest, user: User) -> tuple[Job, bool]:
     dataset = _usable(connection, request, user)
     check_version(request, dataset)
-    check_policy(request, dataset)
+    check_policy(request, dataset, through=user.through)
     check_workers(request, dataset, profiles=_profiles_there(connection))
     job, is_new = jobs.submit(
         connection,
@@ -190,6 +192,7 @@ def _submit(connection: sa.Connection, job_id: str, request: UserRequest, user: 
         author=user.name,
         dataset=dataset,
         request=request,
+        through=user.through,
         image_digest=_image(connection, request),
         now=datetime.now(UTC),
     )
@@ -254,9 +257,11 @@ def _ready(connection: sa.Connection, name: str, user: User) -> Dataset:
 
 
 def _move(
-    connection: sa.Connection, job: Job, after: JobState, actor: Actor, *, by: str | None = None
+    connection: sa.Connection, job: Job, after: JobState, actor: Actor, *, by: User | None = None
 ) -> None:
-    if not jobs.move(connection, job.id, job.state, after, actor=actor, by=by, now=datetime.now(UTC)):
+    name, through = (None, None) if by is None else (by.name, by.through)
+    now = datetime.now(UTC)
+    if not jobs.move(connection, job.id, job.state, after, actor=actor, by=name, through=through, now=now):
         raise Conflict("job", "the job has just moved on.", "Look at it again.")
 
 

@@ -11,7 +11,7 @@ from joserfc.errors import JoseError
 
 from gateway.oidc.faults import Fault, refused
 from gateway.oidc.keys import KEY_TYPES, Key
-from gateway.oidc.people import client_of
+from gateway.oidc.people import ACTOR, client_of
 
 LEEWAY_S = 30
 MAX_TOKEN = 16 * 1024
@@ -98,6 +98,8 @@ def check_identity(signed: Signed, *, client: str, nonce: str, issuer: str, now:
         raise refused(Fault.SEVERAL_CLIENTS)
     if claims.get("nonce") != nonce:
         raise refused(Fault.OTHER_LOGIN)
+    if ACTOR in claims:
+        raise refused(Fault.ACTING)
     return claims
 
 

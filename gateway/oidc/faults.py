@@ -35,6 +35,7 @@ class Fault(StrEnum):
     UNREADABLE_TIME = "unreadable_time"
     OTHER_LOGIN = "other_login"
     SEVERAL_CLIENTS = "several_clients"
+    ACTING = "acting"
     # of a token that its maker alone can read
     UNREADABLE = "unreadable"
     INACTIVE = "inactive"
@@ -60,7 +61,7 @@ class Fault(StrEnum):
 
 
 # what is found out about the account here, once the provider was heard
-OF_ACCOUNTS = ("no_role", "disabled", "older_word", "login_ended")
+OF_ACCOUNTS = ("no_role", "disabled", "older_word", "login_ended", "person_first", "acting_for_role")
 # the codes of RFC 6749 5.2 and 4.1.2.1, RFC 6750 3.1 and OpenID Connect Core 3.1.2.6 that may be repeated
 OAUTH_ERRORS = frozenset(
     {
@@ -98,6 +99,10 @@ SENTENCES: dict[Fault, tuple[str, str]] = {
     Fault.UNREADABLE_TIME: ("the token has no readable times.", AGAIN),
     Fault.OTHER_LOGIN: ("the token belongs to another login.", AGAIN),
     Fault.SEVERAL_CLIENTS: ("the token was made for several clients.", AGAIN),
+    Fault.ACTING: (
+        "the token lets somebody act for a person who may not do so here.",
+        "Tell the operator: only clients of DPGATE_OIDC_ACTING act for people, each by its own token.",
+    ),
     Fault.UNREADABLE: ("the token cannot be read.", AGAIN),
     Fault.INACTIVE: ("the token is not valid.", AGAIN),
     Fault.TOO_MANY: ("the token cannot be looked up right now.", "Try again in a second."),

@@ -54,7 +54,12 @@ def decide(providers: Providers, database: Database, token: str) -> list[Found]:
         steps.append(Found("token", True, "signature, kind, times and audience hold."))
         word = provider.word(claims, token)
         steps += _of_word(word)
-        steps.append(_user(database, word))
+        if word.through is None:
+            steps.append(_user(database, word))
+        else:
+            steps.append(Found("by", None, f"{word.through!a} acts for them."))
+            user = provider.acted_for(database, word)
+            steps.append(Found("here", True, f"role {user.role}, user {user.name}."))
     except (Unauthenticated, NotAllowed) as error:
         steps.append(Found("refused", False, _sentence(error) + _hint(providers, token, error)))
     return steps

@@ -18,6 +18,8 @@ Claims = Mapping[str, Any]
 CLIENT_CLAIMS = ("client_id", "azp", "cid", "appid")
 # what only a login of a person leaves in a token: OpenID Connect Core 2, Keycloak, Okta
 OF_A_LOGIN = ("auth_time", "sid", "session_state", "uid", "nonce")
+# who acts for the subject (RFC 8693, 4.1)
+ACTOR = "act"
 _AFFILIATIONS = (
     "eduperson_scoped_affiliation",
     "voperson_external_affiliation",
@@ -45,9 +47,24 @@ def kind_of(claims: Claims, services: frozenset[str]) -> Kind:
         return Kind.PERSON
     if _says_service(claims, client):
         return Kind.SERVICE
-    if any(name in claims for name in OF_A_LOGIN) or _is_delegated(claims):
+    if any(name in claims for name in OF_A_LOGIN) or _is_delegated(claims) or ACTOR in claims:
         return Kind.PERSON
     raise refused(Fault.SERVICE_OR_PERSON)
+
+
+def acting_client(claims: Claims, kind: Kind, known: frozenset[str]) -> str | None:
+    """The service that acts for the person of a token (RFC 8693); None for a person by themself.
+
+    It is the client that the token was given to, which no person can be, whatever their subject is called.
+    Raises Unauthenticated where the provider names another actor, or several, or one whom the operator did
+    not name.
+    """
+    client = client_of(claims)
+    if ACTOR not in claims:
+        return client if kind is Kind.PERSON and client in known else None
+    if kind is not Kind.PERSON or client not in known or not _is_actor(claims[ACTOR], client):
+        raise refused(Fault.ACTING)
+    return client
 
 
 def find_claim(claims: Claims, path: str) -> object:
@@ -117,6 +134,13 @@ def _says_service(claims: Claims, client: str) -> bool:
 def _is_delegated(claims: Claims) -> bool:
     """Entra: a person let a client act for them."""
     return "scp" in claims and "oid" in claims
+
+
+def _is_actor(said: object, client: str | None) -> bool:
+    """The client itself, and behind it nobody else."""
+    if not isinstance(said, Mapping) or ACTOR in said:
+        return False
+    return client in [said.get(name) for name in ("sub", "client_id", "azp")]
 
 
 def _splits(path: str) -> Iterator[tuple[str, str]]:

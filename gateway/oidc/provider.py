@@ -7,14 +7,17 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import quote
 
+from domain.acting import check_can_be_acted_for
 from domain.entitlement import SERVICE
 from domain.errors import Conflict, NotAllowed, NotReady, Unauthenticated
 from domain.identity import Kind
 from domain.permissions import Role, User
+from domain.scopes import Scope
 from gateway.oidc.claims import (
     MAX_SUBJECT,
     Audience,
@@ -28,7 +31,7 @@ from gateway.oidc.claims import (
 )
 from gateway.oidc.faults import SENTENCES, Fault, refused
 from gateway.oidc.keys import Published
-from gateway.oidc.people import called, client_of, entitled_to, find_claim, kind_of, profile_of
+from gateway.oidc.people import acting_client, called, client_of, entitled_to, find_claim, kind_of, profile_of
 from gateway.oidc.wire import Wire
 from gateway.provider_settings import ProviderSettings
 from store import identities
@@ -43,6 +46,12 @@ MOST_KEPT = 1000
 # questions to the provider about tokens that it alone can read
 MOST_ASKED_PER_S = 20
 _NO_CLAIM = ("authorization", *SENTENCES[Fault.MISSING_CLAIM])
+_PERSON_FIRST = (
+    "authorization",
+    "a service acts here for people who have come themselves, with the rights that they came with.",
+    "Log in here yourself once; then let the service try again.",
+)
+OF_A_SERVICE = frozenset({Scope.READ, Scope.SUBMIT})
 _NO_ROLE = (
     "authorization",
     "you are known, but nothing entitles you to a role here.",
@@ -78,17 +87,23 @@ class Provider:
         key = hashlib.sha256(token.encode(errors="replace")).digest()
         kept = self._find_kept(key)
         if kept is not None and (user := self._standing(database, kept, fresh=False)) is not None:
-            return _caller(user, kept)
+            return _caller(_by(user, kept), kept)
         # nothing is gained by a word that was kept: the provider is asked again
         claims = self.claims_of(token)
         word = self.word(claims, token)
         self._keep(key, word, until=min(float(claims["exp"]), self.clock() + KEPT_S))
-        return _caller(self.admit(database, word), word)
+        user = self.admit(database, word) if word.through is None else self.acted_for(database, word)
+        return _caller(user, word)
 
     def word(self, claims: Claims, token: str) -> Word:
         """Who an access token speaks of, and what they are entitled to."""
-        kind = kind_of(claims, self.settings.services)
-        return self.word_on_service(claims) if kind is Kind.SERVICE else self.word_on_person(claims, token)
+        known = frozenset(self.settings.acting)
+        kind = kind_of(claims, self.settings.services | known)
+        # before anything is added to what the token says
+        through = acting_client(claims, kind, known)
+        if kind is Kind.SERVICE:
+            return self.word_on_service(claims)
+        return replace(self.word_on_person(claims, token), through=through)
 
     def word_on_service(self, claims: Claims) -> Word:
         """Its role is that of its client, by the settings alone."""
@@ -124,6 +139,14 @@ class Provider:
         if user is None:
             raise NotAllowed(*(_NO_ROLE if word.said_any else _NO_CLAIM), reason=_reason(word))
         return user
+
+    def acted_for(self, database: Database, word: Word) -> User:
+        """The person for whom a service acts. They have come here themself, and the provider's word on them
+        is what it was then: a service makes no user, and keeps no word alive. Raises NotAllowed."""
+        user = self._standing(database, word, fresh=False)
+        if user is None:
+            raise NotAllowed(*_PERSON_FIRST, reason="person_first")
+        return _by(user, word)
 
     def ask(self, endpoint: str, form: Mapping[str, str]) -> dict[str, Any]:
         """A question that this platform's own client asks."""
@@ -224,7 +247,17 @@ class Provider:
 
 
 def _caller(user: User, word: Word) -> Caller:
+    if user.through is not None:
+        return Caller(user, scopes=OF_A_SERVICE)
     return Caller(user, login=None if word.login is None else login_key(word.issuer, word.login))
+
+
+def _by(user: User, word: Word) -> User:
+    """Raises NotAllowed for people for whom no service acts."""
+    if word.through is None:
+        return user
+    check_can_be_acted_for(user.role)
+    return user.model_copy(update={"through": word.through})
 
 
 def _reason(word: Word) -> str:

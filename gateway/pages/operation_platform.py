@@ -20,7 +20,8 @@ Reader = Annotated[User, Depends(page_requires(Permission.OPERATION_READ))]
 HIDDEN = "hidden"
 OPEN_SETTINGS = {
     "max_body_bytes", "public_url", "local_accounts", "oidc_issuer", "oidc_audience", "oidc_client_id",
-    "oidc_cli_client_id", "oidc_scope", "oidc_claim", "oidc_roles", "log_format",
+    "oidc_cli_client_id", "oidc_scope", "oidc_claim", "oidc_roles", "oidc_acting",
+    "log_format",
     "mail_from", "webhook_hosts", "webhook_networks", "webhook_loopback", "send_notices", "git_hosts",
 }  # fmt: skip
 VOLUMES = {

@@ -142,6 +142,9 @@ _PEOPLE = Group(
         Field("scrambled_twin", "Scrambled original data may be handed out", "tick",
               "Real values in mixed order: not anonymous, no formal guarantee. Reviewers sign for each one.",
               "No, unless somebody needs real values and has signed an agreement with you."),
+        Field("in_person", "People submit their jobs in person", "tick",
+              "A service that the operator enrolled can submit jobs for people who came through it.",
+              "Tick it where you want to know that each job was sent by a person."),
     ),
 )  # fmt: skip
 _TIME = Group(

@@ -143,6 +143,7 @@ def gateway(provider: str, sqlite_url: str, tmp_path: Path) -> Iterator[Gateway]
         "oidc_client_id": "dpgate-web",
         "oidc_client_secret_file": tmp_path / "secret",
         "oidc_cli_client_id": "dpgate-cli",
+        "oidc_acting": ["workbench"],
         "oidc_roles": {MEMBER: "data_user", "client:nightly": "data_user"},
     }
     with running_gateway(sqlite_url, "redis+socket:///none", **settings) as running:
@@ -216,6 +217,24 @@ def test_a_service_with_its_own_secret(gateway: Gateway, provider: str):
     token = httpx.post(f"{provider}/token", data=form, auth=("nightly", "service%20secret")).json()
     assert token["access_token"].count(".") == 2
     assert me(gateway, token["access_token"]) == {"name": "nightly", "role": "data_user"}
+
+
+def test_a_service_that_acts_for_a_person(gateway: Gateway, provider: str):
+    """It exchanges the token with which the person came to it; what it asks is theirs, and says by whom."""
+    ways_in = gateway.ask("GET", "/login").json()
+    own = access_token(ways_in, tell=lambda asked: [person(asked.address)], wait=lambda _: None)
+    form = {
+        "grant_type": "urn:ietf:params:oauth:grant-type:token-exchange",
+        "subject_token": own,
+        "subject_token_type": "urn:ietf:params:oauth:token-type:access_token",
+    }
+    asked = httpx.post(f"{provider}/token", data=form, auth=("workbench", "workbench%20secret"))
+    acting = asked.json()["access_token"]
+    first = gateway.ask("GET", "/me", headers={"Authorization": f"Bearer {acting}"})
+    assert first.status_code == 403
+    assert "Log in here yourself once" in first.text
+    assert me(gateway, own) == {"name": "grace", "role": "data_user"}
+    assert me(gateway, acting) == {"name": "grace", "role": "data_user", "through": "workbench"}
 
 
 def test_an_opaque_token_that_the_provider_never_made(gateway: Gateway):

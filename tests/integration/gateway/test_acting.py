@@ -1,0 +1,156 @@
+"""A service acts for a person by a token that the provider gave it: as them, within limits, and on record."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from asking import Gateway, problem, running_gateway
+from factories import given_dataset, given_image, job_request_fields, policy_fields
+from issuer import EC, RSA, STEWARD, Issuer, running_issuer
+from test_leavers import ask, end, later
+from test_login_faults import settings
+
+from gateway.oidc.faults import Fault
+from store.account_tables import identities
+from store.tables import audit_events, jobs
+
+BENCH = "workbench"
+
+
+@pytest.fixture(scope="module")
+def issuer() -> Iterator[Issuer]:
+    with running_issuer() as running:
+        yield running
+
+
+@pytest.fixture
+def gateway(sqlite_url: str, issuer: Issuer, tmp_path: Path) -> Iterator[Gateway]:
+    given = settings(issuer, tmp_path) | {"oidc_acting": [BENCH]}
+    issuer.instead, issuer.document, issuer.userinfo, issuer.keys = {}, {}, {}, [RSA, EC]
+    with running_gateway(sqlite_url, "redis+socket:///none", **given) as running:
+        yield running
+
+
+def acting(issuer: Issuer, **changed: Any) -> str:
+    """What a provider makes of a person's token for the service."""
+    return issuer.token(**{"client_id": BENCH, "act": {"sub": BENCH}} | changed)
+
+
+def test_it_acts_as_the_person_and_the_record_says_through_whom(gateway: Gateway, issuer: Issuer):
+    assert ask(gateway, issuer.token()).status_code == 200
+    with gateway.database.transaction() as connection:
+        given_image(connection)
+        given_dataset(connection, policy=policy_fields(data_users=["*"], approve_jobs=True))
+        closed = policy_fields(data_users=["*"], in_person=True)
+        given_dataset(connection, name="closed", cohort="closed", policy=closed)
+    body = job_request_fields()
+    done = ask(gateway, acting(issuer), "/jobs/job-by-bench", "PUT", json=body)
+    assert done.status_code == 201, done.text
+    job = done.json()
+    assert (job["author"], job["through"]) == ("ada-lovelace", BENCH)
+    # the person finds it as their own, and a repeat of theirs is the same job
+    again = ask(gateway, issuer.token(), "/jobs/job-by-bench", "PUT", json=body)
+    assert (again.status_code, again.json()["id"]) == (200, job["id"])
+    assert ask(gateway, acting(issuer), f"/jobs/{job['id']}/cancel", "POST").json()["state"] == "CANCELLED"
+    with gateway.database.reading() as connection:
+        rows = connection.execute(sa.select(audit_events).where(audit_events.c.subject == job["id"])).all()
+    found = {row.action: (row.actor, row.details.get("through")) for row in rows}
+    assert found == {"job.submit": ("ada-lovelace", BENCH), "job.move": ("ada-lovelace", BENCH)}
+    # where the policy forbids it the person alone submits
+    other = body | {"dataset": "closed"}
+    refused = ask(gateway, acting(issuer), "/jobs/job-closed-1", "PUT", json=other)
+    assert "takes no jobs that a service submits" in problem(refused, status=403)["problem"]
+    own = ask(gateway, issuer.token(), "/jobs/job-closed-1", "PUT", json=other)
+    assert (own.status_code, own.json()["through"]) == (201, None)
+    with gateway.database.reading() as connection:
+        kept = dict(connection.execute(sa.select(jobs.c.id, jobs.c.through)).all())
+    assert sorted(map(str, kept.values())) == ["None", BENCH]
+
+
+def test_what_it_may_not_do(gateway: Gateway, issuer: Issuer, subtests: pytest.Subtests):
+    assert ask(gateway, issuer.token()).status_code == 200
+    forbidden = {
+        "a token that outlives its own": ("POST", "/tokens", {"label": "x", "scopes": ["read"]}),
+        "a webhook": ("POST", "/channels/webhooks", {"url": "https://x.example"}),
+        "a comment in the person's name": ("POST", "/jobs/job-nothing/comments", {"text": "x"}),
+        "a project in the person's name": ("POST", "/projects", {"name": "x"}),
+        "terms agreed to in the person's name": ("POST", "/datasets/heights/twin/scrambles/x/download", {}),
+    }
+    for what, (method, path, body) in forbidden.items():
+        with subtests.test(what):
+            person = ask(gateway, issuer.token(), path, method, json=body).status_code
+            answer = ask(gateway, acting(issuer), path, method, json=body)
+            if person in (404, 405) and answer.status_code == person:
+                pytest.fail(f"{method} {path} leads nowhere, so it shows nothing")
+            assert answer.status_code == 403
+
+
+def test_for_whom_it_acts_and_for_whom_not(gateway: Gateway, issuer: Issuer, subtests: pytest.Subtests):
+    assert ask(gateway, issuer.token()).status_code == 200
+    holder = {"sub": "holder-1", "preferred_username": "hetty", "eduperson_entitlement": [STEWARD]}
+    assert ask(gateway, issuer.token(**holder)).status_code == 200
+    good = [
+        ("by the provider's word on the actor", {}),
+        ("by its client alone, as after Keycloak's exchange", {"act": None, "sid": "login-1"}),
+    ]
+    for what, changed in good:
+        with subtests.test(what):
+            assert ask(gateway, acting(issuer, **changed)).json()["through"] == BENCH
+    wrong = [
+        (
+            "an actor who is not enrolled",
+            {"client_id": "stranger", "act": {"sub": "stranger"}},
+            401,
+            Fault.ACTING,
+        ),
+        ("a person who is called like the service", {"client_id": "dpgate-cli"}, 401, Fault.ACTING),
+        ("another actor than the client", {"act": {"sub": "mallory"}}, 401, Fault.ACTING),
+        ("a chain of actors", {"act": {"sub": BENCH, "act": {"sub": "x"}}}, 401, Fault.ACTING),
+        ("an actor that is no object", {"act": BENCH}, 401, Fault.ACTING),
+        ("a service for itself", {"sub": BENCH}, 401, Fault.ACTING),
+        ("a service for another service", {"sub": "nightly"}, 403, "person_first"),
+        ("two clients", {"azp": "nightly"}, 401, Fault.TWO_CLIENTS),
+        ("no sign of a person", {"act": None}, 401, Fault.SERVICE_OR_PERSON),
+        ("somebody who was not here", {"sub": "subject-9"}, 403, "person_first"),
+        ("more rights than they came with", {"eduperson_entitlement": [STEWARD]}, 403, "person_first"),
+        ("a rights holder", holder, 403, "acting_for_role"),
+        ("an old token", {"exp": int(time.time()) - 60}, 401, Fault.EXPIRED),
+    ]
+    counts = gateway.app.state.providers.refusals.counts
+    for what, changed, status, reason in wrong:
+        with subtests.test(what):
+            before, rows = counts().get(reason, 0), names(gateway)
+            assert ask(gateway, acting(issuer, **changed)).status_code == status
+            assert counts().get(reason, 0) == before + 1
+            assert names(gateway) == rows
+
+
+def test_after_the_person_has_left_it_acts_no_more(gateway: Gateway, issuer: Issuer):
+    assert ask(gateway, issuer.token(iat=int(time.time()) - 10)).status_code == 200
+    held = acting(issuer, iat=int(time.time()) - 5)
+    assert ask(gateway, held).status_code == 200
+    end(gateway, issuer.logout_token(iat=int(time.time()) - 3))
+    young = acting(issuer)
+    assert ask(gateway, held).status_code == 401
+    assert ask(gateway, young).status_code == 403
+    # nor does it keep the word on them alive
+    assert ask(gateway, issuer.token()).status_code == 200
+    assert ask(gateway, young).status_code == 200
+    assert ask(gateway, held).status_code == 401
+    later(gateway, timedelta(days=31))
+    assert ask(gateway, young).status_code == 403
+    with gateway.database.reading() as connection:
+        assert connection.execute(sa.select(identities.c.counts_until)).scalar_one() < datetime.now(UTC)
+
+
+def names(gateway: Gateway) -> list[tuple[str, datetime]]:
+    """Who is here, and when the provider spoke of them: a service changes neither."""
+    with gateway.database.reading() as connection:
+        query = sa.select(identities.c.name, identities.c.heard_at).order_by(identities.c.name)
+        return [(row.name, row.heard_at) for row in connection.execute(query)]
