@@ -24,6 +24,7 @@ from gateway.pages import (
     operation_images,
     operation_people,
     operation_platform,
+    operation_providers,
     operation_workers,
     policy,
     projects,
@@ -84,6 +85,7 @@ PAGES = (
     operation_images,
     operation_people,
     operation_platform,
+    operation_providers,
     metrics,
     # before the pages of projects and data sets that have further parts
     entitlements,

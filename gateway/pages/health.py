@@ -89,8 +89,8 @@ def _others(found: Overview) -> Iterator[Tile]:
         text = "No worker has looked for lost jobs for over 2 minutes. Look at the logs of workers."
         yield Tile("Recovery", BAD, text, "/operation/workers", "Workers")
     if found.readiness.logins not in ("ok", "none", "unknown"):
-        text = f"At its last answer: {found.readiness.logins}. Run dpgate oidc check; tokens go on meanwhile."
-        yield Tile("Identity provider", BAD, text, "/operation/people", "People")
+        text = f"At its last answer: {found.readiness.logins}. Tokens go on meanwhile."
+        yield Tile("Identity provider", BAD, text, "/operation/providers", "Look")
     if not found.has_key and found.workers:
         yield Tile("Certificates", BAD, "No worker has published its key: releases could not be verified.")
     if found.off_clocks:

@@ -144,7 +144,7 @@ async def checked_form(request: Request) -> AsyncIterator[FormData]:
 
 def _is_typed(name: str, text: object) -> bool:
     """Not a file, not our own field, and nothing that a page must never show again."""
-    return isinstance(text, str) and name != CSRF_FIELD and "password" not in name
+    return isinstance(text, str) and name != CSRF_FIELD and "password" not in name and "token" not in name
 
 
 PageUser = Annotated[User, Depends(page_user)]

@@ -104,6 +104,7 @@ SHOWN = (
     Shown("olga", "/operation/images", "Images"),
     Shown("olga", "/operation/people", "People"),
     Shown("olga", "/operation/platform", "Platform"),
+    Shown("olga", "/operation/providers", "Identity providers"),
     Shown("olga", "/operation/entitlements", "Entitlements"),
     Shown("holder", "/datasets/heights/entitlements", "Reviewers by group"),
     Shown("ada", "/projects/sleep/entitlements", "Members by group"),

@@ -60,6 +60,7 @@ TABLE |= {
     "/operation/images": (403, 403, 403, 403, 200),
     "/operation/people": (403, 403, 403, 403, 200),
     "/operation/platform": (403, 403, 403, 403, 200),
+    "/operation/providers": (403, 403, 403, 403, 200),
 }
 TABLE |= {
     "/projects": (200, 200, 200, 200, 403),
@@ -137,6 +138,7 @@ FORMS: dict[str, tuple[int, ...]] = {
     "/operation/stuck": (403, 403, 403, 403, 422),
     "/operation/maintenance": (403, 403, 403, 403, 422),
     f"/operation/workers/{LIVE}": (403, 403, 403, 403, 422),
+    "/operation/providers": (403, 403, 403, 403, 422),
     "/operation/people/ada": (403, 403, 403, 403, 303),
     "/operation/projects/sleep": (403, 403, 403, 403, 422),
     "/operation/people/ada/tokens/0123456789abcdef": (403, 403, 403, 403, 404),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,11 +10,15 @@ from typing import Any
 
 import pytest
 from asking import Gateway, running_gateway
+from form_browser import Browser
 from issuer import EC, MEMBER, RSA, STEWARD, Issuer, running_issuer
 from test_login_faults import OLD, settings
 
+from domain.permissions import Role, User
 from gateway import readiness
 from gateway.oidc.faults import SENTENCES, Fault
+from store.clock import database_time
+from store.sessions import open_session
 
 
 @pytest.fixture(scope="module")
@@ -92,6 +97,36 @@ def test_a_provider_that_is_away_is_a_word_and_keeps_the_platform_ready(gateway:
     issuer.instead = {}
     looked(gateway)
     assert logins(gateway) == "ok"
+
+
+def test_the_console_says_the_same_and_keeps_no_token(
+    gateway: Gateway, issuer: Issuer, caplog: pytest.LogCaptureFixture
+):
+    with gateway.database.transaction() as connection:
+        olga = User(name="olga", role=Role.OPERATOR)
+        session = open_session(connection, olga, database_time(connection))
+    browser = Browser(gateway, base_url="http://127.0.0.1")
+    browser.http.cookies.set("dpgate_session", session)
+    caplog.set_level("DEBUG")
+    before = gateway.rows()
+    for token in (issuer.token(), issuer.token(exp=int(time.time()) - 60)):
+        answer = browser.send("/operation/providers", "/operation/providers", access_token=token)
+        shown = html.unescape(answer.text)
+        assert answer.status_code == 200
+        assert all(says in shown for _, says in decided(gateway, token).values())
+        assert token not in shown
+    # nor is it shown again where the form is refused
+    foreign = browser.post("/operation/providers", {"access_token": token, "csrf": "x"})
+    long = browser.send("/operation/providers", "/operation/providers", access_token=token + 16384 * "x")
+    assert (foreign.status_code, long.status_code) == (403, 422)
+    gateway.ask("PUT", "/operation/maintenance", by="olga", json={"reason": "disks are exchanged"})
+    other = browser.send("/operation/providers", "/operation/providers", access_token=token)
+    assert other.status_code == 503
+    before |= {"maintenance": 1, "audit_events": before["audit_events"] + 1}
+    for trace in (foreign.text, long.text, other.text, caplog.text):
+        assert token not in trace
+    assert gateway.rows() == before
+    browser.close()
 
 
 def test_what_would_be_decided_on_a_token_and_why(gateway: Gateway, issuer: Issuer):
