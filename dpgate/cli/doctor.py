@@ -23,6 +23,11 @@ LeastFree = Annotated[
     int, typer.Option(min=0, help="With less room a disk is full.", envvar="DPGATE_LEAST_FREE_MIB")
 ]
 
+Platform = Annotated[
+    str | None,
+    typer.Option(help="An operator's login: also say how the identity providers of that platform are."),
+]
+
 
 def doctor(
     isolation: Isolation = IsolationProfile.STANDARD,
@@ -48,11 +53,13 @@ def doctor(
     ] = "runc",
     least_free_mib: LeastFree = LEAST_FREE_MIB,
     python_env: PythonEnv = None,
+    platform: Platform = None,
     home: HomeOption = None,
     as_json: Json = False,
 ) -> None:
     """Say what this host isolates and what not, and keep the report in the audit trail."""
-    from dpgate.cli.doctor_gate import print_gate, refuse_elsewhere
+    from dpgate.cli.doctor_gate import refuse_elsewhere
+    from dpgate.cli.oidc import ask_providers, print_providers
     from dpgate.diagnosis import Backend, diagnose, keep
 
     if deep:
@@ -70,16 +77,24 @@ def doctor(
         say=say_unless(as_json),
     )
     kept = keep(found, home_of(home))
+    providers = {} if platform is None else {"providers": ask_providers(platform)}
     if as_json:
-        print_json(found.as_json() | {"report": kept})
+        print_json(found.as_json() | {"report": kept} | providers)
     else:
-        _print_features(found)
-        _print_battery(found, asked=battery)
-        print_gate(found.gate)
-        err.print(plain(kept), soft_wrap=True)
-        _print_verdict(found)
+        print_providers(providers.get("providers", []))
+        _print_all(found, kept, battery=battery)
     if not found.is_isolated:
         raise typer.Exit(ExitCode.NOT_ISOLATED)
+
+
+def _print_all(found: Diagnosis, kept: str, *, battery: bool) -> None:
+    from dpgate.cli.doctor_gate import print_gate
+
+    _print_features(found)
+    _print_battery(found, asked=battery)
+    print_gate(found.gate)
+    err.print(plain(kept), soft_wrap=True)
+    _print_verdict(found)
 
 
 def _print_features(found: Diagnosis) -> None:

@@ -30,13 +30,23 @@ def oidc_check(
     elif pasted is not None:
         print_table("What would be decided", ("", "", ""), _rows(found))
     else:
-        for one in found:
-            print_table(f"{one['name']}, {one['issuer']}", ("", "", ""), _rows(one["found"]))
+        print_providers(found)
         if not found:
             out.print("This platform has no identity provider.")
     looked = found if pasted is not None else [part for one in found for part in one["found"]]
     if any(one["well"] is False for one in looked):
         raise typer.Exit(ExitCode.NOT_READY)
+
+
+def ask_providers(profile: str) -> list[dict[str, Any]]:
+    """How the identity providers of a platform answer it now."""
+    with connect(profile=profile) as client:
+        return list(client.operation.providers())
+
+
+def print_providers(found: list[dict[str, Any]]) -> None:
+    for one in found:
+        print_table(f"{one['name']}, {one['issuer']}", ("", "", ""), _rows(one["found"]))
 
 
 def _rows(found: list[dict[str, Any]]) -> list[tuple[str, ...]]:

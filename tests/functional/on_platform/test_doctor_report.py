@@ -13,12 +13,16 @@ from worker.sandbox.needs import NEEDS
 
 @pytest.fixture(scope="module")
 def here(one_platform: Platform) -> Answer:
-    return one_platform.operator("doctor", "--home", one_platform.stack.home.root, "--json")
+    return one_platform.operator(
+        "doctor", "--home", one_platform.stack.home.root, "--platform", "default", "--json"
+    )
 
 
-def test_this_host_isolates(here: Answer) -> None:
+def test_this_host_isolates(one_platform: Platform, here: Answer) -> None:
     assert here.code == 0, here.out + here.err
     assert here.json["is_isolated"]
+    # it has none; how they are is what the platform answers to `oidc check` too
+    assert here.json["providers"] == one_platform.operator.ok("oidc", "check", "--json").json == []
     assert {name: row["needed_from"] for row in here.json["features"] if (name := row["name"]) in NEEDS} == {
         name: need.needed_from and need.needed_from.value for name, need in NEEDS.items()
     }
