@@ -11,7 +11,17 @@ from collections.abc import Callable
 import sqlalchemy as sa
 
 from store.database import insert_once
-from store.tables import accounts, pac_states
+from store.tables import pac_states
+
+# the lock's name: "pac" in ASCII, and of the cohort a number; two of one number wait for each other
+_WAIT = sa.text("SELECT pg_advisory_xact_lock(7364963, hashtext(:cohort))")
+
+
+def take_turn(connection: sa.Connection, *, cohort: str) -> None:
+    """Wait until no other release of the cohort is under way, also where there is no state yet to lock. The
+    turn ends with the transaction; on SQLite every transaction that writes has it."""
+    if connection.dialect.name != "sqlite":
+        connection.execute(_WAIT, {"cohort": cohort})
 
 
 def read(connection: sa.Connection, *, cohort: str, first: Callable[[], bytes]) -> bytes:
@@ -25,13 +35,6 @@ def read(connection: sa.Connection, *, cohort: str, first: Callable[[], bytes]) 
     return found
 
 
-def lock(connection: sa.Connection, *, cohort: str) -> None:
-    """Until this transaction ends nobody else who asks here gets on: by the cohort's own account, which is
-    there before the first state is."""
-    own = sa.and_(accounts.c.cohort == cohort, accounts.c.kind == "cohort")
-    connection.execute(sa.select(accounts.c.spent).where(own).with_for_update()).all()
-
-
 def kept(connection: sa.Connection, *, cohort: str) -> bytes:
     """The sealed state of a cohort that has one."""
     found: bytes = connection.execute(
@@ -41,5 +44,6 @@ def kept(connection: sa.Connection, *, cohort: str) -> bytes:
 
 
 def replace(connection: sa.Connection, *, cohort: str, sealed: bytes) -> None:
-    """After a release, in its transaction."""
-    connection.execute(sa.update(pac_states).where(pac_states.c.cohort == cohort).values(sealed=sealed))
+    """After a release, in its transaction. The first one's worker may have died: then there is no row yet."""
+    if not insert_once(connection, pac_states, {"cohort": cohort, "sealed": sealed}):
+        connection.execute(sa.update(pac_states).where(pac_states.c.cohort == cohort).values(sealed=sealed))

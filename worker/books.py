@@ -61,7 +61,7 @@ def why_not_charged(zone: WorkerZone, connection: sa.Connection, job: Job, datas
     mandates.take_in(zone, dataset.name)
     with zone.ledger.reading() as page:
         return (
-            _behind(zone, page, connection)
+            _behind(page, connection)
             or _disputed(page, job, job_digest(job, dataset))
             or _allowed(zone, page, job, dataset, page.spent(dataset.cohort))
         )
@@ -71,7 +71,7 @@ def enter_charge(zone: WorkerZone, connection: sa.Connection, job: Job, dataset:
     """In the platform's transaction, before its own charge. Raises OffTheBooks."""
     digest = job_digest(job, dataset)
     with zone.ledger.writing() as page:
-        reason = _behind(zone, page, connection) or _disputed(page, job, digest)
+        reason = _behind(page, connection) or _disputed(page, job, digest)
         if reason is not None:
             raise OffTheBooks(reason)
         spent = _settled(page, connection, dataset.cohort)
@@ -105,15 +105,19 @@ def may_see_data(zone: WorkerZone, job: Job, dataset: Dataset) -> bool:
 
 def why_not_drawn(zone: WorkerZone, connection: sa.Connection, job: Job, dataset: Dataset) -> Reason | None:
     """Before a draw: whether it was charged as it is now, and not drawn already, and the database is not one
-    of an earlier day."""
+    of an earlier day. In a transaction that sees what others commit meanwhile: the zone's entry of a release
+    that comes out at this moment is there before the platform's row."""
     mandates.take_in(zone, dataset.name)
+    if job.request.mechanism_name == PAC:
+        pac_states.take_turn(connection, cohort=dataset.cohort)
     with zone.ledger.reading() as page:
-        if (reason := _behind(zone, page, connection)) is not None:
-            return reason
-        if page.drawn(job.id) is not None:
+        if page.drawn(job.id) is not None and _behind(page, connection) is None:
             return None  # drawn by a worker that died before the platform knew: that release is handed out
-        return _not_charged(page, job, job_digest(job, dataset)) or mandates.why_not_released(
-            zone, page, dataset
+        return (
+            _behind(page, connection)
+            or _not_charged(page, job, job_digest(job, dataset))
+            or _state_of_another_day(page, connection, job, dataset)
+            or mandates.why_not_released(zone, page, dataset)
         )
 
 
@@ -124,15 +128,8 @@ def drawn_once(
     ledger before the platform has it. Raises OffTheBooks."""
     if (reason := why_not_drawn(zone, connection, job, dataset)) is not None:
         raise OffTheBooks(reason)
-    if job.request.mechanism_name == PAC:
-        pac_states.lock(
-            connection, cohort=dataset.cohort
-        )  # whoever draws meanwhile ends first, in both books
     with zone.ledger.reading() as page:
         kept = page.drawn(job.id)
-        reason = None if kept is not None else _state_of_another_day(page, connection, job, dataset)
-    if reason is not None:
-        raise OffTheBooks(reason)
     if kept is not None:
         return _again(zone, connection, job, dataset, kept)
     head = audit.head(connection)
@@ -198,13 +195,11 @@ def begin(page: Page, connection: sa.Connection) -> None:
         page.add(Kind.CHARGE, job_id, body, cohort=dataset.cohort, head=head)
 
 
-def _behind(zone: WorkerZone, page: Page, connection: sa.Connection) -> Reason | None:
+def _behind(page: Page, connection: sa.Connection) -> Reason | None:
+    # what only reads sees a moment that is over, of which the ledger may know more
+    assert not connection.get_execution_options().get("dpgate_reading")
     head = page.newest_head()
-    if head is None or agreement.trail_holds(connection, *head):
-        return None
-    # what this connection sees may be older than the entry, which another worker made meanwhile
-    with zone.database.reading() as newest:
-        return None if agreement.trail_holds(newest, *head) else Reason.LEDGER_BEHIND
+    return None if head is None or agreement.trail_holds(connection, *head) else Reason.LEDGER_BEHIND
 
 
 def _disputed(page: Page, job: Job, digest: str) -> Reason | None:
@@ -262,7 +257,11 @@ def _settled(page: Page, connection: sa.Connection, cohort: str) -> dict[str, in
 def _again(zone: WorkerZone, connection: sa.Connection, job: Job, dataset: Dataset, sealed: bytes) -> Release:
     found = zone.ledger.open(sealed, job_id=job.id)
     if "state" in found:
-        pac_states.replace(connection, cohort=dataset.cohort, sealed=bytes.fromhex(found["state"]))
+        state = bytes.fromhex(found["state"])
+        with zone.ledger.reading() as page:
+            is_newest = page.state_of(dataset.cohort) == hashlib.sha256(state).hexdigest()
+        if is_newest:  # an older one has forgotten what was told since
+            pac_states.replace(connection, cohort=dataset.cohort, sealed=state)
     return Release.model_validate(found["release"])
 
 

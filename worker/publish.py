@@ -82,7 +82,8 @@ def _release(zone: WorkerZone, job_id: str) -> None:
 
 def _may_draw(zone: WorkerZone, job_id: str) -> bool:
     """Whether the zone's books let a release of this job out; else it waits where it is, and says why."""
-    with zone.database.reading() as connection:
+    # no reading of one moment: the zone's ledger, looked at after it, may know more
+    with zone.database.transaction() as connection:
         job = jobs.get(connection, job_id)
         if job.state not in (JobState.RUNNING, JobState.AGGREGATING):
             return False

@@ -7,8 +7,10 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 from heights import MEAN
 from mutants import mutant
+from waiting import wait_until
 from zones import Bench, cancel, check_books, given_heights, submit
 
 from domain.errors import BudgetExceeded, Conflict
@@ -18,6 +20,7 @@ from dpgate.verification import check_release, recompute
 from privacy.accounting import pure_as_rho, rho_cap
 from privacy.pac_state import PacState
 from privacy.posterior_bound import custodian_sentence
+from store import releases
 from store.sealing import open_sealed
 from store.tables import accounts, pac_states, run_outputs
 from worker import chunk
@@ -198,7 +201,9 @@ def test_a_publication_that_fails_leaves_the_secret_as_it_was(bench: Bench, monk
     assert bench.rows(pac_states) != before
 
 
-def test_two_pac_releases_at_the_same_moment_take_turns(bench: Bench) -> None:
+def test_two_pac_releases_at_the_same_moment_take_turns(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
     ids = [submit(bench, MEAN + f"# {number}\n", mechanism=PAC) for number in range(2)]
     while bench.sent.queue:
         message = bench.sent.queue.popleft()
@@ -206,13 +211,30 @@ def test_two_pac_releases_at_the_same_moment_take_turns(bench: Bench) -> None:
             bench.deliver(message)
     bench.clock.forward(60)
     others = [bench.another(slot=number) for number in range(2)]
-    with ThreadPoolExecutor(2) as pool:
-        list(pool.map(lambda pair: publish(pair[0].zone, pair[1]), zip(others, ids, strict=True)))
+    insert, second = releases.insert, []
+
+    def between(connection: sa.Connection, release: Release) -> None:
+        """The zone's ledger has the first release, the platform not yet: now the second comes."""
+        monkeypatch.setattr(releases, "insert", insert)
+        second.append(pool.submit(publish, others[1].zone, ids[1]))
+        if connection.dialect.name == "postgresql":
+            wait_until(lambda: second[0].done() or waits_in_line(bench))
+        insert(connection, release)
+
+    with ThreadPoolExecutor(1) as pool:
+        monkeypatch.setattr(releases, "insert", between)
+        publish(others[0].zone, ids[0])
+        second[0].result()
     for other in others:
         other.close()
     assert [bench.job(job_id).state for job_id in ids] == [JobState.RELEASED] * 2
     assert len(bench.rows(pac_states)) == 1
     check_books(bench)
+
+
+def waits_in_line(bench: Bench) -> bool:
+    with bench.database.reading() as connection:
+        return bool(connection.execute(sa.text("SELECT count(*) FROM pg_locks WHERE NOT granted")).scalar())
 
 
 def test_stability_releases_once_and_shows_a_power_of_two(bench: Bench) -> None:
