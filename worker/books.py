@@ -196,8 +196,8 @@ def begin(page: Page, connection: sa.Connection) -> None:
 
 
 def _behind(page: Page, connection: sa.Connection) -> Reason | None:
-    # what only reads sees a moment that is over, of which the ledger may know more
-    assert not connection.get_execution_options().get("dpgate_reading")
+    if connection.get_execution_options().get("dpgate_reading"):
+        raise ValueError("what only reads sees a moment that is over, of which the ledger may know more")
     head = page.newest_head()
     return None if head is None or agreement.trail_holds(connection, *head) else Reason.LEDGER_BEHIND
 
