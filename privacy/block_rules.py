@@ -24,7 +24,7 @@ the noise shrinks with the number of blocks. GUPT's n^0.4 blocks are far too few
 
 FEW_PEOPLE = 500
 """Below this nominal size the luck of one partition shows, and repeats are worth their runs: at 272 people it
-is up to half of the error that is left."""
+is more than half of the error, in squares, where noise is small."""
 
 _PI = Fraction(355, 113)
 _LAPLACE_95 = Fraction(29958, 10000)  # ln 20, rounded up

@@ -120,9 +120,14 @@ def test_sizes_worth_trying_run_on_the_twin(ada: Terminal) -> None:
     assert abs(biases["mean_age"]) < 2
     assert biases["oldest"] < -20
     assert found["recommendation"]["block_size"] in runs
-    alone = ada.ok("preview", "ages", "--aggregator", "clipped_mean", "--repeats", "3").out
+    sizes = ("--block-sizes", "1,20", "--repeats", "3")
+    alone = ada.ok("preview", "ages", "--aggregator", "clipped_mean", *sizes).out
     assert "runs" in alone
     assert "180" in alone
+    # the twin is divided as often, but into blocks of one
+    lock = json.loads(next((ada.folder / "ages").rglob("*lock*")).read_text(encoding="utf-8"))
+    ran = {each["block_size"]: len(each["outputs"]) for each in lock["twin_runs"]}
+    assert (ran[1], ran[5], ran[20]) == (60, 12, 9)
 
 
 def test_sizes_that_the_policy_forbids_are_not_tried(ada: Terminal) -> None:
@@ -164,7 +169,8 @@ def test_choices_of_the_job_reach_the_preview(ada: Terminal) -> None:
     assert heavy[0] == pytest.approx(equal[0] * 2 / 3, rel=1e-3)
     assert heavy[1] == pytest.approx(equal[1] * 2, rel=1e-3)
     assert noise(*alone, "--count-failures")[0] == pytest.approx(equal[0] / 0.95, rel=1e-3)
-    assert noise(*alone, "--repeats", "3") == pytest.approx(equal, rel=1e-3)
+    of_one = noise(*alone, "--repeats", "3", "--block-sizes", "1")
+    assert of_one == pytest.approx(equal[:2], rel=1e-3)
     joint = noise()
     assert joint == pytest.approx([0.687 * width for width in equal], rel=0.01)
     assert noise("--noise", "joint") == joint
