@@ -192,6 +192,10 @@ class Reason(StrEnum):
         "the database does not agree with the worker zone's own ledger, as after a restore from a backup; "
         "nothing is charged or released until the operator has run dpgate ledger catch-up"
     )
+    LEDGER_MISSING = (
+        "the worker zone's own ledger is missing or cannot be read; nothing is charged or released until the "
+        "operator has put its file back"
+    )
     NOT_IN_LEDGER = (
         "the worker zone's own ledger does not hold this job as it is on record, or has drawn its release "
         "before; nothing more comes of it, cancel it"
@@ -214,6 +218,7 @@ class Reason(StrEnum):
 HELD = frozenset(
     {
         Reason.LEDGER_BEHIND,
+        Reason.LEDGER_MISSING,
         Reason.NOT_IN_LEDGER,
         Reason.MANDATE_MISSING,
         Reason.MANDATE_EXPIRED,

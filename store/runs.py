@@ -70,12 +70,15 @@ def finish(
     return True
 
 
-def give_back(connection: sa.Connection, *, job_id: str, number: int, claim: str) -> None:
+def give_back(
+    connection: sa.Connection, *, job_id: str, number: int, claim: str, was_tried: bool = True
+) -> None:
     """The platform could not run the chunk: it waits again."""
+    attempts = chunks.c.attempts if was_tried else chunks.c.attempts - 1
     connection.execute(
         sa.update(chunks)
         .where(chunks.c.job_id == job_id, chunks.c.number == number, chunks.c.claim == claim)
-        .values(state="WAITING", claim=None, lease_until=None)
+        .values(state="WAITING", claim=None, lease_until=None, attempts=attempts)
     )
 
 

@@ -12,12 +12,14 @@ import hmac
 import json
 import os
 import sqlite3
-from collections.abc import Iterator, Mapping
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from domain.errors import NotReady, PlatformError
 from domain.model import canonical
@@ -27,16 +29,16 @@ BUSY_S = 30
 GENESIS = "0" * 64
 Head = tuple[int, str]
 _TABLES = """
-CREATE TABLE IF NOT EXISTS entries (
+CREATE TABLE entries (
     number INTEGER PRIMARY KEY, kind TEXT NOT NULL, subject TEXT NOT NULL, cohort TEXT, body TEXT NOT NULL,
     head_number INTEGER, head_hash TEXT, code TEXT NOT NULL, UNIQUE (kind, subject)
 );
-CREATE INDEX IF NOT EXISTS entries_cohort ON entries (cohort, number);
-CREATE INDEX IF NOT EXISTS entries_head ON entries (head_number);
-CREATE TABLE IF NOT EXISTS drawn (job TEXT PRIMARY KEY, sealed BLOB NOT NULL);
-CREATE TRIGGER IF NOT EXISTS entries_no_update BEFORE UPDATE ON entries
+CREATE INDEX entries_cohort ON entries (cohort, number);
+CREATE INDEX entries_head ON entries (head_number);
+CREATE TABLE drawn (job TEXT PRIMARY KEY, sealed BLOB NOT NULL);
+CREATE TRIGGER entries_no_update BEFORE UPDATE ON entries
     BEGIN SELECT RAISE(ABORT, 'entries is append-only'); END;
-CREATE TRIGGER IF NOT EXISTS entries_no_delete BEFORE DELETE ON entries
+CREATE TRIGGER entries_no_delete BEFORE DELETE ON entries
     BEGIN SELECT RAISE(ABORT, 'entries is append-only'); END;
 """
 
@@ -110,9 +112,6 @@ class Page:
         """How many entries there are."""
         last = self._one("TRUE ORDER BY number DESC LIMIT 1")
         return 0 if last is None else last.number
-
-    def is_empty(self) -> bool:
-        return self._one("TRUE LIMIT 1") is None
 
     def newest_head(self) -> Head | None:
         """The latest event of the trail that any entry has seen, or that an operator has caught up with."""
@@ -194,20 +193,32 @@ class ZoneLedger:
     @contextmanager
     def writing(self) -> Iterator[Page]:
         """All or nothing, one writer at a time, on the disk when it returns."""
-        with closing(self._open()) as connection:
+        with self._refusing(), closing(self._open()) as connection:
             connection.execute("BEGIN IMMEDIATE")
             try:
                 yield Page(connection, self._key)
             except BaseException:
-                connection.execute("ROLLBACK")
+                if connection.in_transaction:  # a full disk has ended it already
+                    connection.execute("ROLLBACK")
                 raise
             connection.execute("COMMIT")
 
     @contextmanager
     def reading(self) -> Iterator[Page]:
-        with closing(self._open()) as connection:
+        with self._refusing(), closing(self._open()) as connection:
             connection.execute("BEGIN")
             yield Page(connection, self._key)
+
+    @contextmanager
+    def _refusing(self) -> Iterator[None]:
+        """A disk that is full, a file that was changed or one that somebody holds: the platform's fault."""
+        try:
+            yield
+        except sqlite3.IntegrityError:
+            raise  # a mistake of ours
+        except sqlite3.DatabaseError as error:
+            found = type(error).__name__  # what it says may hold values
+            raise NotReady(f"the zone's ledger at {self.path} cannot be used: {found}") from None
 
     def seal(self, content: Mapping[str, Any], *, job_id: str) -> bytes:
         return seal(canonical(dict(content)), key=self._sealing, context=_context(job_id))
@@ -216,19 +227,52 @@ class ZoneLedger:
         found: dict[str, Any] = json.loads(open_sealed(sealed, key=self._sealing, context=_context(job_id)))
         return found
 
-    def _open(self) -> sqlite3.Connection:
-        is_new = not self.path.exists()
-        if is_new:
-            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
+    def create(self, begin: Callable[[Page], None]) -> None:
+        """The file, with its first entries, all or nothing. Raises NotReady where there is one: what it has
+        on record, keys of rights holders among it, would be lost."""
+        descriptor, name = tempfile.mkstemp(dir=self.path.parent, prefix=".ledger-")  # for its owner alone
+        os.close(descriptor)
         try:
-            connection = sqlite3.connect(self.path, timeout=BUSY_S, isolation_level=None)
+            with closing(sqlite3.connect(name, isolation_level=None)) as connection:
+                connection.execute("PRAGMA synchronous=FULL")
+                connection.executescript(f"BEGIN IMMEDIATE; {_TABLES} PRAGMA user_version=1;")
+                begin(Page(connection, self._key))
+                connection.execute("COMMIT")
+            os.link(name, self.path)
+        except FileExistsError:
+            raise NotReady(f"there is a ledger of this zone already, at {self.path}; it stays") from None
+        finally:
+            os.unlink(name)
+        _keep(self.path.parent)
+
+    def _open(self) -> sqlite3.Connection:
+        """Never makes a file: a ledger that is lost has guards on record that a new one has not."""
+        if not self.path.exists():
+            raise NotReady(
+                f"the worker zone's ledger, {self.path}, is missing: put back that file as it was last. "
+                "Where there never was one, type: dpgate ledger begin"
+            )
+        try:
+            address = f"file:{quote(str(self.path.absolute()))}?mode=rw"
+            connection = sqlite3.connect(address, uri=True, timeout=BUSY_S, isolation_level=None)
             # a rollback journal, not a write-ahead log: the zone folder may be shared between hosts
             connection.execute("PRAGMA synchronous=FULL")
-            if is_new or connection.execute("PRAGMA user_version").fetchone()[0] == 0:
-                connection.executescript(f"BEGIN IMMEDIATE; {_TABLES} PRAGMA user_version=1; COMMIT;")
+            version = connection.execute("PRAGMA user_version").fetchone()[0]
         except sqlite3.DatabaseError:
             raise NotReady(f"the zone's ledger at {self.path} cannot be opened") from None
+        if version != 1:
+            connection.close()
+            raise NotReady(f"the zone's ledger at {self.path} is empty, or of a later version; put it back")
         return connection
+
+
+def _keep(folder: Path) -> None:
+    """A new name in it is on the disk."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _entry(row: tuple[Any, ...]) -> Entry:

@@ -17,7 +17,7 @@ from domain.states import JobState
 from dpgate.mandates import Custody
 from store import datasets
 from store.zone_ledger import Kind
-from worker.books import begin_if_new
+from worker.catching_up import begin_ledger
 from worker.importing import import_dataset
 
 DECLARED, WANTED = "1", "1000"
@@ -175,7 +175,7 @@ def empty_accounts(bench: Bench) -> None:
 def forget(bench: Bench) -> None:
     """Not what an intruder can do: the zone as it would be without a ledger of its own."""
     bench.zone.ledger.path.unlink()
-    begin_if_new(bench.zone)
+    begin_ledger(bench.zone.ledger, bench.database)
 
 
 def refusals(bench: Bench) -> list[str]:

@@ -35,7 +35,7 @@ from store.keys import create_keys
 from store.tables import accounts, audit_events, ledger_entries, run_outputs
 from store.tables import chunks as chunk_rows
 from store.tables import releases as release_rows
-from worker.books import begin_if_new
+from worker.catching_up import begin_ledger
 from worker.config import WorkerSettings
 from worker.execute import execute, execute_chunk
 from worker.importing import import_dataset
@@ -217,7 +217,7 @@ def open_bench(
         given_user(connection, "holder", Role.RIGHTS_HOLDER)
         images.announce(connection, digest=host_image().digest, name="python", description="", now=clock())
         images.approve(connection, digest=host_image().digest, by="operator", now=clock())
-    begin_if_new(bench.zone)
+    begin_ledger(bench.zone.ledger, bench.database)
     try:
         yield bench
     finally:

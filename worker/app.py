@@ -28,7 +28,6 @@ from domain.model import build_models
 from domain.schedule import LONGEST_CHUNK_S
 from domain.setting_names import check_settings
 from store.database import Database
-from worker.books import begin_if_new
 from worker.config import WorkerSettings
 from worker.consumer_steps import Present, Sweeping, Wakeful, say_the_end
 from worker.failure import without_its_text
@@ -121,9 +120,7 @@ def this_image() -> HostImage:
 def this_zone() -> WorkerZone:
     """This process's zone, opened on first use: after the fork, so nothing is shared between processes."""
     slot = getattr(current_process(), "index", 0)
-    zone = open_zone(settings, image=this_image(), messages=CeleryMessages(), slot=slot)
-    begin_if_new(zone)
-    return zone
+    return open_zone(settings, image=this_image(), messages=CeleryMessages(), slot=slot)
 
 
 @functools.lru_cache(maxsize=1)

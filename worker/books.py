@@ -10,19 +10,20 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import sqlalchemy as sa
 
 from domain.dataset import Dataset
-from domain.errors import PlatformError
+from domain.errors import NotReady, PlatformError
 from domain.job import Job, Reason
 from domain.model import canonical
 from domain.release import Release
 from domain.states import LedgerAction
 from privacy.cost import Cost
-from store import agreement, audit, datasets, jobs, pac_states
+from store import agreement, audit, pac_states
 from store.zone_ledger import Kind, Page
 from worker import mandates
 from worker.zone import WorkerZone
@@ -58,19 +59,22 @@ def job_digest(job: Job, dataset: Dataset) -> str:
 def why_not_charged(zone: WorkerZone, connection: sa.Connection, job: Job, dataset: Dataset) -> Reason | None:
     """Before the job is claimed: what it has to wait for, if anything. It does not look for a charge that
     fits no more: `enter_charge` does."""
-    mandates.take_in(zone, dataset.name)
-    with zone.ledger.reading() as page:
-        return (
-            _behind(page, connection)
-            or _disputed(page, job, job_digest(job, dataset))
-            or _allowed(zone, page, job, dataset, page.spent(dataset.cohort))
-        )
+    try:
+        mandates.take_in(zone, dataset.name)
+        with zone.ledger.reading() as page:
+            return (
+                _behind(page, connection)
+                or _disputed(page, job, job_digest(job, dataset))
+                or _allowed(zone, page, job, dataset, page.spent(dataset.cohort))
+            )
+    except NotReady:
+        return Reason.LEDGER_MISSING
 
 
 def enter_charge(zone: WorkerZone, connection: sa.Connection, job: Job, dataset: Dataset) -> None:
     """In the platform's transaction, before its own charge. Raises OffTheBooks."""
     digest = job_digest(job, dataset)
-    with zone.ledger.writing() as page:
+    with _written(zone) as page:
         reason = _behind(page, connection) or _disputed(page, job, digest)
         if reason is not None:
             raise OffTheBooks(reason)
@@ -89,27 +93,37 @@ def enter_charge(zone: WorkerZone, connection: sa.Connection, job: Job, dataset:
         )
 
 
-def may_see_data(zone: WorkerZone, job: Job, dataset: Dataset) -> bool:
-    """Before a chunk's runs: whether this very job was charged here. From the first chunk on, its charge
-    stands whatever becomes of it."""
-    with zone.ledger.reading() as page:
-        reason = _not_charged(page, job, job_digest(job, dataset))
-        touched = page.find(Kind.TOUCHED, job.id) is not None
-    if reason is None and not touched:
-        with zone.ledger.writing() as page:
-            page.add(Kind.TOUCHED, job.id, {})
-    elif reason is not None:
+def why_no_data(zone: WorkerZone, job: Job, dataset: Dataset) -> Reason | None:
+    """Before a chunk's runs: why they see nothing, unless this very job was charged here. From the first
+    chunk on, its charge stands whatever becomes of it."""
+    try:
+        with zone.ledger.reading() as page:
+            reason = _not_charged(page, job, job_digest(job, dataset))
+            touched = page.find(Kind.TOUCHED, job.id) is not None
+        if reason is None and not touched:
+            with zone.ledger.writing() as page:
+                page.add(Kind.TOUCHED, job.id, {})
+    except NotReady:
+        reason = Reason.LEDGER_MISSING
+    if reason is not None:
         note_refusal(zone, job, reason, what="a chunk")
-    return reason is None
+    return reason
 
 
 def why_not_drawn(zone: WorkerZone, connection: sa.Connection, job: Job, dataset: Dataset) -> Reason | None:
     """Before a draw: whether it was charged as it is now, and not drawn already, and the database is not one
     of an earlier day. In a transaction that sees what others commit meanwhile: the zone's entry of a release
     that comes out at this moment is there before the platform's row."""
-    mandates.take_in(zone, dataset.name)
     if job.request.mechanism_name == PAC:
         pac_states.take_turn(connection, cohort=dataset.cohort)
+    try:
+        return _why_not_drawn(zone, connection, job, dataset)
+    except NotReady:
+        return Reason.LEDGER_MISSING
+
+
+def _why_not_drawn(zone: WorkerZone, connection: sa.Connection, job: Job, dataset: Dataset) -> Reason | None:
+    mandates.take_in(zone, dataset.name)
     with zone.ledger.reading() as page:
         if page.drawn(job.id) is not None and _behind(page, connection) is None:
             return None  # drawn by a worker that died before the platform knew: that release is handed out
@@ -128,7 +142,7 @@ def drawn_once(
     ledger before the platform has it. Raises OffTheBooks."""
     if (reason := why_not_drawn(zone, connection, job, dataset)) is not None:
         raise OffTheBooks(reason)
-    with zone.ledger.reading() as page:
+    with _read(zone) as page:
         kept = page.drawn(job.id)
     if kept is not None:
         return _again(zone, connection, job, dataset, kept)
@@ -139,7 +153,7 @@ def drawn_once(
     state = agreement.state_digest(connection, dataset.cohort) if job.request.mechanism_name == PAC else None
     if state is not None:
         content["state"] = pac_states.kept(connection, cohort=dataset.cohort).hex()
-    with zone.ledger.writing() as page:
+    with _written(zone) as page:
         digest = hashlib.sha256(canonical(body)).hexdigest()
         if not page.add(Kind.DRAW, job.id, {"release": digest}, cohort=dataset.cohort, head=head):
             raise OffTheBooks(Reason.NOT_IN_LEDGER)  # by another worker at the same moment
@@ -166,38 +180,35 @@ def hold(zone: WorkerZone, job: Job, reason: Reason, *, what: str) -> None:
 def note_refusal(zone: WorkerZone, job: Job, reason: Reason, *, what: str) -> None:
     """In the log each time, in the ledger once for each job and reason."""
     log.error("job %s: the zone's ledger refuses %s: %s", job.id, what, reason.name)
+    if reason is Reason.LEDGER_MISSING:
+        return  # there is nothing to write in
     with zone.ledger.writing() as page:
         page.add(Kind.REFUSED, f"{job.id} {reason.name}", {"what": what})
 
 
-def begin_if_new(zone: WorkerZone) -> None:
-    """Before the zone's first work: its ledger starts from what the platform has on record."""
-    with zone.ledger.reading() as page:
-        if not page.is_empty():
-            return
-    with zone.database.reading() as connection, zone.ledger.writing() as page:
-        begin(page, connection)
+@contextmanager
+def _written(zone: WorkerZone) -> Iterator[Page]:
+    """Raises OffTheBooks where the ledger is not there, or full: the job waits."""
+    try:
+        with zone.ledger.writing() as page:
+            yield page
+    except NotReady:
+        raise OffTheBooks(Reason.LEDGER_MISSING) from None
 
 
-def begin(page: Page, connection: sa.Connection) -> None:
-    """The first entries: what is spent so far, and the jobs that are under way, as the platform has them."""
-    if not page.is_empty():
-        return
-    head = audit.head(connection)
-    page.add(Kind.CAUGHT_UP, f"{head[0]}", {"written off": {}}, head=head)
-    spent = agreement.cohorts_spent(connection)
-    for cohort, amounts in spent.items():
-        page.add(Kind.OPENING, cohort, {"spent": amounts}, cohort=cohort, head=head)
-    for job_id in agreement.under_way(connection):
-        job = jobs.get(connection, job_id)
-        dataset = datasets.of_job(connection, job)
-        body = {"job": job_digest(job, dataset), "cost": {}, "spent": spent.get(dataset.cohort, {})}
-        page.add(Kind.CHARGE, job_id, body, cohort=dataset.cohort, head=head)
+@contextmanager
+def _read(zone: WorkerZone) -> Iterator[Page]:
+    try:
+        with zone.ledger.reading() as page:
+            yield page
+    except NotReady:
+        raise OffTheBooks(Reason.LEDGER_MISSING) from None
 
 
 def _behind(page: Page, connection: sa.Connection) -> Reason | None:
+    # what only reads sees a moment that is over, of which the ledger may know more
     if connection.get_execution_options().get("dpgate_reading"):
-        raise ValueError("what only reads sees a moment that is over, of which the ledger may know more")
+        raise PlatformError("both ledgers are compared in a transaction that sees what others commit")
     head = page.newest_head()
     return None if head is None or agreement.trail_holds(connection, *head) else Reason.LEDGER_BEHIND
 

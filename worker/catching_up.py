@@ -1,15 +1,43 @@
-"""After a restore: an operator has the zone's ledger and the database agree again."""
+"""What operators do to the zone's ledger as a whole: begin it, and have a restored database agree."""
 
 from __future__ import annotations
 
 from datetime import datetime
+from pathlib import Path
 
-from store import agreement
+from store import agreement, audit, datasets, jobs
 from store.database import Database
+from store.keys import load_keys
 from store.write_off import go_on, write_off
-from store.zone_ledger import Kind, ZoneLedger
+from store.zone_ledger import Kind, Page, ZoneLedger
+from worker.books import job_digest
 
 WrittenOff = dict[str, dict[str, int]]
+
+
+def zone_ledger(zone_folder: Path) -> ZoneLedger:
+    """Of a zone that is no worker's at this moment."""
+    keys = load_keys(zone_folder / "master.key")
+    return ZoneLedger(zone_folder / "ledger.sqlite", key=keys.ledger, sealing=keys.drawn)
+
+
+def begin_ledger(ledger: ZoneLedger, database: Database) -> None:
+    """Once in a zone's life, when somebody sets it up: its first entries say what is spent so far, and which
+    jobs are under way, as the platform has them. Raises NotReady where there is a ledger."""
+    with database.reading() as connection:
+        head, spent = audit.head(connection), agreement.cohorts_spent(connection)
+        charged = [jobs.get(connection, job_id) for job_id in agreement.under_way(connection)]
+        found = [(job, datasets.of_job(connection, job)) for job in charged]
+
+    def begin(page: Page) -> None:
+        page.add(Kind.CAUGHT_UP, f"{head[0]}", {"written off": {}}, head=head)
+        for cohort, amounts in spent.items():
+            page.add(Kind.OPENING, cohort, {"spent": amounts}, cohort=cohort, head=head)
+        for job, dataset in found:
+            body = {"job": job_digest(job, dataset), "cost": {}, "spent": spent.get(dataset.cohort, {})}
+            page.add(Kind.CHARGE, job.id, body, cohort=dataset.cohort, head=head)
+
+    ledger.create(begin)
 
 
 def catch_up(ledger: ZoneLedger, database: Database, *, now: datetime) -> WrittenOff:

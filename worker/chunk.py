@@ -225,10 +225,12 @@ def _ran_in(zone: WorkerZone, chunk: Chunk) -> dict[str, Any] | None:
     return {**asdict(where), "dealing": DEALING}
 
 
-def give_back(zone: WorkerZone, chunk: Chunk) -> None:
-    """The platform failed, not the pipeline: the chunk waits for another worker."""
+def give_back(zone: WorkerZone, chunk: Chunk, *, was_tried: bool = True) -> None:
+    """The platform failed, not the pipeline: the chunk waits for another worker. What was not tried may be
+    given back without end, and does not end the job."""
+    number, claim = chunk.number, chunk.claim
     with zone.database.transaction() as connection:
-        runs.give_back(connection, job_id=chunk.job.id, number=chunk.number, claim=chunk.claim)
+        runs.give_back(connection, job_id=chunk.job.id, number=number, claim=claim, was_tried=was_tried)
 
 
 def _request(chunk: Chunk) -> JobRequest:

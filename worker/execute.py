@@ -17,6 +17,7 @@ import logging
 from collections.abc import Mapping
 
 from domain.isolation import Isolation
+from domain.job import Reason
 from domain.query import QueryRequest
 from domain.schedule import JOB_OVERHEAD_S
 from domain.twin_request import TwinRequest
@@ -110,8 +111,8 @@ def _execute_in_turn(zone: WorkerZone, job_id: str, number: int) -> None:
     if chunk.must_be_alone and not _reaches_everybody(zone, job_id, number, Isolation.EXCLUSIVE):
         give_back(zone, chunk)  # somebody has come since the first look
         return
-    if not books.may_see_data(zone, chunk.job, chunk.dataset):
-        give_back(zone, chunk)
+    if (reason := books.why_no_data(zone, chunk.job, chunk.dataset)) is not None:
+        give_back(zone, chunk, was_tried=reason is not Reason.LEDGER_MISSING)
         return
     try:
         outputs = _outputs(zone, chunk)

@@ -10,6 +10,7 @@ from domain.image import ImageKind
 from store import audit, images, releases
 from store.database import Database
 from store.keys import load_keys
+from store.zone_ledger import ZoneLedger
 from worker.announce import announce_images
 from worker.certificate import public_key_pem
 from worker.config import WorkerSettings
@@ -20,8 +21,10 @@ from worker.sandbox.protocol import Feature, Profile
 
 
 def check_worker(settings: WorkerSettings, image: HostImage) -> Sequence[Feature]:
-    """What was found. Raises NotReady when this host cannot isolate runs or a key is missing."""
+    """What was found. Raises NotReady when this host cannot isolate runs, or the key or ledger is missing."""
     keys = load_keys(settings.key_file)
+    with ZoneLedger(settings.ledger_file, key=keys.ledger, sealing=keys.drawn).reading():
+        pass  # it is there; else each job would wait for it
     features = check_backend(settings, image, slots=settings.slots)
     database = Database(settings.database_url)
     try:

@@ -47,19 +47,24 @@ def publish(zone: WorkerZone, job_id: str) -> None:
     if not _may_draw(zone, job_id) or not begin(zone, job_id):
         return
     try:
-        _release(zone, job_id)
-    except books.OffTheBooks as refused:
+        drawn, waits = _publish(zone, job_id)
+    except books.OffTheBooks as refused:  # between the two looks
         with zone.database.reading() as connection:
             job = jobs.get(connection, job_id)
         books.hold(zone, job, refused.reason, what="a draw")
+        return
+    if drawn:
+        books.forget_drawn(zone, job_id)
+    if waits is not None:
+        zone.messages.run_job(waits)  # it may have waited for this one's end
 
 
-def _release(zone: WorkerZone, job_id: str) -> None:
-    """Draw and keep the release, unless somebody else has. Raises OffTheBooks."""
+def _publish(zone: WorkerZone, job_id: str) -> tuple[bool, str | None]:
+    """Whether it came out, and whose turn it may be then."""
     with zone.database.transaction() as connection:
         job = jobs.get(connection, job_id, lock=True)
         if job.state is not JobState.AGGREGATING:
-            return
+            return False, None
         dataset = datasets.of_job(connection, job)
         release = books.drawn_once(
             zone, connection, job, dataset, lambda: draw(zone, connection, job, dataset)
@@ -74,10 +79,7 @@ def _release(zone: WorkerZone, job_id: str) -> None:
                 twins.announce(connection, dataset, now=zone.now())
         else:
             job_notices.tell_reviewers(connection, NoticeKind.RELEASE_WAITS, job, dataset, zone.now())
-        waits = line.waiting_of(connection, job.author)
-    books.forget_drawn(zone, job_id)
-    if waits is not None:
-        zone.messages.run_job(waits)  # it may have waited for this one's end
+        return True, line.waiting_of(connection, job.author)
 
 
 def _may_draw(zone: WorkerZone, job_id: str) -> bool:

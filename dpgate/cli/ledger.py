@@ -50,6 +50,23 @@ def ledger_show(zone_folder: ZoneOption = None, home: HomeOption = None, as_json
     )
 
 
+@commands.command("begin", epilog="Example: dpgate ledger begin")
+def ledger_begin(
+    zone_folder: ZoneOption = None, database_url: DatabaseOption = None, home: HomeOption = None
+) -> None:
+    """For a zone that has never had a ledger: begin one from what the platform has on record.
+
+    Never in place of one that was lost: keys of rights holders that were enrolled, and jobs that were drawn,
+    would be forgotten. Put its file back instead.
+    """
+    from worker.catching_up import begin_ledger
+
+    ledger = _ledger(zone_folder, home)
+    with _database(database_url, home) as database:
+        begin_ledger(ledger, database)
+    out.print(f"The zone's ledger is begun: {plain(str(ledger.path))}")
+
+
 @commands.command("catch-up", epilog="Example: dpgate ledger catch-up")
 def ledger_catch_up(
     zone_folder: ZoneOption = None,
@@ -113,12 +130,9 @@ def ledger_enrol(
 
 
 def _ledger(zone_folder: Path | None, home: Path | None) -> ZoneLedger:
-    from store.keys import load_keys
-    from store.zone_ledger import ZoneLedger
+    from worker.catching_up import zone_ledger
 
-    zone = zone_folder or home_of(home).worker_zone
-    keys = load_keys(zone / "master.key")
-    return ZoneLedger(zone / "ledger.sqlite", key=keys.ledger, sealing=keys.drawn)
+    return zone_ledger(zone_folder or home_of(home).worker_zone)
 
 
 @contextmanager

@@ -129,10 +129,16 @@ class Stack:
 
     def _prepare(self) -> None:
         with _private_files():
-            create_keys(self.home.worker_zone / "master.key")
+            master = self.home.worker_zone / "master.key"
+            is_new = not master.exists()
+            create_keys(master)
             database = Database(self.database_url)
             try:
                 database.migrate()
+                if is_new:  # a ledger that is missing beside an older key was lost
+                    from worker.catching_up import begin_ledger, zone_ledger
+
+                    begin_ledger(zone_ledger(self.home.worker_zone), database)
                 self.operator_token = _operator(database, self.home.operator_token)
             finally:
                 database.close()

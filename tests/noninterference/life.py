@@ -101,12 +101,14 @@ def open_worker(clock: StillClock) -> Any:
     """The zone of this process, as its tasks will find it."""
     create_keys(Path(os.environ["DPGATE_ZONE_FOLDER"]) / "master.key")
     from worker.app import app, settings, this_image, this_zone
+    from worker.catching_up import begin_ledger
     from worker.heartbeat import Heartbeat
 
     settings.deliveries_folder.mkdir(mode=0o700)
     app.loader.import_default_modules()
     clock.take_over(*KEEP_TIME)
     zone = this_zone()
+    begin_ledger(zone.ledger, zone.database)
     app.dpgate_heartbeat = Heartbeat(settings, {})
     app.dpgate_heartbeat.announce(zone.database)
     with zone.database.transaction() as connection:

@@ -10,16 +10,20 @@ from pathlib import Path
 import pytest
 
 from domain.errors import NotReady, PlatformError
-from store.zone_ledger import Kind, ZoneLedger
+from store.zone_ledger import Kind, Page, ZoneLedger
 
 KEY, SEALING = bytes(range(32)), bytes(32)
+
+
+def opening(page: Page) -> None:
+    page.add(Kind.OPENING, "cohort", {"spent": {"epsilon": 2**61}}, cohort="cohort")
 
 
 @pytest.fixture
 def ledger(tmp_path: Path) -> ZoneLedger:
     made = ZoneLedger(tmp_path / "ledger.sqlite", key=KEY, sealing=SEALING)
+    made.create(opening)
     with made.writing() as page:
-        page.add(Kind.OPENING, "cohort", {"spent": {"epsilon": 2**61}}, cohort="cohort")
         page.add(Kind.CHARGE, "one", {"spent": {"epsilon": 2**61 + 1}}, cohort="cohort", head=(7, "a" * 64))
         page.add(Kind.CHARGE, "two", {"spent": {"epsilon": 2**61 + 2}}, cohort="cohort", head=(5, "b" * 64))
     return made
@@ -99,4 +103,37 @@ def test_a_file_that_is_no_ledger_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "ledger.sqlite"
     path.write_bytes(b"something else, longer than a header of a database\n" * 100)
     with pytest.raises(NotReady, match="cannot be opened"), ZoneLedger(path, key=KEY, sealing=KEY).reading():
+        pass
+
+
+def test_one_that_is_lost_is_refused_and_never_renewed(ledger: ZoneLedger, tmp_path: Path) -> None:
+    with pytest.raises(NotReady, match="a ledger of this zone already"):
+        ledger.create(opening)
+    ledger.path.unlink()
+    for looked_at in (ledger.reading, ledger.writing):
+        with pytest.raises(NotReady, match=r"put back that file.*dpgate ledger begin"), looked_at():
+            pass
+    assert list(tmp_path.iterdir()) == []
+    ledger.path.touch()
+    with pytest.raises(NotReady, match="is empty"), ledger.writing():
+        pass
+
+
+def test_one_whose_beginning_fails_is_not_there(tmp_path: Path) -> None:
+    made = ZoneLedger(tmp_path / "ledger.sqlite", key=KEY, sealing=SEALING)
+
+    def failing(page: Page) -> None:
+        opening(page)
+        raise KeyError
+
+    with pytest.raises(KeyError):
+        made.create(failing)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_one_that_somebody_holds_is_a_refusal_without_its_text(
+    ledger: ZoneLedger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("store.zone_ledger.BUSY_S", 0)
+    with ledger.writing(), pytest.raises(NotReady, match=r"OperationalError$"), ledger.writing():
         pass

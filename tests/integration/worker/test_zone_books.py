@@ -16,7 +16,7 @@ from domain.job import Reason
 from domain.states import Actor, JobState
 from dpgate.cli.app import run
 from store import audit
-from store.tables import accounts, releases
+from store.tables import accounts, chunks, releases
 from store.zone_ledger import Kind
 from worker import books
 
@@ -71,7 +71,20 @@ def test_a_charge_that_only_the_zone_has_is_found_again(
     with pytest.raises(Died):
         bench.drive()
     assert spent(bench) == (0, 1_000_000)
+    ledger = bench.zone.ledger.path
+    away = ledger.rename(ledger.with_name("elsewhere"))
     waiting_again(bench, job_id)
+    bench.drive()
+    assert (bench.job(job_id).state, bench.job(job_id).reason) == (JobState.QUEUED, Reason.LEDGER_MISSING)
+    assert not ledger.exists()
+    away.rename(ledger)
+    bench.sent.run_job(job_id)
+    chunk = until(bench, "chunk")
+    away = ledger.rename(away)
+    bench.deliver(chunk, times=10)  # charged: however long the ledger is away, the job does not end of it
+    assert {row["attempts"] for row in bench.rows(chunks)} == {0}
+    away.rename(ledger)
+    bench.sent.run_chunk(*chunk[1:])
     bench.drive()
     assert bench.job(job_id).state is JobState.RELEASED
     assert spent(bench) == (1_000_000, 1_000_000)
