@@ -18,19 +18,23 @@ from domain.errors import NotReady
 
 SQLITE_BUSY_S = 30
 _LOOK_AGAIN_S = 0.01
+_LEAST_CONNECT_S = 2  # libpq takes less for this
 
 
 class Database:
     """One engine. Make one per process: neither engine nor connection may cross a fork."""
 
-    def __init__(self, url: str, *, pool_size: int = 5) -> None:
-        """`pool_size`: connections that are kept, one for each thread at best; ten more come and go."""
+    def __init__(self, url: str, *, pool_size: int = 5, patience_s: int | None = None) -> None:
+        """`pool_size`: connections that are kept, one for each thread at best; ten more come and go.
+        `patience_s`: of who has other things to do than wait for one who holds what they want."""
         self.url = url
         self.is_sqlite = url.startswith("sqlite")
         # an error's text goes to logs: it must not carry the values of a statement
         options: dict[str, Any] = {"hide_parameters": True, "pool_size": pool_size}
         if not self.is_sqlite:
             options |= {"pool_pre_ping": True}
+            if patience_s is not None:
+                options |= {"connect_args": {"connect_timeout": max(patience_s, _LEAST_CONNECT_S)}}
         try:
             self.engine = sa.create_engine(url, **options)
         except (sa.exc.ArgumentError, ModuleNotFoundError):
@@ -40,7 +44,9 @@ class Database:
                 "postgresql+psycopg://USER@HOST/NAME"
             ) from None
         if self.is_sqlite:
-            _tune_sqlite(self.engine)
+            _tune_sqlite(self.engine, busy_s=SQLITE_BUSY_S if patience_s is None else patience_s)
+        elif patience_s is not None:
+            _end_statements(self.engine, after_s=patience_s)
 
     @contextmanager
     def transaction(self) -> Iterator[sa.Connection]:
@@ -93,11 +99,11 @@ def _foreign_keys_off(connection: sa.Connection) -> Iterator[None]:
             raw.execute("PRAGMA foreign_keys=ON")
 
 
-def _keep_a_write_ahead_log(connection: sqlite3.Connection) -> None:
+def _keep_a_write_ahead_log(connection: sqlite3.Connection, busy_s: int) -> None:
     """Whoever comes while another process turns a new database to this is told at once that it is locked:
     SQLite itself does not wait for that.
     """
-    deadline = time.monotonic() + SQLITE_BUSY_S
+    deadline = time.monotonic() + busy_s
     while True:
         try:
             connection.execute("PRAGMA journal_mode=WAL")
@@ -116,12 +122,19 @@ def insert_once(connection: sa.Connection, table: sa.Table, values: dict[str, An
     return connection.execute(insert.execution_options(preserve_rowcount=True)).rowcount == 1
 
 
-def _tune_sqlite(engine: sa.Engine) -> None:
+def _end_statements(engine: sa.Engine, *, after_s: int) -> None:
+    @event.listens_for(engine, "connect")
+    def _on_connect(connection: Any, _record: Any) -> None:
+        connection.execute(f"SET statement_timeout = {after_s * 1000}")
+        connection.commit()  # or a rollback takes it back
+
+
+def _tune_sqlite(engine: sa.Engine, *, busy_s: int) -> None:
     @event.listens_for(engine, "connect")
     def _on_connect(connection: Any, _record: Any) -> None:
         connection.isolation_level = None  # the begin below is ours
-        connection.execute(f"PRAGMA busy_timeout={SQLITE_BUSY_S * 1000}")
-        _keep_a_write_ahead_log(connection)
+        connection.execute(f"PRAGMA busy_timeout={busy_s * 1000}")
+        _keep_a_write_ahead_log(connection, busy_s)
         for pragma in (
             "synchronous=FULL",  # a charge that was answered must survive a power cut
             "foreign_keys=ON",

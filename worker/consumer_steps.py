@@ -22,6 +22,8 @@ from worker.heartbeat import Heartbeat, Orders
 
 log = logging.getLogger(__name__)
 TASKS = "celery.worker.consumer.tasks:Tasks"
+PATIENCE_S = 1
+"""The main process does nothing else meanwhile: no message is taken, no order to end is heard."""
 
 
 class Wakeful(bootsteps.StartStopStep):
@@ -63,7 +65,7 @@ class Present(bootsteps.StartStopStep):
     """Announces the worker, tells every half minute that it is there, and drains or resumes it when asked.
 
     In the main thread, with a connection for each look: neither a lock nor a connection may cross the fork of
-    a new process.
+    a new process. Where somebody holds the database it gives up soon, and looks again at its next time.
     """
 
     requires = (TASKS,)
@@ -88,7 +90,7 @@ class Present(bootsteps.StartStopStep):
 
     def _look(self, consumer: Any) -> None:
         try:
-            with closing(Database(self._settings.database_url)) as database:
+            with closing(database_of(self._settings)) as database:
                 self._say(database)
                 orders = self._heartbeat.orders(database, at_work=_at_work())
         except Exception as error:  # a look that fails is made again; the worker goes on
@@ -143,7 +145,7 @@ class Sweeping(bootsteps.StartStopStep):
             log.error("the worker could not ask for a sweep: %s", without_its_text(error))
 
     def _is_our_turn(self) -> bool:
-        with closing(Database(self._settings.database_url)) as database:
+        with closing(database_of(self._settings)) as database:
             return sweeps.take_turn(database, every_s=0.9 * self._settings.sweep_every_s)
 
 
@@ -162,10 +164,15 @@ def obey(consumer: Any, orders: Orders) -> None:
             consumer.cancel_task_queue(name)
 
 
+def database_of(settings: WorkerSettings) -> Database:
+    """For one look by the main process."""
+    return Database(settings.database_url, patience_s=PATIENCE_S)
+
+
 def say_the_end(heartbeat: Heartbeat) -> None:
     """The worker ends in order."""
     try:
-        with closing(Database(heartbeat.settings.database_url)) as database:
+        with closing(database_of(heartbeat.settings)) as database:
             heartbeat.note_end(database)
     except Exception as error:
         log.error("the worker could not say that it ends: %s", without_its_text(error))

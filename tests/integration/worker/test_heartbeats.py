@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 
@@ -14,13 +15,15 @@ from domain.operation import WorkerState, WorkKind
 from domain.permissions import Role
 from domain.profile_request import ProfileRequest
 from domain.states import JobState
-from store import profiles, workers
+from store import profiles, sweeps, workers
 from store.clock import database_time
 from store.database import Database
+from store.operation_tables import sweeps as sweeps_table
 from store.profile_box import new_key
 from store.tables import jobs
 from store.workers import Worker
 from worker.config import WorkerSettings
+from worker.consumer_steps import database_of
 from worker.heartbeat import Heartbeat, Orders
 
 JOB = "job-running1"
@@ -154,3 +157,14 @@ def test_without_a_name_it_is_called_after_its_host_and_first_slot() -> None:
     names = [WorkerSettings(**common, first_slot=slot).name for slot in (0, 8)]  # type: ignore[arg-type]
     assert [name.rpartition("-")[2] for name in names] == ["0", "8"]
     assert names[0][:-1] == names[1][:-1]
+
+
+def test_a_look_gives_up_soon_where_somebody_holds_the_database(database: Database) -> None:
+    """By default it waits half a minute for a lock of SQLite, and for ever for one of PostgreSQL."""
+    beating = heartbeat(database, "one")
+    with database.transaction() as connection:
+        connection.execute(sa.insert(sweeps_table).values(id=sweeps.ONLY, asked_at=database_time(connection)))
+        with closing(database_of(beating.settings)) as brief, pytest.raises(sa.exc.OperationalError):
+            sweeps.take_turn(brief, every_s=0)
+    with closing(database_of(beating.settings)) as brief:
+        beating.beat(brief, at_work=NOTHING)
