@@ -43,6 +43,14 @@ def settled(connection: sa.Connection, job_ids: Iterable[str]) -> dict[str, Ledg
     return {row.job_id: LedgerAction(row.action) for row in connection.execute(query)}
 
 
+def reserved(connection: sa.Connection, job_ids: Iterable[str]) -> list[str]:
+    """Which of these jobs have ever reserved budget."""
+    query = sa.select(ledger_entries.c.job_id).where(
+        ledger_entries.c.job_id.in_(list(job_ids)), ledger_entries.c.action == LedgerAction.RESERVE
+    )
+    return list(connection.execute(query.distinct()).scalars())
+
+
 def under_way(connection: sa.Connection) -> list[str]:
     """Ids of the jobs that are charged and not drawn."""
     query = sa.select(jobs.c.id).where(jobs.c.state.in_(_UNDER_WAY)).order_by(jobs.c.id)

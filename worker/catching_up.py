@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
-from store import agreement, audit, datasets, jobs
+from store import agreement, audit, datasets, jobs, turn
 from store.database import Database
 from store.keys import load_keys
 from store.write_off import go_on, write_off
@@ -44,20 +47,39 @@ def catch_up(ledger: ZoneLedger, database: Database, *, now: datetime) -> Writte
     """Whatever the zone counts as spent and the database does not is spent there as well, by cohort and
     currency, in units. Jobs that the zone has drawn already stay drawn. Raises InvalidRequest where
     reservations leave too little of a budget."""
-    with database.transaction() as connection, ledger.writing() as page:
-        there = agreement.cohorts_spent(connection)
-        name = f"catch-up-{page.size() + 1}"
-        found: WrittenOff = {}
-        for cohort in page.cohorts():
-            here, known = page.spent(cohort), there.get(cohort, {})
-            missing = {
-                currency: units - known.get(currency, 0)
-                for currency, units in here.items()
-                if units > known.get(currency, 0)
-            }
-            if missing and cohort in there:
-                write_off(connection, cohort=cohort, missing=missing, name=name, now=now)
-                found[cohort] = missing
-        head = go_on(connection, written_off=found, now=now)
-        page.add(Kind.CAUGHT_UP, str(head[0]), {"written off": found}, head=head)
+    with database.transaction() as connection:
+        turn.take(connection)  # before the ledger, as a charge does: none is in between then
+        with ledger.writing() as page:
+            return _catch_up(page, connection, now=now)
+
+
+def _catch_up(page: Page, connection: Any, *, now: datetime) -> WrittenOff:
+    there = agreement.cohorts_spent(connection)
+    name = f"catch-up-{page.size() + 1}"
+    found: WrittenOff = {}
+    for cohort in page.cohorts():
+        here, known = page.spent(cohort), _with_pending(page, connection, cohort, there.get(cohort, {}))
+        missing = {
+            currency: units - known.get(currency, 0)
+            for currency, units in here.items()
+            if units > known.get(currency, 0)
+        }
+        if missing and cohort in there:
+            write_off(connection, cohort=cohort, missing=missing, name=name, now=now)
+            found[cohort] = missing
+    head = go_on(connection, written_off=found, now=now)
+    # by its hash too: where the one who wrote this died, the next event has the same number
+    page.add(Kind.CAUGHT_UP, f"{head[0]} {head[1]}", {"written off": found}, head=head)
     return found
+
+
+def _with_pending(page: Page, connection: Any, cohort: str, known: Mapping[str, int]) -> dict[str, int]:
+    """With what jobs have reserved that were charged here alone, as their worker died: it is charged there
+    when they go on, and would be spent twice. What is drawn is charged no more."""
+    entered = {entry.subject: entry.body["cost"] for entry in page.charges(cohort)}
+    settled = agreement.settled(connection, entered)
+    counted = Counter(known)
+    for job_id in agreement.reserved(connection, entered):
+        if job_id not in settled and page.find(Kind.DRAW, job_id) is None:
+            counted.update(entered[job_id])
+    return dict(counted)
