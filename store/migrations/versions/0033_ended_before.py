@@ -6,7 +6,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "0033"
-down_revision = "0029"
+down_revision = "0031"
 
 
 def upgrade() -> None:
