@@ -113,8 +113,8 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """Two on each processor: cases wait nearly as long as they work."""
-    return 2 * len(os.sched_getaffinity(0))
+    """Three on each processor: cases wait longer than they work."""
+    return 3 * len(os.sched_getaffinity(0))
 
 
 @pytest.hookimpl(optionalhook=True)
