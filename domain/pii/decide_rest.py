@@ -10,9 +10,16 @@ from domain.pii.tally import PERSON, Tally
 from domain.pii.verdict import NOUNS, Verdict, verdict
 
 MOSTLY, SOME = 0.8, 0.5
-LIKELY, LIKELY_UNCASED, SURELY = 0.54, 0.72, 0.75
+LIKELY, LIKELY_UNCASED, LIKELY_EAST, SURELY = 0.54, 0.72, 0.65, 0.75
 """The model's mean probability of a name that a column needs: of many different values, of a script without
-capitals, of few values."""
+capitals, of one of East Asia, of few values."""
+
+LESS_LIKELY = 0.2
+"""By how much more is asked of a column the more its values repeat: words for colours and towns come from
+short lists, and people's names from long ones."""
+
+MANY = 100
+"""Different values from which on a list is long, however many rows there are."""
 
 LIKELY_FULL, LIKELY_FULL_UNCASED = 0.35, 0.55
 """The same where nearly all values have the form of a full name."""
@@ -108,7 +115,7 @@ def by_model(tally: Tally, *, doubtful: bool) -> Verdict | None:
         return None
     is_category = tally.distinct.count <= 12 and tally.different < 0.2
     is_cased = tally.of_present(tally.cased) >= SOME
-    likely = LIKELY if is_cased else LIKELY_UNCASED
+    likely = _likely(tally, is_cased=is_cased)
     person, needed = tally.mean(*PERSON), SURELY if is_category or doubtful else likely
     others = max(tally.mean("TERM", "CODE"), tally.mean("PLACE"), tally.mean("ORGANISATION"))
     if tally.mean("ADDRESS") >= 0.6 and tally.share("house number") >= SOME and not is_category:
@@ -117,6 +124,13 @@ def by_model(tally: Tally, *, doubtful: bool) -> Verdict | None:
         return None
     if tally.share("full name form") >= MOSTLY and tally.different >= 0.5 and not doubtful:
         needed, others = LIKELY_FULL if is_cased else LIKELY_FULL_UNCASED, min(others, person)
+    if (
+        tally.share("east name") >= 0.85
+        and tally.different >= SOME
+        and person >= 0.25
+        and tally.scored >= FEWEST
+    ):
+        return verdict(Kind.PERSON, 0.7, "Most values have the form of names of East Asia.", "east name")
     if (person >= needed and person >= others) or (tally.share("comma name") >= MOSTLY and person >= 0.3):
         return verdict(Kind.PERSON, min(0.9, person), "Most values look like people's names.", "comma name")
     accounts = tally.mean("USERNAME") if tally.mean("USERNAME", *PERSON) >= 0.6 else 0.0
@@ -125,6 +139,14 @@ def by_model(tally: Tally, *, doubtful: bool) -> Verdict | None:
     if tally.mean("PLACE") >= 0.6:
         return verdict(Kind.PLACE, 0.5, "Most values look like places.")
     return None
+
+
+def _likely(tally: Tally, *, is_cased: bool) -> float:
+    """What single names need. Full names are asked for less, by the form that they have."""
+    if not is_cased and tally.share("east") >= MOSTLY:
+        return LIKELY_EAST
+    repeated = 1 - max(tally.different, min(1.0, tally.distinct.count / MANY))
+    return (LIKELY if is_cased else LIKELY_UNCASED) + LESS_LIKELY * repeated
 
 
 def by_rare(tally: Tally, *, doubtful: bool) -> Verdict | None:
@@ -162,7 +184,9 @@ def by_key(tally: Tally) -> Verdict | None:
         return verdict(
             Kind.RECORD_ID, 0.7, "Letters and digits, another in every row: it tells people apart.", "mixed"
         )
-    if tally.share("grouped") >= MOSTLY and codes < MOSTLY:
+    ungrouped = sum(count for digits, count in tally.numbers.lengths.items() if digits >= 7)
+    all_digits = tally.of_present(tally.marks["grouped"] + ungrouped)
+    if tally.share("grouped") >= 0.2 and all_digits >= MOSTLY and codes < MOSTLY:
         return verdict(
             Kind.RECORD_ID, 0.6, "Groups of digits, another in every row: it tells people apart.", "grouped"
         )

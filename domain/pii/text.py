@@ -179,6 +179,22 @@ def has_comma_of_a_name(value: str) -> bool:
     )
 
 
+# family names of nine in ten Chinese and Koreans, by the counts of their censuses; first those of two signs
+_FAMILIES_OF_TWO = frozenset(["欧阳", "歐陽", "司马", "司馬", "上官", "诸葛", "諸葛", "남궁", "황보", "선우"])
+_FAMILIES = frozenset(
+    "王李张張刘劉陈陳杨楊赵趙黄黃周吴吳徐孙孫胡朱高林何郭马馬罗羅梁宋郑鄭谢謝韩韓唐冯馮于董萧蕭程曹袁邓鄧许許傅沈曾彭吕呂"
+    "苏蘇卢盧蒋蔣蔡贾賈丁魏薛叶葉阎閻余潘杜戴夏钟鍾汪田任姜范方石姚谭譚廖邹鄒熊金陆陸郝孔白崔康毛邱秦江史顾顧侯邵孟龙龍万萬段雷钱錢汤湯尹黎易常武乔喬贺賀赖賴龚龔文"
+    "김이박최정강조윤장임한오서신권황안송류유전홍고문양손배백허남심노하곽성차주우구민진지엄채원천방공현함변염"
+)
+_EAST = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{1,6}")
+
+
+def has_form_of_east_asia(value: str) -> bool:
+    """A frequent family name of China or Korea, and one or two signs behind it."""
+    family = 2 if value[:2] in _FAMILIES_OF_TWO else 1
+    return (family == 2 or value[0] in _FAMILIES) and 1 <= len(value) - family <= 2
+
+
 def is_sentence(value: str) -> bool:
     """Four words or more with a verb or pronoun among them, or many words."""
     words = value.casefold().split(maxsplit=40)
@@ -198,6 +214,8 @@ def forms_of(value: str) -> list[str]:
         found += ["house number", "address"] if is_address(value) else ["house number"]
     if has_form_of_full_name(value):
         found.append("full name form")
+    if _EAST.fullmatch(value):
+        found += ["east", "east name"] if has_form_of_east_asia(value) else ["east"]
     if has_form_of_a_name(value):
         found.append("name form")
     elif ", " in value and has_comma_of_a_name(value):

@@ -85,6 +85,18 @@ NUMBERS: tuple[tuple[str, Make], ...] = (
     ("phones with 0049", lambda: f"0049 30 {digits(7, '123456789')}"),
     ("Korean identity numbers", rrn),
     ("Korean phones", lambda: f"010-{digits(4, '23456789')}-{digits(4)}"),
+    (
+        "phones with a country in brackets, some without",
+        lambda: draw.choice((f"(+965) {digits(8)}", digits(8))),
+    ),
+    (
+        "phones in groups of two and three",
+        lambda: f"{digits(1, '256789')}{digits(1)} {digits(3)} {digits(3)}",
+    ),
+    (
+        "phones in two ways",
+        lambda: draw.choice((f"{digits(1, '123456789')}-{digits(7)}", digits(8, "123456789"))),
+    ),
     ("Korean phones, bare", lambda: f"010{digits(8, '23456789')}"),
     (
         "e-mail, non-ASCII local part",
@@ -104,6 +116,13 @@ NAMES: tuple[tuple[str, Make], ...] = (
         "files with names, German",
         one_of("sub_Anna_Meier.nii.gz", "sub_Lukas_Schulz.nii.gz", "sub_Sabine_Krause.nii.gz"),
     ),
+    (
+        "Chinese",
+        lambda: (
+            draw.choice("王李张刘陈杨赵黄") + draw.choice("伟芳娜敏静丽强磊") + draw.choice(("", "军", "洋"))
+        ),
+    ),
+    ("Korean", lambda: draw.choice("김이박최정강") + draw.choice("민서지하도") + draw.choice("준윤우연현")),
     ("seldom beside other", seldom("other")),
     ("seldom beside self", seldom("self", "nl")),
     ("in JSON", lambda: json.dumps({"reported_by": person(), "score": draw.randrange(9)})),
@@ -118,6 +137,8 @@ HARMLESS: tuple[tuple[str, Make], ...] = (
     ("grants, NIH, long", lambda: f"5R01GM{digits(6)}-0{digits(1, '123456789')}"),
     ("grants, EPSRC", lambda: f"EP/{draw.choice('KLMN')}{digits(6)}/1"),
     ("grants, European", lambda: f"H2020-MSCA-IF-20{digits(2)}-{digits(6)}"),
+    ("colours of a screen", lambda: " ".join(str(draw.randrange(256)) for _ in range(3))),
+    ("places in a brain", lambda: " ".join(str(draw.randint(-99, 99)) for _ in range(3))),
     ("samples", lambda: f"SAMPLE_{digits(5)}"),
     ("specimens", lambda: f"SPEC-{digits(4)}-A{digits(1)}"),
     ("specimens, TCGA", lambda: f"TCGA-{digits(2)}-{digits(4)}-01A"),
@@ -155,6 +176,15 @@ def test_what_only_looks_so_is_not_flagged(subtests: pytest.Subtests) -> None:
                 found = scan(values, header)
                 assert found.classification is Class.NONE
                 assert found.proposed is Action.KEEP or title in ASKED_ALL_THE_SAME
+
+
+def test_short_lists_that_repeat_are_asked_for_more_than_long_ones() -> None:
+    german = ["Blau", "Schwarz", "Weiß", "Rosa", "Beige", "Grün", "Rot", "Gelb", "Grau", "Braun", "Türkis"]
+    for few in (german, ["Hvítur", "Brúnn", "Grænn", "Svartur", "Rauður", "Gulur", "Blár", "Grár"]):
+        found = scan(column_of(one_of(*few)) * 5, None)
+        assert found.classification is Class.NONE
+    repeated = scan(column_of(lambda: given("it")) * 5, None)
+    assert (repeated.classification, repeated.kind) == (Class.DIRECT, Kind.PERSON)
 
 
 def test_codes_of_things_are_no_identifiers_where_the_header_says_so() -> None:
