@@ -115,6 +115,8 @@ class ColumnScan:
         tally.distinct.add(hashed)
         tally.few.add(hashed, times)
         tally.phones.add(value, hashed)
+        if len(tally.firsts) < 2:
+            tally.firsts.add(value[0])
         shape = shape_of(value)
         if shape in tally.shapes or len(tally.shapes) < MOST_SHAPES:
             tally.shapes[shape] += times

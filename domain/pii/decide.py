@@ -13,6 +13,7 @@ from domain.pii.believe import by_header, is_direct
 from domain.pii.decide_rest import (
     by_coordinates,
     by_key,
+    by_letter,
     by_model,
     by_parts,
     by_phones,
@@ -101,6 +102,7 @@ def _verdict(name: str | None, announced: Kind | None, tally: Tally, within: Seq
         lambda: _dates(name, announced, tally),
         lambda: _shared(tally),
         lambda: _header(announced, tally, direct=False),
+        lambda: by_letter(tally) if _is_opaque(name) else None,
         lambda: has_code_of(tally),
         lambda: of_a_thing(tally) if name is not None and speaks_of_codes_of_things(name) else None,
         lambda: _nearly_all(tally),

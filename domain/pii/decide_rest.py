@@ -28,6 +28,11 @@ KEY = 0.95
 """Different values for each value, from which on a column tells people apart."""
 
 FEWEST = 5
+NUMBERED = 10
+"""Different numbers behind one letter, from which on they may be those of people."""
+
+PADDED = 0.02
+"""Share of fractions with a zero too many in front, from which on they are no measurements."""
 
 
 def by_parts(tally: Tally, within: Sequence[Finding]) -> Verdict | None:
@@ -61,6 +66,16 @@ def by_phones(tally: Tally) -> Verdict | None:
     if tally.of_present(tally.with_letters) >= 0.2 or sum(tally.years.values()) >= 0.5 * tally.present:
         return None
     return verdict(Kind.PHONE, 0.7, "Nearly all values are telephone numbers of one country's plan.")
+
+
+def by_letter(tally: Tally) -> Verdict | None:
+    """`X01` to `X99`: codes of one chapter of a catalogue, or people who are numbered behind a letter."""
+    if len(tally.firsts) > 1 or tally.distinct.count < NUMBERED or set(tally.shapes) != {"A9***"}:
+        return None
+    if tally.share("code: icd-10") < MOSTLY:
+        return None
+    why = "Numbers behind one letter: codes of one chapter of a catalogue, or people who are numbered."
+    return verdict(Kind.TEXT, 0.4, why, "code: icd-10")
 
 
 def has_code_of(tally: Tally) -> Verdict | None:
@@ -207,6 +222,9 @@ def by_key(tally: Tally) -> Verdict | None:
 
 def what_remains(tally: Tally) -> Verdict:
     """Numbers and categories stay. Text that nobody knows does not, until somebody says what it is."""
+    if tally.share("fraction behind zeros") >= PADDED:
+        why = "Fractions of which some begin with zeros, as numbers of people do and measurements do not."
+        return verdict(Kind.TEXT, 0.4, why, "fraction behind zeros")
     if tally.of_present(tally.numbers.count) >= MOSTLY:
         return verdict(Kind.NUMBER, 0.7, "Numbers in which nothing was recognised.")
     rule, share = _code(tally, specific=False)

@@ -112,6 +112,8 @@ def marks_of(value: str) -> frozenset[str]:
     """The rules that a value (without spaces around it) meets. Linear in its length."""
     if len(value) <= 40 and _FRACTION.fullmatch(value):
         # most cells of most tables: a fraction is a measurement, or a card number that a spreadsheet wrote
+        if value[0] == "0" and value[1].isdigit():
+            return frozenset({"fraction behind zeros"})
         return frozenset({"card, spreadsheet"}) if SPREADSHEET_CARD.fullmatch(value) else frozenset()
     if _UUID.fullmatch(value):
         return frozenset({"uuid"})

@@ -157,6 +157,8 @@ class Tally:
     """Three Latin letters or fewer: abbreviations."""
     distinct: Distinct = field(default_factory=Distinct)
     shapes: Counter[str] = field(default_factory=Counter)
+    firsts: set[str] = field(default_factory=set)
+    """With what values begin; two signs at most are kept."""
     likely: dict[str, float] = field(default_factory=dict)
     scored: float = 0
     few: Few = field(default_factory=Few)

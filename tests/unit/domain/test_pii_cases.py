@@ -187,6 +187,18 @@ def test_short_lists_that_repeat_are_asked_for_more_than_long_ones() -> None:
     assert (repeated.classification, repeated.kind) == (Class.DIRECT, Kind.PERSON)
 
 
+def test_what_may_number_people_is_not_kept_unasked() -> None:
+    """No identifier for sure: numbers behind one letter are codes of a catalogue as well."""
+    for make in (lambda: f"X{draw.randint(1, 99):02d}", lambda: f"{digits(5)}.{digits(6)}"):
+        found = scan(column_of(make), None)
+        assert (found.kind, found.proposed) == (Kind.TEXT, Action.DROP)
+    for make in (
+        lambda: f"{draw.choice('EFIX')}{draw.randint(1, 99):02d}",
+        lambda: f"{draw.uniform(0, 9):.3f}",
+    ):
+        assert scan(column_of(make), None).proposed is Action.KEEP
+
+
 def test_codes_of_things_are_no_identifiers_where_the_header_says_so() -> None:
     values = column_of(lambda: f"{draw.choice('ABC')}{draw.choice('XYZ')}-{digits(5)}")
     for header in ("sample_id", "specimen", "grant", "award number", "tube_code"):
