@@ -16,7 +16,7 @@ from domain.pii.finding import Finding
 from domain.pii.header import kind_of_header
 from domain.pii.marks import LONGEST_WHOLE, is_missing, marks_of, marks_of_json
 from domain.pii.model import Model
-from domain.pii.tally import FULL_NAME, MOST_SHAPES, PERSON, Name, Tally, hash_of, shape_of
+from domain.pii.tally import FULL_NAME, MOST_LETTERS, MOST_SHAPES, PERSON, Name, Tally, hash_of, shape_of
 from domain.pii.text import has_form_of_full_name, is_sentence
 from domain.pii.within import MOST_FIELDS, WORDS_OF_PATHS, fields_of, is_path, words_of_path
 
@@ -115,7 +115,7 @@ class ColumnScan:
         tally.distinct.add(hashed)
         tally.few.add(hashed, times)
         tally.phones.add(value, hashed)
-        if len(tally.firsts) < 2:
+        if len(tally.firsts) <= MOST_LETTERS:
             tally.firsts.add(value[0])
         shape = shape_of(value)
         if shape in tally.shapes or len(tally.shapes) < MOST_SHAPES:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from domain.pii.codes import UNSPECIFIC
 from domain.pii.finding import Action, Class, Finding, Kind
-from domain.pii.tally import PERSON, Tally
+from domain.pii.tally import MOST_LETTERS, PERSON, Tally
 from domain.pii.verdict import NOUNS, Verdict, verdict
 
 MOSTLY, SOME = 0.8, 0.5
@@ -69,12 +69,12 @@ def by_phones(tally: Tally) -> Verdict | None:
 
 
 def by_letter(tally: Tally) -> Verdict | None:
-    """`X01` to `X99`: codes of one chapter of a catalogue, or people who are numbered behind a letter."""
-    if len(tally.firsts) > 1 or tally.distinct.count < NUMBERED or set(tally.shapes) != {"A9***"}:
+    """`X01`, `Y01` and so on: codes of a few chapters of a catalogue, or people who are numbered."""
+    if len(tally.firsts) > MOST_LETTERS or tally.distinct.count < NUMBERED or set(tally.shapes) != {"A9***"}:
         return None
     if tally.share("code: icd-10") < MOSTLY:
         return None
-    why = "Numbers behind one letter: codes of one chapter of a catalogue, or people who are numbered."
+    why = "Numbers behind a letter: codes of a few chapters of a catalogue, or people who are numbered."
     return verdict(Kind.TEXT, 0.4, why, "code: icd-10")
 
 

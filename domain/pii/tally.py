@@ -17,6 +17,8 @@ SKETCH = 2048
 
 MOST_SHAPES = 64
 MOST_FEW = 64
+MOST_LETTERS = 3
+"""With which values begin, up to which numbers behind them may be those of people in a few groups."""
 FULL_NAME = "FULL_NAME"
 PERSON = ("GIVEN", "FAMILY", FULL_NAME)
 """Labels of the character model that are names of people."""
@@ -158,7 +160,7 @@ class Tally:
     distinct: Distinct = field(default_factory=Distinct)
     shapes: Counter[str] = field(default_factory=Counter)
     firsts: set[str] = field(default_factory=set)
-    """With what values begin; two signs at most are kept."""
+    """With what values begin; a few signs are kept."""
     likely: dict[str, float] = field(default_factory=dict)
     scored: float = 0
     few: Few = field(default_factory=Few)
