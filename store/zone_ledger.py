@@ -115,10 +115,18 @@ class Page:
 
     def newest_head(self) -> Head | None:
         """The latest event of the trail that any entry has seen, or that an operator has caught up with."""
-        caught = self._one(f"kind = '{Kind.CAUGHT_UP}' ORDER BY number DESC LIMIT 1")
-        since = 0 if caught is None else caught.number
-        found = self._one("head_number IS NOT NULL AND number >= ? ORDER BY head_number DESC LIMIT 1", since)
+        order = "head_number IS NOT NULL AND number >= ? ORDER BY head_number DESC LIMIT 1"
+        found = self._one(order, self._caught_up_at())
         return None if found is None else found.head
+
+    def heads(self) -> dict[int, str]:
+        """All of them since then, by the number of their event."""
+        found = self._all("head_number > 0 AND number >= ?", self._caught_up_at())
+        return dict(entry.head for entry in found if entry.head is not None)
+
+    def _caught_up_at(self) -> int:
+        caught = self._one(f"kind = '{Kind.CAUGHT_UP}' ORDER BY number DESC LIMIT 1")
+        return 0 if caught is None else caught.number
 
     def spent(self, cohort: str) -> dict[str, int]:
         """Units of each currency that are spent of a cohort, by this ledger."""

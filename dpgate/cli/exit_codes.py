@@ -44,7 +44,7 @@ MEANING: dict[ExitCode, str] = {
     ExitCode.PIPELINE_FAILED: "the pipeline failed on the twin",
     ExitCode.NOT_ISOLATED: "doctor: this host lacks a feature that isolation requires",
     ExitCode.NOT_RELEASED: "the job ended without a release",
-    ExitCode.BROKEN_CHAIN: "verify, audit verify, anonymity check: something does not fit",
+    ExitCode.BROKEN_CHAIN: "verify, audit verify, ledger verify, anonymity check: something does not fit",
     ExitCode.INTERRUPTED: "ended by Ctrl-C or a signal",
 }
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dpgate.cli import long_examples
+from dpgate.cli.exit_codes import ExitCode
 from dpgate.cli.hosting import HomeOption, home_of
 from dpgate.cli.operation import check_ours
 from dpgate.cli.output import Json, out, plain, print_json, print_table
@@ -48,6 +49,38 @@ def ledger_show(zone_folder: ZoneOption = None, home: HomeOption = None, as_json
     print_table(
         "Refused", ("job", "reason"), [tuple(each.rsplit(" ", 1)) for each in refused], empty="nothing"
     )
+
+
+@commands.command("verify", epilog="Example: dpgate ledger verify")
+def ledger_verify(
+    zone_folder: ZoneOption = None,
+    database_url: DatabaseOption = None,
+    home: HomeOption = None,
+    as_json: Json = False,
+) -> None:
+    """Walk the database's audit trail, and hold it against each event that the zone's ledger has seen.
+
+    Without the gateway: a trail whose end was cut off, or that was written anew from some event on, fits
+    itself and not the ledger. What a restore has forgotten before the latest catch-up is not looked for.
+    """
+    from store import audit
+
+    ledger = _ledger(zone_folder, home)
+    with _database(database_url, home) as database, ledger.reading() as page:
+        page.entries()
+        known = page.heads()  # first: what it has seen is in the trail by now
+        with database.reading() as connection:
+            verdict = audit.verify(connection, known=known)
+    if as_json:
+        print_json({"intact": verdict.intact, "seen": len(known), **vars(verdict)})
+    elif verdict.intact:
+        out.print(f"{verdict.events} events, the chain holds; so do the {len(known)} that the zone has seen")
+    elif verdict.broken_at is not None and verdict.broken_at > verdict.events:
+        out.print(f"[bold red]The trail was cut off before event {verdict.broken_at}.[/]")
+    else:
+        out.print(f"[bold red]Event {verdict.broken_at} is the first that does not fit.[/]")
+    if not verdict.intact:
+        raise typer.Exit(ExitCode.BROKEN_CHAIN)
 
 
 @commands.command("begin", epilog="Example: dpgate ledger begin")

@@ -157,6 +157,8 @@ def test_a_cut_tail_shows_against_a_kept_head(trail):
     )
     assert verdict(trail).intact, "without a kept head nobody can know"
     assert verdict(trail, expected_head=kept).broken_at == COUNT
+    for known, broken_at in (({COUNT: kept}, COUNT), ({COUNT - 1: fourth}, None), ({2: kept}, 2)):
+        assert verdict(trail, known=known).broken_at == broken_at
 
 
 def test_a_rewritten_trail_shows_against_a_kept_head(trail):
