@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import sqlalchemy as sa
 
 from domain.states import JobState, LedgerAction
-from store.tables import accounts, audit_events, jobs, ledger_entries, pac_states
+from store.tables import accounts, audit_events, jobs, ledger_entries, pac_states, releases
 
 _UNDER_WAY = (JobState.RUNNING, JobState.AGGREGATING)
 
@@ -62,6 +62,12 @@ def state_digest(connection: sa.Connection, cohort: str) -> str | None:
     query = sa.select(pac_states.c.sealed).where(pac_states.c.cohort == cohort)
     sealed: bytes | None = connection.execute(query).scalar()
     return None if sealed is None else hashlib.sha256(sealed).hexdigest()
+
+
+def has_release(connection: sa.Connection, job_id: str) -> bool:
+    """Whether the platform has the job's release."""
+    query = sa.select(releases.c.job_id).where(releases.c.job_id == job_id)
+    return connection.execute(query).scalar() is not None
 
 
 def say_why(connection: sa.Connection, job_id: str, reason: str | None) -> None:

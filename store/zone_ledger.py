@@ -158,6 +158,10 @@ class Page:
         row = self._connection.execute("SELECT sealed FROM drawn WHERE job = ?", (job_id,)).fetchone()
         return None if row is None else bytes(row[0])
 
+    def all_drawn(self) -> list[str]:
+        """Jobs whose release lies here."""
+        return [str(row[0]) for row in self._connection.execute("SELECT job FROM drawn ORDER BY job")]
+
     def forget_drawn(self, job_id: str) -> None:
         self._connection.execute("DELETE FROM drawn WHERE job = ?", (job_id,))
 
@@ -265,6 +269,7 @@ class ZoneLedger:
             connection = sqlite3.connect(address, uri=True, timeout=BUSY_S, isolation_level=None)
             # a rollback journal, not a write-ahead log: the zone folder may be shared between hosts
             connection.execute("PRAGMA synchronous=FULL")
+            connection.execute("PRAGMA secure_delete=ON")  # no release lingers in free pages
             version = connection.execute("PRAGMA user_version").fetchone()[0]
         except sqlite3.DatabaseError:
             raise NotReady(f"the zone's ledger at {self.path} cannot be opened") from None

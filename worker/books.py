@@ -169,6 +169,17 @@ def forget_drawn(zone: WorkerZone, job_id: str) -> None:
         page.forget_drawn(job_id)
 
 
+def forget_old_draws(zone: WorkerZone) -> None:
+    """Of workers that died when the platform had the release, and before this."""
+    with zone.ledger.reading() as page:
+        kept = page.all_drawn()
+    for job_id in kept:
+        with zone.database.reading() as connection:
+            has_release = agreement.has_release(connection, job_id)
+        if has_release:
+            forget_drawn(zone, job_id)
+
+
 def hold(zone: WorkerZone, job: Job, reason: Reason, *, what: str) -> None:
     """The job stays where it is and says why."""
     note_refusal(zone, job, reason, what=what)

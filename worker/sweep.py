@@ -12,6 +12,7 @@ from domain.job import HELD, Reason
 from domain.states import Actor, JobState
 from store import datasets, jobs, runs, scrambled_files
 from worker.announce import announce_images
+from worker.books import forget_old_draws
 from worker.due import recount
 from worker.failure import without_its_text
 from worker.importing import remove_settled_deliveries
@@ -41,6 +42,7 @@ def sweep(zone: WorkerZone) -> None:
         forget_profiles,
         remove_leftovers,
         remove_unused_outcomes,
+        forget_old_draws,
         end_scrambles,
         announce_new_images,
         note_storage,

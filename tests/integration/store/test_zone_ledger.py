@@ -99,6 +99,18 @@ def test_a_drawn_release_opens_for_its_job_alone(ledger: ZoneLedger) -> None:
         ledger.open(sealed, job_id="two")
 
 
+def test_a_drawn_release_that_is_forgotten_is_in_no_page_of_the_file(ledger: ZoneLedger) -> None:
+    sealed = ledger.seal({"release": {"value": 1.5}}, job_id="one")
+    with ledger.writing() as page:
+        page.keep_drawn("one", sealed)
+        assert page.all_drawn() == ["one"]
+    assert sealed in ledger.path.read_bytes()
+    with ledger.writing() as page:
+        page.forget_drawn("one")
+        assert page.all_drawn() == []
+    assert sealed not in ledger.path.read_bytes()
+
+
 def test_a_file_that_is_no_ledger_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "ledger.sqlite"
     path.write_bytes(b"something else, longer than a header of a database\n" * 100)

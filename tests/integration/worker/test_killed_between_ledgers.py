@@ -96,9 +96,11 @@ def test_killed_after_each_commit(sqlite_bench: Bench, ledgers: Ledgers, commits
             break
     assert number == commits + 1
     check_books(bench)
+    sweep(bench.zone)  # of one that was killed before it forgot its draw
     with bench.zone.ledger.reading() as page:
         assert len(page.having(Kind.DRAW)) == number
         assert page.having(Kind.REFUSED) == []
+        assert page.all_drawn() == []
 
 
 def test_a_catch_up_that_is_killed_is_made_again(sqlite_url: str, tmp_path: Path) -> None:
