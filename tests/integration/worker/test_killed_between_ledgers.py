@@ -74,17 +74,7 @@ def mended(bench: Bench, job_id: str) -> None:
     assert bench.job(job_id).state is JobState.RELEASED, bench.job(job_id).reason
 
 
-@pytest.mark.parametrize(
-    ("ledgers", "commits"),
-    [
-        pytest.param((ZoneLedger,), 4, id="zone"),
-        pytest.param(
-            (ZoneLedger, Database), 12, id="both", marks=pytest.mark.deep("more steps of one route")
-        ),
-    ],
-)
-def test_killed_after_each_commit(sqlite_bench: Bench, ledgers: Ledgers, commits: int) -> None:
-    bench = sqlite_bench
+def check_each(bench: Bench, ledgers: Ledgers, *, commits: int) -> None:
     given_heights(bench, policy={"timing": {"mode": "coarse", "step_seconds": 0.001}})
     for number in itertools.count(1):
         job_id = ask(bench, taller_than(150 + number), epsilon="0.1")
@@ -101,6 +91,15 @@ def test_killed_after_each_commit(sqlite_bench: Bench, ledgers: Ledgers, commits
         assert len(page.having(Kind.DRAW)) == number
         assert page.having(Kind.REFUSED) == []
         assert page.all_drawn() == []
+
+
+def test_killed_after_each_entry_of_the_zone(sqlite_bench: Bench) -> None:
+    check_each(sqlite_bench, (ZoneLedger,), commits=4)
+
+
+@pytest.mark.deep("more steps of one route, of which each takes a second")
+def test_killed_after_each_commit_of_either(sqlite_bench: Bench) -> None:
+    check_each(sqlite_bench, (ZoneLedger, Database), commits=12)
 
 
 def test_a_catch_up_that_is_killed_is_made_again(sqlite_url: str, tmp_path: Path) -> None:
