@@ -68,8 +68,11 @@ def left_by_profile(profile: str, declaration: Declaration) -> Reason | None:
 def check_workers(request: AnyRequest, dataset: Dataset, *, profiles: Collection[str]) -> None:
     """Raises Conflict when each of the workers that are there would refuse the job. Where none is there, it
     waits for one."""
+    if not isinstance(request, JobRequest) or not profiles:
+        return
     reasons = [left_by_profile(profile, dataset.declaration) for profile in sorted(profiles)]
-    if not isinstance(request, JobRequest) or not reasons or not (found := reasons[0]) or None in reasons:
+    found = reasons[0]
+    if found is None or not all(reasons):
         return
     what, _, fix = found.value.partition("; ")
     start = "start the platform with --isolation standard" if found is Reason.NOT_SYNTHETIC else ""
