@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
 from domain.dataset import Dataset, Declaration
 from domain.delta import check_delta
 from domain.errors import BudgetExceeded, Conflict, InvalidRequest, NotAllowed
-from domain.job import AnyRequest, JobRequest, Reason
+from domain.job import AnyRequest, JobRequest
 from domain.loss import Epsilon, format_epsilon, micro
 from domain.mechanism import SampleAggregateRequest, StabilityRequest
 from domain.pipeline import DEFAULT_OUTPUT_MIB, Pipeline, Resources
@@ -53,30 +51,6 @@ def check_version(request: AnyRequest, dataset: Dataset) -> None:
             f"would run on version {dataset.version}.",
             f"Fetch the twin again and run the pipeline on it: dpgate twin {dataset.name}, then dpgate run.",
         )
-
-
-def left_by_profile(profile: str, declaration: Declaration) -> Reason | None:
-    """Why a worker that insists on so much of isolation leaves pipelines on these data to others."""
-    if profile == "dev" and not declaration.synthetic:
-        return Reason.NOT_SYNTHETIC
-    if profile == "strict" and declaration.policy.timing.mode != "padded":
-        # without the time grid, a run tells the next by the clock how long it took
-        return Reason.TIMING_NOT_PADDED
-    return None
-
-
-def check_workers(request: AnyRequest, dataset: Dataset, *, profiles: Collection[str]) -> None:
-    """Raises Conflict when each of the workers that are there would refuse the job. Where none is there, it
-    waits for one."""
-    if not isinstance(request, JobRequest) or not profiles:
-        return
-    reasons = [left_by_profile(profile, dataset.declaration) for profile in sorted(profiles)]
-    found = reasons[0]
-    if found is None or not all(reasons):
-        return
-    what, _, fix = found.value.partition("; ")
-    start = "start the platform with --isolation standard" if found is Reason.NOT_SYNTHETIC else ""
-    raise Conflict("dataset", f"{what}.", f"{fix[:1].upper()}{fix[1:]}{f', or {start}' if start else ''}.")
 
 
 def needs_approval(request: AnyRequest, policy: Policy) -> bool:

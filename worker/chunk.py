@@ -9,7 +9,6 @@ from datetime import timedelta
 from functools import lru_cache
 from typing import Any
 
-from domain.admission import left_by_profile
 from domain.dataset import Dataset, Declaration
 from domain.image import ImageKind, SyscallTable
 from domain.isolation import Isolation
@@ -27,6 +26,7 @@ from worker.collect import collect, default_of, output_context, pack
 from worker.levels import FarTooMuch, ParticipantLevel, has_participant_level
 from worker.older_plan import DEALING, start_again_if_older
 from worker.order import order_for
+from worker.readiness import of_profile
 from worker.sandbox.protocol import NOTHING, Audience, RunResult, SandboxUnavailable, Slot, SlotOrder
 from worker.sealed_source import SealedSource
 from worker.signalling import surroundings, unaccepted
@@ -91,7 +91,7 @@ def _refusal(zone: WorkerZone, job: Job, dataset: Dataset, image: images.Image |
     if image is None:
         return None  # no code of a data user runs
     assert isinstance(job.request, JobRequest)
-    return left_by_profile(zone.settings.isolation.value, dataset.declaration) or unaccepted(
+    return of_profile(zone.settings.isolation, dataset) or unaccepted(
         job.request, dataset, settings=zone.settings, record=image
     )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from domain.admission import left_by_profile
 from domain.dataset import Dataset
 from domain.job import AnyRequest, Job, JobRequest, Reason
 from store.images import Image
@@ -10,6 +9,7 @@ from worker.config import WorkerSettings
 from worker.images.commands import resolve_command
 from worker.images.refusal import CommandRefused
 from worker.sandbox.core.images import HostImage, StoredImage
+from worker.sandbox.protocol import Profile
 from worker.signalling import unaccepted
 
 # what no other try can change; the others may hold for one worker and not for the next
@@ -30,11 +30,22 @@ def refusal(
     the database, with what the operator approved.
     """
     return (
-        left_by_profile(settings.isolation.value, dataset.declaration)
+        of_profile(settings.isolation, dataset)
         or _of_image(job, image, record)
         or _of_command(job.request, image)
         or _of_channels(job, dataset, settings, record)
     )
+
+
+def of_profile(profile: Profile, dataset: Dataset) -> Reason | None:
+    """Why a worker that insists on so much of isolation leaves these data to others."""
+    declared = dataset.declaration
+    if profile is Profile.DEV and not declared.synthetic:
+        return Reason.NOT_SYNTHETIC
+    if profile is Profile.STRICT and declared.policy.timing.mode != "padded":
+        # without the time grid, a run tells the next by the clock how long it took
+        return Reason.TIMING_NOT_PADDED
+    return None
 
 
 def _of_channels(job: Job, dataset: Dataset, settings: WorkerSettings, record: Image) -> Reason | None:

@@ -25,9 +25,7 @@ from factories import (
 from domain.job import own_id
 from domain.states import JobState
 from privacy.cost import Currency
-from store import jobs, ledger, workers
-from store.clock import database_time
-from store.workers import Presence
+from store import jobs, ledger
 
 JOB = "job-submit-1"
 OWN = own_id("ada", JOB)
@@ -72,24 +70,6 @@ def test_new_is_201_the_same_is_200_another_is_409(heights: Gateway):
         assert found["field"] == "job_id"
     assert heights.rows() == before
     assert reserved(heights) == 500_000
-
-
-def test_a_job_that_every_worker_would_refuse_is_refused_at_once(heights: Gateway):
-    def announce(*profiles: str) -> None:
-        with heights.database.transaction() as connection:
-            for profile in profiles:
-                told = Presence(profile, "start", "1", "3.11", profile, "supervised", 1, {})
-                workers.announce(connection, told, now=database_time(connection), skew_s=0)
-
-    announce("dev")
-    before = heights.rows()
-    found = problem(submit(heights), status=409, kind="Conflict")
-    assert found["field"] == "dataset"
-    assert "for development only, and the data set is not declared synthetic" in found["problem"]
-    assert found["fix"] == "Ask the operator, or start the platform with --isolation standard."
-    assert heights.rows() == before
-    announce("standard")
-    assert submit(heights).status_code == 201
 
 
 def test_ids_are_an_authors_own_and_tell_nothing_of_anothers(heights: Gateway):
