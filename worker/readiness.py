@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from domain.dataset import Dataset
 from domain.job import AnyRequest, Job, JobRequest, Reason
+from domain.worker_profiles import refused_by_profile
 from store.images import Image
 from worker.config import WorkerSettings
 from worker.images.commands import resolve_command
@@ -39,13 +40,7 @@ def refusal(
 
 def of_profile(profile: Profile, dataset: Dataset) -> Reason | None:
     """Why a worker that insists on so much of isolation leaves these data to others."""
-    declared = dataset.declaration
-    if profile is Profile.DEV and not declared.synthetic:
-        return Reason.NOT_SYNTHETIC
-    if profile is Profile.STRICT and declared.policy.timing.mode != "padded":
-        # without the time grid, a run tells the next by the clock how long it took
-        return Reason.TIMING_NOT_PADDED
-    return None
+    return refused_by_profile(profile.value, dataset.declaration)
 
 
 def _of_channels(job: Job, dataset: Dataset, settings: WorkerSettings, record: Image) -> Reason | None:

@@ -9,20 +9,29 @@ import sqlalchemy as sa
 from fastapi import APIRouter, Body, Depends, Path, Response
 from pydantic import AfterValidator, BaseModel, Field
 
-from domain.admission import check_policy, check_project, check_version, epsilon_of, needs_approval
+from domain.admission import (
+    check_policy,
+    check_project,
+    check_version,
+    epsilon_of,
+    needs_approval,
+)
 from domain.dataset import Dataset, DatasetState
 from domain.dataset.person_size import timing_sentence
 from domain.errors import Conflict, NotAllowed
 from domain.job import Job, JobRequest, UserRequest, check_job_id
 from domain.loss import Currency, texts
 from domain.notice import NoticeKind
+from domain.operation import WorkerState
 from domain.permissions import Permission, User
 from domain.release import Release
 from domain.states import Actor, JobState, next_states
+from domain.worker_profiles import check_workers
 from gateway.access import TheDatabase, TheQueue, requires
 from gateway.problems import RESPONSES
 from gateway.routes import PREFIX
-from store import datasets, grants, images, job_notices, jobs, ledger, releases
+from store import datasets, grants, images, job_notices, jobs, ledger, releases, workers
+from store.clock import database_time
 
 router = APIRouter(prefix=f"{PREFIX}/jobs", tags=["jobs"], responses=RESPONSES)
 AnId = Annotated[str, AfterValidator(check_job_id), Path(description="8 to 64 letters, digits, - or _")]
@@ -176,6 +185,7 @@ def _submit(connection: sa.Connection, job_id: str, request: UserRequest, user: 
     dataset = _usable(connection, request, user)
     check_version(request, dataset)
     check_policy(request, dataset, through=user.through)
+    check_workers(request, dataset, _profiles(connection))
     job, is_new = jobs.submit(
         connection,
         job_id=job_id,
@@ -193,6 +203,12 @@ def _submit(connection: sa.Connection, job_id: str, request: UserRequest, user: 
         else:
             job_notices.tell_reviewers(connection, NoticeKind.JOB_WAITS, job, dataset, datetime.now(UTC))
     return jobs.get(connection, job_id), is_new
+
+
+def _profiles(connection: sa.Connection) -> set[str]:
+    """On how much of isolation the workers that take jobs insist."""
+    listed = workers.listed(connection, now=database_time(connection))
+    return {one.profile for one in listed if one.state is WorkerState.LIVE}
 
 
 def _check_project(connection: sa.Connection, job: Job, dataset: Dataset) -> None:

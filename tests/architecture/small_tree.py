@@ -47,7 +47,18 @@ def run_small(place: Path, files: Mapping[str, str], *arguments: str) -> Ended:
     (place / "small_plugin.py").write_text(PLUGIN.format(place=str(place)), "utf-8")
     command = [
         *(sys.executable, "-m", "pytest", "-q", "-p", "conftest", "-p", "small_plugin"),
-        *("-p", "no:schemathesis", "-p", "no:anyio", "-p", "no:cacheprovider", "-c", os.devnull, "--rootdir", str(place)),
+        *(
+            "-p",
+            "no:schemathesis",
+            "-p",
+            "no:anyio",
+            "-p",
+            "no:cacheprovider",
+            "-c",
+            os.devnull,
+            "--rootdir",
+            str(place),
+        ),
         *(str(place), *arguments),
     ]
     environment = {

@@ -25,7 +25,9 @@ from factories import (
 from domain.job import own_id
 from domain.states import JobState
 from privacy.cost import Currency
-from store import jobs, ledger
+from store import jobs, ledger, workers
+from store.clock import database_time
+from store.workers import Presence
 
 JOB = "job-submit-1"
 OWN = own_id("ada", JOB)
@@ -42,6 +44,12 @@ def heights(gateway: Gateway) -> Gateway:
 
 def submit(gateway: Gateway, *, by: str = "ada", job_id: str = JOB, **fields: Any):
     return gateway.ask("PUT", f"/jobs/{job_id}", by=by, json=job_request_fields(**fields))
+
+
+def announce(gateway: Gateway, name: str, profile: str) -> None:
+    with gateway.database.transaction() as connection:
+        told = Presence(name, f"start of {name}", "1", "3.11", profile, "supervised", 1, {})
+        workers.announce(connection, told, now=database_time(connection), skew_s=0)
 
 
 def messages(url: str) -> list[dict[str, Any]]:
@@ -123,6 +131,19 @@ def test_a_repeat_is_answered_from_the_record_whatever_happened_since(heights: G
         given_dataset(connection, policy=policy_fields(data_users=["bob"]), nominal_size=600)
     again = submit(heights)
     assert (again.status_code, again.json()) == (200, first)
+
+
+def test_what_each_worker_would_leave_to_others_is_refused_before_it_is_on_record(heights: Gateway):
+    assert submit(heights).status_code == 201
+    announce(heights, "first", "dev")
+    before = heights.rows()
+    found = problem(submit(heights, job_id="job-submit-2"), status=409, kind="Conflict")
+    assert found["field"] == "dataset"
+    assert found["fix"].endswith("dpgate up without --isolation dev.")
+    assert heights.rows() == before
+    assert submit(heights).status_code == 200, "what is on record is answered from it"
+    announce(heights, "second", "standard")
+    assert submit(heights, job_id="job-submit-2").status_code == 201
 
 
 def test_identical_requests_at_once_make_one_job_and_one_reservation(heights: Gateway, redis_url: str):
