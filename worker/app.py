@@ -28,6 +28,7 @@ from domain.model import build_models
 from domain.schedule import LONGEST_CHUNK_S
 from domain.setting_names import check_settings
 from store.database import Database
+from worker.broker import look_first
 from worker.config import WorkerSettings
 from worker.consumer_steps import Present, Sweeping, Wakeful, say_the_end
 from worker.failure import without_its_text
@@ -50,6 +51,7 @@ logging.getLogger("celery.app.trace").setLevel(logging.WARNING)
 check_settings(os.environ)
 settings = WorkerSettings()  # from the environment
 
+look_first()
 app = Celery("dpgate", include=["worker.tasks"])
 app.conf.update(
     broker_url=settings.broker_url,

@@ -31,7 +31,7 @@ SHOWN_KNOWS = {"domain.chart", "domain.job_steps", "domain.states", "privacy.los
 CONFINED = {
     "celery": ("gateway/queue.py", "worker/app.py", "worker/consumer_steps.py"),
     "opentelemetry": ("gateway/tracer.py", "worker/tracer.py"),
-    "kombu": ("gateway/queue.py", "worker/app.py"),
+    "kombu": ("gateway/queue.py", "worker/app.py", "worker/broker.py"),
     "billiard": ("worker/app.py",),
     "docker": ("worker/sandbox/docker_engine/",),
     "redis": (),

@@ -11,11 +11,13 @@ from pathlib import Path
 
 import pytest
 from heights import MEAN, PEOPLE, request_fields, table_text
+from hostile_messages import DROPPED, HOSTILE
 from waiting import let_pass, wait_until
 from workers import Platform, named, open_platform
 from zones import check_books, given_delivery, given_heights, imported, submit
 
 from domain.dataset import DatasetState
+from domain.messages import Queue
 from domain.states import JobState, is_terminal
 from store.tables import accounts, ledger_entries, releases
 
@@ -115,12 +117,17 @@ def test_killed_at_every_step(sqlite_url: str, tmp_path: Path) -> None:
 
 
 def test_killed_between_the_two_ledgers(sqlite_url: str, tmp_path: Path) -> None:
-    """The zone has a charge, and then a release, that the platform does not have."""
+    """The zone has a charge, and then a release, that the platform does not have. What the last worker finds
+    in Redis is hostile: it drops that, and goes on."""
     with open_platform(sqlite_url, tmp_path) as platform:
         given_heights(platform.bench)
         asked = kill_at_each(platform, ("after:worker.books:enter_charge", "after:worker.books:drawn_once"))
+        with platform.redis.client() as client:
+            client.lpush(Queue.MAIN.value, *HOSTILE.values())
         platform.start_worker()
         check_all_released(platform, asked)
+        assert not platform.has_ended()
+        assert DROPPED in platform.log.read_text()
         with platform.bench.zone.ledger.reading() as page:
             page.entries()
             assert page.spent("heights") == {"epsilon": 1_000_000 * len(asked)}
