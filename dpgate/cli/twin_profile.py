@@ -5,11 +5,13 @@ from __future__ import annotations
 import getpass
 import uuid
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from domain.profile.accept import accept
 from domain.profile.decide import Decision, Verb, decide
 from domain.profile.draft import open_questions
 from dpgate.cli import twin_at_gateway, twin_report
@@ -146,8 +148,16 @@ def _flagged(found: object) -> int:
 
 def twin_decide(
     declaration: Annotated[Path, typer.Argument(metavar="DATASET.YAML", help="The draft.")],
-    column: Annotated[str, typer.Option("--column", help="Which column.")],
-    decision: Annotated[Verb, typer.Option("--decision", help="What becomes of it.")],
+    *,
+    column: Annotated[str | None, typer.Option("--column", help="Which column.")] = None,
+    decision: Annotated[Verb | None, typer.Option("--decision", help="What becomes of it.")] = None,
+    accept_proposals: Annotated[
+        bool,
+        typer.Option(
+            "--accept-proposals",
+            help="Take what the draft proposes for columns that are open; with --decision, where it is that.",
+        ),
+    ] = False,
     why: Annotated[str, typer.Option("--why", help="The reason; it becomes public with the declaration.")],
     table: Annotated[str | None, typer.Option("--table", help="Of which table, if several have it.")] = None,
     by: Annotated[str | None, typer.Option("--by", help="Who decided (default: your name here).")] = None,
@@ -162,14 +172,26 @@ def twin_decide(
         raise DpgateError("--why must say in one line why")
     text = read_text(declaration)
     content = parse_yaml(text, place=str(declaration))
-    decided = Decision(decision, by or getpass.getuser(), why.strip(), kind, classification)
-    changed = decide(text, content, table=table, column=column, decision=decided)
+    decided = Decision(decision or "keep", by or getpass.getuser(), why.strip(), kind, classification)
+    said: list[str] = []
+    if accept_proposals and column is None:
+        taken = accept(text, partial(parse_yaml, place=str(declaration)), of=decision, decision=decided)
+        changed = taken.text
+        said = [f"{verb}: {', '.join(names)}." for verb, names in taken.decided.items()]
+        said += [f"left open: {one}" for one in taken.left]
+    elif column is not None and decision is not None and not accept_proposals:
+        changed = decide(text, content, table=table, column=column, decision=decided)
+        said = [f"{decision}: {column}."]
+    else:
+        raise DpgateError("name --column and --decision, or --accept-proposals without a column")
     left = open_questions(parse_yaml(changed, place=str(declaration)))
     declaration.write_text(changed, encoding="utf-8")
     if as_json:
         print_json({"declaration": str(declaration), "open": [vars(question) for question in left]})
         return
-    out.print(f"{plain(column)}: [bold]{plain(decision)}[/]. {len(left)} questions are open.")
+    for line in said:
+        out.print(plain(line), soft_wrap=True)
+    out.print(f"{len(left)} questions are open.")
     for question in left[:10]:
         out.print(f"  {plain(question.place)}: {plain(question.sentence)}", soft_wrap=True)
 

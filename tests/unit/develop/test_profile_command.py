@@ -276,6 +276,8 @@ def test_a_table_that_cannot_be_read_does_not_stop_the_others(
         (("--column", "nobody", "--decision", "drop"), "no column 'nobody' is declared"),
         (("--column", "Id", "--decision", "drop", "--table", "patients.csv"), "names the people"),
         (("--column", "Id", "--decision", "keep"), "is in 2 tables"),
+        (("--column", "Id"), "name --column and --decision, or --accept-proposals"),
+        (("--column", "Id", "--accept-proposals"), "or --accept-proposals without a column"),
     ],
 )
 def test_decisions_that_cannot_be_recorded(
