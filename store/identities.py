@@ -34,6 +34,11 @@ _WITHOUT_MARKS = str.maketrans(
     {"ø": "o", "đ": "d", "ð": "d", "ł": "l", "ħ": "h", "ı": "i", "æ": "ae", "œ": "oe", "þ": "th", "ŋ": "ng"}
 )
 OLD_WORD = ("authorization", "the token is older than what the provider said since.", "Log in again.")
+PAST_WORD = (
+    "authorization",
+    "the token was made too long ago for what its holder may do here.",
+    "Get a new one from your provider, or log in again.",
+)
 ENDED = ("authorization", "the token is of a login that the identity provider has ended.", "Log in again.")
 DISABLED = ("authorization", "this account is disabled.", "Ask the operator.")
 
@@ -79,6 +84,7 @@ def standing(connection: sa.Connection, word: Word, now: datetime, *, fresh: boo
     _check_not_ended(row, word)
     given = entitlements.matching(connection, word.entitled)
     role = _role(word, given)
+    _check_counts(word, role, now)
     counts_until = word.counts_until(role)
     unwritten = min(UNWRITTEN, (counts_until - word.heard_at) / 4)
     counts = row.counts_until > (max(now, counts_until - unwritten) if fresh else now)
@@ -101,12 +107,14 @@ def admit(connection: sa.Connection, word: Word, now: datetime) -> User | None:
     if row is None:
         if role is None:
             return None
+        _check_counts(word, role, now)
         user = _add(connection, word, role=role, now=now)
         entitlements.settle(connection, user.name, given, now=now)
         return user
     _check_not_ended(row, word)
     if word.heard_at < row.heard_at - vouching.SAME_INSTANT:
         raise Unauthenticated(*OLD_WORD, reason="older_word")
+    _check_counts(word, role, now)
     _hear(connection, word, counts_until=now if role is None else word.counts_until(role))
     if role is None:
         _end(connection, row.name, row.counts_until, now=now)
@@ -166,6 +174,13 @@ def _check_not_ended(row: sa.Row[Any], word: Word) -> None:
     brings it back no more than anything else: who took the token before would go on with it."""
     if row.ended_before is not None and word.heard_at < row.ended_before:
         raise Unauthenticated(*ENDED, reason="login_ended")
+
+
+def _check_counts(word: Word, role: Role | None, now: datetime) -> None:
+    """Raises Unauthenticated for what was said too long ago: a provider may let its tokens live for a day,
+    and nobody says of them that their holder has left."""
+    if role is not None and word.counts_until(role) <= now:
+        raise Unauthenticated(*PAST_WORD, reason="past_word")
 
 
 def _role(word: Word, given: dict[int, EntitlementRule]) -> Role | None:

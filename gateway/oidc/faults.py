@@ -61,7 +61,15 @@ class Fault(StrEnum):
 
 
 # what is found out about the account here, once the provider was heard
-OF_ACCOUNTS = ("no_role", "disabled", "older_word", "login_ended", "person_first", "acting_for_role")
+OF_ACCOUNTS = (
+    "no_role",
+    "disabled",
+    "older_word",
+    "past_word",
+    "login_ended",
+    "person_first",
+    "acting_for_role",
+)
 # the codes of RFC 6749 5.2 and 4.1.2.1, RFC 6750 3.1 and OpenID Connect Core 3.1.2.6 that may be repeated
 OAUTH_ERRORS = frozenset(
     {

@@ -201,6 +201,17 @@ def test_without_a_call_the_word_ends_after_an_hour_for_those_whose_rights_reach
     assert ask(gateway, tokens["steward"]).status_code == 200
 
 
+def test_an_access_token_counts_no_longer_than_what_was_said_with_it(gateway: Gateway, issuer: Issuer):
+    """Its provider lets it live for a day, and the person is heard of meanwhile by a newer one."""
+    who = {"sub": "steward", "preferred_username": "steward", "eduperson_entitlement": [STEWARD]}
+    hours_ago = time.time() - 2 * 3600
+    lasting = issuer.token(**who, iat=hours_ago, exp=hours_ago + 86_400)
+    for access, status in ((lasting, 401), (issuer.token(**who), 200), (lasting, 401)):
+        assert ask(gateway, access).status_code == status
+    researcher = {"sub": "researcher", "preferred_username": "researcher", "eduperson_entitlement": [MEMBER]}
+    assert ask(gateway, issuer.token(**researcher, iat=hours_ago, exp=hours_ago + 86_400)).status_code == 200
+
+
 def later(gateway: Gateway, by: timedelta) -> None:
     """All that a provider said lies further back; nobody waits for it."""
     with gateway.database.transaction() as connection:
