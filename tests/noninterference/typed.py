@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from dpgate.cli.app import app
+from dpgate.cli.doors import ADMIN, HOLDER, IN_THE_LAB, LAB, MORE
 
 if TYPE_CHECKING:
     from world import World
@@ -96,8 +97,17 @@ def type_all(world: World, job_id: str) -> None:
         world.command(*line.format(job_id=job_id).split(), "--profile", who)
 
 
+DOORS = {MORE, HOLDER, ADMIN}
+
+
 def all_commands() -> set[str]:
-    return set(_below(typer.main.get_command(app)))
+    """Each once: behind a door stands what can be typed without it as well."""
+    names = set(_below(typer.main.get_command(app)))
+    return {name for name in names if not (_is_behind(name.split()) and name.partition(" ")[2] in names)}
+
+
+def _is_behind(words: list[str]) -> bool:
+    return words[0] in DOORS or (words[0] == LAB and words[1] in IN_THE_LAB)
 
 
 def _below(group: object, *before: str) -> Iterator[str]:
