@@ -20,6 +20,7 @@ PUBLIC = {
     "dataset_version": "declared",
     "author": "who asked",
     "project": "asked",
+    "through": "the token by which it was asked",
     "title": "asked",
     "pipeline_digest": "of what was asked",
     "mechanism": "asked",
