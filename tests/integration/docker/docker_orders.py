@@ -124,7 +124,8 @@ def _processes() -> Iterator[str]:
     users = range(FIRST_UID, FIRST_UID + 10_000)
     for name in filter(str.isdigit, os.listdir("/proc")):
         try:
-            with open(f"/proc/{name}/status") as file:
+            # a process may call itself by any bytes
+            with open(f"/proc/{name}/status", errors="replace") as file:
                 status: Mapping[str, str] = dict(line.split(":\t", 1) for line in file if ":\t" in line)
         except (FileNotFoundError, ProcessLookupError):
             continue

@@ -74,7 +74,7 @@ FAULTS = {
     "an endpoint that moved": Wrong(Fault.BAD_ANSWER, {"/token": (302, {})}),
     "no tokens": Wrong(Fault.NO_TOKENS, {"/token": (200, {"token_type": "Bearer"})}),
     "a stale key": Wrong(Fault.UNKNOWN_KEY, keys=(OLD,)),
-    "a clock ahead": Wrong(Fault.NOT_YET, claims={"iat": NOW + 300}),
+    "a clock ahead": Wrong(Fault.NOT_YET, claims={"iat": NOW + 86_400}),
     "a clock behind": Wrong(Fault.EXPIRED, claims={"iat": NOW - 900, "exp": NOW - 600}),
     "a time before the calendar": Wrong(Fault.UNREADABLE_TIME, claims={"iat": -1}),
     "another login's token": Wrong(Fault.OTHER_LOGIN, claims={"nonce": "x"}),
