@@ -94,7 +94,10 @@ def test_means_in_python(platform: Platform, heights: Path) -> None:
 SAME = "all three give the same numbers in integration/images and take the whole route in integration/docker"
 
 
-@pytest.mark.deep(f"{SAME}; R is below")
+ANOTHER = "functional/test_examples_on_twins runs it; from there on the route is that of the means"
+
+
+@pytest.mark.deep(SAME)
 @pytest.mark.usefixtures("r")
 def test_means_in_r(platform: Platform, heights: Path) -> None:
     check_means(platform, heights, "r")
@@ -106,6 +109,7 @@ def test_means_in_octave(platform: Platform, heights: Path) -> None:
     check_means(platform, heights, "octave")
 
 
+@pytest.mark.deep(ANOTHER)
 @pytest.mark.usefixtures("r")
 def test_a_mixed_model_in_r(platform: Platform, tmp_path: Path) -> None:
     """A hundred invented people, in two blocks."""
@@ -116,6 +120,7 @@ def test_a_mixed_model_in_r(platform: Platform, tmp_path: Path) -> None:
     assert found == pytest.approx({"gain": 2, "extra_gain": 1.2}, abs=0.8)
 
 
+@pytest.mark.deep(ANOTHER)
 def test_groups_of_a_clinical_cohort(platform: Platform) -> None:
     """Phenotype tables and each person's own events, of OpenNeuro ds000030 as it was published."""
     twin = register(platform, "phenomics", lent("openneuro_ds000030"))

@@ -42,6 +42,7 @@ def spectrum(ada: Terminal, name: str) -> Path:
     return pipeline_folder(ada.folder / name, CODE, outputs=OUTPUTS)
 
 
+@pytest.mark.deep("integration/worker/test_vectors releases one and writes its file; this types the commands")
 def test_a_spectrum_is_previewed_released_and_written_in_its_own_file(
     one_platform: Platform, twin: Path
 ) -> None:
