@@ -15,6 +15,8 @@ from dpgate.embedded.home import Home
 from dpgate.embedded.stack import Stack
 
 # the worker is called as on the page for operators; a busy host must not turn a late release into a long wait
+# and padded runs wait nearly all of their time: more of them at once
+SLOTS = 4
 SETTINGS = {"DPGATE_WORKER_NAME": "analysis-1", "DPGATE_LATE_TICK_S": "5"}
 
 
@@ -24,7 +26,7 @@ def running() -> Iterator[Rewound]:
     folder = Path(tempfile.mkdtemp(prefix="dpgate-docs-"))
     folder.chmod(0o711)
     try:
-        with WarmStack(Home(folder / "home"), slots=2, settings=SETTINGS) as stack:
+        with WarmStack(Home(folder / "home"), slots=SLOTS, settings=SETTINGS) as stack:
             copy(stack.home.database, folder / "begun.db")
             yield Rewound(stack, folder / "begun.db")
     finally:

@@ -20,6 +20,8 @@ from domain.pipeline import Manifest
 from dpgate.cli.registration import add_dataset, load_declaration
 
 PORT = "8750"
+UP = "dpgate up --detach"
+SLOTS = 4  # padded runs wait nearly all of their time: more of them at once
 
 
 def test_tutorial(tmp_path: Path) -> None:
@@ -27,6 +29,8 @@ def test_tutorial(tmp_path: Path) -> None:
     page = "tutorial/first-release.md"
     work = checkout(tmp_path)
     script = "\n".join(fence.text for fence in commands(page)).replace(PORT, str(free_port()))
+    assert script.count(UP) == 1
+    script = script.replace(UP, f"{UP} --slots {SLOTS}")
     try:
         done = shell(script, work, HOME=str(tmp_path / "home"))
     finally:
