@@ -29,6 +29,7 @@ def light(platform: Platform, *arguments: object) -> Answer:
     return Answer(done.returncode, done.stdout, done.stderr)
 
 
+@pytest.mark.deep("the same route as elsewhere; what the light client imports is asked by test_light_imports")
 def test_a_light_installation_takes_a_researcher_to_a_release(one_platform: Platform) -> None:
     one_platform.dataset("light")
     folder = pipeline_folder(one_platform.ada.folder / "light-mean")

@@ -38,6 +38,11 @@ def attempt(
     )
 
 
+WHOLE = pytest.mark.deep(
+    "one more build of a base; the first asks for the same bytes, and one for a clean end"
+)
+
+
 @pytest.fixture
 def temporary(tmp_path: Path) -> Path:
     folder = tmp_path / "temporary"
@@ -59,6 +64,7 @@ def test_an_ordinary_user_builds_the_same_bytes(tmp_path: Path, temporary: Path)
     assert not list(temporary.iterdir())
 
 
+@WHOLE
 def test_the_time_of_the_files_can_be_given(tmp_path: Path, temporary: Path) -> None:
     out = tmp_path / "minimal.tar"
     done = attempt(
@@ -118,6 +124,7 @@ def test_a_small_temporary_folder_is_said_before_anything_is_fetched(tmp_path: P
     assert not list(tmp_path.iterdir())
 
 
+@WHOLE
 def test_a_full_disk_is_said(temporary: Path) -> None:
     """The archive's folder is on a disk that fills up while it is written."""
     done = attempt(*SMALL_MNT, *BUILD, "minimal", "--out", "/mnt/minimal.tar", temporary=temporary)
@@ -157,7 +164,10 @@ def start_until_it_fetches(out: Path, temporary: Path) -> subprocess.Popen[bytes
     return process
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+@pytest.mark.parametrize(
+    "number",
+    [signal.SIGTERM, pytest.param(signal.SIGINT, marks=WHOLE), pytest.param(signal.SIGHUP, marks=WHOLE)],
+)
 def test_a_stopped_build_leaves_nothing(tmp_path: Path, temporary: Path, number: signal.Signals) -> None:
     out = tmp_path / "minimal.tar"
     process = start_until_it_fetches(out, temporary)
@@ -184,6 +194,7 @@ def is_gone(number: int) -> bool:
         return True
 
 
+@WHOLE
 def test_what_a_killed_build_leaves_goes_with_the_next(
     tmp_path: Path, temporary: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
