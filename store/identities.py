@@ -75,7 +75,7 @@ class Word:
 def standing(connection: sa.Connection, word: Word, now: datetime, *, fresh: bool) -> User | None:
     """The user, if what is on record is what the word gives; None where something has to be settled first.
 
-    Raises Unauthenticated for somebody who was disabled.
+    Raises Unauthenticated for somebody who was disabled, and for a word that counts no more.
     """
     _check_goes_on(connection, word)
     row = _row(connection, word)
@@ -96,7 +96,8 @@ def admit(connection: sa.Connection, word: Word, now: datetime) -> User | None:
     """The user of an identity, made at its first login, with what the word gives now, and nothing more.
 
     None for somebody whom nothing entitles to a role: what they held has ended. Raises Unauthenticated for
-    somebody who was disabled, and for a word that is older than the one on record and says something else.
+    somebody who was disabled, and for a word that counts no more, or that is older than the one on record and
+    says something else.
     """
     _check_goes_on(connection, word)
     # rows are locked in one order: rules, identity, projects, and the turn of the audit trail last
@@ -126,13 +127,14 @@ def admit(connection: sa.Connection, word: Word, now: datetime) -> User | None:
     return User(name=row.name, role=role)
 
 
-def would_have(connection: sa.Connection, word: Word) -> tuple[Role | None, str | None]:
+def would_have(connection: sa.Connection, word: Word, now: datetime) -> tuple[Role | None, str | None]:
     """The role that a word would give, and the name of the user if there is one. Raises Unauthenticated."""
     _check_goes_on(connection, word)
     row = _row(connection, word)
     if row is not None:
         _check_not_ended(row, word)
     role = _role(word, entitlements.matching(connection, word.entitled))
+    _check_counts(word, role, now)
     return role, None if row is None else row.name
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from domain.entitlement import SERVICE
 from domain.errors import NotAllowed, RequestError, Unauthenticated
@@ -126,7 +127,7 @@ def _of_word(word: Word) -> list[Found]:
 
 def _user(database: Database, word: Word) -> Found:
     with database.reading() as connection:
-        role, name = identities.would_have(connection, word)
+        role, name = identities.would_have(connection, word, datetime.now(UTC))
     if role is None:
         return Found("here", False, "nothing gives a role: they would be turned away.")
     return Found("here", True, f"role {role}, {f'user {name}' if name else 'a new user'}.")

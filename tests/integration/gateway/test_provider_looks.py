@@ -144,6 +144,9 @@ def test_what_would_be_decided_on_a_token_and_why(gateway: Gateway, issuer: Issu
     elsewhere = decided(gateway, issuer.token(key=OLD, iss="https://elsewhere.example"))
     assert SENTENCES[Fault.UNKNOWN_KEY][0] in elsewhere["refused"][1]
     assert f"it is of 'https://elsewhere.example'; known here: {issuer.url}" in elsewhere["refused"][1]
+    lasting = {"iat": int(time.time()) - 7200, "exp": int(time.time()) + 7200}
+    past = decided(gateway, issuer.token(eduperson_entitlement=[STEWARD], **lasting))
+    assert past["refused"][1].startswith("the token was made too long ago")
     late = decided(gateway, issuer.token(exp=int(time.time()) - 60))
     assert SENTENCES[Fault.EXPIRED][0] in late["refused"][1]
     # nothing was written, not even a count
