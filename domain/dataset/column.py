@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from datetime import date
+from datetime import date, datetime
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, PlainValidator, StringConstraints, WithJsonSchema, model_validator
@@ -57,6 +57,8 @@ def read_date(text: str) -> date | None:
 def _bound(value: Any) -> float | str:
     if isinstance(value, str) and read_date(value):
         return value
+    if isinstance(value, date) and not isinstance(value, datetime):  # YAML without quotation marks
+        return value.isoformat()
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise ValueError("must be a number")
     if not abs(value) <= _LARGEST:  # nor is NaN; a whole number may be longer than any float

@@ -18,6 +18,7 @@ from domain.profile.found import MOST_FREQUENT, Days, FoundColumn, Identifying, 
 from domain.profile.sketch import LONGEST_KEPT, Distinct, Frequent, shortened
 
 QUANTILES = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
+_DAY_QUANTILES = (0.01, 0.05, 0.95, 0.99)
 BARS = 20
 WEIGHED = 20_000
 """Values of a column that are scanned for people as often as they come, so that shares are right. Of later
@@ -106,7 +107,7 @@ class ColumnTally:
             longest=self._longest,
             words=self._words / texts if texts else 0.0,
             numbers=self._numbers(sampled),
-            days=self._days.found,
+            days=self._days.found(sampled),
             identifying=_identifying(self._scan.finish()),
         )
 
@@ -201,8 +202,14 @@ class _DayRange:
         self._first = min(self._first or day, day)
         self._last = max(self._last, day)
 
-    @property
-    def found(self) -> Days | None:
+    def found(self, sampled: Sequence[str]) -> Days | None:
         if not self._first and not self._impossible:
             return None
-        return Days(first=self._first, last=self._last, impossible=self._impossible)
+        # of a column of text, only few cells are days
+        read = sorted(day for text in sampled if (day := _day_in(text)) is not None)
+        quantiles = tuple(read[int(share * (len(read) - 1))] for share in _DAY_QUANTILES) if read else ()
+        return Days(first=self._first, last=self._last, impossible=self._impossible, quantiles=quantiles)
+
+
+def _day_in(text: str) -> str | None:
+    return day_of(text) if not is_missing(text) and kind_of(text) in ("date", "datetime") else None

@@ -66,8 +66,8 @@ def write_draft(
     first = next(table for table in tables if table.path == unit)
     lines = [_HEAD.format(file=file)]
     lines += [f"name: {name if re.match(SLUG, name) else ASK}", f"title: {ASK}", f"layout: {layout}", ""]
-    column = _text(first.person) if first.person is not None else ASK
-    lines.append(f"privacy_unit: {{name: participant, table: {_text(unit)}, column: {column}}}")
+    column = quoted(first.person) if first.person is not None else ASK
+    lines.append(f"privacy_unit: {{name: participant, table: {quoted(unit)}, column: {column}}}")
     lines.append(f"nominal_size: {ASK}  # a public, round number of people: the study's published size, say")
     if layout == "bids":
         lines.append(f"most_bytes: {ASK}  # public and round: of one person's files, more are not kept")
@@ -92,15 +92,15 @@ def _profile(tables: Sequence[DraftTable], profile_id: str) -> Iterator[str]:
     neither in the data set."""
     flagged = [(table.path, each.column) for table in tables for each in table.proposals if each.is_flagged]
     yield "profile:"
-    yield f"  id: {_text(profile_id)}"
+    yield f"  id: {quoted(profile_id)}"
     yield "  flagged:" + (" []" if not flagged else "")
     for path, column in flagged:
-        yield f"    - {{table: {_text(path)}, column: {_text(column)}}}"
+        yield f"    - {{table: {quoted(path)}, column: {quoted(column)}}}"
     yield ""
 
 
 def _table(table: DraftTable) -> Iterator[str]:
-    yield f"  - path: {_text(table.path)}"
+    yield f"  - path: {quoted(table.path)}"
     if not table.is_one_row:
         yield "    rows_per_person: many"
         yield f"    typical_rows: {ASK}  # of one person, as the study's protocol has it"
@@ -115,17 +115,17 @@ def _table(table: DraftTable) -> Iterator[str]:
 
 
 def _column(each: Proposal, found: FoundTable) -> Iterator[str]:
-    yield f"      - name: {_text(each.column)}"
+    yield f"      - name: {quoted(each.column)}"
     yield f"        kind: {each.role}"
     if each.role in ("integer", "number", "date"):
         yield from _bounds(each)
     if each.role == "categorical":
         yield from _categories(each)
     if each.missing is not None and each.missing.strip() and each.role != "person":
-        yield f"        missing: {_text(each.missing)}"
+        yield f"        missing: {quoted(each.missing)}"
         yield f"        # missing_rate: {ASK}, a share that you would publish; left out it is 0"
     if each.dictionary.description:
-        yield f"        description: {_text(each.dictionary.description[:2000])}"
+        yield f"        description: {quoted(each.dictionary.description[:2000])}"
     # text may name people even where nothing was found in it
     if each.is_flagged or each.role == "text":
         yield from _decision(each, found)
@@ -137,7 +137,7 @@ def _bounds(each: Proposal) -> Iterator[str]:
     if scale is not None:
         hint = f"{scale.name}: {scale.lower:g} to {scale.upper:g} {scale.unit}? ({scale.source})"
     if each.role == "date":
-        hint = "a date such as 2020-01-31, from the study's protocol"
+        hint = 'a date such as "2020-01-31", from the study\'s protocol'
     yield f"        lower: {ASK}  # {_comment(hint)}"
     yield f"        upper: {ASK}"
     yield f"        basis: {ASK}  # instrument, dictionary, law or looked_at_data"
@@ -149,7 +149,7 @@ def _bounds(each: Proposal) -> Iterator[str]:
 
 def _categories(each: Proposal) -> Iterator[str]:
     if each.dictionary.levels:
-        yield f"        categories: [{', '.join(map(_text, each.dictionary.levels))}]"
+        yield f"        categories: [{', '.join(map(quoted, each.dictionary.levels))}]"
         yield "        basis: dictionary"
         return
     yield f"        categories: {ASK}  # a list, as the codebook has it: [a, b, c]"
@@ -170,7 +170,7 @@ def _decision(each: Proposal, found: FoundTable) -> Iterator[str]:
     yield f"          why: {ASK}"
 
 
-def _text(text: str) -> str:
+def quoted(text: str) -> str:
     """A quoted scalar: JSON's quotes are YAML's."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\x7f").translate(_ESCAPED)
 

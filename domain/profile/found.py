@@ -37,11 +37,13 @@ class Numbers(Model):
 
 
 class Days(Model):
-    """The dates of a column: the first, the last, and how many cells the calendar does not have."""
+    """The dates of a column: the first, the last, and how many cells the calendar does not have. Quantiles
+    (1, 5, 95, 99 %) are of sampled rows."""
 
     first: Short
     last: Short
     impossible: Count = 0
+    quantiles: Annotated[tuple[Short, ...], Field(max_length=4)] = ()
 
 
 class Identifying(Model):
@@ -85,10 +87,14 @@ class FoundColumn(Model):
         """As it may be written down: without what would name somebody."""
         if not self.identifying.is_flagged:
             return self
-        is_direct = self.identifying.classification == "direct"
-        return self.model_copy(
-            update={"frequent": ()} | ({"numbers": None, "days": None} if is_direct else {})
-        )
+        return self.masked_if_direct.model_copy(update={"frequent": ()})
+
+    @property
+    def masked_if_direct(self) -> FoundColumn:
+        """As it may be looked at, and not written down: what names nobody by itself keeps its values."""
+        if not self.identifying.is_flagged or self.identifying.classification != "direct":
+            return self
+        return self.model_copy(update={"frequent": (), "numbers": None, "days": None})
 
     @property
     def missing_share(self) -> float:

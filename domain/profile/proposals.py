@@ -107,7 +107,7 @@ def _of_column(column: FoundColumn, table: FoundTable, entry: DictionaryEntry) -
         role=role,
         reasons=(*reasons, *_advice(column, table, role)),
         is_flagged=flagged,
-        decision=column.identifying.proposed if flagged else "keep",
+        decision=_decision(column, role) if flagged else "keep",
         encoding=_encoding(column, entry) if role == "categorical" else (),
         bins=(10 if table.rows < 500 else 20) if is_number or role == "date" else None,
         is_log=bool(numbers and numbers.lower >= 0 and numbers.skew > 2),
@@ -136,6 +136,12 @@ def _role(column: FoundColumn, table: FoundTable, entry: DictionaryEntry) -> tup
     if entry.levels:
         return "categorical", ("Its dictionary lists its levels.",)
     return _kind(column)
+
+
+def _decision(column: FoundColumn, role: Role) -> str:
+    """Text has nothing coarser to become, so it cannot be generalised."""
+    proposed = column.identifying.proposed
+    return "drop" if role == "text" and proposed == "generalise" else proposed
 
 
 def _kind(column: FoundColumn) -> tuple[Role, tuple[str, ...]]:

@@ -30,8 +30,14 @@ class NoTable(ValueError):
     """Why a table cannot be profiled, in one sentence."""
 
 
-def profile_table(read: Reader, *, model: Model | None, wanted: Wanted | None = None) -> FoundTable:
-    """Two passes: columns and sample, then keys over all rows. Raises NoTable, and what `read` raises."""
+def profile_table(
+    read: Reader, *, model: Model | None, wanted: Wanted | None = None, is_written: bool = True
+) -> FoundTable:
+    """Two passes: columns and sample, then keys over all rows. Raises NoTable, and what `read` raises.
+
+    What is written down holds no values of columns that may identify people; what is not, none of columns
+    that identify them directly.
+    """
     header, rows = read()
     check_header(header)
     tally = _Tally(header, model)
@@ -44,7 +50,7 @@ def profile_table(read: Reader, *, model: Model | None, wanted: Wanted | None = 
             keys.add(row)
     return FoundTable(
         rows=tally.rows,
-        columns=tuple(column.masked for column in columns),
+        columns=tuple(column.masked if is_written else column.masked_if_direct for column in columns),
         sampled=len(sample),
         candidate_ids=chosen.candidate_ids,
         people=keys.people,

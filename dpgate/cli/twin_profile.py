@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 Data = Annotated[Path | None, typer.Argument(metavar="[DATA]", help="A folder, a BIDS tree, or one table.")]
 To = Annotated[Path, typer.Option("--out", "-o", help="A folder for report, profile and draft.")]
+WithoutSandbox = Annotated[
+    bool, typer.Option("--without-sandbox", help="Read the tables in this process. Trust them first.")
+]
 AtGateway = Annotated[
     str | None,
     typer.Option(help="Have the platform's worker zone do it: under which name the data are registered."),
@@ -41,9 +44,7 @@ def twin_profile(
     person: Annotated[
         list[str] | None, typer.Option("--person", help="TABLE=COLUMN that names people, once for each.")
     ] = None,
-    without_sandbox: Annotated[
-        bool, typer.Option("--without-sandbox", help="Read the tables in this process. Trust them first.")
-    ] = False,
+    without_sandbox: WithoutSandbox = False,
     at_gateway: AtGateway = None,
     delivery: Annotated[
         str | None, typer.Option(help="With --at-gateway: the number of what was delivered.")
@@ -158,6 +159,16 @@ def twin_decide(
             help="Take what the draft proposes for columns that are open; with --decision, where it is that.",
         ),
     ] = False,
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            "--data",
+            metavar="FOLDER",
+            help="With --accept-proposals: look at these data for bounds, categories and rows, as "
+            "looked_at_data: round, and of ten people at least.",
+        ),
+    ] = None,
+    without_sandbox: WithoutSandbox = False,
     why: Annotated[str, typer.Option("--why", help="The reason; it becomes public with the declaration.")],
     table: Annotated[str | None, typer.Option("--table", help="Of which table, if several have it.")] = None,
     by: Annotated[str | None, typer.Option("--by", help="Who decided (default: your name here).")] = None,
@@ -175,15 +186,18 @@ def twin_decide(
     decided = Decision(decision or "keep", by or getpass.getuser(), why.strip(), kind, classification)
     said: list[str] = []
     if accept_proposals and column is None:
-        taken = accept(text, partial(parse_yaml, place=str(declaration)), of=decision, decision=decided)
-        changed = taken.text
-        said = [f"{verb}: {', '.join(names)}." for verb, names in taken.decided.items()]
-        said += [f"left open: {one}" for one in taken.left]
-    elif column is not None and decision is not None and not accept_proposals:
+        changed, said = _proposals_taken(declaration, text, of=decision, decision=decided)
+        if data is not None:
+            changed, more = _looked_at(data, declaration, changed, without_sandbox, shown=not as_json)
+            said += more
+    elif column is not None and decision is not None and not accept_proposals and data is None:
         changed = decide(text, content, table=table, column=column, decision=decided)
         said = [f"{decision}: {column}."]
     else:
-        raise DpgateError("name --column and --decision, or --accept-proposals without a column")
+        raise DpgateError(
+            "name --column and --decision, or --accept-proposals without a column; "
+            "--data goes with the second"
+        )
     left = open_questions(parse_yaml(changed, place=str(declaration)))
     declaration.write_text(changed, encoding="utf-8")
     if as_json:
@@ -194,6 +208,24 @@ def twin_decide(
     out.print(f"{len(left)} questions are open.")
     for question in left[:10]:
         out.print(f"  {plain(question.place)}: {plain(question.sentence)}", soft_wrap=True)
+
+
+def _proposals_taken(
+    declaration: Path, text: str, *, of: Verb | None, decision: Decision
+) -> tuple[str, list[str]]:
+    taken = accept(text, partial(parse_yaml, place=str(declaration)), of=of, decision=decision)
+    said = [f"{verb}: {', '.join(names)}." for verb, names in taken.decided.items()]
+    return taken.text, said + [f"left open: {one}" for one in taken.left]
+
+
+def _looked_at(
+    data: Path, declaration: Path, text: str, without_sandbox: bool, *, shown: bool
+) -> tuple[str, list[str]]:
+    from dpgate.profile.look import look_at
+
+    seen = look_at(data, declaration, text, without_sandbox=without_sandbox, shown=shown)
+    said = [f"looked at the data for: {', '.join(seen.answered) or 'nothing'}."]
+    return seen.text, said + [f"left open: {one}." for one in seen.left]
 
 
 def add_to(twins: typer.Typer, dataset: typer.Typer) -> None:

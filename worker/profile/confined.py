@@ -69,6 +69,7 @@ def profile_file(
     model: bytes,
     is_many: bool = False,
     person: str | None = None,
+    is_written: bool = True,
     progress: Progress = _silent,
     wall_s: float = LONGEST_S,
 ) -> FoundTable:
@@ -82,7 +83,7 @@ def profile_file(
     program = Confined(
         command=(
             *(str(host.interpreter), "-I", "-S", "-B", "-c", _START),
-            *(name, how, _MODEL if model else "", person or ""),
+            *(name, how, _MODEL if model else "", person or "", "written" if is_written else "seen"),
         ),
         mounts=(*_mounts(host), "--ro-bind", str(_packages()), _PACKAGES),
         python=host.interpreter,
@@ -101,11 +102,17 @@ def profile_file(
 
 
 def profile_here(
-    descriptor: int, name: str, *, model: bytes, is_many: bool = False, person: str | None = None
+    descriptor: int,
+    name: str,
+    *,
+    model: bytes,
+    is_many: bool = False,
+    person: str | None = None,
+    is_written: bool = True,
 ) -> FoundTable:
     """The same without a sandbox, in this process. Raises NoTable."""
     read = joined_reader(name, descriptor) if is_many else reader_of(name, descriptor)
-    return _checked(answer_for(read, model=model, person=person))
+    return _checked(answer_for(read, model=model, person=person, is_written=is_written))
 
 
 def _parse(answer: bytes, code: int) -> FoundTable:

@@ -21,21 +21,21 @@ from worker.profile.reading import reader_of
 
 def main(arguments: Sequence[str]) -> int:
     """`arguments`: the table's name, `one` or `many` (files in frames), the model's file or an empty text,
-    and the column of people or an empty text."""
-    name, how, model, person = arguments
+    the column of people or an empty text, and `written`, or `seen` for a profile that nobody writes down."""
+    name, how, model, person, use = arguments
     read = joined_reader(name, 0) if how == "many" else reader_of(name, 0)
     content = Path(model).read_bytes() if model else b""
-    answer = json.dumps(answer_for(read, model=content, person=person or None))
+    answer = json.dumps(answer_for(read, model=content, person=person or None, is_written=use == "written"))
     sys.stdout.write(answer)
     sys.stdout.flush()
     return 0
 
 
-def answer_for(read: Reader, *, model: bytes, person: str | None) -> dict[str, Any]:
+def answer_for(read: Reader, *, model: bytes, person: str | None, is_written: bool = True) -> dict[str, Any]:
     """As the sandbox would answer."""
     try:
         loaded = Model.parse(model) if model else None
-        table = profile_table(read, model=loaded, wanted=Wanted(person))
+        table = profile_table(read, model=loaded, wanted=Wanted(person), is_written=is_written)
     except NoTable as error:
         return {"refused": str(error)}
     return {"table": table.model_dump(mode="json")}

@@ -24,9 +24,18 @@ def _silent(_position: int, _size: int) -> None:
 
 
 def profile_source(
-    source: Source, *, person: str | None = None, progress: Progress = _silent, wall_s: float = LONGEST_S
+    source: Source,
+    *,
+    person: str | None = None,
+    is_written: bool = True,
+    progress: Progress = _silent,
+    wall_s: float = LONGEST_S,
 ) -> ProfiledTable:
-    """What was found, or why the table could not be read. Raises SandboxUnavailable."""
+    """What was found, or why the table could not be read. Raises SandboxUnavailable.
+
+    With `is_written` false it also holds values of columns that may identify people, though not directly: it
+    may be looked at, and written nowhere.
+    """
 
     def confined(descriptor: int) -> FoundTable:
         size = os.fstat(descriptor).st_size
@@ -36,6 +45,7 @@ def profile_source(
             model=model_bytes(),
             is_many=source.is_many,
             person=person,
+            is_written=is_written,
             progress=lambda position: progress(position, size),
             wall_s=wall_s,
         )
@@ -43,12 +53,19 @@ def profile_source(
     return _profiled(source, confined)
 
 
-def profile_source_here(source: Source, *, person: str | None = None) -> ProfiledTable:
+def profile_source_here(
+    source: Source, *, person: str | None = None, is_written: bool = True
+) -> ProfiledTable:
     """The same without a sandbox."""
     return _profiled(
         source,
         lambda descriptor: profile_here(
-            descriptor, source.reads_as, model=model_bytes(), is_many=source.is_many, person=person
+            descriptor,
+            source.reads_as,
+            model=model_bytes(),
+            is_many=source.is_many,
+            person=person,
+            is_written=is_written,
         ),
     )
 

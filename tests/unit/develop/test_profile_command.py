@@ -278,6 +278,8 @@ def test_a_table_that_cannot_be_read_does_not_stop_the_others(
         (("--column", "Id", "--decision", "keep"), "is in 2 tables"),
         (("--column", "Id"), "name --column and --decision, or --accept-proposals"),
         (("--column", "Id", "--accept-proposals"), "or --accept-proposals without a column"),
+        (("--column", "AGE", "--decision", "keep", "--data", "."), "--data goes with the second"),
+        (("--accept-proposals", "--data", str(Path(__file__).parent), HERE), "holds no table"),
     ],
 )
 def test_decisions_that_cannot_be_recorded(
@@ -287,6 +289,22 @@ def test_decisions_that_cannot_be_recorded(
     answer = said(capsys, "twin", "decide", str(draft), *arguments, "--why", "w", code=2)
     assert sentence in answer["error"]
     assert draft.read_text() == before
+
+
+def test_proposals_are_taken_with_a_look_at_the_data_that_leaves_no_values_behind(
+    made: Path, draft: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = {path: path.read_bytes() for path in made.rglob("*") if path.is_file()}
+    data = made.parent / "study"
+    given = ("--accept-proposals", "--data", str(data), HERE, "--why", "As proposed.")
+    answer = said(capsys, "twin", "decide", str(draft), *given)
+    content = load_yaml(draft)
+    columns = {column["name"]: column for column in content["tables"][0]["columns"]}
+    assert columns["SEX"]["categories"] == ["f", "m"]
+    assert (columns["AGE"]["lower"], columns["AGE"]["basis"]) == (18, "instrument")
+    assert (content["tables"][1]["typical_rows"], content["tables"][1]["most_rows"]) == (4, 20)
+    assert {question["place"] for question in answer["open"]} >= {"title", "nominal_size", "budget_epsilon"}
+    assert {path: path.read_bytes() for path in made.rglob("*") if path.is_file()} == before
 
 
 @IN_SANDBOX
