@@ -67,6 +67,8 @@ class Word:
     login: str | None = None
     # the client of the service that acts for them
     through: str | None = None
+    # when the token was made, where what it leaves out was said later
+    made_at: datetime | None = None
 
     def counts_until(self, role: Role | None) -> datetime:
         return self.heard_at + (self.counts_short if role in SHORT else self.counts_for)
@@ -81,7 +83,7 @@ def standing(connection: sa.Connection, word: Word, now: datetime, *, fresh: boo
     row = _row(connection, word)
     if row is None:
         return None
-    _check_not_ended(row, word)
+    _check_not_ended(row.ended_before, word)
     given = entitlements.matching(connection, word.entitled)
     role = _role(word, given)
     _check_counts(word, role, now)
@@ -108,11 +110,13 @@ def admit(connection: sa.Connection, word: Word, now: datetime) -> User | None:
     if row is None:
         if role is None:
             return None
+        if word.kind is Kind.PERSON:
+            _check_not_ended(vouching.ended_before(connection, word.issuer, word.subject), word)
         _check_counts(word, role, now)
         user = _add(connection, word, role=role, now=now)
         entitlements.settle(connection, user.name, given, now=now)
         return user
-    _check_not_ended(row, word)
+    _check_not_ended(row.ended_before, word)
     if word.heard_at < row.heard_at - vouching.SAME_INSTANT:
         raise Unauthenticated(*OLD_WORD, reason="older_word")
     _check_counts(word, role, now)
@@ -132,7 +136,9 @@ def would_have(connection: sa.Connection, word: Word, now: datetime) -> tuple[Ro
     _check_goes_on(connection, word)
     row = _row(connection, word)
     if row is not None:
-        _check_not_ended(row, word)
+        _check_not_ended(row.ended_before, word)
+    elif word.kind is Kind.PERSON:
+        _check_not_ended(vouching.ended_before(connection, word.issuer, word.subject), word)
     role = _role(word, entitlements.matching(connection, word.entitled))
     _check_counts(word, role, now)
     return role, None if row is None else row.name
@@ -171,10 +177,10 @@ def _check_goes_on(connection: sa.Connection, word: Word) -> None:
         raise Unauthenticated(*ENDED, reason="login_ended")
 
 
-def _check_not_ended(row: sa.Row[Any], word: Word) -> None:
+def _check_not_ended(ended: datetime | None, word: Word) -> None:
     """Raises Unauthenticated for what was said before the provider ended the person's logins. A later login
     brings it back no more than anything else: who took the token before would go on with it."""
-    if row.ended_before is not None and word.heard_at < row.ended_before:
+    if ended is not None and (word.made_at or word.heard_at) < ended:
         raise Unauthenticated(*ENDED, reason="login_ended")
 
 

@@ -66,6 +66,10 @@ def end_logins(
     that of a token's making: what was made until then brings nothing back, however the clocks differ.
     """
     names = _whom(connection, issuer, subject, login)
+    # the second after it: a token of the same second may be from before
+    ended = said_at + timedelta(seconds=1)
+    if subject is not None:
+        _keep_end(connection, issuer, subject, ended)
     if login is None:
         ask_again(connection, names, now=now)
     else:
@@ -77,11 +81,28 @@ def end_logins(
     for name in names:
         mine = identities.c.name == name
         heard = connection.execute(sa.select(identities.c.heard_at).where(mine)).scalar_one()
-        # the second after it: a token of the same second may be from before
-        ended = said_at + timedelta(seconds=1)
         values = {"counts_until": now, "heard_at": max(heard, ended + SAME_INSTANT), "ended_before": ended}
         connection.execute(sa.update(identities).where(mine).values(values))
     return names
+
+
+def ended_before(connection: sa.Connection, issuer: str, subject: str) -> datetime | None:
+    """When the provider last ended all logins of somebody, be it before they came here."""
+    query = sa.select(ended_logins.c.until).where(ended_logins.c.key == _of_person(issuer, subject))
+    until: datetime | None = connection.execute(query).scalar_one_or_none()
+    return None if until is None else until - KEPT
+
+
+def _keep_end(connection: sa.Connection, issuer: str, subject: str, ended: datetime) -> None:
+    """Also of somebody who has not been here: a token from before must not make them a user afterwards."""
+    row = {"key": _of_person(issuer, subject), "until": ended + KEPT}
+    if not insert_once(connection, ended_logins, row):
+        its = (ended_logins.c.key == row["key"], ended_logins.c.until < row["until"])
+        connection.execute(sa.update(ended_logins).where(*its).values(until=row["until"]))
+
+
+def _of_person(issuer: str, subject: str) -> str:
+    return login_key(issuer, f"all logins of {subject}")
 
 
 def _whom(connection: sa.Connection, issuer: str, subject: str | None, login: str | None) -> list[str]:

@@ -120,7 +120,7 @@ def finish(provider: Provider, attempt: Attempt | None, came: Mapping[str, str],
         issuer=provider.issuer,
         now=provider.clock(),
     )
-    word = provider.word_on_person(claims, access_token)
+    word = provider.word_on_person(claims, access_token, said_at=claims["iat"])
     return Arrival(word, _shown(word, claims))
 
 

@@ -83,6 +83,7 @@ def check_access(signed: Signed, audience: Audience, *, issuer: str, now: float)
         if signed.claims.get("typ", "Bearer") != "Bearer":
             raise refused(Fault.WRONG_KIND)
     check_issued(signed.claims, issuer=issuer, now=now)
+    check_says_age(signed.claims)
     check_for_us(signed.claims, audience)
     return signed.claims
 
@@ -91,6 +92,7 @@ def check_identity(signed: Signed, *, client: str, nonce: str, issuer: str, now:
     """The ID token of a browser login that we began. Raises Unauthenticated."""
     claims = signed.claims
     check_issued(claims, issuer=issuer, now=now)
+    check_says_age(claims)
     for_whom = _audience_of(claims)
     if client not in for_whom or claims.get("azp", client) != client:
         raise refused(Fault.WRONG_CLIENT)
@@ -107,6 +109,13 @@ def check_issued(claims: Claims, *, issuer: str, now: float) -> None:
     """By the provider, to somebody, and for now."""
     _check_times(claims, issuer=issuer, now=now)
     subject_of(claims)
+
+
+def check_says_age(claims: Claims) -> None:
+    """RFC 9068, 2.2: of a token that does not say when it was made, nobody can tell whether it is from before
+    its person left."""
+    if not claims.get("iat"):
+        raise refused(Fault.UNREADABLE_TIME)
 
 
 def _check_times(claims: Claims, *, issuer: str, now: float) -> None:

@@ -101,28 +101,29 @@ class Provider:
         kind = kind_of(claims, self.settings.services | known)
         # before anything is added to what the token says
         through = acting_client(claims, kind, known)
+        # however old a token is that was looked up, this was said now
+        said_at = claims["iat"] if is_signed(token) else self.clock()
         if kind is Kind.SERVICE:
-            return self.word_on_service(claims)
-        return replace(self.word_on_person(claims, token), through=through)
+            return self.word_on_service(claims, said_at=said_at)
+        return replace(self.word_on_person(claims, token, said_at=said_at), through=through)
 
-    def word_on_service(self, claims: Claims) -> Word:
+    def word_on_service(self, claims: Claims, *, said_at: float) -> Word:
         """Its role is that of its client, by the settings alone."""
         role = self._roles.get(f"{SERVICE}{client_of(claims)}")
-        said_at = float(claims.get("iat") or self.clock())
-        return self._word(claims, Kind.SERVICE, frozenset(), role, heard_at=min(self.clock(), said_at))
+        return self._word(claims, Kind.SERVICE, frozenset(), role, heard_at=said_at)
 
-    def word_on_person(self, claims: Claims, token: str) -> Word:
+    def word_on_person(self, claims: Claims, token: str, *, said_at: float) -> Word:
         """Asks for the claim that the token left out. Raises Unauthenticated where the provider has none."""
-        now, said_at = self.clock(), claims.get("iat")
-        # what a token says is as old as the token; one that does not say how old it is does not count
-        if find_claim(claims, self._claim) is None or not said_at:
+        made_at = claims["iat"]
+        if find_claim(claims, self._claim) is None:
             entitled_to(claims, self._claim)  # a pointer to too many groups leads nowhere
             more = self._userinfo(subject_of(claims), token)
             if more is not None:
-                claims, said_at = {**claims, **more}, now
+                claims, said_at = {**claims, **more}, self.clock()
         entitled = entitled_to(claims, self._claim)
         role = next((role for name, role in self._roles.items() if name in entitled), None)
-        return self._word(claims, Kind.PERSON, entitled, role, heard_at=min(now, float(said_at or now)))
+        word = self._word(claims, Kind.PERSON, entitled, role, heard_at=said_at)
+        return replace(word, made_at=datetime.fromtimestamp(made_at, UTC))
 
     def admit(self, database: Database, word: Word) -> User:
         """The user of an identity; the first login makes it, and each later one settles what they hold."""
@@ -201,8 +202,7 @@ class Provider:
         claims = {"iss": self.issuer, "sub": client_of(found), **found}
         check_issued(claims, issuer=self.issuer, now=self.clock())
         check_for_us(claims, self.audience)
-        # however old the token is, this was said now
-        return {**claims, "iat": self.clock()}
+        return {"iat": self.clock(), **claims}
 
     def _standing(self, database: Database, word: Word, *, fresh: bool) -> User | None:
         with database.reading() as connection:
@@ -218,7 +218,7 @@ class Provider:
             called=called(claims, kind),
             entitled=entitled,
             role=role,
-            heard_at=datetime.fromtimestamp(heard_at, UTC),
+            heard_at=datetime.fromtimestamp(min(heard_at, self.clock()), UTC),
             counts_for=timedelta(days=self.settings.word_days),
             counts_short=timedelta(minutes=self.settings.short_word_minutes),
             profile=profile_of(claims),

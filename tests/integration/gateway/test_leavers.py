@@ -130,6 +130,28 @@ def test_one_login_ends_for_good_and_the_rest_rests_until_the_next(held: Held, i
     third.close()
 
 
+def test_what_was_made_before_does_not_come_back_by_what_is_asked_later(gateway: Gateway, issuer: Issuer):
+    """The provider goes on answering about a token after the logout, and the leaver may be new here."""
+    issuer.userinfo = {"sub": "subject-1", "eduperson_entitlement": [MEMBER]}
+    said_later = issuer.token(eduperson_entitlement=None, iat=int(time.time()) - 10)
+    issuer.opaque = {"opaque": issuer.claims(active=True, iat=int(time.time()) - 10)}
+    new_here = issuer.token(sub="subject-9", iat=int(time.time()) - 10)
+    assert [ask(gateway, token).status_code for token in (said_later, "opaque")] == [200, 200]
+    for subject in ("subject-1", "subject-9"):
+        end(gateway, issuer.logout_token(sub=subject, iat=int(time.time()) - 5))
+    for token in (said_later, "opaque", new_here):
+        gateway.app.state.providers.main.forget()
+        assert "has ended" in problem(ask(gateway, token), status=401)["problem"]
+    # what was made since is another login
+    assert ask(gateway, issuer.token(sub="subject-9")).status_code == 200
+    # a service that is called like them is none of them
+    service = issuer.token(sub="nightly", client_id="nightly", iat=int(time.time()) - 10)
+    end(gateway, issuer.logout_token(sub="nightly", iat=int(time.time()) - 5))
+    assert ask(gateway, service).json()["role"] == "data_user"
+    # without its age nobody can tell from when it is
+    assert "no readable times" in problem(ask(gateway, issuer.token(iat=None)), status=401)["problem"]
+
+
 def test_nobody_else_is_logged_out(held: Held, issuer: Issuer):
     for changed in ({"sub": "subject-2"}, {"sub": None, "sid": "login-9"}):
         assert end(held.gateway, issuer.logout_token(**changed)) == {"ended": True}
