@@ -35,7 +35,7 @@ from store import accounts, audit, sessions
 
 router = APIRouter(include_in_schema=False)
 # open to everybody, by name
-OPEN_PAGES = {LOGIN, "/login/oidc", "/login/oidc/back", "/login/oidc/out"}
+OPEN_PAGES = {LOGIN, "/login/oidc", "/login/oidc/back", "/login/oidc/back/{name}", "/login/oidc/out"}
 
 
 @router.get(LOGIN)

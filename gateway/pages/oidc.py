@@ -10,8 +10,10 @@ from fastapi.responses import RedirectResponse, Response
 
 from domain.errors import RequestError
 from gateway.access import TheDatabase
-from gateway.config import GatewaySettings
+from gateway.config import MAIN, GatewaySettings
 from gateway.oidc.browser import Attempt, address_for, finish
+from gateway.oidc.faults import Fault, refused
+from gateway.oidc.provider import Provider
 from gateway.oidc.providers import Providers
 from gateway.pages.login import enter, login_form
 from gateway.pages.session import HOME, LOGIN, cookie_name, delete_cookie, origin, safe_next, set_cookie
@@ -31,7 +33,8 @@ def leave(request: Request, database: TheDatabase) -> Response:
     provider = providers.for_browser(request.query_params.get("provider"))
     attempt = Attempt.new(provider.name, safe_next(request.query_params.get("next")))
     try:
-        address = address_for(provider, attempt, back=origin(request) + BACK, fresh=_fresh(request))
+        back = origin(request) + _back_from(provider)
+        address = address_for(provider, attempt, back=back, fresh=_fresh(request))
     except RequestError as error:
         providers.refusals.note(database, error, way="browser")
         return login_form(request, target=attempt.next, error=error)
@@ -42,6 +45,7 @@ def leave(request: Request, database: TheDatabase) -> Response:
 
 
 @router.get(BACK)
+@router.get(f"{BACK}/{{name}}")
 def come_back(request: Request, database: TheDatabase) -> Response:
     """The provider sends the browser here with a code that only this attempt can use, once."""
     providers: Providers = request.app.state.providers
@@ -50,7 +54,9 @@ def come_back(request: Request, database: TheDatabase) -> Response:
     provider = providers.for_browser(attempt.provider if attempt else None)
     target = safe_next(attempt.next) if attempt else HOME
     try:
-        found = finish(provider, attempt, request.query_params, back=origin(request) + BACK)
+        if request.url.path != _back_from(provider):
+            raise refused(Fault.OTHER_ISSUER)
+        found = finish(provider, attempt, request.query_params, back=origin(request) + _back_from(provider))
         user = provider.admit(database, found.word)
         response = enter(request, database, user, by="oidc", target=target, shown=found.shown)
     except RequestError as error:
@@ -74,6 +80,12 @@ def log_out_there(request: Request) -> Response:
         return RedirectResponse(LOGIN, status_code=303)
     asked = {"client_id": provider.client_id or "", "post_logout_redirect_uri": origin(request) + LOGIN}
     return RedirectResponse(f"{address}{'&' if '?' in address else '?'}{urlencode(asked)}", status_code=303)
+
+
+def _back_from(provider: Provider) -> str:
+    """Each provider sends browsers to an address of its own (RFC 9700, 2.1 and 4.4.2): one that sends them on
+    to another provider does not get what that one says."""
+    return BACK if provider.name == MAIN else f"{BACK}/{provider.name}"
 
 
 def _fresh(request: Request) -> tuple[str, ...] | None:

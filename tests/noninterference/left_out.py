@@ -23,6 +23,7 @@ LEFT_OUT_WAYS: dict[str, str] = {
     "POST /datasets/{name}/scrambles/{scramble_id}/withdrawal": _SCRAMBLED,
     "GET /login/oidc": _NO_PROVIDER,
     "GET /login/oidc/back": _NO_PROVIDER,
+    "GET /login/oidc/back/{name}": _NO_PROVIDER,
     "GET /login/oidc/out": _NO_PROVIDER,
 }
 LEFT_OUT_NOTICES: dict[NoticeKind, str] = {}

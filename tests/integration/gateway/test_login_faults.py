@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import pytest
 from asking import Gateway, problem, running_gateway
@@ -221,11 +222,42 @@ def test_with_two_providers_each_token_goes_to_its_own(sqlite_url: str, issuer: 
             gateway.app.state.providers.for_browser("second").published._keys_at = None
             leaving = browser.get("/login/oidc", params={"provider": "second"})
             came = second.approve(leaving.headers["location"])
-            mixed_up = browser.get("/login/oidc/back", params=came | {"iss": issuer.url})
+            mixed_up = browser.get("/login/oidc/back/second", params=came | {"iss": issuer.url})
             assert mixed_up.status_code == 401
             leaving = browser.get("/login/oidc", params={"provider": "second"})
-            answer = browser.get("/login/oidc/back", params=second.approve(leaving.headers["location"]))
+            answer = browser.get(
+                "/login/oidc/back/second", params=second.approve(leaving.headers["location"])
+            )
             assert answer.status_code == 303
             assert "You are grace, rights holder." in browser.get("/account").text
             assert browser.get("/login/oidc", params={"provider": "third"}).status_code == 404
+            assert browser.get("/login/oidc/back/third").status_code == 401
             browser.close()
+            _send_on_to_another(gateway, honest=issuer, hostile=second)
+
+
+def _send_on_to_another(gateway: Gateway, *, honest: Issuer, hostile: Issuer) -> None:
+    """A hostile provider sends somebody who logs in at it on to another one, with the nonce and the challenge
+    of a login that its helper has begun there. The code would come back to it (RFC 9700, 4.4)."""
+    helper, victim = (Browser(gateway, base_url="http://127.0.0.1") for _ in range(2))
+    begun, sent = (
+        dict(
+            parse_qsl(
+                urlsplit(browser.get("/login/oidc", params={"provider": name}).headers["location"]).query
+            )
+        )
+        for browser, name in ((helper, "main"), (victim, "second"))
+    )
+    asked = hostile.asked["/token"]
+    # the honest one knows one address of ours, and does not name itself in its answers
+    came = honest.approve(f"{honest.url}/authorization?{urlencode(begun | {'state': sent['state']})}")
+    del came["iss"]
+    answer = victim.get(urlsplit(begun["redirect_uri"]).path, params=came)
+    assert answer.status_code == 401
+    assert SENTENCES[Fault.OTHER_ISSUER][0][1:] in answer.text
+    assert hostile.asked["/token"] == asked
+    # the control: with that code the helper would be the victim
+    taken = helper.get("/login/oidc/back", params=came | {"state": begun["state"]})
+    assert (taken.status_code, helper.get("/account").status_code) == (303, 200)
+    for browser in (helper, victim):
+        browser.close()
