@@ -12,6 +12,7 @@ from joserfc.errors import JoseError
 from gateway.oidc.faults import Fault, refused
 from gateway.oidc.keys import KEY_TYPES, Key
 from gateway.oidc.people import ACTOR, client_of
+from gateway.oidc.wire import check_letters
 
 LEEWAY_S = 30
 MAX_TOKEN = 16 * 1024
@@ -70,6 +71,10 @@ def open_signed(token: str, find_key: FindKey) -> Signed:
         opened = jwt.decode(token, key, algorithms=list(KEY_TYPES))
     except (JoseError, ValueError, TypeError, KeyError, RecursionError):
         raise refused(Fault.BAD_SIGNATURE) from None
+    try:
+        check_letters(opened.claims)
+    except ValueError:
+        raise refused(Fault.UNREADABLE) from None
     return Signed(opened.header, opened.claims)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Mapping
 from datetime import UTC
@@ -53,9 +54,10 @@ class Wire:
                         raise self._failure(url, Fault.BAD_ANSWER, "sent too much")
             self.said_time = _time_of(answer.headers.get("Date"))
             found = httpx.Response(200, content=bytes(content)).json() if content else None
+            check_letters(found)
         except (httpx.RequestError, httpx.InvalidURL) as error:
             raise self._failure(url, Fault.DOWN, type(error).__name__) from None
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             fault = Fault.DOWN if answer.status_code >= 500 else Fault.BAD_ANSWER
             raise self._failure(url, fault, f"{answer.status_code}, {type(error).__name__}") from None
         if answer.status_code != 200:
@@ -83,6 +85,11 @@ class Wire:
         # what somebody's code or token brings about says nothing of the provider
         self.last = fault if fault in _OF_PROVIDER else "ok"
         return refused(fault)
+
+
+def check_letters(said: object) -> None:
+    """JSON can name halves of letters, which no file and no database takes. Raises ValueError."""
+    json.dumps(said, ensure_ascii=False).encode()
 
 
 def _time_of(date: str | None) -> float | None:

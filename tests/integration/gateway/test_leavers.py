@@ -152,6 +152,18 @@ def test_what_was_made_before_does_not_come_back_by_what_is_asked_later(gateway:
     assert "no readable times" in problem(ask(gateway, issuer.token(iat=None)), status=401)["problem"]
 
 
+def test_halves_of_letters_are_refused_and_no_fault(gateway: Gateway, issuer: Issuer):
+    half = "a\ud800"
+    for name in ("sub", "sid", "eduperson_entitlement"):
+        refused = ask(gateway, issuer.token(**{name: half}))
+        assert "cannot be read" in problem(refused, status=401)["problem"]
+    for name in ("sub", "sid", "jti"):
+        end(gateway, issuer.logout_token(**{name: half}), status=400)
+    issuer.userinfo = {"sub": "subject-1", "eduperson_entitlement": [MEMBER, half]}
+    said = problem(ask(gateway, issuer.token(eduperson_entitlement=None)), status=401)
+    assert "does not answer as it should" in said["problem"]
+
+
 def test_nobody_else_is_logged_out(held: Held, issuer: Issuer):
     for changed in ({"sub": "subject-2"}, {"sub": None, "sid": "login-9"}):
         assert end(held.gateway, issuer.logout_token(**changed)) == {"ended": True}
