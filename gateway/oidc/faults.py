@@ -29,6 +29,7 @@ class Fault(StrEnum):
     WRONG_AUDIENCE = "wrong_audience"
     WRONG_CLIENT = "wrong_client"
     TWO_CLIENTS = "two_clients"
+    NO_CLIENT = "no_client"
     SERVICE_OR_PERSON = "service_or_person"
     NO_SUBJECT = "no_subject"
     UNREADABLE_AUDIENCE = "unreadable_audience"
@@ -98,6 +99,10 @@ SENTENCES: dict[Fault, tuple[str, str]] = {
     ),
     Fault.WRONG_CLIENT: ("the token was given to another client.", AGAIN),
     Fault.TWO_CLIENTS: ("the token names two clients.", OPERATOR),
+    Fault.NO_CLIENT: (
+        "the token does not say to which client it was given.",
+        "Tell the operator: where DPGATE_OIDC_ACTING lists clients, tokens must name theirs.",
+    ),
     Fault.SERVICE_OR_PERSON: (
         "the token is of a client that is a service here, and does not say whether a person is behind it.",
         "Let the provider give services their client as `sub`, or give people another client.",

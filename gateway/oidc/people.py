@@ -60,9 +60,12 @@ def acting_client(claims: Claims, kind: Kind, known: frozenset[str]) -> str | No
     not name.
     """
     client = client_of(claims)
+    if client is None and known:
+        # a service's token for a person would look like the person's own
+        raise refused(Fault.NO_CLIENT)
     if ACTOR not in claims:
         return client if kind is Kind.PERSON and client in known else None
-    if kind is not Kind.PERSON or client not in known or not _is_actor(claims[ACTOR], client):
+    if kind is not Kind.PERSON or client not in known or not _is_actor(claims[ACTOR], client, claims):
         raise refused(Fault.ACTING)
     return client
 
@@ -136,9 +139,13 @@ def _is_delegated(claims: Claims) -> bool:
     return "scp" in claims and "oid" in claims
 
 
-def _is_actor(said: object, client: str | None) -> bool:
-    """The client itself, and behind it nobody else."""
-    if not isinstance(said, Mapping) or ACTOR in said:
+def _is_actor(said: object, client: str | None, claims: Claims) -> bool:
+    """The client itself, at this provider, and behind it nobody else."""
+    if (
+        not isinstance(said, Mapping)
+        or ACTOR in said
+        or said.get("iss", claims.get("iss")) != claims.get("iss")
+    ):
         return False
     return client in [said.get(name) for name in ("sub", "client_id", "azp")]
 

@@ -112,6 +112,13 @@ def test_for_whom_it_acts_and_for_whom_not(gateway: Gateway, issuer: Issuer, sub
         ("a person who is called like the service", {"client_id": "dpgate-cli"}, 401, Fault.ACTING),
         ("another actor than the client", {"act": {"sub": "mallory"}}, 401, Fault.ACTING),
         ("a chain of actors", {"act": {"sub": BENCH, "act": {"sub": "x"}}}, 401, Fault.ACTING),
+        (
+            "an actor of another provider",
+            {"act": {"iss": "https://x.example", "sub": BENCH}},
+            401,
+            Fault.ACTING,
+        ),
+        ("no client, so it may be a service's", {"act": None, "client_id": None}, 401, Fault.NO_CLIENT),
         ("an actor that is no object", {"act": BENCH}, 401, Fault.ACTING),
         ("a service for itself", {"sub": BENCH}, 401, Fault.ACTING),
         ("a service for another service", {"sub": "nightly"}, 403, "person_first"),
