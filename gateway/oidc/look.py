@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from domain.entitlement import SERVICE
 from domain.errors import NotAllowed, RequestError, Unauthenticated
 from domain.identity import Kind
+from domain.permissions import Role
 from gateway.oidc.claims import LEEWAY_S
 from gateway.oidc.faults import Fault
 from gateway.oidc.provider import Provider
@@ -60,7 +61,7 @@ def decide(providers: Providers, database: Database, token: str) -> list[Found]:
         else:
             steps.append(Found("by", None, f"{word.through!a} acts for them."))
             user = provider.acted_for(database, word)
-            steps.append(Found("here", True, f"role {user.role}, user {user.name}."))
+            steps.append(Found("here", True, f"role {_said(user.role)}, user {user.name}."))
     except (Unauthenticated, NotAllowed) as error:
         steps.append(Found("refused", False, _sentence(error) + _hint(providers, token, error)))
     return steps
@@ -130,7 +131,11 @@ def _user(database: Database, word: Word) -> Found:
         role, name = identities.would_have(connection, word, datetime.now(UTC))
     if role is None:
         return Found("here", False, "nothing gives a role: they would be turned away.")
-    return Found("here", True, f"role {role}, {f'user {name}' if name else 'a new user'}.")
+    return Found("here", True, f"role {_said(role)}, {f'user {name}' if name else 'a new user'}.")
+
+
+def _said(role: Role) -> str:
+    return role.replace("_", " ")
 
 
 def _sentence(error: RequestError) -> str:

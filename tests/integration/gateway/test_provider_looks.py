@@ -134,13 +134,13 @@ def test_what_would_be_decided_on_a_token_and_why(gateway: Gateway, issuer: Issu
     found = decided(gateway, issuer.token(eduperson_entitlement=[MEMBER, STEWARD]))
     assert found["who"] == (True, "a person, 'subject-1', called 'Ada.Lovelace'.")
     assert found["entitled"] == (True, f"the claim is there: {MEMBER}, {STEWARD}.")
-    assert found["here"] == (True, "role rights_holder, a new user.")
+    assert found["here"] == (True, "role rights holder, a new user.")
     none = decided(gateway, issuer.token(eduperson_entitlement=[]))
     assert none["here"] == (False, "nothing gives a role: they would be turned away.")
     missing = decided(gateway, issuer.token(eduperson_entitlement=None, scope="x"))
     assert "claim is missing" in missing.get("entitled", missing.get("refused"))[1] or "refused" in missing
     service = decided(gateway, issuer.token(sub="nightly", client_id="nightly", eduperson_entitlement=None))
-    assert service["here"] == (True, "role data_user, a new user.")
+    assert service["here"] == (True, "role data user, a new user.")
     elsewhere = decided(gateway, issuer.token(key=OLD, iss="https://elsewhere.example"))
     assert SENTENCES[Fault.UNKNOWN_KEY][0] in elsewhere["refused"][1]
     assert f"it is of 'https://elsewhere.example'; known here: {issuer.url}" in elsewhere["refused"][1]
