@@ -16,6 +16,7 @@ Reading order
     without a container         trusted/, twin/
     on the holder's machine     perturbation/, over bounded_noise, gaussian_tail, gaussian_digits,
                                 analytic_gaussian, fast_laplace
+    training models             training/, over sampled_gaussian and gaussian_digits
     before anything is spent    preview/
 
 `reference` is for tests, benchmarks, the laboratory and the reference laws that are marked UNSAFE.
