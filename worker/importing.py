@@ -7,11 +7,13 @@ import logging
 import os
 import re
 import shutil
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from domain.dataset import Dataset, DatasetState, ImportProblem
+from domain.dataset.import_steps import step_after
 from domain.errors import InvalidRequest
 from domain.profile_request import DELIVERY
 from privacy.partition import derive_key
@@ -26,7 +28,8 @@ log = logging.getLogger(__name__)
 
 
 def import_dataset(zone: WorkerZone, dataset_id: str) -> None:
-    """check -> compare with other cohorts of its owner -> seal -> READY; the plain delivery is removed.
+    """check -> compare with other cohorts of its owner -> seal -> wait for a step -> READY; the plain
+    delivery is removed.
 
     Of several messages for one data set, one does the work.
     """
@@ -49,7 +52,17 @@ def import_dataset(zone: WorkerZone, dataset_id: str) -> None:
 
 
 def take_in(zone: WorkerZone, dataset: Dataset, folder: Path) -> None:
-    """READY with a snapshot, or REFUSED with a problem."""
+    """READY with a snapshot, or REFUSED with a problem, at a step of time."""
+    began = time.monotonic()
+    snapshot, problem = _taken_in(zone, dataset, folder)
+    _wait_for_a_step(began)
+    finish(zone, dataset, snapshot=snapshot, problem=problem)
+
+
+def _taken_in(
+    zone: WorkerZone, dataset: Dataset, folder: Path
+) -> tuple[str, None] | tuple[None, ImportProblem]:
+    """What became of it: the name of a snapshot, or what is wrong with the delivery."""
     try:
         if folder.is_symlink():
             raise ImportRefused(ImportProblem.NOT_A_FILE, place=folder.name)
@@ -76,9 +89,16 @@ def take_in(zone: WorkerZone, dataset: Dataset, folder: Path) -> None:
         if key and not enrol(zone, dataset, delivery=folder.name, snapshot=snapshot, key=key):
             raise ImportRefused(ImportProblem.UNFINISHED, place=folder.name)
     except ImportRefused as refusal:
-        finish(zone, dataset, snapshot=None, problem=refusal.problem)
-    else:
-        finish(zone, dataset, snapshot=snapshot, problem=None)
+        return None, refusal.problem
+    return snapshot, None
+
+
+def _wait_for_a_step(began: float) -> None:
+    """How long the work took follows from how much there is of whom. Data users see when a version is there,
+    and a worker that is taken shows: both say no more than which step it was."""
+    end = began + step_after(time.monotonic() - began)
+    while (left_s := end - time.monotonic()) > 0:
+        time.sleep(left_s)
 
 
 def _key_of(folder: Path) -> str | None:

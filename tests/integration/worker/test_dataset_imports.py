@@ -9,6 +9,7 @@ import signal
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 from heights import COLUMNS, PEOPLE, table_text
@@ -17,6 +18,7 @@ from zones import Bench, check_books, given_delivery, given_heights, host_image,
 from domain.checksums import MANIFEST, manifest
 from domain.dataset import Dataset, DatasetState, ImportProblem
 from store.tables import accounts
+from worker import importing
 from worker.config import WorkerSettings
 from worker.importing import finish, import_dataset, remove_settled_deliveries
 from worker.sweep import sweep
@@ -188,6 +190,41 @@ def test_of_two_messages_one_imports(bench: Bench) -> None:
     assert imported(bench, dataset.id).state is DatasetState.READY
     for other in others:
         other.close()
+
+
+class Clock:
+    """On which work takes what it is said to take, and waiting no time."""
+
+    def __init__(self) -> None:
+        self.at = 0.0
+
+    def monotonic(self) -> float:
+        return self.at
+
+    def sleep(self, seconds: float) -> None:
+        self.at += seconds
+
+
+@pytest.mark.parametrize("people", [PEOPLE, {"": 170.0}], ids=["ready", "refused"])
+def test_how_much_there_is_of_a_person_shows_in_few_moments(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, people: dict[str, float]
+) -> None:
+    ended: list[float] = []
+    for took_s in (0.3, 0.45, 33.0):
+        dataset, clock = given_delivery(bench, {"participants.tsv": table_text(people)}), Clock()
+        real = importing._taken_in
+
+        def slow(*asked: Any, clock: Clock = clock, took_s: float = took_s, real: Any = real) -> Any:
+            clock.sleep(took_s)
+            return real(*asked)
+
+        with monkeypatch.context() as patched:
+            patched.setattr(importing, "time", clock)
+            patched.setattr(importing, "_taken_in", slow)
+            import_dataset(bench.zone, dataset.id)
+        ended.append(clock.at)
+        assert imported(bench, dataset.id).state is not DatasetState.IMPORTING
+    assert ended == [0.5, 0.5, 64.0]
 
 
 @pytest.mark.parametrize("point", ["people.add", "snapshots.write", "finish", "remove"])
