@@ -161,9 +161,7 @@ def _print(found: Outcome, *, as_json: bool) -> None:
     print_table(f"What {found.folder} shows of people", names, rows)
     for one in found.tables:
         for each in one.identifiers:
-            out.print(
-                f"{plain(one.path)}: {plain(each.name)} identifies people ({each.kind}) and was {each.fate}."
-            )
+            out.print(f"{plain(one.path)}: {plain(each.name)} {each.doing} and was {each.fate}.")
     out.print(f"[bold red]{plain(OUTSIDE)}[/]")
     err.print(f"For you alone: {plain(found.report)}", soft_wrap=True)
 

@@ -130,8 +130,8 @@ def _leaks(tree: Tree, made: Path, keep: Sequence[str]) -> tuple[TableLeaks, ...
             for each in identifiers:
                 if each.reappear and each.fate != "kept":
                     raise DpgateError(
-                        f"BIDScramble left {each.name} in {path}, which identifies people; take --method "
-                        f"permute, or --keep {each.name}"
+                        f"BIDScramble left {each.name} in {path}, which identifies people, or may; take "
+                        f"--method permute, or --keep {each.name}"
                     )
             check_rows(path, original, after.columns, looked.names("kept"))
             found.append(leaks_of(original, after.columns, identifiers))

@@ -1,7 +1,8 @@
 """Columns that identify people by themselves, and what becomes of them: the platform's one detector decides.
 
 A scramble keeps real values, so a number, name or address that is somebody's would be handed out as it is,
-in whatever row. It gets another value or is left out, unless its column is kept by name.
+in whatever row. It gets another value or is left out, unless its column is kept by name. So is text of which
+the detector cannot tell whether it does: short lists of names look like other categories.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Literal
 
 from domain.people_in_paths import MISSING
 from domain.pii.column import ColumnScan
-from domain.pii.finding import Action, Class
+from domain.pii.finding import Action, Class, Finding, Kind
 from worker.pii_model import load
 
 Fate = Literal["renamed", "left out", "kept"]
@@ -28,6 +29,11 @@ class Identifier:
     fate: Fate
     values: int
     reappear: int = 0
+
+    @property
+    def doing(self) -> str:
+        """What a sentence about it says that it does."""
+        return f"{'may identify' if self.kind == Kind.TEXT else 'identifies'} people ({self.kind})"
 
 
 @dataclass(frozen=True)
@@ -51,11 +57,17 @@ def find_identifiers(
         scan = ColumnScan(name, model=load())
         scan.add(column)
         finding = scan.finish()
-        if finding.classification is Class.DIRECT:
+        if _may_identify(finding):
             fate: Fate = "renamed" if finding.proposed is Action.PSEUDONYMISE else "left out"
             fate = "kept" if name in keep else fate
             found.append(Identifier(name, str(finding.kind), fate, len(real_values(column))))
     return Identifiers(tuple(found))
+
+
+def _may_identify(finding: Finding) -> bool:
+    """Also what is proposed to be dropped because nobody has said yet what it holds."""
+    is_unknown = finding.kind is Kind.TEXT and finding.proposed is Action.DROP
+    return finding.classification is Class.DIRECT or is_unknown
 
 
 def real_values(column: Sequence[str]) -> frozenset[str]:

@@ -80,7 +80,7 @@ def _table(one: TableLeaks) -> list[str]:
 
 def _identifier(one: Identifier) -> str:
     shown = f"; of its {one.values} real values {one.reappear} stand in the table"
-    return f"- `{one.name}` identifies people ({one.kind}) and was {one.fate}{shown}."
+    return f"- `{one.name}` {one.doing} and was {one.fate}{shown}."
 
 
 def _row(column: ColumnLeaks) -> str:

@@ -135,7 +135,9 @@ def _check_columns(order: Order, tree: Tree, leaks: Sequence[TableLeaks]) -> Non
     missing = sorted(named - there)
     identifying = {each.name for one in leaks for each in one.identifiers if each.fate == "left out"}
     if missing and missing[0] in identifying:
-        raise DpgateError(f"{missing[0]} identifies people and is left out; --keep it, or do not name it")
+        raise DpgateError(
+            f"{missing[0]} identifies people, or may, and is left out; --keep it, or do not name it"
+        )
     if missing:
         raise DpgateError(f"no table has a column {missing[0]!r}; check its spelling")
     for option, columns in (("--drop", order.named.drop), ("--keep", order.named.keep)):

@@ -134,7 +134,7 @@ def check_rows(path: str, original: Columned, columns: Columns, kept: Set[str]) 
     if same:
         raise DpgateError(
             f"{same} rows of {path} would come out as they are, with {', '.join(sorted(kept))}, which "
-            "identifies people: take --keep away, or another method"
+            "identifies people, or may: take --keep away, or another method"
         )
 
 

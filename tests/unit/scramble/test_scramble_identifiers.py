@@ -139,9 +139,38 @@ def test_a_row_that_is_somebodys_with_their_identifier_is_refused(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["t.csv"]
 
 
+def test_what_may_identify_people_is_left_out_as_well(tmp_path: Path) -> None:
+    """Surnames that repeat under a header that says nothing look like categories, and numbers of people like
+    codes of a catalogue."""
+    draw = random.Random(1)
+    names = [
+        "Jansen",
+        "Vermeulen",
+        "Bakker",
+        "Hendriks",
+        "Okafor",
+        "Nguyen",
+        "Kowalski",
+        "Dijkstra",
+        "Mulder",
+    ]
+    more = [
+        {"q3": draw.choice(names), "q4": f"{draw.choice('XY')}{draw.randrange(1, 90):02}"}
+        for _ in range(PEOPLE)
+    ]
+    source = written(tmp_path / "t.csv", [row | of_it for row, of_it in zip(people(), more, strict=True)])
+    outcome = run(source, tmp_path / "out", named=Named(keep=("q4",)))
+    said = outcome.report.read_text()
+    assert f"`q3` may identify people (TEXT) and was left out; of its {len(names)} real values 0" in said
+    assert "`q4` may identify people (TEXT) and was kept" in said
+    out = read(tmp_path / "out" / "t.csv")
+    assert "q4" in out[0]
+    assert not {cell for row in out for cell in row.values()} & set(names)
+
+
 def test_a_column_that_is_left_out_cannot_be_ordered_about(tmp_path: Path) -> None:
     source = written(tmp_path / "t.csv", people())
-    with pytest.raises(DpgateError, match="SSN identifies people and is left out; --keep it"):
+    with pytest.raises(DpgateError, match="SSN identifies people, or may, and is left out; --keep it"):
         run(source, tmp_path / "out", within="SSN")
 
 
