@@ -156,10 +156,15 @@ def api() -> str:
             says = operation["summary"].removesuffix("?")
             note = operation.get("description", "")
             by_tag.setdefault(operation["tags"][0], []).append(
-                (code(method.upper()), code(path.removeprefix("/api/v1")), f"{says}. {note}".strip())
+                (
+                    code(method.upper()),
+                    code(path.removeprefix("/api/v1")),
+                    f"{says}. {note}".strip(),
+                    code(operation["operationId"]),
+                )
             )
     for tag, rows in by_tag.items():
-        text += f"\n## {tag[0].upper()}{tag[1:]}\n\n" + table(("", "path", "what it does"), rows)
+        text += f"\n## {tag[0].upper()}{tag[1:]}\n\n" + table(("", "path", "what it does", "operation"), rows)
     text += "\n`/health` is open. Every other route needs a token whose role holds the route's "
     text += (
         "[permission](permissions.md).\n\n## Errors\n\nAn error is `application/problem+json` with `type`, "

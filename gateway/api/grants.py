@@ -85,14 +85,14 @@ def ask_for_grant(project: Slug, dataset: Slug, ask: Ask, user: Lead, database: 
 
 
 @router.delete(GRANT, summary="Take an ask back, or give a grant back")
-def withdraw(project: Slug, dataset: Slug, user: Lead, database: TheDatabase) -> GrantView:
+def withdraw_grant(project: Slug, dataset: Slug, user: Lead, database: TheDatabase) -> GrantView:
     with database.transaction() as connection:
         granting.withdraw(connection, project=project, dataset=dataset, by=user, now=datetime.now(UTC))
     return _view(database, project, dataset, user)
 
 
 @router.post(f"{GRANT}/approval", summary="Grant what was asked for: a share of the budget until a day")
-def grant(project: Slug, dataset: Slug, terms: Terms, user: Holder, database: TheDatabase) -> GrantView:
+def give_grant(project: Slug, dataset: Slug, terms: Terms, user: Holder, database: TheDatabase) -> GrantView:
     """Members of the project may use the data set at once. Amounts are shares of the cohort's caps."""
     with database.transaction() as connection:
         granting.grant(
@@ -102,7 +102,9 @@ def grant(project: Slug, dataset: Slug, terms: Terms, user: Holder, database: Th
 
 
 @router.post(f"{GRANT}/refusal", summary="Refuse what was asked for")
-def refuse(project: Slug, dataset: Slug, refusal: Reason, user: Holder, database: TheDatabase) -> GrantView:
+def refuse_grant(
+    project: Slug, dataset: Slug, refusal: Reason, user: Holder, database: TheDatabase
+) -> GrantView:
     """The project's members read the reason. They may ask again."""
     with database.transaction() as connection:
         granting.refuse(
@@ -117,7 +119,9 @@ def refuse(project: Slug, dataset: Slug, refusal: Reason, user: Holder, database
 
 
 @router.post(f"{GRANT}/change", summary="Change the amounts or the last day of a grant")
-def change(project: Slug, dataset: Slug, terms: Terms, user: Holder, database: TheDatabase) -> GrantView:
+def change_grant(
+    project: Slug, dataset: Slug, terms: Terms, user: Holder, database: TheDatabase
+) -> GrantView:
     """What is left out stays. A share cannot become less than what is taken of it."""
     with database.transaction() as connection:
         granting.change(
@@ -127,7 +131,7 @@ def change(project: Slug, dataset: Slug, terms: Terms, user: Holder, database: T
 
 
 @router.post(f"{GRANT}/end", summary="End a grant at once")
-def end(project: Slug, dataset: Slug, ending: Reason, user: Holder, database: TheDatabase) -> GrantView:
+def end_grant(project: Slug, dataset: Slug, ending: Reason, user: Holder, database: TheDatabase) -> GrantView:
     """Nothing more is submitted with it. Jobs that were submitted before go on; the account stays."""
     with database.transaction() as connection:
         granting.end(

@@ -158,7 +158,7 @@ class Mended(BaseModel):
 
 
 @router.get("", summary="The platform at a glance")
-def show(request: Request, _user: Reader, database: TheDatabase) -> OperationView:
+def show_operation(request: Request, _user: Reader, database: TheDatabase) -> OperationView:
     looks: Looks = request.app.state.looks
     return OperationView.of(overview(database, looks.now()))
 
@@ -198,7 +198,7 @@ def list_stuck(_user: Reader, database: TheDatabase) -> list[StuckView]:
 
 
 @router.post("/stuck", summary="Have something taken up again that is stuck")
-def mend(wanted: Mend, user: Operator, database: TheDatabase, queue: TheQueue) -> Mended:
+def retry_stuck(wanted: Mend, user: Operator, database: TheDatabase, queue: TheQueue) -> Mended:
     """Does what the workers' own sweep does every few seconds, so that it may come twice."""
     with database.transaction() as connection:
         now = database_time(connection)

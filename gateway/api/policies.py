@@ -158,7 +158,7 @@ def get_policy(
 
 
 @router.get("/{name}/policy/history", summary="All policies, the newest first")
-def get_history(name: Slug, user: Changer, database: TheDatabase) -> list[PolicyView]:
+def get_policy_history(name: Slug, user: Changer, database: TheDatabase) -> list[PolicyView]:
     own_dataset(database, name, user)
     with database.reading() as connection:
         editions = policies.history(connection, name)

@@ -113,7 +113,7 @@ def get_project(project: Slug, user: Reader, database: TheDatabase) -> ProjectVi
 
 
 @router.get("/{project}/history", summary="What happened to a project and its grants, newest first")
-def get_history(project: Slug, user: Reader, database: TheDatabase) -> list[ProjectEvent]:
+def get_project_history(project: Slug, user: Reader, database: TheDatabase) -> list[ProjectEvent]:
     with database.reading() as connection:
         projects.get_visible(connection, project, user)
         visible = grants.of_project(connection, project, user)

@@ -58,7 +58,7 @@ def list_providers(_user: Reader, request: Request) -> list[ProviderView]:
 
 
 @router.post("/decision", summary="What would be decided on an access token, and why")
-def decide_on(
+def decide_on_token(
     pasted: PastedToken,
     _user: Annotated[User, Depends(requires(Permission.USER_READ))],
     request: Request,

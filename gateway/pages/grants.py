@@ -18,7 +18,7 @@ from gateway.access import TheDatabase
 from gateway.api import grants as routes
 from gateway.api.datasets import get_budget
 from gateway.api.grants import GrantView
-from gateway.api.projects import ProjectView, get_history, get_project
+from gateway.api.projects import ProjectView, get_project, get_project_history
 from gateway.pages import project_facts
 from gateway.pages.budget_bar import Bar, whole
 from gateway.pages.layout import page
@@ -47,10 +47,10 @@ def decide(
 ) -> Response:
     """Grant, refuse, change or end. What was typed is kept on refusal; nothing is done then."""
     steps: dict[str, Callable[[], Any]] = {
-        "grant": lambda: routes.grant(project, dataset, _terms(form), user, database),
-        "change": lambda: routes.change(project, dataset, _terms(form), user, database),
-        "refuse": lambda: routes.refuse(project, dataset, _reason(form), user, database),
-        "end": lambda: routes.end(project, dataset, _reason(form), user, database),
+        "grant": lambda: routes.give_grant(project, dataset, _terms(form), user, database),
+        "change": lambda: routes.change_grant(project, dataset, _terms(form), user, database),
+        "refuse": lambda: routes.refuse_grant(project, dataset, _reason(form), user, database),
+        "end": lambda: routes.end_grant(project, dataset, _reason(form), user, database),
     }
     routes.get_grant(project, dataset, user, database)  # a grant that is none of theirs has no form
     try:
@@ -91,7 +91,8 @@ def _page(
 ) -> Response:
     grant = routes.get_grant(name, dataset, user, database)
     project = get_project(name, user, database)
-    events = [event for event in get_history(name, user, database) if event.dataset in (None, dataset)]
+    history = get_project_history(name, user, database)
+    events = [event for event in history if event.dataset in (None, dataset)]
     with database.reading() as connection:
         record = grants.get_visible(connection, name, dataset, user)
         holds = grants.owner_of(connection, dataset) == user.name

@@ -17,7 +17,7 @@ from domain.model import parse
 from domain.operation import StuckKind
 from domain.permissions import Permission, User
 from gateway.access import TheDatabase, TheQueue
-from gateway.api.operation import Mend, begin_maintenance, end_maintenance, mend
+from gateway.api.operation import Mend, begin_maintenance, end_maintenance, retry_stuck
 from gateway.overview import overview
 from gateway.pages import steps
 from gateway.pages.health import tiles
@@ -47,7 +47,7 @@ def show_operation(request: Request, user: Reader, database: TheDatabase, done: 
 def mend_stuck(form: CheckedForm, user: Operator, database: TheDatabase, queue: TheQueue) -> Response:
     """The button beside something that is stuck."""
     wanted = parse(Mend, {"kind": _text(form, "kind"), "subject": _text(form, "subject")})
-    mended = mend(wanted, user, database, queue)
+    mended = retry_stuck(wanted, user, database, queue)
     return RedirectResponse(f"{HERE}?done={'sent' if mended.sent else 'before'}#stuck", status_code=303)
 
 

@@ -14,7 +14,7 @@ from domain.errors import FieldProblem, InvalidRequest
 from domain.model import parse
 from domain.permissions import Permission, User
 from gateway.access import TheDatabase
-from gateway.api.providers import FoundView, PastedToken, decide_on, list_providers
+from gateway.api.providers import FoundView, PastedToken, decide_on_token, list_providers
 from gateway.pages.layout import page
 from gateway.pages.session import CheckedForm, page_requires
 
@@ -36,7 +36,7 @@ def decide_here(request: Request, form: CheckedForm, user: Decider, database: Th
         pasted = parse(PastedToken, {"token": str(form.get("access_token", "")).strip()})
     except InvalidRequest as refused:
         return _page(request, user, problems=refused.problems, status=422)
-    return _page(request, user, decided=decide_on(pasted, user, request, database))
+    return _page(request, user, decided=decide_on_token(pasted, user, request, database))
 
 
 def _page(

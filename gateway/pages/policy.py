@@ -20,7 +20,7 @@ from gateway.api.policies import (
     PolicyChange,
     Proposal,
     change_policy,
-    get_history,
+    get_policy_history,
     own_dataset,
     simulate_policy,
 )
@@ -145,7 +145,7 @@ def _editor(
         problems=problems,
         at=_at(problems),
         on_their_way=on_their_way,
-        history=get_history(desk.dataset.name, desk.user, desk.database),
+        history=get_policy_history(desk.dataset.name, desk.user, desk.database),
         label=label,
     )
 

@@ -88,7 +88,7 @@ def ask(request: Request, project: Slug, form: CheckedForm, user: Lead, database
         grant_routes.ask_for_grant(project, dataset, why, user, database)
 
     def withdrawn(dataset: str) -> None:
-        grant_routes.withdraw(project, dataset, user, database)
+        grant_routes.withdraw_grant(project, dataset, user, database)
 
     steps = {"ask": asked, "withdraw": withdrawn}
     return _step(request, project, form, user, database, at="asks", steps=steps, of="dataset")
@@ -167,7 +167,7 @@ def _page(
     error: RequestError | None = None,
 ) -> Response:
     project = routes.get_project(name, user, database)
-    events = routes.get_history(name, user, database)
+    events = routes.get_project_history(name, user, database)
     kept = {"dataset": request.query_params.get("dataset", "")[:MAX_NAME], "why": "", "member": ""}
     return page(
         request,

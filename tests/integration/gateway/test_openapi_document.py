@@ -51,6 +51,12 @@ def test_every_route_of_the_interface_is_in_it(operations: list[Operation]):
     assert len(operations) == len(routes) >= 128
 
 
+def test_clients_made_from_it_call_each_operation_by_a_name_of_its_own(operations: list[Operation]):
+    names = [operation["operationId"] for _, _, operation in operations]
+    assert len(set(names)) == len(names)
+    assert [name for name in names if not name.isidentifier() or "api_v1" in name] == []
+
+
 def test_every_operation_reads_well_and_documents_its_refusals(
     operations: list[Operation], subtests: pytest.Subtests
 ):
