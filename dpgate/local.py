@@ -31,7 +31,9 @@ from privacy.run_outputs import middle
 from worker.collect import collect
 from worker.folder_source import FolderSource
 from worker.plain_outputs import PlainOutputs
+from worker.rehearsal.failures import Failure
 from worker.rehearsal.levels import GroupRuns, Progress, open_groups
+from worker.rehearsal.provoked import provoke
 from worker.rehearsal.runs import numbers_of, outputs_of, run_blocks, run_whole
 from worker.stage import People, open_people
 
@@ -47,8 +49,9 @@ def _silent(_done: int, _total: int) -> None:
 class TwinRun:
     """What running on the twin taught: the locked shape, the twin's own numbers, and its blocks' outputs.
 
-    `dropped` are files of the participant level that no group run gets to see, because they are no person's;
-    `block_s` are seconds of a block's run on average.
+    `failures` say of blocks that failed how, and what to do; `provoked` the same of inputs that the twin does
+    not happen to hold. `dropped` are files of the participant level that no group run gets to see, because
+    they are no person's; `block_s` are seconds of a block's run on average.
     """
 
     pipeline_digest: str
@@ -59,6 +62,8 @@ class TwinRun:
     longest_s: float
     dropped: tuple[str, ...] = ()
     block_s: float = 0.0
+    failures: tuple[Failure, ...] = ()
+    provoked: tuple[Failure, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -79,9 +84,11 @@ def run_on_twin(
     python_env: Path | None = None,
     images: Path | None = None,
     progress: Progress = _silent,
+    most_blocks: int | None = None,
 ) -> TwinRun:
-    """Run on the whole twin to lock the shape, then on its blocks to see what blocks give. Where the pipeline
-    has a participant level, that runs first, once for each of the twin's people.
+    """Run on the whole twin to lock the shape, then on its blocks, or the first `most_blocks` of them, to see
+    what blocks give. Where the pipeline has a participant level, that runs first, once for each of the twin's
+    people.
 
     `images` is the store to take the pipeline's image from, unless it is this host's own.
     Raises PipelineFailed with the pipeline's own words: the twin is not original data. Raises InvalidRequest
@@ -91,14 +98,16 @@ def run_on_twin(
     people = _open_twin(declaration, twin)
     blocks = count_blocks(declaration.nominal_size, block_size)
     wholes = len(people.names) if pipeline.manifest.is_person_by_person else 1
-    ahead = _followed_by(blocks + wholes, progress)
+    tried = blocks if most_blocks is None or wholes > 1 else min(blocks, most_blocks)
+    ahead = _followed_by(tried + wholes, progress)
     with _opened(pipeline, people, twin, python_env, images, ahead) as runs:
         step = _after(runs.participants.runs, progress)
-        whole = run_whole(pipeline, runs, _followed_by(blocks, step))
+        whole = run_whole(pipeline, runs, _followed_by(tried, step))
         check_values(len(values_of(pipeline.manifest, whole.shape)), declaration)
-        step(wholes, blocks + wholes)
+        step(wholes, tried + wholes)
         plan = Blocks(blocks, declaration.nominal_size)
-        found = run_blocks(runs, plan, _after(wholes, step))
+        also = provoke(pipeline, whole.shape, declaration, runs) if wholes == 1 else ()
+        found = run_blocks(pipeline, whole.shape, runs, plan, _after(wholes, step), first=tried)
     return TwinRun(
         pipeline_digest=pipeline.digest,
         shape=whole.shape,
@@ -108,6 +117,8 @@ def run_on_twin(
         longest_s=max(whole.seconds, found.seconds),
         dropped=runs.participants.dropped,
         block_s=found.usual_s,
+        failures=found.failures,
+        provoked=also,
     )
 
 
@@ -125,7 +136,7 @@ def tried_on_twin(
     with _opened(pipeline, people, twin, python_env, images, _silent) as runs:
         if pipeline.manifest.is_person_by_person:
             return _tried_on_two(pipeline, runs)
-        whole = outputs_of(pipeline.manifest, runs.run(people.names))
+        whole = outputs_of(pipeline, runs, runs.run(people.names))
         halves = [runs.run(people.names[start::2]).outputs for start in (0, 1)]
         return whole, tuple(half for half in halves if half is not None)
 
@@ -134,7 +145,7 @@ def _tried_on_two(
     pipeline: Pipeline, runs: GroupRuns
 ) -> tuple[Mapping[str, bytes], tuple[Mapping[str, bytes], ...]]:
     """What two people's runs write, and both together: rows below each other where the files are tables."""
-    two = [outputs_of(pipeline.manifest, runs.run_person(person)) for person in runs.people.names[:2]]
+    two = [outputs_of(pipeline, runs, runs.run_person(person)) for person in runs.people.names[:2]]
     whole = {path: stacked(path, [written[path] for written in two]) for path in two[0]}
     return whole, tuple(two)
 

@@ -38,7 +38,7 @@ from worker.order import order_for
 from worker.rehearsal.ladder import preview
 from worker.rehearsal.levels import GroupRuns, Progress, open_groups
 from worker.rehearsal.passing_outputs import PassingOutputs
-from worker.rehearsal.runs import numbers_of, run_blocks, run_whole
+from worker.rehearsal.runs import BlockRuns, numbers_of, run_blocks, run_whole
 from worker.rehearsal.sampled import plan_of, run_sampled, with_sampled
 from worker.rehearsal.slots import TwinSlots
 from worker.rehearsal.texts import clean, shown
@@ -263,7 +263,8 @@ def _found(
     check_values(len(values_of(pipeline.manifest, whole.shape)), declaration)
     step(1, first + 1)
     plan = Blocks(blocks, declaration.nominal_size)
-    found = run_blocks(runs, plan, lambda done, total: step(1 + done, 1 + total), first=first)
+    after: Callable[[int, int], None] = lambda done, total: step(1 + done, 1 + total)  # noqa: E731
+    found = run_blocks(pipeline, whole.shape, runs, plan, after, first=first)
     return TwinRuns(
         shape=whole.shape,
         numbers=whole.numbers,
@@ -271,9 +272,15 @@ def _found(
         seconds=max(whole.seconds, found.seconds),
         outputs=tuple(shown(path, content) for path, content in whole.outputs.items()),
         said=clean(whole.said, MAX_TAIL),
-        failed_block_said=clean(found.failed_said, MAX_TAIL),
+        failed_block_said=clean(_told_of_blocks(found), MAX_TAIL),
         dropped=runs.participants.dropped[:MAX_BLOCKS_RUN],
     )
+
+
+def _told_of_blocks(found: BlockRuns) -> str:
+    """What the first one said that failed, and the kinds of failures."""
+    kinds = "\n".join(map(str, found.failures))
+    return "\n\n".join(part for part in (found.failed_said, kinds) if part)
 
 
 def _dataset(zone: WorkerZone, rehearsal: Rehearsal) -> Dataset:

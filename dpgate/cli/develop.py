@@ -31,6 +31,10 @@ if TYPE_CHECKING:
     from dpgate.local import TwinRun
 
 DEFAULT_BLOCK_SIZE = 10
+TRIED_BLOCKS = 50
+"""Of the twin's blocks, unless all are asked for: enough to tell 20 % that fail from 5 %."""
+
+_SHOWN_FAILURES = 5
 Folder = Annotated[Path, typer.Argument(help="The pipeline's folder, with dpgate.yaml.")]
 BlockSize = Annotated[
     int | None,
@@ -49,6 +53,9 @@ def run(
         bool,
         typer.Option("--propose", help="Print `outputs` for dpgate.yaml from what it writes; lock nothing."),
     ] = False,
+    every_block: Annotated[
+        bool, typer.Option("--all", help=f"Run on every block of the twin, not on {TRIED_BLOCKS} of them.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Run a pipeline on the twin, here, in the same sandbox, and lock the shape of its output."""
@@ -63,6 +70,7 @@ def run(
         block_size=block_size_of(pipeline.manifest, block_size),
         python_env=python_env,
         shown=not as_json,
+        most_blocks=None if every_block else TRIED_BLOCKS,
     )
     if as_json:
         print_json(lock.model_dump(mode="json") | {"numbers": found.numbers, "longest_s": found.longest_s})
@@ -99,9 +107,17 @@ def print_proposal(folder: Path, *, twin: Path, python_env: Path | None, as_json
 
 
 def run_and_lock(
-    folder: Path, pipeline: Pipeline, *, twin: Path, block_size: int, python_env: Path | None, shown: bool
+    folder: Path,
+    pipeline: Pipeline,
+    *,
+    twin: Path,
+    block_size: int,
+    python_env: Path | None,
+    shown: bool,
+    most_blocks: int | None = None,
 ) -> tuple[TwinRun, Lock]:
-    """Run on the twin and its blocks, and write the lock that preview and submit need."""
+    """Run on the twin and its blocks, and write the lock that preview and submit need. The first
+    `most_blocks` are a fair choice: blocks are dealt by lot."""
     from dpgate import local
     from dpgate.embedded.home import image_store
 
@@ -115,6 +131,7 @@ def run_and_lock(
             python_env=python_env,
             images=image_store(),
             progress=step,
+            most_blocks=most_blocks,
         )
     lock = Lock(
         dataset=declaration.name,
@@ -232,6 +249,17 @@ def print_twin_run(pipeline: Pipeline, found: TwinRun) -> None:
             f"{shown}{more}. Write below sub-XX/ or derivatives/NAME/sub-XX/.[/]"
         )
     print_cautions(values, whole=found.numbers, seen=found.seen)
+    print_failures(found)
+
+
+def print_failures(found: TwinRun) -> None:
+    """How blocks failed, the most frequent way first; and inputs that the twin does not happen to hold."""
+    for failure in found.failures[:_SHOWN_FAILURES]:
+        err.print(f"[yellow]  {plain(failure)}[/]", soft_wrap=True)
+    if found.provoked:
+        err.print("[yellow]The twin does not show it, blocks of the data may:[/]")
+    for failure in found.provoked[:_SHOWN_FAILURES]:
+        err.print(f"[yellow]  {plain(f'{failure.reason} {failure.fix}'.strip())}[/]", soft_wrap=True)
 
 
 def print_cautions(values: Sequence[OutputValue], *, whole: Sequence[float], seen: BlocksSeen) -> None:

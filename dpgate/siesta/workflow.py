@@ -36,7 +36,7 @@ from dpgate.siesta.state import State, open_state
 from dpgate.siesta.study import digest_of_data, open_study
 from worker.levels import Outcome, ParticipantLevel, has_participant_level
 from worker.order import for_participants
-from worker.rehearsal.levels import why
+from worker.rehearsal.failures import why
 from worker.rehearsal.slots import TwinSlots
 from worker.sandbox.protocol import NOTHING, RunResult, Slot
 from worker.stage import People

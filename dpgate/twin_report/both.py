@@ -80,7 +80,7 @@ def _run(
         if shape is None:
             whole = run_whole(pipeline, runs)
             return whole.shape, whole.numbers
-        outputs = outputs_of(pipeline.manifest, runs.run(runs.people.names))
+        outputs = outputs_of(pipeline, runs, runs.run(runs.people.names))
     numbers = numbers_of(outputs, shape)
     if numbers is None:
         raise PipelineError("other outputs than on the twin")

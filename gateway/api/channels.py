@@ -164,7 +164,7 @@ def rotate_webhook(webhook_id: OurId, user: Owner, database: TheDatabase) -> Sec
 
 
 @router.post("/webhooks/{webhook_id}/test", summary="Post a test to a webhook", responses=LIMITED)
-def test_webhook(webhook_id: OurId, user: Owner, database: TheDatabase) -> NoticeView:
+def try_webhook(webhook_id: OurId, user: Owner, database: TheDatabase) -> NoticeView:
     with database.transaction() as connection:
         hook = channels.get_webhook(connection, user.name, webhook_id)
         notice_id = notices.tell_channel(

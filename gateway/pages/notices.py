@@ -106,7 +106,7 @@ def change_webhook(
         if action == "remove":
             channel_routes.remove_webhook(webhook_id, user, request, database)
         elif action == "test":
-            channel_routes.test_webhook(webhook_id, user, database)
+            channel_routes.try_webhook(webhook_id, user, database)
         else:
             raise InvalidRequest("action", "is missing.", "Press one of the buttons.")
     except RequestError as error:

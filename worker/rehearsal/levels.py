@@ -12,8 +12,9 @@ from domain.errors import PipelineError
 from domain.pipeline import Pipeline
 from privacy.plan import RunPlan, members
 from worker.levels import ParticipantLevel, PersonOutputs, has_participant_level
+from worker.rehearsal.failures import place_of, why
 from worker.rehearsal.slots import TwinSlots
-from worker.sandbox.protocol import NOTHING, RunDetail, RunResult, Slot
+from worker.sandbox.protocol import NOTHING, RunResult, Slot
 from worker.stage import People
 
 Progress = Callable[[int, int], None]
@@ -95,20 +96,8 @@ def _run_participants(slots: TwinSlots, level: ParticipantLevel, progress: Progr
             outcome = level.run(slot, person)
             longest = max(longest, time.monotonic() - started)
             if outcome.result.outputs is None:
-                raise PipelineError(f"participant level of {person}: {why(outcome.result.detail)}")
+                told = why(outcome.result.detail, level.pipeline, place_of(level.pipeline, level.people))
+                raise PipelineError(f"participant level of {person}: {told}")
             dropped |= set(outcome.dropped)
             progress(done, len(left))
     return ParticipantRuns(len(left), longest, tuple(sorted(dropped)))
-
-
-def why(detail: RunDetail | None) -> str:
-    """How a run on the twin ended, in one line, and below it what it said."""
-    if detail is None:
-        return "the run failed"
-    words = [detail.cause.value]
-    if detail.level is not None:
-        words.append(f"level {detail.level}")
-    if detail.exit_code is not None:
-        words.append(f"exit code {detail.exit_code}")
-    tail = f"\n{detail.tail.strip()}" if detail.tail.strip() else ""
-    return f"{', '.join(words)} after {detail.duration_s:.1f} s{tail}"

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from domain.errors import PipelineError
 from domain.output_value import PersonValue
 from domain.outputs import values_of
-from domain.pipeline import Manifest, OutputValue, Pipeline
+from domain.pipeline import OutputValue, Pipeline
 from domain.shape import Shape, lock
 from privacy.plan import Blocks
-from worker.rehearsal.levels import GroupRuns, Progress, why
+from worker.rehearsal.failures import Failure, failures, place_of, unlocked, why
+from worker.rehearsal.levels import GroupRuns, Progress
 from worker.sandbox.protocol import RunResult
 
 
@@ -35,12 +36,13 @@ class WholeRun:
 @dataclass(frozen=True)
 class BlockRuns:
     """Raw files of each block's run, None where it failed; seconds of the slowest, and of a run on average;
-    and what the first failed one said."""
+    what the first failed one said, and the failures by kind."""
 
     outputs: tuple[Mapping[str, bytes] | None, ...]
     seconds: float
     failed_said: str
     usual_s: float = 0.0
+    failures: tuple[Failure, ...] = ()
 
 
 def run_whole(
@@ -55,7 +57,7 @@ def run_whole(
         return _run_everybody(pipeline, runs, progress, most=most)
     started = time.monotonic()
     result = runs.run(runs.people.names)
-    outputs = outputs_of(pipeline.manifest, result)
+    outputs = outputs_of(pipeline, runs, result)
     seconds = max(runs.participants.longest_s, time.monotonic() - started)
     shape = lock_shape(pipeline, outputs)
     numbers = tuple(number for number in shape.read(outputs) if number is not None)
@@ -74,7 +76,7 @@ def _run_everybody(pipeline: Pipeline, runs: GroupRuns, progress: Progress, *, m
         slowest = max(slowest, time.monotonic() - started)
         progress(done, len(names))
     first = next((result for result in results if result.outputs is not None), results[0])
-    outputs = outputs_of(pipeline.manifest, first)
+    outputs = outputs_of(pipeline, runs, first)
     shape = lock_shape(pipeline, outputs)
     found = [numbers_of(result.outputs, shape) for result in results]
     values = values_of(pipeline.manifest, shape)
@@ -98,15 +100,26 @@ def _over_people(value: OutputValue, found: Sequence[float | None]) -> float:
     return math.fsum(present) / len(present)
 
 
-def run_blocks(runs: GroupRuns, plan: Blocks, progress: Progress, *, first: int | None = None) -> BlockRuns:
+def run_blocks(
+    pipeline: Pipeline,
+    shape: Shape,
+    runs: GroupRuns,
+    plan: Blocks,
+    progress: Progress,
+    *,
+    first: int | None = None,
+) -> BlockRuns:
     """Run on each block, or on the first ones only."""
     found, slowest, together, said = [], 0.0, 0.0, ""
+    place = place_of(pipeline, runs.people)
     for result, seconds in runs.of_plan(plan, progress, first=first):
-        found.append(result.outputs)
+        found.append(result)
         slowest, together = max(slowest, seconds), together + seconds
         if result.outputs is None and not said:
-            said = why(result.detail)
-    return BlockRuns(tuple(found), slowest, said, together / len(found))
+            said = why(result.detail, pipeline, place)
+    outputs = tuple(result.outputs for result in found)
+    told = failures(found, shape, pipeline, place)
+    return BlockRuns(outputs, slowest, said, together / len(found), told)
 
 
 def lock_shape(pipeline: Pipeline, outputs: Mapping[str, bytes]) -> Shape:
@@ -115,17 +128,16 @@ def lock_shape(pipeline: Pipeline, outputs: Mapping[str, bytes]) -> Shape:
     try:
         shape = Shape(files=tuple(lock(output, outputs[output.file], sources) for output in declared))
         values_of(pipeline.manifest, shape)
-    except ValueError as error:
-        raise PipelineError(str(error)) from None
+    except (ValueError, PipelineError) as error:
+        raise PipelineError(unlocked(pipeline, outputs, error)) from None
     return shape
 
 
-def outputs_of(manifest: Manifest, result: RunResult) -> Mapping[str, bytes]:
-    """Raises PipelineError where the run failed."""
+def outputs_of(pipeline: Pipeline, runs: GroupRuns, result: RunResult) -> Mapping[str, bytes]:
+    """Raises PipelineError where the run failed, with what to do about it."""
     if result.outputs is not None:
         return result.outputs
-    files = ", ".join(output.file for output in manifest.outputs)
-    raise PipelineError(f"{why(result.detail)}\nDeclared outputs: {files}")
+    raise PipelineError(why(result.detail, pipeline, place_of(pipeline, runs.people)))
 
 
 def numbers_of(outputs: Mapping[str, bytes] | None, shape: Shape) -> tuple[float | None, ...] | None:

@@ -187,7 +187,10 @@ def test_means_before_noise_are_kept_for_other_noise(bench: Bench):
 
 FAILING = {
     "an exception": ("raise SystemExit('no such column: weight')", ["no such column: weight", "exit code 1"]),
-    "no output": ("print('done')", ["declared output is missing", "done", "Declared outputs: result.tsv"]),
+    "no output": (
+        "print('done')",
+        ["declared output is missing", "done", "It has to write result.tsv below its second"],
+    ),
     "no number": (
         "open('/out/result.tsv', 'w').write('mean_height\\nn/a\\n')",
         ["result.tsv", "number"],

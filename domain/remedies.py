@@ -1,0 +1,124 @@
+"""What to do about a pipeline that failed on the twin, from what it said: the usual mistakes, in plain words.
+
+What a pipeline says is its author's own: it ran on a twin. It is matched, never trusted.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+_SHOWN = 8
+_LONGEST = 60
+_OWN_PLACES = ("/in", "/out", "/pipeline", "/tmp")  # noqa: S108 - inside of a run
+
+
+@dataclass(frozen=True)
+class Place:
+    """What a run stands in: its image, and the columns of the tables that it is given, by path."""
+
+    image: str
+    tables: Mapping[str, Sequence[str]]
+
+
+def remedy(said: str, place: Place) -> str:
+    """One or two sentences, or an empty text where nothing is recognised. The last match of the first rule
+    that fits: what was said last is nearest to the end."""
+    for pattern, sentence in _RULES:
+        if matches := list(pattern.finditer(said)):
+            found = next((text for text in matches[-1].groups() if text), "")
+            if told := sentence(found[:_LONGEST], place):
+                return told
+    return ""
+
+
+def _module(name: str, place: Place) -> str:
+    return (
+        f"The image {place.image} has no {name}. Take an image that has it (`dpgate image list`), put it "
+        "into the pipeline's folder, or ask for an image with it."
+    )
+
+
+def _command(name: str, place: Place) -> str:
+    return f"The image {place.image} has no command {name}. Take an image that has it (`dpgate image list`)."
+
+
+def _column(name: str, place: Place) -> str:
+    """Nothing for a key that need not be a column."""
+    known = {column: path for path, columns in place.tables.items() for column in columns}
+    if not known or name in known:
+        return ""
+    folded = {column.casefold(): column for column in known}
+    near = [folded[each] for each in difflib.get_close_matches(name.casefold(), list(folded), n=1)]
+    there = "; ".join(f"{path} has {_listed(columns)}" for path, columns in list(place.tables.items())[:3])
+    if near:
+        return f"There is no column {name}: do you mean {near[0]}? {there}."
+    return f"If {name} is to be a column, there is none of that name: {there}."
+
+
+def _file(path: str, place: Place) -> str:
+    if not path.startswith("/"):
+        return (
+            f"There is no {path} where the run works. Read below the first argument, which is the input, and "
+            "the pipeline's own files below /pipeline."
+        )
+    if not path.startswith(_OWN_PLACES):
+        return (
+            f"A run sees no {path}, nor anything else of your machine: read below the first argument, which "
+            "is the input, and write below the second."
+        )
+    return f"There is no {path}. Of the input there are {_listed(list(place.tables))}."
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return ", ".join(names[:_SHOWN]) + more
+
+
+def _fixed(text: str) -> Callable[[str, Place], str]:
+    return lambda _found, _place: text
+
+
+_NETWORK = "A run has no network. Put what it would fetch into the pipeline's folder, or into an image."
+_WRITES = "A run can write below its second argument, which is the output, and in /tmp; nowhere else."
+_MEMORY = "It ran out of memory: raise resources.memory_mib in dpgate.yaml, or read less at once."
+_FEW = (
+    "It does not cope with so few people. Write n/a where there are too few, or take larger blocks "
+    "(--block-size)."
+)
+_ARGUMENTS = (
+    "The command gets the input folder and the output folder as its arguments (`{in}` and `{out}` elsewhere "
+    "in it), and a level where there are two."
+)
+
+# the first that fits speaks: what cannot be anything else stands first
+_RULES: tuple[tuple[re.Pattern[str], Callable[[str, Place], str]], ...] = tuple(
+    (re.compile(pattern), sentence)
+    for pattern, sentence in (
+        (r"No module named ['\"]?([\w.]+)", _module),
+        (r"there is no package called .?([\w.]+)", _module),
+        (r"error while loading shared libraries: ([\w.+-]+)", _module),
+        (r"package ([\w.]+) not found|undefined near .*\b(pkg load \w+)", _module),
+        (r"([\w.+-]+): (?:command )?not found", _command),
+        (
+            r"Name or service not known|Temporary failure in name resolution|Network is unreachable|"
+            r"Could not resolve host|cannot resolve host",
+            _fixed(_NETWORK),
+        ),
+        (r"MemoryError|Cannot allocate memory|cannot allocate vector|out of memory", _fixed(_MEMORY)),
+        (r"Read-only file system|Permission denied: '[^']+'|: Permission denied", _fixed(_WRITES)),
+        (r"No such file or directory: '([^']+)'|cannot open file '([^']+)'", _file),
+        (r"\[['\"]([^'\"]+)['\"]\][^\n]* not in index|KeyError: ['\"]([^'\"[]+)", _column),
+        (r"None of \[Index\(\[['\"]([^'\"]+)|object '([^']+)' not found", _column),
+        (r"undefined columns selected", _fixed("A column that it selects is not there: check its spelling.")),
+        (
+            r"ZeroDivisionError|[Mm]ean of empty slice|mean requires at least|Found array with 0 |"
+            r"at least (?:one|two|\d+) (?:data points?|samples?|observations?)|arg is an empty sequence|"
+            r"zero-size array|too few|not enough|contrasts can be applied only to factors",
+            _fixed(_FEW),
+        ),
+        (r"sys\.argv.*\n(?:.*\n)?.*IndexError", _fixed(_ARGUMENTS)),
+    )
+)

@@ -1,0 +1,56 @@
+"""What a pipeline said on the twin becomes what to do about it, where that is known."""
+
+from __future__ import annotations
+
+import pytest
+
+from domain.remedies import Place, remedy
+
+PLACE = Place("python-stats", {"people.csv": ("person", "age", "sex"), "visits.csv": ("person", "pulse")})
+
+SAID = (
+    ("ModuleNotFoundError: No module named 'sklearn'", "The image python-stats has no sklearn."),
+    ("there is no package called \u2018lme4\u2019", "The image python-stats has no lme4."),
+    ("sh: 1: fslmaths: not found", "The image python-stats has no command fslmaths."),
+    ("bash: line 1: jq: command not found", "The image python-stats has no command jq."),
+    (
+        "app: error while loading shared libraries: libGL.so.1: cannot",
+        "The image python-stats has no libGL.so.1.",
+    ),
+    (
+        "KeyError: 'Age'",
+        "There is no column Age: do you mean age? people.csv has person, age, sex; visits.csv",
+    ),
+    ("KeyError: \"['puls'] not in index\"", "do you mean pulse?"),
+    ("Error: object 'SEX' not found", "do you mean sex?"),
+    ("KeyError: 'blood_group'", "If blood_group is to be a column, there is none of that name"),
+    ("No such file or directory: '/home/me/x.csv'", "A run sees no /home/me/x.csv"),
+    ("cannot open file 'people.tsv': No such file", "There is no people.tsv where the run works."),
+    ("No such file or directory: '/in/person.csv'", "Of the input there are people.csv, visits.csv."),
+    ("urllib.error.URLError: <urlopen error [Errno -2] Name or service not known>", "A run has no network."),
+    ("OSError: [Errno 30] Read-only file system: '/pipeline/x'", "A run can write below its second argument"),
+    ("Error: cannot allocate vector of size 2.0 Gb", "raise resources.memory_mib"),
+    ("statistics.StatisticsError: mean requires at least one data point", "It does not cope with so few"),
+    ("ZeroDivisionError: division by zero", "It does not cope with so few people."),
+    (
+        "  d = sys.argv[3]\n        ~~~~~~~~^^^\nIndexError: list index out of range",
+        "The command gets the input",
+    ),
+)
+
+
+@pytest.mark.parametrize(("said", "told"), SAID, ids=[row[1][:40] for row in SAID])
+def test_the_usual_mistakes_are_recognised(said: str, told: str) -> None:
+    before = "Traceback (most recent call last):\n  line 3\n"
+    assert told in remedy(before + said, PLACE)
+
+
+def test_what_is_not_known_is_left_alone() -> None:
+    for said in ("", "ValueError: bad luck", "KeyError: 'age'", "IndexError: list index out of range"):
+        assert remedy(said, PLACE) == ""
+
+
+def test_what_was_said_last_counts_and_long_names_are_cut() -> None:
+    said = "No module named 'optional'\nhandled\nNo module named 'needed'"
+    assert "has no needed" in remedy(said, PLACE)
+    assert len(remedy(f"No module named '{'x' * 10_000}'", PLACE)) < 300

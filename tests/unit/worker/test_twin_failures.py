@@ -1,0 +1,87 @@
+"""Blocks of the twin that failed are grouped by what went wrong, each with its place and its remedy."""
+
+from __future__ import annotations
+
+from domain.model import parse
+from domain.pipeline import Pipeline
+from domain.remedies import Place
+from domain.shape import Shape
+from worker.rehearsal.failures import failures
+from worker.rehearsal.runs import lock_shape
+from worker.sandbox.protocol import Cause, RunDetail, RunResult
+
+PLACE = Place("host-python", {"people.csv": ("person", "age")})
+TABLE = b"group,mean\na,1.5\nb,2.5\n"
+
+
+def pipeline() -> Pipeline:
+    values = [{"name": name, "lower": 0, "upper": 9} for name in ("of_a", "of_b")]
+    manifest = {
+        "name": "means",
+        "image": "host-python",
+        "command": ["python3", "/pipeline/main.py"],
+        "outputs": [{"file": "means.csv", "values": values}],
+    }
+    sources = [{"path": "main.py", "content_base64": "cGFzcw=="}]
+    return parse(Pipeline, {"manifest": manifest, "sources": sources})
+
+
+def wrote(content: bytes) -> RunResult:
+    return RunResult({"means.csv": content})
+
+
+def ended(tail: str, cause: Cause = Cause.EXIT) -> RunResult:
+    return RunResult(None, RunDetail(cause, 1, "group", 0.1, tail))
+
+
+def told(*results: RunResult) -> list[str]:
+    asked = pipeline()
+    shape: Shape = lock_shape(asked, {"means.csv": TABLE})
+    return [str(failure) for failure in failures(results, shape, asked, PLACE)]
+
+
+def test_alike_is_one_line_with_its_number_and_the_first_of_them() -> None:
+    said = told(
+        wrote(TABLE),
+        ended("Traceback\nValueError: 3 people\n"),
+        ended("Traceback\nValueError: 12 people\n"),
+        ended("Traceback\nKeyError: 'Age'\n"),
+        ended("", Cause.WALL),
+    )
+    assert said == [
+        "2 × it ended with exit code 1: ValueError: 3 people.",
+        "1 × it ended with exit code 1: KeyError: 'Age'. There is no column Age: do you mean age? "
+        "people.csv has person, age.",
+        "1 × the wall clock limit was reached. Raise resources.wall_seconds in dpgate.yaml above 10, or "
+        "make it "
+        "quicker.",
+    ]
+
+
+def test_the_place_of_another_shape_is_named() -> None:
+    said = told(
+        wrote(b"group,mean\nc,1\n"),
+        wrote(b"group,mean\na,1,2\nb,2\n"),
+        wrote(b"group,mean\na,1\nb,<2e-16\n"),
+        wrote(b"group,mean\na,1\nb,n/a\n"),
+        wrote(b"\xff"),
+    )
+    assert said == [
+        "1 × means.csv has 2 lines, and 3 on the whole twin. Write a row for each declared category, with "
+        "n/a "
+        "where a block has nobody of it.",
+        "1 × line 2 of means.csv has 3 cells, and 2 on the whole twin. Write the same columns on every "
+        "input.",
+        "1 × line 3, cell 2 of means.csv holds <2e-16, which is no number. Write the number itself, not "
+        "how it "
+        "is printed (in R as.numeric, in Python a float).",
+        "1 × line 3, cell 2 of means.csv holds n/a, which is no number. It counts as the middle of the "
+        "bounds.",
+        "1 × means.csv is not UTF-8.",
+    ]
+
+
+def test_what_a_run_says_cannot_write_to_a_terminal() -> None:
+    (line,) = told(ended("\x1b[2Jgone\x07"))
+    assert "\x1b" not in line
+    assert "\x07" not in line

@@ -1,0 +1,192 @@
+"""Runs on the twin that failed: how and where, how many in the same way, and what to do about it.
+
+For runs on a twin alone: what a run on original data says or writes is shown to nobody.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from domain.delimited import delimiter_of
+from domain.errors import PipelineError
+from domain.pipeline import Pipeline
+from domain.remedies import Place, remedy
+from domain.shape import Shape
+from domain.shape.constants import read_results
+from domain.shape.text import TextShape, find_number, split_cells
+from worker.rehearsal.texts import clean
+from worker.sandbox.protocol import Cause, RunDetail, RunResult
+from worker.stage import People
+
+_SHOWN = 120
+_LINES = 3
+_NUMBERS = re.compile(r"\d+(?:\.\d+)?")
+_WRITTEN = re.compile(rb"[\w.-]+\.(?:csv|tsv|txt|json|npy|mat|nii(?:\.gz)?)\b")
+_EVERY_LEVEL = "Write a row for each declared category, with n/a where a block has nobody of it."
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Blocks of the twin that failed alike, or gave no number for a cell: the reason of the first of them."""
+
+    reason: str
+    blocks: int
+    fix: str
+
+    def __str__(self) -> str:
+        return f"{self.blocks} × {self.reason} {self.fix}".strip()
+
+
+def place_of(pipeline: Pipeline, people: People) -> Place:
+    """Where the runs take place: their image, and the columns of the tables that they are given."""
+    return Place(pipeline.manifest.image, dict(_columns(people)))
+
+
+def _columns(people: People) -> Iterator[tuple[str, tuple[str, ...]]]:
+    for table in people.tables:
+        separator = delimiter_of(table.path)
+        head = table.only(()).decode("utf-8", errors="replace").lstrip("\ufeff").splitlines()
+        yield table.path, tuple(cell.strip('"') for cell in head[0].split(separator)) if head else ()
+
+
+def why(detail: RunDetail | None, pipeline: Pipeline | None = None, place: Place | None = None) -> str:
+    """How a run on the twin ended, in one line, below it what it said, and at the end what to do, if that is
+    known: for the latter the pipeline, and where it ran."""
+    if detail is None:
+        return "the run failed"
+    words = [detail.cause.value]
+    if detail.level is not None:
+        words.append(f"level {detail.level}")
+    if detail.exit_code is not None:
+        words.append(f"exit code {detail.exit_code}")
+    lines = [f"{', '.join(words)} after {detail.duration_s:.1f} s"]
+    if detail.tail.strip():
+        lines.append(detail.tail.strip())
+    if pipeline is not None and place is not None and (fix := _fix(detail, pipeline, place)):
+        lines.append(f"What to do: {fix}")
+    return "\n".join(lines)
+
+
+def _fix(detail: RunDetail, pipeline: Pipeline, place: Place) -> str:
+    limits = pipeline.manifest.resources
+    match detail.cause:
+        case Cause.WALL:
+            limit = f"resources.wall_seconds in dpgate.yaml above {limits.wall_seconds:g}"
+            return f"Raise {limit}, or make it quicker."
+        case Cause.MEMORY:
+            return (
+                f"Raise resources.memory_mib in dpgate.yaml above {limits.memory_mib}, or read less at once."
+            )
+        case Cause.OUTPUT:
+            return _about_output(pipeline)
+        case Cause.START:
+            return f"Check command in dpgate.yaml: {' '.join(pipeline.manifest.command)[:_SHOWN]}"
+        case _:
+            return remedy(detail.tail, place)
+
+
+def _about_output(pipeline: Pipeline) -> str:
+    """A file of nearly the declared name stands in the sources, and the declared one does not."""
+    declared = {PurePosixPath(output.file).name for output in pipeline.manifest.outputs}
+    for path, content in pipeline.contents.items():
+        named = {found.decode("ascii", errors="replace") for found in _WRITTEN.findall(content)}
+        for name in sorted(declared - named):
+            if near := difflib.get_close_matches(name, sorted(named - declared), n=1):
+                return f"{path} names {near[0]}, dpgate.yaml declares {name}: make them the same."
+    files = ", ".join(output.file for output in pipeline.manifest.outputs)
+    return f"It has to write {files} below its second argument, as a plain file, on every input."
+
+
+def unlocked(pipeline: Pipeline, outputs: Mapping[str, bytes], error: ValueError | PipelineError) -> str:
+    """Why what was written has no shape, with the first lines of the file that it is about."""
+    named = (output for output in pipeline.manifest.outputs if output.file in str(error))
+    output = next(named, None)
+    if output is None or output.format not in ("text", "json"):
+        return str(error)
+    text = outputs.get(output.file, b"").decode("utf-8", errors="replace")
+    first = [line[:_SHOWN] for line in clean(text[: 10 * _SHOWN], 10 * _SHOWN).splitlines()[:_LINES]]
+    begins = "\n".join(f"  {line}" for line in first)
+    return f"{error}\nIt begins:\n{begins}" if first else f"{error}\nIt is empty."
+
+
+def failures(
+    results: Sequence[RunResult], shape: Shape, pipeline: Pipeline, place: Place
+) -> tuple[Failure, ...]:
+    """Blocks grouped by what went wrong, the most frequent first, whatever numbers are in a reason."""
+    groups: dict[str, list[tuple[str, str]]] = {}
+    for result in results:
+        for reason, fix in _reasons(result, shape, pipeline, place):
+            groups.setdefault(_NUMBERS.sub("#", reason), []).append((reason, fix))
+    found = [Failure(alike[0][0], len(alike), alike[0][1]) for alike in groups.values()]
+    return tuple(sorted(found, key=lambda failure: -failure.blocks))
+
+
+def _reasons(result: RunResult, shape: Shape, pipeline: Pipeline, place: Place) -> Iterator[tuple[str, str]]:
+    if result.outputs is None:
+        yield _ended(result.detail), _fix(result.detail, pipeline, place) if result.detail else ""
+        return
+    for file in shape.files:
+        content = result.outputs.get(file.file, b"")
+        try:
+            numbers = read_results(file, content)
+        except PipelineError as error:
+            yield _unlike(file, content, str(error))
+            continue
+        if None in numbers:
+            place_of_first = file.addresses[numbers.index(None)] if not any(file.constants) else "a place"
+            yield _no_number(file, content, place_of_first)
+
+
+def _ended(detail: RunDetail | None) -> str:
+    if detail is None:
+        return "the run failed."
+    said = [line.strip() for line in clean(detail.tail, 2000).splitlines() if line.strip()]
+    if detail.cause in (Cause.EXIT, Cause.SIGNAL) and said:
+        return f"it ended with {_code(detail)}: {said[-1][:_SHOWN]}."
+    return f"{detail.cause.value}."
+
+
+def _code(detail: RunDetail) -> str:
+    return f"exit code {detail.exit_code}" if detail.exit_code is not None else "an error"
+
+
+def _unlike(file: object, content: bytes, error: str) -> tuple[str, str]:
+    """Where a text file first differs from the whole twin's; of other formats what its reader says."""
+    if isinstance(file, TextShape):
+        with suppress(PipelineError):
+            rows = split_cells(file.file, content)
+            if len(rows) != len(file.rows):
+                counts = f"{file.file} has {len(rows)} lines, and {len(file.rows)} on the whole twin."
+                return counts, _EVERY_LEVEL
+            for number, (row, known) in enumerate(zip(rows, file.rows, strict=True), start=1):
+                if len(row) != len(known):
+                    cells = f"line {number} of {file.file} has {len(row)} cells, and {len(known)} on"
+                    return f"{cells} the whole twin.", "Write the same columns on every input."
+    return f"{error}.", ""
+
+
+def _no_number(file: object, content: bytes, address: str) -> tuple[str, str]:
+    """The first cell that holds none, with its text."""
+    name = getattr(file, "file", "a file")
+    if isinstance(file, TextShape) and (found := re.fullmatch(r"r(\d+)c(\d+)", address)):
+        with suppress(PipelineError, IndexError):
+            text = split_cells(file.file, content)[int(found[1]) - 1][int(found[2]) - 1]
+            shown = clean(text, 40) or "nothing"
+            fix = "" if find_number(text) is not None else _as_number(text)
+            return f"line {found[1]}, cell {found[2]} of {name} holds {shown}, which is no number.", fix
+    return f"{name} holds no number at {address}.", ""
+
+
+def _as_number(text: str) -> str:
+    if text.strip().startswith(("<", ">")):
+        return "Write the number itself, not how it is printed (in R as.numeric, in Python a float)."
+    return (
+        "It counts as the middle of the bounds."
+        if text.strip().casefold() in ("n/a", "na", "nan", "")
+        else ""
+    )
