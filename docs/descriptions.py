@@ -52,7 +52,7 @@ SETTINGS: dict[str, dict[str, str]] = {
         "oidc_claim": "The claim that lists what somebody is entitled to; `realm_access.roles` is a path.",
         "oidc_roles": "JSON: the role that each entitlement gives; the first that somebody has counts.",
         "oidc_word_days": "Days for which the provider's last word on somebody keeps tokens working.",
-        "step_up": "JSON: by role, what it has to show anew before it decides or changes a policy.",
+        "step_up": "JSON: by role, what it has to show anew before what counts, such as decisions.",
         "oidc_acting": "JSON: clients of services that act for people, each by tokens that the provider gave "
         "it for them. [What they may do](../how-to/accounts.md#services-that-act-for-people).",
         "oidc_short_word_minutes": "The same for rights holders and operators, in minutes.",

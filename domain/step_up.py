@@ -13,17 +13,30 @@ from domain.permissions import Permission
 
 
 class Action(StrEnum):
-    """Decisions on jobs, releases and twins; changes of a policy and of who reviews under it."""
+    """Decisions on jobs, releases and twins; changes of a policy and of who reviews under it; registrations;
+    what opens data to people; who is a user, and in which role; images, workers and maintenance."""
 
     DECIDE = "decide"
     POLICY = "policy"
+    REGISTER = "register"
+    GRANT = "grant"
+    PEOPLE = "people"
+    PLATFORM = "platform"
 
 
 P = Permission
 PERMISSIONS: dict[Action, frozenset[Permission]] = {
     Action.DECIDE: frozenset({P.JOB_DECIDE, P.RELEASE_DECIDE, P.TWIN_DECIDE}),
+    # a registration that brings another policy is asked for it as well
     Action.POLICY: frozenset({P.POLICY_CHANGE}),
+    Action.REGISTER: frozenset({P.DATASET_REGISTER}),
+    Action.GRANT: frozenset({P.GRANT_DECIDE, P.BUDGET_ALLOT}),
+    # not to disable somebody: that has to go quickly
+    Action.PEOPLE: frozenset({P.USER_ADD}),
+    Action.PLATFORM: frozenset({P.IMAGE_APPROVE, P.OPERATION_CHANGE}),
 }
+# how far the clock of a provider may be ahead
+AHEAD = timedelta(seconds=30)
 # what only looks needs nothing
 LOOKS = frozenset({"GET", "HEAD"})
 
@@ -45,6 +58,8 @@ class StepUp(Model):
             return f"this needs a login by {' or '.join(self.acr)}."
         if shown_at is None:
             return "the identity provider does not say when you logged in."
+        if shown_at - now > AHEAD:
+            return "the identity provider says that you log in later: its clock is ahead."
         if now - shown_at > timedelta(minutes=self.within_minutes):
             return f"this needs a login of the last {self.within_minutes} minutes."
         return ""

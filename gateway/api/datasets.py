@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Depends, Query, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 from pydantic import BaseModel, Field, ValidationInfo, WithJsonSchema, field_validator
 
 from domain.budget import Accounting
@@ -16,11 +16,25 @@ from domain.model import Model, Slug
 from domain.permissions import Permission, User
 from domain.twin import LABEL
 from domain.twin_basis import BLANK, TwinBasis
-from gateway.access import TheDatabase, TheQueue, requires
+from gateway.access import TheDatabase, TheQueue, check_no_step_up, requires
 from gateway.drawn_twins import Drawing, zipped_twin
 from gateway.problems import DOCUMENTED, RESPONSES
+from gateway.queue import Queue
 from gateway.routes import PREFIX
-from store import allotments, audit, datasets, granting, ledger, profiles, projects, twins, users
+from store import (
+    allotments,
+    audit,
+    datasets,
+    granting,
+    grants,
+    ledger,
+    policies,
+    profiles,
+    projects,
+    twins,
+    users,
+)
+from store.database import Database
 
 router = APIRouter(prefix=f"{PREFIX}/datasets", tags=["data sets"], responses=RESPONSES)
 TAKEN = {"new"}
@@ -131,12 +145,28 @@ def list_datasets(
 
 @router.post("", status_code=201, summary="Register a data set or a new version of one")
 def register_dataset(
+    request: Request,
     registration: Registration,
     user: Annotated[User, Depends(requires(Permission.DATASET_REGISTER))],
     database: TheDatabase,
     queue: TheQueue,
 ) -> DatasetView:
     """The files were delivered to the worker zone before (`dpgate dataset add`); they never pass this API."""
+    if brings_another_policy(database, registration.declaration, user.name):
+        check_no_step_up(request, user, Permission.POLICY_CHANGE)
+    return register(registration, user, database, queue)
+
+
+def brings_another_policy(database: Database, declaration: Declaration, owner: str) -> bool:
+    """It would come into effect with the registration, for the versions that are there too. Of what is
+    somebody else's nothing is said: the registration is refused."""
+    with database.reading() as connection:
+        is_own = grants.owner_of(connection, declaration.name) == owner
+        present = policies.in_effect(connection, declaration.name) if is_own else None
+    return present is not None and present.policy != declaration.policy
+
+
+def register(registration: Registration, user: User, database: Database, queue: Queue) -> DatasetView:
     if registration.declaration.name in TAKEN:
         raise InvalidRequest("declaration.name", "is the address of a page here.", "Choose another name.")
     with database.transaction() as connection:

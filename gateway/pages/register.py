@@ -12,15 +12,16 @@ from starlette.datastructures import FormData
 
 from domain import registration_draft
 from domain.errors import Conflict, InvalidRequest, NotFound, RequestError
-from domain.permissions import User
+from domain.permissions import Permission, User
 from domain.yaml_text import read_yaml
 from gateway.access import TheDatabase, TheQueue
-from gateway.api.datasets import DELIVERY, Registration, register_dataset
+from gateway.api.datasets import DELIVERY, Registration, brings_another_policy
+from gateway.api.datasets import register as register_dataset
 from gateway.pages import register_draft, register_steps
 from gateway.pages.layout import page
 from gateway.pages.register_draft import PLACE
 from gateway.pages.register_steps import Holder
-from gateway.pages.session import CheckedForm
+from gateway.pages.session import CheckedForm, check_stepped_up
 from gateway.problems import STATUS
 from gateway.routes import OurId
 from store import datasets, drafts, grants, policies, profiles
@@ -87,6 +88,9 @@ def register(
             raise InvalidRequest("delivery", "is no delivery number.", "Copy it from dpgate dataset deliver.")
         _check_policy(draft, declaration, database)
         asked = Registration(declaration=registration_draft.declared(declaration), delivery=delivery)
+        if brings_another_policy(database, asked.declaration, user.name):
+            back = f"{PLACE}/{draft_id}/check"
+            check_stepped_up(request, database, user, Permission.POLICY_CHANGE, back=back)
         registered = register_dataset(asked, user, database, queue)
     except RequestError as error:
         shown = register_draft.typed(draft, declaration, error.problems)

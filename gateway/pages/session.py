@@ -17,6 +17,7 @@ from urllib.parse import quote, urlsplit
 from fastapi import Depends, FastAPI, Request
 from fastapi.responses import RedirectResponse, Response
 from starlette.datastructures import FormData
+from starlette.routing import Match
 
 from domain.errors import NotAllowed, Unauthenticated
 from domain.permissions import Permission, User, check_allowed
@@ -85,9 +86,12 @@ def page_requires(permission: Permission) -> Callable[[User, Request, Database],
     return check
 
 
-def check_stepped_up(request: Request, database: Database, user: User, permission: Permission) -> None:
+def check_stepped_up(
+    request: Request, database: Database, user: User, permission: Permission, *, back: str | None = None
+) -> None:
     """Raises FreshLoginFirst where the login of this session is too old, or not of the kind that the role
-    needs; and NotAllowed where it is fresh and still not enough: another one would not help."""
+    needs: it leads on to the page `back`. Raises NotAllowed where the login is fresh and still not enough:
+    another one would not help."""
     settings: GatewaySettings = request.app.state.settings
     rule = settings.step_up.get(user.role)
     if rule is None or not rule.concerns(permission, request.method):
@@ -98,10 +102,13 @@ def check_stepped_up(request: Request, database: Database, user: User, permissio
     # with a password of this platform, who they are was shown when the session was opened
     at = found.shown.at if found.is_of_provider else found.opened_at
     lacking = rule.lacks(acr=found.shown.acr, shown_at=at, now=now)
-    if lacking and now - found.opened_at < JUST_NOW:
-        raise NotAllowed("session", lacking, "Ask the operator which login your role needs here.")
+    # a session that has just begun may be of a login at the provider that is old
+    if lacking and now - (at or found.opened_at) < JUST_NOW:
+        raise NotAllowed(
+            "session", lacking, "Try again in a minute, or ask the operator which login your role needs here."
+        )
     if lacking:
-        raise FreshLoginFirst
+        raise FreshLoginFirst(back or request.url.path)
 
 
 def csrf(request: Request) -> str:
@@ -225,10 +232,19 @@ async def _to_login(request: Request, _error: Exception) -> Response:
     return _redirect(request, target)
 
 
-async def _to_fresh_login(request: Request, _error: Exception) -> Response:
-    """What was typed is lost: forms of the new session carry another value. They come back to the page."""
-    target = quote(safe_next(request.url.path), safe="/")
+async def _to_fresh_login(request: Request, error: Exception) -> Response:
+    """What was typed is lost: forms of the new session carry another value. They come back to the page, or to
+    the nearest above it where the form leads to none."""
+    path = str(error)
+    while path and not _is_page(request, path):
+        path = path.rpartition("/")[0]
+    target = quote(safe_next(path), safe="/")
     return RedirectResponse(f"{LOGIN}?fresh=yes&next={target}", status_code=303)
+
+
+def _is_page(request: Request, path: str) -> bool:
+    scope = {**request.scope, "method": "GET", "path": path, "raw_path": path.encode()}
+    return any(route.matches(scope)[0] is Match.FULL for route in request.app.routes)
 
 
 async def _to_account(request: Request, _error: Exception) -> Response:

@@ -3,28 +3,37 @@
 from __future__ import annotations
 
 import time
+import uuid
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
 import sqlalchemy as sa
 from asking import Gateway, problem, running_gateway
+from factories import given_dataset, policy_fields
 from form_browser import Browser
 from issuer import EC, RSA, STEWARD, Issuer, running_issuer
 from pydantic import ValidationError
 from test_login_faults import settings
 
 from domain.permissions import Role
+from domain.policy import Policy
+from domain.registration_draft import as_yaml
 from domain.step_up import PERMISSIONS, Action, StepUp
+from store import policies
 from store.account_tables import sessions
 
 MFA = "https://refeds.org/profile/mfa"
 RULE = {"rights_holder": {"actions": ["decide", "policy"], "acr": [MFA], "within_minutes": 15}}
 # a page that needs nothing, and forms that do; neither thing is there, which is found out only afterwards
 LOOKS, DOES = "/reviews", ("/reviews/job-nothing", "/datasets/nothing/policy")
+ONLY_FORMS = {
+    "/datasets/nothing/scrambles/s-1/signature": "/datasets/nothing/scrambles",
+    "/datasets/nothing/twins/t-1/decision": "/datasets/nothing/twins",
+}
 NOW = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
 
 
@@ -63,15 +72,29 @@ def test_a_fresh_login_of_the_right_kind_does_it(gateway: Gateway, issuer: Issue
     browser.close()
 
 
-@pytest.mark.parametrize("claims", [{"minutes_ago": 16, "acr": MFA}, {"minutes_ago": 5, "acr": "password"}])
+@pytest.mark.parametrize(
+    "claims",
+    [
+        {"minutes_ago": 16, "acr": MFA},
+        {"minutes_ago": 5, "acr": "password"},
+        # the session is new, the login at the provider is not
+        {"minutes_ago": 16, "acr": MFA, "opened": "now"},
+    ],
+)
 def test_an_old_login_or_one_of_another_kind_is_sent_to_log_in_and_back(
     gateway: Gateway, issuer: Issuer, claims: dict[str, Any]
 ):
     browser = logged_in(gateway, issuer, **claims)
+    if "opened" in claims:
+        with gateway.database.transaction() as connection:
+            connection.execute(sa.update(sessions).values(opened_at=datetime.now(UTC)))
     assert browser.get(LOOKS).status_code == 200
     for path in DOES:
         answer = browser.send("/account", path, decision="approve")
         assert (answer.status_code, answer.headers["location"]) == (303, f"/login?fresh=yes&next={path}")
+    # what a form alone leads to is no page to come back to
+    for of_a_form, above in ONLY_FORMS.items():
+        assert browser.send("/account", of_a_form).headers["location"] == f"/login?fresh=yes&next={above}"
     shown = browser.get(answer.headers["location"])
     assert "needs a fresh login" in shown.text
     assert 'href="/login/oidc?provider=main&amp;fresh=yes' in shown.text
@@ -108,9 +131,38 @@ def test_a_token_shows_no_fresh_login(gateway: Gateway):
     assert gateway.ask("POST", "/users", by="olga", json={"name": "new", "role": "data_user"}).is_success
 
 
+def test_a_registration_brings_no_other_policy_past_the_rule(gateway: Gateway, issuer: Issuer):
+    """A delivery that there is not is enough: the policy comes into effect with the registration."""
+    browser = logged_in(gateway, issuer, minutes_ago=16, acr=MFA)
+    with gateway.database.transaction() as connection:
+        steward = connection.execute(sa.select(sessions.c.name)).scalar_one()
+        kept = policy_fields(approve_jobs=True)
+        declared = [given_dataset(connection, owner=owner, name=name, cohort=name, policy=kept).declaration
+                    for owner, name in (("holder", "heights"), (steward, "weights"))]  # fmt: skip
+    loose = [
+        one.model_copy(update={"policy": Policy(**policy_fields(approve_jobs=False))}) for one in declared
+    ]
+    sent = {"declaration": loose[0].model_dump(mode="json"), "delivery": str(uuid.uuid4())}
+    refused = gateway.ask("POST", "/datasets", by="holder", json=sent)
+    assert "fresh login" in problem(refused, status=403, kind="NotAllowed")["problem"]
+    # another holder is told no more than before
+    assert gateway.ask("POST", "/datasets", by="rival", json=sent).status_code in (403, 409)
+    pasted = {"from": "yaml", "yaml": as_yaml(loose[1])}
+    draft = browser.send("/datasets/new", "/datasets/new", **pasted).headers["location"]
+    place = f"{draft.rpartition('/')[0]}/registration"
+    answer = browser.send(draft, place, delivery=sent["delivery"])
+    assert (answer.status_code, answer.headers["location"]) == (303, f"/login?fresh=yes&next={quote(draft)}")
+    with gateway.database.reading() as connection:
+        assert [policies.in_effect(connection, one.name).number for one in declared] == [1, 1]
+    browser.close()
+
+
 def test_the_rule_by_itself():
     rule = StepUp.model_validate({"actions": ["policy"], "within_minutes": 10})
     assert rule.lacks(acr=None, shown_at=NOW - timedelta(minutes=10), now=NOW) == ""
+    assert rule.lacks(acr=None, shown_at=NOW + timedelta(seconds=30), now=NOW) == ""
+    # or else a login of the year 9999 would be fresh for good
+    assert "clock is ahead" in rule.lacks(acr=None, shown_at=NOW + timedelta(seconds=31), now=NOW)
     assert "last 10 minutes" in rule.lacks(acr=None, shown_at=NOW - timedelta(minutes=11), now=NOW)
     assert set(PERMISSIONS) == set(Action)
     for wrong in ({"actions": []}, {"actions": ["all"]}, {"actions": ["policy"], "within_minutes": 0}):
