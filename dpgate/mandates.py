@@ -1,7 +1,8 @@
 """A rights holder's own side of mandates: the key that the platform never has, and what was signed with it.
 
-They lie beside the logins, in a folder for its owner alone. Whoever copies it can sign in their place;
-whoever loses it can sign no more, and has an operator enrol a new key (`dpgate ledger enrol`).
+They lie beside the logins, in a folder for its owner alone. Whoever copies it can sign in their place, unless
+the key is locked with a passphrase; whoever loses it can sign no more, and has an operator enrol a new key
+(`dpgate ledger enrol`).
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -22,6 +24,7 @@ from domain.model import canonical
 from domain.policy import Policy
 from dpgate.credentials import DEFAULT, credentials_file
 from dpgate.errors import DpgateError
+from dpgate.locked_key import ROUNDS, LockedKey, is_locked, lock, read, unlock
 from store.envelopes import sign
 from worker.mandates import key_file
 
@@ -35,16 +38,34 @@ class Custody:
     """The folder with the key and the newest mandate of each data set."""
 
     folder: Path
+    # for the passphrase of a locked key, with each signature
+    ask: Callable[[], str] | None = None
 
     @classmethod
-    def own(cls, profile: str = DEFAULT) -> Custody:
+    def own(cls, profile: str = DEFAULT, *, ask: Callable[[], str] | None = None) -> Custody:
         """Of this user, for the platform that a login is kept for."""
-        return cls(credentials_file().parent / "custody" / profile)
+        return cls(credentials_file().parent / "custody" / profile, ask)
 
     @property
     def public(self) -> str:
-        """Raw, in base64; the first look makes the key."""
-        return base64.b64encode(self._private().public_key().public_bytes_raw()).decode()
+        """Raw, in base64; the first look makes the key. A locked one says it without its passphrase."""
+        locked = self._locked()
+        raw = locked.public if locked else self._private().public_key().public_bytes_raw()
+        return base64.b64encode(raw).decode()
+
+    @property
+    def is_locked(self) -> bool:
+        return self._locked() is not None
+
+    def check_opens(self) -> None:
+        """Raises DpgateError where nothing could be signed: before anything else is done."""
+        self._private()
+
+    def lock(self, passphrase: str, *, rounds: int = ROUNDS) -> None:
+        """From now on each signature needs the passphrase; a locked key is opened with its present one."""
+        key = self._private()
+        public = key.public_key().public_bytes_raw()
+        _write(self.folder / _KEY, lock(key.private_bytes_raw(), public, passphrase, rounds=rounds))
 
     def enrol_with(self, folder: Path) -> None:
         """Put the public half beside a delivery: from its import on, its data are used under mandates."""
@@ -116,13 +137,25 @@ class Custody:
         try:
             descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         except FileExistsError:
-            return Ed25519PrivateKey.from_private_bytes(base64.b64decode(path.read_bytes()))
+            locked = self._locked()
+            raw = base64.b64decode(path.read_bytes()) if locked is None else self._opened(locked)
+            return Ed25519PrivateKey.from_private_bytes(raw)
         key = Ed25519PrivateKey.generate()
         with os.fdopen(descriptor, "wb") as file:
             file.write(base64.b64encode(key.private_bytes_raw()))
             file.flush()
             os.fsync(file.fileno())
         return key
+
+    def _locked(self) -> LockedKey | None:
+        path = self.folder / _KEY
+        content = path.read_bytes() if path.exists() else b""
+        return read(content) if is_locked(content) else None
+
+    def _opened(self, locked: LockedKey) -> bytes:
+        if self.ask is None:
+            raise DpgateError("your key is locked with a passphrase, and nobody can be asked for it here")
+        return unlock(locked, self.ask())
 
 
 def _write(path: Path, content: bytes) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -31,10 +32,39 @@ def custody_key(as_json: Json = False, profile: Profile = "default") -> None:
 
     own = Custody.own(profile)
     if as_json:
-        print_json({"key": own.public, "fingerprint": fingerprint(own.public), "folder": str(own.folder)})
+        said = {"key": own.public, "fingerprint": fingerprint(own.public), "folder": str(own.folder)}
+        print_json(said | {"locked": own.is_locked})
         return
     out.print(f"key {plain(own.public)}, fingerprint [bold]{fingerprint(own.public)}[/]")
     out.print(f"  its secret half is in {plain(own.folder)}: keep a copy where nobody else gets to")
+    if not own.is_locked:
+        out.print("  it has no passphrase: whoever reads that folder can sign; see `dpgate custody lock`")
+
+
+@commands.command("lock", epilog="Example: dpgate custody lock")
+def custody_lock(as_json: Json = False, profile: Profile = "default") -> None:
+    """Lock your key with a passphrase, or with another one: each command that signs asks for it.
+
+    Nobody can tell you the passphrase. Copies of the key from before stay as open as they are.
+    """
+    own = custody_of(profile)
+    own.check_opens()
+    own.lock(typer.prompt("New passphrase", hide_input=True, confirmation_prompt=True, err=True))
+    if as_json:
+        print_json({"key": own.public, "locked": True})
+    else:
+        out.print("Your key is locked. Keep a copy of it, and the passphrase apart from that.")
+
+
+def custody_of(profile: str) -> Custody:
+    """The folder of this user; the passphrase of a locked key is asked for once in a command."""
+    from dpgate.mandates import Custody
+
+    return Custody.own(profile, ask=cache(lambda: _passphrase()))
+
+
+def _passphrase() -> str:
+    return str(typer.prompt("Passphrase of your key", hide_input=True, err=True))
 
 
 @commands.command("show", epilog="Example: dpgate custody show heights")
@@ -89,7 +119,7 @@ def custody_sign(
         if not differ:
             out.print("The policy is the one that you signed last.")
         typer.confirm(f"Sign this policy for {name}?", abort=True)
-    signed, place = sign_next(before, policy, deliveries=deliveries, days=days, profile=profile)
+    signed, place = sign_next(custody_of(profile), before, policy, deliveries=deliveries, days=days)
     if as_json:
         print_json({"mandate": signed.model_dump(mode="json"), "file": str(place)})
     else:
@@ -97,13 +127,11 @@ def custody_sign(
 
 
 def sign_next(
-    before: Mandate, policy: Policy, *, deliveries: Path | None, profile: str, days: int = 365
+    own: Custody, before: Mandate, policy: Policy, *, deliveries: Path | None, days: int = 365
 ) -> tuple[Mandate, Path]:
     """A newer mandate, and where it was put."""
     from domain.mandate import mandate_in
-    from dpgate.mandates import Custody
 
-    own = Custody.own(profile)
     envelope = own.next_for(before, policy=policy, days=days)
     return mandate_in(envelope), own.deliver(envelope, _place(own, deliveries))
 
@@ -135,12 +163,11 @@ def _sign_anew(
     """From a declaration, where nothing is left of what was signed before."""
     from domain.mandate import mandate_in
     from dpgate.cli.registration import load_declaration
-    from dpgate.mandates import Custody
 
     declared = load_declaration(file, file.parent)
     if declared.name != name or delivery is None:
         raise DpgateError(f"to sign anew, name --delivery and the declaration of {name}")
-    own = Custody.own(profile)
+    own = custody_of(profile)
     envelope = own.first_for(declared, version=version, delivery=delivery, days=days)
     return mandate_in(envelope), own.deliver(envelope, _place(own, deliveries))
 

@@ -10,7 +10,7 @@ import typer
 from domain.model import parse
 from domain.policy import Policy
 from domain.yaml_text import read_yaml, write_yaml
-from dpgate.cli.mandates import Deliveries, say_signed, sign_next
+from dpgate.cli.mandates import Deliveries, custody_of, say_signed, sign_next
 from dpgate.cli.output import Json, Profile, out, plain, print_json, print_table
 from dpgate.client import connect
 from dpgate.pipeline_folder import read_text
@@ -61,14 +61,16 @@ def policy_set(
     Jobs on their way keep the one they were submitted under; of data that a mandate guards, those that are
     not charged yet wait.
     """
-    from dpgate.mandates import Custody
-
     policy = load_policy(file)
+    own = custody_of(profile)
+    before = own.newest(name)
+    if before is not None:
+        # or else the policy would be in effect, and unsigned
+        own.check_opens()
     with connect(profile=profile) as client:
         expected = number or client.policies.show(name)["number"]
         found = client.policies.change(name, policy, number=expected, reason=reason)
-    before = Custody.own(profile).newest(name)
-    signed = before and sign_next(before, parse(Policy, policy), deliveries=deliveries, profile=profile)
+    signed = before and sign_next(own, before, parse(Policy, policy), deliveries=deliveries)
     if as_json:
         print_json(found)
         return

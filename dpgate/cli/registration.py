@@ -20,6 +20,7 @@ from domain.model import parse
 from domain.profile.draft import open_questions
 from dpgate.checking import about_cuts, about_size, check_locally
 from dpgate.cli.exit_codes import ExitCode
+from dpgate.cli.mandates import custody_of
 from dpgate.cli.output import Json, Profile, err, out, plain, print_json, print_line, progress
 from dpgate.client import Client, connect
 from dpgate.embedded.home import default_home
@@ -77,8 +78,9 @@ def dataset_add(
 ) -> None:
     """Check, deliver to the worker zone, and register a data set. The data never pass the gateway."""
     where = deliveries or default_home().deliveries
+    own = custody_of(profile)
+    own.check_opens()  # before hours of copying
     with connect(profile=profile) as client, _copying(shown=not as_json) as step:
-        own = _custody(profile)
         found = add_source(client, data, declaration, deliveries=where, own=own, resumed=resume, step=step)
         ruled = client.policies.history(found.name)[0]
     if as_json:
@@ -239,12 +241,6 @@ def _content_of(file: dict[str, Any], data: Path) -> dict[str, str]:
         return {"text": content.decode()}
     except UnicodeDecodeError:
         return {"content_base64": base64.b64encode(content).decode()}
-
-
-def _custody(profile: str) -> Custody:
-    from dpgate.mandates import Custody
-
-    return Custody.own(profile)
 
 
 def _registered(client: Client, declared: Declaration, folder: Path, own: Custody | None) -> Dataset:

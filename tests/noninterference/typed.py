@@ -77,7 +77,8 @@ entitlement remove
 """
 _BESIDE_DATA = """
 twin profile; twin deliver; dataset add; dataset deliver; image add; audit shared-people; ledger show;
-ledger verify; ledger begin; ledger catch-up; ledger enrol; custody key; custody show; custody sign
+ledger verify; ledger begin; ledger catch-up; ledger enrol; custody key; custody lock; custody show;
+custody sign
 """
 _STARTING = "login; logout; up; down; demo; doctor; database upgrade"
 LEFT_OUT: dict[str, str] = {

@@ -13,6 +13,8 @@ from factories import make_declaration
 from domain.errors import InvalidRequest
 from domain.mandate import CustodyKey, Mandate, declaration_digest, mandate_in
 from domain.model import canonical, parse
+from dpgate.errors import DpgateError
+from dpgate.locked_key import LEAST_ROUNDS
 from dpgate.mandates import Custody
 from store.envelopes import fingerprint, is_signed
 
@@ -42,6 +44,38 @@ def test_the_key_is_made_once_and_for_its_owner(own: Custody) -> None:
     assert stat.S_IMODE(key.stat().st_mode) == 0o600
     assert stat.S_IMODE(own.folder.stat().st_mode) == 0o700
     assert len(fingerprint(own.public).split()) == 8
+
+
+def test_a_locked_key_signs_with_its_passphrase_alone(own: Custody) -> None:
+    public, passphrase = own.public, "four words that differ"
+    (path,) = own.folder.glob("*.key")
+    open_key = base64.b64decode(path.read_bytes())
+    own.lock(passphrase, rounds=LEAST_ROUNDS)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    for hidden in (open_key, base64.b64encode(open_key), passphrase.encode()):
+        assert hidden not in path.read_bytes()
+    asked = iter([passphrase, "another that is wrong", passphrase])
+    with_it = Custody(own.folder, ask=lambda: next(asked))
+    assert (with_it.public, with_it.is_locked) == (public, True)
+    assert is_signed(with_it.first_for(make_declaration(), version=1, delivery=DELIVERY), by=public)
+    # the attack: the folder alone, or a guess at the passphrase
+    with pytest.raises(DpgateError, match="nobody can be asked"):
+        own.first_for(make_declaration(), version=1, delivery=DELIVERY)
+    with pytest.raises(DpgateError, match="not the passphrase"):
+        with_it.first_for(make_declaration(), version=1, delivery=DELIVERY)
+    # another passphrase needs the one of now; a short one is none
+    with pytest.raises(DpgateError, match="12 to 200"):
+        with_it.lock("short", rounds=LEAST_ROUNDS)
+    other = Custody(own.folder, ask=lambda: passphrase)
+    other.lock("five other words that differ", rounds=LEAST_ROUNDS)
+    with pytest.raises(DpgateError, match="not the passphrase"):
+        other.check_opens()
+    # nor does a file count whose public half somebody has exchanged, or that is none
+    kept = json.loads(path.read_bytes())
+    for changed in ({"public": base64.b64encode(bytes(32)).decode()}, {"rounds": 2}, {"salt": "x"}):
+        path.write_text(json.dumps(kept | changed))
+        with pytest.raises(DpgateError):
+            Custody(own.folder, ask=lambda: "five other words that differ").check_opens()
 
 
 def test_a_signature_holds_for_the_very_bytes_and_key(own: Custody, tmp_path: Path) -> None:
