@@ -43,7 +43,10 @@ def people(connection: sa.Connection, names: Iterable[str] | None = None) -> dic
     if names is not None:
         query = query.where(identities.c.name.in_(wanted))
     said = {row.name: _said(row) for row in connection.execute(query)}
-    near = near_ones(wanted, everybody)
+    shown = sa.select(identities.c.name, identities.c.display_name).where(
+        identities.c.display_name.is_not(None)
+    )
+    near = near_ones(wanted, everybody, {row.name: row.display_name for row in connection.execute(shown)})
     return {
         user.name: Person(user, said.get(user.name), tuple(near[user.name]))
         for user in everybody

@@ -44,6 +44,31 @@ def test_the_same_name_in_any_role_and_a_letter_off_in_another():
     assert names == {"alice": ["alice-2", "alise"], "alice-2": ["alice"], "alise": ["alice"], "bob": []}
 
 
+def test_the_same_display_name_in_any_letters():
+    everybody = [
+        user("alice", Role.RIGHTS_HOLDER),
+        user("m1"),
+        user("m2"),
+        user("m3"),
+        user("m4"),
+        user("m5"),
+    ]
+    shown = {
+        "alice": "Alice Smith",
+        "m1": "\u0410l\u0456\u0441\u0435 Sm\u0456th",  # of Cyrillic letters that look the same
+        "m2": "A\u200blice\u00a0 SMITH.",
+        "m3": "Alice Smyth",
+        "m4": "\u0391\u2113ice Smith",  # of a Greek and a mathematical one
+        "m5": "A.L.I.C.E",
+    }
+    found = near_ones(["alice", "m3", "m5"], everybody, shown)
+    names = {name: [other.name for other in others] for name, others in found.items()}
+    assert names == {"alice": ["m1", "m2", "m4", "m5"], "m3": [], "m5": ["alice"]}
+    # without display names none of them is called alike
+    assert near_ones(["alice"], everybody) == {"alice": []}
+    assert near_ones(["m1", "m2"], everybody, {"m1": "...", "m2": "\u200b"}) == {"m1": [], "m2": []}
+
+
 def test_the_index_finds_what_comparing_all_pairs_finds():
     drawn = random.Random(7)
     names = {"".join(drawn.choices("abi1l0o-", k=drawn.randint(3, 6))).strip("-") or "x" for _ in range(150)}
