@@ -26,7 +26,7 @@ from store.tables import users as users_table
 SHORT = frozenset({Role.RIGHTS_HOLDER, Role.OPERATOR})
 # who acts in the audit trail without being a user; the operator of an embedded platform is one
 RESERVED = {"gateway", "host", "operator", "policy", "sweep", "unknown", "worker"}
-MOST_OF_A_NAME = 99
+MOST_OF_A_NAME = 99_999
 # how much of its time the word may lose before that is written down again: not with every request
 UNWRITTEN = timedelta(hours=1)
 # letters that Unicode does not take apart
@@ -245,9 +245,12 @@ def _add(connection: sa.Connection, word: Word, *, role: Role, now: datetime) ->
 def _free_user(connection: sa.Connection, *, called: str, role: Role, now: datetime) -> User:
     """Never somebody else's name: a number goes behind it."""
     wanted = slug(called)
+    # a provider that says no name, or one in other letters, makes everybody a `user`: one look at all of them
+    alike = users_table.c.name.like(f"{wanted}-%") | (users_table.c.name == wanted)
+    taken = set(connection.execute(sa.select(users_table.c.name).where(alike)).scalars()) | RESERVED
     for number in range(1, MOST_OF_A_NAME + 1):
         name = wanted if number == 1 else f"{wanted}-{number}"
-        if name in RESERVED:
+        if name in taken:
             continue
         try:
             user, token = users.add(connection, name=name, role=role, now=now)

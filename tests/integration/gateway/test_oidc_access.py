@@ -8,6 +8,7 @@ import json
 import time
 import warnings
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,8 @@ from issuer import AUDIENCE, CLI, CLIENT, EC, MEMBER, ROLES, RSA, SECRET, STEWAR
 from joserfc import jwt
 from joserfc.jwk import OctKey, RSAKey
 
+from domain.permissions import Role
+from store import users
 from store.tables import audit_events
 
 
@@ -67,6 +70,11 @@ def test_a_name_that_is_taken_stays_with_whom_it_belongs_to(gateway: Gateway, is
     assert me(gateway, gateway.tokens["olga"]).json()["role"] == "operator"
     again = me(gateway, issuer.token(sub="subject-2", preferred_username="olga@elsewhere.example")).json()
     assert again["name"] == "olga-3"
+    # where a provider says no name everybody is called alike, and the hundredth person comes in too
+    with gateway.database.transaction() as connection:
+        for number in range(4, 130):
+            users.add(connection, name=f"olga-{number}", role=Role.DATA_USER, now=datetime.now(UTC))
+    assert me(gateway, issuer.token(sub="subject-3", preferred_username="olga")).json()["name"] == "olga-130"
 
 
 def test_the_role_follows_the_entitlement(gateway: Gateway, issuer: Issuer):
