@@ -29,6 +29,11 @@ _WRAPPING = tuple(
 _INSIDE = tuple(
     ipaddress.ip_network(net) for net in ("fec0::/10", "192.0.0.0/24", "192.88.99.0/24", "3fff::/20")
 )
+# not link-local, and yet where clouds keep credentials: Amazon, Google, Oracle (IPv6), Alibaba, Azure
+_OF_CLOUDS = tuple(
+    ipaddress.ip_network(net)
+    for net in ("fd00:ec2::/32", "fd20:ce::/32", "fd00:c1::/32", "100.100.100.200/32", "168.63.129.16/32")
+)
 # RFC 1918, RFC 6598 and RFC 4193: networks of an organisation's own
 _PRIVATE = tuple(
     ipaddress.ip_network(net)
@@ -81,6 +86,8 @@ class Rules:
             return self.allow(address.ipv4_mapped)
         if self.loopback and address.is_loopback:
             return True
+        if any(address in net for net in _OF_CLOUDS):
+            return False
         return is_open(address) or any(address in network for network in self.networks)
 
     @property
@@ -164,7 +171,7 @@ def is_open(address: IP) -> bool:
             return is_open(address.ipv4_mapped)
         if any(address in net for net in _WRAPPING):
             return False
-    if any(address in net for net in _INSIDE):
+    if any(address in net for net in (*_INSIDE, *_OF_CLOUDS)):
         return False
     return address.is_global and not (
         address.is_multicast or address.is_reserved or address.is_unspecified or address.is_link_local

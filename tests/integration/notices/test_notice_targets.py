@@ -38,7 +38,7 @@ INSIDE = (
     "10.0.0.1", "10.255.255.255", "172.16.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1", "224.0.0.1",
     "240.0.0.1", "255.255.255.255", "192.0.2.1", "198.18.0.1", "[fe80::1]", "[fc00::1]", "[fd12:3456::1]",
     "[ff02::1]", "[64:ff9b::a00:1]", "[2002:a00:1::]", "[2001::1]", "[2001:db8::1]", "[::ffff:10.0.0.1]",
-    "[fec0::1]", "192.88.99.1", "192.0.0.8", "[3fff::1]",
+    "[fec0::1]", "192.88.99.1", "192.0.0.8", "[3fff::1]", "168.63.129.16", "[::ffff:168.63.129.16]",
 )  # fmt: skip
 
 
@@ -91,7 +91,7 @@ def test_addresses_inside_are_refused_also_when_the_list_names_them(host: str):
     assert not is_open(ipaddress.ip_address(host.strip("[]")))
 
 
-LISTED = ("10.20.0.0/16", "fd00:20::/32")
+LISTED = ("10.20.0.0/16", "fd00:20::/32", "100.64.0.0/10", "fd00:e00::/24", "fd20::/16")
 
 
 @pytest.mark.parametrize(
@@ -100,6 +100,9 @@ LISTED = ("10.20.0.0/16", "fd00:20::/32")
         ("10.20.3.4", True), ("[fd00:20::4]", True), ("[::ffff:10.20.3.4]", True), ("10.21.3.4", False),
         ("[fd00:21::4]", False), ("127.0.0.1", False), ("169.254.169.254", False), ("[fe80::1]", False),
         ("[64:ff9b::a14:304]", False), ("0.0.0.0", False), ("192.168.1.1", False), ("224.0.0.1", False),
+        # where clouds keep credentials, in networks that are listed
+        ("100.100.100.200", False), ("[::ffff:100.100.100.200]", False), ("[fd00:ec2::254]", False),
+        ("[fd20:ce::254]", False), ("100.100.100.201", True), ("[fd00:ec3::254]", True),
     ],
 )  # fmt: skip
 def test_of_addresses_inside_those_of_listed_networks_are_reached(host: str, is_listed: bool):
