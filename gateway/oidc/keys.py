@@ -15,6 +15,7 @@ from typing import Any
 from joserfc.errors import JoseError
 from joserfc.jwk import ECKey, JWKRegistry, RSAKey
 
+from domain.errors import Unauthenticated
 from gateway.oidc.faults import Fault, refused
 from gateway.oidc.wire import Wire
 from gateway.web_address import check_verbatim
@@ -23,6 +24,8 @@ from gateway.web_address import check_verbatim
 KEY_TYPES: dict[str, type[RSAKey] | type[ECKey]] = {"RS256": RSAKey, "ES256": ECKey}
 FRESH_S = 3600
 AGAIN_S = 60
+# for so long nobody waits for a provider that did not answer
+REST_S = 5
 SHORTEST_RSA = 2048
 Key = RSAKey | ECKey
 
@@ -37,6 +40,9 @@ class Published:
         self._lock = threading.Lock()
         self._document: dict[str, Any] = {}
         self._document_at = 0.0
+        self._asking = threading.Lock()
+        # when it was last asked after it had not answered
+        self._silent_at: float | None = None
         self._keys: list[dict[str, Any]] = []
         self._keys_at: float | None = None
 
@@ -48,8 +54,7 @@ class Published:
         return found
 
     def find_address(self, name: str) -> str | None:
-        with self._lock:
-            return self._address(name)
+        return self._address(name)
 
     def key(self, kid: str | None, algorithm: str) -> Key:
         """The public key for a signature. Raises Unauthenticated."""
@@ -67,14 +72,12 @@ class Published:
 
     def renew(self) -> None:
         """Ask for the document now, however young the one at hand is. Raises Unauthenticated."""
-        with self._lock:
-            self._document = {}
-            self._fetched()
+        self._document, self._silent_at = {}, None
+        self._fetched()
 
     def promises(self, name: str) -> bool:
         """Does its document say that it does this?"""
-        with self._lock:
-            return self._fetched().get(name) is True
+        return self._fetched().get(name) is True
 
     def key_count(self) -> int:
         """How many keys it publishes now that could sign a token. Raises Unauthenticated."""
@@ -88,13 +91,33 @@ class Published:
             )
 
     def _fetched(self) -> dict[str, Any]:
-        now = self._clock()
-        if not self._document or now - self._document_at > FRESH_S:
-            document = self._wire.get(f"{self._issuer.rstrip('/')}/.well-known/openid-configuration")
+        if (known := self._known()) is not None:
+            return known
+        with self._asking:
+            # somebody else may have asked meanwhile
+            if (known := self._known()) is not None:
+                return known
+            if self._silent_at is not None:
+                self._silent_at = self._clock()  # while this one asks again, nobody waits for it
+            try:
+                document = self._wire.get(f"{self._issuer.rstrip('/')}/.well-known/openid-configuration")
+            except Unauthenticated as error:
+                self._silent_at = self._clock() if error.reason == Fault.DOWN else None
+                raise
             if document.get("issuer") != self._issuer:
                 raise refused(Fault.OTHER_NAME)
-            self._document, self._document_at = document, now
-        return self._document
+            self._document, self._document_at, self._silent_at = document, self._clock(), None
+            return document
+
+    def _known(self) -> dict[str, Any] | None:
+        """The document, where it is young enough. Raises Unauthenticated for a provider that is left to rest:
+        whoever asks waits in a thread, and all pages and answers come from the same few threads."""
+        now = self._clock()
+        if self._document and now - self._document_at <= FRESH_S:
+            return self._document
+        if self._silent_at is not None and now - self._silent_at < REST_S:
+            raise refused(Fault.DOWN)
+        return None
 
     def _address(self, name: str) -> str | None:
         found = self._fetched().get(name)

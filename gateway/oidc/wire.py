@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import logging
+import threading
+import time
 from collections.abc import Mapping
 from datetime import UTC
 from email.utils import parsedate_to_datetime
@@ -17,6 +19,9 @@ from gateway.oidc.faults import OAUTH_ERRORS, Fault, refused
 log = logging.getLogger(__name__)
 TIMEOUT_S = 5
 MAX_BYTES = 1 << 20
+# all pages and answers of a gateway come from 40 threads: most of them must not wait for a provider
+AT_ONCE = 12
+PATIENCE_S = 2
 # what an OAuth error means to somebody who waits for a login
 _OF_PROVIDER = {Fault.DOWN, Fault.BAD_ANSWER, Fault.CLIENT_SECRET}
 _MEANT = {"invalid_client": Fault.CLIENT_SECRET, "invalid_grant": Fault.CODE_USED}
@@ -26,6 +31,7 @@ class Wire:
     """One connection pool to one provider. Every failure is Unauthenticated; its reason is in the log."""
 
     def __init__(self) -> None:
+        self._places = threading.BoundedSemaphore(AT_ONCE)
         self._http = httpx.Client(timeout=TIMEOUT_S, follow_redirects=False, trust_env=True)
         # the provider's clock, in seconds since 1970, as of its last answer; None before one
         self.said_time: float | None = None
@@ -44,12 +50,25 @@ class Wire:
         self._http.close()
 
     def _json(self, method: str, url: str, **request: Any) -> dict[str, Any]:
+        """A provider that did not answer last time is waited for by no more than there are places."""
+        if not self._places.acquire(timeout=PATIENCE_S if self.last in ("ok", "unknown") else 0):
+            log.warning("the identity provider at %s is asked by too many at once", url.split("?")[0])
+            raise refused(Fault.DOWN)
+        try:
+            return self._asked(method, url, **request)
+        finally:
+            self._places.release()
+
+    def _asked(self, method: str, url: str, **request: Any) -> dict[str, Any]:
         content = bytearray()
+        until = time.monotonic() + TIMEOUT_S
         headers = {"Accept": "application/json"} | request.pop("headers", {})
         try:
             with self._http.stream(method, url, headers=headers, **request) as answer:
                 for part in answer.iter_bytes():
                     content += part
+                    if time.monotonic() > until:
+                        raise self._failure(url, Fault.DOWN, "sent too slowly")
                     if len(content) > MAX_BYTES:
                         raise self._failure(url, Fault.BAD_ANSWER, "sent too much")
             self.said_time = _time_of(answer.headers.get("Date"))

@@ -18,6 +18,8 @@ from issuer import AUDIENCE, CLIENT, EC, ROLES, RSA, SECRET, STEWARD, Issuer, ru
 from joserfc.jwk import RSAKey
 
 from gateway.oidc.faults import SENTENCES, Fault
+from gateway.oidc.keys import REST_S
+from gateway.oidc.wire import AT_ONCE
 from store.tables import audit_events
 
 NOW = int(time.time())
@@ -149,6 +151,30 @@ def test_what_keeps_a_login_from_beginning(
     assert answer.status_code == 401
     assert SENTENCES[fault][0][1:] in answer.text
     assert gateway.app.state.providers.refusals.counts() == {fault: 1}
+    browser.close()
+
+
+def test_nobody_waits_for_a_provider_that_did_not_answer(gateway: Gateway, issuer: Issuer):
+    """Sixty anonymous requests for a login, at a provider that hangs, kept every page from everybody."""
+    provider = gateway.app.state.providers.main
+    now = 5_000.0  # of a clock that counts from anywhere
+    provider.published._clock = lambda: now
+    issuer.instead = {DOCUMENT: (0, None)}
+    browser, before = Browser(gateway, base_url="http://127.0.0.1"), issuer.asked[DOCUMENT]
+    assert [browser.get("/login/oidc").status_code for _ in range(5)] == [401] * 5
+    assert issuer.asked[DOCUMENT] == before + 1
+    issuer.instead = {}
+    provider.published._clock = lambda: now + REST_S
+    # nor for more questions at once than there are places, be it that the document is known
+    places = provider.wire._places
+    for _ in range(AT_ONCE):
+        assert places.acquire(blocking=False)
+    assert browser.get("/login/oidc").status_code == 401
+    assert issuer.asked[DOCUMENT] == before + 1
+    places.release(AT_ONCE)
+    provider.published._clock = lambda: now + 2 * REST_S
+    assert browser.get("/login/oidc").status_code == 303
+    assert issuer.asked[DOCUMENT] == before + 2
     browser.close()
 
 
