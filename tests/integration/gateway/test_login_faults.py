@@ -12,12 +12,13 @@ from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import pytest
+import sqlalchemy as sa
 from asking import Gateway, problem, running_gateway
 from form_browser import Browser
 from issuer import AUDIENCE, CLIENT, EC, ROLES, RSA, SECRET, STEWARD, Issuer, running_issuer
 from joserfc.jwk import RSAKey
 
-from gateway.oidc.faults import SENTENCES, Fault
+from gateway.oidc.faults import SENTENCES, Fault, refused
 from gateway.oidc.keys import REST_S
 from gateway.oidc.wire import AT_ONCE
 from store.tables import audit_events
@@ -125,6 +126,16 @@ def test_each_fault_has_its_sentence_its_count_and_its_event(
     with gateway.database.reading() as connection:
         events = connection.execute(audit_events.select()).all()
     assert {one.details["why"] for one in events} == set(counted) == {one.fault for one in FAULTS.values()}
+    # those that come about elsewhere have their own line, count and event too
+    caplog.clear()
+    for fault in set(Fault) - set(counted):
+        gateway.app.state.providers.refusals.note(gateway.database, refused(fault), way="token")
+        assert caplog.messages.count(f"not let in by token: {fault}") == 1
+    counted = gateway.app.state.providers.refusals.counts()
+    assert set(counted) == set(Fault)
+    with gateway.database.reading() as connection:
+        whys = connection.execute(sa.select(audit_events.c.details["why"])).scalars()
+        assert set(whys) == set(Fault)
     shown = gateway.portal.call(
         lambda: gateway.http.get("/metrics", headers={"Authorization": f"Bearer {gateway.tokens['olga']}"})
     ).text
