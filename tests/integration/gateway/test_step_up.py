@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 import uuid
 from collections.abc import Iterator
@@ -12,14 +13,15 @@ from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
 import sqlalchemy as sa
-from asking import Gateway, problem, running_gateway
+from asking import PEOPLE, Gateway, problem, running_gateway
 from factories import given_dataset, policy_fields
 from form_browser import Browser
 from issuer import EC, RSA, STEWARD, Issuer, running_issuer
 from pydantic import ValidationError
 from test_login_faults import settings
+from test_route_matrix import BODIES, GUARDED, PLACES, QUERIES
 
-from domain.permissions import Role
+from domain.permissions import GRANTS, Role
 from domain.policy import Policy
 from domain.registration_draft import as_yaml
 from domain.step_up import PERMISSIONS, Action, StepUp
@@ -155,6 +157,24 @@ def test_a_registration_brings_no_other_policy_past_the_rule(gateway: Gateway, i
     with gateway.database.reading() as connection:
         assert [policies.in_effect(connection, one.name).number for one in declared] == [1, 1]
     browser.close()
+
+
+def test_each_action_asks_on_its_routes_and_on_no_other(gateway: Gateway, subtests: pytest.Subtests):
+    everything = {role: StepUp(actions=tuple(Action)) for role in Role}
+    given = gateway.app.state.settings
+    gateway.app.state.settings = given.model_copy(update={"step_up": everything})
+    guarded = frozenset().union(*PERMISSIONS.values())
+    asked = set()
+    for route in GUARDED:
+        person = next(name for name, role in PEOPLE.items() if role in GRANTS[route.permissions[0]])
+        body = {"json": BODIES[route.name]} if route.name in BODIES else {}
+        path = re.sub(r"\{(\w+)\}", lambda found: PLACES[found[1]], route.template)
+        with subtests.test(route.name):
+            answer = gateway.ask(route.method, path + QUERIES.get(route.name, ""), by=person, **body)
+            is_asked = route.method != "GET" and bool(guarded & set(route.permissions))
+            assert ("fresh login" in answer.text) is is_asked
+            asked |= guarded & set(route.permissions) if is_asked else set()
+    assert asked == guarded
 
 
 def test_the_rule_by_itself():
