@@ -11,7 +11,8 @@ Reading order
     sample and aggregate        partition, epsilon_shares, clipped_mean, exponential, median,
                                 sampling_interval, concentrated, sample_parameters, sample_aggregate;
                                 block_rules for what to choose
-    adding up                   accounting, sampled_gaussian; tight_epsilon for information
+    adding up                   accounting; tight_epsilon for information;
+                                sampled_gaussian, loss_distribution, sampled_losses for steps
     the other promises          half_samples, posterior_bound, pac_state, pac; leave_one_out, stability
     without a container         trusted/, twin/
     on the holder's machine     perturbation/, over bounded_noise, gaussian_tail, gaussian_digits,

@@ -17,6 +17,7 @@ from privacy import gaussian_digits
 from privacy.cost import Cost, Currency
 from privacy.keystream import Keystream, process_keystream
 from privacy.sampled_gaussian import RATE_BITS, SampledGaussian, least_variance
+from privacy.sampled_losses import tight_variance
 from privacy.training.clipping import clipped_sum
 from privacy.training.fixed_point import GRADIENT_BITS, WEIGHT_BITS, Floats, nearest_weights
 from privacy.training.network import Network
@@ -66,8 +67,8 @@ class Trainer:
             raise ValueError("clip, the length of a person's gradient, is from 0.01 to 100.")
         if not (math.isfinite(self.learning_rate) and self.learning_rate > 0 and 0 <= self.momentum < 1):
             raise ValueError("the learning rate is above 0, the momentum from 0 to below 1.")
-        # all of it is looked at: rates, steps, epsilon and delta have bounds of their own
-        _ = self.sampled
+        # rates, steps, epsilon and delta have bounds of their own, and there is a noise for them
+        least_variance(**self._asked, micro_epsilon=self.micro_epsilon, atto_delta=self.atto_delta)
 
     @property
     def cost(self) -> Cost:
@@ -76,14 +77,17 @@ class Trainer:
 
     @cached_property
     def sampled(self) -> SampledGaussian:
-        """The mechanism of all steps, with the least variance that is shown to be enough."""
-        asked = {
+        """The mechanism of all steps, with the least variance that is shown to be enough: takes seconds."""
+        variance = tight_variance(**self._asked, micro_epsilon=self.micro_epsilon, atto_delta=self.atto_delta)
+        return SampledGaussian(**self._asked, variance=variance)
+
+    @property
+    def _asked(self) -> dict[str, int]:
+        return {
             "rate": max(1, (self.batch << RATE_BITS) // self.nominal_size),
             "norm": int(self.clip * 2**GRADIENT_BITS),
             "steps": self.steps,
         }
-        variance = least_variance(**asked, micro_epsilon=self.micro_epsilon, atto_delta=self.atto_delta)
-        return SampledGaussian(**asked, variance=variance)
 
     def train(self, people: PeopleRows, *, keystream: Keystream | None = None) -> Floats:
         """The released weights, one flat vector in own units. `Network.split` tells the layers."""
