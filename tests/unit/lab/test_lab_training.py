@@ -4,7 +4,14 @@ import math
 
 import pytest
 
-from dpgate.lab.chapters.training import LADDER, PRINTED, coded_epsilon, printed_epsilon, proper_epsilon
+from dpgate.lab.chapters.training import (
+    LADDER,
+    PRINTED,
+    coded_epsilon,
+    epsilon_by_moments,
+    printed_epsilon,
+    proper_epsilon,
+)
 
 
 def test_the_printed_epsilon():
@@ -29,6 +36,7 @@ def test_the_epsilon_of_a_gaussian_in_closed_form():
 
 def test_dp_sgd_proper():
     assert proper_epsilon(PRINTED) == pytest.approx(0.504, abs=1e-3)
+    assert epsilon_by_moments(PRINTED) == pytest.approx(0.843, abs=1e-3)
 
 
 @pytest.mark.parametrize(
