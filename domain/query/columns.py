@@ -62,14 +62,14 @@ def declared_grid(column: Column) -> OutputGrid:
     return OutputGrid.build(*column.bounds)
 
 
-def find_table(declaration: Declaration, path: str | None) -> Table:
+def find_table(declaration: Declaration, path: str | None, *, field: str = "query.table") -> Table:
     """The named table, or that of the privacy unit. Raises InvalidRequest."""
     wanted = path or declaration.privacy_unit.table
     for table in declaration.tables:
         if table.path == wanted:
             return table
     paths = ", ".join(table.path for table in declaration.tables)
-    raise InvalidRequest("query.table", f"{wanted} is not a declared table.", f"There are: {paths}.")
+    raise InvalidRequest(field, f"{wanted} is not a declared table.", f"There are: {paths}.")
 
 
 def find_column(table: Table, name: str, *, field: str, kinds: Iterable[str]) -> Column:

@@ -56,13 +56,17 @@ def chosen(limit: int, lot: Lot, *, groups: Sequence[str], units: Sequence[str])
         per_person = f"unnest(range(least(count(*), {limit})))"
         kept = f"SELECT {per_person} FROM taking_part GROUP BY person"  # noqa: S608  as below
         return f"SELECT 1 FROM ({kept})"  # noqa: S608  built from our own names alone
+    return f"SELECT unnest(kept, max_depth := 2) FROM ({kept_of_each(limit, lot, names)})"  # noqa: S608  as above
+
+
+def kept_of_each(limit: int, lot: Lot, names: Sequence[str]) -> str:
+    """The same as one list `kept` for each person, in no order; of at least one column."""
     keys = ", ".join(["person", *names])
     alike = f"SELECT {keys}, count(*) AS held FROM taking_part GROUP BY {keys}"  # noqa: S608  as above
     each = f"SELECT {keys}, unnest(range(held)) AS turn FROM ({alike})"  # noqa: S608  as above
     packed = ", ".join(f"{name} := {name}" for name in names)
     least = f"arg_min(struct_pack({packed}), {lot.ticket('person', 'turn', *names)}, {limit})"
-    of_person = f"SELECT {least} AS kept FROM ({each}) GROUP BY person"  # noqa: S608  as above
-    return f"SELECT unnest(kept, max_depth := 2) FROM ({of_person})"  # noqa: S608  as above
+    return f"SELECT {least} AS kept FROM ({each}) GROUP BY person"  # noqa: S608  as above
 
 
 def reduced(reduce: str, lot: Lot, *, groups: Sequence[str], units: Sequence[str]) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from domain.dataset import Column, Declaration, Table
-from domain.query import QueryRequest
-from domain.query.columns import declared_grid, find_column
+from domain.query.columns import Clipped, declared_grid, find_column
+from domain.query.contribution import Contribution
+from domain.query.filters import Comparison
 from privacy.grid import OutputGrid
 from worker.scan.cells import Parameters, category, clipped, condition, number, person, steps
 from worker.scan.limit import Lot, chosen, reduced
@@ -24,6 +26,36 @@ class Pass:
     of: int
 
 
+class Wanted(Protocol):
+    """Which columns and rows a request is about."""
+
+    @property
+    def by(self) -> Sequence[str]:
+        """Categorical columns."""
+
+    @property
+    def where(self) -> Sequence[Comparison]:
+        """Conditions, all of which must hold."""
+
+    @property
+    def read_columns(self) -> Sequence[Clipped]:
+        """Numeric columns."""
+
+    def grids(self, table: Table, /) -> Sequence[OutputGrid]:
+        """Of the numeric columns."""
+
+
+class AsksForRows(Protocol):
+    """A trusted query, or a training."""
+
+    @property
+    def query(self) -> Wanted: ...
+
+    def table(self, declaration: Declaration, /) -> Table: ...
+
+    def contribution(self, declaration: Declaration, /) -> Contribution | None: ...
+
+
 @dataclass(frozen=True)
 class Rows:
     """The rows of one source that one request is about.
@@ -32,7 +64,7 @@ class Rows:
     clipped), f0, f1, ... (what each condition compares) and, where there are many rows of each, the person.
     """
 
-    request: QueryRequest
+    request: AsksForRows
     declaration: Declaration
     source: Source
     parameters: Parameters
@@ -60,10 +92,11 @@ class Rows:
         elif rule is not None and rule.reduce is not None:
             limited = reduced(rule.reduce, lot, groups=self.groups, units=self.units)
         # each is used once: what is not kept in memory needs no room there
-        parts = {"taking_part": self._taking_part(), "contributed": limited}
+        parts = {"taking_part": self.taking_part(), "contributed": limited}
         return "WITH " + ", ".join(f"{name} AS NOT MATERIALIZED ({sql})" for name, sql in parts.items())
 
-    def _taking_part(self) -> str:
+    def taking_part(self) -> str:
+        """The rows that meet all conditions: g0, ..., q0, ... and, of tables with many, the person."""
         grids = enumerate(self.request.query.grids(self.table))
         columns = [*self.groups, *(f"{clipped(f'x{i}', grid)} AS q{i}" for i, grid in grids)]
         columns += ["person"] if self._of_many else []

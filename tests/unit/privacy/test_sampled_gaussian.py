@@ -100,23 +100,24 @@ def test_noise_is_never_below_what_can_be_drawn():
     assert least_variance(rate=1, norm=1, steps=1, micro_epsilon=30 * 10**6, atto_delta=DELTA) == 12
 
 
-@pytest.mark.parametrize(
-    ("field", "wrong", "said"),
-    [
-        ("rate", 0, "the rate"),
-        ("rate", WHOLE + 1, "the rate"),
-        ("norm", True, "the norm"),
-        ("norm", MAX_NORM + 1, "the norm"),
-        ("steps", 1.0, "the number of steps"),
-        ("steps", MAX_STEPS + 1, "the number of steps"),
-        ("variance", 11, "the variance"),
-        ("variance", 2**100 + 1, "the variance"),
-    ],
-)
-def test_what_is_out_of_bounds_is_refused(field, wrong, said):
-    right = {"rate": 1, "norm": 1, "variance": 12, "steps": 1}
-    with pytest.raises(ValueError, match=said):
-        SampledGaussian(**{**right, field: wrong})
+OUT_OF_BOUNDS = [
+    ("rate", 0, "the rate"),
+    ("rate", WHOLE + 1, "the rate"),
+    ("norm", True, "the norm"),
+    ("norm", MAX_NORM + 1, "the norm"),
+    ("steps", 1.0, "the number of steps"),
+    ("steps", MAX_STEPS + 1, "the number of steps"),
+    ("variance", 11, "the variance"),
+    ("variance", 2**100 + 1, "the variance"),
+]
+
+
+def test_what_is_out_of_bounds_is_refused(subtests):
+    for field, wrong, said in OUT_OF_BOUNDS:
+        with subtests.test(field=field):
+            right = {"rate": 1, "norm": 1, "variance": 12, "steps": 1}
+            with pytest.raises(ValueError, match=said):
+                SampledGaussian(**{**right, field: wrong})
 
 
 def test_a_loss_that_no_noise_can_promise_is_refused():

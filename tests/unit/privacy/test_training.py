@@ -225,61 +225,66 @@ def test_memory_does_not_grow_with_people():
     assert all(part.there.size <= rows_module.ROWS_AT_ONCE for part in parts)
 
 
-@pytest.mark.parametrize(
-    ("wrong", "said"),
-    [
-        ({"batch": 401}, "expected batch"),
-        ({"batch": 0}, "expected batch"),
-        ({"clip": Fraction(1, 101)}, "clip"),
-        ({"clip": Fraction(101)}, "clip"),
-        ({"learning_rate": 0.0}, "learning rate"),
-        ({"learning_rate": float("nan")}, "learning rate"),
-        ({"momentum": 1.0}, "momentum"),
-        ({"steps": 0}, "number of steps"),
-        ({"micro_epsilon": 0}, "above zero"),
-        ({"micro_epsilon": 1000}, "change epsilon"),
-        ({"atto_delta": 10**17}, "delta"),
-    ],
-)
-def test_a_training_that_cannot_be_is_refused(wrong, said):
-    with pytest.raises(ValueError, match=said):
-        trainer(**wrong)
+NO_TRAININGS = [
+    ({"batch": 401}, "expected batch"),
+    ({"batch": 0}, "expected batch"),
+    ({"clip": Fraction(1, 101)}, "clip"),
+    ({"clip": Fraction(101)}, "clip"),
+    ({"learning_rate": 0.0}, "learning rate"),
+    ({"learning_rate": float("nan")}, "learning rate"),
+    ({"momentum": 1.0}, "momentum"),
+    ({"steps": 0}, "number of steps"),
+    ({"micro_epsilon": 0}, "above zero"),
+    ({"micro_epsilon": 1000}, "change epsilon"),
+    ({"atto_delta": 10**17}, "delta"),
+]
 
 
-@pytest.mark.parametrize(
-    ("shape", "said"),
-    [
-        ((0, Head.LINEAR), "inputs"),
-        ((10**6, Head.LINEAR), "fewer features"),
-        ((3, Head.LINEAR, 1, (8, 8, 8)), "hidden layers"),
-        ((3, Head.LINEAR, 1, (65,)), "hidden layers"),
-        ((3, Head.SOFTMAX, 1), "2 to 64 classes"),
-        ((3, Head.SOFTMAX, 65), "2 to 64 classes"),
-        ((3, Head.LOGISTIC, 2), "one output"),
-    ],
-)
-def test_a_model_that_cannot_be_is_refused(shape, said):
-    with pytest.raises(ValueError, match=said):
-        Network(*shape)
+def test_a_training_that_cannot_be_is_refused(subtests):
+    for wrong, said in NO_TRAININGS:
+        with subtests.test(wrong=wrong), pytest.raises(ValueError, match=said):
+            trainer(**wrong)
 
 
-@pytest.mark.parametrize(
-    ("wrong", "said"),
-    [
-        ({"most_rows": 0}, "rows at most"),
-        ({"most_rows": 1025}, "rows at most"),
-        ({"inputs": np.zeros((3, 2))}, "whole numbers"),
-        ({"targets": np.zeros(3)}, "whole numbers"),
-        ({"starts": np.array([1, 3])}, "whole numbers"),
-        ({"targets": np.zeros(2, np.int32)}, "go together"),
-        ({"starts": np.array([0, 1, 2])}, "go together"),
-        ({"starts": np.array([0, 3, 3]), "most_rows": 2}, "more rows"),
-        ({"starts": np.array([0, 3, 2, 3]), "most_rows": 3}, "more rows"),
-        ({"inputs": np.full((3, 2), 4097, np.int16)}, "outside"),
-        ({"inputs": np.full((3, 2), -4097, np.int16)}, "outside"),
-    ],
-)
-def test_rows_that_cannot_be_are_refused(wrong, said):
-    right = {"inputs": np.zeros((3, 2), np.int16), "targets": np.zeros(3, np.int32), "starts": np.arange(4)}
-    with pytest.raises(ValueError, match=said):
-        PeopleRows(**{**right, **wrong})
+NO_MODELS = [
+    ((0, Head.LINEAR), "inputs"),
+    ((10**6, Head.LINEAR), "fewer features"),
+    ((3, Head.LINEAR, 1, (8, 8, 8)), "hidden layers"),
+    ((3, Head.LINEAR, 1, (65,)), "hidden layers"),
+    ((3, Head.SOFTMAX, 1), "2 to 64 classes"),
+    ((3, Head.SOFTMAX, 65), "2 to 64 classes"),
+    ((3, Head.LOGISTIC, 2), "one output"),
+]
+
+
+def test_a_model_that_cannot_be_is_refused(subtests):
+    for shape, said in NO_MODELS:
+        with subtests.test(shape=shape), pytest.raises(ValueError, match=said):
+            Network(*shape)
+
+
+NO_ROWS = [
+    ({"most_rows": 0}, "rows at most"),
+    ({"most_rows": 1025}, "rows at most"),
+    ({"inputs": np.zeros((3, 2))}, "whole numbers"),
+    ({"targets": np.zeros(3)}, "whole numbers"),
+    ({"starts": np.array([1, 3])}, "whole numbers"),
+    ({"targets": np.zeros(2, np.int32)}, "go together"),
+    ({"starts": np.array([0, 1, 2])}, "go together"),
+    ({"starts": np.array([0, 3, 3]), "most_rows": 2}, "more rows"),
+    ({"starts": np.array([0, 3, 2, 3]), "most_rows": 3}, "more rows"),
+    ({"inputs": np.full((3, 2), 4097, np.int16)}, "outside"),
+    ({"inputs": np.full((3, 2), -4097, np.int16)}, "outside"),
+]
+
+
+def test_rows_that_cannot_be_are_refused(subtests):
+    for wrong, said in NO_ROWS:
+        with subtests.test(wrong=wrong):
+            right = {
+                "inputs": np.zeros((3, 2), np.int16),
+                "targets": np.zeros(3, np.int32),
+                "starts": np.arange(4),
+            }
+            with pytest.raises(ValueError, match=said):
+                PeopleRows(**{**right, **wrong})

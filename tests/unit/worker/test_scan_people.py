@@ -1,0 +1,117 @@
+"""The rows of a training are what the declaration says of the cells, each person's together."""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scan_reference import KEY, declaration_of
+
+from domain.training import TrainingRequest
+from worker.scan.people_rows import read_people
+from worker.scan.source import plain_file
+
+GOOD = {"person": "s1", "age": "60", "height": "1.6", "sex": "m", "site": "so'uth"}
+
+
+def asked(**changed):
+    model = {
+        "kind": "softmax",
+        "target": "sex",
+        "features": ["age", "site", {"name": "height", "lower": 1.5, "upper": 2.0}],
+        "batch": 10,
+        **changed,
+    }
+    return TrainingRequest.model_validate(
+        {"dataset": "heights", "model": model, "epsilon": "1", "delta": "0.00001"}
+    )
+
+
+def people_in(folder: Path, rows, request, *, many="one"):
+    path = folder / "people.csv"
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(GOOD))
+        writer.writeheader()
+        writer.writerows({**GOOD, **row} for row in rows)
+    return read_people(plain_file(path), request, declaration_of(rows=many), key=KEY)
+
+
+def by_row(people):
+    return sorted(
+        (*map(int, row), int(target)) for row, target in zip(people.inputs, people.targets, strict=True)
+    )
+
+
+def test_numbers_are_scaled_by_their_bounds_and_categories_are_ones(tmp_path):
+    rows = [
+        {"person": "s1"},
+        {"person": "s2", "age": "0", "height": "9", "sex": "d", "site": ""},
+        {"person": "s3", "age": "400", "height": "1", "sex": "f", "site": "north"},
+    ]
+    people = people_in(tmp_path, rows, asked())
+    assert by_row(people) == [
+        # age, north, so'uth, "", height, sex
+        (-4096, 0, 0, 4096, 4096, 2),
+        (0, 0, 4096, 0, -2458, 1),
+        (4096, 4096, 0, 0, -4096, 0),
+    ]
+    assert list(people.starts) == [0, 1, 2, 3]
+
+
+STRANGE = [
+    {"age": "nan"},
+    {"age": "inf"},
+    {"age": ""},
+    {"height": "-9"},
+    {"sex": "x"},
+    {"site": "n/a"},
+]
+
+
+def test_a_row_that_lacks_a_value_is_left_out(subtests, tmp_path):
+    for strange in STRANGE:
+        with subtests.test(strange=strange):
+            people = people_in(tmp_path, [{}, {"person": "s2", **strange}], asked())
+            assert len(people) == 1
+            assert by_row(people) == [(0, 0, 4096, 0, -2458, 1)]
+
+
+def test_a_number_to_predict_is_scaled_more_finely(tmp_path):
+    request = asked(kind="linear", target="height", features=["sex"])
+    people = people_in(tmp_path, [{"height": "1.9"}, {"person": "s2", "height": "1"}], request)
+    assert by_row(people)[1] == (4096, 0, 0, -(2**20)) or by_row(people)[0][3] == -(2**20)
+    half = next(target for *_, target in by_row(people) if target > 0)
+    assert half / 2**20 == pytest.approx(0.5, abs=1e-5)
+
+
+def test_nobody_fits(tmp_path):
+    assert len(people_in(tmp_path, [{"age": "x"}], asked())) == 0
+    assert len(people_in(tmp_path, [{"age": "x"}], asked(rows=3), many="many")) == 0
+
+
+def test_rows_of_a_person_are_together_and_at_most_so_many(tmp_path):
+    rows = [{"person": name, "age": str(age)} for age in range(20) for name in ("s1", "s2", " s1")]
+    rows += [{"person": "s3"}, {"person": ""}, {"person": "s2", "sex": "x"}]
+    people = people_in(tmp_path, rows, asked(rows=25), many="many")
+    assert sorted(np.diff(people.starts)) == [1, 20, 25]
+    assert people.most_rows == 25
+    kept = [
+        Counter(people.inputs[a:b, 0].tolist())
+        for a, b in zip(people.starts, people.starts[1:], strict=False)
+    ]
+    assert max(sum(counts.values()) for counts in kept) == 25
+    assert all(count <= 2 for counts in kept for count in counts.values())
+
+
+def test_which_rows_count_depends_on_that_person_alone(tmp_path):
+    rows = [{"person": "s1", "age": str(age)} for age in range(20)]
+    others = [{"person": f"s{number}", "age": "90"} for number in range(2, 9)]
+    alone = people_in(tmp_path, rows, asked(rows=4), many="many")
+    beside = people_in(tmp_path, [*others, *rows[::-1]], asked(rows=4), many="many")
+    of_first = [
+        row for row in by_row(beside) if row[0] != by_row(people_in(tmp_path, others[:1], asked()))[0][0]
+    ]
+    assert by_row(alone) == of_first
