@@ -93,6 +93,7 @@ def big_table(work: Path, *, people: int = PEOPLE, block_size: int = 100) -> Cas
             "policy": {
                 "data_users": ["researcher"],
                 "images": ["host-python"],
+                "accepted_channels": ["page_faults"],
                 "max_epsilon_per_job": "10",
                 "timing": {"mode": "coarse", "step_seconds": 0.2},
             },

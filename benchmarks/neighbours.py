@@ -84,7 +84,12 @@ def declared(name: str, most: int) -> Declaration:
             "tables": [{"path": "people.csv", "columns": [{"name": "who", "kind": "person"}]}, visits],
             "budget_epsilon": "1000",
             "new_people": True,
-            "policy": {"data_users": ["researcher"], "images": ["host-python"], "max_epsilon_per_job": "10"},
+            "policy": {
+                "data_users": ["researcher"],
+                "images": ["host-python"],
+                "accepted_channels": ["page_faults"],
+                "max_epsilon_per_job": "10",
+            },
         },
     )
 

@@ -213,8 +213,8 @@ DATASET: dict[str, dict[str, str]] = {
         "host. `shared`: runs go on beside each other. [What each promises]"
         "(../how-to/policy.md#alone-or-beside-each-other).",
         "accepted_channels": "Further [channels between runs](../explanation/threat-model.md#between-runs) "
-        "that you accept, beside those of the default sandbox: `docker` and images approved for `standard` "
-        "need it.",
+        "that you accept, beside those of the default sandbox: `host-python`, `docker` and images approved "
+        "for `standard` need it.",
     },
     "Timing": {
         "": "Timing",

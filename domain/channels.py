@@ -272,29 +272,29 @@ def premise(names: Iterable[ChannelName]) -> str:
 
 
 def of_default_sandbox(isolation: Isolation, timing: TimingMode) -> tuple[ChannelName, ...]:
-    """What a supervisor under the strict table leaves open: what a policy accepts without naming it."""
-    warm_and_cold = product((Backend.WARM, Backend.COLD), (False, True))
+    """What a supervisor under the strict table leaves open, in an image that is kept in memory: what a policy
+    accepts without naming it."""
+    strict = SyscallTable.STRICT
     return ordered(
         name
-        for backend, as_root in warm_and_cold
-        for name in left_open(Surroundings(backend, SyscallTable.STRICT, isolation, timing, as_root))
+        for backend, as_root in product((Backend.WARM, Backend.COLD), (False, True))
+        for name in left_open(Surroundings(backend, strict, isolation, timing, as_root, in_memory=True))
     )
 
 
 def beyond_default_of(backend: Backend, syscalls: SyscallTable) -> tuple[ChannelName, ...]:
-    """Those that this backend and table leave open and the default sandbox does not."""
-    names = left_open(Surroundings(backend, syscalls, Isolation.SHARED))
+    """Those that this backend and table leave open, whatever the image, and the default sandbox does not."""
+    names = left_open(Surroundings(backend, syscalls, Isolation.SHARED, in_memory=True))
     usual = of_default_sandbox(Isolation.SHARED, "padded")
     return tuple(name for name in names if name not in usual)
 
 
 def beyond_default(isolation: Isolation) -> tuple[ChannelName, ...]:
-    """Those that some backend or table leaves open and the default sandbox does not."""
-    everywhere = product(Backend, SyscallTable, (False, True))
+    """Those that some backend, table or image leaves open and the default sandbox does not."""
     usual = of_default_sandbox(isolation, "padded")
     return ordered(
         name
-        for backend, table, as_root in everywhere
+        for backend, table, as_root in product(Backend, SyscallTable, (False, True))
         for name in left_open(Surroundings(backend, table, isolation, "padded", as_root))
         if name not in usual
     )

@@ -183,6 +183,11 @@ class Reason(StrEnum):
         f"({', '.join(beyond_default_of(Backend.COLD, SyscallTable.STANDARD))}); ask the rights holder to "
         "accept them by name, or the operator to approve an image for the table strict"
     )
+    CHANNELS_OF_IMAGE = (
+        "the worker does not keep the image in memory, as with host-python it never does, so that a run can "
+        "tell what others have read of it (page_faults), and the policy does not accept that; ask the rights "
+        "holder to accept it by name, or the operator for an imported image and room for it"
+    )
     ENOUGH_UNDER_WAY = (
         "its author has as many jobs under way as one person may have; it starts when one of them is "
         "released or cancelled, and nothing is charged until then"

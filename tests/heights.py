@@ -34,6 +34,7 @@ def heights_fields(**overrides: Any) -> dict[str, Any]:
     policy = {
         "data_users": ["ada"],
         "images": ["python"],
+        "accepted_channels": ["page_faults"],
         "max_epsilon_per_job": "1000",
         "timing": COARSE,
         **overrides.pop("policy", {}),

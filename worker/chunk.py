@@ -64,11 +64,10 @@ class Chunk:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a chunk that waits asks of the host: whether its runs must be alone there, and in which image they
-    are made; and why this worker has to leave it to another, if so."""
+    """What a chunk that waits asks of the host: whether its runs must be alone there; and why this worker has
+    to leave it to another, if so."""
 
     isolation: Isolation
-    image_digest: str | None = None
     refusal: Reason | None = None
 
 
@@ -82,8 +81,10 @@ def wanted(zone: WorkerZone, job_id: str, number: int) -> Wanted | None:
         dataset, image = datasets.of_job(connection, job), _image_of(connection, job)
     if not isinstance(job.request, JobRequest):
         return Wanted(Isolation.SHARED)
+    if image is not None:
+        zone.images.get(image.digest)  # copied and verified while this process holds neither turn nor lease
     refusal = _refusal(zone, job, dataset, image)
-    return Wanted(dataset.declaration.policy.isolation, job.image_digest, refusal)
+    return Wanted(dataset.declaration.policy.isolation, refusal)
 
 
 def _refusal(zone: WorkerZone, job: Job, dataset: Dataset, image: images.Image | None) -> Reason | None:
@@ -92,7 +93,11 @@ def _refusal(zone: WorkerZone, job: Job, dataset: Dataset, image: images.Image |
         return None  # no code of a data user runs
     assert isinstance(job.request, JobRequest)
     return of_profile(zone.settings.isolation, dataset) or unaccepted(
-        job.request, dataset, settings=zone.settings, record=image
+        job.request,
+        dataset,
+        settings=zone.settings,
+        record=image,
+        in_memory=zone.images.is_in_memory(image.digest),
     )
 
 

@@ -67,8 +67,6 @@ def execute_chunk(zone: WorkerZone, job_id: str, number: int) -> None:
         return
     if not _reaches_everybody(zone, job_id, number, found.isolation):
         return
-    if found.image_digest is not None:
-        zone.images.get(found.image_digest)  # copied and verified while it holds neither a turn nor a lease
     if (left_s := _release_in_s(zone)) is not None:
         come_back(zone, job_id, number, in_s=left_s + _PUBLISHING_S)
         return

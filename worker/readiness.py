@@ -24,17 +24,18 @@ def refusal(
     settings: WorkerSettings,
     image: HostImage | StoredImage | None,
     record: Image,
+    in_memory: bool,
 ) -> Reason | None:
     """The first reason not to run, or None.
 
-    `image` is what this worker holds under the job's digest, if anything; `record` is that image's row in
-    the database, with what the operator approved.
+    `image` is what this worker holds under the job's digest, if anything, and `in_memory` whether as a copy
+    that never leaves memory; `record` is that image's row in the database, with what the operator approved.
     """
     return (
         of_profile(settings.isolation, dataset)
         or _of_image(job, image, record)
         or _of_command(job.request, image)
-        or _of_channels(job, dataset, settings, record)
+        or _of_channels(job, dataset, settings, record, in_memory=in_memory)
     )
 
 
@@ -43,9 +44,11 @@ def of_profile(profile: Profile, dataset: Dataset) -> Reason | None:
     return refused_by_profile(profile.value, dataset.declaration)
 
 
-def _of_channels(job: Job, dataset: Dataset, settings: WorkerSettings, record: Image) -> Reason | None:
+def _of_channels(
+    job: Job, dataset: Dataset, settings: WorkerSettings, record: Image, *, in_memory: bool
+) -> Reason | None:
     assert isinstance(job.request, JobRequest)
-    return unaccepted(job.request, dataset, settings=settings, record=record)
+    return unaccepted(job.request, dataset, settings=settings, record=record, in_memory=in_memory)
 
 
 def _of_image(job: Job, image: HostImage | StoredImage | None, record: Image) -> Reason | None:

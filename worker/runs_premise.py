@@ -52,6 +52,7 @@ def runs_premise(job: Job, dataset: Dataset, on_record: RunsOnRecord) -> dict[st
         "placesKnown": len(known) == len(where),
         "grid": policy.timing.mode,
         "openChannels": list(channels),
+        "acceptedByName": [name for name in channels if name in policy.accepted_channels],
         "sentence": f"{policy.isolation.sentence} {premise(channels)}",
     }
     if policy.timing.mode == "padded":

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 
-from domain.channels import left_open
+from domain.accepting import refused_by_channels
 from domain.dataset import Dataset
 from domain.image import ImageKind, SyscallTable
 from domain.job import JobRequest, Reason
 from domain.surroundings import Backend, Surroundings
-from privacy.loss import GuaranteeClass
 from store.images import Image
 from worker.config import WorkerSettings
 from worker.order import is_python_script
@@ -39,18 +37,16 @@ def surroundings(
 
 
 def unaccepted(
-    request: JobRequest, dataset: Dataset, *, settings: WorkerSettings, record: Image
+    request: JobRequest,
+    dataset: Dataset,
+    *,
+    settings: WorkerSettings,
+    record: Image,
+    in_memory: bool,
 ) -> Reason | None:
-    """Why the policy forbids this worker to make these runs. What has no formal guarantee rests on people who
-    have read its code, not on runs that cannot signal."""
-    if request.guarantee is GuaranteeClass.EMPIRICAL:
-        return None
-    where = surroundings(request, dataset, settings=settings, record=record)
-    policy = dataset.declaration.policy
-    if not policy.unaccepted(left_open(where)):
-        return None
-    with_strict = left_open(replace(where, syscalls=SyscallTable.STRICT))
-    return Reason.CHANNELS_OF_DOCKER if policy.unaccepted(with_strict) else Reason.CHANNELS_OF_STANDARD
+    """Why the policy forbids this worker to make these runs."""
+    where = surroundings(request, dataset, settings=settings, record=record, in_memory=in_memory)
+    return refused_by_channels(request.guarantee, dataset.declaration.policy, where)
 
 
 def _backend(request: JobRequest, settings: WorkerSettings, record: Image) -> Backend:

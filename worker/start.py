@@ -75,7 +75,8 @@ def _runs(zone: WorkerZone, job: Job, dataset: Dataset) -> Reason | None:
     with zone.database.reading() as connection:
         record = images.get(connection, job.image_digest)
     image = zone.images.get(job.image_digest)
-    reason = refusal(job, dataset, settings=zone.settings, image=image, record=record)
+    in_memory = zone.images.is_in_memory(job.image_digest)
+    reason = refusal(job, dataset, settings=zone.settings, image=image, record=record, in_memory=in_memory)
     if reason is not None:
         return reason
     if record.syscalls is SyscallTable.STANDARD and not counts_all_memory(zone.settings):

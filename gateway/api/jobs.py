@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from fastapi import APIRouter, Body, Depends, Path, Response
 from pydantic import AfterValidator, BaseModel, Field
 
+from domain.accepting import check_channels
 from domain.admission import (
     check_policy,
     check_project,
@@ -19,6 +20,7 @@ from domain.admission import (
 from domain.dataset import Dataset, DatasetState
 from domain.dataset.person_size import timing_sentence
 from domain.errors import Conflict, NotAllowed
+from domain.image import SyscallTable
 from domain.job import Job, JobRequest, UserRequest, check_job_id
 from domain.loss import Currency, texts
 from domain.notice import NoticeKind
@@ -185,7 +187,8 @@ def _submit(connection: sa.Connection, job_id: str, request: UserRequest, user: 
     dataset = _usable(connection, request, user)
     check_version(request, dataset)
     check_policy(request, dataset, through=user.through)
-    check_workers(request, dataset, _profiles(connection))
+    image = _image(connection, request)
+    _check_there(connection, request, dataset, image)
     job, is_new = jobs.submit(
         connection,
         job_id=job_id,
@@ -193,7 +196,7 @@ def _submit(connection: sa.Connection, job_id: str, request: UserRequest, user: 
         dataset=dataset,
         request=request,
         through=user.through,
-        image_digest=_image(connection, request),
+        image_digest=None if image is None else image.digest,
         now=datetime.now(UTC),
     )
     if is_new and job.state is JobState.SUBMITTED:
@@ -205,10 +208,21 @@ def _submit(connection: sa.Connection, job_id: str, request: UserRequest, user: 
     return jobs.get(connection, job_id), is_new
 
 
-def _profiles(connection: sa.Connection) -> set[str]:
-    """On how much of isolation the workers that take jobs insist."""
+def _check_there(
+    connection: sa.Connection, request: UserRequest, dataset: Dataset, image: images.Image | None
+) -> None:
+    """Raises when each of the workers that take jobs would leave this one to others."""
     listed = workers.listed(connection, now=database_time(connection))
-    return {one.profile for one in listed if one.state is WorkerState.LIVE}
+    live = [one for one in listed if one.state is WorkerState.LIVE]
+    check_workers(request, dataset, {one.profile for one in live})
+    if image is not None:
+        check_channels(
+            request,
+            dataset,
+            kind=image.kind,
+            syscalls=image.syscalls or SyscallTable.STRICT,
+            sandboxes={one.sandbox for one in live},
+        )
 
 
 def _check_project(connection: sa.Connection, job: Job, dataset: Dataset) -> None:
@@ -229,10 +243,10 @@ def _check_project(connection: sa.Connection, job: Job, dataset: Dataset) -> Non
     check_project(dataset, project=job.project, micro_epsilon=account.reserved + account.spent)
 
 
-def _image(connection: sa.Connection, request: UserRequest) -> str | None:
+def _image(connection: sa.Connection, request: UserRequest) -> images.Image | None:
     """The approved image of a pipeline; a query needs none."""
     if isinstance(request, JobRequest):
-        return images.approved(connection, request.pipeline.manifest.image).digest
+        return images.approved(connection, request.pipeline.manifest.image)
     return None
 
 

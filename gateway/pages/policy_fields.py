@@ -175,10 +175,10 @@ _RUNS = Group(
                        Option(str(Isolation.SHARED), "Shared", Isolation.SHARED.sentence))),
         Field("accepted_channels", "Further channels that you accept", "ticks",
               "By these, runs could signal to each other where a worker uses containers, or an image the "
-              "wider table of system calls. A worker that leaves one open that you do not accept refuses "
-              "the job before data are touched. What the default sandbox leaves open is accepted in any "
-              "case.",
-              "None, unless the operator asks for one by its name.",
+              "wider table of system calls, or where an image is not kept in memory. A job for which one is "
+              "open that you do not accept is refused before data are touched. What the default sandbox "
+              "leaves open is accepted in any case.",
+              "None for imported images; page_faults for host-python on public data.",
               options=tuple(Option(each.name, each.name, each.sentence) for each in CHANNELS
                             if each.name in beyond_default(Isolation.SHARED))),
     ),

@@ -8,6 +8,7 @@ from markupsafe import Markup
 
 from domain import registration_draft
 from domain.budget_meaning import in_plain_words, noise_share, purchases
+from domain.channels import CHANNELS, beyond_default
 from domain.chart.noise_range import Choice, draw_noise_range
 from domain.dataset.files import VoxelType
 from domain.image import ImageState
@@ -26,6 +27,7 @@ EXAMPLE_PEOPLE, EXAMPLE_EPSILON = 500, 1.0
 GUARANTEES = Policy.model_validate({"guarantees": ["pure_dp", "approx_dp", "pac", "empirical"]}).guarantees
 
 
+_CHANNELS = [(each.name, each.sentence) for each in CHANNELS if each.name in beyond_default(Isolation.SHARED)]
 _ISOLATIONS = [
     ("", "as the time of release goes: nothing else with times from public values, else runs beside it"),
     (
@@ -48,6 +50,7 @@ def facts(step: str, typed: Typed, database: Database) -> dict[str, Any]:
         promised = all_promises(Policy(guarantees=GUARANTEES))
         return {
             "images": _images(typed, database),
+            "channels": _CHANNELS,
             "promises": list(zip(map(str, GUARANTEES), promised, strict=True)),
             "default": Policy(),
             "isolations": _ISOLATIONS,

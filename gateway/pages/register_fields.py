@@ -87,7 +87,7 @@ TICKS: Mapping[str, tuple[str, ...]] = {
     "unit": ("new_people",),
     "policy": ("policy.approve_jobs", "policy.review_releases"),
 }
-SEVERAL = ("policy.images", "policy.guarantees")
+SEVERAL = ("policy.images", "policy.guarantees", "policy.accepted_channels")
 _NUMERIC = ("typical", "decimals", "instrument", "scale", "special_values")
 _NOT_OF_KIND = {
     "person": ("lower", "upper", "categories", "missing_rate", "bins", *_NUMERIC, "coarsen", "text_length",

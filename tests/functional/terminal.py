@@ -149,6 +149,7 @@ def data_folder(
         "policy": {
             "data_users": ["ada"],
             "images": ["host-python"],
+            "accepted_channels": ["page_faults"],
             "max_epsilon_per_job": 2,
             "timing": {"mode": "coarse", "step_seconds": 0.2},
             **policy,

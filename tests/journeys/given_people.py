@@ -131,7 +131,13 @@ def declared(name: str, **policy: Any) -> dict[str, Any]:
         "tables": [{"path": "participants.tsv", "columns": columns}],
         "new_people": True,
         "budget_epsilon": "2.5",
-        "policy": {"images": ["host-python"], "max_epsilon_per_job": "2", "timing": COARSE, **policy},
+        "policy": {
+            "images": ["host-python"],
+            "accepted_channels": ["page_faults"],
+            "max_epsilon_per_job": "2",
+            "timing": COARSE,
+            **policy,
+        },
     }
 
 

@@ -98,6 +98,7 @@ def describes_a_table(hugo: Walker) -> None:
 
 def states_a_policy(hugo: Walker) -> None:
     hugo.page.get_by_label("host-python").check()
+    hugo.page.get_by_label("page_faults").check()
     hugo.write({"Largest epsilon of one job": "2", "Smallest block, in people": "3"})
     hugo.page.get_by_label("You approve each job before it runs").check()
     hugo.page.get_by_label("You look at each release before anybody reads it").check()

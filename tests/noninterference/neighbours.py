@@ -147,6 +147,7 @@ def declared(name: str = "town", **changes: Any) -> dict[str, Any]:
         "policy": {
             "data_users": ["ada"],
             "images": ["own", "python"],
+            "accepted_channels": ["page_faults"],
             "max_epsilon_per_job": "2",
             "reviewers": ["vera"],
             "guarantees": ["pure_dp", "pac", "empirical"],

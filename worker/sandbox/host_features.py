@@ -193,7 +193,7 @@ def _room_for_inputs(size: int, slots: int, largest: int, images: int) -> Featur
 def _images_in_memory(scratch_root: Path, room: int) -> Feature:
     reason = why_not_kept(scratch_root) if room else "there is no room: raise DPGATE_IMAGES_IN_MEMORY_MIB"
     detail = reason or f"imported ones that fit, {room // MIB} MiB in all; never host-python"
-    fix = "do what was found; until then certificates name page_faults"
+    fix = "do what was found; until then policies have to accept page_faults by name"
     return feature(_IMAGES, present=reason is None, detail=detail, fix=fix)
 
 

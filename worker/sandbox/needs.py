@@ -58,7 +58,9 @@ NEEDS: dict[str, Need] = {
         STANDARD, "an input without room would show who is in a block, as an error of the job"
     ),
     "images are kept in memory": Need(
-        None, "else a run can tell which files of its image others have read (`page_faults`)"
+        None,
+        "else a run can tell which files of its image others have read (`page_faults`), and jobs are refused "
+        "whose policy does not accept that",
     ),
     "memory of a run is bounded": Need(
         STANDARD, "one run could take the host's memory, and be noticed by others"

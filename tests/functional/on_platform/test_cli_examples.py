@@ -19,6 +19,7 @@ EPSILON = 300
 POLICY = {
     "data_users": ["ada"],
     "images": ["host-python", "r", "octave"],
+    "accepted_channels": ["page_faults"],
     "max_epsilon_per_job": EPSILON,
     "timing": {"mode": "coarse", "step_seconds": 0.2},
 }

@@ -26,7 +26,7 @@ CONTAINERS = {
     "docker_socket": Path("/nowhere/docker.sock"),
     "docker_keeper_image": NO_IMAGE,
 }
-OF_DOCKER = ["pipe_count", "mount_numbers", "shared_pages", "pid_numbers"]
+OF_DOCKER = ["page_faults", "pipe_count", "mount_numbers", "shared_pages", "pid_numbers"]
 
 
 @contextmanager
@@ -94,6 +94,15 @@ def test_a_worker_with_containers_and_a_policy_that_does_not_accept_them(
     with open_bench(database_url, tmp_path, max_attempts=1, **CONTAINERS) as bench:
         given_heights(bench, policy={"accepted_channels": OF_DOCKER[1:]})
         ends(bench, submit(bench), Reason.CHANNELS_OF_DOCKER)
+
+
+def test_an_image_that_is_not_in_memory_and_a_policy_that_does_not_accept_it(
+    sqlite_url: str, tmp_path: Path
+) -> None:
+    """The host's own files, in which one person's row would reach all later blocks by page_faults."""
+    with open_bench(sqlite_url, tmp_path, max_attempts=1) as bench:
+        given_heights(bench, policy={"accepted_channels": OF_DOCKER[1:]})
+        ends(bench, submit(bench), Reason.CHANNELS_OF_IMAGE)
 
 
 def test_an_image_for_the_wider_table_and_a_policy_that_does_not_accept_it(

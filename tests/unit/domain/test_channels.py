@@ -59,13 +59,13 @@ def test_runs_that_are_alone_have_nobody_beside_them():
 
 def test_the_default_sandbox_and_what_goes_beyond_it():
     assert of_default_sandbox(ALONE, "padded") == (
-        "lateness", "caches", "page_faults", "host_pages", "filesystem_numbers", "large_input_inodes",
+        "lateness", "caches", "host_pages", "filesystem_numbers", "large_input_inodes",
         "image_access_times", "core_counters",
     )  # fmt: skip
     assert "run_times" in of_default_sandbox(ALONE, "coarse")
-    assert beyond_default(ALONE) == ("pipe_count", "mount_numbers", "pid_numbers")
+    assert beyond_default(ALONE) == ("page_faults", "pipe_count", "mount_numbers", "pid_numbers")
     assert beyond_default(BESIDE) == (
-        "pipe_count", "mount_numbers", "shared_pages", "standard_calls", "pid_numbers",
+        "page_faults", "pipe_count", "mount_numbers", "shared_pages", "standard_calls", "pid_numbers",
     )  # fmt: skip
     docker = left_open(Surroundings(Backend.DOCKER, STANDARD, ALONE))
     assert set(beyond_default(ALONE)) <= set(docker)

@@ -260,7 +260,7 @@ def test_outcomes_of_people_may_be_kept_from_wherever_the_policy_accepts_runs():
     manifest = request.pipeline.manifest.model_copy(update=levels)
     pipeline = request.pipeline.model_copy(update={"manifest": manifest})
     job = {"request": request.model_copy(update={"pipeline": pipeline})}
-    policy = make_policy(accepted_channels=["pid_numbers"])
+    policy = make_policy(accepted_channels=["page_faults", "pid_numbers"])
     dataset = make_dataset(declaration=make_declaration().model_copy(update={"policy": policy}))
     assert premise_of([PLACE], dataset=dataset)["openChannels"] == premise_of([PLACE])["openChannels"]
     found = premise_of([PLACE], dataset=dataset, **job)

@@ -78,6 +78,7 @@ def reason(
     record=APPROVED,
     declared=None,
     asked=None,
+    in_memory=True,
     **manifest,
 ):
     pipeline = make_pipeline(manifest=make_manifest(**manifest))
@@ -89,6 +90,7 @@ def reason(
         settings=cast(Any, SimpleNamespace(isolation=profile, sandbox=sandbox)),
         image=image,
         record=record,
+        in_memory=in_memory,
     )
 
 
@@ -196,20 +198,28 @@ def test_a_program_of_the_host_that_is_not_mounted(tmp_path):
 
 def test_channels_that_the_policy_does_not_accept_are_refused(image, subtests: pytest.Subtests):
     standard = replace(APPROVED, syscalls=SyscallTable.STANDARD)
-    shared = {"isolation": "shared"}
-    of_docker = ["pipe_count", "mount_numbers", "pid_numbers"]
+    shared, none = {"isolation": "shared"}, {"accepted_channels": []}
+    of_docker = ["page_faults", "pipe_count", "mount_numbers", "pid_numbers"]
+    of_standard = ["pipe_count", "mount_numbers"]
     rows: tuple[tuple[str, dict[str, Any], Reason | None], ...] = (
-        ("supervised and strict, alone", {}, None),
-        ("supervised and strict, beside others", {"policy": shared}, None),
+        ("supervised and strict, alone", {"policy": none}, None),
+        ("supervised and strict, beside others", {"policy": {**shared, **none}}, None),
+        ("not in memory", {"in_memory": False, "policy": none}, Reason.CHANNELS_OF_IMAGE),
+        ("not in memory, accepted", {"in_memory": False}, None),
         ("docker", {"sandbox": "docker"}, Reason.CHANNELS_OF_DOCKER),
-        ("docker, accepted but one", {"sandbox": "docker", "policy": {"accepted_channels": of_docker[1:]}},
+        ("docker, all but page_faults accepted",
+         {"sandbox": "docker", "policy": {"accepted_channels": of_docker[1:]}}, Reason.CHANNELS_OF_DOCKER),
+        ("docker, accepted but one", {"sandbox": "docker", "policy": {"accepted_channels": of_docker[:-1]}},
          Reason.CHANNELS_OF_DOCKER),
         ("docker, accepted", {"sandbox": "docker", "policy": {"accepted_channels": of_docker}}, None),
         ("docker beside others leaves more open",
          {"sandbox": "docker", "policy": {"accepted_channels": of_docker, **shared}},
          Reason.CHANNELS_OF_DOCKER),
         ("standard", {"record": standard}, Reason.CHANNELS_OF_STANDARD),
-        ("standard, accepted", {"record": standard, "policy": {"accepted_channels": of_docker[:2]}}, None),
+        ("standard, accepted", {"record": standard, "policy": {"accepted_channels": of_standard}}, None),
+        ("standard, accepted, not in memory",
+         {"record": standard, "in_memory": False, "policy": {"accepted_channels": of_standard}},
+         Reason.CHANNELS_OF_IMAGE),
         ("standard beside others", {"record": standard, "policy": {"accepted_channels": of_docker, **shared}},
          Reason.CHANNELS_OF_STANDARD),
     )  # fmt: skip
@@ -225,7 +235,9 @@ def test_the_refusal_names_the_channels_and_what_to_do():
         assert "pipe_count, mount_numbers, shared_pages" in found.value
         assert "accept them by name" in found.value
     assert "standard_calls" in Reason.CHANNELS_OF_STANDARD.value
+    assert "(page_faults)" in Reason.CHANNELS_OF_IMAGE.value
     assert Reason.CHANNELS_OF_DOCKER not in FINAL, "another worker may be supervised"
+    assert Reason.CHANNELS_OF_IMAGE not in FINAL, "another worker may have room"
 
 
 def test_code_that_somebody_has_read_needs_no_runs_that_cannot_signal(image):
