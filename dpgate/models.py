@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from dpgate.errors import DpgateError, NotFinished
+from dpgate.timetable import turns_over
 
 if TYPE_CHECKING:
     import pandas
@@ -129,6 +130,11 @@ class Job:
     @property
     def is_finished(self) -> bool:
         return self.state in TERMINAL
+
+    @property
+    def turns_over(self) -> int | None:
+        """About how many of `raw["turns"]` runs have had their turn by the timetable, which is public."""
+        return turns_over(self.raw)
 
     def refresh(self) -> Job:
         return self._connected().job(self.id)

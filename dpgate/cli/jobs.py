@@ -194,8 +194,21 @@ def _public_progress(job: Job) -> tuple[float, float | None, str]:
     return (
         passed.total_seconds(),
         (due - charged).total_seconds(),
-        f"{job.state}, visible at {due:%H:%M:%S} UTC",
+        f"{job.state}{_turns(job, short=True)}, {_visible(job)} {due:%H:%M:%S} UTC",
     )
+
+
+def _turns(job: Job, *, short: bool = False) -> str:
+    """By the timetable: how far runs really are would be a word about the data."""
+    if job.turns_over is None:
+        return ""
+    turns = f"{job.turns_over:,} of {job.raw['turns']:,} turns"
+    return f", {turns}" if short else f"; about {turns} are over by the timetable"
+
+
+def _visible(job: Job) -> str:
+    """With coarse timing there is no timetable, and a release is seldom as late as planned."""
+    return "visible at" if job.turns_over is not None else "planned before"
 
 
 def print_job(job: Job) -> None:
@@ -206,7 +219,8 @@ def print_job(job: Job) -> None:
             f"  the identical question: answered by the release of {plain(job.answered_by)}, no charge"
         )
     if job.due_at and not job.is_finished:
-        out.print(f"  the release becomes visible at {plain(job.due_at[:19].replace('T', ' '))} UTC")
+        when = plain(job.due_at[:19].replace("T", " "))
+        print_line(f"  the release: {_visible(job)} {when} UTC{_turns(job)}")
     if job.reason:
         out.print(f"  {plain(job.reason)}")
 

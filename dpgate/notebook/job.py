@@ -38,4 +38,8 @@ def _station(step: Step) -> str:
 
 
 def _when(job: Job) -> str:
-    return f"A release is due at {job.due_at}." if job.due_at and not job.is_finished else ""
+    if not job.due_at or job.is_finished:
+        return ""
+    if job.turns_over is None:
+        return f"A release is planned before {job.due_at}."
+    return f"A release is due at {job.due_at}; about {job.turns_over} of {job.raw['turns']} turns are over."

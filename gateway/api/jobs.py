@@ -28,6 +28,7 @@ from domain.operation import WorkerState
 from domain.permissions import Permission, User
 from domain.release import Release
 from domain.states import Actor, JobState, next_states
+from domain.timetable import timetable_of
 from domain.worker_profiles import check_workers
 from gateway.access import TheDatabase, TheQueue, requires
 from gateway.problems import RESPONSES
@@ -81,7 +82,14 @@ class JobView(BaseModel):
     runs: int
     created_at: datetime
     charged_at: datetime | None
-    due_at: datetime | None = Field(description="When a padded job's release becomes visible; public")
+    due_at: datetime | None = Field(
+        description="When a padded job's release becomes visible; with coarse timing, before when it is "
+        "planned to. Public"
+    )
+    begins_at: datetime | None = Field(description="From when a padded job's runs have their turns; public")
+    turns: int | None = Field(
+        description="Turns of a padded job that runs, from begins_at to due_at; what runs do is not counted"
+    )
     timing: str
     isolation: str = Field(
         description="How runs are kept from each other, and by what they may still signal; empty where no "
@@ -94,6 +102,7 @@ class JobView(BaseModel):
     @classmethod
     def of(cls, job: Job, dataset: Dataset, user: User) -> JobView:
         request, declaration = job.request, dataset.declaration
+        timetable = timetable_of(job, declaration)
         return cls(
             id=job.id,
             state=job.state,
@@ -112,6 +121,8 @@ class JobView(BaseModel):
             created_at=job.created_at,
             charged_at=job.charged_at,
             due_at=job.due_at,
+            begins_at=timetable and timetable.begins_at,
+            turns=timetable and timetable.turns,
             timing=timing_sentence(declaration),
             isolation=declaration.policy.isolation_sentence if isinstance(request, JobRequest) else "",
             answered_by=job.answered_by,

@@ -16,6 +16,7 @@ from domain.model import parse
 from domain.permissions import Permission, User, is_allowed
 from domain.review import Thread, is_open
 from domain.states import JobState, is_terminal
+from domain.timetable import timetable_of
 from gateway.access import TheDatabase
 from gateway.api.job_lists import AskedJobs, visible_jobs
 from gateway.api.jobs import AnId, JobView, cancel_job
@@ -94,8 +95,11 @@ def job_page(
         may_talk = is_allowed(user, Permission.JOB_COMMENT)
         talk = comments.listed(connection, job_id=job_id, thread=Thread.JOB, user=user) if may_talk else None
     view = JobView.of(job, dataset, user)
-    is_late = view.due_at is not None and datetime.now(UTC) > view.due_at
-    shown = f"{view.state}-late" if is_late else str(view.state)
+    now = datetime.now(UTC)
+    is_late = view.due_at is not None and now > view.due_at
+    timetable = timetable_of(job, dataset.declaration)
+    turns_over = None if timetable is None else timetable.turns_over(now)
+    shown = f"{view.state}-late" if is_late else f"{view.state}-{turns_over or 0}"
     if seen == shown:
         return Response(status_code=204)
     return page(
@@ -119,6 +123,8 @@ def job_page(
         choices=request_facts.choices(view.choices),
         outputs=request_facts.outputs(job.request),
         is_late=is_late,
+        turns_over=turns_over,
+        is_padded=dataset.declaration.policy.timing.mode == "padded",
         shown=shown,
         may_cancel=JobState.CANCELLED in view.may_become,
         may_read=is_allowed(user, Permission.RELEASE_READ),

@@ -18,7 +18,7 @@ MAY_IMPORT = {
 SDK = (
     "__init__", "client", "models", "errors", "credentials", "device_login", "queries", "unpacking",
     "policies", "projects", "rehearsals", "notices", "reviews", "facts", "operation", "answers",
-    "previews", "twins", "entitlements", "scrambles", "profiles", "forecasts",
+    "previews", "twins", "entitlements", "scrambles", "profiles", "forecasts", "timetable",
 )  # fmt: skip
 # loaded when a notebook displays something: drawings and words of the pages, of the standard library alone
 SHOWN = {

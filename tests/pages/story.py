@@ -164,7 +164,7 @@ def _run(
     later = at + timedelta(seconds=40)
     assert jobs.move(
         connection, job_id, JobState.PREPARING, JobState.RUNNING, actor=Actor.WORKER, now=later,
-        charged_at=later, due_at=due_at or at + timedelta(minutes=10),
+        charged_at=later, due_at=due_at or at + timedelta(minutes=10), slots=2,
     )  # fmt: skip
     return jobs.get(connection, job.id)
 

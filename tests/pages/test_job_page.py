@@ -49,6 +49,7 @@ def test_between_charge_and_release_nothing_but_public_times_is_shown(console: C
         console.pretend_progress(RUNNING)
         assert visitor.get(f"/jobs/{RUNNING}").text == before
         assert "is planned for" in before
+        assert re.search(r"about 0 of [0-9]+ turns of its runs are over", before)
 
 
 def test_polling_gets_nothing_while_nothing_changed(console: Console):

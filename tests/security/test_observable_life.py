@@ -129,7 +129,7 @@ class Life:
 
     def transcript(self) -> list[tuple[Any, ...]]:
         """Messages, and what is seen after each. Without ids, names and absolute times, which are its own."""
-        own = ("id", "dataset", "created_at", "charged_at", "due_at")
+        own = ("id", "dataset", "created_at", "charged_at", "due_at", "begins_at")
         return [
             (*message, {key: value for key, value in view.items() if key not in own})
             for *message, view in self.steps

@@ -31,6 +31,8 @@ PUBLIC = {
     "created_at": "when the request came",
     "charged_at": "before the first run",
     "due_at": "computed at the charge, from public values",
+    "begins_at": "of due_at and the schedule of what was asked",
+    "turns": "of the schedule of what was asked, not counted",
     "timing": "the policy's sentence",
     "isolation": "the policy's sentence, with what it accepts; not where the runs were",
     "answered_by": "which release stood before; a release is public to the asker",
