@@ -94,12 +94,16 @@ class CurveShape(Model):
         """The curve of these coefficients on the twin's axis, under the names of both columns."""
         if len(numbers) != self.numbers:
             raise ValueError(f"{self.file} holds {self.numbers} numbers, got {len(numbers)}")
-        values = self._basis @ np.array([float(number) for number in numbers])
+        values = self.at_axis([float(number) for number in numbers])
         rows = [
             (self.curve.axis, self.curve.value),
             *((point, f"{value:.9g}") for point, value in zip(self.axis, values, strict=True)),
         ]
         return "".join(delimiter_of(self.file).join(row) + "\n" for row in rows).encode()
+
+    def at_axis(self, coefficients: Sequence[float]) -> list[float]:
+        """The curve of these coefficients at each point of the axis."""
+        return [float(value) for value in self._basis @ np.array(coefficients, float)]
 
     @cached_property
     def _points(self) -> list[float]:

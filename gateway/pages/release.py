@@ -13,12 +13,14 @@ from markupsafe import Markup
 from domain.chart.intervals import MOST, Mark, by_own_bounds, draw_intervals
 from domain.citation import citation
 from domain.csv_text import csv_text
+from domain.curve_points import curve_points
 from domain.dataset import Dataset
 from domain.errors import Conflict, NotFound
-from domain.job import AnyRequest, Job
+from domain.job import AnyRequest, Job, JobRequest
 from domain.permissions import Permission, User
 from domain.query import QueryRequest
 from domain.release import Release, opened
+from domain.shape import Shape
 from gateway.access import TheDatabase
 from gateway.api.jobs import AnId
 from gateway.pages import pictures, request_facts
@@ -73,8 +75,9 @@ def download_json(job_id: AnId, user: Reader, database: TheDatabase) -> Response
 @router.get("/jobs/{job_id}/release.csv")
 def download_csv(job_id: AnId, user: Reader, database: TheDatabase) -> Response:
     """The values as a table, for spreadsheets."""
-    release = _read(job_id, user, database)[2]
-    return attached(f"{job_id}.csv", as_csv(release), "text/csv")
+    job, _, release = _read(job_id, user, database)
+    shape = job.request.shape if isinstance(job.request, JobRequest) else None
+    return attached(f"{job_id}.csv", as_csv(release, shape), "text/csv")
 
 
 @router.get("/jobs/{job_id}/certificate.json")
@@ -129,16 +132,20 @@ def _drawn_noise(release: Release) -> dict[str, str]:
     return {"noise": noise.removeprefix("discrete ")} if is_of_means else {}
 
 
-def as_csv(release: Release) -> str:
-    """One row for each value and for each result that follows from them, each with the class of its promise,
-    which a table is soon parted from. A name that a spreadsheet would run as a formula gets an apostrophe
-    first."""
+def as_csv(release: Release, shape: Shape | None = None) -> str:
+    """One row for each value, for each result that follows from them and for each point of a curve, with the
+    class of its promise, which a table is soon parted from. A name that a spreadsheet would run as a formula
+    gets an apostrophe first."""
     values = [[*(getattr(value, column) for column in COLUMNS), ""] for value in release.values]
     results = [
         [*(getattr(each, column, None) for column in COLUMNS), f"{each.kind} of {' '.join(each.parts)}"]
         for each in release.results
     ]
-    rows = ([*row[:-1], str(release.guarantee), row[-1]] for row in (*values, *results))
+    points = [
+        [*(getattr(each, column, None) for column in COLUMNS), f"curve of {each.file}"]
+        for each in (() if shape is None else curve_points(shape, release.values))
+    ]
+    rows = ([*row[:-1], str(release.guarantee), row[-1]] for row in (*values, *results, *points))
     return csv_text((*COLUMNS, "guarantee", "computed"), rows)
 
 
