@@ -58,6 +58,28 @@ def test_labels_give_their_means():
     assert shape.read(made(2)) == pytest.approx([voxels[labels == number].mean() for number in (1, 2, 3)])
 
 
+def test_a_map_of_an_atlas_is_its_numbers_and_is_written_as_itself():
+    """On a template's grid at 4 mm: 400 labels that are not consecutive, one region without a number."""
+    dims, draw = (46, 55, 46), np.random.default_rng(5)
+    near = (draw.permutation(12 * 14 * 12) % 401).reshape(12, 14, 12)[tuple(np.indices(dims) // 4)]
+    labels, known = near.astype("u2") * 3, 3 * np.arange(1, 401)
+    numbers = draw.normal(2.5, 0.4, 401)
+    numbers[[0, 9]] = 0, np.nan
+
+    def volume(kind: str, voxels: np.ndarray) -> bytes:
+        header = nifti.new_header(dims, kind=kind, zooms=(4, 4, 4))
+        return header + voxels.astype(f"<{kind}").tobytes(order="F")
+
+    painted = volume("f8", numbers[near])
+    shape = nifti_shape.lock(output(mask="atlas.nii"), painted, {"atlas.nii": volume("u2", labels)})
+    assert shape.addresses == tuple(f"label[{label}]" for label in known)
+    found = shape.read(painted)
+    assert found[8] is None
+    assert found[:8] + found[9:] == pytest.approx([*numbers[1:9], *numbers[10:]], rel=1e-12)
+    written = shape.write([repr(1 + place / 400) for place in range(400)])
+    assert np.array_equal(voxels_of(written), np.append(0, 1 + np.arange(400) / 400)[near].ravel(order="F"))
+
+
 def test_a_mask_and_cubes_count_only_what_is_inside():
     inside = np.zeros(DIMS, order="F")
     inside[:2, :2, :2] = 1
