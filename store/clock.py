@@ -1,10 +1,15 @@
-"""The one clock that gateway and workers share: the database's."""
+"""The one clock that gateway and workers share: the database's. And what to make of times that were written
+when some clock was wrong."""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import sqlalchemy as sa
+
+APART_S = 5.0
+"""Clocks of one platform differ by less."""
 
 
 def database_time(connection: sa.Connection) -> datetime:
@@ -19,3 +24,10 @@ def database_time(connection: sa.Connection) -> datetime:
 def ahead_s(connection: sa.Connection, now: datetime) -> float:
     """How far a clock that shows `now` is ahead of the database's, in seconds."""
     return (now - database_time(connection)).total_seconds()
+
+
+def is_over(at: sa.ColumnElement[Any], *, now: datetime, for_s: float = 0.0) -> sa.ColumnElement[bool]:
+    """That something happened at least so many seconds ago. What is on record as still to come was written
+    before a clock was set back: nobody waits until then."""
+    apart = timedelta(seconds=max(for_s, APART_S))
+    return sa.or_(at <= now - timedelta(seconds=for_s), at > now + apart)

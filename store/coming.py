@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from domain.job import Job
 from domain.states import JobState
 from store import jobs as on_record
+from store.clock import APART_S
 from store.tables import jobs
 
 
@@ -24,16 +25,24 @@ def next_release(connection: sa.Connection, *, now: datetime, within_s: float) -
 def holding_slots(connection: sa.Connection, *, now: datetime) -> list[Job]:
     """The jobs that have slots until they are due, in the order in which they were charged. One that ended as
     ERRORED is among them: why it ended can depend on data, which must move nobody's time."""
-    failed = sa.and_(jobs.c.state == JobState.ERRORED, jobs.c.due_at > now)
+    failed = sa.and_(jobs.c.state == JobState.ERRORED, jobs.c.due_at > now, ~_is_to_come(now))
     query = sa.select(jobs.c.id).where(sa.or_(jobs.c.state == JobState.RUNNING, failed))
     query = query.where(jobs.c.charged_at.is_not(None)).order_by(jobs.c.charged_at, jobs.c.id)
     return [on_record.get(connection, job_id) for job_id in connection.execute(query).scalars()]
 
 
-def was_cancelled_before_due(connection: sa.Connection, *, now: datetime) -> bool:
-    """Whether somebody has cancelled a job that others may have been told to wait for."""
+def may_be_earlier(connection: sa.Connection, *, now: datetime) -> bool:
+    """Whether somebody has cancelled a job that others may have been told to wait for, or a wrong clock has
+    charged one."""
     cancelled = sa.and_(jobs.c.state == JobState.CANCELLED, jobs.c.due_at > now)
-    return connection.execute(sa.select(jobs.c.id).where(cancelled).limit(1)).first() is not None
+    ahead = sa.and_(jobs.c.state == JobState.RUNNING, _is_to_come(now))
+    found = sa.select(jobs.c.id).where(sa.or_(cancelled, ahead)).limit(1)
+    return connection.execute(found).first() is not None
+
+
+def _is_to_come(now: datetime) -> sa.ColumnElement[bool]:
+    """Charged before a clock was set back."""
+    return jobs.c.charged_at > now + timedelta(seconds=APART_S)
 
 
 def move_due(connection: sa.Connection, job: Job, due_at: datetime) -> bool:

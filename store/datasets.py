@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import sqlalchemy as sa
 
@@ -16,6 +16,7 @@ from domain.permissions import User, may_see_dataset
 from domain.policy import on_record
 from privacy.cost import Currency, format_amount
 from store import audit, grants, ledger, policies, reviewers
+from store.clock import is_over
 from store.database import insert_once
 from store.policy_tables import policies as policy_rows
 from store.tables import cohorts, datasets
@@ -198,7 +199,7 @@ def importing(connection: sa.Connection, *, older_than_s: float, now: datetime) 
     """Ids of the data sets whose import was asked for so long ago and has not ended."""
     query = sa.select(datasets.c.id).where(
         datasets.c.state == DatasetState.IMPORTING,
-        datasets.c.created_at <= now - timedelta(seconds=older_than_s),
+        is_over(datasets.c.created_at, now=now, for_s=older_than_s),
     )
     return list(connection.execute(query).scalars())
 

@@ -4,7 +4,7 @@ transaction, by compare-and-set."""
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 import sqlalchemy as sa
@@ -17,6 +17,7 @@ from domain.permissions import User, may_see_job
 from domain.states import Actor, JobState, LedgerAction, is_terminal, transition
 from domain.twin_request import TwinRequest
 from store import audit, job_notices, ledger, reviewers, runs
+from store.clock import is_over
 from store.database import insert_once
 from store.tables import datasets, jobs
 
@@ -186,11 +187,13 @@ def listed(
     return [_job(row) for row in connection.execute(query)]
 
 
-def set_publish_time(connection: sa.Connection, job_id: str, at: datetime) -> bool:
-    """Once: the first worker to find all runs done decides. False for the others."""
-    changed = connection.execute(
-        sa.update(jobs).where(jobs.c.id == job_id, jobs.c.publish_at.is_(None)).values(publish_at=at)
-    )
+def set_publish_time(
+    connection: sa.Connection, job_id: str, at: datetime, *, before: datetime | None = None
+) -> bool:
+    """Once: the first worker to find all runs done decides. False for the others. `before`: what a clock that
+    was wrong has set instead."""
+    known = jobs.c.publish_at.is_(None) if before is None else jobs.c.publish_at == before
+    changed = connection.execute(sa.update(jobs).where(jobs.c.id == job_id, known).values(publish_at=at))
     return changed.rowcount == 1
 
 
@@ -214,7 +217,7 @@ def nudge(connection: sa.Connection, job_id: str, *, now: datetime, not_since_s:
         sa.update(jobs)
         .where(
             jobs.c.id == job_id,
-            sa.func.coalesce(jobs.c.nudged_at, jobs.c.moved_at) <= now - timedelta(seconds=not_since_s),
+            is_over(sa.func.coalesce(jobs.c.nudged_at, jobs.c.moved_at), now=now, for_s=not_since_s),
         )
         .values(nudged_at=now)
     )
@@ -223,8 +226,7 @@ def nudge(connection: sa.Connection, job_id: str, *, now: datetime, not_since_s:
 
 def in_state(connection: sa.Connection, state: JobState, *, now: datetime, for_s: float = 0) -> list[str]:
     """Ids of the jobs that have been in a state for at least so many seconds, oldest first."""
-    moved_before = now - timedelta(seconds=for_s)
-    query = sa.select(jobs.c.id).where(jobs.c.state == state, jobs.c.moved_at <= moved_before)
+    query = sa.select(jobs.c.id).where(jobs.c.state == state, is_over(jobs.c.moved_at, now=now, for_s=for_s))
     return list(connection.execute(query.order_by(jobs.c.moved_at)).scalars())
 
 

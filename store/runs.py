@@ -5,11 +5,12 @@ from __future__ import annotations
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import sqlalchemy as sa
 
+from store.clock import APART_S
 from store.tables import chunks, run_outputs
 
 
@@ -126,9 +127,12 @@ def claimed_jobs(connection: sa.Connection) -> list[str]:
     return sorted(connection.execute(query).scalars())
 
 
-def release_expired(connection: sa.Connection, *, job_id: str, now: datetime) -> list[int]:
-    """Chunks whose worker is gone wait again."""
-    expired = sa.and_(chunks.c.job_id == job_id, chunks.c.state == "CLAIMED", chunks.c.lease_until < now)
+def release_expired(connection: sa.Connection, *, job_id: str, now: datetime, longest_s: float) -> list[int]:
+    """Chunks whose worker is gone wait again. No lease is longer than that: one that ends later was written
+    before a clock was set back."""
+    ends_at, last = chunks.c.lease_until, now + timedelta(seconds=longest_s + APART_S)
+    is_over = sa.or_(ends_at < now, ends_at > last)
+    expired = sa.and_(chunks.c.job_id == job_id, chunks.c.state == "CLAIMED", is_over)
     numbers = sorted(connection.execute(sa.select(chunks.c.number).where(expired)).scalars())
     connection.execute(sa.update(chunks).where(expired).values(state="WAITING", claim=None, lease_until=None))
     return numbers

@@ -46,11 +46,12 @@ def due_time(
 
 
 def recount(zone: WorkerZone) -> None:
-    """After a job was cancelled that others wait for: they are due as if charged now, if that is earlier."""
+    """After a job was cancelled that others wait for, or a clock was set back: jobs are due as if charged
+    now, if that is earlier."""
     moved: list[tuple[str, datetime]] = []
     with zone.database.transaction() as connection:
         now = zone.now()
-        if not coming.was_cancelled_before_due(connection, now=now):
+        if not coming.may_be_earlier(connection, now=now):
             return
         turn.take(connection)
         before: list[Job] = []
@@ -61,7 +62,7 @@ def recount(zone: WorkerZone) -> None:
                 moved.append((job.id, earlier))
             before.append(jobs.get(connection, job.id))
     for job_id, due_at in moved:
-        log.info("job %s is due earlier: one before it was cancelled", job_id)
+        log.info("job %s is due earlier", job_id)
         zone.messages.publish(job_id, in_s=(due_at - now).total_seconds())
 
 

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import sqlalchemy as sa
 
@@ -18,6 +18,7 @@ from domain.schedule import coarse_time, padded_time
 from domain.states import Actor, JobState
 from domain.twin_request import TwinRequest
 from store import agreement, datasets, job_notices, jobs, ledger, line, releases, runs, twins
+from store.clock import APART_S
 from store.sealing import open_sealed
 from worker import books, drawing
 from worker.certificate import certify
@@ -36,10 +37,30 @@ def arrange_release(zone: WorkerZone, job_id: str) -> None:
         if job.state is not JobState.RUNNING or not runs.all_done(connection, job_id):
             return
         dataset = datasets.of_job(connection, job)
-        publish_at = _publish_time(zone, job, dataset)
-        if not jobs.set_publish_time(connection, job_id, publish_at):
+        before, publish_at = jobs.publish_time(connection, job_id), _publish_time(zone, job, dataset)
+        if before is not None and not _is_out_of_reach(zone, job, dataset, before):
+            return
+        if not jobs.set_publish_time(connection, job_id, publish_at, before=before):
             return
     zone.messages.publish(job_id, in_s=max(0.0, (publish_at - zone.now()).total_seconds()))
+
+
+def is_out_of_reach(zone: WorkerZone, job_id: str, publish_at: datetime) -> bool:
+    """Whether its time was fixed by a clock that was wrong."""
+    with zone.database.reading() as connection:
+        job = jobs.get(connection, job_id)
+        return _is_out_of_reach(zone, job, datasets.of_job(connection, job), publish_at)
+
+
+def _is_out_of_reach(zone: WorkerZone, job: Job, dataset: Dataset, publish_at: datetime) -> bool:
+    """No release waits for more than a step, or a tick after it was due."""
+    timing, now = dataset.declaration.policy.timing, zone.now()
+    if timing.step_seconds is not None:
+        last = now + timedelta(seconds=timing.step_seconds)
+    else:
+        assert job.due_at is not None
+        last = max(now, job.due_at) + timedelta(seconds=zone.settings.late_tick_s)
+    return publish_at > last + timedelta(seconds=APART_S)
 
 
 def publish(zone: WorkerZone, job_id: str) -> None:

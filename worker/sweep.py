@@ -13,12 +13,12 @@ from domain.states import Actor, JobState
 from store import datasets, jobs, runs, scrambled_files
 from worker.announce import announce_images
 from worker.books import forget_old_draws
-from worker.due import recount
+from worker.due import recount, schedule_of
 from worker.failure import without_its_text
 from worker.importing import remove_settled_deliveries
 from worker.mandates import take_in
 from worker.profile.route import forget_profiles, mend_profiles
-from worker.publish import arrange_release
+from worker.publish import arrange_release, is_out_of_reach
 from worker.rehearse import mend_rehearsals
 from worker.storage import note_storage
 from worker.zone import WorkerZone
@@ -81,7 +81,7 @@ def mend_running(zone: WorkerZone) -> None:
     """Chunks whose lease ran out wait again; jobs whose blocks are all done get their release."""
     for job_id in _long_in(zone, JobState.RUNNING, 0):
         with zone.database.transaction() as connection:
-            expired = runs.release_expired(connection, job_id=job_id, now=zone.now())
+            expired = _release_expired(zone, connection, job_id)
             lost = runs.most_attempts(connection, job_id) >= zone.settings.max_attempts
             if lost:
                 _move(zone, connection, job_id, JobState.RUNNING, JobState.ERRORED, lost=True)
@@ -93,10 +93,17 @@ def mend_running(zone: WorkerZone) -> None:
                 zone.messages.run_chunk(job_id, number)
         elif waiting or not _may_nudge(zone, job_id):
             continue
-        elif publish_at is None:
+        elif publish_at is None or is_out_of_reach(zone, job_id, publish_at):
             arrange_release(zone, job_id)
         elif publish_at <= zone.now():
             zone.messages.publish(job_id, in_s=0)
+
+
+def _release_expired(zone: WorkerZone, connection: sa.Connection, job_id: str) -> list[int]:
+    job = jobs.get(connection, job_id)
+    schedule = schedule_of(zone, job, datasets.of_job(connection, job))
+    longest_s = max(schedule.chunk_s, schedule.participant_chunk_s) + zone.settings.lease_margin_s
+    return runs.release_expired(connection, job_id=job_id, now=zone.now(), longest_s=longest_s)
 
 
 def mend_aggregating(zone: WorkerZone) -> None:

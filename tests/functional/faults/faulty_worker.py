@@ -6,8 +6,8 @@ Waits of profiles that no setting shortens are shortened here.
 
 FAULT is `before:module:function`, `after:module:function`, `second:module:function` (before its second call)
 or `none`; with `child/` in front only the pool process dies, not the whole worker. `no-turns` takes away the
-turns that runs take on a host. The product code knows nothing of this: the function is wrapped here, in this
-process.
+turns that runs take on a host, and `stepped-clock` adds what MARKER holds, in seconds, to this host's clock.
+The product code knows nothing of this: the function is wrapped here, in this process.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import signal
 import sys
 from collections.abc import Callable
 from contextlib import nullcontext
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +43,8 @@ def main(fault: str, marker: Path, loglevel: str) -> None:
     shorten()
     if fault == "no-turns":
         take_turns_away()
+    elif fault == "stepped-clock":
+        step_clocks(marker)
     elif fault != "none":
         install(fault, marker)
     arguments = ["worker", "--loglevel", loglevel, "--without-gossip", "--without-mingle"]
@@ -60,6 +62,22 @@ def shorten() -> None:
 def take_turns_away() -> None:
     host_turns = importlib.import_module("worker.host_turns")
     host_turns.HostTurns.taken = lambda *_: nullcontext(True)
+
+
+def step_clocks(ahead: Path) -> None:
+    """That of the route, and SQLite's, which is the same host's."""
+
+    class Stepped(datetime):
+        @classmethod
+        def now(cls, tz: Any = None) -> datetime:
+            return datetime.now(tz) + timedelta(seconds=float(ahead.read_text()))
+
+        @classmethod
+        def fromisoformat(cls, text: str) -> datetime:
+            return datetime.fromisoformat(text) + timedelta(seconds=float(ahead.read_text()))
+
+    for name in ("worker.zone", "worker.heartbeat", "store.clock"):
+        importlib.import_module(name).datetime = Stepped
 
 
 def install(fault: str, marker: Path) -> None:

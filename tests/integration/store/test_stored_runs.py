@@ -75,8 +75,14 @@ def test_a_chunk_given_back_waits_again(connection):
 
 def test_a_lost_claim_keeps_nothing(connection):
     first = claim(connection)
-    assert runs.release_expired(connection, job_id=JOB, now=LEASE) == []
-    assert runs.release_expired(connection, job_id=JOB, now=LEASE + timedelta(seconds=1)) == [0]
+
+    def released(seconds: float) -> list[int]:
+        return runs.release_expired(
+            connection, job_id=JOB, now=LEASE + timedelta(seconds=seconds), longest_s=60
+        )
+
+    assert released(0) == released(-60) == []
+    assert released(1) == [0]
     second = claim(connection)
     assert not finish(connection, first)
     assert runs.sealed_outputs(connection, JOB) == {}

@@ -58,7 +58,7 @@ def test_a_running_job_is_stuck_only_when_a_lease_ran_out_or_its_public_time_pas
         runs.claim(connection, job_id=JOB, number=0, lease_until=due)
         assert found(connection, now=due - timedelta(seconds=1)) == []
         assert found(connection, now=due + timedelta(minutes=2)) == [(StuckKind.LEASE, JOB)]
-        runs.release_expired(connection, job_id=JOB, now=due + timedelta(minutes=2))
+        runs.release_expired(connection, job_id=JOB, now=due + timedelta(minutes=2), longest_s=60)
         assert found(connection, now=due + timedelta(minutes=2)) == []
         assert found(connection, now=due + timedelta(minutes=11)) == [(StuckKind.OVERDUE, JOB)]
 

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
+from test_query_route import ask
 from waiting import wait_until
 from zones import Bench, cancel, check_books, given_heights, open_bench, submit
 
@@ -275,3 +276,42 @@ def lease(bench: Bench) -> datetime:
     until = next(row["lease_until"] for row in bench.rows(chunks) if row["number"] == 0)
     assert isinstance(until, datetime)
     return until
+
+
+def test_nobody_waits_for_a_day_that_a_wrong_clock_has_named(sqlite_bench: Bench) -> None:
+    """A job is charged, its chunks are claimed and its time is fixed a day ahead; the clock is set back."""
+    bench, day_s = sqlite_bench, 86_400
+    given_heights(bench, policy={"timing": {"mode": "coarse", "step_seconds": 60}})
+    bench.clock.forward(day_s)
+    claimed, arranged, queued = (ask(bench, {"kind": "count"}, epsilon=epsilon) for epsilon in "123")
+    for job_id in (claimed, arranged):
+        execute(bench.zone, job_id)
+    assert claim_chunk(bench.zone, claimed, 0) is not None
+    execute_chunk(bench.zone, arranged, 0)
+    bench.clock.forward(-day_s)
+    bench.sent.take()
+    before = bench.clock()
+    sweep(bench.zone)
+    bench.drive()
+    assert {bench.job(job_id).state for job_id in (claimed, arranged, queued)} == {JobState.RELEASED}
+    assert bench.clock() - before < timedelta(minutes=4)
+    check_books(bench)
+
+
+def test_a_release_in_time_is_due_as_if_charged_when_the_clock_was_right(sqlite_bench: Bench) -> None:
+    bench, day_s = sqlite_bench, 86_400
+    given_heights(bench, policy={"timing": {"mode": "padded"}})
+    bench.clock.forward(day_s)
+    job_id = ask(bench, {"kind": "count"}, epsilon="1")
+    execute(bench.zone, job_id)
+    execute_chunk(bench.zone, job_id, 0)
+    bench.clock.forward(-day_s)
+    bench.sent.take()
+    sweep(bench.zone)
+    due_at = bench.job(job_id).due_at
+    assert due_at is not None
+    assert due_at - bench.clock() < timedelta(minutes=1)
+    bench.drive()
+    assert bench.job(job_id).state is JobState.RELEASED
+    sweep(bench.zone)
+    assert bench.sent.take() == []
