@@ -29,9 +29,10 @@ from hypothesis import settings
 from in_process import staying_in_process
 from mutant_table import note_loaded, record_mutants
 from mutants import LOADED
+from once import made_once
 from rooms import Rooms, longest_first, record_seconds
 from rows import Rows
-from services import PostgreSQL, empty_redis, postgresql_server, redis_server
+from services import PostgreSQL, empty_redis, make_cluster, postgresql_server, redis_server
 from shared_dialects import share_dialects
 from sqlalchemy import event
 from sqlalchemy.pool import Pool
@@ -184,8 +185,9 @@ def _spare_the_disk(connection: Any, record: Any, _proxy: Any) -> None:
 
 
 @pytest.fixture(scope="session")
-def postgresql() -> Iterator[PostgreSQL]:
-    with postgresql_server(durable=False) as server:
+def postgresql(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PostgreSQL]:
+    cluster = made_once(tmp_path_factory, "postgresql", make_cluster)
+    with postgresql_server(durable=False, cluster=cluster) as server:
         yield server
 
 
@@ -215,11 +217,11 @@ def docker_image(docker_daemon: DockerDaemon) -> Callable[[str], str]:
 
 @pytest.fixture(scope="session")
 def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("sqlite") / "template.db"
-    database = Database(f"sqlite:///{path}")
-    database.migrate()
-    database.close()
-    return path
+    def migrate(path: Path) -> None:
+        with closing(Database(f"sqlite:///{path}")) as database:
+            database.migrate()
+
+    return made_once(tmp_path_factory, "template.db", migrate)
 
 
 @pytest.fixture

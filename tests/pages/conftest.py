@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from browsing import Browser, chromium
+from once import made_once
 from serving import Console, running_console
 from story import tell
 
@@ -27,12 +29,13 @@ def _workers_stay_as_told() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def told_database(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The story on disk; tests get copies of it."""
-    path = Path(shutil.copy(sqlite_template, tmp_path_factory.mktemp("story") / "dpgate.db"))
-    database = Database(f"sqlite:///{path}")
-    with database.transaction() as connection:
-        tell(connection)
-    database.close()
-    return path
+
+    def told(path: Path) -> None:
+        shutil.copy(sqlite_template, path)
+        with closing(Database(f"sqlite:///{path}")) as database, database.transaction() as connection:
+            tell(connection)
+
+    return made_once(tmp_path_factory, "story.db", told)
 
 
 @pytest.fixture(scope="session")
