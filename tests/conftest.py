@@ -19,6 +19,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import forks
 import pytest
 import reach
 import rings
@@ -75,6 +76,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     for marker in rings.MARKERS:
         config.addinivalue_line("markers", marker)
+    forks.use_server(getattr(config, "workerinput", {}).get(forks.ADDRESS))
     if config.getoption("--ring") == "deep":
         settings.load_profile("deep")
     # whoever starts us in the background starts us deaf to Ctrl-C, and some cases press it
@@ -143,6 +145,12 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
         result = yield
     note_loaded(item, LOADED)
     return result
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """A process of this session is about to be started."""
+    node.workerinput[forks.ADDRESS] = forks.start_server()
 
 
 @pytest.hookimpl(optionalhook=True)

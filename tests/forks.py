@@ -18,13 +18,14 @@ import importlib
 import json
 import os
 import runpy
+import select
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
 from typing import Any, NoReturn
@@ -117,45 +118,97 @@ def forked(
     return Forked(ours)
 
 
+ADDRESS = "where the process that forks is asked"
+"""Under this name a process of a session is told."""
+_shared: bytes | None = None
+
+
+def use_server(address: bytes | None) -> None:
+    """That of the process which has started this one: of those that it starts, one makes the imports."""
+    global _shared
+    _shared = address
+
+
 @cache
 def _server() -> socket.socket:
-    """The other end of the process that forks, which ends with this one."""
-    kept = ExitStack()
-    atexit.register(kept.close)
-    ours, theirs = socket.socketpair()
-    with theirs:
+    """A line to the process that forks. What was forked for a line ends with it."""
+    calls = socket.socket(socket.AF_UNIX)
+    atexit.register(calls.close)
+    calls.connect(_shared or start_server())
+    return calls
+
+
+@cache
+def start_server() -> bytes:
+    """Its address, which is no file. It ends with this process."""
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind("")  # the system finds a name that nobody has
+        listening.listen()
         process = subprocess.Popen(
-            [sys.executable, __file__, str(theirs.fileno())],
+            [sys.executable, __file__, str(listening.fileno())],
             env={name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
             | {"PYTHONPATH": str(ROOT)},
-            stdin=subprocess.DEVNULL,
-            pass_fds=[theirs.fileno()],
+            stdin=subprocess.PIPE,
+            pass_fds=[listening.fileno()],
             preexec_fn=_end_with_parent,
         )
-    kept.callback(process.wait)
-    kept.enter_context(ours)
-    return ours
+        address: bytes = listening.getsockname()
+    atexit.register(process.communicate)
+    return address
 
 
-def _serve(number: int) -> NoReturn:
-    """Until nobody can ask any more."""
-    keepers: set[int] = set()
-    del sys.path[0]  # the folder of this file is none of theirs
-    with socket.socket(fileno=number) as calls:
-        while received := _received(calls):
-            call, given = received
-            _import(tuple(call["after"]))
-            if not (keeper := os.fork()):
-                calls.close()
-                _keep(call, given)
-            keepers.add(keeper)
-            for one in given:
-                os.close(one)
-            keepers = {one for one in keepers if not os.waitpid(one, os.WNOHANG)[0]}
-    for one in keepers:
-        os.kill(one, signal.SIGTERM)
-        os.waitpid(one, 0)
-    os._exit(0)
+class _Lines:
+    """Who asks, and what was forked for whom."""
+
+    def __init__(self, listening: socket.socket) -> None:
+        self._listening = listening
+        self._keepers: dict[socket.socket, set[int]] = {}
+
+    def serve(self) -> None:
+        """Until whoever has started it closes its standard input."""
+        while sys.stdin not in (ready := self._ready()):
+            for line in ready:
+                if line is self._listening:
+                    self._accept()
+                elif received := _received(line):
+                    self._keepers[line].add(self._kept(*received))
+                else:
+                    self._end(line)
+
+    def _ready(self) -> list[Any]:
+        return select.select([sys.stdin, self._listening, *self._keepers], [], [])[0]
+
+    def _accept(self) -> None:
+        line, _ = self._listening.accept()
+        _, user, _ = struct.unpack("3i", line.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
+        if user == os.getuid():  # anybody on this machine can ask, and we run what we are told
+            self._keepers[line] = set()
+        else:
+            line.close()
+
+    def _kept(self, call: dict[str, Any], given: list[int]) -> int:
+        _import(tuple(call["after"]))
+        if not (keeper := os.fork()):
+            for line in (self._listening, *self._keepers):
+                line.close()
+            with open(os.devnull) as nothing:
+                os.dup2(nothing.fileno(), 0)
+            _keep(call, given)
+        for one in given:
+            os.close(one)
+        for line, keepers in self._keepers.items():
+            self._keepers[line] = {one for one in keepers if not os.waitpid(one, os.WNOHANG)[0]}
+        return keeper
+
+    def end_all(self) -> None:
+        for line in list(self._keepers):
+            self._end(line)
+
+    def _end(self, line: socket.socket) -> None:
+        line.close()
+        for one in self._keepers.pop(line):
+            os.kill(one, signal.SIGTERM)
+            os.waitpid(one, 0)
 
 
 @cache
@@ -232,4 +285,8 @@ def _end_with_parent() -> None:
 
 
 if __name__ == "__main__":
-    _serve(int(sys.argv[1]))
+    del sys.path[0]  # the folder of this file is none of theirs
+    lines = _Lines(socket.socket(fileno=int(sys.argv[1])))
+    lines.serve()
+    lines.end_all()
+    os._exit(0)
