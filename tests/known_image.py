@@ -8,7 +8,7 @@ in tests/unit/sandbox/test_host_image.py, and whoever starts `dpgate` as a proce
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from typing import Any
 
@@ -16,9 +16,10 @@ import dpgate.local_slots
 import worker.images.store
 import worker.profile.confined
 from worker.sandbox.host_image import describe
+from worker.sandbox.protocol import SandboxUnavailable
 
 _LOOKING: tuple[Any, ...] = (dpgate.local_slots, worker.images.store, worker.profile.confined)
-_looked = cache(describe)
+looked = cache(describe)
 
 
 @contextmanager
@@ -27,7 +28,7 @@ def one_look() -> Iterator[None]:
     assert {module.describe for module in _LOOKING} == {describe}
     try:
         for module in _LOOKING:
-            module.describe = _looked
+            module.describe = looked
         yield
     finally:
         for module in _LOOKING:
@@ -35,8 +36,9 @@ def one_look() -> Iterator[None]:
 
 
 def looked_before() -> None:
-    """For a process whose forks are to find it done."""
-    _looked()
+    """For a process whose forks are to find it done. Where nothing can be found, those who ask are told."""
+    with suppress(SandboxUnavailable):
+        looked()
 
 
-__all__ = ["looked_before", "one_look"]
+__all__ = ["looked", "looked_before", "one_look"]

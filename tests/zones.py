@@ -22,6 +22,7 @@ from factories import given_user
 from heights import MEAN, PEOPLE, heights_fields, request_fields, table_text
 from kept_slots import KeptSlots
 from known_host import KnownHost
+from known_image import looked
 
 from domain.dataset import Dataset, Declaration
 from domain.job import Job, JobRequest
@@ -44,15 +45,13 @@ from worker.publish import publish
 from worker.rehearse import rehearse
 from worker.sandbox.core.images import HostImage
 from worker.sandbox.core.scratch import default_scratch_root
-from worker.sandbox.host_image import describe
 from worker.zone import WorkerZone, open_zone
 
 _numbers = itertools.count(1)
 
 
-@cache
 def host_image() -> HostImage:
-    return describe()
+    return looked()
 
 
 @dataclass

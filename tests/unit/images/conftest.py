@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from known_image import looked
 from made_images import Recipe, folder, hard_link, layer, link, member, pack
 
 from sandbox_images.unpack.caps import Caps
 from worker.images.store import ImageStore
 from worker.sandbox.core.images import HostImage, StoredImage
-from worker.sandbox.host_image import describe
 
 SMALL = Caps(
     archive_bytes=8 << 20,
@@ -28,7 +28,7 @@ SMALL = Caps(
 
 @pytest.fixture(scope="session")
 def host() -> HostImage:
-    return describe()
+    return looked()
 
 
 @pytest.fixture
