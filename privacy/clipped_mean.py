@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
 
 from privacy.grid import OutputGrid
 from privacy.keystream import Keystream
@@ -45,11 +46,22 @@ def noised_mean(units: Sequence[int], drawn: int, *, grid: OutputGrid, noise: No
     a release names the nearest bound beside it.
     """
     runs = len(units)
+    scale, half_width_95, half_width_99 = _stated(grid, noise, runs)
     return NoisedOutput(
         value=grid.nearest(grid.value(Fraction(sum(units) + drawn, runs))),
-        noise_scale=noise.scale * grid.step / runs,
-        half_width_95=_half_width(grid, noise.half_width(Fraction(1, 20)), runs=runs),
-        half_width_99=_half_width(grid, noise.half_width(Fraction(1, 100)), runs=runs),
+        noise_scale=scale,
+        half_width_95=half_width_95,
+        half_width_99=half_width_99,
+    )
+
+
+@lru_cache(maxsize=256)
+def _stated(grid: OutputGrid, noise: Noise, runs: int) -> tuple[Fraction, Fraction, Fraction]:
+    """Scale and half widths, which public parameters decide: the same for each release of one job's plan."""
+    return (
+        noise.scale * grid.step / runs,
+        _half_width(grid, noise.half_width(Fraction(1, 20)), runs=runs),
+        _half_width(grid, noise.half_width(Fraction(1, 100)), runs=runs),
     )
 
 

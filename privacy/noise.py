@@ -19,6 +19,9 @@ _SIGMA_PLACES = 2**10
 class Noise(Protocol):
     """Symmetric integer noise."""
 
+    def __hash__(self) -> int:
+        """By value: what a law states is computed once for each."""
+
     @property
     def scale(self) -> Fraction:
         """What a release states as its noise scale, in units."""

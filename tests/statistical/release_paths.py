@@ -3,7 +3,6 @@
 import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from fractions import Fraction
 from types import ModuleType
 from typing import Any
 from unittest.mock import patch
@@ -22,12 +21,12 @@ class Batches:
 
     def __init__(self, sample: Callable[..., np.ndarray]) -> None:
         self._sample = sample
-        self._left: dict[Fraction, np.ndarray] = {}
+        self._left: dict[Any, np.ndarray] = {}
         self._next = 2**6
 
-    def __call__(self, parameter: Fraction, size: int, *, keystream: object = None) -> np.ndarray:
+    def __call__(self, parameter: Any, size: int, *, keystream: object = None) -> np.ndarray:
         left = self._left.get(parameter)
-        if left is None or left.size < size:
+        if left is None or len(left) < size:
             left = self._sample(parameter, self._next + size)
             self._next = min(2 * self._next, 2**12)
         self._left[parameter] = left[size:]
@@ -47,12 +46,25 @@ def drawn_in_batches(*modules: ModuleType) -> Iterator[None]:
             one.stop()
 
 
+@contextmanager
+def joint_in_batches(aggregate: Any) -> Iterator[None]:
+    """The same for the joint noise of a release, whose one draw has a row for each release."""
+    joint = getattr(aggregate, "joint", None)
+    if joint is None:
+        yield
+        return
+    rows = Batches(type(joint).draw)
+    with patch.object(type(joint), "draw", lambda of, size, keystream=None: rows(of, size)):
+        yield
+
+
 def release_values(aggregate: Any, runs: Sequence, n: int) -> np.ndarray:
     """n releases of the same run outputs as an (n, numbers) array of floats.
 
     Everything that a release says is a column: values, diagnostics, and the ends of sampling intervals.
     """
-    return np.array([_numbers(aggregate.release(runs)) for _ in range(n)])
+    with joint_in_batches(aggregate):
+        return np.array([_numbers(aggregate.release(runs)) for _ in range(n)])
 
 
 def _numbers(release: Sequence) -> list[float]:
@@ -70,7 +82,8 @@ def release_noise(aggregate: Any, n: int) -> np.ndarray:
     outputs = len(aggregate.grids)
     bottom = [(0,) * outputs] * (aggregate.blocks * aggregate.repeats)
     lower = np.array([float(grid.lower) for grid in aggregate.grids])
-    values = np.array([[float(o.value) for o in aggregate.release(bottom)[:outputs]] for _ in range(n)])
+    with joint_in_batches(aggregate):
+        values = np.array([[float(o.value) for o in aggregate.release(bottom)[:outputs]] for _ in range(n)])
     return (values - lower) / claimed_scales(aggregate)
 
 
