@@ -30,7 +30,7 @@ from hypothesis import settings
 from in_process import staying_in_process
 from mutant_table import note_loaded, record_mutants
 from mutants import LOADED
-from once import made_once
+from once import made_once, one_compiles
 from rooms import Rooms, longest_first, record_seconds
 from rows import Rows
 from services import PostgreSQL, empty_redis, make_cluster, postgresql_server, redis_server
@@ -89,7 +89,7 @@ def pytest_collection_modifyitems(
     session: pytest.Session, config: pytest.Config, items: list[pytest.Item]
 ) -> None:
     """Counts all cases, keeps those of the ring, and orders them where several processes share them."""
-    config.stash[rings.FOUND] = rings.Found.of(items)
+    config.stash[rings.FOUND] = rings.Found(tuple(items))
     if (file := config.getoption("--record-cases")) is not None:
         if not session.testsfailed:  # what could not be collected could not be counted
             rings.record_cases(items, Path(file) if file else rings.CASES)
@@ -99,9 +99,12 @@ def pytest_collection_modifyitems(
     items[:] = longest_first(kept) if hasattr(config, "workerinput") else kept
 
 
-def pytest_collection() -> None:
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session: pytest.Session) -> Iterator[None]:
     """Nearly nothing that is made while cases are collected is garbage."""
     gc.disable()
+    with one_compiles(session.config):
+        return (yield)
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

@@ -1,25 +1,25 @@
-"""What costs much to make and stays as it was made: made once for all processes of a session, by the first
-that asks. What is given out may be read and copied, and not changed.
+"""What costs much and is the same for all processes of a session: done once, by the first that asks.
+
+What is given out may be read and copied, and not changed.
 """
 
 from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+COMPILED = Path(__file__).parent / "unit" / "privacy" / "__pycache__"
 _IS_ONE_OF_SEVERAL = "PYTEST_XDIST_WORKER" in os.environ
 
 
 def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None]) -> Path:
     """A file or folder of this name; `make` makes it where it is told."""
-    folder = factory.getbasetemp()
-    if _IS_ONE_OF_SEVERAL:  # its folder is in that of them all
-        folder = folder.parent
-    made = folder / "once" / name
+    made = _shared_folder(factory) / "once" / name
     made.parent.mkdir(exist_ok=True)
     with made.with_name(f"{name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -28,3 +28,28 @@ def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path],
             make(begun)
             begun.rename(made)
     return made
+
+
+@contextmanager
+def one_compiles(config: pytest.Config) -> Iterator[None]:
+    """Where no test has been compiled yet, the first of several processes reads and so compiles them all, and
+    the others wait: or else each would compile all."""
+    if not _IS_ONE_OF_SEVERAL:
+        yield
+        return
+    turn = _shared_folder(config._tmp_path_factory) / "reading"  # type: ignore[attr-defined]
+    if not turn.exists() and next(COMPILED.glob("*-pytest-*.pyc"), None):
+        yield
+        return
+    with turn.open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            fcntl.flock(lock, fcntl.LOCK_SH)  # when the first has ended
+            fcntl.flock(lock, fcntl.LOCK_UN)
+        yield
+
+
+def _shared_folder(factory: pytest.TempPathFactory) -> Path:
+    folder = factory.getbasetemp()
+    return folder.parent if _IS_ONE_OF_SEVERAL else folder

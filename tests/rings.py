@@ -15,7 +15,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
 import pytest
@@ -77,13 +77,16 @@ FIXTURES: dict[str, Need] = {
 class Found:
     """What a session has collected, whatever it runs of it."""
 
-    cases: dict[str, dict[str, int]]
-    """How many, by ring and need."""
-    files: frozenset[Path]
+    items: tuple[pytest.Item, ...]
 
-    @classmethod
-    def of(cls, items: list[pytest.Item]) -> Found:
-        return cls(counted(items), frozenset(item.path for item in items))
+    @cached_property
+    def cases(self) -> dict[str, dict[str, int]]:
+        """How many, by ring and need."""
+        return counted(self.items)
+
+    @property
+    def files(self) -> frozenset[Path]:
+        return frozenset(item.path for item in self.items)
 
     @property
     def is_all(self) -> bool:

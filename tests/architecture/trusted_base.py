@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -21,7 +22,13 @@ INSIDE = "sandbox_images/supervisor/main.py"
 BACKEND = "worker/sandbox/supervised/__init__.py"
 _MOST_LINES = re.compile(r"(\d+) files, at most ([\d,]+) lines")
 
-KNOWN = {module.place: module for module in modules("worker", "sandbox_images", "domain", "store", "privacy")}
+
+@cache
+def known() -> dict[str, Module]:
+    """Every file that may be a part, by its place."""
+    return {
+        module.place: module for module in modules("worker", "sandbox_images", "domain", "store", "privacy")
+    }
 
 
 def reached(starts: Iterable[str]) -> frozenset[str]:
@@ -32,12 +39,12 @@ def reached(starts: Iterable[str]) -> frozenset[str]:
         place = pending.pop()
         if place not in found:
             found.add(place)
-            pending += _packages_of(place) | _imported_by(KNOWN[place])
+            pending += _packages_of(place) | _imported_by(known()[place])
     return frozenset(found)
 
 
 def of_the_core() -> frozenset[str]:
-    return reached([INSIDE, *(place for place in KNOWN if place.startswith(CORE))])
+    return reached([INSIDE, *(place for place in known() if place.startswith(CORE))])
 
 
 def of_the_inputs() -> frozenset[str]:
@@ -76,17 +83,17 @@ def _files_in(text: str) -> Iterable[str]:
 def _packages_of(place: str) -> set[str]:
     folders = place.split("/")[:-1]
     around = {"/".join([*folders[:count], "__init__.py"]) for count in range(1, len(folders) + 1)}
-    return around & KNOWN.keys()
+    return around & known().keys()
 
 
 def _imported_by(module: Module) -> set[str]:
     places = (name.replace(".", "/") for name in module.imports)
-    return {file for place in places for file in (f"{place}.py", f"{place}/__init__.py")} & KNOWN.keys()
+    return {file for place in places for file in (f"{place}.py", f"{place}/__init__.py")} & known().keys()
 
 
 def says_nothing(place: str) -> bool:
     """A package's own file with no more than its words."""
-    return place.endswith("__init__.py") and len(KNOWN[place].tree.body) <= 1
+    return place.endswith("__init__.py") and len(known()[place].tree.body) <= 1
 
 
 if __name__ == "__main__":

@@ -181,14 +181,14 @@ def test_version_4_that_lies(subtests):
             locked(struct.pack("<5i", *numbers) + b"a\0" + b"\0" * 8)
 
 
-NUMBERS, LETTERS = b"\0" * 2**25, b"a" * 6 * 10**7
+MANY = 2**25
 BOMBS = {
     "no element": lambda: element(15, zlib_bomb(b"", bytes(MIB), 128)),
     "numbers": lambda: (
-        element(15, zlib_bomb(matrix(1, (1, 1), element(9, NUMBERS))[: -len(NUMBERS)], bytes(MIB), 32)) * 9
+        element(15, zlib_bomb(matrix(1, (1, 1), element(9, bytes(MANY)))[:-MANY], bytes(MIB), 32)) * 9
     ),
     "a name": lambda: element(
-        15, zlib_bomb(matrix(6, (1, 1), b"", LETTERS)[: -len(LETTERS)], b"a" * 10**6, 60)
+        15, zlib_bomb(matrix(6, (1, 1), b"", b"a" * 6 * 10**7)[: -6 * 10**7], b"a" * 10**6, 60)
     ),
 }
 

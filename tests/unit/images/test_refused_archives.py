@@ -116,7 +116,7 @@ STREAMS = {
     "xz": (b"\xfd7zXZ\0" + NOISE, "compressed with xz"),
     "gzip cut short": (gzip.compress(layer(FINE))[:-12], "cut short"),
     "gzip with something after it": (gzip.compress(layer(FINE)) + b"garbage", "broken"),
-    "gzip of a bomb": (gzip.compress(bytes(64 << 20)), "more than 4194304 bytes"),
+    "gzip of a bomb": (gzip.compress(bytes(64 << 20), 1), "more than 4194304 bytes"),
 }
 
 
