@@ -28,7 +28,7 @@ from factories import given_user
 from faults import Faults
 from heights import MEAN, PEOPLE, request_fields
 from services import postgresql_server
-from waiting import wait_until
+from waiting import let_pass, wait_until
 from workers import Platform, open_platform
 from zones import Bench, check_books, given_heights, move
 
@@ -119,7 +119,7 @@ def run_round(faults: Faults, asked: Asked, *, strikes: int) -> float:
             if faults.chance.random() < 0.8:  # some messages are lost
                 faults.workers[0].queue.run_job(list(asked.kinds)[-1] if asked.kinds else "none")
         faults.strike()
-        time.sleep(faults.chance.uniform(0, PAUSE_S))
+        let_pass(faults.chance.uniform(0, PAUSE_S), because="faults strike at random moments")
         faults.end_those_over()
     faults.end_all()
     ended_at = time.monotonic()

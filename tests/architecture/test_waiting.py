@@ -20,6 +20,8 @@ MAY = {
     "security/battery/bare.py": "stands in the place of a sandbox, which ends runs in time",
     "fuzz/search.py": "searches for as long as it is told",
     "functional/faults/test_turns_of_a_host.py": "says when each run was seen",
+    "faults.py": "has a fault last for as long as was drawn",
+    "random_faults.py": "says how long jobs took to end after faults",
 }
 LAST_WORD = "wait_until and let_pass of tests/waiting.py are the only ways to wait"
 
