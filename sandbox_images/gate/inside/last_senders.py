@@ -1,7 +1,9 @@
 """Senders that end their own run, and those of residual channels."""
 
 import ctypes
+import mmap
 import os
+import select
 import signal
 import time
 from contextlib import suppress
@@ -30,6 +32,21 @@ def is_killed_for_memory(_):
 
 
 def is_killed_for_time(_):
+    while True:
+        time.sleep(1)
+
+
+def dies_slowly(_):
+    """Until it is killed: as many processes as it may have, each with much for the kernel to take back."""
+    with suppress(OSError):
+        while os.fork():
+            pass
+    watched, held = select.epoll(), [mmap.mmap(-1, mmap.PAGESIZE)]
+    with suppress(OSError, ValueError, MemoryError):
+        for _ in range(100):
+            watched.register(os.pipe()[0])
+        for number in range(2000):
+            held.append(mmap.mmap(-1, (1 + number % 2) * mmap.PAGESIZE, prot=1 + 2 * (number % 2)))
     while True:
         time.sleep(1)
 

@@ -15,6 +15,7 @@ from last_senders import (  # type: ignore[import-not-found]
     asks_for_seeds,
     burns,
     crashes,
+    dies_slowly,
     fails_early,
     fails_late,
     is_killed_for_a_call,
@@ -281,6 +282,7 @@ SENDERS = {
         ),
         *(orphans, image_pages, names, holes, process_names, own_state, kernel_objects, descriptor_state),
         *(talks, outputs, fails_early, fails_late, crashes, is_killed_for_memory, is_killed_for_time),
+        dies_slowly,
         *(is_killed_for_a_call, wakes, burns, moves_the_clock_of_files, asks_for_seeds),
     )
 }

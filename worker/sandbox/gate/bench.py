@@ -4,6 +4,7 @@ thread that started it.
 
 import json
 import os
+import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, suppress
@@ -27,9 +28,11 @@ from worker.sandbox.protocol import (
     SlotOrder,
 )
 
+SEATS = 2  # supervisors of a slot, as where runs keep to turns; looks are made in the first
 FIRST_SLOT = 9_970  # users of their own, so that nothing here counts against running slots
 HOLD_S = 0.8  # how long a sender beside a look goes on
 MARK = "x7qMarkOfAnother"  # a word in the block of every sender, which no look may find in its memory
+_DYING_S = 0.5
 _LIMITS = Limits(
     wall_s=5,
     cpu_s=5,
@@ -72,6 +75,7 @@ class GateBench:
             limits=_LIMITS,
             audience=Audience.ORIGINAL,
             warm=() if warm else None,
+            seats=SEATS,
         )
         self._slots: dict[int, Slot] = {}
         self._threads: dict[int, ThreadPoolExecutor] = {}
@@ -85,10 +89,14 @@ class GateBench:
         asked = {"role": "look", "mark": mark, "most": self._most, "residuals": list(residuals)}
         return self._thread(slot).submit(self._looked, slot, asked)
 
-    def start(self, sending: Sending | None, slot: int, *, hold_s: float = 0.0) -> "Future[None]":
-        """A hostile run; None: a quiet one, so that the number of runs says nothing."""
+    def start(
+        self, sending: Sending | None, slot: int, *, hold_s: float = 0.0, seat: int = 0
+    ) -> "Future[None]":
+        """A hostile run; None: a quiet one, so that the number of runs says nothing. In another seat than the
+        look's it is left to its dying, as a run on a time grid is.
+        """
         if sending is None:
-            return self._thread(slot).submit(self._done, slot, {"role": "quiet"}, {})
+            return self._thread(slot).submit(self._done, slot, {"role": "quiet"}, {}, seat)
         asked = {
             "role": "send",
             "hold_s": hold_s,
@@ -101,7 +109,7 @@ class GateBench:
             f"{MARK}.csv": MARK.encode() * 100,
             "target.json": json.dumps(target).encode(),
         }
-        return self._thread(slot).submit(self._done, slot, asked, more)
+        return self._thread(slot).submit(self._done, slot, asked, more, seat)
 
     def renew(self) -> None:
         """Close all slots: the next run of each is the first of a new one."""
@@ -127,16 +135,18 @@ class GateBench:
         found: Look = json.loads(outputs[SEEN])
         return found
 
-    def _done(self, slot: int, asked: Mapping[str, Any], more: Mapping[str, bytes]) -> None:
-        self._run(slot, asked, more)  # however it ends
+    def _done(self, slot: int, asked: Mapping[str, Any], more: Mapping[str, bytes], seat: int) -> None:
+        self._run(slot, asked, more, seat)  # however it ends
 
     def _run(
-        self, slot: int, asked: Mapping[str, Any], more: Mapping[str, bytes]
+        self, slot: int, asked: Mapping[str, Any], more: Mapping[str, bytes], seat: int = 0
     ) -> Mapping[str, bytes] | None:
         if slot not in self._slots:
             self._slots[slot] = self._sandbox.open_slot(self._order, slot=self._first_slot + slot)
         block = {"asked.json": json.dumps({**asked, "numbers": _numbers()}).encode(), **more}
-        return self._slots[slot].run(block).outputs
+        while not self._slots[slot].take_turn(seat):  # who was left to dying there has not ended
+            time.sleep(_DYING_S)
+        return self._slots[slot].run(block, within_s=None if seat == 0 else _LIMITS.wall_s).outputs
 
     def _drop(self, slot: int) -> None:
         self._slots.pop(slot).close()

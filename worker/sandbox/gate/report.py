@@ -10,6 +10,7 @@ class How(Enum):
     """Where the sender is, seen from the look."""
 
     SAME_SLOT = "before, in the same slot"
+    OTHER_SEAT = "before, in another seat of the slot"
     OTHER_SLOT = "before, in another slot"
     BESIDE = "beside, in another slot"
 

@@ -51,7 +51,7 @@ class Search:
     def deep(self, more: Iterable[Sending] = ()) -> Report:
         """Each sender by itself, in each place, and each residual channel."""
         every = [*senders.one_by_one(), *more]
-        asked = [(senders.ALL, how) for how in (How.SAME_SLOT, How.OTHER_SLOT)]
+        asked: list[tuple[Sending, How]] = [(senders.ALL, how) for how in How if how != How.BESIDE]
         asked += [(senders.ALL_BESIDE, How.BESIDE)]
         asked += [(each, how) for each in every for how in How]
         return self._report(asked, MEASURED_CHANNELS)
@@ -211,7 +211,8 @@ class Search:
             sender.result()
             self._last = None  # a look beside somebody is not one before the next
         else:
-            self._bench.start(doing, _LOOK if how is How.SAME_SLOT else _OTHER).result()
+            where = _OTHER if how is How.OTHER_SLOT else _LOOK
+            self._bench.start(doing, where, seat=int(how is How.OTHER_SEAT)).result()
             self._last = after = self._look(_LOOK, residuals)
         return Round(sent, before, after)
 

@@ -21,7 +21,7 @@ _BESIDE = (
 )
 _ENDS = (
     *("fails_early", "fails_late", "crashes"),
-    *("is_killed_for_memory", "is_killed_for_time", "is_killed_for_a_call"),
+    *("is_killed_for_memory", "is_killed_for_time", "is_killed_for_a_call", "dies_slowly"),
 )
 # of a residual channel, who moves it
 OF_CHANNEL = {

@@ -35,7 +35,7 @@ QUICK = {
         ),
         "path /dev/null mtime",
         "device_times",
-        How.OTHER_SLOT,
+        How.OTHER_SEAT,
     ),
     "folders keep the time at which they were made": Removed(
         (("filesystems.py", 'os.utime(".", _LONG_AGO, dir_fd=folder)', "pass"),), "path /dev/shm mtime"
