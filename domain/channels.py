@@ -282,19 +282,17 @@ def of_default_sandbox(isolation: Isolation, timing: TimingMode) -> tuple[Channe
     )
 
 
-def beyond_default_of(backend: Backend, syscalls: SyscallTable) -> tuple[ChannelName, ...]:
-    """Those that this backend and table leave open, whatever the image, and the default sandbox does not."""
-    names = left_open(Surroundings(backend, syscalls, Isolation.SHARED, in_memory=True))
+def beyond_default_of(
+    backend: Backend, syscalls: SyscallTable, *, in_memory: bool = True
+) -> tuple[ChannelName, ...]:
+    """Those that this backend and table leave open and the default sandbox does not."""
+    names = left_open(Surroundings(backend, syscalls, Isolation.SHARED, in_memory=in_memory))
     usual = of_default_sandbox(Isolation.SHARED, "padded")
     return tuple(name for name in names if name not in usual)
 
 
 def beyond_default(isolation: Isolation) -> tuple[ChannelName, ...]:
     """Those that some backend, table or image leaves open and the default sandbox does not."""
-    usual = of_default_sandbox(isolation, "padded")
-    return ordered(
-        name
-        for backend, table, as_root in product(Backend, SyscallTable, (False, True))
-        for name in left_open(Surroundings(backend, table, isolation, "padded", as_root))
-        if name not in usual
-    )
+    usual, backends = of_default_sandbox(isolation, "padded"), product(Backend, SyscallTable, (False, True))
+    wheres = [Surroundings(backend, table, isolation, "padded", root) for backend, table, root in backends]
+    return ordered(name for where in wheres for name in left_open(where) if name not in usual)

@@ -12,8 +12,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from domain.channels import ChannelName, beyond_default_of
 from domain.errors import NotReady
+from domain.image import SyscallTable
 from domain.operation import LEAST_FREE_MIB, is_full
+from domain.surroundings import Backend as Made
 from dpgate.embedded.home import Home
 from dpgate.embedded.redis_binary import find_redis_server
 from dpgate.errors import DpgateError
@@ -26,7 +29,7 @@ from worker.sandbox.core.scratch import default_scratch_root
 from worker.sandbox.core.slot_user import FIRST_SLOT_UID
 from worker.sandbox.host_features import check_bubblewrap, check_machine, check_worker_process
 from worker.sandbox.host_image import describe
-from worker.sandbox.needs import CONTROL
+from worker.sandbox.needs import CONTROL, IMAGES_KEPT
 from worker.sandbox.preflight import check_backend
 from worker.sandbox.protocol import Feature, Image, Profile, SandboxUnavailable
 
@@ -46,6 +49,7 @@ class Diagnosis:
     features: tuple[Feature, ...]
     probes: tuple[ProbeResult, ...]  # empty: not run, or nothing could run
     gate: tuple[Report, ...] = ()  # of each way of running; empty: not asked for, or nothing could run
+    sandbox: str = "supervised"
 
     @property
     def missing(self) -> tuple[Feature, ...]:
@@ -71,6 +75,17 @@ class Diagnosis:
         """Ways of running in which something moved that is on no list."""
         return tuple(report for report in self.gate if not report.is_closed)
 
+    def channels_to_accept(self) -> dict[str, tuple[ChannelName, ...]]:
+        """By image: what is open here for runs under the strict table, beyond the default sandbox."""
+        strict = SyscallTable.STRICT
+        if self.sandbox == "docker":
+            return {"every image": beyond_default_of(Made.DOCKER, strict)}
+        kept = any(feature.name == IMAGES_KEPT and feature.present for feature in self.features)
+        return {
+            "host-python": beyond_default_of(Made.COLD, strict, in_memory=False),
+            "imported": beyond_default_of(Made.COLD, strict, in_memory=kept),
+        }
+
     def counts(self) -> dict[str, int]:
         return dict(sorted(Counter(probe.outcome.value for probe in self.probes).items()))
 
@@ -85,6 +100,7 @@ class Diagnosis:
             "isolation": self.profile.value,
             "is_isolated": self.is_isolated,
             "features": features,
+            "channels_to_accept": {image: list(names) for image, names in self.channels_to_accept().items()},
             "battery": {
                 "counts": self.counts(),
                 "probes": [vars(probe) | {"outcome": probe.outcome.value} for probe in self.probes],
@@ -142,13 +158,14 @@ def diagnose(
         worker = check_worker_process(backend.scratch_folder, slots=slots)
         machine = check_machine(slots=slots)
         features = (_redis(), *room, lacking, *check_bubblewrap(), *worker, *machine)
-        return Diagnosis(profile, features, ())
+        return Diagnosis(profile, features, (), (), backend.sandbox)
     say("looking at the host")
     named = _feature("image", present=True, detail=f"{image.name} {image.digest[:19]}...")
     features = (_redis(), *room, named, *check_backend(backend, image, slots=slots))
     runs = any(feature.name == CONTROL and feature.present for feature in features)
     probes = _battery(backend, image, say) if battery and runs else ()
-    return Diagnosis(profile, features, probes, _gate(backend, image, say) if deep and runs else ())
+    gate = _gate(backend, image, say) if deep and runs else ()
+    return Diagnosis(profile, features, probes, gate, backend.sandbox)
 
 
 def keep(found: Diagnosis, home: Home) -> str:

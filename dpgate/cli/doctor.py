@@ -91,6 +91,7 @@ def _print_all(found: Diagnosis, kept: str, *, battery: bool) -> None:
     from dpgate.cli.doctor_gate import print_gate
 
     _print_features(found)
+    _print_channels(found)
     _print_battery(found, asked=battery)
     print_gate(found.gate)
     err.print(plain(kept), soft_wrap=True)
@@ -112,8 +113,17 @@ def _print_features(found: Diagnosis) -> None:
     print_table("What this host isolates", columns, rows)
 
 
+def _print_channels(found: Diagnosis) -> None:
+    """What policies have to name before original data are used here."""
+    rows = [(image, ", ".join(names) or "none") for image, names in found.channels_to_accept().items()]
+    print_table("Channels that a policy has to accept by name for runs here", ("image", "channels"), rows)
+
+
 def _fix(feature: Feature) -> str:
-    return feature.fix or "see what was found"
+    from worker.sandbox.needs import NEEDS
+
+    need = NEEDS.get(feature.name)
+    return (feature.fix or "see what was found") + (f". Why: {need.reason}" if need else "")
 
 
 def _print_battery(found: Diagnosis, *, asked: bool) -> None:

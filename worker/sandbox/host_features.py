@@ -24,11 +24,11 @@ from .kernel_features import (
     process_numbers,
     system_call_filter,
 )
-from .needs import feature
+from .needs import IMAGES_KEPT, feature
 from .protocol import MIB, Feature, SandboxUnavailable
 from .slot_cores import cores
 
-_INPUTS, _IMAGES = "scratch has room for the largest inputs", "images are kept in memory"
+_INPUTS = "scratch has room for the largest inputs"
 
 
 def check_bubblewrap() -> tuple[Feature, ...]:
@@ -105,7 +105,7 @@ def _nested_proc() -> Feature:
 
     Only the host's programs are mounted: binding all of / takes along whatever else is mounted below it, and
     fails where one of those mounts (a Docker container's, say) goes away in that moment."""
-    fix = "give this container an unmasked /proc (Docker: --security-opt systempaths=unconfined)"
+    fix = "give this container a /proc that is neither masked nor read-only (systempaths=unconfined)"
     try:
         bwrap = find_bwrap().path
         programs = [
@@ -173,7 +173,7 @@ def _room_in_scratch(
         )
     except (SandboxUnavailable, OSError) as error:
         fix = "choose a scratch root that this worker can get to"
-        names = (_INPUTS, _IMAGES)
+        names = (_INPUTS, IMAGES_KEPT)
         return tuple(feature(name, present=False, detail=_sentence(error), fix=fix) for name in names)
 
 
@@ -194,7 +194,7 @@ def _images_in_memory(scratch_root: Path, room: int) -> Feature:
     reason = why_not_kept(scratch_root) if room else "there is no room: raise DPGATE_IMAGES_IN_MEMORY_MIB"
     detail = reason or f"imported ones that fit, {room // MIB} MiB in all; never host-python"
     fix = "do what was found; until then policies have to accept page_faults by name"
-    return feature(_IMAGES, present=reason is None, detail=detail, fix=fix)
+    return feature(IMAGES_KEPT, present=reason is None, detail=detail, fix=fix)
 
 
 def _no_swap() -> Feature:

@@ -22,7 +22,7 @@ class Need:
 
 
 DEV, STANDARD, STRICT = Profile.DEV, Profile.STANDARD, Profile.STRICT
-CONTROL = "control pipeline succeeds"
+CONTROL, IMAGES_KEPT = "control pipeline succeeds", "images are kept in memory"
 NEEDS: dict[str, Need] = {
     "bubblewrap": Need(DEV, "every supervisor is started in one, and every reader of an image or a table"),
     "user namespaces": Need(DEV, "every namespace of a run is owned by one"),
@@ -57,7 +57,7 @@ NEEDS: dict[str, Need] = {
     "scratch has room for the largest inputs": Need(
         STANDARD, "an input without room would show who is in a block, as an error of the job"
     ),
-    "images are kept in memory": Need(
+    IMAGES_KEPT: Need(
         None,
         "else a run can tell which files of its image others have read (`page_faults`), and jobs are refused "
         "whose policy does not accept that",
@@ -81,7 +81,7 @@ NEEDS: dict[str, Need] = {
     "addresses are random": Need(STRICT, "fixed addresses make every bug of an interpreter easier to use"),
     "Landlock": Need(None, "a second wall behind the mounts, should the mount plan be wrong"),
     "detached mounts": Need(
-        None, "a run's memory file system is then never visible to another; else mount(2)"
+        DEV, "a run's file systems are made so: each is in sight of that run alone, and keeps its numbers"
     ),
     "control groups are delegated": Need(
         None, "exact limits for whole runs; else a watchdog looks 20 times a second"

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sandbox_harness import open_folder
@@ -15,7 +16,24 @@ from worker.sandbox.core.scratch import reap_scratch
 SCRIPT = Path(__file__).with_name("unfit_host.py")
 PROJECT = Path(__file__).parents[3]
 LIMIT = r"max_\*_namespaces"
+GROUPS, LANDLOCK = "control groups are delegated", "Landlock"
+# what the doctor says is absent, before it tries a run
+ABSENT = {
+    "no user namespaces": {"user namespaces", "nested /proc"},
+    "no Landlock": {LANDLOCK},
+    "Landlock refused": {LANDLOCK},
+    "no notification": set(),  # the kernel knows it: that it may not be used a run finds out
+    "no seccomp": {"calls of a run can be answered"},
+    "no detached mounts": {"detached mounts"},
+    "read-only /proc": {"nested /proc"},
+    "no control groups": {GROUPS},
+}
 SENTENCES = {
+    "Landlock refused": r"Landlock: Operation not permitted",
+    "no notification": r"calls of a run cannot be answered: Invalid argument",
+    "no seccomp": r"calls of a run cannot be answered: Operation not permitted",
+    "no detached mounts": r"fsopen tmpfs: Function not implemented",
+    "read-only /proc": r"bwrap: .*Read-only file system|bwrap: Can't mount proc",
     "no user namespaces": LIMIT,
     "one user namespace": LIMIT,
     "no mount namespaces": LIMIT,
@@ -34,7 +52,7 @@ SENTENCES = {
 }
 
 
-def on_host(condition: str, image) -> dict[str, str]:
+def on_host(condition: str, image) -> dict[str, Any]:
     with open_folder() as folder:
         answer = subprocess.run(
             [sys.executable, SCRIPT, condition, folder, repr(image)],
@@ -50,12 +68,28 @@ def on_host(condition: str, image) -> dict[str, str]:
         return json.loads(answer.stdout)
 
 
-@pytest.mark.parametrize("condition", SENTENCES)
+FEWER = {f"{spare} descriptors" for spare in (0, 4, 8, 10)}  # each is out of them at another step
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        pytest.param(each, marks=pytest.mark.deep("another step")) if each in FEWER else each
+        for each in SENTENCES
+    ],
+)
 def test_what_is_missing_is_named(condition, image):
     said = on_host(condition, image)
     assert said.get("raised") == "SandboxUnavailable", said
     assert re.search(SENTENCES[condition], said["text"]), said
     assert len(said["text"]) < 400, said
+    check_doctor(condition, said)
+
+
+def check_doctor(condition: str, said: dict[str, Any]) -> None:
+    if condition in ABSENT:
+        assert set(said["absent"]) - {GROUPS} >= ABSENT[condition] - {GROUPS}, said
+        assert (LANDLOCK in said["absent"]) is (LANDLOCK in ABSENT[condition]), said
 
 
 def test_a_host_with_little_room_takes_smaller_inputs_and_says_nothing_of_larger_ones(image):
@@ -63,7 +97,13 @@ def test_a_host_with_little_room_takes_smaller_inputs_and_says_nothing_of_larger
     assert on_host("small scratch, known", image) == {"result": "None", "left": "[]"}
 
 
-@pytest.mark.parametrize("condition", ["none", "read-only /tmp", "30 descriptors"])
+@pytest.mark.parametrize(
+    "condition", ["none", "read-only /tmp", "30 descriptors", "no Landlock", "no control groups"]
+)
 def test_what_is_not_missing_is_not_missed(condition, image):
-    """The control of the table above: the same process, without its condition. And /tmp is never used."""
-    assert on_host(condition, image) == {"result": "{'verdict': b'3145728'}", "left": "[]"}
+    """The control of the table above: the same process, without its condition. And /tmp is never used. Two
+    are advised: without them runs are made all the same, and the doctor says that they are absent."""
+    said = on_host(condition, image)
+    assert (said["result"], said["left"]) == ("{'verdict': b'3145728'}", "[]")
+    check_doctor(condition, said)
+    assert condition != "no control groups" or GROUPS in said["absent"]

@@ -4,15 +4,20 @@ python unfit_host.py CONDITION FOLDER IMAGE    prints what a caller of the sandb
 """
 
 import ctypes
+import errno
 import json
 import os
 import resource
 import shutil
+import struct
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 _libc = ctypes.CDLL(None, use_errno=True)
+_libc.syscall.restype = ctypes.c_long
 NEWNS, NEWUSER = 0x00020000, 0x10000000
+NO_NEW_PRIVILEGES, SET_FILTER, NEW_LISTENER = 38, 1, 8
 BIND, REMOUNT, READ_ONLY, PRIVATE, RECURSIVE = 4096, 32, 1, 1 << 18, 16384
 LARGE = 3 << 20
 
@@ -60,6 +65,56 @@ def no_namespaces(kind: str, most: int = 0):
     return limit
 
 
+def without_calls(*names: str, error: int = errno.ENOSYS, flag: int = 0):
+    """As under an older kernel, or in a container that refuses them: a filter answers, for this process and
+    all that it starts. `flag`: only where it is in the second argument.
+    """
+
+    def refuse(_: Path) -> None:
+        from sandbox_images.seccomp.bpf import ARCHITECTURES
+
+        numbers = ARCHITECTURES[os.uname().machine].numbers
+        refused, allowed = (0x06, 0, 0, 0x50000 | error), (0x06, 0, 0, 0x7FFF0000)
+        program = [(0x20, 0, 0, 0)]  # the number
+        for name in names:
+            if flag:
+                program += [
+                    (0x15, 0, 4, numbers[name]),
+                    (0x20, 0, 0, 24),
+                    (0x45, 0, 1, flag),
+                    refused,
+                    allowed,
+                ]
+            else:
+                program += [(0x15, 0, 1, numbers[name]), refused]
+        _install([*program, allowed], numbers["seccomp"])
+
+    return refuse
+
+
+def _install(program: Sequence[tuple[int, int, int, int]], number: int) -> None:
+    lines = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *line) for line in program))
+    filter_ = ctypes.create_string_buffer(struct.pack("HxxxxxxQ", len(program), ctypes.addressof(lines)))
+    check(_libc.prctl(NO_NEW_PRIVILEGES, 1, 0, 0, 0))
+    check(_libc.syscall(ctypes.c_long(number), ctypes.c_long(SET_FILTER), ctypes.c_long(0), filter_))
+
+
+def no_notification(folder: Path) -> None:
+    """Linux before 5.0: no filter hands a call over. A container's filter that refuses `seccomp` is alike."""
+    without_calls("seccomp", error=errno.EINVAL, flag=NEW_LISTENER)(folder)
+
+
+def read_only_proc(_: Path) -> None:
+    """As this process sees it: without BIND it would be so for the whole host."""
+    own_mounts(Path("/"))
+    mount("/proc", Path("/proc"), None, BIND | RECURSIVE)
+    mount("none", Path("/proc"), None, BIND | REMOUNT | READ_ONLY)
+
+
+def no_groups(_: Path) -> None:
+    own_mounts(Path("/sys/fs/cgroup"), "1m")
+
+
 def no_bwrap(_: Path) -> None:
     os.environ["PATH"] = "/nowhere"
     sys.path[:] = [path for path in sys.path if not path.endswith("site-packages")]
@@ -98,6 +153,13 @@ CONDITIONS = {
     "no network namespaces": no_namespaces("net"),
     "one network namespace": no_namespaces("net", 1),
     "one pid namespace": no_namespaces("pid", 1),
+    "no Landlock": without_calls("landlock_create_ruleset"),
+    "Landlock refused": without_calls("landlock_create_ruleset", error=errno.EPERM),
+    "no notification": no_notification,
+    "no seccomp": without_calls("seccomp", error=errno.EPERM),
+    "no detached mounts": without_calls("fsopen"),
+    "read-only /proc": read_only_proc,
+    "no control groups": no_groups,
     "no bwrap": no_bwrap,
     "small scratch": lambda folder: own_mounts(folder, "1m"),
     "no scratch": lambda folder: own_mounts(folder, "16k"),
@@ -110,12 +172,29 @@ CONDITIONS = {
 # where the largest input is what the host has room for, not what somebody set without looking
 FIXED = {"small scratch, known": CONDITIONS["small scratch"]}
 CONDITIONS |= FIXED
+TOLD = {
+    *("no user namespaces", "no Landlock", "Landlock refused", "no notification", "no seccomp"),
+    *("no detached mounts", "read-only /proc", "no control groups"),
+}
 # conditions that set in when the sandbox is open
 LATER = {f"{spare} descriptors": fewer_files(spare) for spare in (0, 2, 4, 6, 8, 10, 12)}
 
 
-def main(condition: str, folder: Path, image: str) -> dict[str, str]:
+def absent(scratch: Path) -> list[str]:
+    """What the doctor says of it, but for what it finds by a run."""
+    from worker.sandbox.host_features import check_bubblewrap, check_worker_process
+
+    found = (*check_bubblewrap(), *check_worker_process(scratch, slots=1))
+    return [feature.name for feature in found if not feature.present and "scratch" not in feature.name]
+
+
+def main(condition: str, folder: Path, image: str) -> dict[str, object]:
     CONDITIONS.get(condition, CONDITIONS["none"])(folder)
+    told = {"absent": absent(folder / "scratch")} if condition in TOLD else {}
+    return told | what_a_caller_gets(condition, folder, image)
+
+
+def what_a_caller_gets(condition: str, folder: Path, image: str) -> dict[str, object]:
     from worker.sandbox.core.images import HostImage
     from worker.sandbox.protocol import MIB, Audience, Limits, SlotOrder
     from worker.sandbox.supervised import SupervisedSandbox

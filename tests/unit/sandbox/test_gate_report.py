@@ -9,6 +9,7 @@ import typer
 from dpgate.cli.doctor_gate import print_gate, refuse_elsewhere
 from dpgate.diagnosis import Diagnosis
 from worker.sandbox.gate.report import Experiment, Finding, How, Report, Residual, failed
+from worker.sandbox.needs import IMAGES_KEPT, feature
 from worker.sandbox.protocol import Profile
 
 FOUND = Finding(
@@ -41,6 +42,18 @@ def test_a_host_that_is_open_is_not_isolated():
     open_ = Diagnosis(Profile.STANDARD, (), (), (CLOSED, OPEN))
     assert not open_.is_isolated
     assert [report.mode for report in open_.open] == ["cold"]
+
+
+def test_the_doctor_names_what_policies_have_to_accept_here():
+    kept, not_kept = (feature(IMAGES_KEPT, present=is_kept, detail="") for is_kept in (True, False))
+    pages, counters = ["page_faults"], ["pipe_count", "mount_numbers", "shared_pages", "pid_numbers"]
+    for found, sandbox, wanted in (
+        (kept, "supervised", {"host-python": pages, "imported": []}),
+        (not_kept, "supervised", {"host-python": pages, "imported": pages}),
+        (kept, "docker", {"every image": [*pages, *counters]}),
+    ):
+        told = Diagnosis(Profile.STANDARD, (found,), (), sandbox=sandbox).as_json()
+        assert told["channels_to_accept"] == wanted
 
 
 def test_all_of_it_is_in_the_json():

@@ -244,8 +244,10 @@ def mounts() -> Iterator[Mount]:
 
 def _own_paths() -> dict[str, str]:
     """By controller; the newer version's has no name."""
-    paths = {}
-    for line in Path("/proc/self/cgroup").read_text(errors="replace").splitlines():
+    paths, file = {}, Path("/proc/self/cgroup")
+    for line in (
+        file.read_text(errors="replace").splitlines() if file.exists() else ()
+    ):  # else a kernel without
         _, names, path = line.split(":", 2)
         for name in names.split(","):
             if not path.startswith("/.."):  # above what this namespace shows
