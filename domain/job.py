@@ -192,6 +192,7 @@ class Reason(StrEnum):
         "its author has as many jobs under way as one person may have; it starts when one of them is "
         "released or cancelled, and nothing is charged until then"
     )
+    DATASET_WITHDRAWN = "the data set was withdrawn before the job was charged; ask its rights holder"
     WORKERS_LOST = "the platform's workers failed repeatedly; ask the operator"
     LEDGER_BEHIND = (
         "the database does not agree with the worker zone's own ledger, as after a restore from a backup; "

@@ -26,6 +26,7 @@ class NoticeKind(StrEnum):
     RELEASE_READY = "release_ready"
     TWIN_WAITS = "twin_waits"
     TWIN_DECIDED = "twin_decided"
+    DATASET_WITHDRAWN = "dataset_withdrawn"
     GRANT_ASKED = "grant_asked"
     GRANT_DECIDED = "grant_decided"
     BUDGET_LOW = "budget_low"
@@ -85,6 +86,7 @@ _AUDIENCE = {
         NoticeKind.JOB_DECIDED,
         NoticeKind.JOB_FAILED,
         NoticeKind.RELEASE_READY,
+        NoticeKind.DATASET_WITHDRAWN,
         NoticeKind.GRANT_DECIDED,
         NoticeKind.BUDGET_LOW,
         NoticeKind.COMMENT,
@@ -188,6 +190,7 @@ _SENTENCES = {
     NoticeKind.RELEASE_READY: "The release of your job on {dataset} can be read.",
     NoticeKind.TWIN_WAITS: "The twin of {dataset} waits for your review.",
     NoticeKind.TWIN_DECIDED: "The review of the twin of {dataset} has ended: {decision}.",
+    NoticeKind.DATASET_WITHDRAWN: "The data set {dataset} was withdrawn: it takes no new jobs.",
     NoticeKind.GRANT_ASKED: "The project {project} asks to use {dataset}.",
     NoticeKind.GRANT_DECIDED: "What the project {project} asked for {dataset} was decided: {decision}.",
     NoticeKind.BUDGET_LOW: "{percent} percent of a budget of {dataset} ({currency}) is spent or set aside.",
@@ -203,6 +206,7 @@ _PLACES = {
     NoticeKind.RELEASE_READY: "/jobs/{subject}",
     NoticeKind.TWIN_WAITS: "/reviews/twins/{subject}",
     NoticeKind.TWIN_DECIDED: "/reviews/twins/{subject}",
+    NoticeKind.DATASET_WITHDRAWN: "/datasets/{subject}",
     NoticeKind.GRANT_ASKED: "/projects/{subject}",
     NoticeKind.GRANT_DECIDED: "/projects/{subject}",
     NoticeKind.BUDGET_LOW: "/budget/{subject}",

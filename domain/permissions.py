@@ -24,6 +24,7 @@ class Permission(StrEnum):
     SELF_READ = "self.read"
     DATASET_READ = "dataset.read"
     DATASET_REGISTER = "dataset.register"
+    DATASET_END = "dataset.end"
     POLICY_CHANGE = "policy.change"
     BUDGET_READ = "budget.read"
     BUDGET_ALLOT = "budget.allot"
@@ -61,6 +62,7 @@ GRANTS: dict[Permission, frozenset[Role]] = {
     P.SELF_READ: frozenset(R),
     P.DATASET_READ: frozenset({R.DATA_USER, R.RIGHTS_HOLDER}),
     P.DATASET_REGISTER: frozenset({R.RIGHTS_HOLDER}),
+    P.DATASET_END: frozenset({R.RIGHTS_HOLDER}),
     P.POLICY_CHANGE: frozenset({R.RIGHTS_HOLDER}),
     P.BUDGET_READ: frozenset({R.DATA_USER, R.RIGHTS_HOLDER}),
     P.BUDGET_ALLOT: frozenset({R.RIGHTS_HOLDER}),

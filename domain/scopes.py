@@ -30,6 +30,7 @@ SCOPE: dict[Permission, Scope] = {
     P.SELF_READ: S.READ,
     P.DATASET_READ: S.READ,
     P.DATASET_REGISTER: S.REGISTER,
+    P.DATASET_END: S.REGISTER,
     # as a registration can
     P.POLICY_CHANGE: S.REGISTER,
     P.BUDGET_READ: S.READ,
@@ -70,7 +71,7 @@ MEANING: dict[Scope, str] = {
     S.READ: "look at data sets, budgets, projects, jobs and releases",
     S.SUBMIT: "submit and cancel jobs, comment on them, agree to the terms of a scrambled twin",
     S.REVIEW: "decide on jobs, releases and twins",
-    S.REGISTER: "register data sets, grant them, set their policy, allot their budget and have twins made",
+    S.REGISTER: "register, grant, withdraw data sets, set their policy, allot their budget, have twins made",
     S.PROJECTS: "lead projects: members, and asking for data sets",
     S.ADMINISTER: "manage users, images, workers and maintenance",
     S.METRICS: "read the metrics of the platform",

@@ -29,12 +29,13 @@ class JobState(StrEnum):
 
 
 class Actor(StrEnum):
-    """Who may move a job. The first four are people or stand for their decision, the last two are ours."""
+    """Who may move a job. The first five are people or stand for their decision, the last two are ours."""
 
     DATA_USER = "data_user"
     RIGHTS_HOLDER = "rights_holder"
     OPERATOR = "operator"
     POLICY = "policy"
+    WITHDRAWAL = "withdrawal"  # of the data set, by its rights holder
     WORKER = "worker"
     SWEEP = "sweep"
 
@@ -92,11 +93,35 @@ TRANSITIONS: tuple[Transition, ...] = (
         ledger=L.REFUND,
         meaning="refused before any data was touched",
     ),
-    _row(S.SUBMITTED, S.CANCELLED, A.DATA_USER, A.OPERATOR, ledger=L.REFUND, meaning="withdrawn"),
-    _row(S.QUEUED, S.CANCELLED, A.DATA_USER, A.OPERATOR, ledger=L.REFUND, meaning="withdrawn"),
+    _row(
+        S.SUBMITTED,
+        S.CANCELLED,
+        A.DATA_USER,
+        A.OPERATOR,
+        A.WITHDRAWAL,
+        ledger=L.REFUND,
+        meaning="withdrawn, or its data set was",
+    ),
+    _row(
+        S.QUEUED,
+        S.CANCELLED,
+        A.DATA_USER,
+        A.OPERATOR,
+        A.WITHDRAWAL,
+        ledger=L.REFUND,
+        meaning="withdrawn, or its data set was",
+    ),
     _row(S.QUEUED, S.PREPARING, A.WORKER, meaning="claimed by one worker"),
     _row(S.PREPARING, S.QUEUED, A.WORKER, A.SWEEP, meaning="the worker could not prepare, or died: again"),
-    _row(S.PREPARING, S.CANCELLED, A.DATA_USER, A.OPERATOR, ledger=L.REFUND, meaning="withdrawn"),
+    _row(
+        S.PREPARING,
+        S.CANCELLED,
+        A.DATA_USER,
+        A.OPERATOR,
+        A.WITHDRAWAL,
+        ledger=L.REFUND,
+        meaning="withdrawn, or its data set was",
+    ),
     _row(
         S.PREPARING, S.ERRORED, A.WORKER, A.SWEEP, ledger=L.REFUND, meaning="cannot run; no data was touched"
     ),
@@ -104,7 +129,14 @@ TRANSITIONS: tuple[Transition, ...] = (
     _row(
         S.RUNNING, S.AGGREGATING, A.WORKER, meaning="every block has its output and the public time has come"
     ),
-    _row(S.RUNNING, S.CANCELLED, A.DATA_USER, A.OPERATOR, meaning="withdrawn; the charge stands"),
+    _row(
+        S.RUNNING,
+        S.CANCELLED,
+        A.DATA_USER,
+        A.OPERATOR,
+        A.WITHDRAWAL,
+        meaning="withdrawn, or its data set was; the charge stands",
+    ),
     _row(S.RUNNING, S.ERRORED, A.SWEEP, meaning="the platform failed repeatedly; the charge stands"),
     _row(S.AGGREGATING, S.ERRORED, A.SWEEP, meaning="the platform failed repeatedly; the charge stands"),
     _row(S.AGGREGATING, S.IN_REVIEW, A.WORKER, meaning="the release was drawn, in this transaction, once"),

@@ -14,7 +14,7 @@ from domain.permissions import Permission
 
 class Action(StrEnum):
     """Decisions on jobs, releases and twins; changes of a policy and of who reviews under it; registrations;
-    what opens data to people; who is a user, and in which role; images, workers and maintenance."""
+    what opens data to people or ends it; who is a user, and in which role; images, workers and maintenance."""
 
     DECIDE = "decide"
     POLICY = "policy"
@@ -22,6 +22,7 @@ class Action(StrEnum):
     GRANT = "grant"
     PEOPLE = "people"
     PLATFORM = "platform"
+    END = "end"
 
 
 P = Permission
@@ -34,6 +35,7 @@ PERMISSIONS: dict[Action, frozenset[Permission]] = {
     # not to disable somebody: that has to go quickly
     Action.PEOPLE: frozenset({P.USER_ADD}),
     Action.PLATFORM: frozenset({P.IMAGE_APPROVE, P.OPERATION_CHANGE}),
+    Action.END: frozenset({P.DATASET_END}),
 }
 # how far the clock of a provider may be ahead
 AHEAD = timedelta(seconds=30)

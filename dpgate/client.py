@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpgate.answers import as_model, content_of, refusal
 from dpgate.credentials import Login, find_login
+from dpgate.endings import Endings
 from dpgate.entitlements import Entitlements
 from dpgate.errors import DpgateError, PlatformUnreachable
 from dpgate.facts import Facts, path_of
@@ -56,6 +57,7 @@ class Client:
             # to read all authorities takes longer than a request; where none is known, TLS is refused
             verify=login.url.startswith("https://") or ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
         )
+        self.endings = Endings(self._json)
         self.entitlements = Entitlements(self._json)
         self.facts = Facts(self._json)
         self.policies = Policies(self._json)

@@ -26,15 +26,17 @@ _WITH_POLICY = sa.select(datasets, policy_rows.c.number, policy_rows.c.body).joi
     policy_rows, policy_rows.c.name == datasets.c.name
 )
 _IN_EFFECT = _WITH_POLICY.where(policy_rows.c.number == policies.newest_number(datasets.c.name))
-# who may see the newest version that is ready, or else the newest. Without the declaration: a wide one takes
-# long to read, and how long a refusal takes would tell that there is a data set of this name
+_HAS_BEEN_READY = [state for state in DatasetState if state.has_been_ready]
+# who may see the newest version that is ready, or else was, or else the newest. Not the declaration: a wide
+# one takes long to read, and how long a refusal takes would tell that there is a data set of this name
 _SEEN_BY = (
     sa.select(datasets.c.id, datasets.c.name, datasets.c.owner, datasets.c.state)
     .add_columns(policy_rows.c.body["data_users"].label("data_users"))
     .join(policy_rows, policy_rows.c.name == datasets.c.name)
     .where(policy_rows.c.number == policies.newest_number(datasets.c.name))
     .where(datasets.c.name == sa.bindparam("name", type_=sa.String))
-    .order_by((datasets.c.state == DatasetState.READY).desc(), datasets.c.version.desc())
+    .order_by((datasets.c.state == DatasetState.READY).desc())
+    .order_by(datasets.c.state.in_(_HAS_BEEN_READY).desc(), datasets.c.version.desc())
     .limit(1)
 )
 
@@ -277,7 +279,7 @@ def _visible_id(connection: sa.Connection, name: str, user: User, opened: frozen
     named, is_open = tuple(row.data_users), row.name in opened
     # what others than the owner decide about is there for them to see
     may = may_see_dataset(user, owner=row.owner, data_users=named, is_granted=is_open, reviews=is_open)
-    is_there = row.state == DatasetState.READY or row.owner == user.name
+    is_there = DatasetState(row.state).has_been_ready or row.owner == user.name
     found: str = row.id
     return found if may and is_there else None
 

@@ -36,7 +36,10 @@ _TOLD = {
 def tell_of_move(
     connection: sa.Connection, job_id: str, after: JobState, *, actor: Actor, by: str | None, now: datetime
 ) -> None:
-    """The author learns of a decision and of the end, unless it is their own."""
+    """The author learns of a decision and of the end, unless it is their own. Of a withdrawn data set
+    they learn once, and not for each job."""
+    if actor is Actor.WITHDRAWAL:
+        return
     approved = after is JobState.QUEUED and actor is Actor.RIGHTS_HOLDER
     kind = NoticeKind.JOB_DECIDED if approved else _TOLD.get(after)
     if kind is None:

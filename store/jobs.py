@@ -16,7 +16,7 @@ from domain.job import AnyRequest, Job, Reason, own_id
 from domain.permissions import User, may_see_job
 from domain.states import Actor, JobState, LedgerAction, is_terminal, transition
 from domain.twin_request import TwinRequest
-from store import audit, job_notices, ledger, reviewers, runs
+from store import audit, job_notices, ledger, reviewers, runs, still_ready
 from store.clock import is_over
 from store.database import insert_once
 from store.tables import datasets, jobs
@@ -45,9 +45,9 @@ def submit(
     """
     if present := on_record(connection, job_id, author=author, request=request):
         return present, False
+    still_ready.check(connection, dataset)
     question = request.question(dataset_id=dataset.id, image_digest=image_digest)
     answer = _answered(connection, question)
-    once = None if answer else _once(connection, request, dataset)
     state, actor = (JobState.RELEASED, Actor.POLICY) if answer else (JobState.SUBMITTED, Actor.DATA_USER)
     values = {
         "id": job_id,
@@ -59,7 +59,7 @@ def submit(
         "image_digest": image_digest,
         "question": question,
         "policy_number": dataset.policy_number,
-        "once": once,
+        "once": None if answer else _once(connection, request, dataset),
         "state": state,
         "attempts": 0,
         "answered_by": answer,

@@ -11,7 +11,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from domain.dataset import Dataset, DatasetState
+from domain.dataset import Dataset
 from domain.errors import Conflict, InvalidRequest, NotFound
 from domain.model import parse
 from domain.notice import NoticeKind
@@ -40,8 +40,7 @@ def offer(
             raise Conflict("scramble_id", "this id stands for another one.", "Choose a new id.")
         return present, False
     check_policy(dataset)
-    if dataset.state is not DatasetState.READY:
-        raise Conflict("dataset", f"{dataset.name} is {dataset.state}.", "Wait until it is READY.")
+    dataset.check_ready()
     offer.check(now.date())
     values = {
         "id": scramble_id,

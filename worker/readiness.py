@@ -14,7 +14,7 @@ from worker.sandbox.protocol import Profile
 from worker.signalling import unaccepted
 
 # what no other try can change; the others may hold for one worker and not for the next
-FINAL = frozenset({Reason.COMMAND_MISSING, Reason.CHANNELS_OF_STANDARD})
+FINAL = frozenset({Reason.COMMAND_MISSING, Reason.CHANNELS_OF_STANDARD, Reason.DATASET_WITHDRAWN})
 
 
 def refusal(

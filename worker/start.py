@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import logging
 
-from domain.dataset import Dataset
+from domain.dataset import Dataset, DatasetState
 from domain.image import SyscallTable
 from domain.isolation import Isolation
 from domain.job import HELD, Job, JobRequest, Reason
 from domain.states import Actor, JobState
-from store import apart, coming, datasets, images, jobs, line, runs, turn, workers
+from store import apart, coming, datasets, images, jobs, line, runs, still_ready, turn, workers
 from worker import books
 from worker.due import due_time, schedule_of
 from worker.neighbours import why_not_beside
@@ -60,6 +60,8 @@ def prepare(zone: WorkerZone, job: Job) -> Reason | None:
     """Whether everything is here that the job needs, before any data is touched."""
     with zone.database.reading() as connection:
         dataset = datasets.of_job(connection, job)
+    if dataset.state is not DatasetState.READY:
+        return Reason.DATASET_WITHDRAWN
     # all but a pipeline is the platform's own code: there is nothing to isolate
     reason = _runs(zone, job, dataset) if isinstance(job.request, JobRequest) else None
     if reason is not None:
@@ -119,6 +121,8 @@ def charge(zone: WorkerZone, job: Job) -> bool:
 
 def _charge(zone: WorkerZone, job: Job) -> bool:
     with zone.database.transaction() as connection:
+        if not still_ready.hold(connection, job.dataset_id):
+            raise books.OffTheBooks(Reason.DATASET_WITHDRAWN)
         job = jobs.get(connection, job.id, lock=True)
         if job.state is not JobState.PREPARING:
             return False

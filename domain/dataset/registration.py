@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 from domain.dataset.declaration import Declaration
+from domain.errors import Conflict
 from domain.model import Model, Slug
 
 
@@ -12,6 +13,12 @@ class DatasetState(StrEnum):
     IMPORTING = "IMPORTING"  # the worker zone checks and seals what was delivered
     READY = "READY"
     REFUSED = "REFUSED"  # `problem` says why, from a fixed list: the text has not seen data
+    WITHDRAWN = "WITHDRAWN"  # it was READY; its rights holder lets no new job see it
+    ERASED = "ERASED"  # it was WITHDRAWN; nothing opens its sealed files any more
+
+    @property
+    def has_been_ready(self) -> bool:
+        return self in (DatasetState.READY, DatasetState.WITHDRAWN, DatasetState.ERASED)
 
 
 class ImportProblem(StrEnum):
@@ -49,6 +56,7 @@ class ImportProblem(StrEnum):
         "people of this data set are in another cohort of yours already; declare that cohort, "
         "or state new_people: true if the same names stand for other people"
     )
+    WITHDRAWN = "the data set was withdrawn while this version was imported"
 
 
 class Dataset(Model):
@@ -68,3 +76,15 @@ class Dataset(Model):
     @property
     def name(self) -> str:
         return self.declaration.name
+
+    def check_ready(self) -> None:
+        """Raises Conflict unless new work may see these data, or their twin."""
+        if self.state is DatasetState.READY:
+            return
+        if self.state.has_been_ready:
+            raise Conflict(
+                "dataset",
+                f"{self.name} was {self.state.lower()} by its rights holder: it takes nothing new.",
+                "What was released from it stays where it is; ask the rights holder for a later version.",
+            )
+        raise Conflict("dataset", f"{self.name} is {self.state}.", "Wait until it is READY.")

@@ -18,6 +18,7 @@ from dpgate.cli import (
     develop,
     doctor,
     doors,
+    endings,
     entitlements,
     facts,
     hosting,
@@ -67,7 +68,7 @@ app = typer.Typer(
     name="dpgate", cls=InRouteOrder, help=HELP, no_args_is_help=True, add_completion=True,
     pretty_exceptions_enable=False,
 )  # fmt: skip
-dataset = typer.Typer(help="Check and register data sets.", no_args_is_help=True)
+dataset = typer.Typer(help="Check, register and withdraw data sets.", no_args_is_help=True)
 user = typer.Typer(help="Add, list and disable users.", no_args_is_help=True)
 token = typer.Typer(help="Make and revoke tokens of your own.", no_args_is_help=True)
 policies = typer.Typer(help="Look at the policy of a data set, change it, try another.", no_args_is_help=True)
@@ -121,6 +122,7 @@ for group, name, subcommand, example in (
     (dataset, "check", registration.dataset_check, "dpgate dataset check data -d dataset.yaml"),
     (dataset, "add", registration.dataset_add, "dpgate dataset add data -d dataset.yaml"),
     (dataset, "deliver", registration.dataset_deliver, "dpgate dataset deliver data -d dataset.yaml"),
+    (dataset, "withdraw", endings.dataset_withdraw, "dpgate dataset withdraw heights"),
     (dataset, "twin-review", reviews.twin_review, "dpgate dataset twin-review heights"),
     (dataset, "twin-decide", reviews.twin_decide, "dpgate dataset twin-decide heights approve"),
     (twins, "get", twin.twin_get, "dpgate twin get heights --seed 3 --people 1000"),

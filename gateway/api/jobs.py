@@ -17,7 +17,7 @@ from domain.admission import (
     epsilon_of,
     needs_approval,
 )
-from domain.dataset import Dataset, DatasetState
+from domain.dataset import Dataset
 from domain.dataset.person_size import timing_sentence
 from domain.errors import Conflict, NotAllowed
 from domain.image import SyscallTable
@@ -276,8 +276,7 @@ def _usable(connection: sa.Connection, request: UserRequest, user: User) -> Data
 
 def _ready(connection: sa.Connection, name: str, user: User) -> Dataset:
     dataset = datasets.newest(connection, name, user)
-    if dataset.state is not DatasetState.READY:
-        raise Conflict("dataset", f"{name} is {dataset.state}.", "Wait until it is READY.")
+    dataset.check_ready()
     return dataset
 
 

@@ -9,8 +9,8 @@ from fastapi import APIRouter, Depends, Path, Response
 from pydantic import AfterValidator, BaseModel, Field
 
 from domain.admission import check_pipeline
-from domain.dataset import Dataset, DatasetState
-from domain.errors import Conflict, InvalidRequest, TooLarge
+from domain.dataset import Dataset
+from domain.errors import InvalidRequest, TooLarge
 from domain.job import check_job_id
 from domain.permissions import Permission, User
 from domain.rehearsal import (
@@ -149,8 +149,7 @@ def ask(
 
 
 def _check(request: RehearsalRequest, dataset: Dataset) -> None:
-    if dataset.state is not DatasetState.READY:
-        raise Conflict("dataset", f"{dataset.name} is {dataset.state}.", "Wait until it is READY.")
+    dataset.check_ready()
     check_pipeline(request.pipeline, dataset)
     _check_size(request, dataset)
 

@@ -11,8 +11,6 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Depends, Response
 
 from domain.admission import check_policy
-from domain.dataset import DatasetState
-from domain.errors import Conflict
 from domain.model import Model, Slug
 from domain.permissions import Permission, User
 from domain.review import Stage, approves
@@ -93,8 +91,7 @@ def make_counts(
         is_new = job is None
         if job is None:
             dataset = datasets.owned(connection, name, user)
-            if dataset.state is not DatasetState.READY:
-                raise Conflict("dataset", f"{name} is {dataset.state}.", "Wait until it is READY.")
+            dataset.check_ready()
             check_policy(request, dataset)
             job = twins.submit(
                 connection,

@@ -11,8 +11,8 @@ from fastapi.responses import RedirectResponse, Response
 from starlette.datastructures import FormData
 
 from domain.admission import check_policy, needs_approval
-from domain.dataset import Dataset, DatasetState, Table
-from domain.errors import Conflict, RequestError
+from domain.dataset import Dataset, Table
+from domain.errors import RequestError
 from domain.job import check_job_id
 from domain.loss import texts
 from domain.model import Slug
@@ -69,8 +69,7 @@ def ask(
 def _ready(database: TheDatabase, name: str, user: User) -> Dataset:
     with database.reading() as connection:
         dataset = datasets.newest(connection, name, user)
-    if dataset.state is not DatasetState.READY:
-        raise Conflict("dataset", f"{name} is {dataset.state}.", "Wait until it is READY.")
+    dataset.check_ready()
     return dataset
 
 

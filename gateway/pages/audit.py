@@ -29,6 +29,7 @@ ACTIONS = {
     "budget.allot": "allotted a part of a budget",
     "dataset.import": "finished an import",
     "dataset.register": "registered a data set",
+    "dataset.withdraw": "withdrew a data set",
     "doctor.report": "looked at a worker's host",
     "email.confirm": "confirmed an e-mail address",
     "email.remove": "removed an e-mail address",

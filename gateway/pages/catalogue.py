@@ -9,7 +9,7 @@ from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
 from domain import attacker, dictionary
-from domain.dataset import Dataset, DatasetState
+from domain.dataset import Dataset
 from domain.model import Slug
 from domain.permissions import Permission, Role, User
 from gateway.access import TheDatabase
@@ -105,7 +105,7 @@ def show_dataset(
         bars=whole(budget),
         budget=budget,
         example=attacker.example(declaration),
-        versions=[version for version in versions if is_owner or version.state is DatasetState.READY],
+        versions=[version for version in versions if is_owner or version.state.has_been_ready],
         basis=basis,
         twin_held=twin_state if is_held else None,
         is_reviewer=is_reviewer,

@@ -12,6 +12,7 @@ from gateway.pages import (
     budget,
     catalogue,
     comments,
+    endings,
     entitlements,
     errors,
     grants,
@@ -88,6 +89,7 @@ PAGES = (
     operation_providers,
     metrics,
     # before the pages of projects and data sets that have further parts
+    endings,
     entitlements,
     projects,
     grants,

@@ -19,6 +19,7 @@ SDK = (
     "__init__", "client", "models", "errors", "credentials", "device_login", "queries", "unpacking",
     "policies", "projects", "rehearsals", "notices", "reviews", "facts", "operation", "answers",
     "previews", "twins", "entitlements", "scrambles", "profiles", "forecasts", "timetable",
+    "endings",
 )  # fmt: skip
 # loaded when a notebook displays something: drawings and words of the pages, of the standard library alone
 SHOWN = {

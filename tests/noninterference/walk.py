@@ -61,7 +61,13 @@ def ways(routes: Iterator[Any]) -> list[Way]:
         if isinstance(route, APIRoute)
         for method in sorted(route.methods - {"HEAD"})
     ]
-    return sorted(found, key=lambda way: (any(part in way.template for part in LAST), _rank(way.method)))
+    return sorted(found, key=_turn)
+
+
+def _turn(way: Way) -> tuple[bool, int, bool]:
+    """A data set is withdrawn when all else was asked, but what takes away where notices go."""
+    is_last = any(part in way.template for part in LAST)
+    return is_last, _rank(way.method), way.template.endswith("/withdrawal")
 
 
 def _rank(method: str) -> int:

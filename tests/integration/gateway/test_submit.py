@@ -236,3 +236,24 @@ def test_without_redis_a_job_is_still_taken_and_soon(
         assert f"dpgate.run_job({OWN}) could not be sent now; the sweep will" in caplog.messages
         with g.database.reading() as connection:
             assert jobs.get(connection, OWN).state is JobState.QUEUED
+
+
+def test_a_withdrawn_data_set_takes_nothing_new_and_stays_to_be_seen(heights: Gateway):
+    submit(heights)
+    for other in ("ada", "rival", "olga"):
+        assert heights.ask("POST", "/datasets/heights/withdrawal", by=other, json={}).status_code in (
+            403,
+            404,
+        )
+    found = heights.ask("POST", "/datasets/heights/withdrawal", by="holder", json={})
+    assert found.json() == {
+        "dataset": "heights",
+        "state": "WITHDRAWN",
+        "cancelled": 1,
+        "open": {"uncharged": 0, "running": 0, "ending": 0},
+    }
+    assert reserved(heights) == 0
+    refused = problem(submit(heights, job_id="job-submit-2"), status=409, kind="Conflict")
+    assert refused["problem"] == "heights was withdrawn by its rights holder: it takes nothing new."
+    assert submit(heights).json()["state"] == "CANCELLED", "a repeat is answered from the record"
+    assert heights.ask("GET", "/datasets/heights", by="ada").json()["state"] == "WITHDRAWN"

@@ -8,15 +8,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 from heights import MEAN, request_fields
 from zones import Bench, check_books, given_heights, host_image, open_bench, submit
 
+from domain.dataset import DatasetState
 from domain.image import SyscallTable
 from domain.job import Reason
 from domain.states import JobState
 from store import images
-from store.tables import chunks
+from store.tables import chunks, datasets
 from worker.sandbox.protocol import Profile
+from worker.start import charge, claim, prepare
 
 PADDED = {"timing": {"mode": "padded"}}
 NO_IMAGE = "sha256:" + "0" * 64
@@ -74,6 +77,22 @@ def test_an_approval_that_was_withdrawn_while_the_job_waited(database_url: str, 
         with bench.database.transaction() as connection:
             images.withdraw(connection, digest=host_image().digest, by="olga", now=bench.clock())
         ends(bench, job_id, Reason.IMAGE_CHANGED)
+
+
+def test_a_data_set_that_was_withdrawn_while_the_job_waited(database_url: str, tmp_path: Path) -> None:
+    """A row that was put back behind the withdrawal; and one that comes between the look and the charge."""
+    with bench_of(database_url, tmp_path) as bench:
+        given_heights(bench)
+        withdrawn = sa.update(datasets).values(state=DatasetState.WITHDRAWN)
+        put_back, looked_at = submit(bench, epsilon="1"), submit(bench, epsilon="2")
+        job = claim(bench.zone, looked_at)
+        assert job is not None
+        assert prepare(bench.zone, job) is None
+        with bench.database.transaction() as connection:
+            connection.execute(withdrawn)
+        assert not charge(bench.zone, job)
+        for job_id in (put_back, looked_at):
+            ends(bench, job_id, Reason.DATASET_WITHDRAWN)
 
 
 @pytest.mark.parametrize(

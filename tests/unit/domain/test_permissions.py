@@ -45,6 +45,7 @@ EXPECTED = {
         "channels.own",
         "dataset.read",
         "dataset.register",
+        "dataset.end",
         "policy.change",
         "budget.read",
         "budget.allot",

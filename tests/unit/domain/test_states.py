@@ -33,8 +33,8 @@ TO_PREPARING = "_row(S.QUEUED, S.PREPARING, A.WORKER, "
 MUTANTS = {
     "refund on failure": (RUNNING_ERRORED, RUNNING_ERRORED + "ledger=L.REFUND, "),
     "refund on cancellation while running": (
-        "_row(S.RUNNING, S.CANCELLED, A.DATA_USER, A.OPERATOR, ",
-        "_row(S.RUNNING, S.CANCELLED, A.DATA_USER, A.OPERATOR, ledger=L.REFUND, ",
+        'A.WITHDRAWAL,\n        meaning="withdrawn, or its data set was; ',
+        'A.WITHDRAWAL,\n        ledger=L.REFUND,\n        meaning="withdrawn, or its data set was; ',
     ),
     "runs are not charged": (CHARGED, UNCHARGED),
     "charged after the runs": (

@@ -1,0 +1,51 @@
+"""Commands that end a data set: `dpgate dataset withdraw`."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from dpgate.cli.output import Json, Profile, out, plain, print_json
+from dpgate.client import connect
+
+Name = Annotated[str, typer.Argument(help="The data set's name.")]
+
+
+class Running(StrEnum):
+    finish = "finish"
+    cancel = "cancel"
+
+
+def dataset_withdraw(
+    name: Name,
+    running: Annotated[
+        Running, typer.Option(help="Whether charged jobs end with a release, or are cancelled.")
+    ] = Running.finish,
+    yes: Annotated[bool, typer.Option("--yes", help="Withdraw without a question.")] = False,
+    as_json: Json = False,
+    profile: Profile = "default",
+) -> None:
+    """Let no new job see a data set. Jobs that are not charged are cancelled; releases stay.
+
+    What was spent of the budget stays spent. A later version of the data set takes jobs again.
+    """
+    with connect(profile=profile) as client:
+        if not yes:
+            found = client.endings.open_jobs(name)
+            rest = "cancelled" if running is Running.cancel else "left to end"
+            out.print(f"not charged, to be cancelled: {found['uncharged']}")
+            out.print(f"charged, to be {rest}: {found['running']}")
+            out.print(f"close to their end, left to it: {found['ending']}")
+            typer.confirm(f"Withdraw {name}?", abort=True)
+        done = client.endings.withdraw(name, running=running.value)
+    if as_json:
+        print_json(done)
+        return
+    out.print(f"[bold]{plain(name)}[/] is {plain(done['state'])}: it takes no new jobs")
+    out.print(f"  {done['cancelled']} jobs were cancelled; {_left(done['open'])} go on to their end")
+
+
+def _left(found: dict[str, int]) -> int:
+    return found["running"] + found["ending"]

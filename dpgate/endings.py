@@ -1,0 +1,26 @@
+"""The end of a data set through the client: `client.endings`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import quote
+
+
+class Endings:
+    """For rights holders, about data sets of theirs. Every method is one request."""
+
+    def __init__(self, ask: Callable[..., Any]) -> None:
+        self._ask = ask
+
+    def open_jobs(self, dataset: str) -> dict[str, int]:
+        """Jobs that have not ended: `uncharged`, `running`, `ending`."""
+        return dict(self._ask("GET", _path(dataset)))
+
+    def withdraw(self, dataset: str, *, running: str = "finish") -> dict[str, Any]:
+        """It takes no new jobs. `running`: charged jobs `finish`, or the withdrawal should `cancel` them."""
+        return dict(self._ask("POST", _path(dataset), json={"running": running}))
+
+
+def _path(dataset: str) -> str:
+    return f"/datasets/{quote(dataset, safe='')}/withdrawal"

@@ -1,0 +1,57 @@
+"""The end of a data set, for its rights holder: what a withdrawal would do, and the withdrawal."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Request
+from fastapi.responses import RedirectResponse, Response
+
+from domain.errors import InvalidRequest, RequestError
+from domain.model import Slug, parse
+from domain.permissions import Permission, User
+from gateway.access import TheDatabase
+from gateway.api.endings import Withdrawal, get_open_jobs, withdraw
+from gateway.pages.layout import page
+from gateway.pages.session import CheckedForm, page_requires
+from gateway.problems import STATUS
+from store import withdrawals
+
+router = APIRouter(include_in_schema=False)
+Holder = Annotated[User, Depends(page_requires(Permission.DATASET_END))]
+
+
+@router.get("/datasets/{name}/withdrawal")
+def show_withdrawal(request: Request, name: Slug, user: Holder, database: TheDatabase) -> Response:
+    return _page(request, name, user, database)
+
+
+@router.post("/datasets/{name}/withdrawal")
+def withdraw_dataset(
+    request: Request, name: Slug, form: CheckedForm, user: Holder, database: TheDatabase
+) -> Response:
+    """The name is typed once more: a button is pressed by mistake."""
+    try:
+        if str(form.get("name", "")).strip() != name:
+            raise InvalidRequest("name", "is not the name of this data set.", f"Type {name}.")
+        wanted = parse(Withdrawal, {"running": str(form.get("running", "finish"))})
+        withdraw(name, wanted, user, database)
+    except RequestError as error:
+        return _page(request, name, user, database, error)
+    return RedirectResponse(f"/datasets/{name}", status_code=303)
+
+
+def _page(
+    request: Request, name: str, user: User, database: TheDatabase, error: RequestError | None = None
+) -> Response:
+    with database.reading() as connection:
+        dataset = withdrawals.own(connection, name, user)
+    return page(
+        request,
+        "withdrawal.html",
+        user=user,
+        status=STATUS[type(error)] if error else 200,
+        dataset=dataset,
+        open_jobs=get_open_jobs(name, user, database),
+        problems=error.problems if error else (),
+    )
