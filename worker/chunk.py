@@ -154,6 +154,7 @@ def run(zone: WorkerZone, chunk: Chunk) -> dict[int, bytes]:
             units = collect(result.outputs, shape=request.shape, grids=mechanism.grids, default=default)
             packed[number] = pack(units, width=len(mechanism.grids))
     grid.end(len(inputs), dying_s=chunk.schedule.dying_s)
+    _check_accepted(zone, chunk)  # the host may have begun to swap meanwhile
     return packed
 
 
@@ -261,6 +262,11 @@ def _opened(area: SnapshotArea, snapshot: str, declaration: Declaration) -> Peop
     return open_people(declaration, source, placed=source.placed)
 
 
+def _check_accepted(zone: WorkerZone, chunk: Chunk) -> None:
+    if (reason := _refusal(zone, chunk.job, chunk.dataset, chunk.image)) is not None:
+        raise SandboxUnavailable(reason)
+
+
 def order_of(zone: WorkerZone, chunk: Chunk) -> SlotOrder:
     """Raises SandboxUnavailable if the image has left this worker since the job was charged."""
     record = chunk.image
@@ -268,6 +274,7 @@ def order_of(zone: WorkerZone, chunk: Chunk) -> SlotOrder:
     image = zone.images.get(record.digest)
     if image is None:
         raise SandboxUnavailable(f"this worker does not hold the image {record.digest}")
+    _check_accepted(zone, chunk)  # its copy in memory may have gone since the claim
     order = order_for(
         _request(chunk).pipeline,
         image=image,

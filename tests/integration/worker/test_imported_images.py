@@ -31,11 +31,13 @@ from domain.states import JobState
 from store import images
 from worker.announce import announce_images
 from worker.cancelling import LOOK_EVERY_S
+from worker.chunk import claim_chunk, give_back, run
 from worker.execute import execute_chunk
 from worker.host_turns import HostTurns
 from worker.images import in_memory
 from worker.images.store import ImageStore
 from worker.sandbox.core.images import StoredImage
+from worker.sandbox.protocol import SandboxUnavailable
 
 WORD = f"payload-of-the-cancelled-job-{os.getpid()}"
 ENDLESS = "import time; time.sleep(86_400)"
@@ -97,9 +99,26 @@ def awk(**changes: Any) -> dict[str, Any]:
     }
 
 
-def test_a_job_in_shell_and_awk_is_released(bench: Bench, image: StoredImage) -> None:
-    given_heights(bench)
+def test_a_job_in_shell_and_awk_is_released(
+    bench: Bench, image: StoredImage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a host that begins to swap, and that no policy accepts, its chunks wait until that is over."""
+    given_heights(bench, policy={"accepted_channels": []})
     job_id = submit(bench, image_digest=image.digest, **awk())
+    bench.deliver(bench.sent.queue.popleft())
+    chunk, *others = bench.sent.take()
+    with monkeypatch.context() as host:
+        host.setattr(in_memory, "why_not_kept", lambda _: "it swaps")
+        bench.deliver(chunk)
+        assert bench.sent.take() == [chunk]
+        host.setattr(in_memory, "why_not_kept", lambda _: None)
+        claimed = claim_chunk(bench.zone, job_id, chunk[2])
+        assert claimed is not None
+        host.setattr(in_memory, "why_not_kept", lambda _: "it swaps")
+        with pytest.raises(SandboxUnavailable, match="page_faults"):
+            run(bench.zone, claimed)
+        give_back(bench.zone, claimed, was_tried=False)
+    bench.sent.queue.extend([chunk, *others])
     bench.drive()
     assert bench.job(job_id).state is JobState.RELEASED
     check_books(bench)
