@@ -3,8 +3,6 @@ a full disk, a wrong clock, messages of others. Each strikes once; one that last
 
 from __future__ import annotations
 
-import base64
-import json
 import os
 import random
 import signal
@@ -18,7 +16,7 @@ from pathlib import Path
 
 import psycopg
 import redis
-from hostile_messages import HOSTILE, message
+from hostile_messages import HOSTILE, body, headers, message
 from sqlalchemy.engine import make_url
 from workers import Platform
 
@@ -143,8 +141,7 @@ def garbage(faults: Faults, worker: Platform) -> None:
     for kind in (Message.RUN_JOB, Message.RUN_CHUNK, Message.PUBLISH, Message.SWEEP):
         job_id, number = faults.chance.choice(ids), faults.chance.randrange(-1, 4)
         said = {Message.RUN_CHUNK: [job_id, number], Message.SWEEP: []}.get(kind, [job_id])
-        body = base64.b64encode(json.dumps([said, {}, {}]).encode()).decode()
-        some.append(message(body=body, headers={"id": "1", "task": kind.value, "lang": "py"}))
+        some.append(message(body=body(said, {}, {}), headers=headers(task=kind.value)))
     with suppress(*AWAY), worker.redis.client() as client:
         client.lpush(Queue.MAIN.value, *some)
 
