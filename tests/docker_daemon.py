@@ -21,7 +21,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from waiting import wait_until
+from waiting import PATIENCE_S, wait_until
 
 _END_S = 40
 # Images of many hundred MB are unpacked and layered here: in memory that takes half the time
@@ -208,7 +208,7 @@ class DockerDaemon:
 
 class UnixConnection(http.client.HTTPConnection):
     def __init__(self, path: Path) -> None:
-        super().__init__("localhost", timeout=10)
+        super().__init__("localhost", timeout=PATIENCE_S)
         self._path = path
 
     def connect(self) -> None:

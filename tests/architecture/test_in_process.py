@@ -43,7 +43,7 @@ def by_multiprocessing(method: str) -> Callable[[], object]:
 
 def by_pool() -> None:
     with ProcessPoolExecutor(1) as pool:
-        pool.submit(print).result(10)
+        pool.submit(print).result()
 
 
 async def by_asyncio() -> None:
@@ -78,7 +78,7 @@ WAYS: dict[str, Callable[[], object]] = {
     "asyncio": lambda: asyncio.run(by_asyncio()),
     "a thread": in_a_thread,
     "code that catches all": lambda: suppressing(lambda: os.system("true")),
-    "a connection": lambda: socket.create_connection(NOWHERE, timeout=1),
+    "a connection": lambda: socket.create_connection(NOWHERE),
     "a name that is looked up": lambda: socket.getaddrinfo("localhost", 9),
     "a datagram": to(NOWHERE),
     "a server": listening,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,9 @@ MAY = {
     "faults.py": "has a fault last for as long as was drawn",
     "random_faults.py": "says how long jobs took to end after faults",
 }
+# what takes for how long it is waited; less than a second is a look
+_BY_NAME = ("timeout", "timeout_s", "deadline")
+_BY_PLACE = ("join", "result", "settimeout")
 LAST_WORD = "wait_until and let_pass of tests/waiting.py are the only ways to wait"
 
 
@@ -33,6 +37,22 @@ def looks_at_the_clock(text: str) -> list[str]:
     called = (node for node in ast.walk(tree) if isinstance(node, ast.Attribute | ast.Name))
     words = ((node.lineno, names.get(ast.unparse(node), ast.unparse(node))) for node in called)
     return [f"{line} {word}" for line, word in words if word in WAITS]
+
+
+def deadlines_in(text: str) -> list[str]:
+    """`line call` of each that is told a number of seconds: patience is PATIENCE_S."""
+    calls = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call))
+    return [f"{call.lineno} {ast.unparse(call.func)}" for call in calls if any(map(_is_long, _given(call)))]
+
+
+def _given(call: ast.Call) -> list[ast.expr]:
+    by_name = [word.value for word in call.keywords if word.arg in _BY_NAME]
+    has_place = isinstance(call.func, ast.Attribute) and call.func.attr in _BY_PLACE
+    return [*by_name, *(call.args[:1] if has_place else ())]
+
+
+def _is_long(given: ast.expr) -> bool:
+    return isinstance(given, ast.Constant) and isinstance(given.value, int | float) and given.value >= 1
 
 
 def _names_of_the_clock(tree: ast.AST) -> dict[str, str]:
@@ -53,6 +73,24 @@ def test_no_test_waits_by_itself() -> None:
         for look in looks_at_the_clock(path.read_text("utf-8"))
     ]
     assert not found, LAST_WORD
+
+
+def test_no_test_has_a_deadline_of_its_own() -> None:
+    found = [
+        f"tests/{path.relative_to(TESTS)}:{call}"
+        for path in sorted(TESTS.rglob("*.py"))
+        for call in deadlines_in(path.read_text("utf-8"))
+    ]
+    assert not found, LAST_WORD
+
+
+@pytest.mark.parametrize(
+    "text", ["child.join(30)", "run(command, timeout=60)", "ours.settimeout(5)", "running.result(10)"]
+)
+def test_each_deadline_is_found(text: str) -> None:
+    assert deadlines_in(text)
+    assert not deadlines_in(re.sub(r"\d+", "PATIENCE_S", text))
+    assert not deadlines_in(re.sub(r"\d+", "0", text))
 
 
 def test_whoever_may_look_at_the_clock_does() -> None:

@@ -146,7 +146,7 @@ class Walker:
 
     def sees_not(self, text: str) -> None:
         """To be asked of a page of which something else was seen."""
-        expect(self.page.locator("main")).not_to_contain_text(text)
+        expect(self.page.locator("main")).not_to_contain_text(text, timeout=PATIENCE_S * 1000)
 
     def waits_for(self, text: str, *, within: str = "main", alone: bool = False) -> None:
         """Until the page says so. Pages with `alone` follow by themselves where there are scripts; everywhere

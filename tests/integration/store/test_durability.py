@@ -20,6 +20,6 @@ FULL = 2
 
 def test_sqlite_waits_for_the_disk(sqlite_url: str) -> None:
     said = subprocess.run(
-        [sys.executable, "-c", SAYS, sqlite_url], check=True, capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", SAYS, sqlite_url], check=True, capture_output=True, text=True
     )
     assert said.stdout.split() == [str(FULL), "wal"]

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from heights import COLUMNS, PEOPLE, table_text
+from waiting import PATIENCE_S
 from zones import Bench, check_books, given_delivery, given_heights, host_image, imported, submit
 
 from domain.checksums import MANIFEST, manifest
@@ -237,7 +238,7 @@ def test_an_import_killed_half_way_and_repeated(bench: Bench, point: str) -> Non
         target=_import_and_die, args=(settings, dataset.id, point)
     )
     child.start()
-    child.join(30)
+    child.join(PATIENCE_S)
     assert child.exitcode == -signal.SIGKILL
     bench.clock.forward(31)
     sweep(bench.zone)

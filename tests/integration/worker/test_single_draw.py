@@ -7,6 +7,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from multiprocessing.synchronize import Barrier
 
+from waiting import PATIENCE_S
 from zones import Bench, check_books, given_heights, host_image, submit
 
 from domain.states import JobState
@@ -65,7 +66,7 @@ def test_processes_that_publish_at_once(bench: Bench) -> None:
     for child in children:
         child.start()
     for child in children:
-        child.join(30)
+        child.join(PATIENCE_S)
     assert [child.exitcode for child in children] == [0] * AT_ONCE
     check_one(bench, job_id)
 

@@ -77,7 +77,7 @@ def test_neither_do_the_worker_and_the_command(command: list[str], tmp_path: Pat
         "DPGATE_LEASE_MARGIN": "5",
     }
     ended = subprocess.run(
-        [sys.executable, *command], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120
+        [sys.executable, *command], cwd=ROOT, env=environment, capture_output=True, text=True
     )
     assert ended.returncode != 0
     assert "do you mean DPGATE_LEASE_MARGIN_S?" in ended.stderr

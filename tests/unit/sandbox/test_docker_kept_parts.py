@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
+from waiting import PATIENCE_S
 
 from sandbox_images.output_tree import framed
 from worker.sandbox.docker_engine.asking import Asking
@@ -92,7 +93,7 @@ ORDER = SlotOrder(
 def answered() -> Iterator:
     """What `collect` makes of an answer."""
     theirs, ours = socket.socketpair()
-    ours.settimeout(5)
+    ours.settimeout(PATIENCE_S)
 
     def collected(status: int, content: bytes, *, length: int | None = None, tree: bool = True):
         message = bytes([status]) + (len(content) if length is None else length).to_bytes(8, "big") + content
