@@ -1,4 +1,4 @@
-"""A gateway per test, and one per file for tests that change nothing."""
+"""A gateway per test, one per file for tests that change nothing, and an identity provider."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from asking import Gateway, running_gateway
+from issuer import Issuer, running_issuer
 from services import PostgreSQL
 
 
@@ -16,6 +17,13 @@ from services import PostgreSQL
 def gateway(database_url: str, redis_url: str) -> Iterator[Gateway]:
     """A gateway of this test's own; the test runs once on each of the two databases."""
     with running_gateway(database_url, redis_url) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def issuer() -> Iterator[Issuer]:
+    """An identity provider for a whole file."""
+    with running_issuer() as running:
         yield running
 
 

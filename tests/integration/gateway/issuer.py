@@ -38,6 +38,10 @@ class Issuer:
 
     def __init__(self) -> None:
         self.url = ""
+        self.forget()
+
+    def forget(self) -> None:
+        """All that it was told and asked."""
         self.keys: list[Any] = [RSA, EC]
         self.asked: Counter[str] = Counter()
         self.userinfo: dict[str, Any] = {}

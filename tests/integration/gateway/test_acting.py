@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
 import sqlalchemy as sa
-from asking import Gateway, problem, running_gateway
+from asking import Gateway, problem
 from factories import given_dataset, given_image, job_request_fields, policy_fields
-from issuer import EC, RSA, STEWARD, Issuer, running_issuer
+from issuer import STEWARD, Issuer
 from test_leavers import ask, end, later
-from test_login_faults import settings
 from test_route_matrix import BODIES, GUARDED, PLACES, QUERIES
+from with_provider import gateway_with_provider
 
 from domain.acting import FOR_PEOPLE
 from gateway.oidc.faults import Fault
@@ -26,18 +24,7 @@ from store.tables import audit_events, jobs
 BENCH = "workbench"
 
 
-@pytest.fixture(scope="module")
-def issuer() -> Iterator[Issuer]:
-    with running_issuer() as running:
-        yield running
-
-
-@pytest.fixture
-def gateway(sqlite_url: str, issuer: Issuer, tmp_path: Path) -> Iterator[Gateway]:
-    given = settings(issuer, tmp_path) | {"oidc_acting": [BENCH]}
-    issuer.instead, issuer.document, issuer.userinfo, issuer.keys = {}, {}, {}, [RSA, EC]
-    with running_gateway(sqlite_url, "redis+socket:///none", **given) as running:
-        yield running
+gateway = gateway_with_provider(oidc_acting=[BENCH])
 
 
 def acting(issuer: Issuer, **changed: Any) -> str:

@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from asking import running_gateway
-from issuer import AUDIENCE, CLI, ROLES, Issuer, running_issuer
+from issuer import AUDIENCE, CLI, ROLES, Issuer
 
 from domain.scopes import Scope
 from dpgate.device_login import Confirmation, access_token
 from dpgate.errors import DpgateError, NotLoggedIn, PlatformUnreachable
 
 PENDING = (400, {"error": "authorization_pending"})
-
-
-@pytest.fixture(scope="module")
-def issuer() -> Iterator[Issuer]:
-    with running_issuer() as running:
-        yield running
 
 
 def ways(server: Issuer, **changed: object) -> dict[str, object]:

@@ -6,16 +6,15 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
 import sqlalchemy as sa
-from asking import Gateway, problem, running_gateway
+from asking import Gateway, problem
 from form_browser import Browser
-from issuer import EC, MEMBER, RSA, STEWARD, Issuer, running_issuer
+from issuer import MEMBER, STEWARD, Issuer
 from joserfc.jwk import RSAKey
-from test_login_faults import settings
+from with_provider import gateway_with_provider
 
 from gateway.oidc.faults import Fault
 from store.account_tables import api_tokens, identities, sessions
@@ -24,18 +23,7 @@ from store.tables import audit_events
 OTHER = RSAKey.generate_key(2048, {"kid": "rsa-1"}, private=True)
 
 
-@pytest.fixture(scope="module")
-def issuer() -> Iterator[Issuer]:
-    with running_issuer() as running:
-        yield running
-
-
-@pytest.fixture
-def gateway(sqlite_url: str, issuer: Issuer, tmp_path: Path) -> Iterator[Gateway]:
-    issuer.instead, issuer.document, issuer.id_claims, issuer.userinfo = {}, {}, {}, {}
-    issuer.keys = [RSA, EC]
-    with running_gateway(sqlite_url, "redis+socket:///none", **settings(issuer, tmp_path)) as running:
-        yield running
+gateway = gateway_with_provider()
 
 
 @dataclass

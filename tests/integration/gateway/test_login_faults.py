@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,8 +14,9 @@ import pytest
 import sqlalchemy as sa
 from asking import Gateway, problem, running_gateway
 from form_browser import Browser
-from issuer import AUDIENCE, CLIENT, EC, ROLES, RSA, SECRET, STEWARD, Issuer, running_issuer
+from issuer import AUDIENCE, CLIENT, EC, RSA, STEWARD, Issuer, running_issuer
 from joserfc.jwk import RSAKey
+from with_provider import gateway_with_provider, settings
 
 from gateway.oidc.faults import SENTENCES, Fault, refused
 from gateway.oidc.keys import REST_S
@@ -28,30 +28,7 @@ OLD = RSAKey.generate_key(2048, {"kid": "of-last-year", "use": "sig"}, private=T
 DOCUMENT = "/.well-known/openid-configuration"
 
 
-@pytest.fixture(scope="module")
-def issuer() -> Iterator[Issuer]:
-    with running_issuer() as running:
-        yield running
-
-
-@pytest.fixture
-def gateway(sqlite_url: str, issuer: Issuer, tmp_path: Path) -> Iterator[Gateway]:
-    issuer.instead, issuer.document, issuer.id_claims, issuer.userinfo = {}, {}, {}, {}
-    issuer.keys = [RSA, EC]
-    with running_gateway(sqlite_url, "redis+socket:///none", **settings(issuer, tmp_path)) as running:
-        yield running
-
-
-def settings(issuer: Issuer, folder: Path) -> dict[str, Any]:
-    (folder / "client-secret").write_text(SECRET)
-    return {
-        "public_url": "http://127.0.0.1",
-        "oidc_issuer": issuer.url,
-        "oidc_audience": AUDIENCE,
-        "oidc_client_id": CLIENT,
-        "oidc_client_secret_file": folder / "client-secret",
-        "oidc_roles": ROLES,
-    }
+gateway = gateway_with_provider()
 
 
 @dataclass(frozen=True)

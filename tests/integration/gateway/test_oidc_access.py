@@ -7,44 +7,20 @@ import hmac
 import json
 import time
 import warnings
-from collections.abc import Iterator
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
-from asking import Gateway, problem, running_gateway
-from issuer import AUDIENCE, CLI, CLIENT, EC, MEMBER, ROLES, RSA, SECRET, STEWARD, Issuer, running_issuer
+from asking import Gateway, problem
+from issuer import AUDIENCE, CLI, EC, MEMBER, RSA, STEWARD, Issuer
 from joserfc import jwt
 from joserfc.jwk import OctKey, RSAKey
+from with_provider import gateway_with_provider
 
 from domain.permissions import Role
 from store import users
 from store.tables import audit_events
 
-
-@pytest.fixture(scope="module")
-def issuer() -> Iterator[Issuer]:
-    with running_issuer() as running:
-        yield running
-
-
-@pytest.fixture
-def gateway(sqlite_url: str, issuer: Issuer, tmp_path: Path) -> Iterator[Gateway]:
-    secret = tmp_path / "client-secret"
-    secret.write_text(f"{SECRET}\n")
-    issuer.keys, issuer.userinfo, issuer.opaque = [RSA, EC], {}, {}
-    issuer.asked.clear()
-    settings = {
-        "public_url": "http://127.0.0.1",
-        "oidc_issuer": issuer.url,
-        "oidc_audience": AUDIENCE,
-        "oidc_client_id": CLIENT,
-        "oidc_client_secret_file": secret,
-        "oidc_cli_client_id": CLI,
-        "oidc_roles": ROLES,
-    }
-    with running_gateway(sqlite_url, "redis+socket:///none", **settings) as running:
-        yield running
+gateway = gateway_with_provider(oidc_cli_client_id=CLI)
 
 
 def me(gateway: Gateway, token: str):

@@ -11,16 +11,11 @@ import httpx
 import pytest
 from asking import Gateway, running_gateway
 from form_browser import Browser
-from issuer import AUDIENCE, CLIENT, EC, ROLES, RSA, SECRET, STEWARD, Issuer, running_issuer
+from issuer import CLIENT, EC, RSA, STEWARD, Issuer
 from joserfc.jwk import RSAKey
+from with_provider import NO_REDIS, settings
 
 BACK = "http://127.0.0.1/login/oidc/back"
-
-
-@pytest.fixture(scope="module")
-def issuer() -> Iterator[Issuer]:
-    with running_issuer() as running:
-        yield running
 
 
 @pytest.fixture(scope="module")
@@ -29,16 +24,8 @@ def gateway(
 ) -> Iterator[Gateway]:
     folder = tmp_path_factory.mktemp("oidc")
     (folder / "dpgate.db").write_bytes(sqlite_template.read_bytes())
-    (folder / "secret").write_text(SECRET)
-    settings = {
-        "public_url": "http://127.0.0.1",
-        "oidc_issuer": issuer.url,
-        "oidc_audience": AUDIENCE,
-        "oidc_client_id": CLIENT,
-        "oidc_client_secret_file": folder / "secret",
-        "oidc_roles": ROLES,
-    }
-    with running_gateway(f"sqlite:///{folder / 'dpgate.db'}", "redis+socket:///none", **settings) as running:
+    url = f"sqlite:///{folder / 'dpgate.db'}"
+    with running_gateway(url, NO_REDIS, **settings(issuer, folder)) as running:
         yield running
 
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import html
 import time
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
-from asking import Gateway, running_gateway
+from asking import Gateway
 from form_browser import Browser
-from issuer import EC, MEMBER, RSA, STEWARD, Issuer, running_issuer
-from test_login_faults import OLD, settings
+from issuer import MEMBER, RSA, STEWARD, Issuer
+from test_login_faults import OLD
+from with_provider import gateway_with_provider
 
 from domain.permissions import Role, User
 from gateway import readiness
@@ -21,20 +20,12 @@ from store.clock import database_time
 from store.sessions import open_session
 
 
-@pytest.fixture(scope="module")
-def issuer() -> Iterator[Issuer]:
-    with running_issuer() as running:
-        yield running
-
-
-@pytest.fixture
-def gateway(
-    sqlite_url: str, issuer: Issuer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Gateway]:
+@pytest.fixture(autouse=True)
+def _each_look_is_new(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(readiness, "KEPT_S", -1.0)
-    issuer.instead, issuer.document, issuer.userinfo, issuer.keys = {}, {}, {}, [RSA, EC]
-    with running_gateway(sqlite_url, "redis+socket:///none", **settings(issuer, tmp_path)) as running:
-        yield running
+
+
+gateway = gateway_with_provider()
 
 
 def looked(gateway: Gateway) -> dict[str, tuple[bool | None, str]]:

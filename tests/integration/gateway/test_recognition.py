@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from asking import Gateway, running_gateway
+from asking import Gateway
 from factories import given_dataset, given_job, given_user
 from form_browser import Browser
 from given_projects import given_grant, given_project
-from issuer import EC, MEMBER, RSA, STEWARD, Issuer, running_issuer
-from test_login_faults import settings
+from issuer import MEMBER, STEWARD, Issuer
+from with_provider import gateway_with_provider
 
 from domain.permissions import Role, User
 from store import sessions
@@ -29,20 +27,13 @@ BOB = {
 TOLD = "Bob <b>Builder</b>, staff@university.example, bob@example.org"
 
 
-@pytest.fixture(scope="module")
-def issuer() -> Iterator[Issuer]:
-    with running_issuer() as running:
-        yield running
+gateway = gateway_with_provider(public_url=None, oidc_client_id=None)
 
 
-@pytest.fixture
-def gateway(sqlite_url: str, issuer: Issuer, tmp_path: Path) -> Iterator[Gateway]:
-    issuer.instead, issuer.document, issuer.userinfo, issuer.keys = {}, {}, {}, [RSA, EC]
-    given = settings(issuer, tmp_path) | {"public_url": None, "oidc_client_id": None}
-    with running_gateway(sqlite_url, "redis+socket:///none", **given) as running:
-        with running.database.transaction() as connection:
-            given_user(connection, "alice", Role.RIGHTS_HOLDER)
-        yield running
+@pytest.fixture(autouse=True)
+def alice(gateway: Gateway) -> None:
+    with gateway.database.transaction() as connection:
+        given_user(connection, "alice", Role.RIGHTS_HOLDER)
 
 
 def me(gateway: Gateway, token: str) -> dict[str, str]:

@@ -5,21 +5,19 @@ from __future__ import annotations
 import re
 import time
 import uuid
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
 import sqlalchemy as sa
-from asking import PEOPLE, Gateway, problem, running_gateway
+from asking import PEOPLE, Gateway, problem
 from factories import given_dataset, policy_fields
 from form_browser import Browser
-from issuer import EC, RSA, STEWARD, Issuer, running_issuer
+from issuer import STEWARD, Issuer
 from pydantic import ValidationError
-from test_login_faults import settings
 from test_route_matrix import BODIES, GUARDED, PLACES, QUERIES
+from with_provider import gateway_with_provider
 
 from domain.permissions import GRANTS, Role
 from domain.policy import Policy
@@ -39,18 +37,7 @@ ONLY_FORMS = {
 NOW = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
 
 
-@pytest.fixture(scope="module")
-def issuer() -> Iterator[Issuer]:
-    with running_issuer() as running:
-        yield running
-
-
-@pytest.fixture
-def gateway(sqlite_url: str, issuer: Issuer, tmp_path: Path) -> Iterator[Gateway]:
-    issuer.instead, issuer.document, issuer.userinfo, issuer.keys = {}, {}, {}, [RSA, EC]
-    given = settings(issuer, tmp_path) | {"step_up": RULE}
-    with running_gateway(sqlite_url, "redis+socket:///none", **given) as running:
-        yield running
+gateway = gateway_with_provider(step_up=RULE)
 
 
 def logged_in(gateway: Gateway, issuer: Issuer, *, minutes_ago: float = 0, **claims: Any) -> Browser:
