@@ -48,6 +48,26 @@ def test_without_noise_the_formulas_are_the_textbooks() -> None:
     assert found.lower_95 == found.upper_95 == found.value
 
 
+def test_a_correlation_does_not_depend_on_the_units() -> None:
+    """Also where a variance is far below one, and its least possible value above nothing, nothing or less."""
+    of_means = [Fraction(0), Fraction(0), Fraction(1, 2), Fraction(1), Fraction(1)]
+    found = []
+    for unit in (Fraction(1), Fraction(1, 1000)):
+        sizes = [unit, unit, unit**2, unit**2, unit**2]
+        for half in (Fraction(1, 4), Fraction(1), Fraction(3, 2)):
+            parts = [
+                Released(mean * size, half * size * (place > 1))
+                for place, (mean, size) in enumerate(zip(of_means, sizes, strict=True))
+            ]
+            centres = (Fraction(0), Fraction(0))
+            one = computed("correlation", parts, people=PEOPLE, centres=centres)
+            found.append(pytest.approx((one.value, one.lower_95, one.upper_95)))
+    assert found[:3] == [(0.5, 0.2, 1.0), (0.5, -1.0, 1.0), (0.5, -1.0, 1.0)]
+    assert found[3:] == [each.expected for each in found[:3]]
+    nothing = [Released(mean, Fraction(0)) for mean in (*of_means[:3], Fraction(0), Fraction(1))]
+    assert computed("correlation", nothing, people=PEOPLE, centres=centres).value is None
+
+
 HALVES = (Fraction(1, 100), Fraction(1, 5), Fraction(2))
 
 
