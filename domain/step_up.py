@@ -14,7 +14,7 @@ from domain.permissions import Permission
 
 class Action(StrEnum):
     """Decisions on jobs, releases and twins; changes of a policy and of who reviews under it; registrations;
-    what opens data to people or ends it; who is a user, and in which role; images, workers and maintenance."""
+    what opens data to people or ends it; who is a user, in which role; images, workers and maintenance."""
 
     DECIDE = "decide"
     POLICY = "policy"

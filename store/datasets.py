@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 import sqlalchemy as sa
 
 from domain.budget import FIELDS, Accounting
-from domain.dataset import Dataset, DatasetState, Declaration, ImportProblem
+from domain.dataset import HAS_BEEN_READY, Dataset, DatasetState, Declaration, ImportProblem
 from domain.errors import Conflict, InvalidRequest, NotFound
 from domain.job import Job
 from domain.permissions import User, may_see_dataset
@@ -26,7 +26,6 @@ _WITH_POLICY = sa.select(datasets, policy_rows.c.number, policy_rows.c.body).joi
     policy_rows, policy_rows.c.name == datasets.c.name
 )
 _IN_EFFECT = _WITH_POLICY.where(policy_rows.c.number == policies.newest_number(datasets.c.name))
-_HAS_BEEN_READY = [state for state in DatasetState if state.has_been_ready]
 # who may see the newest version that is ready, or else was, or else the newest. Not the declaration: a wide
 # one takes long to read, and how long a refusal takes would tell that there is a data set of this name
 _SEEN_BY = (
@@ -36,7 +35,7 @@ _SEEN_BY = (
     .where(policy_rows.c.number == policies.newest_number(datasets.c.name))
     .where(datasets.c.name == sa.bindparam("name", type_=sa.String))
     .order_by((datasets.c.state == DatasetState.READY).desc())
-    .order_by(datasets.c.state.in_(_HAS_BEEN_READY).desc(), datasets.c.version.desc())
+    .order_by(datasets.c.state.in_(HAS_BEEN_READY).desc(), datasets.c.version.desc())
     .limit(1)
 )
 

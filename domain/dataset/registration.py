@@ -18,7 +18,10 @@ class DatasetState(StrEnum):
 
     @property
     def has_been_ready(self) -> bool:
-        return self in (DatasetState.READY, DatasetState.WITHDRAWN, DatasetState.ERASED)
+        return self in HAS_BEEN_READY
+
+
+HAS_BEEN_READY = (DatasetState.READY, DatasetState.WITHDRAWN, DatasetState.ERASED)
 
 
 class ImportProblem(StrEnum):
