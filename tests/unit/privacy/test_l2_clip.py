@@ -1,3 +1,4 @@
+import random
 from fractions import Fraction
 
 import pytest
@@ -7,7 +8,7 @@ from hypothesis import strategies as st
 from privacy.cost import Cost, Currency
 from privacy.grid import MIN_CELLS, OutputGrid
 from privacy.keystream import Keystream
-from privacy.l2_clip import L2Clip
+from privacy.l2_clip import L2Clip, _ceil_isqrt
 from privacy.loss import GuaranteeClass
 from privacy.mean_noise import Means, noises_of
 from privacy.noise import GaussianNoise
@@ -53,6 +54,24 @@ def test_a_clipped_vector_lies_in_the_ball_and_keeps_its_direction(data):
         assert square >= (norm - Fraction(len(cells), MIN_CELLS // 2)) ** 2 or norm < Fraction(1, 100)
     else:
         assert clipped == units
+
+
+def test_a_ball_holds_exactly_on_grids_finer_than_the_norms_own_units():
+    """There each step of the proof that rounds is needed: a norm rounded down lets vectors out of the ball."""
+    draw = random.Random(6)
+    for _ in range(200):
+        cells = tuple(2 * draw.randrange(2**58, 2**59) for _ in range(draw.randrange(1, 4)))
+        clip = L2Clip(cells, Fraction(draw.randrange(2**20, 2**31), 2**31))
+        clipped = clip.clip([draw.choice((0, K, draw.randrange(K))) for K in cells])
+        places = [unit - K // 2 for unit, K in zip(clipped, cells, strict=True)]
+        square = sum(
+            (Fraction(place, half) ** 2 for place, half in zip(places, clip.half_ranges, strict=True)),
+            start=Fraction(0),
+        )
+        assert square <= clip.norm**2
+    edge = L2Clip((2**40,), Fraction(1, 2))
+    assert [edge.clips([2**39 + 2**38 + more]) for more in (-1, 0, 1)] == [False, False, True]
+    assert [_ceil_isqrt(square) for square in range(11)] == [0, 1, 2, 2, 2, 3, 3, 3, 3, 3, 4]
 
 
 def test_the_middle_of_all_bounds_stays():
