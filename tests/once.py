@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,9 +25,9 @@ def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path],
     with made.with_name(f"{name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not made.exists():
-            begun = made.with_name(f"{name}.begun")
-            make(begun)
-            begun.rename(made)
+            with tempfile.TemporaryDirectory(dir=made.parent) as begun:  # of one that fails nothing stays
+                make(Path(begun, name))
+                Path(begun, name).rename(made)
     return made
 
 
