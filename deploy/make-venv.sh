@@ -37,21 +37,22 @@ echo "installing what $(basename "$lock") names (once)"
 pip() { .venv/bin/python -m pip --disable-pip-version-check "$@"; }
 pip_install() { pip install --quiet "$@"; }
 
-# seconds where pip takes minutes: it downloads, unpacks and compiles side by side. It looks where pip was told to.
+# seconds where pip takes minutes: it downloads and unpacks side by side. It looks where pip was told to.
 uv_install() {
     pip_install --require-hashes --only-binary :all: --requirement requirements-uv.lock || return
     index=${PIP_INDEX_URL:-$(pip config get global.index-url 2>/dev/null || true)}
     [ -z "$index" ] || export UV_DEFAULT_INDEX="$index"
-    .venv/bin/uv pip install --quiet --no-config --python .venv/bin/python --link-mode copy --compile-bytecode \
+    .venv/bin/uv pip install --quiet --no-config --python .venv/bin/python --link-mode copy \
         --require-hashes --no-deps --requirement "$lock"
 }
 
 if ! log=$(uv_install 2>&1); then
     echo "uv could not: $(echo "$log" | tail -n 1); pip does it"
-    # a lock names everything: there is nothing to resolve; and all cores compile, not pip's one
+    # a lock names everything: there is nothing to resolve
     pip_install --require-hashes --no-deps --no-compile --requirement "$lock"
-    # as with pip itself, a file of another Python's grammar is left uncompiled
-    .venv/bin/python -m compileall -q -j 0 -x '/tests?/' .venv/lib >/dev/null || :
 fi
+# all cores compile, and not what nobody imports: a quarter of all, tests of others and where telephones are. As
+# with pip itself, a file of another Python's grammar is left uncompiled
+.venv/bin/python -m compileall -q -j 0 -x '/(tests?|geodata|carrierdata)/' .venv/lib >/dev/null || :
 pip_install --no-deps --no-build-isolation --editable .
 cp "$lock" "$stamp"
