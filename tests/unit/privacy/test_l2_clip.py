@@ -57,7 +57,7 @@ def test_a_clipped_vector_lies_in_the_ball_and_keeps_its_direction(data):
 
 
 def test_a_ball_holds_exactly_on_grids_finer_than_the_norms_own_units():
-    """There each step of the proof that rounds is needed: a norm rounded down lets vectors out of the ball."""
+    """There each step of the proof that rounds counts: a norm rounded down lets vectors out of the ball."""
     draw = random.Random(6)
     for _ in range(200):
         cells = tuple(2 * draw.randrange(2**58, 2**59) for _ in range(draw.randrange(1, 4)))
