@@ -87,6 +87,11 @@ class Keys:
         return self._derive("zone ledger")
 
     @property
+    def backups(self) -> bytes:
+        """Vouches for what a backup holds."""
+        return self._derive("backups")
+
+    @property
     def drawn(self) -> bytes:
         """Seals a release that was drawn, until the platform has it."""
         return self._derive("drawn releases")

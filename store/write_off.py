@@ -9,9 +9,10 @@ import sqlalchemy as sa
 
 from domain.errors import InvalidRequest
 from domain.job import Reason
-from domain.states import LedgerAction
+from domain.states import Actor, JobState, LedgerAction
 from privacy.cost import Currency, format_amount
 from store import audit, ledger, turn
+from store import jobs as job_rows
 from store.tables import accounts, jobs, ledger_entries
 
 
@@ -40,6 +41,26 @@ def write_off(
         row = {"account_id": account.id, "job_id": name, "amount": units, "at": now}
         both = (LedgerAction.RESERVE, LedgerAction.CHARGE)
         connection.execute(sa.insert(ledger_entries), [{**row, "action": action} for action in both])
+
+
+def left(connection: sa.Connection, cohort: str) -> dict[str, int]:
+    """Of each currency's account of a cohort."""
+    found = [each for each in ledger.list_accounts(connection, cohort=cohort) if each.kind == "cohort"]
+    return {account.currency.value: account.left for account in found}
+
+
+def end_all(connection: sa.Connection, *, now: datetime) -> None:
+    """Whatever is under way: it may have been charged and drawn in the time that nobody knows of. A release
+    that was drawn before stays in review."""
+    ends = (JobState.SUBMITTED, JobState.QUEUED, JobState.PREPARING, JobState.RUNNING)
+    found = connection.execute(sa.select(jobs.c.id, jobs.c.state).where(jobs.c.state.in_(ends)))
+    for job_id, before in found.all():
+        after, actor = JobState.CANCELLED, Actor.OPERATOR
+        job_rows.move(connection, job_id, JobState(before), after, actor=actor, by="host", now=now)
+    failed = connection.execute(sa.select(jobs.c.id).where(jobs.c.state == JobState.AGGREGATING))
+    for job_id in failed.scalars().all():
+        before, after = JobState.AGGREGATING, JobState.ERRORED
+        job_rows.move(connection, job_id, before, after, actor=Actor.SWEEP, by="host", now=now)
 
 
 def go_on(

@@ -15,8 +15,6 @@ import sqlite3
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -24,10 +22,12 @@ from urllib.parse import quote
 from domain.errors import NotReady, PlatformError
 from domain.model import canonical
 from store.sealing import open_sealed, seal
+from store.zone_entries import Entry as Entry
+from store.zone_entries import Head as Head
+from store.zone_entries import Kind as Kind
 
 BUSY_S = 30
 GENESIS = "0" * 64
-Head = tuple[int, str]
 _TABLES = """
 CREATE TABLE entries (
     number INTEGER PRIMARY KEY, kind TEXT NOT NULL, subject TEXT NOT NULL, cohort TEXT, body TEXT NOT NULL,
@@ -41,34 +41,7 @@ CREATE TRIGGER entries_no_update BEFORE UPDATE ON entries
 CREATE TRIGGER entries_no_delete BEFORE DELETE ON entries
     BEGIN SELECT RAISE(ABORT, 'entries is append-only'); END;
 """
-
-
-class Kind(StrEnum):
-    """What an entry says, and of what; with each, once for the same subject."""
-
-    OPENING = "opening"  # of a cohort: what the platform had spent when this ledger was begun
-    CHARGE = "charge"  # of a job: from now on it counts as spent
-    VOID = "void"  # of a job: the platform never charged it and gave its budget back; no data were touched
-    TOUCHED = "touched"  # of a job: its first chunk is about to see data
-    DRAW = "draw"  # of a job: noise was drawn, for the only time
-    STATE = "state"  # of a job: what its release told of a cohort's PAC secret is on record
-    REFUSED = "refused"  # of a job and a reason: what the platform's rows asked for, and did not get
-    ENROLLED = "enrolled"  # of a delivery and a key: its data are used under mandates of that key
-    MANDATE = "mandate"  # of a key, a data set's name and a number: what a rights holder signed
-    CAUGHT_UP = "caught up"  # of a head: an operator has looked at what a restored database has forgotten
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One line of the ledger. `head` is the newest event of the audit trail when it was written."""
-
-    number: int
-    kind: Kind
-    subject: str
-    cohort: str | None
-    body: dict[str, Any]
-    head: Head | None
-    code: str
+_STATES = "CREATE TABLE IF NOT EXISTS states (cohort TEXT PRIMARY KEY, sealed BLOB NOT NULL)"
 
 
 class Page:
@@ -147,9 +120,28 @@ class Page:
             if self.find(Kind.VOID, entry.subject) is None
         ]
 
+    def restored(self) -> Entry | None:
+        """What a restore left on record and no operator has caught up with."""
+        return self._one(
+            f"kind = '{Kind.RESTORED}' AND number > ? ORDER BY number DESC", self._caught_up_at()
+        )
+
     def having(self, kind: Kind) -> list[Entry]:
         """All entries of a kind of which there are few, in order."""
         return self._all("kind = ?", kind.value)
+
+    def keep_state(self, cohort: str, sealed: bytes) -> None:
+        """The cohort's newest PAC state, for a database that has forgotten it. Ledgers of before have no
+        place for it."""
+        self._connection.execute(_STATES)
+        self._connection.execute("INSERT OR REPLACE INTO states VALUES (?, ?)", (cohort, sealed))
+
+    def kept_state(self, cohort: str) -> bytes | None:
+        """None for one whose releases are all older than this."""
+        if self._connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'states'").fetchone() is None:
+            return None
+        row = self._connection.execute("SELECT sealed FROM states WHERE cohort = ?", (cohort,)).fetchone()
+        return None if row is None else bytes(row[0])
 
     def keep_drawn(self, job_id: str, sealed: bytes) -> None:
         self._connection.execute("INSERT INTO drawn VALUES (?, ?)", (job_id, sealed))

@@ -159,6 +159,7 @@ def drawn_once(
             raise OffTheBooks(Reason.NOT_IN_LEDGER)  # by another worker at the same moment
         if state is not None:
             page.add(Kind.STATE, job.id, {"digest": state}, cohort=dataset.cohort)
+            page.keep_state(dataset.cohort, bytes.fromhex(content["state"]))
         page.keep_drawn(job.id, zone.ledger.seal(content, job_id=job.id))
     return release
 
@@ -220,6 +221,8 @@ def _behind(page: Page, connection: sa.Connection) -> Reason | None:
     # what only reads sees a moment that is over, of which the ledger may know more
     if connection.get_execution_options().get("dpgate_reading"):
         raise PlatformError("both ledgers are compared in a transaction that sees what others commit")
+    if page.restored() is not None:
+        return Reason.LEDGER_BEHIND
     head = page.newest_head()
     return None if head is None or agreement.trail_holds(connection, *head) else Reason.LEDGER_BEHIND
 

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Mapping
 from datetime import datetime
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from store import agreement, audit, datasets, jobs, turn
+from domain.errors import InvalidRequest
+from privacy.cost import Currency
+from store import agreement, audit, datasets, jobs, pac_states, turn
 from store.database import Database
 from store.keys import load_keys
-from store.write_off import go_on, write_off
+from store.write_off import end_all, go_on, left, write_off
 from store.zone_ledger import Kind, Page, ZoneLedger
 from worker.books import job_digest
 
 WrittenOff = dict[str, dict[str, int]]
+NATS = Currency.NATS.value
 
 
 def zone_ledger(zone_folder: Path) -> ZoneLedger:
@@ -43,17 +48,46 @@ def begin_ledger(ledger: ZoneLedger, database: Database) -> None:
     ledger.create(begin)
 
 
-def catch_up(ledger: ZoneLedger, database: Database, *, now: datetime) -> WrittenOff:
+class Since(StrEnum):
+    """What somebody knows of the time after a backup whose ledger is the newest that is left."""
+
+    NOTHING = "nothing"  # no worker has run since, by the word of whoever says so
+    UNKNOWN = "unknown"
+
+
+def catch_up(
+    ledger: ZoneLedger, database: Database, *, now: datetime, since: Since | None = None
+) -> WrittenOff:
     """Whatever the zone counts as spent and the database does not is spent there as well, by cohort and
-    currency, in units. Jobs that the zone has drawn already stay drawn. Raises InvalidRequest where
-    reservations leave too little of a budget."""
+    currency, in units. Jobs that the zone has drawn already stay drawn.
+
+    After a restore without the newest ledger, `since` says what happened meanwhile: where it is unknown, all
+    that was left is spent, and what was under way ends. Raises InvalidRequest where nobody says, or where
+    reservations leave too little of a budget.
+    """
     with database.transaction() as connection:
         turn.take(connection)  # before the ledger, as a charge does: none is in between then
         with ledger.writing() as page:
+            restored = page.restored()
+            if restored is not None and not restored.body["complete"]:
+                if since is None:
+                    raise _nobody_says()
+                if since is Since.UNKNOWN:
+                    end_all(connection, now=now)
+                    return _catch_up(page, connection, now=now, all_is_spent=True)
             return _catch_up(page, connection, now=now)
 
 
-def _catch_up(page: Page, connection: Any, *, now: datetime) -> WrittenOff:
+def _nobody_says() -> InvalidRequest:
+    return InvalidRequest(
+        "since",
+        "the zone's ledger came out of a backup: what was spent after it is not on record here.",
+        "Restore with the newest ledger, if any is left; or say --since nothing where no worker has run "
+        "since the backup, or --since unknown, which spends all that was left.",
+    )
+
+
+def _catch_up(page: Page, connection: Any, *, now: datetime, all_is_spent: bool = False) -> WrittenOff:
     there = agreement.cohorts_spent(connection)
     name = f"catch-up-{page.size() + 1}"
     found: WrittenOff = {}
@@ -64,13 +98,33 @@ def _catch_up(page: Page, connection: Any, *, now: datetime) -> WrittenOff:
             for currency, units in here.items()
             if units > known.get(currency, 0)
         }
-        if missing and cohort in there:
+        if cohort in there and not _has_pac_state(page, connection, cohort):
+            # what was told of its secret is lost: nothing more may be told
+            missing |= {NATS: left(connection, cohort).get(NATS, 0)}
+        missing = {currency: units for currency, units in missing.items() if units}
+        if missing and cohort in there and not all_is_spent:
+            write_off(connection, cohort=cohort, missing=missing, name=name, now=now)
+            found[cohort] = missing
+    for cohort in there if all_is_spent else ():
+        if missing := {currency: units for currency, units in left(connection, cohort).items() if units}:
             write_off(connection, cohort=cohort, missing=missing, name=name, now=now)
             found[cohort] = missing
     head = go_on(connection, written_off=found, now=now)
     # by its hash too: where the one who wrote this died, the next event has the same number
     page.add(Kind.CAUGHT_UP, f"{head[0]} {head[1]}", {"written off": found}, head=head)
     return found
+
+
+def _has_pac_state(page: Page, connection: Any, cohort: str) -> bool:
+    """Whether the database knows all that was told of a cohort's PAC secret; the zone's copy mends it."""
+    known = page.state_of(cohort)
+    if known is None or agreement.state_digest(connection, cohort) == known:
+        return True
+    kept = page.kept_state(cohort)
+    if kept is None or hashlib.sha256(kept).hexdigest() != known:
+        return False
+    pac_states.replace(connection, cohort=cohort, sealed=kept)
+    return True
 
 
 def _with_pending(page: Page, connection: Any, cohort: str, known: Mapping[str, int]) -> dict[str, int]:

@@ -13,6 +13,7 @@ import typer
 from domain.errors import PipelineError, PlatformError, RequestError
 from dpgate.cli import (
     anonymity,
+    backup,
     catalogue,
     custody,
     develop,
@@ -65,8 +66,7 @@ Try it all:  dpgate demo
 """
 
 app = typer.Typer(
-    name="dpgate", cls=InRouteOrder, help=HELP, no_args_is_help=True, add_completion=True,
-    pretty_exceptions_enable=False,
+    name="dpgate", cls=InRouteOrder, help=HELP, no_args_is_help=True, pretty_exceptions_enable=False,
 )  # fmt: skip
 dataset = typer.Typer(help="Check, register and withdraw data sets.", no_args_is_help=True)
 user = typer.Typer(help="Add, list and disable users.", no_args_is_help=True)
@@ -224,6 +224,7 @@ for group, name, panel in (
 twins.add_typer(twin_attach.scrambling, name="scramble")
 twin_profile.add_to(twins, dataset)
 app.add_typer(anonymity.commands, name="anonymity", rich_help_panel=HOLDER)
+app.add_typer(backup.commands, name="backup", rich_help_panel=OPERATOR)
 app.add_typer(entitlements.commands, name="entitlement", rich_help_panel=OPERATOR)
 app.add_typer(mandates.commands, name="custody", rich_help_panel=HOLDER)
 app.add_typer(ledger.commands, name="ledger", rich_help_panel=OPERATOR)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -27,6 +28,13 @@ ZoneOption = Annotated[
 DatabaseOption = Annotated[
     str | None, typer.Option(help="The database of the workers.", envvar="DPGATE_DATABASE_URL")
 ]
+
+
+class Since(StrEnum):
+    nothing = "nothing"
+    unknown = "unknown"
+
+
 commands = typer.Typer(help="The worker zone's own account of charges and draws.", no_args_is_help=True)
 
 
@@ -66,7 +74,7 @@ def ledger_verify(
     from store import audit
 
     ledger = _ledger(zone_folder, home)
-    with _database(database_url, home) as database, ledger.reading() as page:
+    with opened_database(database_url, home) as database, ledger.reading() as page:
         page.entries()
         known = page.heads()  # first: what it has seen is in the trail by now
         with database.reading() as connection:
@@ -95,7 +103,7 @@ def ledger_begin(
     from worker.catching_up import begin_ledger
 
     ledger = _ledger(zone_folder, home)
-    with _database(database_url, home) as database:
+    with opened_database(database_url, home) as database:
         begin_ledger(ledger, database)
     out.print(f"The zone's ledger is begun: {plain(str(ledger.path))}")
 
@@ -104,14 +112,27 @@ def ledger_begin(
 def ledger_catch_up(
     zone_folder: ZoneOption = None,
     database_url: DatabaseOption = None,
+    since: Annotated[
+        Since | None,
+        typer.Option(help="After a restore without the newest ledger: what happened after the backup."),
+    ] = None,
     home: HomeOption = None,
     as_json: Json = False,
 ) -> None:
-    """After a restore from a backup: what the database has forgotten is spent there as well."""
-    from worker.catching_up import catch_up
+    """After a restore from a backup: what the database has forgotten is spent there as well.
 
-    with _database(database_url, home) as database:
-        found = catch_up(_ledger(zone_folder, home), database, now=datetime.now(UTC))
+    --since nothing is your word that no worker ran after the backup. With --since unknown all that was left
+    of every budget is spent, and jobs that had not ended end.
+    """
+    from worker import catching_up
+
+    with opened_database(database_url, home) as database:
+        found = catching_up.catch_up(
+            _ledger(zone_folder, home),
+            database,
+            now=datetime.now(UTC),
+            since=catching_up.Since(since.value) if since else None,
+        )
     if as_json:
         print_json({"written_off": found})
         return
@@ -169,11 +190,14 @@ def _ledger(zone_folder: Path | None, home: Path | None) -> ZoneLedger:
 
 
 @contextmanager
-def _database(database_url: str | None, home: Path | None) -> Iterator[Database]:
+def opened_database(
+    database_url: str | None, home: Path | None, *, is_new: bool = False
+) -> Iterator[Database]:
+    """Of this user, unless a restore makes it."""
     from store.database import Database
 
     place = home_of(home)
-    if database_url is None:
+    if database_url is None and not is_new:
         check_ours(place)
     database = Database(database_url or place.database_url)
     try:

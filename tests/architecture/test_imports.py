@@ -53,6 +53,7 @@ CONFINED = {
         "worker/sandbox/",
         "worker/images/",
         "sandbox_images/",
+        "store/database_copy.py",
         "dpgate/embedded/processes.py",
         "dpgate/cli/hosting.py",
         "dpgate/scramble/bidscramble.py",

@@ -80,7 +80,9 @@ twin profile; twin deliver; dataset add; dataset deliver; image add; audit share
 ledger verify; ledger begin; ledger catch-up; ledger enrol; custody key; custody lock; custody show;
 custody sign
 """
-_STARTING = "login; logout; up; down; demo; doctor; database upgrade"
+_STARTING = (
+    "login; logout; up; down; demo; doctor; database upgrade; backup make; backup drill; backup restore"
+)
 LEFT_OUT: dict[str, str] = {
     name.strip(): why
     for names, why in (

@@ -1,0 +1,104 @@
+"""A platform out of a backup: nothing is charged or released until an operator has caught up.
+
+What was spent after the backup is not in it. The newest ledger of the zone, if it is left, says so exactly;
+where none is, somebody has to say what they know.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from datetime import datetime
+from pathlib import Path
+
+from domain.maintenance import PlannedMaintenance
+from dpgate.backup.making import KEY, LEDGER, SEALED, ZONE
+from dpgate.backup.manifest import Manifest
+from dpgate.errors import DpgateError
+from store import audit, maintenance
+from store.database import Database
+from store.database_copy import copy_sqlite_file, put_back
+from store.keys import load_keys
+from store.zone_entries import Entry, Kind
+from store.zone_ledger import ZoneLedger
+from worker.catching_up import zone_ledger
+
+REASON = (
+    "This platform was restored from a backup. Its operator has to catch up first: dpgate ledger catch-up."
+)
+
+
+def restore(
+    backup: Path,
+    zone_folder: Path,
+    database: Database,
+    *,
+    key: Path,
+    newest_ledger: Path | None = None,
+    now: datetime,
+) -> Manifest:
+    """Into a zone folder and a database that hold nothing. Raises DpgateError, InvalidRequest or NotReady
+    before anything is written."""
+    if zone_folder.exists() and any(zone_folder.iterdir()):
+        raise DpgateError(f"{zone_folder} holds something; restore into a new or empty folder")
+    keys = load_keys(key)
+    manifest = Manifest.read(backup, keys)
+    copied = ZoneLedger(backup / ZONE / LEDGER, key=keys.ledger, sealing=keys.drawn)
+    newest = copied if newest_ledger is None else _newer(newest_ledger, copied, keys.ledger, keys.drawn)
+    put_back(backup / manifest.database, database)
+    for part in SEALED:
+        if (backup / ZONE / part).is_dir():
+            shutil.copytree(backup / ZONE / part, zone_folder / part)
+    zone_folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    for folder in (zone_folder, *(each for each in zone_folder.rglob("*") if each.is_dir())):
+        folder.chmod(0o700)
+    (zone_folder / "deliveries").mkdir(mode=0o700)
+    copy_sqlite_file(newest.path, zone_folder / LEDGER)
+    with os.fdopen(os.open(zone_folder / KEY, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        file.write(key.read_bytes())
+    _hold(zone_ledger(zone_folder), complete=newest is not copied)
+    with database.transaction() as connection:
+        maintenance.begin(connection, PlannedMaintenance(reason=REASON), by="host", now=now)
+    return manifest
+
+
+def drill(backup: Path, *, key: Path, now: datetime) -> Manifest:
+    """Restore into a folder that is removed, and walk both books. Of PostgreSQL: what needs no server."""
+    with tempfile.TemporaryDirectory(prefix="dpgate-drill-") as folder:
+        found = Manifest.read(backup, load_keys(key))
+        if not found.database.endswith(".sqlite"):
+            return found
+        place = Path(folder)
+        database = Database(f"sqlite:///{place / 'database' / 'dpgate.sqlite'}")
+        try:
+            restore(backup, place / "zone", database, key=key, now=now)
+            with zone_ledger(place / "zone").reading() as page:
+                page.entries()
+                heads = page.heads()
+            with database.reading() as connection:
+                verdict = audit.verify(connection, known=heads)
+        finally:
+            database.close()
+    if not verdict.intact:
+        raise DpgateError(f"event {verdict.broken_at} of the trail in this backup does not fit")
+    return found
+
+
+def _hold(ledger: ZoneLedger, *, complete: bool) -> None:
+    with ledger.writing() as page:
+        page.add(Kind.RESTORED, f"{page.size() + 1}", {"complete": complete})
+
+
+def _newer(path: Path, copied: ZoneLedger, key: bytes, sealing: bytes) -> ZoneLedger:
+    """One that goes on from the backup's. Raises DpgateError for another, or an older one."""
+    found = ZoneLedger(path, key=key, sealing=sealing)
+    known, later = _entries(copied), _entries(found)
+    if [each.code for each in later[: len(known)]] != [each.code for each in known]:
+        raise DpgateError(f"{path} does not go on from the ledger in the backup; nothing was restored")
+    return found
+
+
+def _entries(ledger: ZoneLedger) -> list[Entry]:
+    with ledger.reading() as page:
+        return page.entries()

@@ -1,0 +1,85 @@
+"""Commands of operators for the day on which the platform is lost. On a worker's host, as its user."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dpgate.cli.hosting import HomeOption, home_of
+from dpgate.cli.ledger import DatabaseOption, ZoneOption, opened_database
+from dpgate.cli.output import Json, out, plain, print_json
+from dpgate.errors import DpgateError
+
+commands = typer.Typer(
+    help="Copy the platform while it runs, try the copy, restore it.", no_args_is_help=True
+)
+Backup = Annotated[Path, typer.Argument(help="The backup's folder.")]
+KeyOption = Annotated[Path, typer.Option(help="The worker zone's master key, from where you keep it.")]
+
+
+@commands.command("make", epilog="Example: dpgate backup make backups/monday")
+def backup_make(
+    target: Annotated[Path, typer.Argument(help="A new folder, on another disk.")],
+    zone_folder: ZoneOption = None,
+    database_url: DatabaseOption = None,
+    home: HomeOption = None,
+    as_json: Json = False,
+) -> None:
+    """Copy database, ledger and sealed files of one moment, while everything goes on.
+
+    Not the master key: without it the copy opens nothing, and with it everything. Keep it elsewhere.
+    """
+    from dpgate.backup.making import back_up
+
+    with opened_database(database_url, home) as database:
+        zone = zone_folder or home_of(home).worker_zone
+        found = back_up(zone, database, target, now=datetime.now(UTC))
+    if as_json:
+        print_json({"backup": str(target), "head": found.head, "files": len(found.files)})
+        return
+    out.print(
+        f"{len(found.files)} files, event {found.head[0]}, entry {found.ledger[0]}: {plain(str(target))}"
+    )
+    out.print("The master key is not in it.")
+
+
+@commands.command("drill", epilog="Example: dpgate backup drill backups/monday --key master.key")
+def backup_drill(backup: Backup, key: KeyOption, as_json: Json = False) -> None:
+    """Try a backup: restore it into a folder that is removed again, and walk both books."""
+    from dpgate.backup.restoring import drill
+
+    found = drill(backup, key=key, now=datetime.now(UTC))
+    if as_json:
+        print_json({"intact": True, "made_at": found.made_at, "head": found.head})
+        return
+    out.print(f"The backup of {plain(found.made_at)} is whole, up to event {found.head[0]}")
+
+
+@commands.command("restore", epilog="Example: dpgate backup restore backups/monday --key master.key")
+def backup_restore(
+    backup: Backup,
+    key: KeyOption,
+    newest_ledger: Annotated[
+        Path | None, typer.Option(help="The zone's ledger.sqlite as it was last, if it is left.")
+    ] = None,
+    zone_folder: ZoneOption = None,
+    database_url: DatabaseOption = None,
+    home: HomeOption = None,
+    as_json: Json = False,
+) -> None:
+    """Restore a backup into an empty home. Nothing is charged or released until you have caught up."""
+    from dpgate.backup.restoring import restore
+
+    place = home_of(home)
+    if place.is_claimed():
+        raise DpgateError(f"a dpgate is up in {place.root}; end it with: dpgate down")
+    with opened_database(database_url, home, is_new=True) as database:
+        zone = zone_folder or place.worker_zone
+        found = restore(backup, zone, database, key=key, newest_ledger=newest_ledger, now=datetime.now(UTC))
+    if as_json:
+        print_json({"made_at": found.made_at, "head": found.head})
+        return
+    out.print(f"Restored as of {plain(found.made_at)}. Before anything goes on: dpgate ledger catch-up")
