@@ -117,7 +117,7 @@ def terminate(_: Faults, worker: Platform) -> Undo | None:
         client.client_kill_filter(_type="normal", skipme=True)
     database = worker.bench.database
     if database.is_sqlite:
-        holder = sqlite3.connect(str(database.engine.url.database), timeout=1, isolation_level=None)
+        holder = sqlite3.connect(str(database.engine.url.database), timeout=0, isolation_level=None)
         with suppress(sqlite3.OperationalError):
             holder.execute("BEGIN IMMEDIATE")
         return holder.close
