@@ -92,6 +92,11 @@ class Keys:
         return self._derive("backups")
 
     @property
+    def marks(self) -> bytes:
+        """Names events of the audit trail elsewhere: their own hashes would confirm a guess."""
+        return self._derive("marks of the trail")
+
+    @property
     def drawn(self) -> bytes:
         """Seals a release that was drawn, until the platform has it."""
         return self._derive("drawn releases")

@@ -24,7 +24,7 @@ from domain.release import Release
 from domain.states import LedgerAction
 from privacy.cost import Cost
 from store import agreement, audit, pac_states
-from store.zone_ledger import Kind, Page
+from store.zone_ledger import Head, Kind, Page
 from worker import mandates
 from worker.zone import WorkerZone
 
@@ -136,10 +136,10 @@ def _why_not_drawn(zone: WorkerZone, connection: sa.Connection, job: Job, datase
 
 
 def drawn_once(
-    zone: WorkerZone, connection: sa.Connection, job: Job, dataset: Dataset, draw: Callable[[], Release]
+    zone: WorkerZone, connection: sa.Connection, job: Job, dataset: Dataset, draw: Callable[[Head], Release]
 ) -> Release:
     """The job's only release: the one that a worker drew before it died, or a new one. It is in the zone's
-    ledger before the platform has it. Raises OffTheBooks."""
+    ledger before the platform has it. `draw` is told the newest event of the trail. Raises OffTheBooks."""
     if (reason := why_not_drawn(zone, connection, job, dataset)) is not None:
         raise OffTheBooks(reason)
     with _read(zone) as page:
@@ -147,7 +147,7 @@ def drawn_once(
     if kept is not None:
         return _again(zone, connection, job, dataset, kept)
     head = audit.head(connection)
-    release = draw()
+    release = draw(head)
     body = release.model_dump(mode="json")
     content: dict[str, Any] = {"release": body}
     state = agreement.state_digest(connection, dataset.cohort) if job.request.mechanism_name == PAC else None

@@ -48,10 +48,13 @@ def certify(
     on_record: RunsOnRecord,
     key: Ed25519PrivateKey,
     now: datetime,
+    trail: str | None = None,
 ) -> Release:
-    """A drawn release with the certificate that signs it."""
+    """A drawn release with the certificate that signs it. `trail`: a mark of its newest event."""
     release_id = str(uuid.uuid4())
     predicate = _predicate(release_id, drawn, job, dataset, standings, on_record, now)
+    if trail is not None:
+        predicate["trail"] = trail
     return Release(
         id=release_id,
         job_id=job.id,

@@ -20,9 +20,11 @@ from domain.twin_request import TwinRequest
 from store import agreement, datasets, job_notices, jobs, ledger, line, releases, runs, twins
 from store.clock import APART_S
 from store.sealing import open_sealed
+from store.zone_ledger import Head
 from worker import books, drawing
 from worker.certificate import certify
 from worker.collect import output_context
+from worker.marks import code_of_release
 from worker.runs_premise import RunsOnRecord
 from worker.zone import WorkerZone
 
@@ -88,7 +90,7 @@ def _publish(zone: WorkerZone, job_id: str) -> tuple[bool, str | None]:
             return False, None
         dataset = datasets.of_job(connection, job)
         release = books.drawn_once(
-            zone, connection, job, dataset, lambda: draw(zone, connection, job, dataset)
+            zone, connection, job, dataset, lambda head: draw(zone, connection, job, dataset, head)
         )
         releases.insert(connection, release)
         if job.reason is not None:
@@ -129,7 +131,7 @@ def begin(zone: WorkerZone, job_id: str) -> bool:
         return job.state is JobState.AGGREGATING
 
 
-def draw(zone: WorkerZone, connection: sa.Connection, job: Job, dataset: Dataset) -> Release:
+def draw(zone: WorkerZone, connection: sa.Connection, job: Job, dataset: Dataset, head: Head) -> Release:
     """Open the sealed outputs, aggregate them, add the noise, sign the certificate."""
     sealed, key = runs.sealed_outputs(connection, job.id), zone.keys.outputs
     opened = {
@@ -142,6 +144,7 @@ def draw(zone: WorkerZone, connection: sa.Connection, job: Job, dataset: Dataset
         dataset=dataset,
         standings=ledger.standings(connection, job_id=job.id, cohort=dataset.cohort),
         on_record=RunsOnRecord(runs.places(connection, job.id), jobs.publish_time(connection, job.id)),
+        trail=code_of_release(zone.keys.marks, job.id, head),
         key=zone.keys.signing,
         now=zone.now(),
     )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,12 +16,13 @@ from dpgate.cli import long_examples
 from dpgate.cli.exit_codes import ExitCode
 from dpgate.cli.hosting import HomeOption, home_of
 from dpgate.cli.operation import check_ours
-from dpgate.cli.output import Json, out, plain, print_json, print_table
+from dpgate.cli.output import Json, out, plain, print_json, print_line, print_table
 from dpgate.errors import DpgateError
 
 if TYPE_CHECKING:
     from store.database import Database
-    from store.zone_ledger import ZoneLedger
+    from store.keys import Keys
+    from store.zone_ledger import Entry, ZoneLedger
 
 ZoneOption = Annotated[
     Path | None, typer.Option(help="The worker zone's folder.", envvar="DPGATE_ZONE_FOLDER")
@@ -63,32 +65,65 @@ def ledger_show(zone_folder: ZoneOption = None, home: HomeOption = None, as_json
 def ledger_verify(
     zone_folder: ZoneOption = None,
     database_url: DatabaseOption = None,
+    marks: Annotated[
+        Path | None, typer.Option(help="Lines of `dpgate ledger mark` that you kept elsewhere.")
+    ] = None,
+    release: Annotated[
+        list[Path] | None, typer.Option(help="A release whose certificate says what the trail was.")
+    ] = None,
     home: HomeOption = None,
     as_json: Json = False,
 ) -> None:
     """Walk the database's audit trail, and hold it against each event that the zone's ledger has seen.
 
     Without the gateway: a trail whose end was cut off, or that was written anew from some event on, fits
-    itself and not the ledger. What a restore has forgotten before the latest catch-up is not looked for.
+    itself and not the ledger. What a restore has forgotten before the latest catch-up is not looked for. With
+    marks or releases also if the ledger was put back with it; to them a restore is a trail that was cut off.
     """
     from store import audit
 
     ledger = _ledger(zone_folder, home)
     with opened_database(database_url, home) as database, ledger.reading() as page:
-        page.entries()
+        entries = page.entries()
         known = page.heads()  # first: what it has seen is in the trail by now
         with database.reading() as connection:
-            verdict = audit.verify(connection, known=known)
+            verdict, hashes = audit.verify(connection, known=known), audit.hashes(connection)
+    kept = kept_elsewhere(_keys(zone_folder, home), hashes, entries, marks=marks, releases=release or [])
+    is_whole = verdict.intact and kept is None
     if as_json:
-        print_json({"intact": verdict.intact, "seen": len(known), **vars(verdict)})
+        print_json({"intact": is_whole, "seen": len(known), **vars(verdict), "kept": kept})
+    elif verdict.intact and kept is not None:
+        out.print(f"[bold red]The chain holds, and was cut off or written anew: {plain(kept)}.[/]")
     elif verdict.intact:
         out.print(f"{verdict.events} events, the chain holds; so do the {len(known)} that the zone has seen")
     elif verdict.broken_at is not None and verdict.broken_at > verdict.events:
         out.print(f"[bold red]The trail was cut off before event {verdict.broken_at}.[/]")
     else:
         out.print(f"[bold red]Event {verdict.broken_at} is the first that does not fit.[/]")
-    if not verdict.intact:
+    if not is_whole:
         raise typer.Exit(ExitCode.BROKEN_CHAIN)
+
+
+@commands.command("mark", epilog="Example: dpgate ledger mark >> marks.jsonl")
+def ledger_mark(
+    zone_folder: ZoneOption = None, database_url: DatabaseOption = None, home: HomeOption = None
+) -> None:
+    """Print one line to keep elsewhere: which event and which entry are the newest now.
+
+    It tells nobody but the zone what they are. Send it where neither the database's nor the zone's
+    administrator can change it: to a file of somebody else's, or by a command of yours to a web address.
+    """
+    from store import audit
+    from worker.marks import mark
+
+    ledger = _ledger(zone_folder, home)
+    with opened_database(database_url, home) as database, ledger.reading() as page:
+        entries = page.entries()
+        with database.reading() as connection:
+            head = audit.head(connection)
+    at = datetime.now(UTC).isoformat(timespec="seconds")
+    key = _keys(zone_folder, home).marks
+    print_line(mark(key, at=at, head=head, newest=entries[-1] if entries else None).model_dump_json())
 
 
 @commands.command("begin", epilog="Example: dpgate ledger begin")
@@ -183,10 +218,62 @@ def ledger_enrol(
     out.print(f"{plain(delivery)}: mandates of the key [bold]{fingerprint(public)}[/] count from now on")
 
 
+def kept_elsewhere(
+    keys: Keys,
+    hashes: Mapping[int, str],
+    entries: Sequence[Entry],
+    *,
+    marks: Path | None,
+    releases: Sequence[Path],
+) -> str | None:
+    """What was there once, by marks and certificates, and is no more; None where all of it is."""
+    from domain.model import parse
+    from worker.marks import Mark, event_of_release, first_missing
+
+    lines = marks.read_text("utf-8").splitlines() if marks is not None else []
+    known = [parse(Mark, _json(line, of=str(marks))) for line in lines if line.strip()]
+    if (missing := first_missing(keys.marks, known, hashes, entries)) is not None:
+        return missing
+    for path in releases:
+        statement = _signed(path, keys)
+        if event_of_release(keys.marks, statement, hashes) is None:
+            return f"the event that was the newest when {path.name} was drawn is not there"
+    return None
+
+
+def _signed(path: Path, keys: Keys) -> Mapping[str, Any]:
+    from dpgate.verification import check_release, read_release
+    from worker.certificate import public_key_pem
+
+    try:
+        release = read_release(path.read_text("utf-8"))
+    except (ValueError, RecursionError):
+        raise DpgateError(f"{path.name} is no JSON") from None
+    statement = check_release(release, public_key_pem(keys.signing))
+    if statement is None:
+        raise DpgateError(f"{path.name} is no release that this zone has signed")
+    if "trail" not in statement["predicate"]:
+        raise DpgateError(f"the certificate of {path.name} is older, and says nothing of the trail")
+    return statement
+
+
+def _json(line: str, *, of: str) -> Any:
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError):
+        raise DpgateError(f"{of} holds a line that is no JSON") from None
+
+
 def _ledger(zone_folder: Path | None, home: Path | None) -> ZoneLedger:
     from worker.catching_up import zone_ledger
 
     return zone_ledger(zone_folder or home_of(home).worker_zone)
+
+
+def _keys(zone_folder: Path | None, home: Path | None) -> Keys:
+    from store.keys import load_keys
+
+    return load_keys((zone_folder or home_of(home).worker_zone) / "master.key")
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -126,23 +127,45 @@ def test_a_release_that_only_the_zone_has_is_the_one_that_comes_out(
     check_books(bench)
 
 
+def kept_elsewhere(
+    bench: Bench, folder: Path, job_id: str, capsys: pytest.CaptureFixture[str]
+) -> list[list[str]]:
+    """Options for a mark of now, and for the release of a job."""
+    zone, url = str(bench.zone.settings.zone_folder), bench.database.url
+    capsys.readouterr()
+    assert run(["ledger", "mark", "--zone-folder", zone, "--database-url", url]) == 0
+    (folder / "marks.jsonl").write_text(capsys.readouterr().out)
+    (folder / "release.json").write_text(bench.release(job_id).model_dump_json())
+    return [["--marks", str(folder / "marks.jsonl")], ["--release", str(folder / "release.json")]]
+
+
 def test_a_database_of_an_earlier_day_is_noticed_and_caught_up_with(
     sqlite_url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with open_bench(sqlite_url, tmp_path) as bench:
         given_heights(bench)
-        backup = remember(bench, tmp_path)
+        backup, ledger = remember(bench, tmp_path), bench.zone.ledger.path
+        shutil.copy(ledger, tmp_path / "ledger-before")
         first = submit(bench, epsilon="1")
         bench.drive()
         assert bench.job(first).state is JobState.RELEASED
+        zone, url = str(bench.zone.settings.zone_folder), sqlite_url
+        verify = ["ledger", "verify", "--zone-folder", zone, "--database-url", url, "--json"]
+        kept = kept_elsewhere(bench, tmp_path, first, capsys)
+        assert [run([*verify, *each]) for each in kept] == [0, 0]
         put_back(bench, backup)
+        newer = shutil.move(ledger, tmp_path / "ledger-after")
+        shutil.copy(tmp_path / "ledger-before", ledger)
+        assert run(verify) == 0  # both of an earlier day: they agree, and say nothing
+        assert [run([*verify, *each]) for each in kept] == [ExitCode.BROKEN_CHAIN] * 2
+        said = [line for line in capsys.readouterr().out.splitlines() if '"kept"' in line]
+        assert [" is not the one of " in said[-2], " is not there" in said[-1]] == [True, True]
+        shutil.copy(newer, ledger)
         assert spent(bench) == (0, 1_000_000)
         second = submit(bench, epsilon="2")
         bench.drive()
         job = bench.job(second)
         assert (job.state, job.reason) == (JobState.QUEUED, Reason.LEDGER_BEHIND)
-        zone, url = str(bench.zone.settings.zone_folder), sqlite_url
-        verify = ["ledger", "verify", "--zone-folder", zone, "--database-url", url, "--json"]
         assert run(verify) == ExitCode.BROKEN_CHAIN
         assert json.loads(capsys.readouterr().out)["broken_at"] is not None
         asked = ["ledger", "catch-up", "--zone-folder", zone, "--database-url", url, "--json"]

@@ -1,0 +1,65 @@
+"""What is kept elsewhere of the audit trail and the zone's ledger: that an event was there, not what it was.
+
+An event's own hash must not leave: who knows the one before it can try what the event may have been. Nor must
+its number in a certificate, which counts what others did, nor the same code twice, which says that nothing
+happened in between. So a mark is a code under a key of the zone, over what carries it, number and hash.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from domain.model import Model, canonical
+from store.zone_ledger import Entry, Head
+
+
+class Mark(Model):
+    """Of one moment. It is kept where neither the database's nor the zone's administrator can change it."""
+
+    at: str
+    events: int
+    event: str
+    entries: int
+    entry: str
+
+
+def code(key: bytes, carrier: str, head: Head) -> str:
+    """That this event was the newest, for this carrier."""
+    return hmac.new(key, canonical([carrier, *head]), hashlib.sha256).hexdigest()
+
+
+def code_of_release(key: bytes, job_id: str, head: Head) -> str:
+    return code(key, f"release {job_id}", head)
+
+
+def mark(key: bytes, *, at: str, head: Head, newest: Entry | None) -> Mark:
+    number, entry = (0, "") if newest is None else (newest.number, newest.code)
+    event = code(key, f"mark {at}", head)
+    return Mark(at=at, events=head[0], event=event, entries=number, entry=entry)
+
+
+def first_missing(
+    key: bytes, marks: Iterable[Mark], hashes: Mapping[int, str], entries: Sequence[Entry]
+) -> str | None:
+    """Of what the marks say was there: the first event, else entry, that is not."""
+    known = sorted(marks, key=lambda each: (each.events, each.entries))
+    for each in known:
+        head = (each.events, hashes.get(each.events, ""))
+        if not hmac.compare_digest(code(key, f"mark {each.at}", head), each.event):
+            return f"event {each.events} is not the one of {each.at}"
+    for each in known:
+        is_there = each.entries <= len(entries)
+        if each.entries and not (is_there and entries[each.entries - 1].code == each.entry):
+            return f"entry {each.entries} of the zone's ledger is not the one of {each.at}"
+    return None
+
+
+def event_of_release(key: bytes, statement: Mapping[str, Any], hashes: Mapping[int, str]) -> int | None:
+    """The newest event when a release was drawn, by its certificate; None where the trail has none such."""
+    predicate = statement["predicate"]
+    job_id, carried = str(predicate["job"]), str(predicate["trail"])
+    found = (head[0] for head in hashes.items() if code_of_release(key, job_id, head) == carried)
+    return next(found, None)
