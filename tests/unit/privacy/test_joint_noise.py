@@ -8,7 +8,7 @@ import pytest
 
 from privacy import joint_noise as module
 from privacy.discrete_laplace import quantile
-from privacy.joint_noise import JointNoise, joint_noise, uniform_below
+from privacy.joint_noise import JointNoise, _all_ones, joint_noise, uniform_below
 from privacy.keystream import Keystream
 
 TWENTIETH = Fraction(1, 20)
@@ -116,3 +116,22 @@ def test_uniform_numbers_reach_all_that_lies_below_their_bound():
         assert set(drawn[0, column : column + 500].tolist()) == set(range(bound))
     assert set(drawn[1, :500].tolist()) == set(range(5))
     assert drawn[1, 1_000:].max() > 2**61
+
+
+def test_every_number_below_a_bound_can_be_drawn() -> None:
+    """The masks are all ones, whatever bits a bound has: with a hole, some numbers would never come."""
+    powers = [1 << bits for bits in range(62)]
+    found = _all_ones(np.array([0, *powers, *(power + power // 3 for power in powers)]))
+    ones = [2 * power - 1 for power in powers]
+    assert found.tolist() == [0, *ones, *ones]
+
+
+def test_each_draw_lies_around_zero() -> None:
+    """Joint and by itself, within more than five deviations of what so many draws give."""
+    noise = JointNoise((1000, 300), Fraction(1), 64)
+    together = noise.draw(4000, keystream=Keystream())
+    alone = noise.draw_of(1, 4000, keystream=Keystream())
+    for draws, marginal in ((together[:, 0], 0), (together[:, 1], 1), (alone, 1)):
+        deviation = float(noise.marginals[marginal].scale)
+        assert abs(draws.mean()) < 6 * deviation / 4000**0.5
+        assert 0.85 < draws.std() / deviation < 1.15
