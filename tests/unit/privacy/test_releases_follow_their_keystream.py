@@ -35,6 +35,7 @@ from privacy.trusted import (
 )
 from privacy.twin import ColumnCounts, Patterns
 from privacy.twin.selection import noisy_best
+from privacy.two_step import TwoStepMean
 
 MICRO, ATTO = 10**6, 10**18
 GRID = OutputGrid.build(0, 1)
@@ -58,6 +59,11 @@ def sample_aggregate(**parameters):
     aggregate = SampleAggregate((GRID, WIDE), blocks=30, micro_epsilon=MICRO, **parameters)
     outputs = [(block * 30_000, block * 20_000) for block in range(30)]
     return lambda stream: aggregate.release([None, *outputs[1:]], keystream=stream)
+
+
+def two_step(stream):
+    mechanism = TwoStepMean((GRID, WIDE), blocks=200, micro_epsilon=MICRO, spread_ratios=(100, 80))
+    return mechanism.release([(block * 500, block * 400) for block in range(200)], keystream=stream)
 
 
 def stability_calibrated(stream):
@@ -96,6 +102,7 @@ RELEASES = {
     "gaussian means": sample_aggregate(**GAUSSIAN),
     "joint means": sample_aggregate(noise="joint"),
     "medians": sample_aggregate(aggregator="median"),
+    "means in two steps": two_step,
     "failures": lambda stream: sample_aggregate(count_failures=True)(stream)[-1],
     "intervals": lambda stream: [
         output.sampling_95 for output in sample_aggregate(interval="sampling")(stream)

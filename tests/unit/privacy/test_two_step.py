@@ -44,6 +44,17 @@ def test_a_window_has_room_for_the_noise_of_step_one_and_four_spreads() -> None:
     assert found.first.micro_epsilon + found.narrowed.micro_epsilon == 4_000_000
 
 
+def test_both_steps_are_of_the_same_runs() -> None:
+    """What one forgot its noise would not cover, or it would look at other people than the other."""
+    asked = {"blocks": 100, "repeats": 3, "noise": "laplace", "weights": (2, 1), "people": PEOPLE + 7}
+    found = two_step(**asked)
+    for step in (found.first, found.narrowed, found.second((5, 9))):
+        assert {name: getattr(step, name) for name in asked} == asked
+        assert step.plan == found.plan
+    with pytest.raises(ValueError, match="number of run outputs"):
+        found.release(people()[:299])
+
+
 def test_a_window_lies_around_the_first_release_within_the_bounds() -> None:
     found = two_step()
     middle = found.starts([Fraction(300), Fraction(0)])
