@@ -31,7 +31,8 @@ from worker.sandbox.host_features import check_bubblewrap, check_machine, check_
 from worker.sandbox.host_image import describe
 from worker.sandbox.needs import CONTROL, IMAGES_KEPT
 from worker.sandbox.preflight import check_backend
-from worker.sandbox.protocol import Feature, Image, Profile, SandboxUnavailable
+from worker.sandbox.profiles import Feature, Profile
+from worker.sandbox.protocol import Image, SandboxUnavailable
 
 if TYPE_CHECKING:
     from worker.sandbox.battery import ProbeResult

@@ -15,7 +15,8 @@ from typing import Any
 from worker.config import WorkerSettings
 from worker.sandbox.choice import OpenSandbox, input_bytes, open_sandbox
 from worker.sandbox.core.images import HostImage
-from worker.sandbox.protocol import NOTHING, Feature, RunResult, Slot, SlotOrder
+from worker.sandbox.profiles import Feature
+from worker.sandbox.protocol import NOTHING, RunResult, Slot, SlotOrder
 
 MOST = 4
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from worker.config import WorkerSettings
 from worker.sandbox.choice import OpenSandbox
-from worker.sandbox.protocol import Feature
+from worker.sandbox.profiles import Feature
 
 _found: dict[tuple[object, ...], tuple[Feature, ...]] = {}
 

@@ -14,7 +14,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from domain.model import Slug
 from domain.operation import LEAST_FREE_MIB
 from worker.sandbox.core.slot_user import FIRST_SLOT_UID
-from worker.sandbox.protocol import Profile
+from worker.sandbox.profiles import Profile
 
 
 class WorkerSettings(BaseSettings):

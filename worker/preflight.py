@@ -17,7 +17,7 @@ from worker.config import WorkerSettings
 from worker.images.held import HeldImages
 from worker.sandbox.core.images import HostImage
 from worker.sandbox.preflight import check_backend
-from worker.sandbox.protocol import Feature, Profile
+from worker.sandbox.profiles import Feature, Profile
 
 
 def check_worker(settings: WorkerSettings, image: HostImage) -> Sequence[Feature]:

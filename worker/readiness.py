@@ -10,7 +10,7 @@ from worker.config import WorkerSettings
 from worker.images.commands import resolve_command
 from worker.images.refusal import CommandRefused
 from worker.sandbox.core.images import HostImage, StoredImage
-from worker.sandbox.protocol import Profile
+from worker.sandbox.profiles import Profile
 from worker.signalling import unaccepted
 
 # what no other try can change; the others may hold for one worker and not for the next

@@ -21,7 +21,7 @@ from worker.images.held import HeldImages
 from worker.images.in_memory import ImagesInMemory
 from worker.sandbox.choice import OpenSandbox, images_bytes, open_sandbox
 from worker.sandbox.core.images import HostImage
-from worker.sandbox.protocol import Profile
+from worker.sandbox.profiles import Profile
 from worker.sandbox.slot_cores import core_of, cores
 
 

@@ -11,7 +11,7 @@ from domain.operation import LEAST_FREE_MIB
 from dpgate.cli.exit_codes import ExitCode
 from dpgate.cli.hosting import HomeOption, Isolation, IsolationProfile, PythonEnv, home_of, say_unless
 from dpgate.cli.output import Json, err, out, plain, print_json, print_table
-from worker.sandbox.protocol import Feature
+from worker.sandbox.profiles import Feature
 
 if TYPE_CHECKING:
     from dpgate.diagnosis import Diagnosis

@@ -22,7 +22,7 @@ from dpgate.embedded.gateway_settings import gateway_settings
 from dpgate.embedded.home import Home, default_home
 from dpgate.embedded.interrupts import interrupt_on_signals
 from dpgate.errors import PlatformStopped
-from worker.sandbox.protocol import Profile as IsolationProfile
+from worker.sandbox.profiles import Profile as IsolationProfile
 
 if TYPE_CHECKING:
     from dpgate.embedded.stack import Stack

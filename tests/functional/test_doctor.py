@@ -22,7 +22,7 @@ from dpgate.diagnosis import Diagnosis, keep
 from dpgate.embedded.home import Home
 from store.database import Database
 from worker.sandbox.needs import CONTROL
-from worker.sandbox.protocol import Feature, Profile
+from worker.sandbox.profiles import Feature, Profile
 
 PROJECT = Path(__file__).parents[2]
 

@@ -11,7 +11,8 @@ from sandbox_harness import SLOT, open_folder
 
 from worker.sandbox.core.images import HostImage
 from worker.sandbox.preflight import check_host
-from worker.sandbox.protocol import Profile, SandboxUnavailable
+from worker.sandbox.profiles import Profile
+from worker.sandbox.protocol import SandboxUnavailable
 from worker.sandbox.supervised import SupervisedSandbox
 
 PROJECT = Path(__file__).parents[2]
@@ -81,6 +82,7 @@ import dataclasses, os, sys
 from pathlib import Path
 from worker.sandbox.host_image import describe
 from worker.sandbox.preflight import check_host
+from worker.sandbox.profiles import Profile
 from worker.sandbox.protocol import *
 from worker.sandbox.supervised import SupervisedSandbox
 root = Path(sys.argv[1])

@@ -8,7 +8,8 @@ from worker.sandbox.core.images import HostImage
 
 from .capacity import capacity_of, needed_for
 from .kept_in_memory import room_for_images
-from .protocol import MIB, Feature, Sandbox, SandboxUnavailable
+from .profiles import Feature
+from .protocol import MIB, Sandbox, SandboxUnavailable
 
 
 class OpenSandbox(Sandbox, Protocol):

@@ -25,7 +25,8 @@ from .kernel_features import (
     system_call_filter,
 )
 from .needs import IMAGES_KEPT, feature
-from .protocol import MIB, Feature, SandboxUnavailable
+from .profiles import Feature
+from .protocol import MIB, SandboxUnavailable
 from .slot_cores import cores
 
 _INPUTS = "scratch has room for the largest inputs"

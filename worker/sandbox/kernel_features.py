@@ -13,7 +13,7 @@ from sandbox_images.seccomp.bpf import ARCHITECTURES
 from sandbox_images.seccomp.model import Verdict
 
 from .needs import feature
-from .protocol import Feature
+from .profiles import Feature
 
 _GET_ACTION_AVAILABLE = 2  # of seccomp
 _FSOPEN = 430  # the same on x86_64 and aarch64

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .protocol import Feature, Profile
+from .profiles import Feature, Profile
 
 
 @dataclass(frozen=True)

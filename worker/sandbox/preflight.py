@@ -21,17 +21,8 @@ from worker.sandbox.core.images import HostImage
 from .choice import Choice, open_sandbox
 from .host_features import check_bubblewrap, check_machine, check_worker_process
 from .needs import CONTROL, feature
-from .protocol import (
-    MIB,
-    Audience,
-    Feature,
-    Image,
-    Limits,
-    RunResult,
-    Sandbox,
-    SandboxUnavailable,
-    SlotOrder,
-)
+from .profiles import Feature
+from .protocol import MIB, Audience, Image, Limits, RunResult, Sandbox, SandboxUnavailable, SlotOrder
 from .supervised import SupervisedSandbox
 
 _PROBE_SLOT = 9_999  # a user of its own, so that a probe does not count against a running slot

@@ -4,7 +4,7 @@ Apart from `supervised`, so that what runs rest on knows nothing of how it is lo
 """
 
 from .preflight import check_host
-from .protocol import Feature
+from .profiles import Feature
 from .supervised import SupervisedSandbox
 
 

@@ -9,7 +9,8 @@ import pytest
 from docker_orders import FIRST_UID, may_forget_sockets, order_for, settings_for
 
 from worker.sandbox.docker_engine import DockerSandbox, DockerSettings
-from worker.sandbox.protocol import Profile, SandboxUnavailable
+from worker.sandbox.profiles import Profile
+from worker.sandbox.protocol import SandboxUnavailable
 
 WRITE = 'open(out + "/verdict", "w").write(json.dumps(dict(os.environ)))'
 

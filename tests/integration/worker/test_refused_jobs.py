@@ -18,7 +18,7 @@ from domain.job import Reason
 from domain.states import JobState
 from store import images
 from store.tables import chunks, datasets
-from worker.sandbox.protocol import Profile
+from worker.sandbox.profiles import Profile
 from worker.start import charge, claim, prepare
 
 PADDED = {"timing": {"mode": "padded"}}

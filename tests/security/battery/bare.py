@@ -21,7 +21,8 @@ from typing import Any, Self
 from sandbox_images.probe.catalogue import Control
 from worker.sandbox.battery import Bench, Conditions, Targets
 from worker.sandbox.battery.bench import survivors
-from worker.sandbox.protocol import Cause, Feature, Image, RunDetail, RunResult, SlotOrder
+from worker.sandbox.profiles import Feature
+from worker.sandbox.protocol import Cause, Image, RunDetail, RunResult, SlotOrder
 
 _HERE = Path(__file__).parent
 _LATE_S = 0.8  # that a run may take beyond its limit, before the tests go on without it

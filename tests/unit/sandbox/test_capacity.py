@@ -17,7 +17,8 @@ from worker.sandbox.docker_engine.kept_parts import KeptParts
 from worker.sandbox.docker_engine.settings import DockerSettings
 from worker.sandbox.docker_engine.sizes import can_be_given, is_composed
 from worker.sandbox.host_features import check_worker_process
-from worker.sandbox.protocol import MIB, Feature, Profile, SandboxUnavailable
+from worker.sandbox.profiles import Feature, Profile
+from worker.sandbox.protocol import MIB, SandboxUnavailable
 from worker.view import Part, View
 
 NAME = "scratch has room for the largest inputs"

@@ -10,7 +10,7 @@ from dpgate.cli.doctor_gate import print_gate, refuse_elsewhere
 from dpgate.diagnosis import Diagnosis
 from worker.sandbox.gate.report import Experiment, Finding, How, Report, Residual, failed
 from worker.sandbox.needs import IMAGES_KEPT, feature
-from worker.sandbox.protocol import Profile
+from worker.sandbox.profiles import Profile
 
 FOUND = Finding(
     "many_pipes", How.BESIDE, "opened pipe 0 ino", "moved in 6 of 8 rounds, 6 of them with a sender"

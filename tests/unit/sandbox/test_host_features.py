@@ -9,7 +9,7 @@ import pytest
 from worker.sandbox.core.slot_user import FIRST_SLOT_UID
 from worker.sandbox.host_features import check_bubblewrap, check_machine, check_worker_process
 from worker.sandbox.needs import NEEDS
-from worker.sandbox.protocol import Feature, Profile
+from worker.sandbox.profiles import Feature, Profile
 
 ORDINARY = 1500
 

@@ -24,7 +24,7 @@ from store.images import Image
 from worker.readiness import FINAL, refusal
 from worker.sandbox.core.images import StoredImage
 from worker.sandbox.host_image import describe
-from worker.sandbox.protocol import Profile
+from worker.sandbox.profiles import Profile
 
 APPROVED = Image(
     digest=IMAGE,

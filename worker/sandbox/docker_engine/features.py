@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from worker.sandbox.preflight import check_runs
-from worker.sandbox.protocol import MIB, Feature, Profile, SandboxUnavailable
+from worker.sandbox.profiles import Feature, Profile
+from worker.sandbox.protocol import MIB, SandboxUnavailable
 
 from .engine import Engine
 from .image_check import environment_of

@@ -10,7 +10,8 @@ from typing import Self
 
 from worker.sandbox.core.orders import check_order
 from worker.sandbox.core.scratch import reap_scratch
-from worker.sandbox.protocol import Feature, SandboxUnavailable, SlotOrder
+from worker.sandbox.profiles import Feature
+from worker.sandbox.protocol import SandboxUnavailable, SlotOrder
 
 from .engine import Engine
 from .identity import PLACE, Identity
