@@ -46,6 +46,7 @@ class FileSystems:
         }
         self._lock = lock
         self._numbers: dict[object, int] = {}  # by role
+        self._below = 0  # how many numbers were free below them
         self._new: dict[object, int] = {}  # descriptors
         with self._alone():
             for role in self._options:
@@ -121,10 +122,16 @@ class FileSystems:
         return kernel.new_tmpfs(self._options[role].items())
 
     def _held_below(self, number):
-        """Whatever is free below it, for now: the kernel gives the lowest that is free."""
-        held = [kernel.new_tmpfs(())]
+        """Whatever is free below it, for now: the kernel gives the lowest that is free. About as many as last
+        time are held by what is no mount: the end of a mount waits for all processors. One too many does no
+        harm, since what is taken here has been prepared by then.
+        """
+        held = [kernel.unmounted_tmpfs() for _ in range(self._below)]
+        held.append(kernel.new_tmpfs(()))
         while os.fstat(held[-1]).st_dev < number and len(held) < _MOST_BELOW:
             held.append(kernel.new_tmpfs(()))
+        found = len(held) - 1
+        self._below = found - 1 if found == self._below > 0 else found
         return held
 
     def _keep(self, role, made):

@@ -106,10 +106,21 @@ def prepared_tmpfs(options):
     return context
 
 
+def unmounted_tmpfs():
+    """One that has a number, and that nobody can mount: it ends with the descriptor."""
+    context = prepared_tmpfs(())
+    _create(context)
+    return context
+
+
+def _create(context):
+    _checked(_libc.syscall(_FSCONFIG, context, _FSCONFIG_CREATE, None, None, 0), "create tmpfs")
+
+
 def tmpfs_of(context, *, executable=False):
     """What was prepared, made; it gets its number here. Closes `context`."""
     try:
-        _checked(_libc.syscall(_FSCONFIG, context, _FSCONFIG_CREATE, None, None, 0), "create tmpfs")
+        _create(context)
         # as MOUNT_ATTR_*, these three have the same values
         attributes = MS_NOSUID | MS_NODEV | (0 if executable else MS_NOEXEC)
         return _checked(_libc.syscall(_FSMOUNT, context, _FSMOUNT_CLOEXEC, attributes), "fsmount tmpfs")
