@@ -12,6 +12,7 @@ from domain.pipeline import DEFAULT_OUTPUT_MIB, Pipeline, Resources
 from domain.policy import ALL_MECHANISMS, Policy
 from domain.query import QueryRequest, check_query
 from domain.request import Request
+from domain.training import TrainingRequest, check_training
 from domain.twin_request import TwinRequest, check_twin
 from privacy.cost import Currency
 from privacy.loss import GuaranteeClass
@@ -38,6 +39,9 @@ def check_policy(request: AnyRequest, dataset: Dataset, *, through: str | None =
     if isinstance(request, QueryRequest):
         check_loss(dataset, field="epsilon", micro_epsilon=request.micro_epsilon)
         check_query(request, dataset.declaration)
+    elif isinstance(request, TrainingRequest):
+        check_loss(dataset, field="epsilon", micro_epsilon=request.micro_epsilon)
+        check_training(request, dataset.declaration)
     else:
         _check_pipeline(request, dataset)
 

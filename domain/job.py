@@ -26,6 +26,7 @@ from domain.schedule import Schedule
 from domain.shape import Shape
 from domain.states import JobState
 from domain.surroundings import Backend
+from domain.training import TrainingRequest
 from domain.twin_request import TwinRequest
 from privacy.cost import Cost
 from privacy.loss import GuaranteeClass
@@ -128,7 +129,9 @@ class JobRequest(Model):
 
 
 def _kind(asked: Any) -> str:
-    """What a body of a data user is about: only a query has the field `query`."""
+    """What a body of a data user is about: a query has the field `query`, a training the field `model`."""
+    if _has(asked, "model"):
+        return "training_request"
     return "query_request" if _has(asked, "query") else "pipeline_request"
 
 
@@ -142,7 +145,9 @@ def _has(asked: Any, field: str) -> bool:
 
 
 UserRequest = Annotated[
-    Annotated[JobRequest, Tag("pipeline_request")] | Annotated[QueryRequest, Tag("query_request")],
+    Annotated[JobRequest, Tag("pipeline_request")]
+    | Annotated[QueryRequest, Tag("query_request")]
+    | Annotated[TrainingRequest, Tag("training_request")],
     Discriminator(_kind),
 ]
 """What a data user may submit."""
@@ -150,6 +155,7 @@ UserRequest = Annotated[
 AnyRequest = Annotated[
     Annotated[JobRequest, Tag("pipeline_request")]
     | Annotated[QueryRequest, Tag("query_request")]
+    | Annotated[TrainingRequest, Tag("training_request")]
     | Annotated[TwinRequest, Tag("twin_request")],
     Discriminator(_kind_on_record),
 ]

@@ -79,7 +79,7 @@ UNIONS = {"mechanism", "query"}
 # the same for the items of a list
 LISTS_OF_UNIONS = {"files"}
 # the same for a whole body
-KINDS_OF_REQUEST = {"pipeline_request", "query_request", "twin_request"}
+KINDS_OF_REQUEST = {"pipeline_request", "query_request", "training_request", "twin_request"}
 
 FIXES: Mapping[str, str] = {
     "extra_forbidden": "Remove it, or check its spelling.",

@@ -18,7 +18,7 @@ from privacy.sample_parameters import MAX_JOINT_OUTPUTS
 
 PipelineDigest = Annotated[str, StringConstraints(pattern=r"^sha256:[0-9a-f]{64}$")]
 Seconds = Annotated[Number, Field(gt=0, le=3600)]
-MechanismName = Literal["sample_aggregate", "trusted_query", "stability_calibrated", "pac"]
+MechanismName = Literal["sample_aggregate", "trusted_query", "model_training", "stability_calibrated", "pac"]
 ALL_GUARANTEES = tuple(GuaranteeClass)
 ALL_MECHANISMS: tuple[MechanismName, ...] = get_args(MechanismName)
 MAX_REVIEWERS = 20

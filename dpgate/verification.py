@@ -219,6 +219,10 @@ def recompute(statement: dict[str, Any]) -> Recomputed:
             _SampleAggregate(predicate).compare(found)
         elif name == "trusted_query":
             _compare_query(predicate, found)
+        elif name == "model_training":
+            found.not_derived.append(
+                "noise: what steps of a training cost together takes dpgate's own accountant"
+            )
         else:
             found.not_derived.append(f"noise and intervals: those of {name} follow from more than is public")
     except _MALFORMED as error:
@@ -231,6 +235,7 @@ def recompute(statement: dict[str, Any]) -> Recomputed:
 _CLASSES = {
     "sample_aggregate": ("pure_dp", "approx_dp"),
     "trusted_query": ("pure_dp",),
+    "model_training": ("approx_dp",),
     "twin_counts": ("pure_dp", "approx_dp"),
     "pac": ("pac",),
     "stability_calibrated": ("empirical",),
@@ -241,6 +246,7 @@ _ONE_MORE = "add or remove one privacy unit"
 _RELATIONS = {
     "sample_aggregate": _ONE_MORE,
     "trusted_query": _ONE_MORE,
+    "model_training": _ONE_MORE,
     "twin_counts": _ONE_MORE,
     "pac": "which half of the privacy units was analysed; each was in it with chance 1/2",
     "stability_calibrated": "none: the noise is matched to leaving out one privacy unit of these data",

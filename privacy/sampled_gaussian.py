@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, Context, Decimal, localcontext
+from functools import lru_cache
 
 from privacy import gaussian_digits
 from privacy.bounded_noise import check_atto_delta
@@ -144,6 +145,7 @@ class SampledGaussian:
             return (moments - log_delta - log_order) / (order - 1) + log_below - log_order + _SLACK
 
 
+@lru_cache(maxsize=256)
 def least_variance(*, rate: int, norm: int, steps: int, micro_epsilon: int, atto_delta: int) -> int:
     """A variance that is enough for (epsilon, delta), within 1 part in 4096 of the least of the theorem.
 

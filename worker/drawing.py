@@ -13,6 +13,7 @@ from domain.mechanism import BlackBox
 from domain.query import QueryRequest
 from domain.shape import Shape
 from domain.shape.nifti import NiftiShape
+from domain.training import TrainingRequest
 from domain.twin_request import TwinRequest
 from privacy.mechanism import NoisedOutput, RunOutput
 from privacy.pac import Pac
@@ -25,6 +26,7 @@ from worker.collect import unpack
 from worker.drawn import Drawn, DrawnValue, text
 from worker.results import results_of
 from worker.scan.answer import draw_query
+from worker.training.answer import draw_model
 from worker.twin.answer import draw_counts
 from worker.zone import WorkerZone
 
@@ -35,6 +37,8 @@ def draw(
     """The noise of a job, drawn once, from its opened outputs by run."""
     if isinstance(job.request, QueryRequest):
         return draw_query(job.request, dataset.declaration, opened[0])
+    if isinstance(job.request, TrainingRequest):
+        return draw_model(job.request, dataset.declaration, opened[0])
     if isinstance(job.request, TwinRequest):
         return draw_counts(job.request, dataset.declaration, opened[0])
     return draw_pipeline(zone, connection, job, dataset, opened)

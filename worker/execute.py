@@ -2,7 +2,7 @@
 
     execute        claim -> prepare -> charge -> send the chunks to all workers       (start.py)
     execute_chunk  see that turns reach all of this host -> take a turn -> claim -> run people, run groups,
-                   scan, or count -> keep;
+                   scan, count, or train -> keep;
                    whoever finishes a level last sends the next one's chunks, or arranges the release
                                                        (neighbours.py, host_turns.py, chunk.py, scan/)
     publish        aggregate, noise and release in one transaction                    (publish.py)
@@ -20,6 +20,7 @@ from domain.isolation import Isolation
 from domain.job import Reason
 from domain.query import QueryRequest
 from domain.schedule import JOB_OVERHEAD_S
+from domain.training import TrainingRequest
 from domain.twin_request import TwinRequest
 from store import jobs
 from store.coming import next_release
@@ -34,6 +35,7 @@ from worker.sandbox.slot_cores import kept_to
 from worker.scan.chunk import scan_chunk
 from worker.scan.engine import ScanFailed
 from worker.start import charge, claim, prepare, put_back, send, send_groups
+from worker.training.chunk import train_chunk
 from worker.twin.chunk import count_chunk
 from worker.zone import WorkerZone
 
@@ -138,6 +140,8 @@ def _outputs(zone: WorkerZone, chunk: Chunk) -> Mapping[int, bytes]:
     """Packed, by run. The participant level has none: its outcomes are kept one by one as they come."""
     if isinstance(chunk.job.request, QueryRequest):
         return scan_chunk(zone, chunk)
+    if isinstance(chunk.job.request, TrainingRequest):
+        return train_chunk(zone, chunk)
     if isinstance(chunk.job.request, TwinRequest):
         return count_chunk(zone, chunk)
     # runs that are alone have every core

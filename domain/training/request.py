@@ -15,6 +15,7 @@ from domain.loss import Delta, Epsilon, micro, units
 from domain.model import InsidePath, Model, Number, Slug, Whole, digest
 from domain.query.columns import ClippedColumn, find_table
 from domain.query.contribution import limit_sentence
+from domain.schedule import Schedule
 from domain.training.features import Feature, Target, feature_of, target_of
 from privacy.cost import Cost, Currency
 from privacy.loss import GuaranteeClass
@@ -24,6 +25,22 @@ from privacy.training.fixed_point import MAX_INPUTS, MAX_OUTPUTS
 
 MECHANISM = "model_training"
 MAX_STEPS_ASKED = 10_000
+
+# what a training may take at any size, and for each part of its work: several times of what one core of a
+# machine of 2026 takes, for a training that ends late shows more than one that waits
+READ_S = 2.0
+READ_S_PER_ROW = 1 / 50_000
+READ_S_PER_VALUE = 1 / 20_000_000
+SEARCH_S = 20.0
+STEP_S = 0.004
+STEP_S_PER_PERSON = 1 / 200_000_000
+STEP_S_PER_WEIGHT = 1 / 5_000_000
+STEP_S_PER_ROW = 1 / 200_000
+STEP_S_PER_PRODUCT = 1 / 500_000_000
+LONGEST_S = 600.0
+
+MAX_CELLS = 2**27
+"""Of the inputs of all people's rows, two bytes each: 256 MiB."""
 
 
 class AskedModel(Model):
@@ -68,11 +85,20 @@ class TrainingRequest(Model):
         return f"{self.model.kind} model of {self.model.target.name}"
 
     @property
+    def pipeline_digest(self) -> None:
+        return None
+
+    @property
+    def mechanism_name(self) -> str:
+        return MECHANISM
+
+    @property
     def guarantee(self) -> GuaranteeClass:
         return GuaranteeClass.APPROX_DP
 
-    def question(self, *, dataset_id: str) -> str:
+    def question(self, *, dataset_id: str, image_digest: str | None = None) -> str:
         """Equal for requests that ask the same of the same snapshot at the same loss."""
+        del image_digest
         return digest(
             {
                 "dataset": dataset_id,
@@ -87,6 +113,23 @@ class TrainingRequest(Model):
         """Raises ValueError for an account of rho: what is proven of a training is epsilon and delta."""
         cost = Cost.of({Currency.EPSILON: self.micro_epsilon, Currency.DELTA: self.atto_delta})
         return cost_on(declaration.accounting, cost, pico_rho=None)
+
+    def once_key(self, *, snapshot: str) -> None:
+        del snapshot  # the account alone sets the limit
+
+    def schedule(self, declaration: Declaration, *, slots: int) -> Schedule:
+        """One run, as long as the public sizes may need: reading, the search for the noise, the steps."""
+        network, asked, people = self.trainer(declaration).network, self.model, declaration.nominal_size
+        step_s = STEP_S + people * STEP_S_PER_PERSON + network.size * STEP_S_PER_WEIGHT
+        step_s += asked.batch * asked.rows * (STEP_S_PER_ROW + network.size * STEP_S_PER_PRODUCT)
+        read_s = self._rows(declaration) * (READ_S_PER_ROW + network.inputs * READ_S_PER_VALUE)
+        wall_s = READ_S + read_s + SEARCH_S + asked.steps * step_s
+        return Schedule(runs=1, wall_s=wall_s, slots=slots, nominal_size=people)
+
+    def _rows(self, declaration: Declaration) -> int:
+        table = self.table(declaration)
+        of_each = 1 if table.rows_per_person == "one" else table.most_rows or table.twin_rows
+        return declaration.nominal_size * of_each
 
     def table(self, declaration: Declaration) -> Table:
         return find_table(declaration, self.model.table, field="model.table")
@@ -155,7 +198,21 @@ def check_training(request: TrainingRequest, declaration: Declaration) -> None:
     if request.model.rows > 1 and not many:
         raise InvalidRequest("model.rows", "the table holds one row per person.", "Leave it out.")
     try:
-        request.trainer(declaration)
+        inputs = request.trainer(declaration).network.inputs
         request.cost(declaration)
     except ValueError as error:
         raise InvalidRequest("model", f"{error}") from None
+    cells = declaration.nominal_size * request.model.rows * inputs
+    if cells > MAX_CELLS:
+        raise InvalidRequest(
+            "model.features",
+            f"rows of all people times inputs are {cells:,}, over the {MAX_CELLS:,} that fit into memory.",
+            "Choose fewer features, or fewer rows of a person.",
+        )
+    wall_s = request.schedule(declaration, slots=1).wall_s
+    if wall_s > LONGEST_S:
+        raise InvalidRequest(
+            "model.steps",
+            f"by its public sizes the training is given {wall_s:,.0f} s, over the {LONGEST_S:,.0f} of a job.",
+            "Choose fewer steps, a smaller batch or a smaller model.",
+        )

@@ -44,6 +44,7 @@ from dpgate.cli import (
     reviews,
     siesta,
     tokens,
+    train,
     twin,
     twin_attach,
     twin_compare,
@@ -223,6 +224,7 @@ for group, name, panel in (
     app.add_typer(group, name=name, rich_help_panel=panel)
 twins.add_typer(twin_attach.scrambling, name="scramble")
 twin_profile.add_to(twins, dataset)
+app.add_typer(train.commands, name="train", rich_help_panel=RESEARCHER)
 app.add_typer(anonymity.commands, name="anonymity", rich_help_panel=HOLDER)
 app.add_typer(backup.commands, name="backup", rich_help_panel=OPERATOR)
 app.add_typer(entitlements.commands, name="entitlement", rich_help_panel=OPERATOR)
@@ -275,10 +277,8 @@ def run(arguments: list[str]) -> int:
         place = f"{error.filename}: " if error.filename else ""
         return _say(f"{place}{error.strerror or error}", exit_code(error), as_json=as_json)
     except Exception as error:  # the outermost frame: a fault is one message as well
-        where = fault_place(error)
-        return _say(
-            f"a fault in dpgate ({type(error).__name__} at {where}); please report it", 1, as_json=as_json
-        )
+        fault = f"a fault in dpgate ({type(error).__name__} at {fault_place(error)}); please report it"
+        return _say(fault, 1, as_json=as_json)
 
 
 def _say(text: str, code: int, *, as_json: bool, problems: list[dict[str, str]] | None = None) -> int:

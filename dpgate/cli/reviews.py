@@ -163,6 +163,9 @@ def _print_asked(asked: dict[str, Any]) -> None:
     if "query" in asked:
         print_line(f"  asks: {plain(str(asked['query']))}")
         return
+    if "model" in asked:
+        print_line(f"  trains: {plain(str(asked['model']))}")
+        return
     manifest = asked["pipeline"]["manifest"]
     print_line(f"  image {plain(manifest['image'])}, command {plain(' '.join(manifest['command']))}")
     for output in manifest["outputs"]:

@@ -21,6 +21,7 @@ from domain.permissions import Permission, User
 from domain.query import QueryRequest
 from domain.release import Release, opened
 from domain.shape import Shape
+from domain.training import TrainingRequest
 from gateway.access import TheDatabase
 from gateway.api.jobs import AnId
 from gateway.pages import pictures, request_facts
@@ -120,6 +121,7 @@ def release_facts(request: AnyRequest, release: Release) -> dict[str, Any]:
         "cost": ", ".join(f"{currency} {amount}" for currency, amount in release.cost.items()),
         "mechanism": request_facts.MECHANISMS[request.mechanism_name],
         "choices": request_facts.choices(request.choices() | _drawn_noise(release)),
+        "is_model": isinstance(request, TrainingRequest),
         "is_joint": _drawn_noise(release).get("noise") == "joint",
     }
 

@@ -14,6 +14,8 @@ MECHANISMS = {
     "sample_aggregate": "Sample and aggregate: the pipeline runs on disjoint blocks of people; the "
     "noised mean or median of what the blocks say is released.",
     "trusted_query": "Trusted query: the platform itself computes the answer and adds noise.",
+    "model_training": "Training: the platform itself trains a model, with clipped gradients and noise in "
+    "each step.",
     "pac": "PAC: the pipeline runs on a secret half of the people; noise bounds what can be told about "
     "which half.",
     "twin_counts": "Counts for a twin: the platform counts rows in declared cells of columns, or of pairs "
@@ -23,6 +25,15 @@ MECHANISMS = {
 }
 _CHOICES = {
     "aggregator": "How blocks become one value",
+    "average": "Mean of the weights of the last half of the steps",
+    "batch": "Expected people of a step",
+    "clip": "Length to which a person's gradient is clipped",
+    "features": "Features",
+    "hidden": "Hidden layers",
+    "learning_rate": "Learning rate",
+    "momentum": "Momentum",
+    "steps": "Steps",
+    "target": "Target",
     "bins": "Bins",
     "block_size": "People per block",
     "by": "In groups of",

@@ -60,16 +60,16 @@ TYPED: tuple[tuple[str, str], ...] = (
 
 _LOCAL = """
 run; preview; verify; twin compare; twin spec; twin report; twin decide; twin scramble make;
-twin scramble verify; query try; lab run; lab list; perturb file; perturb sweep; anonymity check;
+twin scramble verify; query try; train try; lab run; lab list; perturb file; perturb sweep; anonymity check;
 anonymity generalise; dataset check; siesta run; siesta leaveoneout; siesta singlesubject;
 siesta mergesubjects; siesta mergegroup; siesta calibratenoise; siesta addnoise; siesta cleanup
 """
 _SENDING = """
 rehearse; submit; cancel; allot; decide; comment; twin make; twin approve; twin cancel; twin publish;
 twin scramble attach; twin scramble sign; twin scramble refuse; twin scramble withdraw; twin scramble get;
-query submit; token add; token revoke; notice retry; notice mute; notice unmute; email set; email confirm;
-email remove; webhook add; webhook remove; webhook rotate; webhook test; project new; project member;
-project ask; project withdraw; project close; project grant; project refuse; project change;
+query submit; train submit; token add; token revoke; notice retry; notice mute; notice unmute; email set;
+email confirm; email remove; webhook add; webhook remove; webhook rotate; webhook test; project new;
+project member; project ask; project withdraw; project close; project grant; project refuse; project change;
 project name-lead; project end; dataset twin-decide; dataset register; dataset withdraw; policy set;
 policy simulate; user add; user password; user disable; user revoke; worker drain; worker resume;
 worker forget; stuck mend; maintenance on; maintenance off; image approve; image withdraw; image remove;

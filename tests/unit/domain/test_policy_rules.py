@@ -30,6 +30,7 @@ from domain.model import parse
 from domain.policy import MechanismName, Policy, changes, in_full
 from domain.query import QueryRequest
 from domain.query.request import MECHANISM
+from domain.training.request import MECHANISM as TRAINING
 
 PAC = {"name": "pac", "nats": "0.03125"}
 QUERY = {"dataset": "heights", "query": {"kind": "count"}, "epsilon": "0.5"}
@@ -43,7 +44,7 @@ def problem_of(**fields: Any) -> str:
 
 def test_the_names_of_mechanisms_are_those_that_there_are():
     built = {get_args(model.model_fields["name"].annotation)[0] for model in MECHANISMS}
-    assert set(get_args(MechanismName)) == built | {MECHANISM}
+    assert set(get_args(MechanismName)) == built | {MECHANISM, TRAINING}
 
 
 def test_what_was_declared_before_is_dumped_as_before():

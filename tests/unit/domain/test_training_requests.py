@@ -1,9 +1,10 @@
 """What may be asked of a training: everything that is refused is refused by the declaration alone."""
 
 import pytest
-from factories import make_declaration
+from factories import make_dataset, make_declaration
 
-from domain.errors import InvalidRequest
+from domain.admission import check_policy
+from domain.errors import InvalidRequest, NotAllowed
 from domain.model import parse
 from domain.training import TrainingRequest, check_training
 from privacy.cost import Currency
@@ -130,7 +131,41 @@ def test_a_price_that_is_too_low_or_a_delta_that_is_too_large_is_refused():
         check_training(asked(delta="0.0002"), declared())
 
 
+def test_what_would_not_fit_into_time_or_memory_is_refused():
+    with pytest.raises(InvalidRequest, match=r"^model\.steps: by its public sizes"):
+        check_training(
+            asked({"steps": 10_000, "batch": 50_000}, delta="1e-7"), declared(nominal_size=100_000)
+        )
+    with pytest.raises(InvalidRequest, match=r"^model\.features: rows of all people times inputs"):
+        check_training(asked(delta="1e-9"), declared(nominal_size=40_000_000))
+
+
+def test_the_time_of_a_training_follows_from_public_sizes():
+    request = asked({"rows": 3})
+    one, many, more = (
+        request.schedule(declaration, slots=1).wall_s
+        for declaration in (declared(), declared(rows="many"), declared(nominal_size=100_000))
+    )
+    assert 20 < one < many < more
+    assert asked({"steps": 1000}).schedule(declared(), slots=1).wall_s > one
+
+
 def test_an_account_of_rho_takes_no_training():
     """What is proven is an epsilon with a delta, which bounds no rho."""
     with pytest.raises(InvalidRequest, match="does not fit an account of rho"):
         check_training(asked(), declared(accounting="zcdp"))
+
+
+POLICIES = [
+    ({"guarantees": ["pure_dp"]}, NotAllowed, "promises approx_dp"),
+    ({"mechanisms": ["trusted_query"]}, NotAllowed, "does not allow model_training"),
+    ({"max_epsilon_per_job": "0.5"}, InvalidRequest, "over the 0.5"),
+]
+
+
+def test_the_policy_decides_on_class_mechanism_and_price(subtests):
+    allowed = {"data_users": ["ada"], "guarantees": ["pure_dp", "approx_dp"]}
+    check_policy(asked(), make_dataset(declaration=declared(policy=allowed)))
+    for changed, refusal, said in POLICIES:
+        with subtests.test(changed=changed), pytest.raises(refusal, match=said):
+            check_policy(asked(), make_dataset(declaration=declared(policy=allowed | changed)))

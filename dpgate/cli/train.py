@@ -1,0 +1,100 @@
+"""Trainings from the command line: try a model on the twin, have it trained on the platform."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from domain.dataset import Declaration
+from domain.job import check_job_id
+from domain.model import parse
+from domain.training import TrainingRequest
+from dpgate.cli import choices
+from dpgate.cli.catalogue import load_twin_declaration
+from dpgate.cli.jobs import follow, print_job, print_result, send
+from dpgate.cli.output import Json, Profile, print_json, print_table
+from dpgate.client import connect
+from dpgate.training_file import Trial, build_training_request, try_on_twin
+
+Model = Annotated[
+    str,
+    typer.Argument(help="A YAML file with kind, target, features, batch and more; or the same written out."),
+]
+Epsilon = Annotated[str, typer.Option(help="Privacy loss to spend, for instance 1.")]
+Delta = Annotated[str, typer.Option(help="For instance 0.00001; at most a tenth of one in the nominal size.")]
+Twin = Annotated[Path, typer.Option(help="The twin's folder (see `dpgate twin`).")]
+
+
+commands = typer.Typer(help="Models trained on declared columns, without a pipeline.", no_args_is_help=True)
+
+
+@commands.command("try", epilog="Example: dpgate train try model.yaml --epsilon 1")
+def train_try(
+    model: Model,
+    epsilon: Epsilon = "1",
+    delta: Delta = "0.00001",
+    twin: Twin = Path("twin"),
+    as_json: Json = False,
+) -> None:
+    """Train a model on the twin, with the noise that this epsilon would bring. Nothing is spent.
+
+    What a twin's columns have to do with each other is what its level keeps: at level 0, nothing.
+    """
+    declaration = parse(Declaration, load_twin_declaration(twin), within="declaration")
+    body = build_training_request(model, dataset=declaration.name, epsilon=epsilon, delta=delta)
+    trial = try_on_twin(parse(TrainingRequest, body), declaration, twin)
+    if as_json:
+        print_json({"dataset": declaration.name, "release": False, **asdict(trial)})
+    else:
+        _print_trial(trial)
+
+
+@commands.command(
+    "submit", epilog="Example: dpgate train submit model.yaml --epsilon 1 --delta 0.00001 --wait"
+)
+def train_submit(
+    model: Model,
+    epsilon: Epsilon,
+    delta: Delta,
+    dataset: Annotated[str | None, typer.Option(help="Default: the twin's data set.")] = None,
+    twin: Twin = Path("twin"),
+    project: Annotated[str | None, typer.Option(help="Spend from a project's allocation.")] = None,
+    job_id: Annotated[
+        str | None, typer.Option(help="An id of your choice; repeating it is harmless.")
+    ] = None,
+    wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Wait and print the release.")] = False,
+    as_json: Json = False,
+    profile: Profile = "default",
+) -> None:
+    """Have a model trained on the original data. The release holds it as model.json."""
+    name = dataset or str(load_twin_declaration(twin)["name"])
+    request = build_training_request(model, dataset=name, epsilon=epsilon, delta=delta, project=project)
+    choices.warn_if_weak(epsilon)
+    with connect(profile=profile) as client:
+        job = send(client, request, job_id=check_job_id(job_id or str(uuid.uuid4())))
+        if wait:
+            print_result(follow(job, shown=not as_json), as_json=as_json)
+            return
+    if as_json:
+        print_json(job.raw)
+    else:
+        print_job(job)
+
+
+def _print_trial(trial: Trial) -> None:
+    rows = [("nobody's: the same for all", "-", f"{trial.baseline:.3f}")]
+    rows += [
+        (f"epsilon {tried.epsilon}", f"{tried.noise_over_clip:.2f}", f"{tried.score:.3f}")
+        for tried in trial.tried
+    ]
+    print_table(
+        "On the twin (nobody's data): not a release",
+        ("model", "noise over clip", trial.measure),
+        rows,
+        note=f"Of {trial.rows} rows. Guarantee class on the original: approx_dp."
+        + (f" {trial.limit}" if trial.limit else ""),
+    )

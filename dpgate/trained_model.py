@@ -1,0 +1,62 @@
+"""A released model on anybody's machine: read it, predict with it. Needs numpy and nothing else of ours."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+FORM = "dpgate model, 1"
+
+
+@dataclass(frozen=True)
+class TrainedModel:
+    """What `model.json` of a release holds."""
+
+    document: Mapping[str, Any]
+
+    @classmethod
+    def read(cls, path: Path | str) -> TrainedModel:
+        """Raises ValueError for a file of another form."""
+        document = json.loads(Path(path).read_text("utf-8"))
+        if not isinstance(document, dict) or document.get("form") != FORM:
+            raise ValueError(f"{path} is no model of the form {FORM!r}")
+        return cls(document)
+
+    def predict(self, rows: Sequence[Mapping[str, Any]]) -> list[Any]:
+        """For each row, by column name, the likeliest category, or the number within its bounds."""
+        scores, target = self.scores(rows), self.document["target"]
+        if self.document["kind"] == "linear":
+            half = (target["upper"] - target["lower"]) / 2
+            return [float(target["lower"] + half * (1 + min(max(score, -1), 1))) for score in scores[:, 0]]
+        return [target["categories"][int(np.argmax(row))] for row in scores]
+
+    def scores(self, rows: Sequence[Mapping[str, Any]]) -> NDArray[np.float64]:
+        """Of each row the logarithm of each category's share, up to a constant, or the scaled number."""
+        values = np.array([self._inputs(row) for row in rows], np.float64)
+        for position, layer in enumerate(self.document["layers"]):
+            weights = np.array(layer, np.float64) * self.document["weight_unit"]
+            values = (np.tanh(values) if position else values) @ weights[:-1] + weights[-1]
+        return np.concatenate([np.zeros_like(values), values], axis=1) if self._has_two else values
+
+    @property
+    def _has_two(self) -> bool:
+        return self.document["kind"] == "logistic"
+
+    def _inputs(self, row: Mapping[str, Any]) -> list[float]:
+        found: list[float] = []
+        for feature in self.document["features"]:
+            value = row[feature["name"]]
+            if "categories" in feature:
+                if value not in feature["categories"]:
+                    raise ValueError(f"{feature['name']}: {value!r} is none of its categories")
+                found += [float(value == category) for category in feature["categories"]]
+            else:
+                lower, upper = feature["lower"], feature["upper"]
+                found.append(2 * (min(max(float(value), lower), upper) - lower) / (upper - lower) - 1)
+        return found

@@ -1,0 +1,170 @@
+"""A model on a twin, and a released one on anybody's machine."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scan_reference import KEY, declaration_of
+
+from domain.errors import InvalidRequest, PlatformError
+from domain.model import parse
+from domain.training import TrainingRequest
+from dpgate.cli.catalogue import DECLARATION
+from dpgate.cli.train import train_try
+from dpgate.errors import DpgateError
+from dpgate.trained_model import TrainedModel
+from dpgate.training_file import build_training_request, try_on_twin
+from privacy import sampled_losses
+from worker.scan.people_rows import read_people
+from worker.scan.source import plain_file
+from worker.training.answer import draw_model
+from worker.training.chunk import pack_weights
+
+KINDS = {
+    "logistic": {"target": "site", "features": ["age", "sex"]},
+    "softmax": {"target": "sex", "features": ["age", "height", "site"], "hidden": [5, 4]},
+    "linear": {"target": "height", "features": ["age", "sex"], "hidden": [3]},
+}
+TWO_SITES = ["north", "so'uth"]
+
+
+@pytest.fixture(autouse=True)
+def few_losses(monkeypatch):
+    """Fewer than for a job: quicker, with a little more noise."""
+    monkeypatch.setattr(sampled_losses, "_CELLS", 2**7)
+
+
+def declared(rows="one"):
+    declaration = declaration_of(rows=rows, nominal_size=100, budget_delta="0.001")
+    (table,) = declaration.tables
+    columns = tuple(
+        column.model_copy(update={"categories": tuple(TWO_SITES)}) if column.name == "site" else column
+        for column in table.columns
+    )
+    return declaration.model_copy(update={"tables": (table.model_copy(update={"columns": columns}),)})
+
+
+def asked(kind, **changed):
+    model = {"kind": kind, **KINDS[kind], "batch": 50, "steps": 15, **changed}
+    return parse(TrainingRequest, {"dataset": "heights", "model": model, "epsilon": "8", "delta": "0.00001"})
+
+
+def rows_of(size=100):
+    random = np.random.default_rng(6)
+    return [
+        {
+            "person": f"s{number}",
+            "age": str(age),
+            "height": f"{1 + age / 100:.3f}",
+            "sex": "fm"[age > 60] if age < 110 else "d",
+            "site": TWO_SITES[int(age > 60)],
+        }
+        for number, age in enumerate(random.integers(0, 121, size).tolist())
+    ]
+
+
+def twin_in(folder: Path, rows, declaration):
+    with (folder / "people.csv").open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(rows_of(1)[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    (folder / DECLARATION).parent.mkdir(exist_ok=True)
+    (folder / DECLARATION).write_text(json.dumps(declaration.model_dump(mode="json")))
+    return folder
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_released_model_predicts_what_the_trained_one_does(kind, tmp_path):
+    """By the file alone, in floats: near the sums that training counts in whole numbers."""
+    request, declaration = asked(kind), declared()
+    twin = twin_in(tmp_path, rows_of(), declaration)
+    people = read_people(plain_file(twin / "people.csv"), request, declaration, key=KEY)
+    trainer = request.trainer(declaration)
+    weights = trainer.train(people)
+    drawn = draw_model(request, declaration, pack_weights(weights))
+    (twin / "model.json").write_bytes(drawn.files["model.json"])
+    model, rows = TrainedModel.read(twin / "model.json"), rows_of()
+
+    sums = trainer.network.sums(np.rint(weights * 2**20), people.inputs[:, None].astype(float))[:, 0]
+    scores = model.scores(rows)
+    # one person has one row, and rows keep no order: compared as sets
+    own = scores[:, 1:] if kind == "logistic" else scores
+    assert np.sort(own, axis=0) == pytest.approx(np.sort(sums, axis=0), abs=5e-3)
+    said = model.predict(rows)
+    if kind == "linear":
+        assert all(0.99999 <= height <= 2.20001 for height in said)
+    else:
+        assert {*said} <= {*model.document["target"]["categories"]}
+        names = model.document["target"]["categories"]
+        assert [names.index(each) for each in said] == scores.argmax(axis=1).tolist()
+    assert drawn.guarantee == "approx_dp"
+    assert drawn.parameters["weights"] == trainer.network.size
+    with pytest.raises(PlatformError, match="not those of the model"):
+        draw_model(request, declaration, pack_weights(weights)[4:])
+
+
+def test_files_and_cells_that_are_no_model_s_are_refused(tmp_path):
+    (tmp_path / "other.json").write_text('{"form": "another"}')
+    with pytest.raises(ValueError, match="no model of the form"):
+        TrainedModel.read(tmp_path / "other.json")
+    model = TrainedModel(
+        {"features": [{"name": "sex", "categories": ["f"]}], "layers": [], "kind": "softmax"}
+    )
+    with pytest.raises(ValueError, match="none of its categories"):
+        model.scores([{"sex": "x"}])
+
+
+def test_a_trial_on_the_twin(tmp_path, capsys):
+    twin = twin_in(tmp_path, rows_of(), declared())
+    written = tmp_path / "model.yaml"
+    written.write_text(json.dumps({"kind": "logistic", **KINDS["logistic"], "batch": 50, "steps": 15}))
+    train_try(str(written), epsilon="8", delta="0.00001", twin=twin, as_json=False)
+    shown = capsys.readouterr().out
+    assert "not a release" in shown
+    assert "approx_dp" in shown
+    train_try(str(written), epsilon="8", delta="0.00001", twin=twin, as_json=True)
+    told = json.loads(capsys.readouterr().out)
+    assert (told["release"], told["measure"], told["rows"]) == (False, "share right", 100)
+    assert [tried["epsilon"] for tried in told["tried"]] == ["8", "30"]
+    assert told["tried"][-1]["score"] > told["baseline"]
+
+
+def test_a_trial_of_numbers_and_of_many_rows(tmp_path):
+    rows = [{**row, "person": f"s{number // 2}"} for number, row in enumerate(rows_of())]
+    twin = twin_in(tmp_path, rows, declared("many"))
+    trial = try_on_twin(asked("linear", rows=2), declared("many"), twin)
+    assert trial.measure.startswith("mean distance")
+    assert (trial.rows, "At most 2 rows" in trial.limit) == (100, True)
+    # a model that always says the middle is as far off as the median at the best
+    assert all(0 <= tried.score < 1 for tried in trial.tried)
+    softmax = try_on_twin(asked("softmax", rows=2), declared("many"), twin)
+    assert softmax.baseline == pytest.approx(
+        max(sum(row["sex"] == sex for row in rows) for sex in "fmd") / 100
+    )
+
+
+def test_what_cannot_be_tried_is_said(tmp_path):
+    declaration = declared()
+    with pytest.raises(DpgateError, match="fetch it again"):
+        try_on_twin(asked("linear"), declaration, tmp_path)
+    twin = twin_in(tmp_path, [{**row, "age": "x"} for row in rows_of(3)], declaration)
+    with pytest.raises(DpgateError, match="no row"):
+        try_on_twin(asked("linear"), declaration, twin)
+    with pytest.raises(InvalidRequest, match="expected batch"):
+        try_on_twin(asked("linear", batch=101), declaration, twin)
+    with pytest.raises(InvalidRequest, match=r"model\.batch"):
+        build_training_request(
+            "{kind: linear, target: height, features: [age]}", dataset="heights", epsilon="1", delta="0.00001"
+        )
+    body = build_training_request(
+        "{kind: linear, target: height, features: [age], batch: 5}",
+        dataset="heights",
+        epsilon="1",
+        delta="0.00001",
+        project="towns",
+    )
+    assert body["project"] == "towns"
