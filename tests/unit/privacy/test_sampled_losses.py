@@ -94,6 +94,23 @@ def test_the_epsilon_holds_for_the_law_of_one_step():
     assert max(deltas[:2]) <= 1e-3 < max(deltas[2:])
 
 
+def test_the_epsilon_holds_for_the_law_of_two_steps():
+    """Every pair of releases of two steps, on the lattice of the vector's own direction."""
+    sampled = SampledGaussian(rate=WHOLE // 5, norm=50, variance=1600, steps=2)
+    epsilon = tight_micro_epsilon(sampled, 10**15) / 10**6
+    line = np.arange(-330, 331)
+    near, moved = np.exp(-(line**2) / 3200), np.exp(-((line - 50) ** 2) / 3200)
+    near, moved = near / near.sum(), moved / near.sum()
+    present = 0.8 * near + 0.2 * moved
+    pairs = np.outer(near, near), np.outer(present, present)
+    deltas = [
+        np.maximum(above - exp(asked) * below, 0).sum()
+        for asked in (epsilon, 0.97 * epsilon)
+        for above, below in (pairs, pairs[::-1])
+    ]
+    assert max(deltas[:2]) <= 1e-3 < max(deltas[2:])
+
+
 def test_convolutions_are_those_of_the_definition():
     one = masses_of(0.2, 0.5, 0.2, first=-3, beyond=0.1)
     other = masses_of(0.25, 0.25, 0.375, first=2, beyond=0.125)
