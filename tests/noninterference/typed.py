@@ -78,8 +78,7 @@ entitlement add; entitlement remove
 _BESIDE_DATA = """
 twin profile; twin deliver; dataset add; dataset deliver; image add; audit shared-people; ledger show;
 ledger verify; ledger mark; ledger begin; ledger catch-up; ledger enrol; custody key; custody lock;
-custody show;
-custody sign
+custody show; custody sign
 """
 _STARTING = (
     "login; logout; up; down; demo; doctor; database upgrade; backup make; backup drill; backup restore"
