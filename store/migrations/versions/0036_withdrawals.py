@@ -35,6 +35,7 @@ def upgrade() -> None:
         ("datasets", "ck_datasets_problem_known", PROBLEMS),
         ("jobs", "ck_jobs_reason_known", REASONS),
         ("notices", "ck_notices_kind_known", KINDS),
+        ("muted_notices", "ck_muted_notices_kind_known", KINDS),
     ):
         with op.batch_alter_table(table_name) as table:
             table.drop_constraint(op.f(constraint), type_="check")

@@ -10,7 +10,7 @@ from factories import given_dataset, given_job, given_user, make_job_request
 from undone import undone
 
 from domain.errors import Conflict, InvalidRequest, NotFound, TooMany
-from domain.notice import Channel, NoticeKind, NoticeState, SendProblem
+from domain.notice import CHOOSABLE, Channel, NoticeKind, NoticeState, SendProblem
 from domain.permissions import Role
 from domain.states import Actor, JobState
 from privacy.cost import Currency
@@ -46,6 +46,7 @@ def test_each_channel_of_each_addressee_gets_a_row(database: Database, now: date
         assert notices.tell(connection, kind=kind, subject="job-0001", to=to, now=now) == 3
         channels.confirm(connection, "ada", channels.new_code(connection, "ada", now), now)
         assert notices.tell(connection, kind=kind, subject="job-0001", to=to, now=now, by="bob") == 3
+        channels.set_muted(connection, "ada", CHOOSABLE)  # the database knows each
         channels.set_muted(connection, "ada", [kind])
         assert notices.tell(connection, kind=kind, subject="job-0001", to=to, now=now) == 1
         other = NoticeKind.JOB_WAITS
