@@ -18,6 +18,7 @@ _HOW_OFTEN = (
     r"(?:b\.?i\.?d\.?|t\.?i\.?d\.?|q\.?d\.?|q\d{1,2}h|daily|weekly|monthly|at night|per \S{1,12}|"
     r"once \S{1,12}|twice \S{1,12}|p\.?o\.?|i\.?v\.?|ago|old)"
 )
+_MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}"
 _SHAPES = {
     "icd-10": r"[A-TV-Z]\d[0-9AB](?:\.[0-9A-Z]{1,4})?",
     "atc": r"[A-DGHJLMNPRSV]\d{2}(?:[A-Z](?:[A-Z](?:\d{2})?)?)?",
@@ -64,7 +65,7 @@ _SHAPES = {
         r"[<>≤≥~]?=? ?-?\d{1,9}(?:[.,]\d{1,9})? ?"
         rf"(?:%|°C?|{_UNIT}(?:[/ ·*]{_UNIT}){{0,2}}\d?)(?: {_HOW_OFTEN})?"
     ),
-    "range": r"-?\d{1,6}(?:[.,]\d{1,4})? ?(?:-|–|to|\.\.) ?-?\d{1,6}(?:[.,]\d{1,4})?",
+    "range": r"-?\d{1,6}(?:[.,]\d{1,4})? ?(?:-|–|to|\.\.) ?-?\d{1,6}(?:[.,]\d{1,4})?[kK]?",
     "morphology": r"M?\d{4}/\d",
     "enzyme": r"EC ?\d\.\d{1,2}\.\d{1,2}\.\d{1,3}",
     # three digits stand behind the names of a few families; behind others they are number plates
@@ -73,8 +74,9 @@ _SHAPES = {
         r"(?:ZNF|TMEM|MIR|FAM|CCDC|LINC|LOC|KIAA|ANKRD|TRIM|RNF|OR|SNOR[AD])\d{1,5}[A-Z]?\d?"
     ),
     "month": (
-        r"(?:(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}|\d{1,2})[-/ ]\d{2,4}|"
-        r"\d{4}[-/](?:0[1-9]|1[0-2])"
+        rf"(?:{_MONTH}|\d{{1,2}})[-/ ]\d{{2,4}}|\d{{4}}[-/](?:0[1-9]|1[0-2])|"
+        rf"\d{{4}}[-/ ]?(?:{_MONTH}|[QH][1-4]|W\d{{1,2}})|[QH][1-4][-/ ]?\d{{4}}|"
+        rf"{_MONTH} {{1,2}}\d{{1,2}} ?[-–] ?{_MONTH} {{1,2}}\d{{1,2}}"
     ),
     "duration": r"P(?:\d{1,4}[YMWD])*(?:T(?:\d{1,4}[HMS])+)?",
 }  # fmt: skip

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 
 FIRST_YEAR, LAST_YEAR = 1850, 2150
+FIRST_WRITTEN_OUT = 1500
+"""Of dates such as 1789-04-30, which are hardly anything else."""
 EXCEL_EPOCH = 1899
 """Day 0 of a spreadsheet's serial numbers is the last but one of this year (ECMA-376, part 1, 18.17.4.1)."""
 
@@ -30,7 +32,7 @@ def year_of(value: str) -> int | None:
     if not 6 <= len(value) <= _LONGEST:
         return None
     if match := _YEAR_FIRST.fullmatch(value):
-        return _checked(int(match[1]), int(match[3]), int(match[4]))
+        return _checked(int(match[1]), int(match[3]), int(match[4]), first=FIRST_WRITTEN_OUT)
     if match := _YEAR_LAST.fullmatch(value):
         return _checked(_full(match[4]), int(match[3]), int(match[1]))
     if match := _COMPACT.fullmatch(value):
@@ -56,10 +58,10 @@ def _full(year: str) -> int:
     return int(year) if len(year) == 4 else int(year) + (1900 if int(year) > 30 else 2000)
 
 
-def _checked(year: int, month: int, day: int) -> int | None:
+def _checked(year: int, month: int, day: int, *, first: int = FIRST_YEAR) -> int | None:
     """Month and day may be in either order: 3/29/1982."""
     small, large = sorted((month, day))
-    return year if FIRST_YEAR <= year <= LAST_YEAR and 1 <= small <= 12 and large <= 31 else None
+    return year if first <= year <= LAST_YEAR and 1 <= small <= 12 and large <= 31 else None
 
 
 def _named(month: str, day: int, year: int) -> int | None:

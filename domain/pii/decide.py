@@ -217,6 +217,8 @@ def _shared(tally: Tally) -> Verdict | None:
         return verdict(Kind.TEXT, 0.7, why, "hex digest")
     if tally.share("place") >= SHARE:
         return verdict(Kind.PLACE, 0.9, "Most values are names of countries or states.", "place")
+    if tally.share("calendar") >= WEAK_SHARE:
+        return verdict(Kind.CATEGORY, 0.9, "Nearly all values are months or days of the week.", "calendar")
     if tally.share("origin") >= SHARE:
         return verdict(Kind.DEMOGRAPHIC, 0.7, "Most values are nationalities or languages.", "origin")
     if (

@@ -10,7 +10,7 @@ from domain.pii.tally import MOST_LETTERS, PERSON, Tally
 from domain.pii.verdict import NOUNS, Verdict, verdict
 
 MOSTLY, SOME = 0.8, 0.5
-LIKELY, LIKELY_UNCASED, LIKELY_EAST, SURELY = 0.54, 0.72, 0.65, 0.75
+LIKELY, LIKELY_UNCASED, LIKELY_EAST, SURELY = 0.57, 0.72, 0.65, 0.75
 """The model's mean probability of a name that a column needs: of many different values, of a script without
 capitals, of one of East Asia, of few values."""
 
@@ -98,14 +98,15 @@ def by_coordinates(tally: Tally) -> Verdict | None:
     ):
         return None
     width, far = numbers.high - numbers.low, max(abs(numbers.low), abs(numbers.high))
-    # logarithms lie near each other as well, but below twenty and with more decimals than anybody measures
-    near_zero = 3 <= abs(numbers.mean) < 20 and width <= 1.5 and tally.of_present(numbers.computed) < 0.1
-    if far <= 180 and (near_zero or (abs(numbers.mean) >= 20 and width <= 12)):
-        return verdict(
-            Kind.COORDINATE,
-            0.5,
-            "Numbers with four decimals or more, all near each other: perhaps coordinates.",
-        )
+    # means and logarithms lie near each other as well, often with more decimals than anybody measures
+    if far > 180 or tally.of_present(numbers.computed) >= 0.1:
+        return None
+    if abs(numbers.mean) >= 20 and width <= 12:
+        why = "Numbers with four decimals or more, all near each other: perhaps coordinates."
+        return verdict(Kind.COORDINATE, 0.5, why)
+    if abs(numbers.mean) >= 3 and width <= 1.5:
+        why = "Numbers with four decimals or more, all near each other: logarithms, or perhaps coordinates."
+        return verdict(Kind.TEXT, 0.4, why)
     return None
 
 
@@ -171,10 +172,11 @@ def by_rare(tally: Tally, *, doubtful: bool) -> Verdict | None:
         return None
     any_name = sum(name.any_name for name in rare) / len(rare)
     full_name = sum(name.full_name for name in rare if name.has_form) / len(rare)
-    if full_name >= 0.4 or any_name >= 0.85:
+    # a single one may be any category, such as a day or a state, that looks like a name
+    if full_name >= (0.4 if len(rare) > 1 else 0.6) or (len(rare) > 1 and any_name >= 0.85):
         return verdict(Kind.PERSON, 0.6, "Values that come seldom look like people's names.")
     formed = sum(name.has_form for name in rare) >= 0.5 * len(rare)
-    if formed or any_name >= 0.25 or max(name.any_name for name in rare) >= 0.6:
+    if full_name >= 0.4 or formed or any_name >= 0.25 or max(name.any_name for name in rare) >= 0.6:
         return verdict(
             Kind.TEXT, 0.4, "Categories of which one or more that come seldom may be a person's name."
         )
@@ -195,6 +197,9 @@ def by_key(tally: Tally) -> Verdict | None:
     if tally.present < FEWEST or tally.different < KEY:
         return None
     codes = _code(tally, specific=False)[1]
+    if tally.share("mixed") >= MOSTLY and tally.share("thing inside") >= MOSTLY:
+        why = "Codes of plates, tubes or the like behind other signs, which may number people."
+        return verdict(Kind.TEXT, 0.4, why, "thing inside")
     if tally.share("mixed") >= MOSTLY and codes < MOSTLY:
         return verdict(
             Kind.RECORD_ID, 0.7, "Letters and digits, another in every row: it tells people apart.", "mixed"
@@ -215,9 +220,18 @@ def by_key(tally: Tally) -> Verdict | None:
         )
     # shorter ones of several lengths are counts and measurements as well
     long = sum(count for digits, count in lengths.items() if digits >= 10)
+    if most >= KEY * tally.present and 7 <= length <= 9 and _is_quantity(tally):
+        why = "Long whole numbers of one magnitude: counts and amounts, or perhaps identifiers."
+        return verdict(Kind.TEXT, 0.4, why)
     if (most >= KEY * tally.present and 7 <= length <= 20) or long >= KEY * tally.present:
         return verdict(Kind.RECORD_ID, 0.5, "Long whole numbers, another in every row: perhaps identifiers.")
     return None
+
+
+def _is_quantity(tally: Tally) -> bool:
+    """Numbers that are drawn begin with any digit, and those in a row lie close: amounts do neither."""
+    low, high = tally.numbers.low, tally.numbers.high
+    return high < 5 * low and high - low > 100 * tally.present
 
 
 def what_remains(tally: Tally) -> Verdict:

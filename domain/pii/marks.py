@@ -9,8 +9,8 @@ from domain.pii.codes import codes_of
 from domain.pii.contained import contained, is_card_number
 from domain.pii.national_ids import schemes_of
 from domain.pii.phones import has_form
+from domain.pii.places import CALENDAR, ORIGINS, PLACES
 from domain.pii.places import LONGEST as LONGEST_PLACE
-from domain.pii.places import ORIGINS, PLACES
 from domain.pii.text import SPREADSHEET_CARD, forms_of
 from domain.pii.within import has_home_of_somebody, is_path
 
@@ -70,6 +70,10 @@ _MIXED = re.compile(
 _GROUPED = re.compile(r"(?=(?:\D?\d){7})\d{1,8}(?:[ ./-]\d{1,8}){1,5}", re.ASCII)
 """Digits in groups that are no phrase of anything known: seven digits or more."""
 
+_THING_INSIDE = re.compile(
+    r"[-_. ](?:sample|specimen|spec|aliquot|tube|vial|slide|block|plate|rack|well|lot|batch|lane)[-_ ]?\d",
+    re.IGNORECASE,
+)
 _VALUE_MAIL = re.compile(r"[^\s@]{1,64}@[^\s@]{3,190}")
 _FRACTION = re.compile(r"[-+]?\d{0,20}[.,]\d{1,20}(?:[eE][-+]?\d{1,3})?", re.ASCII)
 _DIGITS = re.compile(r"[0-9]+")
@@ -151,11 +155,22 @@ def _words(word: str) -> list[str]:
     found = []
     if word in _SEX:
         found += ["sex", "sex of two"] if word in _OF_TWO else ["sex"]
-    if word in PLACES:
+    if word in PLACES or _is_town_of_a_place(word):
         found.append("place")
+    place, _, year = word.rpartition(" ")
+    if place in PLACES and year.isdecimal() and len(year) in (2, 4):
+        found.append("code: place and year")
+    if word in CALENDAR:
+        found.append("calendar")
     if word in ORIGINS:
         found.append("origin")
     return found
+
+
+def _is_town_of_a_place(word: str) -> bool:
+    """`town, state`, which has the form of a name with its family in front."""
+    town, comma, place = word.partition(", ")
+    return bool(comma) and place in PLACES and not any(map(str.isdigit, town))
 
 
 def _with_digits(value: str) -> list[str]:
@@ -166,6 +181,8 @@ def _with_digits(value: str) -> list[str]:
         found += _addresses_of_machines(value)
     if has_form(value):
         found.append("phone, national")
+    if _THING_INSIDE.search(value):
+        found.append("thing inside")
     if _DIGITS.fullmatch(value) and is_card_number(value):
         found.append("card, bare")
     return found

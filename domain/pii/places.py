@@ -1,4 +1,4 @@
-"""Names of states, of the United States' states, and the adjectives of some: a table, small letters."""
+"""Names of states and of those of the United States, adjectives of some, months and days: small letters."""
 
 from __future__ import annotations
 
@@ -43,6 +43,16 @@ iranian, irish, italian, japanese, korean, mexican, moroccan, norwegian, persian
 romanian, russian, scottish, slovenian, spanish, swedish, swiss, thai, turkish, ukrainian, vietnamese,
 welsh, arabic, hebrew
 """
+_CALENDAR = """
+january, february, march, april, may, june, july, august, september, october, november, december, monday,
+tuesday, wednesday, thursday, friday, saturday, sunday, januari, februari, maart, mei, juni, juli, augustus,
+oktober, maandag, dinsdag, woensdag, donderdag, vrijdag, zaterdag, zondag, januar, februar, märz, mai, august,
+dezember, montag, dienstag, mittwoch, donnerstag, freitag, samstag, sonntag, janvier, février, mars, avril,
+juin, juillet, août, septembre, octobre, novembre, décembre, lundi, mardi, mercredi, jeudi, vendredi, samedi,
+dimanche, enero, febrero, marzo, abril, mayo, junio, julio, agosto, septiembre, octubre, noviembre, diciembre,
+lunes, martes, miércoles, jueves, viernes, sábado, domingo, gennaio, febbraio, aprile, maggio, giugno, luglio,
+settembre, ottobre, dicembre, lunedì, martedì, mercoledì, giovedì, venerdì, sabato, domenica
+"""
 
 
 def _names(text: str) -> frozenset[str]:
@@ -51,4 +61,5 @@ def _names(text: str) -> frozenset[str]:
 
 PLACES = _names(_STATES) | _names(_UNITED_STATES)
 ORIGINS = _names(_ADJECTIVES)
+CALENDAR = _names(_CALENDAR)
 LONGEST = 30

@@ -142,6 +142,13 @@ HARMLESS: tuple[tuple[str, Make], ...] = (
     ("samples", lambda: f"SAMPLE_{digits(5)}"),
     ("specimens", lambda: f"SPEC-{digits(4)}-A{digits(1)}"),
     ("specimens, TCGA", lambda: f"TCGA-{digits(2)}-{digits(4)}-01A"),
+    ("quarters", lambda: f"{draw.randint(1950, 2020)} Q{draw.randint(1, 4)}"),
+    ("months of years", lambda: f"{draw.randint(1950, 2020)} {draw.choice(('Jan', 'Feb', 'Oct', 'Dec'))}"),
+    ("weeks of years", lambda: f"{draw.randint(1950, 2020)} W{draw.randint(1, 52):02d}"),
+    ("four weeks", one_of("Jan  1 - Jan 28", "Jan 29 - Feb 25", "Feb 26 - Mar 26")),
+    ("months", one_of("January", "April", "May", "June", "August")),
+    ("states and years", lambda: f"{draw.choice(('Albania', 'Austria', 'Chad'))} {draw.randint(95, 99)}"),
+    ("means of many", lambda: f"{draw.gauss(28, 2)!r}"),
     ("JSON", lambda: json.dumps({"n": draw.randrange(99), "at": [draw.random(), 2.5], "on": None})),
     ("JSON lists", lambda: json.dumps([draw.random(), draw.random(), draw.randrange(9)])),
     ("JSON of words", one_of('{"task": "rest", "side": "left"}', '{"task": "flanker", "side": "right"}')),
@@ -197,6 +204,39 @@ def test_what_may_number_people_is_not_kept_unasked() -> None:
         lambda: f"{draw.uniform(0, 9):.3f}",
     ):
         assert scan(column_of(make), None).proposed is Action.KEEP
+
+
+def test_what_may_be_either_is_asked_about_and_called_no_identifier(subtests: pytest.Subtests) -> None:
+    """And beside each what is told from it."""
+    for title, make, like_it in (
+        ("logarithms", lambda: f"{draw.gauss(8.7, 0.1):.6f}", lambda: f"{draw.gauss(52.37, 0.1):.6f}"),
+        ("amounts", lambda: str(draw.randint(1_100_000, 2_200_000)), lambda: digits(7, "123456789")),
+        (
+            "wells of plates",
+            lambda: f"S{draw.randint(10, 99)}-plate{digits(1)}-C{draw.randint(10, 99)}",
+            lambda: f"S{draw.randint(10, 99)}-{digits(3)}-C{draw.randint(10, 99)}",
+        ),
+        (
+            "one of a few",
+            one_of(*["Protestant"] * 12, "Roman Catholic"),
+            one_of(*["other"] * 12, "Gareth Hughes", "Anna Fischer"),
+        ),
+    ):
+        with subtests.test(title):
+            found = scan(column_of(make), None)
+            assert (found.kind, found.proposed) == (Kind.TEXT, Action.DROP)
+            assert scan(column_of(like_it), None).classification is Class.DIRECT
+
+
+def test_towns_with_their_state_are_places_and_no_names() -> None:
+    towns = [f"{town}, {state}" for town in ("Salem", "Jackson", "Lincoln") for state in ("Ohio", "Texas")]
+    assert scan(column_of(one_of(*towns)), None).kind is Kind.PLACE
+    assert scan(column_of(lambda: f"{family()}, {given()}"), None).kind is Kind.PERSON
+
+
+def test_days_of_long_ago_are_days() -> None:
+    days = [f"{1789 + 4 * term}-03-{term % 27 + 1:02d}" for term in range(45)]
+    assert scan(days, None).kind is Kind.DATE
 
 
 def test_codes_of_things_are_no_identifiers_where_the_header_says_so() -> None:

@@ -68,7 +68,7 @@ def test_with_headers_nearly_all_are_found(shown: Judged) -> None:
 
 
 def test_without_headers_three_in_four_are_found_and_nine_in_ten_calls_are_right(hidden: Judged) -> None:
-    assert recall(hidden) >= 0.85
+    assert recall(hidden) >= 0.8
     assert precision(hidden) >= 0.9
     assert false_hits(hidden) <= 0.1
 
@@ -83,7 +83,7 @@ def test_the_model_carries_names_without_headers() -> None:
     found = [scanned(case, hidden=True) for case in names]
     assert sum(without) <= len(names) / 3
     # of 25 cells with nine surnames little can be known: those that it does not call names do not stay either
-    assert sum(said.classification is Class.DIRECT for said in found) >= len(names) / 2
+    assert sum(said.classification is Class.DIRECT for said in found) >= 0.45 * len(names)
     assert all(said.proposed is not Action.KEEP for said in found)
 
 
