@@ -8,18 +8,17 @@ in tests/unit/sandbox/test_host_image.py, and whoever starts `dpgate` as a proce
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from functools import cache
+from contextlib import contextmanager
 from typing import Any
+
+from looked_image import looked
 
 import dpgate.local_slots
 import worker.images.store
 import worker.profile.confined
 from worker.sandbox.host_image import describe
-from worker.sandbox.protocol import SandboxUnavailable
 
 _LOOKING: tuple[Any, ...] = (dpgate.local_slots, worker.images.store, worker.profile.confined)
-looked = cache(describe)
 
 
 @contextmanager
@@ -33,12 +32,3 @@ def one_look() -> Iterator[None]:
     finally:
         for module in _LOOKING:
             module.describe = describe
-
-
-def looked_before() -> None:
-    """For a process whose forks are to find it done. Where nothing can be found, those who ask are told."""
-    with suppress(SandboxUnavailable):
-        looked()
-
-
-__all__ = ["looked", "looked_before", "one_look"]

@@ -56,7 +56,8 @@ def warm_command(folder: Path) -> Iterator[Path]:
 
 def serve(address: str) -> NoReturn:
     """Until it is killed, a child for each call. They share the imports, and what was seen of this host."""
-    from known_image import looked_before, one_look
+    from known_image import one_look
+    from looked_image import looked_before
 
     import dpgate.cli.app  # noqa: F401
 

@@ -22,7 +22,7 @@ from factories import given_user
 from heights import MEAN, PEOPLE, heights_fields, request_fields, table_text
 from kept_slots import KeptSlots
 from known_host import KnownHost
-from known_image import looked
+from looked_image import looked
 
 from domain.dataset import Dataset, Declaration
 from domain.job import Job, JobRequest

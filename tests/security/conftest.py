@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from known_image import looked
+from looked_image import looked
 from sandbox_harness import TIGHT, open_folder
 from views import data_in
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from known_image import looked
+from looked_image import looked
 from made_images import Recipe, folder, hard_link, layer, link, member, pack
 
 from sandbox_images.unpack.caps import Caps
