@@ -25,6 +25,7 @@ ASKERS = ("ada", "bob", "rival", "holder", "olga")
 LAST = (
     *(
         "/removal",
+        "/notices/kinds",
         "/revocation",
         "/operation/maintenance",
         "/users/",

@@ -62,7 +62,7 @@ A_CHANGED_FILE_DOES_NOT_OPEN = {
     "whole chunks": SEALED[: 24 + CHUNK + 17],
     "no header": SEALED[:20],
     "header alone": SEALED[:24],
-    "a byte changed": SEALED[:500_000] + b"\0" + SEALED[500_001:],
+    "a byte changed": SEALED[:500_000] + bytes([SEALED[500_000] ^ 1]) + SEALED[500_001:],
     "more": SEALED + b"more",
 }
 
