@@ -28,7 +28,7 @@ from dpgate.cli.output import (
     print_table,
     progress,
 )
-from dpgate.client import Client, connect
+from dpgate.client import connect
 from dpgate.errors import DpgateError, NotFinished, PlatformUnreachable
 from dpgate.models import Job, Release, Value
 from dpgate.unpacking import write_files
@@ -87,15 +87,7 @@ def submit(
         noise_multiplier=noise_multiplier,
     )
     choices.warn_if_weak(epsilon)
-    with connect(profile=profile) as client:
-        job = send(client, request, job_id=check_job_id(job_id or str(uuid.uuid4())))
-        if wait:
-            print_result(follow(job, shown=not as_json), as_json=as_json)
-            return
-    if as_json:
-        print_json(job.raw)
-    else:
-        print_job(job)
+    send(request, job_id=job_id, wait=wait, as_json=as_json, profile=profile)
 
 
 def status(
@@ -161,15 +153,27 @@ def cancel(job_id: JobArgument, as_json: Json = False, profile: Profile = "defau
         print_job(job)
 
 
-def send(client: Client, request: dict[str, Any], *, job_id: str) -> Job:
-    """Submit under this id. When the answer is lost, the message names the id: repeating it is harmless."""
-    try:
-        return client.submit(request, job_id=job_id)
-    except PlatformUnreachable as error:
-        raise PlatformUnreachable(
-            f"{error}. If the job may have arrived, submit it again with --job-id {job_id}: "
-            "the same id is charged once at most."
-        ) from error
+def send(request: dict[str, Any], *, job_id: str | None, wait: bool, as_json: bool, profile: str) -> None:
+    """Submit under this id, or a new one, and show the job, or its release once that is there.
+
+    When the answer is lost, the message names the id: repeating it is harmless.
+    """
+    job_id = check_job_id(job_id or str(uuid.uuid4()))
+    with connect(profile=profile) as client:
+        try:
+            job = client.submit(request, job_id=job_id)
+        except PlatformUnreachable as error:
+            raise PlatformUnreachable(
+                f"{error}. If the job may have arrived, submit it again with --job-id {job_id}: "
+                "the same id is charged once at most."
+            ) from error
+        if wait:
+            print_result(follow(job, shown=not as_json), as_json=as_json)
+            return
+    if as_json:
+        print_json(job.raw)
+    else:
+        print_job(job)
 
 
 def follow(job: Job, *, shown: bool) -> Job:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from fractions import Fraction
 from pathlib import Path
 from typing import Annotated
@@ -10,14 +9,12 @@ from typing import Annotated
 import typer
 
 from domain.dataset import Declaration
-from domain.job import check_job_id
 from domain.model import parse
 from domain.query import QueryRequest
 from dpgate.cli import choices
 from dpgate.cli.catalogue import load_twin_declaration
-from dpgate.cli.jobs import follow, print_job, print_result, send
+from dpgate.cli.jobs import send
 from dpgate.cli.output import Json, Profile, number, print_json, print_table
-from dpgate.client import connect
 from dpgate.query_file import TwinAnswer, answer_on_twin, build_query_request
 from privacy.mechanism import NoisedOutput
 
@@ -58,15 +55,7 @@ def query_submit(
     name = dataset or str(load_twin_declaration(twin)["name"])
     request = build_query_request(query, dataset=name, epsilon=epsilon, project=project)
     choices.warn_if_weak(epsilon)
-    with connect(profile=profile) as client:
-        job = send(client, request, job_id=check_job_id(job_id or str(uuid.uuid4())))
-        if wait:
-            print_result(follow(job, shown=not as_json), as_json=as_json)
-            return
-    if as_json:
-        print_json(job.raw)
-    else:
-        print_job(job)
+    send(request, job_id=job_id, wait=wait, as_json=as_json, profile=profile)
 
 
 def _values(answer: TwinAnswer) -> list[dict[str, str | float | None]]:

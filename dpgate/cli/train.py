@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -10,14 +9,12 @@ from typing import Annotated
 import typer
 
 from domain.dataset import Declaration
-from domain.job import check_job_id
 from domain.model import parse
 from domain.training import TrainingRequest
 from dpgate.cli import choices
 from dpgate.cli.catalogue import load_twin_declaration
-from dpgate.cli.jobs import follow, print_job, print_result, send
+from dpgate.cli.jobs import send
 from dpgate.cli.output import Json, Profile, print_json, print_table
-from dpgate.client import connect
 from dpgate.training_file import Trial, build_training_request, try_on_twin
 
 Model = Annotated[
@@ -74,15 +71,7 @@ def train_submit(
     name = dataset or str(load_twin_declaration(twin)["name"])
     request = build_training_request(model, dataset=name, epsilon=epsilon, delta=delta, project=project)
     choices.warn_if_weak(epsilon)
-    with connect(profile=profile) as client:
-        job = send(client, request, job_id=check_job_id(job_id or str(uuid.uuid4())))
-        if wait:
-            print_result(follow(job, shown=not as_json), as_json=as_json)
-            return
-    if as_json:
-        print_json(job.raw)
-    else:
-        print_job(job)
+    send(request, job_id=job_id, wait=wait, as_json=as_json, profile=profile)
 
 
 def _print_trial(trial: Trial) -> None:
