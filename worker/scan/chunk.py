@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from domain.dataset import Dataset
+from domain.dataset import Dataset, Table
 from domain.errors import PlatformError
 from domain.query import QueryRequest
 from privacy.partition import derive_key
@@ -13,6 +13,7 @@ from worker.chunk import Chunk, grid_of
 from worker.scan.engine import ScanFailed
 from worker.scan.scan import Limits, scan
 from worker.scan.sealed import sealed_table
+from worker.scan.source import Source
 from worker.zone import WorkerZone
 
 _BYTES = 16
@@ -23,14 +24,7 @@ def scan_chunk(zone: WorkerZone, chunk: Chunk) -> dict[int, bytes]:
     """The exact sums of the query, packed, as the output of run 0. Raises ScanFailed."""
     request, dataset = chunk.job.request, chunk.dataset
     assert isinstance(request, QueryRequest)
-    assert dataset.snapshot is not None
-    snapshot = zone.snapshots.open(dataset.snapshot)
-    table = request.table(dataset.declaration)
-    try:
-        source = sealed_table(lambda: snapshot.open_table(table.path), table)
-    except PlatformError as error:
-        raise ScanFailed(f"the table could not be scanned: {error}") from None
-    limits = Limits(memory_mib=zone.settings.scan_memory_mib, threads=zone.settings.scan_threads)
+    source, limits = source_of(zone, dataset, request.table(dataset.declaration)), limits_of(zone)
     grid = grid_of(chunk)
     grid.wait_for(0)
     # rows far above the public size make a scan late, never a failure that others would see
@@ -38,6 +32,21 @@ def scan_chunk(zone: WorkerZone, chunk: Chunk) -> dict[int, bytes]:
         totals = scan(source, request, dataset.declaration, key=choice_key(zone, dataset), limits=limits)
         grid.end(1)
     return {0: pack_sums(totals)}
+
+
+def source_of(zone: WorkerZone, dataset: Dataset, table: Table) -> Source:
+    """A sealed table of this version. Raises ScanFailed."""
+    assert dataset.snapshot is not None
+    snapshot = zone.snapshots.open(dataset.snapshot)
+    try:
+        return sealed_table(lambda: snapshot.open_table(table.path), table)
+    except PlatformError as error:
+        raise ScanFailed(f"the table could not be scanned: {error}") from None
+
+
+def limits_of(zone: WorkerZone) -> Limits:
+    """What the engine may take on this worker."""
+    return Limits(memory_mib=zone.settings.scan_memory_mib, threads=zone.settings.scan_threads)
 
 
 def choice_key(zone: WorkerZone, dataset: Dataset) -> bytes:

@@ -8,16 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from domain.errors import PlatformError
 from domain.training import TrainingRequest
 from privacy.training.fixed_point import WEIGHT_BITS, Floats
 from worker.cancelling import watched
 from worker.chunk import Chunk, grid_of
-from worker.scan.chunk import choice_key
-from worker.scan.engine import ScanFailed
+from worker.scan.chunk import choice_key, limits_of, source_of
 from worker.scan.people_rows import read_people
-from worker.scan.scan import Limits
-from worker.scan.sealed import sealed_table
 from worker.zone import WorkerZone
 
 
@@ -28,14 +24,7 @@ def train_chunk(zone: WorkerZone, chunk: Chunk) -> dict[int, bytes]:
     """
     request, dataset = chunk.job.request, chunk.dataset
     assert isinstance(request, TrainingRequest)
-    assert dataset.snapshot is not None
-    snapshot = zone.snapshots.open(dataset.snapshot)
-    table = request.table(dataset.declaration)
-    try:
-        source = sealed_table(lambda: snapshot.open_table(table.path), table)
-    except PlatformError as error:
-        raise ScanFailed(f"the table could not be read: {error}") from None
-    limits = Limits(memory_mib=zone.settings.scan_memory_mib, threads=zone.settings.scan_threads)
+    source, limits = source_of(zone, dataset, request.table(dataset.declaration)), limits_of(zone)
     grid = grid_of(chunk)
     grid.wait_for(0)
     # rows far above the public size make a training late, never a failure that others would see

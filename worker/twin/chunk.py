@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from domain.dataset import Declaration
-from domain.errors import PlatformError
 from domain.twin import cell_grid
 from domain.twin_request import TwinRequest, find_table
 from worker.cancelling import watched
 from worker.chunk import Chunk, grid_of
-from worker.scan.chunk import choice_key, pack_sums
-from worker.scan.engine import ScanFailed
-from worker.scan.scan import Limits
-from worker.scan.sealed import sealed_table
+from worker.scan.chunk import choice_key, limits_of, pack_sums, source_of
 from worker.twin.count import Counting, count
 from worker.zone import WorkerZone
 
@@ -20,20 +16,13 @@ def count_chunk(zone: WorkerZone, chunk: Chunk) -> dict[int, bytes]:
     """The exact counts of all tables, one after the other, as the output of run 0. Raises ScanFailed."""
     request = chunk.job.request
     assert isinstance(request, TwinRequest)
-    assert chunk.dataset.snapshot is not None
-    snapshot = zone.snapshots.open(chunk.dataset.snapshot)
-    limits = Limits(memory_mib=zone.settings.scan_memory_mib, threads=zone.settings.scan_threads)
-    key, grid = choice_key(zone, chunk.dataset), grid_of(chunk)
+    key, limits, grid = choice_key(zone, chunk.dataset), limits_of(zone), grid_of(chunk)
     grid.wait_for(0)
     totals: list[int] = []
     # rows far above the public size make a scan late, never a failure that others would see
     with watched(zone, chunk, None):
         for wanted in countings(request, chunk.dataset.declaration):
-            table = wanted.table
-            try:
-                source = sealed_table(lambda path=table.path: snapshot.open_table(path), table)  # type: ignore[misc]
-            except PlatformError as error:
-                raise ScanFailed(f"a table could not be counted: {error}") from None
+            source = source_of(zone, chunk.dataset, wanted.table)
             totals += count(source, wanted, key=key, limits=limits)
         grid.end(1)
     return {0: pack_sums(totals)}
