@@ -7,6 +7,7 @@ import json
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from dpgate.errors import DpgateError, NotFinished
@@ -134,7 +135,7 @@ class Job:
     @property
     def turns_over(self) -> int | None:
         """About how many of `raw["turns"]` runs have had their turn by the timetable, which is public."""
-        return turns_over(self.raw)
+        return turns_over(self.raw, datetime.now(UTC))
 
     def refresh(self) -> Job:
         return self._connected().job(self.id)

@@ -19,6 +19,7 @@ from domain.pipeline import Pipeline
 from domain.shape import Shape
 from worker.rehearsal.failures import Failure, failures, place_of
 from worker.rehearsal.levels import GroupRuns
+from worker.sandbox.protocol import NOTHING
 from worker.view import View
 
 _PEOPLE = 10
@@ -34,8 +35,8 @@ def provoke(
     """What failed, named by what was tried."""
     found, place = [], place_of(pipeline, runs.people)
     for what, block in _tried(declaration, runs):
-        before = runs.level.before(runs.people.names[:_PEOPLE]) if runs.level else {}
-        result = runs.slot.run(block, before=before) if isinstance(block, View) else runs.run(block)
+        # cells change where nothing lies before a group run
+        result = runs.slot.run(block, before=NOTHING) if isinstance(block, View) else runs.run(block)
         for failure in failures([result], shape, pipeline, place):
             found.append(replace(failure, reason=f"{what} {failure.reason}"))
     return tuple(found)

@@ -61,16 +61,10 @@ def test_turns_pass_one_way_from_none_to_all(turns: int, share: float, more: flo
 
 
 @pytest.mark.parametrize("share", [-0.5, 0.25, 0.75, 1.5])
-def test_a_client_says_what_a_page_says(monkeypatch: pytest.MonkeyPatch, share: float):
+def test_a_client_says_what_a_page_says(share: float):
     table, now = Timetable(NOW, NOW + HOUR, 32_000), NOW + HOUR * share
-
-    class Clock(datetime):
-        @classmethod
-        def now(cls, tz=UTC):
-            return now
-
-    monkeypatch.setattr(of_clients, "datetime", Clock)
     job = job_of(turns=32_000, begins_at=NOW.isoformat(), due_at=table.due_at.isoformat())
-    assert job.turns_over == table.turns_over(now)
+    assert of_clients.turns_over(job.raw, now) == table.turns_over(now)
+    assert job.turns_over == of_clients.turns_over(job.raw, datetime.now(UTC))
     for missing in ("turns", "begins_at", "due_at"):  # coarse timing, and platforms of before
         assert replace(job, raw=job.raw | {missing: None}).turns_over is None
