@@ -11,7 +11,7 @@ from typing import Any
 from domain.dataset import Declaration
 from domain.model import parse
 from domain.pipeline import Source
-from dpgate.cli.registration import load_declaration
+from dpgate.cli.declaration import load_declaration
 
 ROOT = Path(__file__).parent.parent
 PEOPLE = 100_000

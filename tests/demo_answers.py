@@ -17,7 +17,7 @@ from domain.mechanism import SampleAggregateRequest
 from domain.model import parse
 from domain.pipeline import OutputValue, Pipeline
 from domain.query import QueryRequest
-from dpgate.cli.registration import load_declaration
+from dpgate.cli.declaration import load_declaration
 from dpgate.demo.few_people import COLUMNS
 from dpgate.demo.many_people import BLOCK_SIZE, PIPELINE_EPSILON, QUERY_EPSILON
 from dpgate.demo.truth import GROUPS, true_hours, true_means

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from dpgate.cli.declaration import load_declaration
 from dpgate.cli.output import Json, Profile, out, plain, print_json
 from dpgate.client import connect
 from dpgate.embedded.home import default_home
@@ -162,7 +163,6 @@ def _sign_anew(
 ) -> tuple[Mandate, Path]:
     """From a declaration, where nothing is left of what was signed before."""
     from domain.mandate import mandate_in
-    from dpgate.cli.registration import load_declaration
 
     declared = load_declaration(file, file.parent)
     if declared.name != name or delivery is None:

@@ -2,42 +2,36 @@
 
 from __future__ import annotations
 
-import base64
 import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from domain.dataset import Declaration
 from domain.dataset.files import covers
-from domain.errors import FieldProblem, InvalidRequest
-from domain.model import parse
-from domain.profile.draft import open_questions
 from dpgate.checking import about_cuts, about_size, check_locally
+from dpgate.cli.declaration import DeclarationOption, load_declaration
 from dpgate.cli.exit_codes import ExitCode
 from dpgate.cli.mandates import custody_of
 from dpgate.cli.output import Json, Profile, err, out, plain, print_json, print_line, progress
 from dpgate.client import Client, connect
 from dpgate.embedded.home import default_home
-from dpgate.errors import DpgateError, NotFinished
+from dpgate.errors import NotFinished
 from dpgate.models import Dataset
 from dpgate.pipeline_folder import load_yaml
 
 if TYPE_CHECKING:
     from dpgate.mandates import Custody
 
-MAX_PUBLIC_BYTES = 8 * 1024**2
-_MOST_QUESTIONS = 20
 LONGEST_IMPORT_S = 24 * 3600.0
 Data = Annotated[
     str, typer.Argument(help="A folder, a tar archive, or an address such as s3://bucket/folder.")
 ]
-DeclarationOption = Annotated[Path, typer.Option("--declaration", "-d", help="The dataset.yaml.")]
 Progress = Callable[[int, int], None]
 
 
@@ -205,42 +199,6 @@ def copy_source(data: str, declaration: Path, folder: Path, step: Progress) -> N
 
     source = rooted(open_source(data, excludes=excludes), table, excludes)
     copy(source, folder, dataset=str(content.get("name")), progress=step)
-
-
-def load_declaration(path: Path, data: Path) -> Declaration:
-    """A dataset.yaml; a public file without content is filled from the data's folder, by its owner's word."""
-    content = load_yaml(path)
-    public_files = content.get("public_files")
-    for file in public_files if isinstance(public_files, list) else ():
-        if isinstance(file, dict) and isinstance(file.get("path"), str):
-            file |= _content_of(file, data)
-    refuse_open_questions(content)
-    return parse(Declaration, content)
-
-
-def refuse_open_questions(content: dict[str, Any]) -> None:
-    """A draft of `dpgate twin profile` asks; nothing is registered before all is answered."""
-    questions = open_questions(content)
-    if questions:
-        first, *more = (FieldProblem(each.place, each.sentence, "") for each in questions[:_MOST_QUESTIONS])
-        raise InvalidRequest(first.field, first.problem, more=tuple(more))
-
-
-def _content_of(file: dict[str, Any], data: Path) -> dict[str, str]:
-    if {"text", "content_base64", "as_delivered"} & set(file):
-        return {}
-    path = data / file["path"]
-    if not path.is_file():
-        raise DpgateError(f"there is no file {path}")
-    if path.stat().st_size > MAX_PUBLIC_BYTES:
-        raise DpgateError(
-            f"{path} is too large for a declaration; state as_delivered: true, and a small text for the twin"
-        )
-    content = path.read_bytes()
-    try:
-        return {"text": content.decode()}
-    except UnicodeDecodeError:
-        return {"content_base64": base64.b64encode(content).decode()}
 
 
 def _registered(client: Client, declared: Declaration, folder: Path, own: Custody | None) -> Dataset:

@@ -12,9 +12,11 @@ import typer
 
 from domain.model import parse
 from domain.profile_request import DeliveredKey, fingerprint
+from dpgate.cli.declaration import DeclarationOption, load_declaration
 from dpgate.cli.exit_codes import ExitCode
 from dpgate.cli.output import Json, Profile, out, plain, print_json, print_line, print_table, progress
-from dpgate.cli.registration import LONGEST_IMPORT_S, DeclarationOption, load_declaration
+from dpgate.cli.profile_results import say_results
+from dpgate.cli.registration import LONGEST_IMPORT_S
 from dpgate.client import Client, connect
 from dpgate.embedded.home import default_home
 from dpgate.errors import DpgateError, NotFinished
@@ -183,7 +185,6 @@ def _state(found: DeliveredProfile) -> str:
 
 
 def _write(found: Opened, request: Kept, to: Path, draft: Path, *, as_json: bool) -> None:
-    from dpgate.cli.twin_profile import say_results
     from dpgate.profile.at_gateway import dictionaries
     from dpgate.profile.results import write_results
 

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
+from dpgate.cli.declaration import load_declaration
 from dpgate.cli.exit_codes import ExitCode
 from dpgate.cli.output import Json, err, out, print_json, print_table
-from dpgate.cli.registration import load_declaration
 from dpgate.errors import DpgateError
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import getpass
 import uuid
-from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -16,13 +15,14 @@ from domain.profile.decide import Decision, Verb, decide
 from domain.profile.draft import open_questions
 from dpgate.cli import twin_at_gateway, twin_report
 from dpgate.cli.long_examples import DECIDE
-from dpgate.cli.output import Json, Profile, err, out, plain, print_json, print_table, progress
+from dpgate.cli.output import Json, Profile, out, plain, print_json, progress
+from dpgate.cli.profile_results import say_results
 from dpgate.cli.twin_at_gateway import Asked, DeliveriesFolder, profile_at_gateway
 from dpgate.errors import DpgateError
 from dpgate.pipeline_folder import parse_yaml, read_text
 
 if TYPE_CHECKING:
-    from domain.profile.document import ProfileDocument
+    pass
 
 Data = Annotated[Path | None, typer.Argument(metavar="[DATA]", help="A folder, a BIDS tree, or one table.")]
 To = Annotated[Path, typer.Option("--out", "-o", help="A folder for report, profile and draft.")]
@@ -93,58 +93,11 @@ def _profile_here(
     say_results(document, to, draft, profile_id, as_json=as_json, then="dpgate dataset check")
 
 
-def say_results(
-    document: ProfileDocument,
-    to: Path,
-    draft: Path,
-    profile_id: str,
-    *,
-    as_json: bool,
-    then: str,
-    more: Mapping[str, object] | None = None,
-) -> None:
-    """Where everything is, and in a few words what was found."""
-    if as_json:
-        print_json(
-            {
-                "report": str(to / "report.html"),
-                "profile": str(to / "profile.json"),
-                "draft": str(draft) if draft.exists() else None,
-                "id": profile_id,
-                "warning": document.warning,
-                "refused": {table.name: table.refused for table in document.tables if table.refused},
-                **(more or {}),
-            }
-        )
-        return
-    rows = [
-        (table.name, table.found.rows, len(table.found.columns), _flagged(table.found), table.person or "")
-        if table.found
-        else (table.name, "", "", "", "not read")
-        for table in document.tables
-    ]
-    print_table("Profile", ("table", "rows", "columns", "flagged", "people"), rows)
-    for table in document.tables:
-        if table.refused:
-            out.print(f"[bold red]{plain(table.name)}:[/] {plain(table.refused)}", soft_wrap=True)
-    for note in document.notes:
-        out.print(plain(note), soft_wrap=True)
-    out.print(f"Report: [bold]{plain(to / 'report.html')}[/]", soft_wrap=True)
-    if draft.exists():
-        out.print(f"Draft: [bold]{plain(draft)}[/]; answer every ASK in it, then: {plain(then)}",
-                  soft_wrap=True)  # fmt: skip
-    err.print(f"[yellow]{plain(document.warning)}[/]")
-
-
 def _person(text: str) -> tuple[str, str]:
     table, is_there, column = text.rpartition("=")
     if not is_there:
         raise DpgateError(f"{text}: write TABLE=COLUMN")
     return table, column
-
-
-def _flagged(found: object) -> int:
-    return sum(column.identifying.is_flagged for column in found.columns)  # type: ignore[attr-defined]
 
 
 def twin_decide(

@@ -9,8 +9,8 @@ import typer
 
 from domain.loss import format_epsilon, micro
 from domain.public_report import check_report
+from dpgate.cli.declaration import load_declaration
 from dpgate.cli.output import Json, Profile, err, out, plain, print_json, print_table, progress
-from dpgate.cli.registration import load_declaration
 from dpgate.client import connect
 from dpgate.errors import DpgateError
 

@@ -20,6 +20,7 @@ from domain.model import parse
 from domain.pipeline import Pipeline
 from domain.policy import Timing
 from dpgate.cli import catalogue, develop, registration
+from dpgate.cli.declaration import load_declaration
 from dpgate.cli.output import err, out, print_table
 from dpgate.client import Client
 from dpgate.demo.found import Answer
@@ -136,7 +137,7 @@ class Stage:
 
 
 def read_declaration(examples: Path, example: str) -> Declaration:
-    return registration.load_declaration(examples / example / "dataset.yaml", examples / example / "data")
+    return load_declaration(examples / example / "dataset.yaml", examples / example / "data")
 
 
 def for_read_code(declared: Declaration, *, name: str) -> Declaration:

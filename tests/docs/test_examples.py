@@ -17,7 +17,8 @@ from page_shell import quick_pipeline, shell, warm_commands
 
 from domain.dataset import Declaration
 from domain.pipeline import Manifest
-from dpgate.cli.registration import add_dataset, load_declaration
+from dpgate.cli.declaration import load_declaration
+from dpgate.cli.registration import add_dataset
 
 PORT = "8750"
 UP = "dpgate up --detach"

@@ -17,7 +17,7 @@ from domain.model import parse
 from domain.outputs import values_of
 from domain.pipeline import OutputFile, Pipeline
 from domain.twin import make_twin
-from dpgate.cli.registration import load_declaration
+from dpgate.cli.declaration import load_declaration
 from dpgate.pipeline_folder import LOCK, load_lock, load_pipeline
 
 PAGE = "how-to/output-formats.md"

@@ -12,7 +12,8 @@ from page_shell import quick_pipeline, shell
 
 from domain.model import parse
 from domain.pipeline import Pipeline
-from dpgate.cli.registration import add_dataset, load_declaration
+from dpgate.cli.declaration import load_declaration
+from dpgate.cli.registration import add_dataset
 from dpgate.embedded.stack import Stack
 from dpgate.pipeline_folder import LOCK, load_pipeline
 from privacy.loss import GuaranteeClass

@@ -7,7 +7,8 @@ from pathlib import Path
 from fenced import ROOT, commands
 from page_shell import shell
 
-from dpgate.cli.registration import add_dataset, load_declaration
+from dpgate.cli.declaration import load_declaration
+from dpgate.cli.registration import add_dataset
 from dpgate.embedded.stack import Stack
 
 PAGE = "how-to/projects.md"

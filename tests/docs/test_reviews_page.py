@@ -9,7 +9,8 @@ import yaml
 from fenced import ROOT, commands, find_missing, stated_lines
 from page_shell import shell
 
-from dpgate.cli.registration import add_dataset, load_declaration
+from dpgate.cli.declaration import load_declaration
+from dpgate.cli.registration import add_dataset
 from dpgate.embedded.stack import Stack
 
 PAGE = "how-to/reviews.md"

@@ -17,7 +17,7 @@ from domain.dataset import Declaration
 from domain.model import parse
 from domain.pipeline import Pipeline
 from domain.twin import TableCounts, cell_grid, has_cells, make_twin
-from dpgate.cli.registration import load_declaration
+from dpgate.cli.declaration import load_declaration
 from dpgate.image_store import add_image
 from dpgate.local import TwinRun, run_on_twin
 from dpgate.pipeline_folder import load_pipeline

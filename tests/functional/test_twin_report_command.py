@@ -9,8 +9,8 @@ import pytest
 from terminal import EXAMPLES, Terminal
 
 from domain.twin import make_twin
+from dpgate.cli.declaration import load_declaration
 from dpgate.cli.exit_codes import ExitCode
-from dpgate.cli.registration import load_declaration
 
 HEIGHTS = EXAMPLES / "heights"
 DECLARATION = HEIGHTS / "dataset.yaml"

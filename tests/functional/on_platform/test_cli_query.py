@@ -16,10 +16,10 @@ from domain.model import parse
 from domain.query import QueryRequest
 from dpgate import queries
 from dpgate.cli.catalogue import DECLARATION
+from dpgate.cli.declaration import load_declaration
 from dpgate.cli.exit_codes import ExitCode
 from dpgate.cli.jobs import print_release
 from dpgate.cli.query import query_try
-from dpgate.cli.registration import load_declaration
 from dpgate.query_file import answer_on_twin, build_query_request
 
 MEAN = "{kind: mean, column: age}"

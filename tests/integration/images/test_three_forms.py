@@ -12,7 +12,7 @@ from made_images import sif, sif_part
 
 from domain.model import parse
 from domain.pipeline import Pipeline
-from dpgate.cli.registration import load_declaration
+from dpgate.cli.declaration import load_declaration
 from dpgate.local import run_on_twin
 from dpgate.pipeline_folder import load_pipeline
 from worker.images.store import ImageStore

@@ -23,7 +23,7 @@ from domain.errors import InvalidRequest
 from domain.model import parse
 from domain.profile.draft import open_questions
 from dpgate.cli.app import run
-from dpgate.cli.registration import load_declaration
+from dpgate.cli.declaration import load_declaration
 from dpgate.pipeline_folder import load_yaml
 from dpgate.profile.places import find_tables, read_dictionary
 

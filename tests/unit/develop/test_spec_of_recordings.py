@@ -16,8 +16,8 @@ from domain.twin import make_twin
 from domain.twin.files_recordings import make_files
 from domain.yaml_text import read_yaml, write_yaml
 from dpgate.cli.app import run
+from dpgate.cli.declaration import load_declaration
 from dpgate.cli.exit_codes import ExitCode
-from dpgate.cli.registration import load_declaration
 from dpgate.tree_spec.build import make_spec
 
 PLANTED = "Kuhlenkampff"

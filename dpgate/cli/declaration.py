@@ -1,0 +1,56 @@
+"""The declaration that a command is given: a dataset.yaml, with the public files that it names."""
+
+from __future__ import annotations
+
+import base64
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from domain.dataset import Declaration
+from domain.errors import FieldProblem, InvalidRequest
+from domain.model import parse
+from domain.profile.draft import open_questions
+from dpgate.errors import DpgateError
+from dpgate.pipeline_folder import load_yaml
+
+MAX_PUBLIC_BYTES = 8 * 1024**2
+_MOST_QUESTIONS = 20
+DeclarationOption = Annotated[Path, typer.Option("--declaration", "-d", help="The dataset.yaml.")]
+
+
+def load_declaration(path: Path, data: Path) -> Declaration:
+    """A dataset.yaml; a public file without content is filled from the data's folder, by its owner's word."""
+    content = load_yaml(path)
+    public_files = content.get("public_files")
+    for file in public_files if isinstance(public_files, list) else ():
+        if isinstance(file, dict) and isinstance(file.get("path"), str):
+            file |= _content_of(file, data)
+    refuse_open_questions(content)
+    return parse(Declaration, content)
+
+
+def refuse_open_questions(content: dict[str, Any]) -> None:
+    """A draft of `dpgate twin profile` asks; nothing is registered before all is answered."""
+    questions = open_questions(content)
+    if questions:
+        first, *more = (FieldProblem(each.place, each.sentence, "") for each in questions[:_MOST_QUESTIONS])
+        raise InvalidRequest(first.field, first.problem, more=tuple(more))
+
+
+def _content_of(file: dict[str, Any], data: Path) -> dict[str, str]:
+    if {"text", "content_base64", "as_delivered"} & set(file):
+        return {}
+    path = data / file["path"]
+    if not path.is_file():
+        raise DpgateError(f"there is no file {path}")
+    if path.stat().st_size > MAX_PUBLIC_BYTES:
+        raise DpgateError(
+            f"{path} is too large for a declaration; state as_delivered: true, and a small text for the twin"
+        )
+    content = path.read_bytes()
+    try:
+        return {"text": content.decode()}
+    except UnicodeDecodeError:
+        return {"content_base64": base64.b64encode(content).decode()}
