@@ -23,6 +23,7 @@ from dpgate.errors import DpgateError
 from store.doors import doors_of_host
 from store.reports import keep_report
 from worker.host_turns import this_host
+from worker.sandbox.backend_check import check_backend
 from worker.sandbox.choice import open_sandbox
 from worker.sandbox.core.images import HostImage
 from worker.sandbox.core.scratch import default_scratch_root
@@ -30,7 +31,6 @@ from worker.sandbox.core.slot_user import FIRST_SLOT_UID
 from worker.sandbox.host_features import check_bubblewrap, check_machine, check_worker_process
 from worker.sandbox.host_image import describe
 from worker.sandbox.needs import CONTROL, IMAGES_KEPT
-from worker.sandbox.preflight import check_backend
 from worker.sandbox.profiles import Feature, Profile
 from worker.sandbox.protocol import Image, SandboxUnavailable
 

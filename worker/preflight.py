@@ -15,8 +15,8 @@ from worker.announce import announce_images
 from worker.certificate import public_key_pem
 from worker.config import WorkerSettings
 from worker.images.held import HeldImages
+from worker.sandbox.backend_check import check_backend
 from worker.sandbox.core.images import HostImage
-from worker.sandbox.preflight import check_backend
 from worker.sandbox.profiles import Feature, Profile
 
 

@@ -10,15 +10,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from contextlib import closing
-from functools import partial
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from worker.sandbox.core.images import HostImage
 
-from .choice import Choice, open_sandbox
 from .host_features import check_bubblewrap, check_machine, check_worker_process
 from .needs import CONTROL, feature
 from .profiles import Feature
@@ -53,27 +50,6 @@ def check_host(
     )
 
 
-def check_backend(choice: Choice, host: HostImage, *, slots: int) -> tuple[Feature, ...]:
-    """The same for whichever backend the operator chose. Never raises for an absent feature."""
-    check = partial(
-        check_host,
-        choice.scratch_folder,
-        host,
-        slots=slots,
-        input_bytes=choice.input_mib and choice.input_mib * MIB,
-        images_bytes=None if choice.images_in_memory_mib is None else choice.images_in_memory_mib * MIB,
-    )
-    try:
-        with closing(open_sandbox(choice, host)) as sandbox:
-            if choice.sandbox == "docker":
-                return (*sandbox.probe(), *check_machine(slots=slots))
-            return check(sandbox=sandbox)
-    except (SandboxUnavailable, OSError) as error:
-        if choice.sandbox == "docker":
-            return (_nothing_ran(error)[0], *check_machine(slots=slots))
-        return check()
-
-
 def check_runs(sandbox: Sandbox, image: Image) -> tuple[Feature, ...]:
     """What a run finds of its surroundings, in this very sandbox."""
     order = SlotOrder(
@@ -89,7 +65,7 @@ def check_runs(sandbox: Sandbox, image: Image) -> tuple[Feature, ...]:
         with sandbox.open_slot(order, slot=_PROBE_SLOT) as slot:
             result = slot.run({"block.txt": b"control"})
     except (SandboxUnavailable, OSError) as error:
-        return _nothing_ran(error)
+        return nothing_ran(error)
     facts = json.loads(result.outputs["facts.json"]) if result.outputs else {}
     works = (
         facts.get("input") == "control" and facts.get("work") == "yes" and facts.get("level") == "participant"
@@ -106,10 +82,10 @@ def _check_supervised_runs(scratch_root: Path | None, image: HostImage) -> tuple
         with SupervisedSandbox(image, scratch_root=scratch_root, allow_disk_scratch=True) as sandbox:
             return check_runs(sandbox, image)
     except (SandboxUnavailable, OSError) as error:
-        return _nothing_ran(error)
+        return nothing_ran(error)
 
 
-def _nothing_ran(error: Exception) -> tuple[Feature, ...]:
+def nothing_ran(error: Exception) -> tuple[Feature, ...]:
     place = f"{error.filename}: " if isinstance(error, OSError) and error.filename else ""
     words = f"{place}{error.strerror or error}" if isinstance(error, OSError) else str(error)
     return (feature(CONTROL, present=False, detail=words, fix=_CONTROL_FIX), *_facts_inside({}))

@@ -4,7 +4,7 @@ A worker's request is parsed whole, looked up in the table of `proxy_rules.py`, 
 made and sent over a connection of its own: no byte of the worker's is passed on. Containers are
 started from a body made here from what the worker's body says, and touched only if they carry our labels.
 
-    python -m worker.sandbox.docker_engine.proxy --listen SOCKET --keeper-image sha256:... --images FILE
+    python -m worker.sandbox.docker_engine.proxy_command --listen SOCKET --keeper-image sha256:... --images F
 """
 
 import http.client
@@ -201,9 +201,3 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         if has_body:
             self.wfile.write(content)
-
-
-if __name__ == "__main__":
-    from .proxy_command import main
-
-    main()

@@ -39,7 +39,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m worker.sandbox.docker_engine.proxy",
+        prog="python -m worker.sandbox.docker_engine.proxy_command",
         description="Let workers run their containers on a Docker daemon, and do nothing else with it.",
     )
     add = parser.add_argument
@@ -62,3 +62,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--memory-mib", type=int, default=64 * 1024, help="the most that one container may have")
     add("--containers", type=int, default=64, help="how many may exist at the same time")
     return parser
+
+
+if __name__ == "__main__":
+    main()
