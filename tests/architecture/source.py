@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import functools
-from collections.abc import Iterator
+import graphlib
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,6 +23,11 @@ class Module:
     @property
     def place(self) -> str:
         return self.path.relative_to(ROOT).as_posix()
+
+    @property
+    def name(self) -> str:
+        """Dotted, as it is imported."""
+        return self.place.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
     @property
     def package(self) -> str:
@@ -45,6 +51,29 @@ class Module:
                 yield base
                 yield from (f"{base}.{alias.name}" for alias in node.names)
 
+    def needs(self, known: Collection[str]) -> set[str]:
+        """Those of the known modules that it imports, also inside functions.
+
+        An import that only names a type is left out: no code runs for it.
+        """
+        typed = {
+            inner
+            for node in self.nodes
+            if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+            for part in node.body
+            for inner in ast.walk(part)
+        }
+        found = set()
+        for node in self.nodes:
+            if isinstance(node, ast.Import) and node not in typed:
+                found |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node not in typed:
+                base = self._absolute(node)
+                each = {f"{base}.{alias.name}" for alias in node.names}
+                # a name that is no module is something of the base's own
+                found |= each & set(known) if each <= set(known) else {base} | each
+        return found & set(known) - {self.name}
+
     def _absolute(self, node: ast.ImportFrom) -> str:
         if node.level == 0:
             return node.module or ""
@@ -59,6 +88,17 @@ class Module:
             for node in self.nodes
             if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
         )
+
+
+def circle_of(among: Iterable[Module]) -> list[str]:
+    """The names of modules that need each other in a circle, the first also at the end; empty without one."""
+    known = {module.name: module for module in among}
+    graph = {name: module.needs(known) for name, module in known.items()}
+    try:
+        graphlib.TopologicalSorter(graph).prepare()
+    except graphlib.CycleError as error:
+        return list(error.args[1])
+    return []
 
 
 def modules(*packages: str) -> tuple[Module, ...]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
+
 import pytest
-from source import PACKAGES, modules
+from source import PACKAGES, ROOT, Module, circle_of, modules
 
 MAY_IMPORT = {
     "privacy": set(),
@@ -124,6 +126,24 @@ def test_arrows(package: str) -> None:
         if name.split(".")[0] in set(PACKAGES) - {package} - MAY_IMPORT[package]
     ]
     assert not wrong
+
+
+def test_no_module_needs_itself_through_others() -> None:
+    assert not circle_of(modules())
+
+
+def test_a_circle_is_found_though_a_function_hides_a_part_of_it() -> None:
+    first, second, third = "import a.second", "def f():\n    from a import third", "from .first import x"
+
+    def found(*texts: str) -> list[str]:
+        names = ("first", "second", "third")
+        return circle_of(
+            Module(ROOT / "a" / f"{name}.py", ast.parse(text))
+            for name, text in zip(names, texts, strict=True)
+        )
+
+    assert set(found(first, second, third)) == {"a.first", "a.second", "a.third"}
+    assert not found(first, second, f"if TYPE_CHECKING:\n    {third}")
 
 
 def test_the_sdk_imports_httpx_and_the_standard_library_only() -> None:
