@@ -43,6 +43,7 @@ from dpgate.cli import (
     rehearse,
     reviews,
     siesta,
+    tables,
     tokens,
     train,
     twin,
@@ -51,6 +52,7 @@ from dpgate.cli import (
     twin_profile,
     twin_report,
     twin_spec,
+    zone,
 )
 from dpgate.cli.exit_codes import REFUSALS, ExitCode, exit_code
 from dpgate.cli.output import err, plain, print_json
@@ -80,7 +82,6 @@ mail = typer.Typer(help="The address that notices go to.", no_args_is_help=True)
 worker = typer.Typer(help="See workers, drain them, let them go on.", no_args_is_help=True)
 stuck = typer.Typer(help="What does not move, and have it taken up again.", no_args_is_help=True)
 maintenance = typer.Typer(help="Take nothing new for a while.", no_args_is_help=True)
-database = typer.Typer(help="The tables, after a new version was installed.", no_args_is_help=True)
 image = typer.Typer(help="Add, approve and remove images.", no_args_is_help=True)
 audit = typer.Typer(help="Check the audit trail.", no_args_is_help=True)
 laboratory = typer.Typer(help="Attack unsound noise, and ours, on data that you hold.", no_args_is_help=True)
@@ -157,7 +158,6 @@ for group, name, subcommand, example in (
     (maintenance, "on", maintaining.maintenance_on, long_examples.MAINTENANCE),
     (maintenance, "off", maintaining.maintenance_off, "dpgate maintenance off --profile operator"),
     (maintenance, "show", maintaining.maintenance_show, "dpgate maintenance show"),
-    (database, "upgrade", maintaining.database_upgrade, "dpgate database upgrade"),
     (token, "add", tokens.token_add, "dpgate token add nightly --scope read --scope submit --days 30"),
     (token, "list", tokens.token_list, "dpgate token list"),
     (token, "revoke", tokens.token_revoke, "dpgate token revoke 0123456789abcdef"),
@@ -215,7 +215,7 @@ for group, name, panel in (
     (user, "user", OPERATOR),
     (worker, "worker", OPERATOR),
     (stuck, "stuck", OPERATOR),
-    (database, "database", OPERATOR),
+    (tables.commands, "database", OPERATOR),
     (maintenance, "maintenance", OPERATOR),
     (image, "image", OPERATOR),
     (audit, "audit", OPERATOR),
@@ -229,8 +229,8 @@ app.add_typer(anonymity.commands, name="anonymity", rich_help_panel=HOLDER)
 app.add_typer(backup.commands, name="backup", rich_help_panel=OPERATOR)
 app.add_typer(entitlements.commands, name="entitlement", rich_help_panel=OPERATOR)
 app.add_typer(mandates.commands, name="custody", rich_help_panel=HOLDER)
-app.add_typer(ledger.commands, name="ledger", rich_help_panel=OPERATOR)
-app.add_typer(oidc.commands, name="oidc", rich_help_panel=OPERATOR)
+for group, name in ((ledger.commands, "ledger"), (zone.commands, "zone"), (oidc.commands, "oidc")):
+    app.add_typer(group, name=name, rich_help_panel=OPERATOR)
 app.add_typer(siesta.tools, name="siesta", help=siesta.WHAT_THEY_ARE, rich_help_panel=HOLDER)
 doors.put_behind(app, {RESEARCHER: doors.MORE, HOLDER: doors.HOLDER, OPERATOR: doors.ADMIN})
 

@@ -153,26 +153,6 @@ def maintenance_show(as_json: Json = False, profile: Profile = "default") -> Non
     _say(found, f"maintenance is {_maintenance(found)}", as_json=as_json)
 
 
-def database_upgrade(
-    database_url: Annotated[
-        str, typer.Option(help="The database of gateway and workers.", envvar="DPGATE_DATABASE_URL")
-    ],
-    as_json: Json = False,
-) -> None:
-    """Bring the tables to this version's form. Stop gateway and workers first; `dpgate up` does it itself."""
-    from store.database import Database
-    from store.schema import schema
-
-    database = Database(database_url)
-    try:
-        database.migrate()
-        with database.reading() as connection:
-            found = schema(connection).found
-    finally:
-        database.close()
-    _say({"tables": found}, f"the tables have form {found}", as_json=as_json)
-
-
 def user_tokens(
     name: Annotated[str, typer.Argument(help="Whose tokens.")],
     as_json: Json = False,

@@ -15,7 +15,6 @@ from typing import Any
 import httpx
 
 from domain.errors import RequestError
-from domain.permissions import Role
 from dpgate.client import Client
 from dpgate.credentials import Login
 from dpgate.embedded.home import Home
@@ -23,8 +22,9 @@ from dpgate.embedded.interrupts import heard
 from dpgate.embedded.processes import Child, Keeper, python, start
 from dpgate.embedded.redis_binary import find_redis_server
 from dpgate.errors import PlatformStopped
-from store import audit, users
+from store import users
 from store.database import Database
+from store.first_operator import token_of_operator
 from store.keys import create_keys
 from worker.sandbox.core.scratch import default_scratch_root
 
@@ -276,12 +276,7 @@ def _operator(database: Database, token_file: Path) -> str:
     with database.transaction() as connection:
         if token := _valid_token(connection, token_file):
             return token
-        now = datetime.now(UTC)
-        if any(user.name == "operator" for user in users.listed(connection)):
-            token, action = users.renew_token(connection, name="operator"), "user.renew_token"
-        else:
-            token, action = users.add(connection, name="operator", role=Role.OPERATOR, now=now)[1], "user.add"
-        audit.append(connection, at=now, actor="host", action=action, subject="operator")
+        token = token_of_operator(connection, name="operator", now=datetime.now(UTC))
         # inside the transaction: a token that nobody has must not be the valid one
         descriptor = os.open(token_file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with os.fdopen(descriptor, "w", encoding="ascii") as file:

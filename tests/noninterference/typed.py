@@ -78,10 +78,11 @@ entitlement add; entitlement remove
 _BESIDE_DATA = """
 twin profile; twin deliver; dataset add; dataset deliver; image add; audit shared-people; ledger show;
 ledger verify; ledger mark; ledger begin; ledger catch-up; ledger enrol; custody key; custody lock;
-custody show; custody sign
+custody show; custody sign; zone begin
 """
 _STARTING = (
-    "login; logout; up; down; demo; doctor; database upgrade; backup make; backup drill; backup restore"
+    "login; logout; up; down; demo; doctor; database upgrade; database operator; backup make; backup drill; "
+    "backup restore"
 )
 LEFT_OUT: dict[str, str] = {
     name.strip(): why

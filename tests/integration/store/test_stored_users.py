@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import json
+from contextlib import closing
 from datetime import timedelta
 
 import pytest
 import sqlalchemy as sa
 from factories import IMAGE, NOW, given_image, given_user
+from typer.testing import CliRunner
 
 from domain.errors import Conflict, InvalidRequest, NotFound, Unauthenticated
 from domain.permissions import Role
+from dpgate.cli.app import app
 from store import images, users
+from store.database import Database
+from store.first_operator import token_of_operator
 from store.identities import slug
+from store.tables import audit_events as events
+from store.zone_ledger import Kind
+from worker.catching_up import zone_ledger
 
 
 @pytest.fixture
@@ -135,3 +144,45 @@ def test_a_user_name_keeps_the_letters_of_what_somebody_is_called() -> None:
         "李": "user",
     }
     assert {name: slug(name) for name in called} == called
+
+
+def test_whoever_has_the_database_makes_the_first_operator_and_renews_their_token(connection, token):
+    first = token_of_operator(connection, name="olga", now=NOW)
+    assert users.authenticate(connection, first).role is Role.OPERATOR
+    second = token_of_operator(connection, name="olga", now=NOW)
+    assert users.authenticate(connection, second).name == "olga"
+    with pytest.raises(Unauthenticated):
+        users.authenticate(connection, first)
+    query = sa.select(events.c.actor, events.c.action, events.c.subject).order_by(events.c.number)
+    assert [tuple(row) for row in connection.execute(query)] == [
+        ("host", "user.add", "olga"),
+        ("host", "user.renew_token", "olga"),
+    ]
+
+
+def test_a_name_that_is_taken_becomes_no_operator(connection, token):
+    token_of_operator(connection, name="olga", now=NOW)
+    users.disable(connection, name="olga", now=NOW)
+    for name, why in (("ada", "has another role"), ("olga", "was disabled")):
+        with pytest.raises(Conflict, match=why):
+            token_of_operator(connection, name=name, now=NOW)
+    assert users.authenticate(connection, token).role is Role.DATA_USER
+
+
+def test_a_platform_begins_from_nothing_by_three_commands(tmp_path):
+    """Tables, the first operator, the worker zone: what `dpgate up` does by itself."""
+    url, folder = f"sqlite:///{tmp_path}/new.sqlite", tmp_path / "zone"
+
+    def typed(*words):
+        return CliRunner().invoke(app, [*words, "--database-url", url])
+
+    assert typed("database", "upgrade", "--json").exit_code == 0
+    found = json.loads(typed("database", "operator", "olga", "--json").stdout)
+    with closing(Database(url)) as database, database.reading() as connection:
+        assert users.authenticate(connection, found["token"]).name == "olga"
+    begun = typed("zone", "begin", "--zone-folder", str(folder))
+    assert "Keep a copy" in begun.stdout, begun.output
+    with zone_ledger(folder).reading() as page:
+        assert [entry.kind for entry in page.entries()] == [Kind.CAUGHT_UP]
+    again = typed("zone", "begin", "--zone-folder", str(folder))
+    assert "is not empty" in str(again.exception)
