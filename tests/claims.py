@@ -29,6 +29,7 @@ PAGES = (
     "SECURITY.md",
     "docs/index.md",
     "docs/explanation/privacy.md",
+    "docs/explanation/the-promise.md",
     "docs/explanation/isolation.md",
     "docs/explanation/threat-model.md",
 )

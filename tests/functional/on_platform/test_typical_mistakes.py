@@ -13,6 +13,7 @@ from terminal import MEAN, Answer, Platform, pipeline_folder, ready_pipeline
 
 from dpgate.cli.exit_codes import ExitCode
 
+ROOT = Path(__file__).parents[3]
 WRITES = 'file.write("mean_age\\n%s\\n" % (sum(ages) / len(ages)))'
 FEW = MEAN.replace("ages = [", "if len(rows) < 5:\n    raise SystemExit('too few people')\nages = [")
 CROSSED = [{"file": "result.csv", "values": [{"name": "mean_age", "lower": 100, "upper": 0}]}]
@@ -110,8 +111,8 @@ MISTAKES: tuple[tuple[str, Callable[[Desk], Answer], ExitCode, str], ...] = (
     ("a library that is not there", lambda d: d.run("import torch\n" + MEAN), ExitCode.PIPELINE_FAILED,
      "What to do: The image host-python has no torch. Take an image that has it (`dpgate image list`), put "
      "it into the pipeline's folder, or ask for an image with it."),
-    ("a file of this machine", lambda d: d.run('open("/home/ada/ages.csv")'), ExitCode.PIPELINE_FAILED,
-     "What to do: A run sees no /home/ada/ages.csv, nor anything else of your machine: read below the first "
+    ("a file of this machine", lambda d: d.run('open("/cohort/ages.csv")'), ExitCode.PIPELINE_FAILED,
+     "What to do: A run sees no /cohort/ages.csv, nor anything else of your machine: read below the first "
      "argument, which is the input, and write below the second."),
     ("the network", lambda d: d.run('import socket\nsocket.create_connection(("example.org", 80))'),
      ExitCode.PIPELINE_FAILED,
@@ -142,6 +143,12 @@ def test_mistakes_are_stopped_before_they_cost(desk: Desk, subtests: pytest.Subt
             assert ("--anyway" in said) == (answer.code == ExitCode.USAGE and "look at this first" in said)
     assert [ada.ok("budget", name, "--json").json for name in ("ages", "thrifty")] == before
     assert len(MISTAKES) >= 16
+
+
+def test_the_page_on_refusals_has_these_sentences() -> None:
+    page = (ROOT / "docs/how-to/when-something-is-refused.md").read_text(encoding="utf-8")
+    rows = [f"| {what} | {sentence} |" for what, _, _, sentence in MISTAKES]
+    assert page.split("| --- | --- |\n")[1].split("\n\n")[0].splitlines() == rows
 
 
 BOUNDS = """\
