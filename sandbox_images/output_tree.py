@@ -1,5 +1,4 @@
-"""A whole output folder, read after everybody who could change it is dead: plain files or nothing. And one
-filled before a run, by those who get its files through a descriptor.
+"""A whole output folder, read after everybody who could change it is dead: plain files or nothing.
 
 Used by the worker on a supervised run's folder, and inside a sandbox by whoever collects there. So it is
 small, uses only what the interpreter carries, and believes nothing: no link is followed, no depth exhausts
@@ -11,10 +10,8 @@ import stat
 
 DEEPEST = 32  # names in a path
 LONGEST = 1024  # bytes of a path: whoever puts the file elsewhere has a kernel's 4096 for all of it
-_PIECE = 1 << 20
-_LONG_AGO = (946_684_800, 946_684_800)  # 2000-01-01: whenever it was made
 # O_NONBLOCK: opening a fifo must not wait for a writer; O_NOCTTY: nor may a terminal become ours
-_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
+FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
 
 
 def read_tree(root, most_bytes, most_entries):
@@ -33,45 +30,6 @@ def read_tree(root, most_bytes, most_entries):
         return None
     finally:
         files.close()
-
-
-def framed(files):
-    """For a pipe, as pieces: their number (4 bytes), then of each the length of its path (4), the path, the
-    length of its content (8), the content. Integers are big-endian.
-    """
-    yield len(files).to_bytes(4, "big")
-    for path, content in files.items():
-        name = path.encode()
-        yield len(name).to_bytes(4, "big") + name + len(content).to_bytes(8, "big")
-        yield content
-
-
-def write_tree(root, descriptor):
-    """Fill the folder `root` from a memory file that holds what `framed` makes; for its owner alone."""
-    os.lseek(descriptor, 0, os.SEEK_SET)
-    folders = {}
-    for _ in range(int.from_bytes(os.read(descriptor, 4), "big")):
-        path = os.read(descriptor, int.from_bytes(os.read(descriptor, 4), "big")).decode()
-        for position, letter in enumerate(path):
-            if letter == "/" and path[:position] not in folders:
-                os.mkdir(path[:position], 0o700, dir_fd=root)
-                folders[path[:position]] = True
-        _write(root, path, descriptor, int.from_bytes(os.read(descriptor, 8), "big"))
-    for folder in reversed(folders):  # the inner ones are younger
-        os.utime(folder, _LONG_AGO, dir_fd=root)
-
-
-def _write(root, path, source, left):
-    target = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600, dir_fd=root)
-    try:
-        while left:
-            piece = os.read(source, min(left, _PIECE))
-            left -= len(piece)
-            while piece:
-                piece = piece[os.write(target, piece) :]
-        os.utime(target, _LONG_AGO)
-    finally:
-        os.close(target)
 
 
 class NotPlain(Exception):
@@ -97,7 +55,7 @@ def check_length(path):
 
 def _files(root, left):
     """(path, descriptor) of every file, depth first. The descriptors are closed in here."""
-    walk = [(os.open(".", _FLAGS | os.O_DIRECTORY, dir_fd=root), "")]
+    walk = [(os.open(".", FLAGS | os.O_DIRECTORY, dir_fd=root), "")]
     entries = [_entries(walk[0][0])]
     try:
         while walk:
@@ -110,7 +68,7 @@ def _files(root, left):
             check_name(name)
             if left[1] < 0 or len(walk) > DEEPEST:
                 raise NotPlain
-            descriptor = os.open(name, _FLAGS, dir_fd=here)
+            descriptor = os.open(name, FLAGS, dir_fd=here)
             if stat.S_ISDIR(os.fstat(descriptor).st_mode):
                 walk.append((descriptor, f"{path}{name}/"))
                 entries.append(_entries(descriptor))
@@ -138,10 +96,18 @@ def _entries(folder):
 
 
 def _content(descriptor, left, path):
-    facts = os.fstat(descriptor)
-    plain = stat.S_ISREG(facts.st_mode) and facts.st_nlink == 1 and facts.st_mode & stat.S_IRUSR
     left[0] -= len(path.encode())
-    if not plain or facts.st_size > left[0]:
+    content = plain_content(descriptor, left[0])
+    left[0] -= len(content)
+    return content
+
+
+def plain_content(descriptor, most_bytes):
+    """NotPlain unless it is a plain file with one name that its owner can read, and no longer than that."""
+    facts = os.fstat(descriptor)
+    # whoever is root could read what the run's own user cannot: then deployments would differ
+    plain = stat.S_ISREG(facts.st_mode) and facts.st_nlink == 1 and facts.st_mode & stat.S_IRUSR
+    if not plain or facts.st_size > most_bytes:
         raise NotPlain
     content = b""
     while len(content) <= facts.st_size:
@@ -149,7 +115,6 @@ def _content(descriptor, left, path):
         if not piece:
             break
         content += piece
-    left[0] -= len(content)
-    if left[0] < 0:
+    if len(content) > most_bytes:
         raise NotPlain
     return content

@@ -3,7 +3,7 @@
 import os
 import stat
 
-from sandbox_images.output_tree import framed, read_tree
+from sandbox_images.output_tree import read_tree
 
 # O_NONBLOCK: opening a fifo must not wait for a writer; O_NOCTTY: nor may a terminal become ours
 _FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
@@ -67,3 +67,14 @@ def read_at_most(descriptor, cap):
             return content
         content += piece
     return None
+
+
+def framed(files):
+    """For a pipe, as pieces: their number (4 bytes), then of each the length of its path (4), the path, the
+    length of its content (8), the content. Integers are big-endian.
+    """
+    yield len(files).to_bytes(4, "big")
+    for path, content in files.items():
+        name = path.encode()
+        yield len(name).to_bytes(4, "big") + name + len(content).to_bytes(8, "big")
+        yield content

@@ -6,7 +6,6 @@ Both ends are trusted; what a run has written never travels here, only the descr
 import array
 import json
 import os
-import select
 import socket
 
 _LONGEST = 64 * 1024  # block files and orders travel as descriptors, so packets stay small
@@ -32,12 +31,6 @@ class Channel:
             self.socket.sendmsg([content], control if descriptors else [])
         except (BrokenPipeError, ConnectionResetError) as error:
             raise Closed from error
-
-    def forget(self):
-        """What waits here, without a look at it."""
-        while select.select([self.socket], [], [], 0)[0]:
-            for descriptor in self.receive()[1]:
-                os.close(descriptor)
 
     def receive(self):
         """A message and its descriptors, which now belong to the caller."""

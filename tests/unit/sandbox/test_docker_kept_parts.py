@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 from waiting import PATIENCE_S
 
-from sandbox_images.output_tree import framed
+from sandbox_images.keeper.collecting import framed
 from worker.sandbox.docker_engine.asking import Asking
 from worker.sandbox.docker_engine.kept_parts import KeptParts
 from worker.sandbox.docker_engine.stream import Stream

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from sandbox_images.output_tree import framed, read_tree, write_tree
+from sandbox_images.keeper.collecting import framed
+from sandbox_images.output_tree import read_tree
 from worker.images.walk import remove
-from worker.sandbox.core.memory_file import memory_file
 from worker.sandbox.docker_engine.frame import BrokenFrame, longest_tree, parse_tree
 from worker.sandbox.protocol import Limits
 
@@ -140,17 +140,6 @@ TREE = {"a": b"1", "sub-01/x.tsv": b"", "sub-01/y/z": b"22"}
 def test_a_tree_comes_through_a_pipe_as_it_was():
     assert parse_tree(b"".join(framed(TREE)), LIMITS) == TREE
     assert parse_tree(b"".join(framed({})), LIMITS) == {}
-
-
-def test_what_lies_in_an_output_at_the_start(out):
-    folder, descriptor = out
-    with memory_file(*framed(TREE)) as given:
-        write_tree(descriptor, given)
-    assert read_tree(descriptor, BYTES, ENTRIES) == TREE
-    paths = list(folder.rglob("*"))
-    assert {path.stat().st_mode & 0o777 for path in paths if path.is_file()} == {0o600}
-    assert {path.stat().st_mode & 0o777 for path in paths if path.is_dir()} == {0o700}
-    assert {path.stat().st_mtime for path in paths} == {946_684_800}
 
 
 def frame(*files: tuple[bytes, bytes], count: int | None = None) -> bytes:

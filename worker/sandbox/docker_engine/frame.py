@@ -1,6 +1,6 @@
-"""Read a framed output folder, as sandbox_images/output_tree.py makes it inside a container. A payload could
-in principle have taken the container over, so this is hostile input: every length is checked against what was
-ordered, and nothing may be left over.
+"""Read a framed output folder, as sandbox_images/keeper/collecting.py makes it inside a container. A payload
+could in principle have taken the container over, so this is hostile input: every length is checked against
+what was ordered, and nothing may be left over.
 """
 
 from sandbox_images.output_tree import DEEPEST, NotPlain, check_length, check_name
@@ -8,7 +8,7 @@ from worker.sandbox.protocol import Limits
 
 
 class BrokenFrame(Exception):
-    """Not what output_tree.py makes."""
+    """Not what collecting.py makes."""
 
 
 def longest_tree(limits: Limits) -> int:
@@ -16,7 +16,7 @@ def longest_tree(limits: Limits) -> int:
 
 
 def parse_tree(content: bytes, limits: Limits) -> dict[str, bytes]:
-    """The files of a framed tree, in the order of their paths. BrokenFrame unless output_tree.py could have
+    """The files of a framed tree, in the order of their paths. BrokenFrame unless collecting.py could have
     made it under these limits.
     """
     reader = _Reader(content)
