@@ -2,14 +2,13 @@
 
 A second line behind the mount plan of a sandbox: files are written below the named folders only, no TCP, no
 abstract Unix socket and no signal reaches anybody outside, no device is controlled. Best effort by the
-kernel's ABI (linux/landlock.h). Standard library only: every sandbox's supervisor imports it.
+kernel's ABI (linux/landlock.h). Here is what its calls take; confine.py has a run make them.
 """
 
 import ctypes
 import errno
 import os
 import struct
-from collections.abc import Sequence
 
 NEWEST_ABI = 6  # the newest whose features are used; later ones are compatible
 
@@ -32,40 +31,13 @@ def abi() -> int:
 
     Raises OSError for any other refusal, for example of a system-call filter that is in place already.
     """
-    try:
-        return _call(CREATE_RULESET, 0, 0, _VERSION_FLAG)
-    except OSError as error:
-        if error.errno in (errno.ENOSYS, errno.EOPNOTSUPP):
-            return 0
-        raise
-
-
-def restrict(writable: Sequence[str]) -> int:
-    """Bind this thread and all it starts, for ever; returns the ABI that was applied, 0 where there is none.
-
-    Files can be read and executed everywhere, opened for writing only at or below `writable`: folders, or
-    files such as /dev/null, that exist. Descriptors that are open already keep what they can do. Below ABI 2
-    nothing can be moved from one folder to another. To be called with one thread, after no_new_privs and
-    before the system-call filter, which allows none of this.
-
-    Raises OSError if a folder cannot be opened or the kernel refuses what its ABI promises.
-    """
-    applied = min(abi(), NEWEST_ABI)
-    if applied == 0:
+    found: int = _syscall(*map(ctypes.c_long, (CREATE_RULESET, 0, 0, _VERSION_FLAG)))
+    if found >= 0:
+        return found
+    code = ctypes.get_errno()
+    if code in (errno.ENOSYS, errno.EOPNOTSUPP):
         return 0
-    ruleset = _call(CREATE_RULESET, attribute := ruleset_attribute(applied), len(attribute), 0)
-    try:
-        for path in writable:
-            folder = os.open(path, os.O_PATH | os.O_CLOEXEC)
-            try:
-                rule = rule_attribute(applied, folder, is_folder=os.path.isdir(path))
-                _call(ADD_RULE, ruleset, PATH_BENEATH, rule, 0)
-            finally:
-                os.close(folder)
-        _call(RESTRICT_SELF, ruleset, 0)
-    finally:
-        os.close(ruleset)
-    return applied
+    raise OSError(code, f"Landlock: {os.strerror(code)}")
 
 
 def ruleset_attribute(applied: int) -> bytes:
@@ -89,12 +61,3 @@ def rule_attribute(applied: int, descriptor: int, *, is_folder: bool) -> bytes:
 def _handled_access(applied: int) -> int:
     since = ((1, _WRITE_FILE | _CHANGE_TREE), (2, _MOVE), (3, _TRUNCATE), (5, _DEVICE_IOCTL))
     return sum(access for version, access in since if applied >= version)
-
-
-def _call(number: int, *arguments: int | bytes) -> int:
-    wide = (each if isinstance(each, bytes) else ctypes.c_long(each) for each in arguments)
-    found: int = _syscall(ctypes.c_long(number), *wide, *(ctypes.c_long(0),) * (4 - len(arguments)))
-    if found < 0:
-        code = ctypes.get_errno()
-        raise OSError(code, f"Landlock: {os.strerror(code)}")
-    return found

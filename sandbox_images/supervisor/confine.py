@@ -67,7 +67,7 @@ class Confinement:
         _limit(steps, order.limits)
         steps.call("chdir", calls.CHANGE_FOLDER, WORKING_FOLDER.encode())
         steps.call("no new privileges", calls.PRCTL, kernel.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-        _restrict(steps, _WRITABLE)
+        restrict(steps, _WRITABLE)
         steps.call("filter", calls.PRCTL, kernel.PR_SET_SECCOMP, kernel.FILTER_MODE, filter_.address, 0, 0)
 
     def read_parts(self):
@@ -197,8 +197,12 @@ def _limit(steps, limits):
         steps.call("setrlimit", calls.SET_LIMIT, limit, struct.pack("=2Q", value, value))
 
 
-def _restrict(steps, writable):
-    """Landlock, as landlock.restrict has it."""
+def restrict(steps, writable):
+    """Landlock: files can be read and executed everywhere, opened for writing only at or below `writable`:
+    folders, or nodes of devices. Descriptors that are open already keep what they can do. Below ABI 2 nothing
+    can be moved from one folder to another. After no_new_privs, and before the filter, which allows none of
+    this.
+    """
     applied = min(landlock.abi(), landlock.NEWEST_ABI)
     if applied == 0:
         return

@@ -1,5 +1,6 @@
 """Landlock in the running kernel: every attack works in a child without it, and fails in one with it."""
 
+import ctypes
 import errno
 import socket
 from collections.abc import Iterator, Sequence
@@ -9,18 +10,23 @@ import pytest
 from confined_child import Try, errnos_of
 
 from sandbox_images import landlock
+from sandbox_images.supervisor import calls, confine
+
+ROOT = Path(landlock.__file__).parents[1]
 
 HEAD = """
-import ctypes, importlib.util, os, signal, socket, sys
-specification = importlib.util.spec_from_file_location("landlock", sys.argv[1])
-landlock = importlib.util.module_from_spec(specification)
-specification.loader.exec_module(landlock)
+import ctypes, os, signal, socket, sys
+sys.path.insert(0, sys.argv[1])
+from sandbox_images import landlock
+from sandbox_images.supervisor import calls, confine, kernel
+
+def restrict(*writable):
+    kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
+    steps = calls.Steps(kernel.open_descriptors())
+    confine.restrict(steps, writable)
+    steps.carry_out()
 """
-RESTRICT = """
-assert ctypes.CDLL(None).prctl(38, 1, 0, 0, 0) == 0  # no_new_privs
-assert landlock.restrict(["mine"]) == min(landlock.abi(), landlock.NEWEST_ABI)
-"""
-FREE = "ctypes.CDLL(None).prctl(38, 1, 0, 0, 0)"  # no_new_privs, and nothing else yet
+RESTRICT = "restrict('mine')"
 # What is tried, and from which ABI on it is refused.
 ATTACKS = {
     "write a file": (1, "open('theirs/file', 'w')"),
@@ -81,7 +87,7 @@ def tried(
             for (lines, restricted), place in zip(tries, places, strict=True)
         ],
         head=HEAD,
-        arguments=[landlock.__file__, *listeners],
+        arguments=[str(ROOT), *listeners],
     )
     return zip(found, places, strict=True)
 
@@ -111,7 +117,7 @@ def test_work_goes_on(subtests, tmp_path, listeners):
 def test_a_file_can_be_writable_too(tmp_path, listeners):
     """As /dev/null should be: without being named, it cannot be opened for writing."""
     write = "open('/dev/null', 'w').write('x')"
-    named = f"{FREE}; landlock.restrict(['mine', '/dev/null']); {write}"
+    named = f"restrict('mine', '/dev/null'); {write}"
     (allowed, _), (refused, _) = tried([(named, False), (write, True)], tmp_path, listeners)
     assert allowed == 0
     assert refused == (errno.EACCES if landlock.abi() else 0)
@@ -120,7 +126,7 @@ def test_a_file_can_be_writable_too(tmp_path, listeners):
 @pytest.mark.needs(process=True)
 def test_restrictions_are_inherited_and_only_grow(tmp_path, listeners):
     lines = (
-        "landlock.restrict(['theirs']); "  # may not give back what the first call took
+        "restrict('theirs'); "  # may not give back what the first call took
         "sys.exit(os.spawnv(os.P_WAIT, '/bin/sh', ['sh', '-c', 'exec 2>&-; echo mine > theirs/file']))"
     )
     ((ended, place),) = tried([(lines, True)], tmp_path, listeners)
@@ -130,8 +136,7 @@ def test_restrictions_are_inherited_and_only_grow(tmp_path, listeners):
 
 @pytest.mark.needs(process=True)
 def test_missing_folder_is_an_error(tmp_path, listeners):
-    lines = f"{FREE}; landlock.restrict(['missing'])"
-    ((ended, _),) = tried([(lines, False)], tmp_path, listeners)
+    ((ended, _),) = tried([("restrict('missing')", False)], tmp_path, listeners)
     assert ended == (errno.ENOENT if landlock.abi() else 0)
 
 
@@ -140,8 +145,7 @@ def test_older_abis_are_asked_for_what_they_know(subtests, tmp_path, listeners):
     """A newer kernel takes an older ABI's ruleset as it is: what each version asks for is well formed."""
     versions = range(min(landlock.abi(), landlock.NEWEST_ABI) + 1)
     lines = [
-        f"{FREE}; landlock.abi = lambda: {applied}; "
-        f"assert landlock.restrict(['mine']) == {applied}; open('mine/x', 'w'); open('theirs/file', 'w')"
+        f"landlock.abi = lambda: {applied}; restrict('mine'); open('mine/x', 'w'); open('theirs/file', 'w')"
         for applied in versions
     ]
     found = tried([(each, False) for each in lines], tmp_path, listeners)
@@ -153,19 +157,21 @@ def test_older_abis_are_asked_for_what_they_know(subtests, tmp_path, listeners):
 def test_kernel_without_landlock_restricts_nothing(monkeypatch):
     """ENOSYS: before 5.13. EOPNOTSUPP: not started. The test's kernel may have it, so this is played."""
     for number in (errno.ENOSYS, errno.EOPNOTSUPP):
-
-        def refuse(*_, number=number):
-            raise OSError(number, "refused")
-
-        monkeypatch.setattr(landlock, "_call", refuse)
+        refuse_with(number, monkeypatch)
         assert landlock.abi() == 0
-        assert landlock.restrict(["missing"]) == 0
+        confine.restrict(steps := calls.Steps(()), ["missing"])
+        steps.carry_out()  # of nothing
 
 
 def test_other_refusals_are_errors(monkeypatch):
-    def refuse(*_):
-        raise OSError(errno.EPERM, "a filter")
+    refuse_with(errno.EPERM, monkeypatch)  # by a filter
+    with pytest.raises(PermissionError, match="Landlock"):
+        confine.restrict(calls.Steps(()), ["mine"])
 
-    monkeypatch.setattr(landlock, "_call", refuse)
-    with pytest.raises(OSError, match="a filter"):
-        landlock.restrict([])
+
+def refuse_with(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> int:
+        ctypes.set_errno(number)
+        return -1
+
+    monkeypatch.setattr(landlock, "_syscall", refuse)
