@@ -6,6 +6,7 @@ from .answered import ALWAYS, LINKS
 from .docker import RUNTIME_NEEDS
 from .model import Group, Verdict
 from .policy import STRICT
+from .refused import REFUSED
 from .standard import ADDITIONS, Addition
 
 
@@ -18,7 +19,7 @@ def additions_table(additions: Sequence[Addition] = ADDITIONS) -> str:
     return _table(("calls", "what is allowed", "needed by", "what it opens"), rows)
 
 
-def refusals_table(groups: Sequence[Group] = STRICT.groups) -> str:
+def refusals_table(groups: Sequence[Group] = (*STRICT.groups, *REFUSED)) -> str:
     """Markdown: the calls that STRICT refuses by name, and why."""
     rows = (
         (group.reason, group.verdict.name, " ".join(f"`{call}`" for call in sorted(group.calls)))

@@ -60,7 +60,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Policy:
-    """Each call once: in a rule or in a group; `otherwise` is for a call that stands in neither."""
+    """A call stands in one rule, in one group, or in neither: `otherwise` is for those."""
 
     rules: tuple[Rule, ...]
     groups: tuple[Group, ...]

@@ -139,7 +139,7 @@ def widened(policy: Policy, additions: Sequence[Addition]) -> Policy:
         if rule.call not in always
     ]
     verdicts = {call: group.verdict for group in policy.groups for call in group.calls}
-    rules += [Rule(call, tuple(added), verdicts[call]) for call, added in cases.items()]
+    rules += [Rule(call, tuple(added), verdicts.get(call, policy.otherwise)) for call, added in cases.items()]
     moved = always | set(cases)
     groups = [Group(group.verdict, group.reason, group.calls - moved) for group in policy.groups]
     groups.append(Group(Verdict.ALLOW, "what STANDARD adds, whatever the arguments", frozenset(always)))

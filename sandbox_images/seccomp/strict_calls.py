@@ -1,4 +1,6 @@
-"""STRICT: the calls that are decided by their name, with the reason where one is refused."""
+"""STRICT: the calls that are decided by their name. Whatever stands neither here nor in strict_rules.py is
+refused with EPERM; refused.py has the reasons.
+"""
 
 from .model import Group, Verdict
 
@@ -7,7 +9,7 @@ def _allow(reason: str, calls: str) -> Group:
     return Group(Verdict.ALLOW, reason, frozenset(calls.split()))
 
 
-def _deny(reason: str, calls: str, verdict: Verdict = Verdict.EPERM) -> Group:
+def _deny(reason: str, calls: str, verdict: Verdict) -> Group:
     return Group(verdict, reason, frozenset(calls.split()))
 
 
@@ -56,13 +58,9 @@ ALLOWED = (
     ),
 )
 
-REFUSED = (
+# Not EPERM: software takes these for a machine that has no such thing, and goes on.
+MISSING = (
     _deny("no network of any family, so AF_VSOCK and AF_ALG are gone too", "socket", Verdict.EAFNOSUPPORT),
-    _deny(
-        "sockets that might be inherited; in-flight descriptors and socket buffers are counted per host user",
-        """socketpair connect accept accept4 bind listen sendto sendmsg sendmmsg recvfrom recvmsg recvmmsg
-        shutdown getsockname getpeername setsockopt getsockopt""",
-    ),
     _deny(
         "newer doors that this filter cannot look behind (arguments in memory); libc falls back on ENOSYS",
         """clone3 openat2 io_uring_setup io_uring_enter io_uring_register preadv2 pwritev2
@@ -78,77 +76,5 @@ REFUSED = (
         "memory that belongs to no process's resident size: the watchdog could not count it",
         "memfd_create memfd_secret",
         Verdict.ENOSYS,
-    ),
-    _deny(
-        "locks and change notices on an inode that another run may see too, even read-only",
-        "flock inotify_init inotify_init1 inotify_add_watch inotify_rm_watch fanotify_init fanotify_mark",
-    ),
-    _deny("page-cache state of shared files (CVE-2019-5489)", "mincore cachestat readahead"),
-    _deny(
-        "free space and inode counts of a file system that other runs also use", "statfs fstatfs ustat sysfs"
-    ),
-    _deny("load, free memory and process counts of the whole host", "sysinfo"),
-    _deny("host-wide effects: writes back every disk", "sync syncfs"),
-    _deny(
-        "shared objects between processes: System V and POSIX inter-process communication",
-        """shmget shmat shmctl shmdt semget semop semctl semtimedop msgget msgsnd msgrcv msgctl
-        mq_open mq_unlink mq_timedsend mq_timedreceive mq_notify mq_getsetattr""",
-    ),
-    _deny("keyrings are per host user, not per namespace", "add_key request_key keyctl"),
-    _deny(
-        "looking into or steering another process: PID 1 has the same user",
-        """ptrace process_vm_readv process_vm_writev process_madvise process_mrelease pidfd_open pidfd_getfd
-        pidfd_send_signal kcmp""",
-    ),
-    _deny(
-        "scheduling and memory placement are the worker's choice, and a channel",
-        """setpriority sched_setparam sched_setscheduler sched_setattr sched_setaffinity
-        sched_rr_get_interval ioprio_set ioprio_get
-        mbind set_mempolicy get_mempolicy migrate_pages move_pages set_mempolicy_home_node
-        mlock mlock2 munlock mlockall munlockall""",
-    ),
-    _deny(
-        "mounts, roots and namespaces",
-        """mount umount2 pivot_root chroot unshare setns statmount listmount quotactl quotactl_fd swapon
-        swapoff name_to_handle_at open_by_handle_at""",
-    ),
-    _deny("device nodes, fifos and extended attributes", "mknod mknodat"),
-    _deny(
-        "attributes cost kernel memory that no limit counts",
-        """setxattr lsetxattr fsetxattr removexattr lremovexattr fremovexattr setxattrat getxattrat
-        listxattrat removexattrat file_getattr file_setattr""",
-    ),
-    _deny(
-        "identity is fixed for the run",
-        """setuid setgid setreuid setregid setresuid setresgid setfsuid setfsgid setgroups capset
-        sethostname setdomainname""",
-    ),
-    _deny(
-        "kernel programs, tracing and modules",
-        """bpf perf_event_open userfaultfd seccomp landlock_create_ruleset landlock_add_rule
-        landlock_restrict_self lsm_get_self_attr lsm_set_self_attr lsm_list_modules init_module finit_module
-        delete_module create_module query_module get_kernel_syms kexec_load kexec_file_load lookup_dcookie""",
-    ),
-    _deny(
-        "the machine: clocks, power, logs, ports, accounting",
-        """settimeofday clock_settime clock_adjtime adjtimex reboot syslog acct vhangup iopl ioperm""",
-    ),
-    _deny(
-        "asynchronous I/O contexts are counted host-wide",
-        "io_setup io_destroy io_submit io_cancel io_getevents io_pgetevents",
-    ),
-    _deny(
-        "zero-copy page games (CVE-2022-0847 lived here); copying works without them",
-        "splice tee vmsplice remap_file_pages",
-    ),
-    _deny("execution is by path only", "execveat uselib"),
-    _deny(
-        "segment descriptors: old exploit surface, no use in 64-bit code",
-        "modify_ldt set_thread_area get_thread_area",
-    ),
-    _deny(
-        "removed from the kernel, never implemented, or without a use here",
-        """_sysctl afs_syscall getpmsg putpmsg nfsservctl security tuxcall vserver
-        epoll_ctl_old epoll_wait_old""",
     ),
 )
