@@ -150,7 +150,7 @@ def fork():
     """As os.fork, but without what libraries and the interpreter do before and after one.
 
     They repair locks that another thread held, and seed generators again. Here is one thread, so every lock
-    is free, and payload.seed_again does the second. Each run would copy some three hundred pages for them.
+    is free, and warmup.seed_again does the second. Each run would copy some three hundred pages for them.
     """
     return _checked(_bare_fork(), "fork")
 

@@ -4,6 +4,8 @@ import json
 import os
 from dataclasses import dataclass, field
 
+CANNOT_START = 127  # how a run ends whose command could not be started, as a shell has it
+
 
 @dataclass(frozen=True)
 class Ceilings:

@@ -1,8 +1,11 @@
-"""The last step of a run's child: become the researcher's command."""
+"""What a run executes once it is confined: it becomes the researcher's command.
+
+With the rights of the pipeline, and no others: a flaw in here can do what a pipeline can. So nothing of it is
+called before, and isolation does not rest on it (SECURITY.md).
+"""
 
 import _signal  # type: ignore[import-not-found]
 import _thread
-import array
 import atexit
 import gc
 import io
@@ -13,16 +16,13 @@ import threading
 import types
 import weakref
 
-CANNOT_START = 127
+from .order import CANNOT_START
+
 FAILED = 1
 CANNOT_OPEN = 2  # as the interpreter itself has it
 INTERRUPTED = 130
 _BUFFERED = (io.TextIOWrapper, io.BufferedWriter, io.BufferedRandom)
 _PIPELINE = "/pipeline"
-_SUPERVISOR = "/run/dpgate"
-# When the last import before the runs was done: the last of sys.modules, and how many want to know of the
-# interpreter's end because of their threads, of which there are none yet.
-_last_of_ours, _exits_of_ours = None, 0
 
 
 def execute(command, environment):
@@ -36,38 +36,21 @@ def execute(command, environment):
         os._exit(CANNOT_START)
 
 
-def prepare_for_scripts(command, environment):
-    """In the zygote, once: what a child would otherwise do again and again on copied pages.
-
-    From here on this interpreter looks as `python3 script arguments...` would, but for modules that are
-    loaded without having been asked for, and nothing of the supervisor can be imported.
-    """
-    for name in [name for name in sys.modules if name.split(".")[0] == "sandbox_images"]:
-        del sys.modules[name]  # not a secret, this code is public: only out of the way of a script's imports
-    folders = [path for path in sys.path if not path.startswith(_SUPERVISOR)]
-    sys.path[:] = [os.path.dirname(command[1]), *folders]
-    os.environ.clear()
-    os.environ.update(environment)
-    global _last_of_ours, _exits_of_ours
-    _last_of_ours = next(reversed(sys.modules))
-    _exits_of_ours = len(threading._threading_atexits)  # type: ignore[attr-defined]
-
-
-def run_script(command, _):
+def run_script(command, before):
     """A Python script, in this interpreter, with the libraries that are already loaded.
 
-    `command` is (python3, script, arguments...).
+    `command` is (python3, script, arguments...); `before` is what prepare_for_scripts has found.
     """
     _signal.signal(_signal.SIGINT, _signal.default_int_handler)  # signal's own wrappers look up enumerations
     sys.argv = command[1:]
     sys.orig_argv = command
-    os._exit(_outcome(command[1]))
+    os._exit(_outcome(command[1], before))
 
 
-def _outcome(script):
+def _outcome(script, before):
     code = _run(script)
     try:
-        _wind_up()
+        _wind_up(*before)
     except BaseException as error:
         code = code or _judge(error)
     return code
@@ -122,13 +105,13 @@ def _from_script(trace):
     return trace
 
 
-def _wind_up():
+def _wind_up(last_module, exits):
     """What an interpreter does at its end, short of freeing the memory that the kernel frees anyway."""
-    if _thread._count() > 0 or len(threading._threading_atexits) > _exits_of_ours:  # type: ignore[attr-defined]
+    if _thread._count() > 0 or len(threading._threading_atexits) > exits:  # type: ignore[attr-defined]
         threading._shutdown()  # type: ignore[attr-defined]
     atexit._run_exitfuncs()
     _flush_files()
-    _end_modules()
+    _end_modules(last_module)
     for stream in (sys.stdout, sys.stderr):
         if stream is not None and not stream.closed:
             stream.flush()
@@ -144,9 +127,11 @@ def _flush_files():
                 continue
 
 
-def _end_modules():
+def _end_modules(last_module):
     """The script's own: destructors run while the names that they use are there; the rest is cleared."""
-    modules = [weakref.ref(module) for name in _own_modules() if (module := sys.modules.pop(name, None))]
+    modules = [
+        weakref.ref(module) for name in _own_modules(last_module) if (module := sys.modules.pop(name, None))
+    ]
     del module
     gc.collect()
     left = [module for reference in modules if (module := reference()) is not None]
@@ -156,11 +141,11 @@ def _end_modules():
         gc.collect()
 
 
-def _own_modules():
+def _own_modules(last_module):
     """In the order of their import. A look at an older one would copy its pages, and there are a thousand."""
     found = []
     for name in reversed(sys.modules):  # dictionaries keep the order of insertion: the script's are last
-        if name == _last_of_ours:
+        if name == last_module:
             break
         if _is_of_the_pipeline(sys.modules[name]):
             found.append(name)
@@ -169,16 +154,3 @@ def _own_modules():
 
 def _is_of_the_pipeline(module):
     return str(getattr(module, "__file__", None)).startswith(_PIPELINE)
-
-
-def seed_again():
-    """In the zygote, before every fork: libraries seed themselves when imported, and without this all
-    runs would draw the same numbers. What is seeded was never a run's.
-    """
-    python_random = sys.modules.get("random")
-    if python_random is not None:
-        python_random.seed()
-    numpy_random = sys.modules.get("numpy.random")
-    if numpy_random is not None:
-        # as many bits as numpy takes itself; given a list it need not load more of itself
-        numpy_random.seed(list(array.array("I", os.urandom(16))))

@@ -7,11 +7,11 @@ import signal
 import time
 from contextlib import ExitStack, contextmanager, suppress
 
-from . import confine, payload
+from . import confine
 from .answers import Answers, fifo_in
 from .filesystems import INPUT, FileSystems
 from .memory import processes_of_the_run, resident_bytes
-from .order import read_list
+from .order import CANNOT_START, read_list
 from .zygote import SetupFailed
 
 _AGAIN_S = 0.005  # somebody may have been born while the list was read
@@ -132,4 +132,4 @@ def _verdict(status, stopped_for):
     if os.WIFSIGNALED(status):
         return SIGNAL, -os.WTERMSIG(status)
     code = os.WEXITSTATUS(status)
-    return (COMPLETED if code == 0 else START if code == payload.CANNOT_START else EXIT), code
+    return (COMPLETED if code == 0 else START if code == CANNOT_START else EXIT), code

@@ -3,9 +3,13 @@
 Synthetic values only. What is not installed is left out: the script that wants it will say so itself.
 """
 
+import array
 import gc
 import importlib
 import io
+import os
+import sys
+import threading
 
 LIBRARIES = ("numpy", "pandas", "scipy", "sklearn", "pyarrow")  # those of the base images
 _ALWAYS = (
@@ -20,6 +24,7 @@ _ALWAYS = (
     "traceback",
     "encodings.idna",
 )
+_SUPERVISOR = "/run/dpgate"
 _TABLE = "a,b,c\n1,2.5,x\n3,4.5,y\n5,,x\n"
 
 
@@ -31,6 +36,37 @@ def warm_up(modules):
     for name in modules:
         if name in LIBRARIES:
             _warm_one(name)
+
+
+def prepare_for_scripts(command, environment):
+    """In the zygote, once: what a child would otherwise do again and again on copied pages.
+
+    From here on this interpreter looks as `python3 script arguments...` would, but for modules that are
+    loaded without having been asked for, and nothing of the supervisor can be imported.
+
+    Gives when the last import before the runs was done: the last of sys.modules, and how many want to know of
+    the interpreter's end because of their threads, of which there are none yet.
+    """
+    for name in [name for name in sys.modules if name.split(".")[0] == "sandbox_images"]:
+        del sys.modules[name]  # not a secret, this code is public: only out of the way of a script's imports
+    folders = [path for path in sys.path if not path.startswith(_SUPERVISOR)]
+    sys.path[:] = [os.path.dirname(command[1]), *folders]
+    os.environ.clear()
+    os.environ.update(environment)
+    return next(reversed(sys.modules)), len(threading._threading_atexits)  # type: ignore[attr-defined]
+
+
+def seed_again():
+    """In the zygote, before every fork: libraries seed themselves when imported, and without this all
+    runs would draw the same numbers. What is seeded was never a run's.
+    """
+    python_random = sys.modules.get("random")
+    if python_random is not None:
+        python_random.seed()
+    numpy_random = sys.modules.get("numpy.random")
+    if numpy_random is not None:
+        # as many bits as numpy takes itself; given a list it need not load more of itself
+        numpy_random.seed(list(array.array("I", os.urandom(16))))
 
 
 def freeze():

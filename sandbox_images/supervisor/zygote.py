@@ -16,7 +16,8 @@ import socket
 from contextlib import suppress
 
 from . import confine, heap, kernel, payload
-from .warmup import freeze, warm_up
+from .order import CANNOT_START
+from .warmup import freeze, prepare_for_scripts, seed_again, warm_up
 
 ZYGOTE, RUN = 2, 3  # process numbers in their namespace, where the supervisor is 1
 _FORK, _REAP, _DONE = b"f", b"r", b"."
@@ -147,7 +148,7 @@ class _Forker:
         """Gives the descriptor by which the supervisor hears what runs ask."""
         warm_up(self._order.modules)
         if self._order.script:
-            payload.prepare_for_scripts(self._order.command, self._order.environment)
+            self._before = prepare_for_scripts(self._order.command, self._order.environment)
         os.umask(0o077)
         freeze()
         heap.collapse()
@@ -165,7 +166,7 @@ class _Forker:
         kernel.enter_namespace(self._own_pid_namespace, kernel.NEWPID)
         kernel.unshare(kernel.NEWPID)
         if self._order.script:
-            payload.seed_again()
+            seed_again()
 
     def fork(self):
         # else the number would tell how many processes the runs before had
@@ -174,7 +175,7 @@ class _Forker:
             try:
                 self._run()
             finally:
-                os._exit(payload.CANNOT_START)
+                os._exit(CANNOT_START)
 
     def _run(self):
         try:
@@ -189,9 +190,9 @@ class _Forker:
             confine.complain(self._say, error)
             return
         confine.say_ready(self._say)
-        (payload.run_script if self._order.script else payload.execute)(
-            self._commands[level], self._order.environment
-        )
+        if self._order.script:
+            payload.run_script(self._commands[level], self._before)
+        payload.execute(self._commands[level], self._order.environment)
 
 
 def _live(channel, forker, ending):

@@ -219,7 +219,6 @@ def test_numpy_random_is_used_nowhere() -> None:
     # the laboratory simulates attackers and unsound noise, repeatably
     exempt = {
         "sandbox_images/supervisor/warmup.py",
-        "sandbox_images/supervisor/payload.py",
         "dpgate/lab/simulation.py",
     }
     used = [

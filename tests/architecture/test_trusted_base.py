@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ast
+from pathlib import Path
+
 import pytest
 import trusted_base
 from source import modules
-from trusted_base import CORE, lines_of, of_the_core, of_the_inputs, reached, says_nothing
+from trusted_base import CONFINED, CORE, known, lines_of, of_the_core, of_the_inputs, reached, says_nothing
 
 CONTRACT = "worker.sandbox.protocol"
 PARTS = {"Whatever a run is given": of_the_core, "What a run is given": of_the_inputs}
@@ -60,3 +63,30 @@ def test_what_isolates_knows_nothing_of_what_looks_at_it() -> None:
         assert f"worker/sandbox/{other}" in asked
     for other in LOOKS:
         assert not [place for place in everything if place.startswith(f"worker/sandbox/{other}")]
+
+
+def test_what_is_left_out_is_executed_by_runs_that_are_confined_and_by_nobody_before() -> None:
+    """To import it defines functions and constants; a run's child calls them after its last step."""
+    name = Path(CONFINED).stem
+    head, *statements = known()[CONFINED].tree.body
+    assert isinstance(head, ast.Expr)
+    assert {type(each) for each in statements} <= {ast.Import, ast.ImportFrom, ast.Assign, ast.FunctionDef}
+    done = [each for each in statements if isinstance(each, ast.Assign)]
+    done += [
+        part
+        for each in statements
+        if isinstance(each, ast.FunctionDef)
+        for part in (*each.decorator_list, *each.args.defaults, *each.args.kw_defaults)
+    ]
+    assert not [each for part in done if part for each in ast.walk(part) if isinstance(each, ast.Call)]
+    imported_by = [each.place for each in modules() if f"sandbox_images.supervisor.{name}" in each.imports]
+    assert imported_by == ["sandbox_images/supervisor/zygote.py"]
+    zygote = known()[imported_by[0]].tree
+    child = next(each for each in ast.walk(zygote) if getattr(each, "name", "") == "_run")
+    confined = [_names("say_ready", each) for each in child.body].index(1) + 1
+    assert sum(_names(name, each) for each in child.body[confined:]) == _names(name, zygote) > 0
+
+
+def _names(name: str, tree: ast.AST) -> int:
+    """How often it is named in there: `name`, or something of it."""
+    return sum(name in (getattr(each, "id", ""), getattr(each, "attr", "")) for each in ast.walk(tree))

@@ -178,7 +178,7 @@ def test_no_two_runs_draw_the_same_numbers(warm, supervised, order, numpy_image)
 def test_runs_would_draw_the_same_numbers_if_nobody_seeded_again(
     seeding, drawn, supervised, order, numpy_image, doctored
 ):
-    doctored("payload.py", lambda source: source.replace(seeding, "str("))
+    doctored("warmup.py", lambda source: source.replace(seeding, "str("))
     script = f"import numpy, random\nopen('/out/verdict', 'w').write(repr(float({drawn})))"
     asked = order(script, image=numpy_image, warm=("numpy",), command=("python3", "/pipeline/main.py"))
     with supervised.open_slot(asked, slot=SLOT) as slot:
