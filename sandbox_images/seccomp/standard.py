@@ -1,4 +1,4 @@
-"""STANDARD: what it lets through beyond STRICT. One table, with who needs each entry and what it opens.
+"""STANDARD: STRICT, and what it lets through beyond. One table, with who needs each entry and what it opens.
 
 Refused in STANDARD as in STRICT, though some runtime may ask: CPython 3.11, Node 20, OpenJDK 17 and libgomp
 were tried and start, compute, lock files and start processes without them.
@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .model import Case, Group, Policy, Rule, Test, Verdict
+from .policy import STRICT
 from .strict_rules import DROPPABLE, HUGE_PAGES
 
 _AF_UNIX = 1
@@ -156,3 +157,6 @@ def _by_call(additions: Sequence[Addition]) -> tuple[dict[str, list[Case]], set[
             else:
                 always.add(call)
     return {call: added for call, added in cases.items() if call not in always}, always
+
+
+STANDARD = widened(STRICT, ADDITIONS)

@@ -52,12 +52,12 @@ class Confinement:
         self.one_more = calls.lowest_free(steps.open)
         self._before = steps
         _be_first_to_die(steps)
-        steps.call("unshare", calls.UNSHARE, _OF_OWN | (_WHERE_USABLE if order.own_channels else 0))
+        steps.call("unshare", calls.UNSHARE, _OF_OWN | (_WHERE_USABLE if order.wide else 0))
         # soon nothing leads there
         own = steps.opens(
             "/proc/self", calls.OPEN, calls.HERE, b"/proc/self", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC
         )
-        _attach(steps, self._root, tmp, shared, pipes, procfs=order.procfs)
+        _attach(steps, self._root, tmp, shared, pipes, procfs=order.wide)
         self._input = calls.Steps(steps.open)
         _bind_read_only(self._input, INPUT, f"{self._root}/in", _PLAIN)
         self._after = steps = calls.Steps(steps.open)

@@ -31,11 +31,11 @@ class Order:
     script: bool  # the command is a Python script, and the child runs it itself
     modules: list  # to import before the first run
     user: int  # user and group of the payload, in its own user namespace
-    watch_memory: bool  # no cgroup does it
-    procfs: bool  # a run has a /proc of its processes; else an empty folder
     answered: dict  # numbers of the system calls that the supervisor answers, by name
     talks: bool  # what a run says is heard: it is on a twin
-    own_channels: bool  # namespaces of network and IPC for each run; else the supervisor's, as empty
+    # its filter lets sockets, locks of files and more through: so a run has namespaces of network and IPC of
+    # its own, else the supervisor's, as empty; and a /proc of its processes, else an empty folder
+    wide: bool
     limits: Ceilings = field(repr=False)
 
     @classmethod

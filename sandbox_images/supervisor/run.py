@@ -1,6 +1,5 @@
 """One run: its file systems, one process per level, and what became of it."""
 
-import math
 import os
 import select
 import signal
@@ -92,10 +91,9 @@ class Run:
         """Until the run ends, or must: then it is killed, and with it its whole namespace. Meanwhile its
         calls are answered, one in each turn: a run that asks without end ends at its limits like any other.
         """
-        pause = LOOK_EVERY_S if self._order.watch_memory else math.inf
         asked, zygote = self._answers.listener, self._zygote.socket
         stopped_for, now = None, time.monotonic()
-        look = now + pause
+        look = now + LOOK_EVERY_S
         while stopped_for is None:
             ready = select.select([watched, asked, zygote], [], [], max(min(look, deadline) - now, 0))[0]
             if watched in ready:
@@ -108,7 +106,7 @@ class Run:
             if now >= deadline:
                 stopped_for = WALL
             elif now >= look:
-                look = now + pause
+                look = now + LOOK_EVERY_S
                 stopped_for = MEMORY if resident_bytes() > self._order.limits.memory_bytes else None
         _end(watched)
         return stopped_for

@@ -6,7 +6,8 @@ import pytest
 from sandbox_harness import SLOT
 from supervisors import supervisor_of
 
-from sandbox_images.seccomp.policy import STANDARD, STRICT, Policy, Verdict
+from sandbox_images.seccomp.policy import STRICT, Policy, Verdict
+from sandbox_images.seccomp.standard import STANDARD
 from worker.sandbox.protocol import Syscalls
 
 # whatever makes a socket, or does something with one

@@ -7,7 +7,8 @@ from sandbox_images.gate import gate_sources
 from sandbox_images.gate.classified import let_through, twice, unclassified
 from sandbox_images.seccomp.answered import answered
 from sandbox_images.seccomp.model import Case, Group, Rule, Test, Verdict
-from sandbox_images.seccomp.policy import STANDARD, STRICT
+from sandbox_images.seccomp.policy import STRICT
+from sandbox_images.seccomp.standard import STANDARD
 
 
 def test_every_call_that_is_let_through_is_asked_or_says_why_not():

@@ -13,7 +13,8 @@ from bpf_interpreter import I386, X32_BIT, verdict_value
 
 from sandbox_images.seccomp.bpf import ARCHITECTURES, compile_policy
 from sandbox_images.seccomp.docker import RUNTIME_NEEDS, docker_profile, docker_profile_text
-from sandbox_images.seccomp.policy import STANDARD, STRICT, Verdict
+from sandbox_images.seccomp.policy import STRICT, Verdict
+from sandbox_images.seccomp.standard import STANDARD
 
 POLICIES = {"strict": STRICT, "standard": STANDARD}
 HIGH = 1 << 32

@@ -11,8 +11,8 @@ from confined_child import MACHINE, Try, errnos_under, run_confined
 
 from sandbox_images.seccomp.describe import additions_table, refusals_table, runtime_table
 from sandbox_images.seccomp.docker import RUNTIME_NEEDS
-from sandbox_images.seccomp.policy import STANDARD, STRICT
-from sandbox_images.seccomp.standard import ADDITIONS
+from sandbox_images.seccomp.policy import STRICT
+from sandbox_images.seccomp.standard import ADDITIONS, STANDARD
 
 UNIX_PAIR = "import socket; a, b = socket.socketpair()"
 NEEDS = {  # by call: what uses it, and what must exist before the filter

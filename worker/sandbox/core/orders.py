@@ -8,7 +8,8 @@ from functools import cache
 from sandbox_images.output_tree import LONGEST
 from sandbox_images.seccomp import answered
 from sandbox_images.seccomp.bpf import ARCHITECTURES, Architecture, compile_policy
-from sandbox_images.seccomp.policy import STANDARD, STRICT
+from sandbox_images.seccomp.model import Policy
+from sandbox_images.seccomp.policy import STRICT
 from worker.sandbox.protocol import (
     Audience,
     Cause,
@@ -17,14 +18,12 @@ from worker.sandbox.protocol import (
     RunResult,
     SandboxUnavailable,
     SlotOrder,
-    Syscalls,
 )
 
 from .scratch import check_relative_path
 
 _MOST_LEVELS = 255
 _PAGE = 4096
-_POLICIES = {Syscalls.STRICT: STRICT, Syscalls.STANDARD: STANDARD}
 
 
 def check_order(order: SlotOrder) -> None:
@@ -79,23 +78,21 @@ def _not_begun(order: SlotOrder, cause: Cause) -> RunResult:
 
 
 @cache
-def answered_programs(syscalls: Syscalls) -> tuple[bytes, bytes]:
-    """For this machine: a run's compiled system-call filter, and the one by which its supervisor hears it."""
-    listening = answered.listening_policy(links=_without_procfs(syscalls))
-    policies = answered.answered(_POLICIES[syscalls]), listening
+def answered_programs(wider: Policy | None) -> tuple[bytes, bytes]:
+    """For this machine: a run's compiled system-call filter, and the one by which its supervisor hears it.
+
+    `wider`: the table that it is held to, where that is not STRICT.
+    """
+    policies = answered.answered(wider or STRICT), answered.listening_policy(links=wider is None)
     runs, listens = (compile_policy(policy, _architecture()) for policy in policies)
     return runs, listens
 
 
-def answered_calls(syscalls: Syscalls) -> Mapping[str, int]:
+def answered_calls(wider: Policy | None) -> Mapping[str, int]:
     """The numbers of the calls that a supervisor answers on this machine."""
-    links = answered.LINKS if _without_procfs(syscalls) else ()
+    links = answered.LINKS if wider is None else ()
     names = {*answered.ALWAYS, *links, answered.RESTARTS}
     return {name: number for name, number in _architecture().numbers.items() if name in names}
-
-
-def _without_procfs(syscalls: Syscalls) -> bool:
-    return syscalls is Syscalls.STRICT
 
 
 def _architecture() -> Architecture:

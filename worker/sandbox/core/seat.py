@@ -22,7 +22,6 @@ from .argv import Places
 from .cgroup import SlotGroup
 from .ending import ending, wait_for
 from .given import VIEW_ABOVE_BYTES, Giver
-from .orders import answered_programs
 from .process import DoesNotAnswer, Report, SupervisorProcess
 from .scratch import Scratch
 from .slot_user import SeatUsers
@@ -36,7 +35,7 @@ RUNS_PER_SUPERVISOR = 500
 
 @dataclass(frozen=True)
 class Staged:
-    """What all seats of a slot have in common. `message` is the supervisor's order."""
+    """What all seats of a slot have in common. `message` and `programs` are for the supervisor."""
 
     bwrap: Path
     scratch: Scratch
@@ -48,6 +47,7 @@ class Staged:
     giver: Giver
     order: SlotOrder
     message: Mapping[str, Any]
+    programs: tuple[bytes, bytes]
 
 
 class Seat:
@@ -69,7 +69,7 @@ class Seat:
         ):
             self.group = _new_group(staged.order.limits, len(staged.order.levels))
             process = self._mounted(lock)
-            process.begin(staged.message, answered_programs(staged.order.syscalls), lock)
+            process.begin(staged.message, staged.programs, lock)
 
     def get_ready(self) -> None:
         """Wait until it has warmed up."""

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from sandbox_images.output_tree import read_tree
+from sandbox_images.seccomp.model import Policy
 from worker.sandbox.protocol import (
     NOTHING,
     Audience,
@@ -23,7 +24,6 @@ from worker.sandbox.protocol import (
     SandboxUnavailable,
     SlotCancelled,
     SlotOrder,
-    Syscalls,
 )
 
 from .argv import RESEARCHERS_ROOT, Places, base_of
@@ -31,7 +31,7 @@ from .bwrap_binary import Bwrap
 from .ending import wait_for
 from .given import Giver
 from .images import HostImage
-from .orders import answered_calls, fits, too_large, without_room
+from .orders import answered_calls, answered_programs, fits, too_large, without_room
 from .outputs import read_outputs
 from .process import Report
 from .scratch import Scratch, check_relative_path, remove_tree
@@ -53,12 +53,15 @@ class SupervisedSlot:
         image: BwrapImage,
         order: SlotOrder,
         *,
+        wider: Policy | None,
         user: int,
         seat_users: SeatUsers,
         giver_in: Callable[[Path], Giver],
     ) -> None:
-        """`giver_in` makes the slot's giver, which stages in that folder."""
-        self._order, self._cancelled = order, False
+        """`wider`: the table of system calls where it is not STRICT. `giver_in` makes the slot's giver, which
+        stages in that folder.
+        """
+        self._order, self._wider, self._cancelled = order, wider, False
         self._base = base_of(image, host, warm=order.warm is not None)
         self._image = image
         with ExitStack() as undo:
@@ -74,6 +77,7 @@ class SupervisedSlot:
                 self._giver,
                 order,
                 self._message(),
+                answered_programs(wider),
             )
             self._seats: list[Seat] = []
             undo.callback(self._leave)
@@ -165,7 +169,8 @@ class SupervisedSlot:
     def _message(self) -> dict[str, Any]:
         """sandbox_images/supervisor/order.py."""
         order, limits = self._order, self._order.limits
-        is_strict = order.syscalls is Syscalls.STRICT
+        ceilings = {**vars(limits), "address_space_bytes": limits.memory_bytes + ADDRESS_SPACE_SLACK}
+        del ceilings["file_bytes"]  # who looks at it is the reader of outputs
         return {
             "root": "/" if self._base is self._image else RESEARCHERS_ROOT,
             "command": list(order.command),
@@ -174,25 +179,12 @@ class SupervisedSlot:
             "script": order.warm is not None,
             "modules": list(order.warm or ()),
             "user": INSIDE_ID,
-            "watch_memory": True,
-            # where the filter allows sockets, files' locks and more, a run sees its own processes, too
-            "procfs": not is_strict,
             "talks": order.audience is Audience.TWIN,
-            "answered": answered_calls(order.syscalls),
-            # where the filter allows no socket, queue, semaphore or shared segment, nothing in these two
-            # namespaces can be reached, let alone changed; and to make and end them takes time in each run
-            "own_channels": not is_strict,
-            "limits": {
-                "wall_s": limits.wall_s,
-                "cpu_s": limits.cpu_s,
-                "memory_bytes": limits.memory_bytes,
-                "address_space_bytes": limits.memory_bytes + ADDRESS_SPACE_SLACK,
-                "processes": limits.processes,
-                "tmp_bytes": limits.tmp_bytes,
-                "output_bytes": limits.output_bytes,
-                "inodes": limits.inodes,
-                "open_files": limits.open_files,
-            },
+            "answered": answered_calls(self._wider),
+            # STRICT allows no socket, queue, semaphore or shared segment: in namespaces of network and IPC
+            # nothing can be reached, let alone changed, and to make and end them takes time in each run
+            "wide": self._wider is not None,
+            "limits": ceilings,
         }
 
     def _judge(self, report: Report) -> RunResult:

@@ -5,7 +5,8 @@ from functools import cache
 
 from sandbox_images.seccomp.bpf import ARCHITECTURES
 from sandbox_images.seccomp.docker import docker_profile_text
-from sandbox_images.seccomp.policy import STANDARD, STRICT
+from sandbox_images.seccomp.policy import STRICT
+from sandbox_images.seccomp.standard import STANDARD
 from worker.sandbox.protocol import SandboxUnavailable, Syscalls
 
 _POLICIES = {Syscalls.STRICT: STRICT, Syscalls.STANDARD: STANDARD}

@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import Self
 
+from sandbox_images.seccomp.model import Policy
+from sandbox_images.seccomp.standard import STANDARD
 from worker.sandbox.capacity import capacity_of
 from worker.sandbox.core.bwrap_binary import find_bwrap
 from worker.sandbox.core.bwrap_process import forbid_core_dumps
@@ -13,9 +15,11 @@ from worker.sandbox.core.scratch import Scratch, reap_scratch
 from worker.sandbox.core.slot import SupervisedSlot
 from worker.sandbox.core.slot_user import SeatUsers, slot_user
 from worker.sandbox.parts import Parts
-from worker.sandbox.protocol import SandboxUnavailable, SlotOrder
+from worker.sandbox.protocol import SandboxUnavailable, SlotOrder, Syscalls
 
 from .giving import ViewGiver
+
+WIDER: dict[Syscalls, Policy | None] = {Syscalls.STRICT: None, Syscalls.STANDARD: STANDARD}
 
 
 class SupervisedSandbox:
@@ -51,6 +55,7 @@ class SupervisedSandbox:
                 self.host,
                 order.image,
                 order,
+                wider=WIDER[order.syscalls],
                 user=user,
                 seat_users=self._seat_users.setdefault(slot, SeatUsers(slot)),
                 giver_in=lambda folder: self._giver(folder, order, user=user),
