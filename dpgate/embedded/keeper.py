@@ -24,7 +24,7 @@ def main() -> None:
     for folder in folders:
         shutil.rmtree(folder, ignore_errors=True)
     # blocks that lay in memory while a run read them
-    from worker.sandbox.core.scratch import reap_scratch
+    from worker.sandbox.leftovers import reap_scratch
 
     reap_scratch()
 

@@ -16,7 +16,8 @@ from waiting import let_pass, wait_until
 import worker.sandbox.core.process as process_module
 from worker.sandbox.core import bwrap_process
 from worker.sandbox.core.bwrap_process import kill_whole
-from worker.sandbox.core.scratch import Scratch, reap_scratch
+from worker.sandbox.core.scratch import Scratch
+from worker.sandbox.leftovers import reap_scratch
 from worker.sandbox.protocol import SandboxUnavailable
 
 

@@ -12,7 +12,7 @@ from sandbox_harness import SLOT, TIGHT, open_folder, processes_with
 from supervisors import children_of, is_gone, processes_of
 from waiting import wait_until
 
-from worker.sandbox.core.scratch import reap_scratch
+from worker.sandbox.leftovers import reap_scratch
 from worker.sandbox.supervised import SupervisedSandbox
 
 WAIT = "import time; print('started', flush=True); time.sleep(20)"

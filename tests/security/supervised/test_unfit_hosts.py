@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from sandbox_harness import open_folder
 
-from worker.sandbox.core.scratch import reap_scratch
+from worker.sandbox.leftovers import reap_scratch
 
 SCRIPT = Path(__file__).with_name("unfit_host.py")
 PROJECT = Path(__file__).parents[3]

@@ -14,8 +14,9 @@ import pytest
 from waiting import PATIENCE_S, let_pass, wait_until
 
 from sandbox_images.supervisor.memory import resident_of
-from worker.sandbox.core.cgroup import SlotGroup, reap_groups, why_no_groups
+from worker.sandbox.core.cgroup import SlotGroup, why_no_groups
 from worker.sandbox.core.cgroup_tree import processes_of
+from worker.sandbox.leftovers import reap_groups
 from worker.sandbox.protocol import MIB
 
 DELEGATED = why_no_groups() is None

@@ -12,9 +12,9 @@ from worker.sandbox.core.scratch import (
     Scratch,
     check_relative_path,
     file_system_of,
-    reap_scratch,
     remove_tree,
 )
+from worker.sandbox.leftovers import reap_scratch
 from worker.sandbox.protocol import SandboxUnavailable
 
 

@@ -22,6 +22,7 @@ PAUSE_S = 60  # nothing to do meanwhile
 PIECE = 64 * KIB
 _STOPPED_S = 1.0  # a process in a system call stops when that ends
 _AT_REST = "TtZX"
+STARTED = 19  # of facts_of
 
 
 def start(
@@ -127,17 +128,18 @@ def end(process: "subprocess.Popen[bytes]", init: int) -> None:
 
 
 def _parent_of(pid: int) -> int:
-    return int(_facts_of(pid)[1])
+    return int(facts_of(pid)[1])
 
 
 def _state_of(pid: int) -> str:
     try:
-        return _facts_of(pid)[0]
+        return facts_of(pid)[0]
     except (FileNotFoundError, ProcessLookupError):
         return "X"
 
 
-def _facts_of(pid: int) -> list[str]:
+def facts_of(pid: int) -> list[str]:
+    """Its state as a letter, its parent, and at STARTED the ticks from the host's start to its own."""
     with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
         return file.read().rpartition(")")[2].split()  # a process may put anything into its name
 

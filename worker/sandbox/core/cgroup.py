@@ -5,7 +5,7 @@ Where the worker may not make groups, there are none, and a supervisor watches t
 Both versions of the kernel's interface are in `cgroup_tree`.
 
 A group's folder is named after the worker that made it (process number, its start time, and the PID
-namespace in which that number means something), so that `reap_groups` can tell the dead from the living.
+namespace in which that number means something), so that leftovers.py can tell the dead from the living.
 """
 
 import errno
@@ -13,17 +13,17 @@ import os
 import re
 import time
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 
 from worker.sandbox.protocol import SandboxUnavailable
 
+from .bwrap_process import STARTED, facts_of
 from .cgroup_tree import Hierarchy, end_processes, find, write
 
 _GONE_S = 10.0  # the kernel lets a folder go some milliseconds after its last process
 _NOT_ALLOWED = (errno.EACCES, errno.EPERM, errno.EROFS)
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,31}")
-_FOLDER = re.compile(r"dpgate-(\d+)-(\d+)-(\d+)-[a-z0-9][a-z0-9-]{0,31}")
+FOLDER = re.compile(r"dpgate-(\d+)-(\d+)-(\d+)-[a-z0-9][a-z0-9-]{0,31}")
 
 
 def why_no_groups() -> str | None:
@@ -99,27 +99,7 @@ class SlotGroup:
         for folder in self._folders:
             if folder.exists():
                 end_processes(folder)
-                _remove(folder)
-
-
-def reap_groups(hierarchy: Hierarchy | None = None) -> int:
-    """Remove the groups of workers that no longer live, with all processes in them; how many they were.
-
-    Looks where this worker would make its own. Never touches a living worker's groups, nor those of another
-    PID namespace, of which it cannot tell.
-    """
-    found = hierarchy or find()
-    if isinstance(found, str):
-        return 0
-    reaped = set()
-    for parent in found.folders:
-        for folder in sorted(parent.glob("dpgate-*")):
-            match = _FOLDER.fullmatch(folder.name)
-            if match and not _may_live(*(int(number) for number in match.groups())):
-                end_processes(folder)
-                _remove(folder)
-                reaped.add(folder.name)
-    return len(reaped)
+                remove_group(folder)
 
 
 def _make_folders(hierarchy: Hierarchy, name: str) -> list[Path]:
@@ -135,7 +115,7 @@ def _make_folders(hierarchy: Hierarchy, name: str) -> list[Path]:
     return made
 
 
-def _remove(folder: Path) -> None:
+def remove_group(folder: Path) -> None:
     deadline = time.monotonic() + _GONE_S
     while True:
         try:
@@ -151,29 +131,8 @@ def _remove(folder: Path) -> None:
 
 
 def _identity(pid: int) -> str:
-    return f"{pid}-{_state_and_start(pid)[1]}-{_pid_namespace()}"
+    return f"{pid}-{facts_of(pid)[STARTED]}-{pid_namespace()}"
 
 
-def _may_live(pid: int, start: int, namespace: int) -> bool:
-    if namespace != _pid_namespace():
-        return True
-    try:
-        with suppress(PermissionError):  # somebody else's process, but there is one
-            os.kill(pid, 0)
-        state, started = _state_and_start(pid)
-    except ProcessLookupError:
-        return False
-    except OSError:  # /proc hides it from us
-        return True
-    return started == start and state not in "ZX"
-
-
-def _state_and_start(pid: int) -> tuple[str, int]:
-    """State letter, and clock ticks from the host's start to the process's."""
-    with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
-        after_name = file.read().rpartition(")")[2].split()  # a process may put anything into its name
-    return after_name[0], int(after_name[19])
-
-
-def _pid_namespace() -> int:
+def pid_namespace() -> int:
     return os.stat("/proc/self/ns/pid").st_ino

@@ -1,7 +1,7 @@
 """Where blocks lie while a run reads them: in memory, private, under names that say nothing, then gone.
 
 One folder and one locked file per worker process: `<root>/<random>/` and `<root>/<random>.lock`. The kernel
-drops the lock when the process dies, however it dies, which is how `reap_scratch` tells leftovers from
+drops the lock when the process dies, however it dies, which is how leftovers.py tells what is left from
 folders in use. A process that forks shares the lock with its child, so open a Scratch after forking.
 """
 
@@ -9,7 +9,6 @@ import errno
 import fcntl
 import os
 import secrets
-import signal
 import stat
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -63,7 +62,7 @@ def file_system_of(path: Path) -> str:
 
 
 class Scratch:
-    """This process's folder. Close it, or let the next worker's `reap_scratch` do so."""
+    """This process's folder. Close it, or let the next worker's leftovers.py do so."""
 
     def __init__(self, root: Path | None = None, *, allow_disk_scratch: bool = False) -> None:
         root = root or default_scratch_root()
@@ -143,22 +142,6 @@ class Scratch:
         self.close()
 
 
-def reap_scratch(root: Path | None = None) -> int:
-    """Remove what workers that no longer live have left; returns how many. Never touches a living one's."""
-    root = root or default_scratch_root()
-    reaped = 0
-    for lock_path in sorted(root.glob("*.lock")) if root.is_dir() else ():
-        lock = _lock_of_the_dead(lock_path)
-        if lock is None:
-            continue
-        _end_processes_of(lock_path.with_suffix(""))
-        remove_tree(lock_path.with_suffix(""))
-        lock_path.unlink(missing_ok=True)
-        os.close(lock)
-        reaped += 1
-    return reaped
-
-
 def check_relative_path(name: str) -> None:
     """Names come from the worker's own staging or from a parsed order; a bad one is a bug or a bad order."""
     parts = name.split("/")
@@ -188,27 +171,6 @@ def remove_tree(folder: Path) -> None:
     finally:
         for here, _ in stack:
             os.close(here)
-
-
-def _end_processes_of(folder: Path) -> None:
-    """A bwrap that was killed with its worker in its first milliseconds leaves a child that waits for ever.
-
-    Its command line still names the dead worker's folder, which is a random name and so nobody else's.
-    """
-    wanted = os.fsencode(folder) + b"/"
-    for name in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            pidfd = os.pidfd_open(int(name))
-        except OSError:
-            continue
-        try:
-            command = Path(f"/proc/{name}/cmdline").read_bytes()
-            if wanted in command and Path(os.fsdecode(command.split(b"\0")[0])).name == "bwrap":
-                signal.pidfd_send_signal(pidfd, signal.SIGKILL)
-        except (OSError, ValueError):  # ended meanwhile, or not ours to see
-            continue
-        finally:
-            os.close(pidfd)
 
 
 def _removed(here: int, name: str) -> bool:
@@ -254,23 +216,12 @@ def _new_lock(root: Path) -> tuple[int, Path]:
     while True:
         path = root / f"{secrets.token_hex(16)}.lock"
         lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-        if _try_lock(lock) and os.fstat(lock).st_nlink == 1:
+        if try_lock(lock) and os.fstat(lock).st_nlink == 1:
             return lock, path
         os.close(lock)  # a reaper took it between the two calls: it is gone, take another name
 
 
-def _lock_of_the_dead(path: Path) -> int | None:
-    try:
-        lock = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
-    except FileNotFoundError:
-        return None
-    if _try_lock(lock):
-        return lock
-    os.close(lock)
-    return None
-
-
-def _try_lock(lock: int) -> bool:
+def try_lock(lock: int) -> bool:
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Self
 
 from worker.sandbox.core.orders import check_order
-from worker.sandbox.core.scratch import reap_scratch
+from worker.sandbox.leftovers import reap_scratch
 from worker.sandbox.profiles import Feature
 from worker.sandbox.protocol import SandboxUnavailable, SlotOrder
 

@@ -8,12 +8,12 @@ from sandbox_images.seccomp.standard import STANDARD
 from worker.sandbox.capacity import capacity_of
 from worker.sandbox.core.bwrap_binary import find_bwrap
 from worker.sandbox.core.bwrap_process import forbid_core_dumps
-from worker.sandbox.core.cgroup import reap_groups
 from worker.sandbox.core.images import HostImage, StoredImage
 from worker.sandbox.core.orders import check_order
-from worker.sandbox.core.scratch import Scratch, reap_scratch
+from worker.sandbox.core.scratch import Scratch
 from worker.sandbox.core.slot import SupervisedSlot
 from worker.sandbox.core.slot_user import SeatUsers, slot_user
+from worker.sandbox.leftovers import reap_groups, reap_scratch
 from worker.sandbox.parts import Parts
 from worker.sandbox.protocol import SandboxUnavailable, SlotOrder, Syscalls
 
