@@ -134,7 +134,8 @@ def split(stack: Stack, case: Case) -> Iterator[tuple[str, float]]:
 
 def _timed(zone: WorkerZone, dataset: Dataset, case: Case) -> Iterator[tuple[str, float]]:
     started = time.monotonic()
-    people = open_people(dataset.declaration, SealedSource(zone.snapshots.open(str(dataset.snapshot))))
+    snapshot = zone.sealed.of(dataset).snapshots.open(str(dataset.snapshot))
+    people = open_people(dataset.declaration, SealedSource(snapshot))
     yield "open the snapshot", time.monotonic() - started
     started = time.monotonic()
     blocks = cut(

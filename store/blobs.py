@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from domain.errors import PlatformError
-from store.keys import Keys
+from store.keys import Keys, OwnKeys
 from store.sealed_file import SealedFile
 from store.sealing import CHUNK, open_stream, plain_size, seal_stream
 
@@ -22,7 +22,9 @@ Open = Callable[[], BinaryIO]
 class BlobArea:
     """One folder of sealed files of a `kind`; `fanned_out` spreads them over 256 folders."""
 
-    def __init__(self, folder: Path, keys: Keys, *, kind: str = "blob", fanned_out: bool = True) -> None:
+    def __init__(
+        self, folder: Path, keys: Keys | OwnKeys, *, kind: str = "blob", fanned_out: bool = True
+    ) -> None:
         self._folder, self._keys = folder, keys
         self._kind, self._fanned_out = kind, fanned_out
 

@@ -106,6 +106,7 @@ def finish_import(
     dataset_id: str,
     snapshot: str | None,
     problem: ImportProblem | None,
+    data_key: str | None = None,
     now: datetime,
 ) -> bool:
     """READY with a snapshot or REFUSED with a problem; compare-and-set. False when it was finished before."""
@@ -115,13 +116,12 @@ def finish_import(
     changed = connection.execute(
         sa.update(datasets)
         .where(datasets.c.id == dataset_id, datasets.c.state == DatasetState.IMPORTING)
-        .values(state=state, snapshot=snapshot, problem=problem.name if problem else None)
+        .values(state=state, snapshot=snapshot, data_key=data_key, problem=problem and problem.name)
     )
-    if changed.rowcount == 1:
-        audit.append(
-            connection, at=now, actor="worker", action="dataset.import", subject=dataset_id, state=state
-        )
-    return changed.rowcount == 1
+    if changed.rowcount != 1:
+        return False
+    audit.append(connection, at=now, actor="worker", action="dataset.import", subject=dataset_id, state=state)
+    return True
 
 
 def get(connection: sa.Connection, dataset_id: str) -> Dataset:
@@ -149,10 +149,8 @@ def of_jobs(connection: sa.Connection, found: Sequence[Job]) -> list[Dataset]:
 
 def delivery_of(connection: sa.Connection, dataset_id: str) -> str:
     """The name under which the rights holder delivered the files to the worker zone."""
-    found: str = connection.execute(
-        sa.select(datasets.c.delivery).where(datasets.c.id == dataset_id)
-    ).scalar_one()
-    return found
+    query = sa.select(datasets.c.delivery).where(datasets.c.id == dataset_id)
+    return str(connection.execute(query).scalar_one())
 
 
 def settled_deliveries(connection: sa.Connection, names: Iterable[str]) -> set[str]:
@@ -297,4 +295,5 @@ def _dataset(row: sa.Row[tuple[object, ...]]) -> Dataset:
         state=DatasetState(fields["state"]),
         problem=ImportProblem[fields["problem"]] if fields["problem"] else None,
         snapshot=fields["snapshot"],
+        data_key=fields["data_key"],
     )

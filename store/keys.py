@@ -1,7 +1,8 @@
 """The keys of the worker zone. The gateway has no path to them.
 
-One master key in a file that only its owner can read; everything else is derived from it by HKDF-SHA256
-(RFC 5869) under a name of its own, so that no two uses share a key.
+One master key in a file that only its owner can read; almost all else is derived from it by HKDF-SHA256
+(RFC 5869) under a name of its own, so that no two uses share a key. The key of a data set is drawn, not
+derived: it can be destroyed (`store/data_keys.py`).
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ from __future__ import annotations
 import os
 import secrets
 import stat
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 from cryptography.hazmat.primitives import hashes
@@ -20,8 +23,36 @@ from domain.errors import NotReady
 KEY_BYTES = 32
 
 
+def derived(root: bytes, purpose: str) -> bytes:
+    """A key for one purpose."""
+    return HKDF(hashes.SHA256(), KEY_BYTES, salt=None, info=f"dpgate {purpose}".encode()).derive(root)
+
+
+@dataclass(frozen=True)
+class OwnKeys:
+    """Seal what belongs to one data set, and go with it. `root` is drawn at random and comes from no other
+    key; files are named under the zone's key, so that equal data have equal names in every data set."""
+
+    id: str
+    root: bytes = field(repr=False)
+    addresses: bytes = field(repr=False)
+
+    @cached_property
+    def snapshots(self) -> bytes:
+        return derived(self.root, "snapshots")
+
+    @cached_property
+    def outputs(self) -> bytes:
+        return derived(self.root, "run outputs")
+
+    @cached_property
+    def participants(self) -> bytes:
+        return derived(self.root, "participant outputs")
+
+
 class Keys:
-    """Purpose-bound keys from one master key of 32 bytes."""
+    """Purpose-bound keys from one master key of 32 bytes. Of a data set that has none of its own, they seal
+    what belongs to it as well."""
 
     def __init__(self, master: bytes) -> None:
         if len(master) != KEY_BYTES:
@@ -33,7 +64,7 @@ class Keys:
 
     @property
     def snapshots(self) -> bytes:
-        """Seals original data at rest."""
+        """Seals original data at rest, of data sets that were imported before each had a key."""
         return self._derive("snapshots")
 
     @property
@@ -43,13 +74,18 @@ class Keys:
 
     @property
     def outputs(self) -> bytes:
-        """Seals un-noised run outputs."""
+        """Seals un-noised run outputs, of the same."""
         return self._derive("run outputs")
 
     @property
     def participants(self) -> bytes:
-        """Seals and names what participant levels wrote."""
+        """Seals and names what participant levels wrote, of the same."""
         return self._derive("participant outputs")
+
+    @property
+    def wrapping(self) -> bytes:
+        """Wraps the key of each data set."""
+        return self._derive("data keys")
 
     @property
     def people(self) -> bytes:
@@ -107,9 +143,7 @@ class Keys:
         return Ed25519PrivateKey.from_private_bytes(self._derive("certificates"))
 
     def _derive(self, purpose: str) -> bytes:
-        return HKDF(hashes.SHA256(), KEY_BYTES, salt=None, info=f"dpgate {purpose}".encode()).derive(
-            self._master
-        )
+        return derived(self._master, purpose)
 
 
 def create_keys(path: Path) -> None:

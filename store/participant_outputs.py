@@ -18,7 +18,7 @@ from datetime import datetime
 from pathlib import Path
 
 from domain.errors import PlatformError
-from store.keys import Keys
+from store.keys import Keys, OwnKeys
 from store.sealing import CHUNK, open_stream, seal_stream
 
 Tree = Mapping[str, bytes]
@@ -26,9 +26,9 @@ MISSING = "what a participant level wrote is missing from the worker's store"
 
 
 class ParticipantOutputs:
-    """The folder of all outcomes."""
+    """A folder of outcomes under the same keys: of one data set, or of all that have none of their own."""
 
-    def __init__(self, root: Path, keys: Keys) -> None:
+    def __init__(self, root: Path, keys: Keys | OwnKeys) -> None:
         self._root = root
         self._key = keys.participants
 
@@ -38,7 +38,7 @@ class ParticipantOutputs:
     def remove_unused(self, *, since: datetime) -> int:
         """Remove what no job has used since then, and what a dead worker did not finish; how many files."""
         before, removed = since.timestamp(), 0
-        for path in self._root.glob("*/*"):
+        for path in self._root.glob("??/*"):
             try:
                 if path.stat().st_mtime < before:
                     path.unlink()

@@ -18,7 +18,7 @@ from typing import Any, BinaryIO, NamedTuple
 from domain.errors import PlatformError
 from domain.model import canonical
 from store.blobs import BlobArea
-from store.keys import Keys
+from store.keys import Keys, OwnKeys
 from store.sealed_file import JoinedFile
 from store.sealing import CHUNK
 
@@ -126,11 +126,19 @@ class Snapshot:
 
 
 class SnapshotArea:
-    """The folder of all snapshots."""
+    """A folder of snapshots under the same keys: of one data set, or of all that have none of their own. Two
+    of the same are equal."""
 
-    def __init__(self, root: Path, keys: Keys) -> None:
+    def __init__(self, root: Path, keys: Keys | OwnKeys) -> None:
         self._blobs = BlobArea(root / "blobs", keys)
         self._manifests = BlobArea(root / "manifests", keys, kind="manifest", fanned_out=False)
+        self._is = (root, keys)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, SnapshotArea) and self._is == other._is
+
+    def __hash__(self) -> int:
+        return hash(self._is)
 
     def write(
         self,

@@ -152,6 +152,8 @@ datasets = sa.Table(
     sa.Column("state", sa.String(10), nullable=False),
     sa.Column("problem", sa.String(20)),
     sa.Column("snapshot", sa.String(71)),
+    # of the key in the worker zone that it is sealed under; none where it has no key of its own
+    sa.Column("data_key", sa.String(32)),
     sa.Column("created_at", Moment, nullable=False),
     sa.UniqueConstraint("name", "version"),
     one_of("state", DatasetState),

@@ -143,6 +143,12 @@ class Bench:
         with self.database.reading() as connection:
             return releases.read(connection, jobs.get(connection, job_id))
 
+    def outputs_key(self, job_id: str) -> bytes:
+        """Under which a job's runs are sealed."""
+        with self.database.reading() as connection:
+            dataset = datasets.of_job(connection, jobs.get(connection, job_id))
+        return self.zone.sealed.of(dataset).keys.outputs
+
     def rows(self, table: sa.Table) -> list[dict[str, Any]]:
         """In the order in which they were written, where rows are numbered."""
         numbered = [column for column in table.primary_key if isinstance(column.type, sa.Integer)]

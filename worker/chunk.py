@@ -194,15 +194,16 @@ def participant_level(zone: WorkerZone, chunk: Chunk) -> ParticipantLevel:
         pipeline=request.pipeline,
         image_digest=chunk.job.image_digest,
         people=_people(zone, chunk.dataset),
-        outputs=zone.participants.of_job(chunk.job.id, cohort=chunk.dataset.cohort),
+        outputs=zone.sealed.of(chunk.dataset).participants.of_job(chunk.job.id, cohort=chunk.dataset.cohort),
         accepted=chunk.dataset.declaration.policy.accepted_for(request.guarantee),
     )
 
 
 def keep(zone: WorkerZone, chunk: Chunk, packed: Mapping[int, bytes]) -> None:
     """Seal the un-noised outputs into the store, once; a lost claim keeps nothing."""
+    key = zone.sealed.of(chunk.dataset).keys.outputs
     sealed = {
-        run: seal(content, key=zone.keys.outputs, context=output_context(chunk.job.id, run))
+        run: seal(content, key=key, context=output_context(chunk.job.id, run))
         for run, content in packed.items()
     }
     ran_in = _ran_in(zone, chunk)
@@ -253,7 +254,7 @@ def _key(zone: WorkerZone, chunk: Chunk, plan: RunPlan) -> bytes:
 
 def _people(zone: WorkerZone, dataset: Dataset) -> People:
     assert dataset.snapshot is not None
-    return _opened(zone.snapshots, dataset.snapshot, dataset.declaration)
+    return _opened(zone.sealed.of(dataset).snapshots, dataset.snapshot, dataset.declaration)
 
 
 @lru_cache(maxsize=1)  # the chunks of one job follow each other in one process

@@ -24,7 +24,7 @@ class WorkerSettings(BaseSettings):
 
     database_url: str
     broker_url: str
-    # the worker zone: master key, sealed snapshots, deliveries, cohorts. No other process may read it
+    # the worker zone: keys, sealed snapshots, deliveries, cohorts. No other process may read it
     zone_folder: Path
     # plain blocks live here while they run; must be a tmpfs
     scratch_folder: Path
@@ -117,6 +117,10 @@ class WorkerSettings(BaseSettings):
     @property
     def ledger_file(self) -> Path:
         return self.zone_folder / "ledger.sqlite"
+
+    @property
+    def data_keys_folder(self) -> Path:
+        return self.zone_folder / "data-keys"
 
     @property
     def snapshots_folder(self) -> Path:

@@ -54,15 +54,15 @@ def import_dataset(zone: WorkerZone, dataset_id: str) -> None:
 def take_in(zone: WorkerZone, dataset: Dataset, folder: Path) -> None:
     """READY with a snapshot, or REFUSED with a problem, at a step of time."""
     began = time.monotonic()
-    snapshot, problem = _taken_in(zone, dataset, folder)
+    snapshot, data_key, problem = _taken_in(zone, dataset, folder)
     _wait_for_a_step(began)
-    finish(zone, dataset, snapshot=snapshot, problem=problem)
+    finish(zone, dataset, snapshot=snapshot, data_key=data_key, problem=problem)
 
 
 def _taken_in(
     zone: WorkerZone, dataset: Dataset, folder: Path
-) -> tuple[str, None] | tuple[None, ImportProblem]:
-    """What became of it: the name of a snapshot, or what is wrong with the delivery."""
+) -> tuple[str, str | None, None] | tuple[None, None, ImportProblem]:
+    """What became of it: the name of a snapshot and its key, or what is wrong with the delivery."""
     try:
         if folder.is_symlink():
             raise ImportRefused(ImportProblem.NOT_A_FILE, place=folder.name)
@@ -77,7 +77,8 @@ def _taken_in(
             checked.verify()  # before anything of it is kept
         join_cohort(zone, dataset, checked)
         with checked.ordered(dataset.declaration) as ordered:
-            snapshot = zone.snapshots.write(
+            area = zone.sealed.to_write(dataset.name)
+            snapshot = area.snapshots.write(
                 tables={**checked.tables, **{path: table.content for path, table in ordered.items()}},
                 rows={path: table.rows for path, table in ordered.items()},
                 people=checked.people,
@@ -89,8 +90,8 @@ def _taken_in(
         if key and not enrol(zone, dataset, delivery=folder.name, snapshot=snapshot, key=key):
             raise ImportRefused(ImportProblem.UNFINISHED, place=folder.name)
     except ImportRefused as refusal:
-        return None, refusal.problem
-    return snapshot, None
+        return None, None, refusal.problem
+    return snapshot, area.key_id, None
 
 
 def _wait_for_a_step(began: float) -> None:
@@ -141,11 +142,21 @@ def check_people_are_new(zone: WorkerZone, dataset: Dataset, delivery: Delivery)
 
 
 def finish(
-    zone: WorkerZone, dataset: Dataset, *, snapshot: str | None, problem: ImportProblem | None
+    zone: WorkerZone,
+    dataset: Dataset,
+    *,
+    snapshot: str | None,
+    problem: ImportProblem | None,
+    data_key: str | None = None,
 ) -> None:
     with zone.database.transaction() as connection:
         finished = datasets.finish_import(
-            connection, dataset_id=dataset.id, snapshot=snapshot, problem=problem, now=zone.now()
+            connection,
+            dataset_id=dataset.id,
+            snapshot=snapshot,
+            data_key=data_key,
+            problem=problem,
+            now=zone.now(),
         )
         if finished and snapshot is not None:
             twin_reviews.announce(connection, dataset.id, now=zone.now())

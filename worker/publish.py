@@ -133,7 +133,7 @@ def begin(zone: WorkerZone, job_id: str) -> bool:
 
 def draw(zone: WorkerZone, connection: sa.Connection, job: Job, dataset: Dataset, head: Head) -> Release:
     """Open the sealed outputs, aggregate them, add the noise, sign the certificate."""
-    sealed, key = runs.sealed_outputs(connection, job.id), zone.keys.outputs
+    sealed, key = runs.sealed_outputs(connection, job.id), zone.sealed.of(dataset).keys.outputs
     opened = {
         run: open_sealed(content, key=key, context=output_context(job.id, run))
         for run, content in sealed.items()

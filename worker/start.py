@@ -66,7 +66,7 @@ def prepare(zone: WorkerZone, job: Job) -> Reason | None:
     reason = _runs(zone, job, dataset) if isinstance(job.request, JobRequest) else None
     if reason is not None:
         return reason
-    if dataset.snapshot is None or not zone.snapshots.has(dataset.snapshot):
+    if dataset.snapshot is None or not zone.sealed.of(dataset).snapshots.has(dataset.snapshot):
         return Reason.SNAPSHOT_MISSING
     return None
 

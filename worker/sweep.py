@@ -129,7 +129,7 @@ def remove_leftovers(zone: WorkerZone) -> None:
 def remove_unused_outcomes(zone: WorkerZone) -> None:
     """What participant levels wrote and no job has asked for in a long time."""
     kept_for = timedelta(days=zone.settings.participant_outputs_days)
-    zone.participants.remove_unused(since=zone.now() - kept_for)
+    zone.sealed.remove_unused_outcomes(since=zone.now() - kept_for)
 
 
 def end_scrambles(zone: WorkerZone) -> None:

@@ -9,11 +9,11 @@ from functools import lru_cache
 from typing import Protocol
 
 from domain.errors import NotReady
+from store.data_keys import DataKeys
 from store.database import Database
 from store.keys import Keys, load_keys
-from store.participant_outputs import ParticipantOutputs
 from store.people import CohortPeople
-from store.snapshots import SnapshotArea
+from store.sealed_areas import SealedAreas
 from store.zone_ledger import ZoneLedger
 from worker.config import WorkerSettings
 from worker.host_turns import HostTurns
@@ -42,9 +42,8 @@ class WorkerZone:
     database: Database
     keys: Keys
     ledger: ZoneLedger
-    snapshots: SnapshotArea
+    sealed: SealedAreas
     people: CohortPeople
-    participants: ParticipantOutputs
     images: HeldImages
     sandbox: OpenSandbox
     turns: HostTurns
@@ -99,9 +98,13 @@ def open_zone(settings: WorkerSettings, *, image: HostImage, messages: Messages,
         database=Database(settings.database_url),
         keys=keys,
         ledger=ZoneLedger(settings.ledger_file, key=keys.ledger, sealing=keys.drawn),
-        snapshots=SnapshotArea(settings.snapshots_folder, keys),
+        sealed=SealedAreas(
+            snapshots=settings.snapshots_folder,
+            participants=settings.participants_folder,
+            keys=keys,
+            data_keys=DataKeys(settings.data_keys_folder, keys),
+        ),
         people=CohortPeople(settings.cohorts_folder, keys),
-        participants=ParticipantOutputs(settings.participants_folder, keys),
         images=HeldImages(image, settings.image_store_folder, _memory_for_images(settings)),
         sandbox=sandbox,
         turns=HostTurns(settings.scratch_folder, settings.sandbox, end_leftovers=sandbox.reap),

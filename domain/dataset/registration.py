@@ -75,6 +75,8 @@ class Dataset(Model):
     state: DatasetState
     problem: ImportProblem | None = None
     snapshot: str | None = None
+    # which of the worker zone's keys it is sealed under; none where it has no key of its own
+    data_key: str | None = None
 
     @property
     def name(self) -> str:

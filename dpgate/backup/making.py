@@ -3,7 +3,8 @@
 While the moment is fixed, the zone's ledger is held, so that nobody charges or draws: what the copies hold is
 what a power cut at that moment would have left, and workers go on from there as after one. The master key is
 not in it, and neither are deliveries, which are not sealed yet, nor images, whose archives give the same
-digest again.
+digest again. The wrapped keys of data sets are in a folder of their own, which the manifest does not list: it
+may be kept for a shorter time than the rest, so that what was erased does not open in a backup either.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from store.zone_ledger import Head, ZoneLedger
 from worker.catching_up import zone_ledger
 
 KEY, LEDGER = "master.key", "ledger.sqlite"
+DATA_KEYS = "data-keys"
 SEALED = ("snapshots", "cohorts", "participants")
 ZONE = Path("zone")
 COPY = {True: "database.sqlite", False: "database.dump"}
@@ -44,6 +46,7 @@ def back_up(zone_folder: Path, database: Database, target: Path, *, now: datetim
     manifest = Manifest(
         made_at=now.isoformat(), database=COPY[database.is_sqlite], head=head, ledger=entry, files=files
     )
+    _copy_sealed(zone_folder / DATA_KEYS, target / DATA_KEYS)
     manifest.write(target, keys)
     _sync(target)
     return manifest

@@ -13,13 +13,14 @@ from datetime import datetime
 from pathlib import Path
 
 from domain.maintenance import PlannedMaintenance
-from dpgate.backup.making import KEY, LEDGER, SEALED, ZONE
+from dpgate.backup.making import DATA_KEYS, KEY, LEDGER, SEALED, ZONE
 from dpgate.backup.manifest import Manifest
 from dpgate.errors import DpgateError
 from store import audit, maintenance
+from store.data_keys import DataKeys
 from store.database import Database
 from store.database_copy import copy_sqlite_file, put_back
-from store.keys import load_keys
+from store.keys import Keys, load_keys
 from store.zone_entries import Entry, Kind
 from store.zone_ledger import ZoneLedger
 from worker.catching_up import zone_ledger
@@ -35,21 +36,24 @@ def restore(
     database: Database,
     *,
     key: Path,
+    data_keys: Path | None = None,
     newest_ledger: Path | None = None,
     now: datetime,
 ) -> Manifest:
-    """Into a zone folder and a database that hold nothing. Raises DpgateError, InvalidRequest or NotReady
-    before anything is written."""
+    """Into a zone folder and a database that hold nothing. `data_keys`: where the backup's own are gone.
+    Raises DpgateError, InvalidRequest or NotReady before anything is written."""
     if zone_folder.exists() and any(zone_folder.iterdir()):
         raise DpgateError(f"{zone_folder} holds something; restore into a new or empty folder")
     keys = load_keys(key)
     manifest = Manifest.read(backup, keys)
+    wrapped = _checked(data_keys or backup / DATA_KEYS, keys)
     copied = ZoneLedger(backup / ZONE / LEDGER, key=keys.ledger, sealing=keys.drawn)
     newest = copied if newest_ledger is None else _newer(newest_ledger, copied, keys.ledger, keys.drawn)
     put_back(backup / manifest.database, database)
     for part in SEALED:
         if (backup / ZONE / part).is_dir():
             shutil.copytree(backup / ZONE / part, zone_folder / part)
+    shutil.copytree(wrapped, zone_folder / DATA_KEYS)
     zone_folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     for folder in (zone_folder, *(each for each in zone_folder.rglob("*") if each.is_dir())):
         folder.chmod(0o700)
@@ -63,16 +67,18 @@ def restore(
     return manifest
 
 
-def drill(backup: Path, *, key: Path, now: datetime) -> Manifest:
+def drill(backup: Path, *, key: Path, data_keys: Path | None = None, now: datetime) -> Manifest:
     """Restore into a folder that is removed, and walk both books. Of PostgreSQL: what needs no server."""
     with tempfile.TemporaryDirectory(prefix="dpgate-drill-") as folder:
-        found = Manifest.read(backup, load_keys(key))
+        keys = load_keys(key)
+        found = Manifest.read(backup, keys)
+        _checked(data_keys or backup / DATA_KEYS, keys)
         if not found.database.endswith(".sqlite"):
             return found
         place = Path(folder)
         database = Database(f"sqlite:///{place / 'database' / 'dpgate.sqlite'}")
         try:
-            restore(backup, place / "zone", database, key=key, now=now)
+            restore(backup, place / "zone", database, key=key, data_keys=data_keys, now=now)
             with zone_ledger(place / "zone").reading() as page:
                 page.entries()
                 heads = page.heads()
@@ -83,6 +89,20 @@ def drill(backup: Path, *, key: Path, now: datetime) -> Manifest:
     if not verdict.intact:
         raise DpgateError(f"event {verdict.broken_at} of the trail in this backup does not fit")
     return found
+
+
+def _checked(wrapped: Path, keys: Keys) -> Path:
+    """The folder with the keys of data sets. Raises DpgateError where it is missing, PlatformError for a key
+    that does not open."""
+    if not wrapped.is_dir():
+        raise DpgateError(
+            f"the keys of data sets are missing, {wrapped}: without them nothing that is sealed opens; name "
+            "another copy of them with --data-keys"
+        )
+    found = DataKeys(wrapped, keys)
+    for name in found.names():
+        found.find(name)
+    return wrapped
 
 
 def _hold(ledger: ZoneLedger, *, complete: bool) -> None:

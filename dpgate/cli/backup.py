@@ -18,6 +18,9 @@ commands = typer.Typer(
 )
 Backup = Annotated[Path, typer.Argument(help="The backup's folder.")]
 KeyOption = Annotated[Path, typer.Option(help="The worker zone's master key, from where you keep it.")]
+DataKeysOption = Annotated[
+    Path | None, typer.Option(help="The keys of data sets, where the backup's own are gone.")
+]
 
 
 @commands.command("make", epilog="Example: dpgate backup make backups/monday")
@@ -30,7 +33,8 @@ def backup_make(
 ) -> None:
     """Copy database, ledger and sealed files of one moment, while everything goes on.
 
-    Not the master key: without it the copy opens nothing, and with it everything. Keep it elsewhere.
+    Not the master key: without it the copy opens nothing. Keep it elsewhere. The keys of data sets are in a
+    folder of their own, data-keys: move it elsewhere too, and keep it no longer than you need.
     """
     from dpgate.backup.making import back_up
 
@@ -47,11 +51,13 @@ def backup_make(
 
 
 @commands.command("drill", epilog="Example: dpgate backup drill backups/monday --key master.key")
-def backup_drill(backup: Backup, key: KeyOption, as_json: Json = False) -> None:
+def backup_drill(
+    backup: Backup, key: KeyOption, data_keys: DataKeysOption = None, as_json: Json = False
+) -> None:
     """Try a backup: restore it into a folder that is removed again, and walk both books."""
     from dpgate.backup.restoring import drill
 
-    found = drill(backup, key=key, now=datetime.now(UTC))
+    found = drill(backup, key=key, data_keys=data_keys, now=datetime.now(UTC))
     if as_json:
         print_json({"intact": True, "made_at": found.made_at, "head": found.head})
         return
@@ -62,6 +68,7 @@ def backup_drill(backup: Backup, key: KeyOption, as_json: Json = False) -> None:
 def backup_restore(
     backup: Backup,
     key: KeyOption,
+    data_keys: DataKeysOption = None,
     newest_ledger: Annotated[
         Path | None, typer.Option(help="The zone's ledger.sqlite as it was last, if it is left.")
     ] = None,
@@ -78,7 +85,15 @@ def backup_restore(
         raise DpgateError(f"a dpgate is up in {place.root}; end it with: dpgate down")
     with opened_database(database_url, home, is_new=True) as database:
         zone = zone_folder or place.worker_zone
-        found = restore(backup, zone, database, key=key, newest_ledger=newest_ledger, now=datetime.now(UTC))
+        found = restore(
+            backup,
+            zone,
+            database,
+            key=key,
+            data_keys=data_keys,
+            newest_ledger=newest_ledger,
+            now=datetime.now(UTC),
+        )
     if as_json:
         print_json({"made_at": found.made_at, "head": found.head})
         return

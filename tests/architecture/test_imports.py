@@ -92,6 +92,7 @@ CONFINED = {
     ),
     "secrets": (
         "store/keys.py",
+        "store/data_keys.py",
         "store/users.py",
         "store/accounts.py",
         "store/sessions.py",

@@ -37,7 +37,7 @@ def scan_chunk(zone: WorkerZone, chunk: Chunk) -> dict[int, bytes]:
 def source_of(zone: WorkerZone, dataset: Dataset, table: Table) -> Source:
     """A sealed table of this version. Raises ScanFailed."""
     assert dataset.snapshot is not None
-    snapshot = zone.snapshots.open(dataset.snapshot)
+    snapshot = zone.sealed.of(dataset).snapshots.open(dataset.snapshot)
     try:
         return sealed_table(lambda: snapshot.open_table(table.path), table)
     except PlatformError as error:

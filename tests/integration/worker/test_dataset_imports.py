@@ -18,6 +18,7 @@ from zones import Bench, check_books, given_delivery, given_heights, host_image,
 
 from domain.checksums import MANIFEST, manifest
 from domain.dataset import Dataset, DatasetState, ImportProblem
+from store.blobs import BlobArea
 from store.tables import accounts
 from worker import importing
 from worker.config import WorkerSettings
@@ -61,7 +62,8 @@ def test_a_snapshot_is_sealed_and_the_delivery_is_gone(bench: Bench) -> None:
     assert imported(bench, dataset.id).state is DatasetState.READY
     assert not deliveries(bench)
     assert not plain_text_in(zone_folder, CANARY.encode())
-    snapshot = bench.zone.snapshots.open(str(imported(bench, dataset.id).snapshot))
+    found = imported(bench, dataset.id)
+    snapshot = bench.zone.sealed.of(found).snapshots.open(str(found.snapshot))
     (file,) = snapshot.files_of(f"{CANARY}x1").values()
     with file.open() as opened:
         assert opened.read() == f"{CANARY} of {CANARY}x1".encode()
@@ -100,7 +102,8 @@ def test_a_delivery_keeps_its_checksums_sealed(bench: Bench) -> None:
     files = listed(with_canaries())
     dataset = given_delivery(bench, files, **BIDS)
     import_dataset(bench.zone, dataset.id)
-    snapshot = bench.zone.snapshots.open(str(imported(bench, dataset.id).snapshot))
+    found = imported(bench, dataset.id)
+    snapshot = bench.zone.sealed.of(found).snapshots.open(str(found.snapshot))
     assert snapshot.checksums() == files[MANIFEST].encode()
     assert not plain_text_in(bench.zone.settings.zone_folder, CANARY.encode())
 
@@ -260,7 +263,7 @@ def _import_and_die(settings: dict[str, object], dataset_id: str, point: str) ->
     if point == "people.add":
         zone.people.add = die  # type: ignore[method-assign]
     elif point == "snapshots.write":
-        zone.snapshots._blobs._seal = die  # type: ignore[method-assign, assignment]
+        BlobArea._seal = die  # type: ignore[method-assign, assignment]
     elif point == "finish":
         importing.finish = die
     else:

@@ -35,7 +35,7 @@ def test_people_have_other_names_in_the_snapshot_and_the_same_at_every_import(be
     first, again = (given(bench, pseudonymised=True) for _ in range(2))
     assert (first.state, again.state) == (DatasetState.READY, DatasetState.READY)
     assert first.snapshot == again.snapshot
-    snapshot = bench.zone.snapshots.open(str(first.snapshot))
+    snapshot = bench.zone.sealed.of(first).snapshots.open(str(first.snapshot))
     assert len(snapshot.people) == len(PEOPLE)
     assert not set(snapshot.people) & set(PEOPLE)
     text = snapshot.table("participants.tsv").decode()
@@ -45,7 +45,8 @@ def test_people_have_other_names_in_the_snapshot_and_the_same_at_every_import(be
 
 def test_without_the_decision_their_names_are_there(bench: Bench) -> None:
     """So that the test above can fail."""
-    snapshot = bench.zone.snapshots.open(str(given(bench, pseudonymised=False).snapshot))
+    found = given(bench, pseudonymised=False)
+    snapshot = bench.zone.sealed.of(found).snapshots.open(str(found.snapshot))
     assert set(snapshot.people) == set(PEOPLE)
 
 

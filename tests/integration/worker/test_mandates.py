@@ -186,7 +186,7 @@ def test_a_row_leads_an_import_to_no_other_folder(bench: Bench, place: str) -> N
     found = imported(bench, waiting.id)
     assert (found.state, found.problem) == (DatasetState.REFUSED, ImportProblem.NOT_DELIVERED)
     assert ready.snapshot is not None
-    assert bench.zone.snapshots.has(ready.snapshot)
+    assert bench.zone.sealed.of(ready).snapshots.has(ready.snapshot)
     assert (bench.zone.settings.deliveries_folder / mine / "participants.tsv").exists()
 
 

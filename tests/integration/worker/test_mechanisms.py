@@ -136,7 +136,7 @@ def outputs_of(bench: Bench, source: str) -> dict[int, bytes]:
     job_id = submit(bench, source, mechanism=PAC)
     while bench.sent.queue[0][0] != "publish":
         bench.deliver(bench.sent.queue.popleft())
-    key = bench.zone.keys.outputs
+    key = bench.outputs_key(job_id)
     found = {
         row["run"]: open_sealed(row["sealed"], key=key, context=output_context(job_id, row["run"]))
         for row in bench.rows(run_outputs)

@@ -148,7 +148,8 @@ def test_preparing_too_often_ends_the_job_with_a_refund(bench: Bench) -> None:
 def test_a_missing_snapshot_is_tried_again_and_then_refunded(bench: Bench) -> None:
     dataset = given_heights(bench)
     assert dataset.snapshot is not None
-    manifest = bench.zone.settings.snapshots_folder / "manifests" / dataset.snapshot.partition(":")[2]
+    area = bench.zone.settings.snapshots_folder / "own" / str(dataset.data_key)
+    manifest = area / "manifests" / dataset.snapshot.partition(":")[2]
     content = manifest.read_bytes()
     manifest.unlink()
     lost = submit(bench, epsilon="400")
@@ -213,7 +214,7 @@ def damage(bench: Bench, job_id: str) -> None:
 def test_sealed_outputs_open_nowhere_else(bench: Bench) -> None:
     job_id = running(bench)
     execute_chunk(bench.zone, job_id, 0)
-    key = bench.zone.keys.outputs
+    key = bench.outputs_key(job_id)
     first, second = bench.rows(run_outputs)
     assert open_sealed(first["sealed"], key=key, context=output_context(job_id, first["run"]))
     for job, block in ((job_id, second["run"]), ("job-other-1", first["run"]), (job_id, 10)):

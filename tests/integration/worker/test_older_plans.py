@@ -42,7 +42,7 @@ def as_older(bench: Bench, job_id: str, *, done: int) -> None:
             claim = runs.claim(connection, job_id=job_id, number=number, lease_until=bench.clock())
             sealed = {
                 run: seal(
-                    pack((0,), width=1), key=bench.zone.keys.outputs, context=output_context(job_id, run)
+                    pack((0,), width=1), key=bench.outputs_key(job_id), context=output_context(job_id, run)
                 )
                 for run in range(2 * number, 2 * number + 2)
             }

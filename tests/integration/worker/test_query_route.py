@@ -160,7 +160,7 @@ def test_which_rows_count_is_a_secret_of_the_version(bench: Bench, tmp_path) -> 
     execute(bench.zone, job_id)
     execute_chunk(bench.zone, job_id, 0)
     (row,) = bench.rows(run_outputs)
-    plain = open_sealed(row["sealed"], key=bench.zone.keys.outputs, context=output_context(job_id, 0))
+    plain = open_sealed(row["sealed"], key=bench.outputs_key(job_id), context=output_context(job_id, 0))
     dataset, request = imported(bench, bench.job(job_id).dataset_id), bench.job(job_id).request
     assert isinstance(request, QueryRequest)
     (tmp_path / "visits.csv").write_text(visits_text(), newline="")
@@ -201,7 +201,7 @@ def test_un_noised_sums_are_sealed_in_a_fixed_length(bench: Bench) -> None:
     execute(bench.zone, job_id)
     execute_chunk(bench.zone, job_id, 0)
     (row,) = bench.rows(run_outputs)
-    plain = open_sealed(row["sealed"], key=bench.zone.keys.outputs, context=output_context(job_id, 0))
+    plain = open_sealed(row["sealed"], key=bench.outputs_key(job_id), context=output_context(job_id, 0))
     assert unpack_sums(plain) == (sum(height > 170 for height in PEOPLE.values()),)
     assert len(pack_sums([0, -(2**100)])) == len(pack_sums([2**100, 7])) == 32
     assert unpack_sums(pack_sums([0, -(2**100), 5])) == (0, -(2**100), 5)

@@ -110,7 +110,7 @@ def test_exact_counts_are_sealed_and_noised_before_they_leave(bench: Bench) -> N
     execute(bench.zone, job_id)
     execute_chunk(bench.zone, job_id, 0)
     (row,) = bench.rows(run_outputs)
-    plain = open_sealed(row["sealed"], key=bench.zone.keys.outputs, context=output_context(job_id, 0))
+    plain = open_sealed(row["sealed"], key=bench.outputs_key(job_id), context=output_context(job_id, 0))
     exact = unpack_sums(plain)
     (counting,) = countings(asked(ONE), dataset.declaration)
     assert sum(exact) == len(PEOPLE) * len(counting.grids)

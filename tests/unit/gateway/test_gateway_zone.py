@@ -28,6 +28,8 @@ NEVER = (
 # keystream's key is made where it is used. Previews are of twins alone: pages use their closed forms
 NOT_FOR_IT = {
     "store.keys",
+    "store.data_keys",
+    "store.sealed_areas",
     "store.sealing",
     "store.sealed_file",
     "store.profile_box",

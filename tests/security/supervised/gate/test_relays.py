@@ -90,8 +90,9 @@ def _known(bench: Bench, job_id: str) -> list[bool]:
     """What the runs handed over, before it is noised: the upper bound of the grid, or the lower one."""
     with bench.database.reading() as connection:
         sealed = runs.sealed_outputs(connection, job_id)
+    key = bench.outputs_key(job_id)
     opened = {
-        run: unpack(open_sealed(content, key=bench.zone.keys.outputs, context=output_context(job_id, run)))
+        run: unpack(open_sealed(content, key=key, context=output_context(job_id, run)))
         for run, content in sealed.items()
     }
     assert len(opened) == BLOCKS
