@@ -12,7 +12,7 @@ PIPELINE: dict[str, dict[str, str]] = {
         "": "Manifest",
         "name": "Small letters, digits, hyphens.",
         "image": "The name of an approved image: no tag, no address, no path.",
-        "command": "What runs; `/in /out LEVEL` is appended.",
+        "command": "What runs; `/in /out LEVEL` is appended, unless `{in}`, `{out}`, `{level}` say where.",
         "levels": "`[group]`, or `[participant, group]`: each person alone first, then groups.",
         "outputs": "The files that are read after the run. Nothing else is.",
         "resources": "What one run may use.",

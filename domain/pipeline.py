@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints, field_validator, model_validator
@@ -29,6 +30,9 @@ MAX_SOURCES = 256
 Argument = Annotated[str, StringConstraints(min_length=1, max_length=1000, pattern=r"^[^\x00]*$")]
 
 DEFAULT_OUTPUT_MIB = 16
+
+# as sandbox_images/supervisor/order.py fills them in; not ${in}, which is a shell's
+_PLACE = re.compile(r"(?<!\$)\{(in|out|level)\}")
 
 
 def _is_none(value: object) -> bool:
@@ -136,6 +140,19 @@ class Manifest(Model):
             raise ValueError(f"at most {MAX_VALUES} values: each one shares the loss with the others")
         if self.levels not in (("group",), ("participant",), ("participant", "group")):
             raise ValueError("levels are [group], [participant] or [participant, group]")
+        return self
+
+    @model_validator(mode="after")
+    def _command_names_all_places_or_none(self) -> Manifest:
+        named = {place for word in self.command for place in _PLACE.findall(word)}
+        needed = {"in", "out", "level"} if self.carries_on else {"in", "out"}
+        if named and (missing := sorted(needed - named)):
+            raise ValueError(
+                f"the command says where some of its places go and leaves out {{{missing[0]}}}; name all of "
+                "{in}, {out} and, with two levels, {level}, or none: they then come behind it in this order"
+            )
+        if _PLACE.search(self.command[0]):
+            raise ValueError("the command begins with a place of a run; name a program first")
         return self
 
     @property

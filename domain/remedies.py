@@ -89,8 +89,8 @@ _FEW = (
     "(--block-size)."
 )
 _ARGUMENTS = (
-    "The command gets the input folder and the output folder as its arguments (`{in}` and `{out}` elsewhere "
-    "in it), and a level where there are two."
+    "The command gets the input folder, the output folder and the level as its last arguments, unless "
+    "`{in}`, `{out}` and `{level}` in it say where they go."
 )
 
 # the first that fits speaks: what cannot be anything else stands first

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from dataclasses import dataclass, field
 
 CANNOT_START = 127  # how a run ends whose command could not be started, as a shell has it
@@ -43,6 +44,13 @@ class Order:
         """From JSON."""
         message = json.loads(text)
         return cls(**{**message, "limits": Ceilings(**message["limits"])})
+
+
+def command_line(command, level):
+    """The command with its places filled in, as domain/pipeline.py has them, or with all three behind it."""
+    places = {"in": "/in", "out": "/out", "level": level}
+    words = [re.sub(r"(?<!\$)\{(in|out|level)\}", lambda found: places[found[1]], word) for word in command]
+    return words if words != list(command) else [*command, *places.values()]
 
 
 def read_list(descriptor):

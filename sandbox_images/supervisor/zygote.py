@@ -16,7 +16,7 @@ import socket
 from contextlib import suppress
 
 from . import confine, heap, kernel, payload
-from .order import CANNOT_START
+from .order import CANNOT_START, command_line
 from .warmup import freeze, prepare_for_scripts, seed_again, warm_up
 
 ZYGOTE, RUN = 2, 3  # process numbers in their namespace, where the supervisor is 1
@@ -158,7 +158,7 @@ class _Forker:
     def get_ready(self):
         """For the next fork; nothing of the zygote's own is open any more."""
         self._confinement = confine.Confinement(self._order, self._filter)
-        self._commands = [[*self._order.command, "/in", "/out", level] for level in self._order.levels]
+        self._commands = [command_line(self._order.command, level) for level in self._order.levels]
         self.prepare()
 
     def prepare(self):

@@ -167,7 +167,8 @@ def test_files_at_the_root_of_the_participant_level_are_dropped_with_a_word(deve
         open(f"{target}/{path}", "w").write(people[0])
 """
     write_app(developer.folder / "app", COUNT.replace("else:", f"{root}else:", 1))
-    answer = developer.ok("siesta", "run", "data", "app", "out", *APP, *WIDE)
+    places = ("--command", "python3 /pipeline/app.py {in} {out} {level}")
+    answer = developer.ok("siesta", "run", "data", "app", "out", *places, *WIDE)
     words = " ".join(answer.err.split())
     assert "Dropped, since two people's would meet there" in words
     for path in (".bidsignore", "dataset_description.json", "logs/run.log", "sub-XX.html"):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from factories import (
     make_file_shape,
@@ -19,6 +21,7 @@ from domain.errors import InvalidRequest
 from domain.model import parse
 from domain.outputs import values_of
 from domain.pipeline import MAX_SOURCE_BYTES, MAX_SOURCES, Manifest, Pipeline, Source
+from sandbox_images.supervisor.order import command_line
 
 
 @given(st.binary(max_size=100))
@@ -78,12 +81,33 @@ def test_too_many_sources():
         parse(Pipeline, {"manifest": manifest_fields(), "sources": sources})
 
 
-@pytest.mark.parametrize("text", ["YQ", "YQ==\n", "Y Q==", "é"])
-def test_sloppy_base64_is_refused(text):
-    with pytest.raises(InvalidRequest, match="must be base64"):
-        parse(Source, {"path": "a", "content_base64": text})
+def test_sloppy_base64_is_refused(subtests: pytest.Subtests) -> None:
+    for text in ("YQ", "YQ==\n", "Y Q==", "é"):
+        with subtests.test(text=text), pytest.raises(InvalidRequest, match="must be base64"):
+            parse(Source, {"path": "a", "content_base64": text})
 
 
-@pytest.mark.parametrize("levels", [["group"], ["participant", "group"]])
-def test_the_two_kinds_of_pipeline(levels):
-    assert parse(Manifest, manifest_fields(levels=levels)).levels == tuple(levels)
+BOTH, FIRST, SECOND = ["participant", "group"], ["/in", "/out", "participant"], ["/in", "/out", "group"]
+WHAT_RUNS = (
+    (["run"], BOTH, ["run", *SECOND]),
+    (["run", "{level}", "{in}", "{out}"], BOTH, ["run", "group", "/in", "/out"]),
+    (["octave", "f('{in}','{out}','{level}')"], BOTH, ["octave", "f('/in','/out','group')"]),
+    (["run", "--bids={in}", "{out}"], ["group"], ["run", "--bids=/in", "/out"]),
+    (["sh", "-c", "in=$0; ls ${in} {on}"], BOTH, ["sh", "-c", "in=$0; ls ${in} {on}", *SECOND]),
+    (["run", "{in}", "{out}"], BOTH, "leaves out {level}"),
+    (["run", "{in}"], ["group"], "leaves out {out}"),
+    (["{in}/run", "{out}", "{level}"], BOTH, "name a program first"),
+)
+
+
+def test_a_command_says_where_its_places_go_or_they_come_behind_it(subtests: pytest.Subtests) -> None:
+    for command, levels, expected in WHAT_RUNS:
+        with subtests.test(command=command):
+            if isinstance(expected, str):
+                with pytest.raises(InvalidRequest, match=re.escape(expected)):
+                    parse(Manifest, manifest_fields(command=command, levels=levels))
+                continue
+            manifest = parse(Manifest, manifest_fields(command=command, levels=levels))
+            assert manifest.levels == tuple(levels)
+            assert command_line(manifest.command, "group") == expected
+    assert command_line(("run",), "participant") == ["run", *FIRST]

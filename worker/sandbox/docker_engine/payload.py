@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from sandbox_images.supervisor.order import command_line
 from worker.sandbox.protocol import Audience, Limits, SlotOrder
 
 from .create_body import Amounts, Part
@@ -33,7 +34,7 @@ def payload_part(
     limits = order.limits
     return Part(
         image=order.image.digest,
-        command=(*order.command, "/in", "/out", level),
+        command=tuple(command_line(order.command, level)),
         environment={**of_image, **FIXED_ENVIRONMENT, **order.environment},
         user=user,
         volumes=volumes,
