@@ -19,7 +19,7 @@ from worker.stage import People, single
 Tree = Mapping[str, bytes]
 DESCRIPTION = "dataset_description.json"
 _BIDS_VERSION = "1.8.0"
-_FORM = b"outcome of a participant level, 2"
+_FORM = b"outcome of a participant level, 3"
 _MIB = 1024 * 1024
 _FAR_MORE = 2  # a sealed outcome is a little larger than its files
 
@@ -73,7 +73,7 @@ class ParticipantLevel:
         if result.outputs is None:
             self.outputs.keep(self.name_of(person), None)
             return Outcome(result)
-        own = own_files(self.people.folder_of(person), result.outputs)
+        own = own_files(self.people.folder_of(person), result.outputs, is_bids=self.people.is_bids)
         self.outputs.keep(self.name_of(person), own)
         return Outcome(result, tuple(sorted(set(result.outputs) - set(own))))
 
@@ -130,10 +130,15 @@ def has_participant_level(pipeline: Pipeline) -> bool:
     return pipeline.manifest.carries_on
 
 
-def own_files(folder: str, tree: Tree) -> dict[str, bytes]:
-    """Those of the person with this folder, sub-XX/ or derivatives/NAME/sub-XX/: two people's never meet."""
-    own = re.compile(rf"(derivatives/[^/]+/)?{re.escape(folder)}/.+", re.DOTALL)
-    return {path: content for path, content in tree.items() if own.fullmatch(path)}
+def own_files(folder: str, tree: Tree, *, is_bids: bool = False) -> dict[str, bytes]:
+    """Those of the person with this folder, sub-XX/ or derivatives/NAME/sub-XX/: two people's never meet.
+
+    In BIDS each path is a person's whose first part with sub- in front is theirs, as a folder or with _
+    or . and more behind it. Labels hold neither, so a path has one owner, as has what could lie below it.
+    """
+    name = re.escape(folder)
+    own = rf"((?!sub-)[^/]+/)*{name}[/_.].+" if is_bids else rf"(derivatives/[^/]+/)?{name}/.+"
+    return {path: content for path, content in tree.items() if re.fullmatch(own, path, re.DOTALL)}
 
 
 def _description(pipeline: Pipeline) -> bytes:

@@ -246,7 +246,7 @@ def print_twin_run(pipeline: Pipeline, found: TwinRun) -> None:
         more = f" and {len(found.dropped) - 3} more" if len(found.dropped) > 3 else ""
         err.print(
             "[yellow]No group run gets these files of the participant level, for they are no person's own: "
-            f"{shown}{more}. Write below sub-XX/ or derivatives/NAME/sub-XX/.[/]"
+            f"{shown}{more}. Write below sub-XX/, or into files that begin with sub-XX_.[/]"
         )
     print_cautions(values, whole=found.numbers, seen=found.seen)
     print_failures(found)

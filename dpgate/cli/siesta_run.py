@@ -160,7 +160,7 @@ def _print(ending: Ending, out: Path) -> None:
     if ending.dropped:
         err.print(
             f"[yellow]Dropped, since two people's would meet there:[/] {plain(_listed(ending.dropped))}. "
-            "Kept is what a run writes below sub-XX/ or derivatives/NAME/sub-XX/."
+            "Kept is what has the person's own sub-XX in its path, as a folder or in front of a name."
         )
     if ending.failed:
         err.print(f"[yellow]{ending.failed} blocks failed; each counts as the middle of its bounds.[/]")

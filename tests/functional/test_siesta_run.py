@@ -25,10 +25,9 @@ import os, sys, time
 source, target, level = sys.argv[1:4]
 people = [name for name in os.listdir(source) if name.startswith("sub-")]
 if level == "participant":
-    os.mkdir(f"{target}/{people[0]}")
-    open(f"{target}/{people[0]}/n.txt", "w").write("1\\n")
+    open(f"{target}/{people[0]}_n.txt", "w").write("1\\n")
 else:
-    found = sum(os.path.exists(f"{target}/{person}/n.txt") for person in people)
+    found = sum(os.path.exists(f"{target}/{person}_n.txt") for person in people)
     open(f"{target}/count.tsv", "w").write(f"{found}\\n")
 """
 
@@ -162,7 +161,7 @@ def test_a_failed_step_is_one_sentence_that_names_it(developer: Terminal) -> Non
 def test_files_at_the_root_of_the_participant_level_are_dropped_with_a_word(developer: Terminal) -> None:
     """BIDS asks each derivative for a description at its root, and apps write logs and reports beside it."""
     root = """\
-    for path in ("dataset_description.json", ".bidsignore", f"{people[0]}.html", "logs/run.log"):
+    for path in ("dataset_description.json", ".bidsignore", "report.html", "logs/run.log"):
         os.makedirs(os.path.dirname(f"{target}/{path}"), exist_ok=True)
         open(f"{target}/{path}", "w").write(people[0])
 """
@@ -171,7 +170,7 @@ def test_files_at_the_root_of_the_participant_level_are_dropped_with_a_word(deve
     answer = developer.ok("siesta", "run", "data", "app", "out", *places, *WIDE)
     words = " ".join(answer.err.split())
     assert "Dropped, since two people's would meet there" in words
-    for path in (".bidsignore", "dataset_description.json", "logs/run.log", "sub-XX.html"):
+    for path in (".bidsignore", "dataset_description.json", "logs/run.log", "report.html"):
         assert f"{path} (20 runs)" in words
     assert not list((developer.folder / "out" / "released").rglob("*.html"))
     truth = (developer.folder / "out" / "secret" / "group" / "everybody" / "count.tsv").read_text()

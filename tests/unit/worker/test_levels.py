@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
@@ -39,14 +40,45 @@ WHAT_IS_A_PERSONS_OWN = (
 )
 
 
+IN_BIDS_AS_WELL = (
+    ("sub-1_T1w.nii.gz", True),
+    ("sub-1.html", True),
+    ("anat/sub-1_T1w.nii.gz", True),
+    ("logs/sub-1/a.txt", True),
+    ("derivatives/a/b/sub-1/a.txt", True),
+    ("sub-1/sub-2/a.txt", True),
+    ("sub-1_work/a.txt", True),
+    ("sub-2/sub-1/a.txt", False),
+    ("sub-2_x/sub-1.txt", False),
+    ("sub-2/sub-1_x.txt", False),
+    ("sub-/sub-1.txt", False),
+    ("sub-10_T1w.nii.gz", False),
+    ("sub-1+_T1w.nii.gz", False),
+    ("sub-1x/a.txt", False),
+    ("asub-1_a.txt", False),
+    ("sub-1", False),
+    ("sub-1/", False),
+    ("sub-1.", False),
+    ("logs/run.log", False),
+    ("dataset_description.json", False),
+    ("sub-1_a\nb.txt", True),
+)
+
+
 def test_what_is_a_persons_own(subtests: pytest.Subtests) -> None:
+    """Also that a dot in a name is a dot, and that no path is two people's."""
     for path, is_own in WHAT_IS_A_PERSONS_OWN:
         with subtests.test(path=path, is_own=is_own):
             assert bool(own_files("sub-1", {path: b"x"})) == is_own
-
-
-def test_a_dot_in_a_name_is_a_dot() -> None:
+    for path, is_own in IN_BIDS_AS_WELL:
+        with subtests.test(path=path, is_own=is_own, layout="bids"):
+            assert bool(own_files("sub-1", {path: b"x"}, is_bids=True)) == is_own
     assert not own_files("a.b", {"axb/file": b"x"})
+    for parts in itertools.product(("sub-1", "sub-2", "sub-1_a", "sub-2.b", "logs"), repeat=3):
+        of = [
+            person for person in ("sub-1", "sub-2") if own_files(person, {"/".join(parts): b""}, is_bids=True)
+        ]
+        assert len(of) <= 1, parts
 
 
 PEOPLE = [f"sub-{number:02d}" for number in range(12)]
