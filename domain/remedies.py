@@ -17,10 +17,12 @@ _OWN_PLACES = ("/in", "/out", "/pipeline", "/tmp")  # noqa: S108 - inside of a r
 
 @dataclass(frozen=True)
 class Place:
-    """What a run stands in: its image, and the columns of the tables that it is given, by path."""
+    """What a run stands in: its image, the columns of the tables that it is given, by path, and which images
+    have a library or a command, where that can be known."""
 
     image: str
     tables: Mapping[str, Sequence[str]]
+    images_with: Callable[[str], Sequence[str]] = lambda _name: ()
 
 
 def remedy(said: str, place: Place) -> str:
@@ -35,6 +37,8 @@ def remedy(said: str, place: Place) -> str:
 
 
 def _module(name: str, place: Place) -> str:
+    if found := place.images_with(name):
+        return f"The image {place.image} has no {name}. {_take(found)}"
     return (
         f"The image {place.image} has no {name}. Take an image that has it (`dpgate image list`), put it "
         "into the pipeline's folder, or ask for an image with it."
@@ -42,7 +46,13 @@ def _module(name: str, place: Place) -> str:
 
 
 def _command(name: str, place: Place) -> str:
-    return f"The image {place.image} has no command {name}. Take an image that has it (`dpgate image list`)."
+    found = place.images_with(name)
+    where = _take(found) if found else "Take an image that has it (`dpgate image list`)."
+    return f"The image {place.image} has no command {name}. {where}"
+
+
+def _take(images: Sequence[str]) -> str:
+    return f"{_listed(images)} {'have' if len(images) > 1 else 'has'} it: name that image instead."
 
 
 def _column(name: str, place: Place) -> str:

@@ -6,9 +6,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from domain.image import SyscallTable
 from domain.pipeline import Manifest, Pipeline
 from dpgate.errors import DpgateError
+from dpgate.images_with import images_with, programs_like
+from worker.images.commands import resolve_command
 from worker.images.held import HeldImages
+from worker.images.refusal import CommandRefused
 from worker.order import order_for
 from worker.rehearsal.slots import TwinSlots
 from worker.sandbox.core.images import HostImage, StoredImage
@@ -19,16 +23,40 @@ from worker.sandbox.supervised import SupervisedSandbox
 
 @contextmanager
 def open_local(
-    pipeline: Pipeline, *, twin: Path, python_env: Path | None, images: Path | None
+    pipeline: Pipeline,
+    *,
+    twin: Path,
+    python_env: Path | None,
+    images: Path | None,
+    syscalls: SyscallTable = SyscallTable.STRICT,
 ) -> Iterator[TwinSlots]:
-    """`images` is the store to take the pipeline's image from, unless it is this host's own."""
+    """`images` is the store to take the pipeline's image from, unless it is this host's own. Raises
+    DpgateError where the command cannot be started, before anything runs."""
     host = describe(python_env)
     image = image_for(pipeline.manifest, host, images)
+    _check_command(pipeline, image, images)
     order = order_for(
-        pipeline, image=image, audience=Audience.TWIN, warm=image is host, roots=(twin.resolve(),)
+        pipeline,
+        image=image,
+        audience=Audience.TWIN,
+        syscalls=syscalls,
+        warm=image is host,
+        roots=(twin.resolve(),),
     )
     with SupervisedSandbox(host) as sandbox:
         yield TwinSlots(sandbox, order)
+
+
+def _check_command(pipeline: Pipeline, image: HostImage | StoredImage, images: Path | None) -> None:
+    program = pipeline.manifest.command[0]
+    try:
+        resolve_command(image, pipeline.manifest.command, pipeline.contents)
+    except (CommandRefused, IsADirectoryError) as refused:
+        root = Path("/") if isinstance(image, HostImage) else image.rootfs
+        near, having = programs_like(program, root), images_with(program, images)
+        hints = [f"it has {', '.join(near)}"] if near else []
+        hints += [f"the image {', '.join(having)} has {program}"] if having else []
+        raise DpgateError("; ".join([f"{refused}", *hints])) from None
 
 
 def image_for(manifest: Manifest, host: HostImage, images: Path | None) -> HostImage | StoredImage:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from domain.image import SyscallTable
 from domain.mechanism import SampleAggregateRequest, StabilityRequest
 from domain.model import parse
 from dpgate.cli.output import Json, err, number, plain, print_json, print_line, print_table, progress
@@ -36,6 +37,13 @@ class Mechanism(StrEnum):
 Data = Annotated[Path, typer.Argument(metavar="DATA", help="A BIDS data set, read where it lies.")]
 Folder = Annotated[Path, typer.Argument(metavar="PIPELINE", help="A pipeline's folder.")]
 Out = Annotated[Path, typer.Argument(metavar="OUT", help="A new folder, or one to go on with.")]
+SlotCount = Annotated[
+    int | None, typer.Option(min=1, max=256, help="Runs at the same time (one for each core, up to 4).")
+]
+Syscalls = Annotated[
+    SyscallTable,
+    typer.Option(help="The table of system calls; standard is for SQLite, HDF5, asyncio, Java, Node."),
+]
 
 
 def _mechanism(help_text: str, metavar: str | None = None) -> Any:
@@ -76,9 +84,8 @@ def run(
     memory_mib: Annotated[int | None, _app("Limit of one run (512).")] = None,
     public: Annotated[list[str] | None, _paths("Nobody is in this file or folder.")] = None,
     exclude: Annotated[list[str] | None, _paths("Leave this file or folder out.")] = None,
-    slots: Annotated[
-        int | None, typer.Option(min=1, max=256, help="Runs at the same time (one for each core, up to 4).")
-    ] = None,
+    slots: SlotCount = None,
+    syscalls: Syscalls = SyscallTable.STRICT,
     python_env: Annotated[Path | None, typer.Option(help="A Python environment beside the host's.")] = None,
     as_json: Json = False,
 ) -> None:
@@ -104,6 +111,7 @@ def run(
         slots=slots or min(len(os.sched_getaffinity(0)), MOST_SLOTS),
         python_env=python_env,
         images=image_store(),
+        syscalls=syscalls,
     )
     with progress("opening", shown=not as_json) as step:
         ending = run_study(study, lambda level, done, total: step(done, total, f"{level}, {done} of {total}"))

@@ -39,8 +39,14 @@ class State:
         self._read()
 
     def begin(self, header: Mapping[str, Any]) -> None:
-        """State what runs. Raises DpgateError where this folder was begun with something else."""
+        """State what runs. Raises DpgateError where this folder was begun with something else, and a group
+        run is done. Before that nothing in it decides a draw: outcomes of people know what made them."""
         if not self.header:
+            self.header = dict(header)
+            self._append(self.header)
+            return
+        if not self._done and self.release is None and self.header != header:
+            (self.secret / _STATE).unlink()
             self.header = dict(header)
             self._append(self.header)
             return

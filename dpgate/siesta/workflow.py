@@ -12,12 +12,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from domain.image import SyscallTable
 from domain.mechanism import SampleAggregateRequest
 from domain.pipeline import Pipeline
 from domain.shape import Shape
 from dpgate.errors import DpgateError, PipelineFailed
+from dpgate.images_with import images_with
 from dpgate.local_slots import open_local
-from dpgate.pipeline_folder import LOCK, Lock, load_lock
+from dpgate.pipeline_folder import LOCK, MANIFEST, Lock, load_lock
 from dpgate.siesta.inputs import (
     DEALING,
     EVERYBODY,
@@ -36,7 +38,7 @@ from dpgate.siesta.state import State, open_state
 from dpgate.siesta.study import digest_of_data, open_study
 from worker.levels import Outcome, ParticipantLevel, has_participant_level
 from worker.order import for_participants
-from worker.rehearsal.failures import why
+from worker.rehearsal.failures import place_of, why
 from worker.rehearsal.slots import TwinSlots
 from worker.sandbox.protocol import NOTHING, RunResult, Slot
 from worker.stage import People
@@ -61,6 +63,7 @@ class Study:
     slots: int = 1
     python_env: Path | None = None
     images: Path | None = None
+    syscalls: SyscallTable = SyscallTable.STRICT
 
 
 @dataclass(frozen=True)
@@ -90,7 +93,11 @@ def run_study(study: Study, step: Step) -> Ending:
     with (
         open_state(study.out) as state,
         open_local(
-            study.pipeline, twin=study.data, python_env=study.python_env, images=study.images
+            study.pipeline,
+            twin=study.data,
+            python_env=study.python_env,
+            images=study.images,
+            syscalls=study.syscalls,
         ) as slots,
     ):
         inputs = _begin(study, people, state, slots, known)
@@ -164,6 +171,11 @@ def _begin(
             "nominal size": known.nominal_size,
             "shape": None if known.shape is None else known.shape.model_dump(mode="json"),
             "key": key,
+            **(
+                {}
+                if study.syscalls is SyscallTable.STRICT
+                else {"table of system calls": study.syscalls.value}
+            ),
             **({"way into blocks": DEALING} if isinstance(study.choice, SampleAggregateRequest) else {}),
         }
     )
@@ -190,7 +202,7 @@ def _run_participants(
     def keep(person: str, outcome: Outcome, seconds: float) -> None:
         nonlocal done
         if outcome.result.outputs is None:
-            raise PipelineFailed(f"participant level, {person}: {why(outcome.result.detail)}")
+            raise PipelineFailed(f"participant level, {person}: {_why(study, level.people, outcome.result)}")
         dropped.update(path.replace(person, "sub-XX") for path in outcome.dropped)
         done += 1
         state.note({"participant": person, "seconds": round(seconds, 3)})
@@ -199,6 +211,15 @@ def _run_participants(
     runs = Slots[str, Outcome](lambda number: slots.sandbox.open_slot(order, slot=number), level.run, keep)
     runs.run_all(left, slots=study.slots)
     return len(left)
+
+
+def _why(study: Study, people: People, result: RunResult) -> str:
+    place = place_of(study.pipeline, people, lambda name: images_with(name, study.images))
+    said = why(result.detail, study.pipeline, place)
+    if not (study.folder / MANIFEST).exists():
+        for name, option in (("wall_seconds", "--wall-seconds"), ("memory_mib", "--memory-mib")):
+            said = said.replace(f"resources.{name} in {MANIFEST}", option)
+    return said
 
 
 @dataclass
@@ -236,7 +257,7 @@ def _run_groups(
     def keep(one: GroupInput, result: RunResult, seconds: float) -> None:
         nonlocal done
         if result.outputs is None and not one.name.startswith("block-"):
-            raise PipelineFailed(f"group level, {one.name}: {why(result.detail)}")
+            raise PipelineFailed(f"group level, {one.name}: {_why(study, level.people, result)}")
         state.keep(one.name, result.outputs, seconds=seconds)
         done += 1
         step("group level", done, len(inputs))

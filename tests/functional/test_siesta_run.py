@@ -137,25 +137,33 @@ def test_another_pipeline_data_set_or_mechanism_is_refused(developer: Terminal) 
         assert "lie in each other" in " ".join(refused.err.split())
 
 
-def test_a_failed_step_is_one_sentence_that_names_it(developer: Terminal) -> None:
+def test_a_failed_step_is_one_sentence_that_names_it_and_what_to_do(developer: Terminal) -> None:
+    """Mended, it goes on in the same folder as long as no group run is done."""
     cases = {
-        'level == "participant" and people == ["sub-03"] and sys.exit("no field map")': (
+        'level == "participant" and people == ["sub-03"] and sys.exit("No module named \'bids.layout\'")': (
+            "out0",
             "participant level, sub-03",
-            "no field map",
+            "exit code 1",
+            "The image host-python has no bids.layout.",
         ),
-        'level == "group" and "sub-07" not in people and sys.exit(4)': (
+        'level == "group" and "sub-07" not in people and sys.exit(0)': (
+            "out0",
             "group level, without-sub-07",
-            "exit code 4",
+            "a declared output is missing",
+            "It has to write count.tsv below its second argument",
         ),
         'level == "group" and "sub-05" not in people and (open(target + "/count.tsv", "w").write("n/a\\n"), '
-        "sys.stdout.flush(), os._exit(0))": ("group level, without-sub-05", "no finite number"),
+        "sys.stdout.flush(), os._exit(0))": ("out1", "group level, without-sub-05", "no finite number"),
     }
-    for number, (line, words) in enumerate(cases.items()):
+    for line, (out, *words) in cases.items():
         write_app(developer.folder / "app", COUNT.replace("if level ==", f"{line}\nif level ==", 1))
-        answer = developer("siesta", "run", "data", "app", f"out{number}", *APP, *WIDE, "--slots", 1)
+        answer = developer("siesta", "run", "data", "app", out, *APP, *WIDE, "--slots", 1)
         assert answer.code != 0
-        assert all(word in " ".join(answer.err.split()) for word in words), answer
-        assert not (developer.folder / f"out{number}" / "released").exists()
+        said = " ".join(answer.err.split())
+        assert all(word in said for word in words), answer
+        assert not (developer.folder / out / "released").exists()
+    refused = developer("siesta", "run", "data", "app", "out0", *APP, *WIDE)
+    assert "begun with another pipeline" in refused.err
 
 
 def test_files_at_the_root_of_the_participant_level_are_dropped_with_a_word(developer: Terminal) -> None:
@@ -214,6 +222,8 @@ def test_what_a_plain_app_must_say(developer: Terminal) -> None:
         ("app", *APP, *WIDE, "--epsilon", 1): "belong to --mechanism sample_aggregate",
         ("app", *APP, *WIDE, "--noise-multiplier", 0): "noise_multiplier",
         ("app", *APP, *WIDE, "--image", "nowhere"): "is not on this machine",
+        ("app", "--command", "python app.py", *WIDE): "python is no program of the image host-python",
+        ("app", "--command", "run {in} {out}", *WIDE): "leaves out {level}",
     }
     header = "file\tlower\tupper\n"
     for name, text in {

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -42,9 +42,11 @@ class Failure:
         return f"{self.blocks} × {self.reason} {self.fix}".strip()
 
 
-def place_of(pipeline: Pipeline, people: People) -> Place:
+def place_of(
+    pipeline: Pipeline, people: People, images_with: Callable[[str], Sequence[str]] = lambda _name: ()
+) -> Place:
     """Where the runs take place: their image, and the columns of the tables that they are given."""
-    return Place(pipeline.manifest.image, dict(_columns(people)))
+    return Place(pipeline.manifest.image, dict(_columns(people)), images_with)
 
 
 def _columns(people: People) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -85,7 +87,7 @@ def _fix(detail: RunDetail, pipeline: Pipeline, place: Place) -> str:
         case Cause.OUTPUT:
             return _about_output(pipeline)
         case Cause.START:
-            return f"Check command in dpgate.yaml: {' '.join(pipeline.manifest.command)[:_SHOWN]}"
+            return f"Check the command: {' '.join(pipeline.manifest.command)[:_SHOWN]}"
         case _:
             return remedy(detail.tail, place)
 

@@ -69,7 +69,7 @@ class SlotOrder:
 
     image: Image
     code: Mapping[str, bytes]  # by path relative to /pipeline
-    command: tuple[str, ...]  # `/in /out <level>` is appended
+    command: tuple[str, ...]  # its places filled in, or /in, /out and the level appended
     levels: tuple[str, ...]  # run in this order on the same /out
     outputs: tuple[str, ...]  # paths relative to /out; nothing else leaves; () with `tree`
     limits: Limits

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from domain.remedies import Place, remedy
@@ -39,10 +41,22 @@ SAID = (
 )
 
 
-@pytest.mark.parametrize(("said", "told"), SAID, ids=[row[1][:40] for row in SAID])
-def test_the_usual_mistakes_are_recognised(said: str, told: str) -> None:
+def test_the_usual_mistakes_are_recognised(subtests: pytest.Subtests) -> None:
     before = "Traceback (most recent call last):\n  line 3\n"
-    assert told in remedy(before + said, PLACE)
+    for said, told in SAID:
+        with subtests.test(said=said[:40]):
+            assert told in remedy(before + said, PLACE)
+
+
+def test_another_image_that_has_it_is_named() -> None:
+    asked: list[str] = []
+    place = replace(PLACE, images_with=lambda name: asked.append(name) or ("r", "r-new"))
+    assert remedy("there is no package called 'lme4'", place).endswith(
+        "r, r-new have it: name that image instead."
+    )
+    place = replace(PLACE, images_with=lambda name: asked.append(name) or ("fsl",))
+    assert remedy("sh: 1: bet: not found", place).endswith("fsl has it: name that image instead.")
+    assert asked == ["lme4", "bet"]
 
 
 def test_what_is_not_known_is_left_alone() -> None:
