@@ -1,105 +1,79 @@
-"""A model to be trained, on the researcher's disk, and what its training would give on a twin."""
+"""A model to be trained, on the researcher's disk: one, or several that are tried on a twin."""
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from itertools import product
+from math import prod
 from typing import Any
 
-import numpy as np
-
-from domain.dataset import Declaration
+from domain.errors import InvalidRequest
 from domain.model import parse
-from domain.training import TrainingRequest, check_training
-from dpgate.errors import DpgateError
-from dpgate.query_file import TWIN_KEY, load_query
-from privacy.loss import MICRO, format_epsilon
-from privacy.training import Head, PeopleRows, Trainer
-from privacy.training.fixed_point import ONE_ERROR, WEIGHT_BITS
+from domain.training import TrainingRequest
+from dpgate.query_file import load_query
 
-_MOST = 30 * MICRO
-_TIMES = 8
+SWEPT = ("steps", "batch", "clip", "learning_rate", "momentum", "hidden")
+"""Fields that may name several values, for a trial on a twin."""
+
+MOST_TRIED = 16
 
 
 @dataclass(frozen=True)
-class Tried:
-    """A model trained on the twin at one epsilon: the share of rows it has right, or how far off it is."""
+class Choice:
+    """One of the models that a file names; `name` says where it differs from the others."""
 
-    epsilon: str
-    noise_over_clip: float
-    score: float
-
-
-@dataclass(frozen=True)
-class Trial:
-    """About nobody, and no release. `measure` says what the scores are."""
-
-    measure: str
-    rows: int
-    baseline: float
-    tried: tuple[Tried, ...]
-    limit: str | None
+    name: str
+    request: TrainingRequest
 
 
 def build_training_request(
     text: str, *, dataset: str, epsilon: str, delta: str, project: str | None = None
 ) -> dict[str, Any]:
-    """The body of a request, its form checked here first. Raises InvalidRequest naming a wrong field."""
-    request = {"dataset": dataset, "model": load_query(text), "epsilon": epsilon, "delta": delta}
+    """The body of a request, its form checked here first. Raises InvalidRequest naming a wrong field.
+
+    Several values are refused: each training on the original costs its whole epsilon and delta.
+    """
+    model = load_query(text)
+    if several := _several(model):
+        times = prod(len(values) for values in several.values())
+        raise InvalidRequest(
+            f"model.{next(iter(several))}",
+            f"it names several values, and the trainings of all {times} choices would add up: each costs "
+            f"epsilon {epsilon} and delta {delta}.",
+            "Try them on the twin with `dpgate train try`, and keep one.",
+        )
+    request = {"dataset": dataset, "model": model, "epsilon": epsilon, "delta": delta}
     request |= {"project": project} if project else {}
     parse(TrainingRequest, request)
     return request
 
 
-def try_on_twin(request: TrainingRequest, declaration: Declaration, twin: Path) -> Trial:
-    """The same reading and the same training as on the original data, on a twin's folder: at the epsilon
-    asked for, and at eight times as much, for comparison.
-
-    Raises InvalidRequest where the platform would.
-    """
-    # the engine is slow to import, and only this needs it
-    from worker.scan.people_rows import read_people
-    from worker.scan.source import plain_file
-
-    check_training(request, declaration)
-    path = twin / request.table(declaration).path
-    if not path.is_file():
-        raise DpgateError(f"the twin has no {path.name}; fetch it again: dpgate twin {request.dataset}")
-    people = read_people(plain_file(path), request, declaration, key=TWIN_KEY)
-    if not len(people.targets):
-        raise DpgateError(f"no row of {path.name} has all the values that the model needs")
-    asked = request.micro_epsilon
-    ladder = dict.fromkeys((asked, max(asked, min(_TIMES * asked, _MOST))))
-    return Trial(
-        measure="mean distance, of half the range" if request.model.kind is Head.LINEAR else "share right",
-        rows=len(people.targets),
-        baseline=_baseline(people, request.model.kind),
-        tried=tuple(_tried(request, declaration, people, micro_epsilon) for micro_epsilon in ladder),
-        limit=request.limit(declaration),
-    )
+def read_choices(text: str, *, dataset: str, epsilon: str, delta: str) -> tuple[Choice, ...]:
+    """Each combination of the values that a file names. Raises InvalidRequest naming a wrong field."""
+    model = load_query(text)
+    several = _several(model)
+    times = prod(len(values) for values in several.values())
+    if times > MOST_TRIED:
+        raise InvalidRequest(
+            f"model.{next(iter(several))}", f"{times} choices are over {MOST_TRIED}.", "Name fewer values."
+        )
+    return tuple(_choices(model, several, {"dataset": dataset, "epsilon": epsilon, "delta": delta}))
 
 
-def _tried(
-    request: TrainingRequest, declaration: Declaration, people: PeopleRows, micro_epsilon: int
-) -> Tried:
-    epsilon = format_epsilon(micro_epsilon)
-    trainer = request.model_copy(update={"epsilon": epsilon}).trainer(declaration)
-    noise = trainer.sampled.variance**0.5 / trainer.sampled.norm
-    return Tried(epsilon, noise, _score(trainer, people))
+def _choices(model: dict[str, Any], several: dict[str, list[Any]], asked: dict[str, str]) -> Iterator[Choice]:
+    for values in product(*several.values()):
+        chosen = dict(zip(several, values, strict=True))
+        name = ", ".join(f"{field} {value}" for field, value in chosen.items())
+        yield Choice(name, parse(TrainingRequest, asked | {"model": model | chosen}))
 
 
-def _score(trainer: Trainer, people: PeopleRows) -> float:
-    weights = np.rint(np.ldexp(trainer.train(people), WEIGHT_BITS))
-    sums = trainer.network.sums(weights, people.inputs[:, None].astype(np.float64))[:, 0]
-    if trainer.network.head is Head.LINEAR:
-        return float(np.abs(sums[:, 0] - people.targets / ONE_ERROR).mean())
-    said = sums[:, 0] > 0 if trainer.network.head is Head.LOGISTIC else sums.argmax(axis=1)
-    return float((said == people.targets).mean())
-
-
-def _baseline(people: PeopleRows, head: Head) -> float:
-    """Of whoever says the same of everybody: the commonest category, or the median."""
-    if head is Head.LINEAR:
-        return float(np.abs(people.targets - np.median(people.targets)).mean() / ONE_ERROR)
-    return Counter(people.targets.tolist()).most_common(1)[0][1] / len(people.targets)
+def _several(model: dict[str, Any]) -> dict[str, list[Any]]:
+    """`hidden` is a list itself: it names several where its entries are lists."""
+    return {
+        field: values
+        for field in SWEPT
+        if isinstance(values := model.get(field), list)
+        and values
+        and (field != "hidden" or all(isinstance(value, list) for value in values))
+    }

@@ -10,12 +10,12 @@ import typer
 
 from domain.dataset import Declaration
 from domain.model import parse
-from domain.training import TrainingRequest
 from dpgate.cli import choices
 from dpgate.cli.catalogue import load_twin_declaration
 from dpgate.cli.jobs import send
-from dpgate.cli.output import Json, Profile, print_json, print_table
-from dpgate.training_file import Trial, build_training_request, try_on_twin
+from dpgate.cli.output import Json, Profile, err, plain, print_json, print_table
+from dpgate.training_file import build_training_request, read_choices
+from dpgate.training_trial import Trial, Tried, try_on_twin
 
 Model = Annotated[
     str,
@@ -39,11 +39,12 @@ def train_try(
 ) -> None:
     """Train a model on the twin, with the noise that this epsilon would bring. Nothing is spent.
 
+    Where fields of the model name several values, such as `steps: [200, 500]`, each combination is tried.
     What a twin's columns have to do with each other is what its level keeps: at level 0, nothing.
     """
     declaration = parse(Declaration, load_twin_declaration(twin), within="declaration")
-    body = build_training_request(model, dataset=declaration.name, epsilon=epsilon, delta=delta)
-    trial = try_on_twin(parse(TrainingRequest, body), declaration, twin)
+    asked = read_choices(model, dataset=declaration.name, epsilon=epsilon, delta=delta)
+    trial = try_on_twin(asked, declaration, twin)
     if as_json:
         print_json({"dataset": declaration.name, "release": False, **asdict(trial)})
     else:
@@ -75,15 +76,27 @@ def train_submit(
 
 
 def _print_trial(trial: Trial) -> None:
-    rows = [("nobody's: the same for all", "-", f"{trial.baseline:.3f}")]
-    rows += [
-        (f"epsilon {tried.epsilon}", f"{tried.noise_over_clip:.2f}", f"{tried.score:.3f}")
-        for tried in trial.tried
+    rows = [
+        ("the same for all", "-", f"{trial.constant:.3f}"),
+        ("least squares", "-", f"{trial.least_squares:.3f}"),
     ]
+    rows += [(_said(tried), _noise(tried), f"{tried.score:.3f}") for tried in trial.tried]
     print_table(
         "On the twin (nobody's data): not a release",
         ("model", "noise over clip", trial.measure),
         rows,
-        note=f"Of {trial.rows} rows. Guarantee class on the original: approx_dp."
+        note=f"Of the {trial.rows} rows trained on, which flatters what has no noise. Each training on the "
+        "original costs its whole epsilon and delta. Guarantee class there: approx_dp."
         + (f" {trial.limit}" if trial.limit else ""),
     )
+    for warning in trial.warnings:
+        err.print(f"[yellow]{plain(warning)}[/]")
+
+
+def _said(tried: Tried) -> str:
+    price = f"epsilon {tried.epsilon}" if tried.epsilon else "without noise"
+    return f"{tried.choice}, {price}" if tried.choice else price
+
+
+def _noise(tried: Tried) -> str:
+    return "-" if tried.noise_over_clip is None else f"{tried.noise_over_clip:.2f}"

@@ -17,7 +17,8 @@ from dpgate.cli.catalogue import DECLARATION
 from dpgate.cli.train import train_try
 from dpgate.errors import DpgateError
 from dpgate.trained_model import TrainedModel
-from dpgate.training_file import build_training_request, try_on_twin
+from dpgate.training_file import Choice, build_training_request, read_choices
+from dpgate.training_trial import try_on_twin
 from privacy import sampled_losses
 from worker.scan.people_rows import read_people
 from worker.scan.source import plain_file
@@ -51,6 +52,10 @@ def declared(rows="one"):
 def asked(kind, **changed):
     model = {"kind": kind, **KINDS[kind], "batch": 50, "steps": 15, **changed}
     return parse(TrainingRequest, {"dataset": "heights", "model": model, "epsilon": "8", "delta": "0.00001"})
+
+
+def tried(kind, declaration, folder, **changed):
+    return try_on_twin((Choice("", asked(kind, **changed)),), declaration, folder)
 
 
 def rows_of(size=100):
@@ -129,20 +134,51 @@ def test_a_trial_on_the_twin(tmp_path, capsys):
     train_try(str(written), epsilon="8", delta="0.00001", twin=twin, as_json=True)
     told = json.loads(capsys.readouterr().out)
     assert (told["release"], told["measure"], told["rows"]) == (False, "share right", 100)
-    assert [tried["epsilon"] for tried in told["tried"]] == ["8", "30"]
-    assert told["tried"][-1]["score"] > told["baseline"]
+    assert [tried["epsilon"] for tried in told["tried"]] == ["2", "8", "30", None]
+    noises = [tried["noise_over_clip"] for tried in told["tried"]]
+    assert noises[0] > noises[1] > noises[2] > 0
+    assert noises[3] is None
+    # without noise the threshold is found, and so it is by least squares
+    assert told["tried"][-1]["score"] >= told["least_squares"] - 0.1 > told["constant"]
+    assert told["warnings"] == []
+
+
+def test_several_choices_are_tried_on_the_twin_and_refused_on_the_original(tmp_path):
+    text = (
+        "{kind: linear, target: height, features: [age], batch: 50, steps: 15, hidden: [[], [3]], "
+        "learning_rate: [0.1, 0.5]}"
+    )
+    prices = {"dataset": "heights", "epsilon": "8", "delta": "0.00001"}
+    choices = read_choices(text, **prices)
+    names = [
+        "learning_rate 0.1, hidden []",
+        "learning_rate 0.1, hidden [3]",
+        "learning_rate 0.5, hidden []",
+        "learning_rate 0.5, hidden [3]",
+    ]
+    assert [choice.name for choice in choices] == names
+    near = [{**row, "age": str(int(row["age"]) % 3)} for row in rows_of()]
+    twin = twin_in(tmp_path, near, declared())
+    trial = try_on_twin(choices, declared(), twin)
+    assert [(each.choice, each.epsilon) for each in trial.tried] == [(name, "8") for name in names]
+    assert len(trial.warnings) == 1
+    assert trial.warnings[0].startswith("age: nine tenths of the twin's values lie in 1.")
+    with pytest.raises(InvalidRequest, match="all 4 choices would add up: each costs epsilon 8 and delta"):
+        build_training_request(text, **prices)
+    with pytest.raises(InvalidRequest, match="over 16"):
+        read_choices(text.replace("[0.1, 0.5]", "[1, 2, 3, 4, 5, 6, 7, 8, 9]"), **prices)
 
 
 def test_a_trial_of_numbers_and_of_many_rows(tmp_path):
     rows = [{**row, "person": f"s{number // 2}"} for number, row in enumerate(rows_of())]
     twin = twin_in(tmp_path, rows, declared("many"))
-    trial = try_on_twin(asked("linear", rows=2), declared("many"), twin)
+    trial = tried("linear", declared("many"), twin, rows=2)
     assert trial.measure.startswith("mean distance")
     assert (trial.rows, "At most 2 rows" in trial.limit) == (100, True)
     # a model that always says the middle is as far off as the median at the best
-    assert all(0 <= tried.score < 1 for tried in trial.tried)
-    softmax = try_on_twin(asked("softmax", rows=2), declared("many"), twin)
-    assert softmax.baseline == pytest.approx(
+    assert all(0 <= each.score < 1 for each in trial.tried)
+    softmax = tried("softmax", declared("many"), twin, rows=2)
+    assert softmax.constant == pytest.approx(
         max(sum(row["sex"] == sex for row in rows) for sex in "fmd") / 100
     )
 
@@ -150,12 +186,12 @@ def test_a_trial_of_numbers_and_of_many_rows(tmp_path):
 def test_what_cannot_be_tried_is_said(tmp_path):
     declaration = declared()
     with pytest.raises(DpgateError, match="fetch it again"):
-        try_on_twin(asked("linear"), declaration, tmp_path)
+        tried("linear", declaration, tmp_path)
     twin = twin_in(tmp_path, [{**row, "age": "x"} for row in rows_of(3)], declaration)
     with pytest.raises(DpgateError, match="no row"):
-        try_on_twin(asked("linear"), declaration, twin)
+        tried("linear", declaration, twin)
     with pytest.raises(InvalidRequest, match="expected batch"):
-        try_on_twin(asked("linear", batch=101), declaration, twin)
+        tried("linear", declaration, twin, batch=101)
     with pytest.raises(InvalidRequest, match=r"model\.batch"):
         build_training_request(
             "{kind: linear, target: height, features: [age]}", dataset="heights", epsilon="1", delta="0.00001"
