@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,18 +13,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 FORM = "dpgate model, 1"
+MOST_OCTETS = 2**25
+"""Of everything in a `model.npz`: many times what a model of the largest kind takes."""
 
 
 @dataclass(frozen=True)
 class TrainedModel:
-    """What `model.json` of a release holds."""
+    """What `model.json` of a release holds; `model.npz` holds the same."""
 
     document: Mapping[str, Any]
 
     @classmethod
     def read(cls, path: Path | str) -> TrainedModel:
-        """Raises ValueError for a file of another form."""
-        document = json.loads(Path(path).read_text("utf-8"))
+        """Raises ValueError for a file of another form. Nothing in a file is run."""
+        document = (
+            _arrays(Path(path)) if zipfile.is_zipfile(path) else json.loads(Path(path).read_text("utf-8"))
+        )
         if not isinstance(document, dict) or document.get("form") != FORM:
             raise ValueError(f"{path} is no model of the form {FORM!r}")
         return cls(document)
@@ -60,3 +65,17 @@ class TrainedModel:
                 lower, upper = feature["lower"], feature["upper"]
                 found.append(2 * (min(max(float(value), lower), upper) - lower) / (upper - lower) - 1)
         return found
+
+
+def _arrays(path: Path) -> Any:
+    """The document with its layers, of a `model.npz`."""
+    with zipfile.ZipFile(path) as packed:
+        if sum(member.file_size for member in packed.infolist()) > MOST_OCTETS:
+            raise ValueError(f"{path} holds more than any model does")
+    # objects in an array would be unpickled, which runs what they say
+    with np.load(path, allow_pickle=False) as arrays:
+        if "document" not in arrays.files:
+            return None
+        document = json.loads(arrays["document"].tobytes())
+        layers = [arrays[f"layer_{position}"] for position in range(len(arrays.files) - 1)]
+    return document | {"layers": layers}

@@ -101,6 +101,7 @@ def test_a_model_is_trained_paid_for_released_and_used(bench: Bench, tmp_path: P
 
     (tmp_path / "model.json").write_text(release.files["model.json"])
     model, rows = TrainedModel.read(tmp_path / "model.json"), rows_of(SIZE)
+    assert set(release.binary_files) == {"model.npz"}
     right = [said == row["larger"] for said, row in zip(model.predict(rows), rows, strict=True)]
     assert np.mean(right) > 0.9
     assert model.document["guarantee"] == {"class": "approx_dp", "epsilon": "20", "delta": "0.00001"}

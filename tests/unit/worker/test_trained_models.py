@@ -33,6 +33,16 @@ KINDS = {
 TWO_SITES = ["north", "so'uth"]
 
 
+class Runs:
+    """Makes a file when it is unpickled."""
+
+    def __init__(self, made):
+        self.made = made
+
+    def __reduce__(self):
+        return Path.touch, (self.made,)
+
+
 @pytest.fixture(autouse=True)
 def few_losses(monkeypatch):
     """Fewer than for a job: quicker, with a little more noise."""
@@ -92,7 +102,10 @@ def test_a_released_model_predicts_what_the_trained_one_does(kind, tmp_path):
     weights = trainer.train(people)
     drawn = draw_model(request, declaration, pack_weights(weights))
     (twin / "model.json").write_bytes(drawn.files["model.json"])
+    (twin / "model.npz").write_bytes(drawn.files["model.npz"])
     model, rows = TrainedModel.read(twin / "model.json"), rows_of()
+    assert (TrainedModel.read(twin / "model.npz").scores(rows) == model.scores(rows)).all()
+    assert model.document["card"]["trained_with"]["steps"] == 15
 
     sums = trainer.network.sums(np.rint(weights * 2**20), people.inputs[:, None].astype(float))[:, 0]
     scores = model.scores(rows)
@@ -116,6 +129,18 @@ def test_files_and_cells_that_are_no_model_s_are_refused(tmp_path):
     (tmp_path / "other.json").write_text('{"form": "another"}')
     with pytest.raises(ValueError, match="no model of the form"):
         TrainedModel.read(tmp_path / "other.json")
+    # what runs a command when it is unpickled is not, and is refused
+    for name, arrays, said in [
+        ("objects", {"document": np.array([Runs(tmp_path / "run")], object)}, "allow_pickle"),
+        ("large", {"document": np.zeros(2**25 + 1, np.uint8)}, "more than any model"),
+        ("bare", {"weights": np.zeros(3)}, "no model of the form"),
+    ]:
+        np.savez_compressed(tmp_path / f"{name}.npz", **arrays)
+        with pytest.raises(ValueError, match=said):
+            TrainedModel.read(tmp_path / f"{name}.npz")
+    assert not (tmp_path / "run").exists()
+    np.load(tmp_path / "objects.npz", allow_pickle=True)["document"]
+    assert (tmp_path / "run").exists()
     model = TrainedModel(
         {"features": [{"name": "sex", "categories": ["f"]}], "layers": [], "kind": "softmax"}
     )
