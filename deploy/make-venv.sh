@@ -4,7 +4,18 @@
 set -eu
 lock=$1
 stamp=.venv/.made-from-$(basename "$lock")
-if [ -f "$stamp" ] && cmp -s "$lock" "$stamp"; then exit 0; fi
+own=.venv/.made-from-pyproject.toml
+pip() { .venv/bin/python -m pip --disable-pip-version-check "$@"; }
+pip_install() { pip install --quiet "$@"; }
+# an editable install finds the packages that were there when it was made, and no later one
+install_ours() {
+    pip_install --no-deps --no-build-isolation --editable .
+    cp pyproject.toml "$own"
+}
+if [ -f "$stamp" ] && cmp -s "$lock" "$stamp"; then
+    cmp -s pyproject.toml "$own" || install_ours
+    exit 0
+fi
 
 find_python() {
     for name in "${PYTHON:-python3}" python3 python3.12 python3.11 python3.13; do
@@ -34,8 +45,6 @@ if [ ! -x .venv/bin/python ]; then
     "$python" -m venv .venv
 fi
 echo "installing what $(basename "$lock") names (once)"
-pip() { .venv/bin/python -m pip --disable-pip-version-check "$@"; }
-pip_install() { pip install --quiet "$@"; }
 
 # seconds where pip takes minutes: it downloads and unpacks side by side. It looks where pip was told to.
 uv_install() {
@@ -54,5 +63,5 @@ fi
 # all cores compile, and not what nobody imports: a quarter of all, tests of others and where telephones are. As
 # with pip itself, a file of another Python's grammar is left uncompiled
 .venv/bin/python -m compileall -q -j 0 -x '/(tests?|geodata|carrierdata)/' .venv/lib >/dev/null || :
-pip_install --no-deps --no-build-isolation --editable .
+install_ours
 cp "$lock" "$stamp"
