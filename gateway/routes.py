@@ -6,12 +6,17 @@ from typing import Annotated
 
 from fastapi import APIRouter, FastAPI, Path
 from fastapi.routing import APIRoute
+from pydantic import AfterValidator
 from starlette.types import Scope
+
+from domain.job import check_job_id
 
 PREFIX = "/api/v1"
 UNKNOWN = "unknown"
 # the ids that we make ourselves; PostgreSQL takes no NUL, so nothing else may reach it
 OurId = Annotated[str, Path(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
+# of a job or rehearsal, as whoever submits it chooses
+AnId = Annotated[str, AfterValidator(check_job_id), Path(description="8 to 64 letters, digits, - or _")]
 
 
 def add_routes(app: FastAPI, router: APIRouter) -> None:

@@ -68,7 +68,7 @@ PARTS = {
         ("tests/integration/worker", "tests/functional/faults", "tests/unit/worker"),
     ),
     "gateway": Part(
-        ("gateway/**/*",),
+        ("gateway/**/*", "desk/*.py"),
         ("tests/integration/gateway", "tests/integration/notices", "tests/pages", "tests/journeys"),
     ),
     "images": Part(
@@ -76,7 +76,14 @@ PARTS = {
         ("tests/integration/images", "tests/unit/images"),
     ),
     "neighbours": Part(
-        ("gateway/**/*.py", "worker/*.py", "worker/intake/**/*.py", "worker/profile/**/*.py", "store/*.py"),
+        (
+            "gateway/**/*.py",
+            "desk/*.py",
+            "worker/*.py",
+            "worker/intake/**/*.py",
+            "worker/profile/**/*.py",
+            "store/*.py",
+        ),
         ("tests/noninterference",),
     ),
     "twins": Part(

@@ -12,7 +12,7 @@ from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
 from importlib.metadata import PackageNotFoundError, packages_distributions, requires
 
-OURS = {"domain", "privacy", "store", "gateway", "worker", "sandbox_images", "dpgate"}
+OURS = {"domain", "privacy", "store", "desk", "gateway", "worker", "sandbox_images", "dpgate"}
 
 
 def required(package: str = "dpgate", *, known: frozenset[str] = frozenset()) -> frozenset[str]:

@@ -10,9 +10,8 @@ from pydantic import BaseModel, Field
 from domain.citation import citation
 from domain.permissions import Permission, User
 from gateway.access import TheDatabase, requires
-from gateway.api.jobs import AnId
 from gateway.problems import RESPONSES
-from gateway.routes import PREFIX
+from gateway.routes import PREFIX, AnId
 from store import datasets, jobs, releases
 
 router = APIRouter(prefix=f"{PREFIX}/jobs", tags=["jobs"], responses=RESPONSES)

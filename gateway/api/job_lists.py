@@ -9,12 +9,12 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Depends, Query, Response
 from pydantic import Field
 
+from desk.jobs import JobView
 from domain.job import JobId
 from domain.model import Model, Slug
 from domain.permissions import Permission, User
 from domain.states import JobState
 from gateway.access import TheDatabase, requires
-from gateway.api.jobs import JobView
 from gateway.problems import RESPONSES
 from gateway.routes import PREFIX
 from store import datasets, job_lists

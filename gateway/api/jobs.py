@@ -1,43 +1,19 @@
-"""Jobs: submit, look, withdraw, read the release."""
+"""Routes of jobs."""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Annotated
 
-import sqlalchemy as sa
-from fastapi import APIRouter, Body, Depends, Path, Response
-from pydantic import AfterValidator, BaseModel, Field
+from fastapi import APIRouter, Body
 
-from domain.accepting import check_channels
-from domain.admission import (
-    check_policy,
-    check_project,
-    check_version,
-    epsilon_of,
-    needs_approval,
-)
-from domain.dataset import Dataset
-from domain.dataset.person_size import timing_sentence
-from domain.errors import Conflict, NotAllowed
-from domain.image import SyscallTable
-from domain.job import Job, JobRequest, UserRequest, check_job_id
-from domain.loss import Currency, texts
-from domain.notice import NoticeKind
-from domain.operation import WorkerState
-from domain.permissions import Permission, User
-from domain.release import Release
-from domain.states import Actor, JobState, next_states
-from domain.timetable import timetable_of
-from domain.worker_profiles import check_workers
-from gateway.access import TheDatabase, TheQueue, requires
+from desk import jobs
+from domain.job import UserRequest
 from gateway.problems import RESPONSES
-from gateway.routes import PREFIX
-from store import datasets, grants, images, job_notices, jobs, ledger, releases, workers
-from store.clock import database_time
+from gateway.routes import PREFIX, AnId
+from gateway.serving import put_once, served
 
 router = APIRouter(prefix=f"{PREFIX}/jobs", tags=["jobs"], responses=RESPONSES)
-AnId = Annotated[str, AfterValidator(check_job_id), Path(description="8 to 64 letters, digits, - or _")]
+
 
 EXAMPLE = {
     "dataset": "heights",
@@ -56,6 +32,7 @@ EXAMPLE = {
     "mechanism": {"name": "sample_aggregate", "epsilon": "0.5"},
 }
 
+
 QUERY_EXAMPLE = {
     "dataset": "heights",
     "query": {"kind": "mean", "column": "age", "where": [{"column": "sex", "operator": "=", "value": "f"}]},
@@ -63,231 +40,16 @@ QUERY_EXAMPLE = {
 }
 
 
-class JobView(BaseModel):
-    """A job. Between the charge and `due_at` it looks the same whatever its runs do."""
-
-    id: str
-    state: JobState
-    dataset: str
-    dataset_version: int
-    author: str
-    project: str | None
-    through: str | None = Field(description="The service that submitted it for its author, if one did")
-    title: str = Field(description="The pipeline's name, or what a query asks")
-    pipeline_digest: str | None
-    mechanism: str
-    choices: dict[str, Any] = Field(description="What was chosen of the mechanism")
-    guarantee: str
-    cost: dict[str, str] = Field(description="What the release takes of each account, by currency")
-    runs: int
-    created_at: datetime
-    charged_at: datetime | None
-    due_at: datetime | None = Field(
-        description="When a padded job's release becomes visible; with coarse timing, before when it is "
-        "planned to. Public"
-    )
-    begins_at: datetime | None = Field(description="From when a padded job's runs have their turns; public")
-    turns: int | None = Field(
-        description="Turns of a padded job that runs, from begins_at to due_at; what runs do is not counted"
-    )
-    timing: str
-    isolation: str = Field(
-        description="How runs are kept from each other, and by what they may still signal; empty where no "
-        "pipeline runs"
-    )
-    answered_by: str | None = Field(description="The job whose release answers this identical question, free")
-    reason: str | None = Field(description="Why the platform could not run it, or lets it wait, if so")
-    may_become: list[JobState] = Field(description="What this user may move it to")
-
-    @classmethod
-    def of(cls, job: Job, dataset: Dataset, user: User) -> JobView:
-        request, declaration = job.request, dataset.declaration
-        timetable = timetable_of(job, declaration)
-        return cls(
-            id=job.id,
-            state=job.state,
-            dataset=dataset.name,
-            dataset_version=dataset.version,
-            author=job.author,
-            project=job.project,
-            through=job.through,
-            title=request.title,
-            pipeline_digest=request.pipeline_digest,
-            mechanism=request.mechanism_name,
-            choices=request.choices(),
-            guarantee=request.guarantee,
-            cost=texts(request.cost(declaration)),
-            runs=request.schedule(declaration, slots=1).runs,
-            created_at=job.created_at,
-            charged_at=job.charged_at,
-            due_at=job.due_at,
-            begins_at=timetable and timetable.begins_at,
-            turns=timetable and timetable.turns,
-            timing=timing_sentence(declaration),
-            isolation=declaration.policy.isolation_sentence if isinstance(request, JobRequest) else "",
-            answered_by=job.answered_by,
-            reason=job.reason,
-            may_become=list(next_states(job.state, actor_of(job, user))),
-        )
-
-
-def actor_of(job: Job, user: User) -> Actor:
-    """As whom this user moves the job: its author stands where the table says data user, whatever their
-    role; only counts of twins have rights holders as authors."""
-    return Actor.DATA_USER if user.name == job.author else Actor(user.role)
-
-
-@router.put(
+put_once(
+    router,
     "/{job_id}",
+    jobs.submit_job,
     summary="Submit a job under an id of your choice",
-    responses={
-        200: {"description": "This very request is on record"},
-        201: {"model": JobView, "description": "New"},
-    },
+    job_id=AnId,
+    request=Annotated[UserRequest, Body(examples=[EXAMPLE, QUERY_EXAMPLE])],
 )
-def submit_job(
-    job_id: AnId,
-    request: Annotated[UserRequest, Body(examples=[EXAMPLE, QUERY_EXAMPLE])],
-    user: Annotated[User, Depends(requires(Permission.JOB_SUBMIT))],
-    database: TheDatabase,
-    queue: TheQueue,
-    response: Response,
-) -> JobView:
-    """Idempotent: 201 for a new job, 200 when this request of yours stands under the id, 409 when another of
-    yours does. The `id` in the answer is made of your name and your choice; you can use either."""
-    with database.transaction() as connection:
-        # a repeat is answered from the record, also when the policy has changed since
-        own = jobs.id_of(connection, job_id, author=user.name)
-        present = jobs.on_record(connection, own, author=user.name, request=request)
-        job, is_new = (present, False) if present else _submit(connection, own, request, user)
-        view = _view(connection, job, user)
-    if is_new and job.state is JobState.QUEUED:
-        queue.run_job(job.id)
-    response.status_code = 201 if is_new else 200
-    return view
-
-
-@router.get("/{job_id}", summary="One job")
-def get_job(
-    job_id: AnId, user: Annotated[User, Depends(requires(Permission.JOB_READ))], database: TheDatabase
-) -> JobView:
-    with database.reading() as connection:
-        return _view(connection, jobs.get_visible(connection, job_id, user), user)
-
-
-@router.post("/{job_id}/cancel", summary="Withdraw a job")
-def cancel_job(
-    job_id: AnId, user: Annotated[User, Depends(requires(Permission.JOB_CANCEL))], database: TheDatabase
-) -> JobView:
-    """Before the charge the budget comes back; afterwards the charge stands."""
-    with database.transaction() as connection:
-        job = jobs.get_visible(connection, job_id, user)
-        _move(connection, job, JobState.CANCELLED, actor_of(job, user), by=user)
-        return _view(connection, jobs.get(connection, job.id), user)
-
-
-@router.get("/{job_id}/release", summary="The release: noised values, files, certificate")
-def get_release(
-    job_id: AnId, user: Annotated[User, Depends(requires(Permission.RELEASE_READ))], database: TheDatabase
-) -> Release:
-    with database.reading() as connection:
-        return releases.read(connection, jobs.get_visible(connection, job_id, user))
-
-
-def _submit(connection: sa.Connection, job_id: str, request: UserRequest, user: User) -> tuple[Job, bool]:
-    dataset = _usable(connection, request, user)
-    check_version(request, dataset)
-    check_policy(request, dataset, through=user.through)
-    image = _image(connection, request)
-    _check_there(connection, request, dataset, image)
-    job, is_new = jobs.submit(
-        connection,
-        job_id=job_id,
-        author=user.name,
-        dataset=dataset,
-        request=request,
-        through=user.through,
-        image_digest=None if image is None else image.digest,
-        now=datetime.now(UTC),
-    )
-    if is_new and job.state is JobState.SUBMITTED:
-        _check_project(connection, job, dataset)
-        if not needs_approval(request, dataset.declaration.policy):
-            _move(connection, job, JobState.QUEUED, Actor.POLICY)
-        else:
-            job_notices.tell_reviewers(connection, NoticeKind.JOB_WAITS, job, dataset, datetime.now(UTC))
-    return jobs.get(connection, job_id), is_new
-
-
-def _check_there(
-    connection: sa.Connection, request: UserRequest, dataset: Dataset, image: images.Image | None
-) -> None:
-    """Raises when each of the workers that take jobs would leave this one to others."""
-    listed = workers.listed(connection, now=database_time(connection))
-    live = [one for one in listed if one.state is WorkerState.LIVE]
-    check_workers(request, dataset, {one.profile for one in live})
-    if image is not None:
-        check_channels(
-            request,
-            dataset,
-            kind=image.kind,
-            syscalls=image.syscalls or SyscallTable.STRICT,
-            sandboxes={one.sandbox for one in live},
-        )
-
-
-def _check_project(connection: sa.Connection, job: Job, dataset: Dataset) -> None:
-    """After the reservation, which holds the project's account until this transaction ends: two jobs at the
-    same moment cannot both fit. A refusal undoes the reservation."""
-    policy = dataset.declaration.policy
-    if job.project is None or policy.max_epsilon_per_project is None or epsilon_of(job.request) is None:
-        return
-    account = ledger.find_account(
-        connection, cohort=dataset.cohort, kind="project", holder=job.project, currency=Currency.EPSILON
-    )
-    if account is None:
-        raise NotAllowed(
-            "project",
-            f"{job.project} has no share of the budget of {dataset.name}, so its limit cannot be counted.",
-            "Ask the rights holder for a share.",
-        )
-    check_project(dataset, project=job.project, micro_epsilon=account.reserved + account.spent)
-
-
-def _image(connection: sa.Connection, request: UserRequest) -> images.Image | None:
-    """The approved image of a pipeline; a query needs none."""
-    if isinstance(request, JobRequest):
-        return images.approved(connection, request.pipeline.manifest.image)
-    return None
-
-
-def _usable(connection: sa.Connection, request: UserRequest, user: User) -> Dataset:
-    """The data set that the request may use: for a project that it was granted to, or by its policy."""
-    now = datetime.now(UTC)
-    if request.project is not None:
-        grants.check_spending(
-            connection, user=user, project=request.project, dataset=request.dataset, now=now
-        )
-    dataset = _ready(connection, request.dataset, user)
-    if request.project is None:
-        grants.check_named(connection, user, dataset, now)
-    return dataset
-
-
-def _ready(connection: sa.Connection, name: str, user: User) -> Dataset:
-    dataset = datasets.newest(connection, name, user)
-    dataset.check_ready()
-    return dataset
-
-
-def _move(
-    connection: sa.Connection, job: Job, after: JobState, actor: Actor, *, by: User | None = None
-) -> None:
-    name, through = (None, None) if by is None else (by.name, by.through)
-    now = datetime.now(UTC)
-    if not jobs.move(connection, job.id, job.state, after, actor=actor, by=name, through=through, now=now):
-        raise Conflict("job", "the job has just moved on.", "Look at it again.")
-
-
-def _view(connection: sa.Connection, job: Job, user: User) -> JobView:
-    return JobView.of(job, datasets.of_job(connection, job), user)
+router.get("/{job_id}", summary="One job")(served(jobs.get_job, job_id=AnId))
+router.post("/{job_id}/cancel", summary="Withdraw a job")(served(jobs.cancel_job, job_id=AnId))
+router.get("/{job_id}/release", summary="The release: noised values, files, certificate")(
+    served(jobs.get_release, job_id=AnId)
+)

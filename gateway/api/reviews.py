@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends
 
+from desk.jobs import JobView
 from domain.errors import InvalidRequest
 from domain.job import AnyRequest
 from domain.model import Model, Slug
@@ -19,10 +20,9 @@ from domain.release import Release
 from domain.review import Stage, Thread, approves
 from domain.states import JobState
 from gateway.access import TheDatabase, TheQueue, requires
-from gateway.api.jobs import AnId, JobView
 from gateway.api.review_views import CommentView, DecidedView, TallyView, TwinReviewView, WaitingView
 from gateway.problems import RESPONSES
-from gateway.routes import PREFIX
+from gateway.routes import PREFIX, AnId
 from store import comments, datasets, jobs, releases, reviews, twin_reviews, waiting
 from store.database import Database
 

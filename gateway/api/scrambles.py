@@ -21,11 +21,10 @@ from domain.permissions import Permission, User
 from domain.scrambled import LABEL, PART_BYTES, Offer, Scramble, Sha256
 from domain.scrambled_archive import check_archive
 from gateway.access import TheDatabase, requires
-from gateway.api.jobs import AnId
 from gateway.api.scramble_views import ScrambleView
 from gateway.config import GatewaySettings
 from gateway.problems import RESPONSES
-from gateway.routes import PREFIX
+from gateway.routes import PREFIX, AnId
 from store import datasets, scrambled, scrambled_files
 from store.database import Database
 

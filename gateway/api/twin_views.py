@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pydantic import BaseModel, Field
 
+from desk.jobs import JobView
 from domain.dataset import Dataset
 from domain.permissions import User
 from domain.review import Stage, TwinState
 from domain.twin.levels import CUSTODIAN_LABELS
 from domain.twin_basis import TwinBasis
 from domain.twin_request import TwinOrder
-from gateway.api.jobs import JobView
 from gateway.api.review_views import TallyView
 from store.twins import Counts
 

@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Response
 
+from desk.jobs import JobView
 from domain.admission import check_policy
 from domain.model import Model, Slug
 from domain.permissions import Permission, User
@@ -17,11 +18,10 @@ from domain.review import Stage, approves
 from domain.states import JobState
 from domain.twin_request import PlanOrder, TwinOrder, TwinRequest
 from gateway.access import TheDatabase, TheQueue, requires
-from gateway.api.jobs import AnId, JobView
 from gateway.api.twin_plans import PlanView
 from gateway.api.twin_views import CountsView, TwinView
 from gateway.problems import RESPONSES
-from gateway.routes import PREFIX
+from gateway.routes import PREFIX, AnId
 from store import datasets, jobs, ledger, twins
 
 router = APIRouter(prefix=PREFIX + "/datasets/{name}/twin", tags=["twins"], responses=RESPONSES)

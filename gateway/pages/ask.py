@@ -10,6 +10,7 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.responses import RedirectResponse, Response
 from starlette.datastructures import FormData
 
+from desk.jobs import submit_job
 from domain.admission import check_policy, needs_approval
 from domain.dataset import Dataset, Table
 from domain.errors import RequestError
@@ -20,7 +21,6 @@ from domain.permissions import Permission, User
 from domain.query import QueryRequest
 from gateway.access import TheDatabase, TheQueue
 from gateway.api.datasets import get_budget
-from gateway.api.jobs import submit_job
 from gateway.pages.ask_form import CONDITIONS, KINDS, OPERATORS, query_of
 from gateway.pages.budget_bar import bars, binding
 from gateway.pages.dataset_facts import promise_of
@@ -59,7 +59,7 @@ def ask(
         check_policy(asked, dataset)
         if form.get("action") == "submit":
             job_id = check_job_id(text_of(form, "job_id"))
-            job = submit_job(job_id, asked, user, database, queue, Response())
+            job, _ = submit_job(database, user, job_id, asked, queue)
             return RedirectResponse(f"/jobs/{job.id}", status_code=303)
     except RequestError as error:
         return _page(request, user, database, dataset, table, typed=form, error=error)

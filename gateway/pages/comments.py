@@ -12,10 +12,10 @@ from domain.permissions import Permission, Role, User
 from domain.review import Thread
 from gateway.access import TheDatabase
 from gateway.api import reviews as routes
-from gateway.api.jobs import AnId
 from gateway.pages.jobs import job_page
 from gateway.pages.reviews import review_page
 from gateway.pages.session import CheckedForm, page_requires
+from gateway.routes import AnId
 
 router = APIRouter(include_in_schema=False)
 

@@ -10,6 +10,7 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.responses import RedirectResponse, Response
 from starlette.datastructures import FormData
 
+from desk.jobs import JobView, cancel_job
 from domain.admission import needs_review
 from domain.errors import FieldProblem, InvalidRequest
 from domain.model import parse
@@ -19,11 +20,11 @@ from domain.states import JobState, is_terminal
 from domain.timetable import timetable_of
 from gateway.access import TheDatabase
 from gateway.api.job_lists import AskedJobs, visible_jobs
-from gateway.api.jobs import AnId, JobView, cancel_job
 from gateway.pages import request_facts, steps
 from gateway.pages.dataset_facts import promise_of
 from gateway.pages.layout import page
 from gateway.pages.session import CheckedForm, page_requires
+from gateway.routes import AnId
 from store import comments, datasets, jobs, reviews
 from store.database import Database
 from store.job_lists import WantedJobs
@@ -138,7 +139,7 @@ def withdraw_job(
     user: Annotated[User, Depends(page_requires(Permission.JOB_CANCEL))],
     database: TheDatabase,
 ) -> Response:
-    cancel_job(job_id, user, database)
+    cancel_job(database, user, job_id)
     return RedirectResponse(f"/jobs/{job_id}", status_code=303)
 
 

@@ -23,12 +23,12 @@ from domain.release import Release, opened
 from domain.shape import Shape
 from domain.training import TrainingRequest
 from gateway.access import TheDatabase
-from gateway.api.jobs import AnId
 from gateway.pages import pictures, request_facts
 from gateway.pages.dataset_facts import Promise, promise_of
 from gateway.pages.downloads import attached
 from gateway.pages.layout import page
 from gateway.pages.session import page_requires
+from gateway.routes import AnId
 from store import datasets, jobs, releases
 from store.database import Database
 

@@ -13,6 +13,7 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.responses import RedirectResponse, Response
 from starlette.datastructures import FormData
 
+from desk.jobs import JobView
 from domain.errors import FieldProblem, InvalidRequest
 from domain.permissions import Permission, User
 from domain.review import WORDS, Stage, Thread, check_reason, is_open, stage_of
@@ -20,11 +21,11 @@ from domain.states import JobState
 from gateway.access import TheDatabase, TheQueue
 from gateway.api import reviews as routes
 from gateway.api.datasets import get_budget
-from gateway.api.jobs import AnId, JobView
 from gateway.pages import review_facts, steps
 from gateway.pages.layout import page
 from gateway.pages.release import release_facts
 from gateway.pages.session import CheckedForm, page_requires
+from gateway.routes import AnId
 from store import (
     comments,
     datasets,

@@ -14,11 +14,11 @@ from domain.permissions import Permission, User
 from domain.scrambled import ScrambleState
 from gateway.access import TheDatabase
 from gateway.api import scrambles as routes
-from gateway.api.jobs import AnId
 from gateway.pages.layout import page
 from gateway.pages.session import CheckedForm, page_requires
 from gateway.pages.submit_frame import text_of, typed_texts
 from gateway.problems import STATUS
+from gateway.routes import AnId
 from store import datasets, reviewers
 
 router = APIRouter(include_in_schema=False)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from desk.jobs import JobView
 from domain import job_steps
 from domain.job_steps import WORDS, Step
-from gateway.api.jobs import JobView
 
 __all__ = ["WORDS", "charge_sentence", "steps"]
 

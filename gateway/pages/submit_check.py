@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 
+from desk.jobs import submit_job
 from domain.admission import check_policy, needs_approval, needs_review
 from domain.cautions import BlocksSeen, Caution, Twin, about_job
 from domain.dataset.person_size import timing_sentence
@@ -18,7 +19,6 @@ from domain.loss import texts
 from domain.permissions import User
 from gateway.access import TheDatabase, TheQueue
 from gateway.api.datasets import get_budget
-from gateway.api.jobs import submit_job
 from gateway.pages import request_facts
 from gateway.pages.budget_bar import bars, binding
 from gateway.pages.dataset_facts import promise_of
@@ -83,7 +83,7 @@ def submit(
         asked = job_request(drafted.content, drafted.rehearsal, version=drafted.dataset.version)
         if _cautions(asked, drafted) and text_of(form, "anyway") != "yes":
             return _page(request, drafted, user, database)
-        job = submit_job(drafted.draft.id, asked, user, database, queue, Response())
+        job, _ = submit_job(database, user, drafted.draft.id, asked, queue)
     except RequestError as error:
         return _page(request, drafted, user, database, error=error)
     with database.transaction() as connection:

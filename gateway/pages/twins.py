@@ -22,7 +22,6 @@ from domain.twin_basis import SHORT
 from gateway.access import TheDatabase, TheQueue
 from gateway.api import twins as routes
 from gateway.api.datasets import get_budget
-from gateway.api.jobs import AnId
 from gateway.api.twin_plans import PlanView
 from gateway.api.twin_views import CountsView
 from gateway.pages import steps
@@ -33,6 +32,7 @@ from gateway.pages.session import CheckedForm, page_requires
 from gateway.pages.submit_frame import by_field, text_of, typed_texts
 from gateway.pages.twin_form import order_of, planned_bars, ticked_columns
 from gateway.problems import STATUS
+from gateway.routes import AnId
 from store import datasets, twin_reports, twins
 
 router = APIRouter(include_in_schema=False)

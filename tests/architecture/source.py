@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = ("privacy", "domain", "store", "gateway", "worker", "sandbox_images", "dpgate")
+PACKAGES = ("privacy", "domain", "store", "desk", "gateway", "worker", "sandbox_images", "dpgate")
 
 
 @dataclass(frozen=True, eq=False)

@@ -47,7 +47,7 @@ def test_no_module_without_a_noun() -> None:
     assert not [module.place for module in every if NO_SUCH_NAMES & set(re.split(r"[/._]", module.place))]
 
 
-@pytest.mark.parametrize("package", ["store", "gateway", "worker"])
+@pytest.mark.parametrize("package", ["store", "desk", "gateway", "worker"])
 def test_asserts_do_not_guard(package: str) -> None:
     """`python -O` drops asserts: they may narrow a type or state an impossibility, never check a right."""
     guards = [
@@ -79,7 +79,7 @@ def test_every_state_move_of_the_code_is_a_row_of_the_table() -> None:
     exempt = {"domain/states.py", "domain/rehearsal.py", "store/tables.py", "dpgate/models.py"}
     literal = [
         f"{module.place}:{node.lineno} {node.value}"
-        for module in modules("domain", "store", "gateway", "worker")
+        for module in modules("domain", "store", "desk", "gateway", "worker")
         if module.place not in exempt and "migrations" not in module.place
         for node in module.nodes
         if isinstance(node, ast.Constant) and node.value in names

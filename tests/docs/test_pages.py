@@ -26,6 +26,7 @@ OWN = (
     "privacy",
     "domain",
     "store",
+    "desk",
     "gateway",
     "worker",
     "sandbox_images",

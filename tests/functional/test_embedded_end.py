@@ -87,7 +87,7 @@ def test_the_demo_works_for_an_ordinary_user(temporary: Path) -> None:
     checkout = temporary / "checkout"
     checkout.mkdir()
     root = Path(__file__).parents[2]
-    for package in ("dpgate", "domain", "privacy", "store", "gateway", "worker", "sandbox_images"):
+    for package in ("dpgate", "domain", "privacy", "store", "desk", "gateway", "worker", "sandbox_images"):
         # with what is compiled: this user can write nothing there
         shutil.copytree(root / package, checkout / package)
     examples = quick_examples(checkout / "examples")

@@ -32,6 +32,7 @@ HEAVY = {
     "privacy",
     "domain",
     "store",
+    "desk",
     "gateway",
 }
 SECRET = "dpgate.0123.a-very-secret-word"

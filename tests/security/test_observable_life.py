@@ -25,9 +25,9 @@ from waiting import PATIENCE_S, wait_until
 from workers import Platform, open_platform
 from zones import check_books, given_delivery, submit
 
+from desk.jobs import JobView
 from domain.permissions import Role, User
 from domain.states import JobState
-from gateway.api.jobs import JobView
 from store import datasets, jobs
 from store.tables import audit_events
 from worker import chunk, time_grid

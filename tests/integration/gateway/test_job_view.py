@@ -8,8 +8,8 @@ import pytest
 from asking import Gateway
 from factories import NOW, given_job
 
+from desk.jobs import JobView
 from domain.states import JobState
-from gateway.api.jobs import JobView
 from store import jobs, runs
 
 # A new field needs a line here: why can nothing be learned from it about what the runs do?

@@ -1,0 +1,70 @@
+"""A use case of the desk as a route: the right that it needs comes from the desk, the address from here."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Annotated, Any, get_args, get_type_hints
+
+from fastapi import APIRouter, Depends, Response
+
+from desk.messages import Messages
+from desk.rights import RIGHTS
+from domain.permissions import User
+from gateway.access import TheDatabase, TheQueue, requires
+
+
+def served(use_case: Callable[..., Any], **given: Any) -> Callable[..., Any]:
+    """Its name is the operation's, its docstring what the document says of it. `given` are annotations in
+    place of the desk's: where a parameter comes from, and what must hold of its text."""
+
+    def route(database: Any, user: User, _response: Response, **rest: Any) -> Any:
+        return use_case(database, user, **rest)
+
+    return _shaped(route, use_case, given, get_type_hints(use_case)["return"])
+
+
+def put_once(
+    router: APIRouter,
+    path: str,
+    use_case: Callable[..., Any],
+    *,
+    summary: str,
+    what: str = "request",
+    **given: Any,
+) -> None:
+    """A use case that makes something under an id of somebody's choice, and says whether it is new."""
+    view = get_args(get_type_hints(use_case)["return"])[0]
+
+    def route(database: Any, user: User, response: Response, **rest: Any) -> Any:
+        answer, is_new = use_case(database, user, **rest)
+        response.status_code = 201 if is_new else 200
+        return answer
+
+    responses: dict[int | str, dict[str, Any]] = {
+        200: {"description": f"This very {what} is on record"},
+        201: {"model": view, "description": "New"},
+    }
+    router.put(path, summary=summary, responses=responses)(_shaped(route, use_case, given, view))
+
+
+def _shaped(
+    act: Callable[..., Any], use_case: Callable[..., Any], given: dict[str, Any], answer: Any
+) -> Callable[..., Any]:
+    """A function whose signature tells FastAPI where each argument of the use case comes from."""
+    hints = get_type_hints(use_case, include_extras=True)
+    signature = inspect.signature(use_case)
+    database, user, *others = signature.parameters.values()
+    kinds = {name: TheQueue if kind is Messages else kind for name, kind in hints.items()} | given
+    kinds |= {database.name: TheDatabase, user.name: Annotated[User, Depends(requires(RIGHTS[use_case]))]}
+
+    def route(response: Response, **values: Any) -> Any:
+        return act(values.pop(database.name), values.pop(user.name), response, **values)
+
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    parameters = [one.replace(annotation=kinds[one.name], kind=keyword) for one in (*others, user, database)]
+    parameters.append(inspect.Parameter("response", keyword, annotation=Response))
+    # what FastAPI reads; `functools.wraps` would lead it on to the use case
+    route.__signature__ = inspect.Signature(parameters, return_annotation=answer)  # type: ignore[attr-defined]
+    route.__name__, route.__doc__, route.__module__ = use_case.__name__, use_case.__doc__, use_case.__module__
+    return route
