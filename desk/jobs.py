@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-from typing import Any
+from datetime import UTC, date, datetime
+from typing import Annotated, Any
+from urllib.parse import urlencode
 
 import sqlalchemy as sa
 from pydantic import BaseModel, Field
@@ -16,8 +17,9 @@ from domain.dataset import Dataset
 from domain.dataset.person_size import timing_sentence
 from domain.errors import Conflict, NotAllowed
 from domain.image import SyscallTable
-from domain.job import Job, JobRequest, UserRequest
+from domain.job import Job, JobId, JobRequest, UserRequest
 from domain.loss import Currency, texts
+from domain.model import Model, Slug
 from domain.notice import NoticeKind
 from domain.operation import WorkerState
 from domain.permissions import Permission, User
@@ -25,9 +27,12 @@ from domain.release import Release
 from domain.states import Actor, JobState, next_states
 from domain.timetable import timetable_of
 from domain.worker_profiles import check_workers
-from store import datasets, grants, images, job_notices, jobs, ledger, releases, workers
+from store import datasets, grants, images, job_lists, job_notices, jobs, ledger, releases, workers
 from store.clock import database_time
 from store.database import Database
+from store.job_lists import WantedJobs
+
+MOST_JOBS = 1000
 
 
 class JobView(BaseModel):
@@ -98,6 +103,25 @@ class JobView(BaseModel):
         )
 
 
+class AskedJobs(Model):
+    """Which jobs: those that have all of it. `before` is the id of a job, for the next part."""
+
+    state: Annotated[tuple[JobState, ...], Field(max_length=len(JobState), description="Any of these")] = ()
+    dataset: Annotated[Slug | None, Field(description="All its versions")] = None
+    since: Annotated[date | None, Field(description="Submitted on this day (UTC) or later")] = None
+    before: Annotated[JobId | None, Field(description="Of the last one so far")] = None
+    limit: Annotated[int, Field(ge=1, le=MOST_JOBS)] = 100
+
+    @property
+    def wanted(self) -> WantedJobs:
+        return WantedJobs(self.state, self.dataset or "", self.since, self.before or "")
+
+    def after(self, last: JobView) -> str:
+        """What to ask for the next part."""
+        asked: dict[str, Any] = self.model_dump(mode="json", exclude_defaults=True) | {"before": last.id}
+        return urlencode(asked, doseq=True)
+
+
 def actor_of(job: Job, user: User) -> Actor:
     """As whom this user moves the job: its author stands where the table says data user, whatever their
     role; only counts of twins have rights holders as authors."""
@@ -140,6 +164,18 @@ def cancel_job(database: Database, user: User, job_id: str) -> JobView:
 def get_release(database: Database, user: User, job_id: str) -> Release:
     with database.reading() as connection:
         return releases.read(connection, jobs.get_visible(connection, job_id, user))
+
+
+@needs(Permission.JOB_READ)
+def visible_jobs(
+    database: Database, user: User, wanted: WantedJobs, *, limit: int
+) -> tuple[list[JobView], bool]:
+    """So many jobs that this user may see and wants, newest first; and whether there are no more."""
+    with database.reading() as connection:
+        found = job_lists.visible_to(connection, user, wanted, limit=limit + 1)
+        of = datasets.of_jobs(connection, found[:limit])
+    views = [JobView.of(job, dataset, user) for job, dataset in zip(found[:limit], of, strict=True)]
+    return views, len(found) <= limit
 
 
 def _submit(connection: sa.Connection, job_id: str, request: UserRequest, user: User) -> tuple[Job, bool]:

@@ -14,6 +14,11 @@ from domain.permissions import User
 from gateway.access import TheDatabase, TheQueue, requires
 
 
+def allowed(use_case: Callable[..., Any]) -> Any:
+    """A dependency: the user, who holds the right of the use case."""
+    return Depends(requires(RIGHTS[use_case]))
+
+
 def served(use_case: Callable[..., Any], **given: Any) -> Callable[..., Any]:
     """Its name is the operation's, its docstring what the document says of it. `given` are annotations in
     place of the desk's: where a parameter comes from, and what must hold of its text."""
@@ -56,7 +61,7 @@ def _shaped(
     signature = inspect.signature(use_case)
     database, user, *others = signature.parameters.values()
     kinds = {name: TheQueue if kind is Messages else kind for name, kind in hints.items()} | given
-    kinds |= {database.name: TheDatabase, user.name: Annotated[User, Depends(requires(RIGHTS[use_case]))]}
+    kinds |= {database.name: TheDatabase, user.name: Annotated[User, allowed(use_case)]}
 
     def route(response: Response, **values: Any) -> Any:
         return act(values.pop(database.name), values.pop(user.name), response, **values)

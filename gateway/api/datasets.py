@@ -1,202 +1,43 @@
-"""Data sets: catalogue, registration, twin, budget."""
+"""Routes of data sets: catalogue, registration, twin, budget."""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated
 
-from fastapi import APIRouter, Depends, Query, Request, Response
-from pydantic import BaseModel, Field, ValidationInfo, WithJsonSchema, field_validator
+from fastapi import APIRouter, Query, Request, Response
 
-from domain.budget import Accounting
-from domain.dataset import Dataset, Declaration
-from domain.errors import InvalidRequest
-from domain.loss import Currency, canonical_amount, format_amount, units
-from domain.model import Model, Slug
+from desk import datasets
+from desk.datasets import DatasetView, Registration, WantedTwin
+from domain.model import Slug
 from domain.permissions import Permission, User
 from domain.twin import LABEL
-from domain.twin_basis import BLANK, TwinBasis
-from gateway.access import TheDatabase, TheQueue, check_no_step_up, requires
-from gateway.drawn_twins import Drawing, zipped_twin
+from gateway.access import TheDatabase, TheQueue, check_no_step_up
 from gateway.problems import DOCUMENTED, RESPONSES
-from gateway.queue import Queue
 from gateway.routes import PREFIX
-from store import (
-    allotments,
-    audit,
-    datasets,
-    granting,
-    grants,
-    ledger,
-    policies,
-    profiles,
-    projects,
-    twins,
-    users,
-)
-from store.database import Database
+from gateway.serving import allowed, served
 
 router = APIRouter(prefix=f"{PREFIX}/datasets", tags=["data sets"], responses=RESPONSES)
-TAKEN = {"new"}
-"""Names that no data set can have: its page would be another one."""
-DELIVERY = r"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"
-
-
-class DatasetView(BaseModel):
-    """A data set as this user may see it. All of it was declared; nothing was counted in the data."""
-
-    id: str
-    name: str
-    version: int
-    owner: str
-    cohort: str
-    state: str
-    problem: str | None
-    declaration: Declaration
-    twin: str = Field(description="What the twin is made from and what it shows")
-
-    @classmethod
-    def of(cls, dataset: Dataset, basis: TwinBasis = BLANK) -> DatasetView:
-        fields = dataset.model_dump(include={"id", "version", "owner", "cohort", "state", "problem"})
-        return cls(name=dataset.name, declaration=dataset.declaration, twin=basis.sentence, **fields)
-
-
-class Registration(Model):
-    """A declaration, and the name under which its files were delivered to the worker zone."""
-
-    declaration: Declaration
-    delivery: Annotated[str, Field(pattern=DELIVERY)]
-
-
-class WantedTwin(Model):
-    """Which of the twins of a data set; all of them are free."""
-
-    level: Annotated[
-        int | None, Field(ge=0, le=0, description="0: the blank form, whatever else there is")
-    ] = None
-    seed: Annotated[int, Field(ge=0, lt=2**31, description="Another twin for every number")] = 0
-    people: Annotated[int | None, Field(ge=1, le=10**9, description="How many it shows")] = None
-    counts: Annotated[
-        str | None,
-        Field(pattern=r"^[A-Za-z0-9_-]{1,64}$", description="For reviewers: counts that are not approved"),
-    ] = None
-
-
-class AccountView(BaseModel):
-    """One account, as exact decimals of its currency."""
-
-    kind: str
-    holder: str
-    currency: Currency
-    cap: str
-    spent: str
-    reserved: str
-    left: str
-
-    @classmethod
-    def of(cls, account: ledger.Account) -> AccountView:
-        amounts: dict[str, Any] = {
-            name: format_amount(account.currency, getattr(account, name))
-            for name in ("cap", "spent", "reserved", "left")
-        }
-        return cls(kind=account.kind, holder=account.holder, currency=account.currency, **amounts)
-
-
-class BudgetView(BaseModel):
-    """The accounts that bind this user: the whole cohort's, and allocations. Currencies are never added."""
-
-    dataset: str
-    cohort: str
-    accounting: Accounting
-    sentence: str = Field(description="What the caps promise together")
-    accounts: list[AccountView]
-
-
-class Allocation(Model):
-    """A part of the cohort's budget of one currency.
-
-    `members` replace those of a project that the rights holder made by allotting to it; left out, they stay.
-    A project with a lead has its own.
-    """
-
-    currency: Currency = Currency.EPSILON
-    amount: Annotated[str, WithJsonSchema({"anyOf": [{"type": "number"}, {"type": "string"}]})]
-    members: tuple[Slug, ...] | None = None
-
-    @field_validator("amount", mode="before")
-    @classmethod
-    def _of_its_currency(cls, value: Any, known: ValidationInfo) -> str:
-        return canonical_amount(known.data.get("currency", Currency.EPSILON), value)
-
-    @property
-    def cap(self) -> int:
-        """In units of the currency."""
-        return units(self.currency, self.amount)
-
-
-@router.get("", summary="Data sets that you may use")
-def list_datasets(
-    user: Annotated[User, Depends(requires(Permission.DATASET_READ))], database: TheDatabase
-) -> list[DatasetView]:
-    with database.reading() as connection:
-        found = datasets.visible_to(connection, user)
-        return [DatasetView.of(dataset, twins.basis(connection, dataset.id)) for dataset in found]
+router.get("", summary="Data sets that you may use")(served(datasets.list_datasets))
 
 
 @router.post("", status_code=201, summary="Register a data set or a new version of one")
 def register_dataset(
     request: Request,
     registration: Registration,
-    user: Annotated[User, Depends(requires(Permission.DATASET_REGISTER))],
+    user: Annotated[User, allowed(datasets.register_dataset)],
     database: TheDatabase,
     queue: TheQueue,
 ) -> DatasetView:
     """The files were delivered to the worker zone before (`dpgate dataset add`); they never pass this API."""
-    if brings_another_policy(database, registration.declaration, user.name):
+    if datasets.brings_another_policy(database, user, registration.declaration):
         check_no_step_up(request, user, Permission.POLICY_CHANGE)
-    return register(registration, user, database, queue)
+    return datasets.register_dataset(database, user, registration, queue)
 
 
-def brings_another_policy(database: Database, declaration: Declaration, owner: str) -> bool:
-    """It would come into effect with the registration, for the versions that are there too. Of what is
-    somebody else's nothing is said: the registration is refused."""
-    with database.reading() as connection:
-        is_own = grants.owner_of(connection, declaration.name) == owner
-        present = policies.in_effect(connection, declaration.name) if is_own else None
-    return present is not None and present.policy != declaration.policy
-
-
-def register(registration: Registration, user: User, database: Database, queue: Queue) -> DatasetView:
-    if registration.declaration.name in TAKEN:
-        raise InvalidRequest("declaration.name", "is the address of a page here.", "Choose another name.")
-    with database.transaction() as connection:
-        dataset = datasets.register(
-            connection,
-            declaration=registration.declaration,
-            owner=user.name,
-            delivery=registration.delivery,
-            now=datetime.now(UTC),
-        )
-        profiles.check_delivery(connection, registration.delivery, user.name)
-    queue.import_dataset(dataset.id)
-    return DatasetView.of(dataset)
-
-
-@router.get("/{name}", summary="One data set: its declaration and state")
-def get_dataset(
-    name: Slug, user: Annotated[User, Depends(requires(Permission.DATASET_READ))], database: TheDatabase
-) -> DatasetView:
-    with database.reading() as connection:
-        dataset = datasets.newest(connection, name, user)
-        return DatasetView.of(dataset, twins.basis(connection, dataset.id))
-
-
-@router.get("/{name}/registration", summary="The newest registration, whatever became of it")
-def get_registration(
-    name: Slug, user: Annotated[User, Depends(requires(Permission.DATASET_REGISTER))], database: TheDatabase
-) -> DatasetView:
-    with database.reading() as connection:
-        return DatasetView.of(datasets.newest_registration(connection, name, user))
+router.get("/{name}", summary="One data set: its declaration and state")(served(datasets.get_dataset))
+router.get("/{name}/registration", summary="The newest registration, whatever became of it")(
+    served(datasets.get_registration)
+)
 
 
 @router.get(
@@ -210,84 +51,17 @@ def get_registration(
 )
 def get_twin(
     name: Slug,
-    user: Annotated[User, Depends(requires(Permission.DATASET_READ))],
+    user: Annotated[User, allowed(datasets.get_twin)],
     database: TheDatabase,
     wanted: Annotated[WantedTwin, Query()],
 ) -> Response:
     """A blank form, made from the declaration alone in a process that has no way to the data; or, where
     counts were released and approved, drawn from them. Where the policy asks for a review of twins: 409 until
     the reviewers have approved it."""
-    with database.reading() as connection:
-        dataset = datasets.newest(connection, name, user)
-        basis = twins.basis_for(connection, dataset, user, is_blank=wanted.level == 0, job_id=wanted.counts)
-        counts = twins.counts_of(connection, basis)
-    drawing = Drawing(dataset.declaration, basis, counts, seed=wanted.seed, people=wanted.people)
-    return Response(zipped_twin(drawing, user=user.name), media_type="application/zip")
+    return Response(datasets.get_twin(database, user, name, wanted), media_type="application/zip")
 
 
-@router.get("/{name}/budget", summary="What is left of the privacy budget")
-def get_budget(
-    name: Slug, user: Annotated[User, Depends(requires(Permission.BUDGET_READ))], database: TheDatabase
-) -> BudgetView:
-    with database.reading() as connection:
-        dataset = datasets.newest(connection, name, user)
-        projects_of_user = projects.names_of(connection, user)
-        accounts = [
-            account
-            for account in ledger.list_accounts(connection, cohort=dataset.cohort)
-            if user.name == dataset.owner
-            or account.kind == "cohort"
-            or (account.kind == "user" and account.holder == user.name)
-            or (account.kind == "project" and account.holder in projects_of_user)
-        ]
-    return BudgetView(
-        dataset=name,
-        cohort=dataset.cohort,
-        accounting=dataset.declaration.accounting,
-        sentence=dataset.declaration.budget_sentence,
-        accounts=[AccountView.of(account) for account in accounts],
-    )
-
-
-@router.put("/{name}/allocations/{kind}/{holder}", summary="Allot a part of the budget to a project or user")
-def allot(
-    name: Slug,
-    kind: Literal["project", "user"],
-    holder: Slug,
-    allocation: Allocation,
-    user: Annotated[User, Depends(requires(Permission.BUDGET_ALLOT))],
-    database: TheDatabase,
-) -> AccountView:
-    """Sub-allocations are shares of the cohort's cap, never extra. A project of a new name is made, granted
-    the data set, and kept by you; one with a lead needs a grant before."""
-    if kind == "user" and allocation.members:
-        raise InvalidRequest("members", "only a project has members.", "Leave them out.")
-    now = datetime.now(UTC)
-    with database.transaction() as connection:
-        dataset = datasets.owned(connection, name, user)
-        users.check_exist(connection, (allocation.members or ()) if kind == "project" else (holder,))
-        if kind == "project":
-            granting.give_kept(
-                connection, project=holder, dataset=dataset, members=allocation.members, by=user, now=now
-            )
-        account = allotments.allot(
-            connection,
-            cohort=dataset.cohort,
-            kind=kind,
-            holder=holder,
-            currency=allocation.currency,
-            cap=allocation.cap,
-        )
-        audit.append(
-            connection,
-            at=now,
-            actor=user.name,
-            action="budget.allot",
-            subject=dataset.cohort,
-            kind=kind,
-            holder=holder,
-            currency=allocation.currency,
-            amount=allocation.cap,
-            members=sorted(allocation.members or ()),
-        )
-    return AccountView.of(account)
+router.get("/{name}/budget", summary="What is left of the privacy budget")(served(datasets.get_budget))
+router.put("/{name}/allocations/{kind}/{holder}", summary="Allot a part of the budget to a project or user")(
+    served(datasets.allot)
+)

@@ -9,10 +9,10 @@ from typing import Annotated
 from fastapi import APIRouter, Depends
 from pydantic import BaseModel, Field
 
+from desk.projects import NewLead
 from domain.model import Slug
 from domain.permissions import Permission, User
 from gateway.access import TheDatabase, requires
-from gateway.api.projects import NewLead
 from gateway.problems import RESPONSES
 from gateway.routes import PREFIX
 from store import leadless

@@ -1,170 +1,46 @@
-"""Projects: who works together for what. Only a grant gives them access to anything."""
+"""Routes of projects."""
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime
-from typing import Annotated
+from fastapi import APIRouter
 
-from fastapi import APIRouter, Depends
-from pydantic import BaseModel, Field
-
-from domain.model import Model, Slug
-from domain.permissions import Permission, User
-from domain.project import (
-    Grant,
-    NewProject,
-    Project,
-    ProjectState,
-    subject_of_grant,
-    subject_of_project,
-)
-from gateway.access import TheDatabase, requires
-from gateway.api.grants import GrantView, Shares
+from desk import projects
 from gateway.problems import RESPONSES
 from gateway.routes import PREFIX
-from store import grants, history, projects
-from store.history import Wanted
+from gateway.serving import served
 
 router = APIRouter(prefix=f"{PREFIX}/projects", tags=["projects"], responses=RESPONSES)
-MAX_EVENTS = 100
-Reader = Annotated[User, Depends(requires(Permission.PROJECT_READ))]
-Lead = Annotated[User, Depends(requires(Permission.PROJECT_LEAD))]
 
 
-class ProjectView(BaseModel):
-    """A project as this user may see it: members see every grant, a rights holder those of their own data."""
-
-    name: str
-    title: str
-    purpose: str
-    lead: str | None = Field(description="None where a rights holder made it by allotting to it")
-    made_by: str
-    made_at: datetime
-    members: list[str]
-    further_leads: list[str] = Field(description="Members who lead it too, by an entitlement")
-    ends_on: date | None = Field(description="The last day, in UTC; none where a rights holder keeps it")
-    state: ProjectState
-    grants: list[GrantView]
-
-    @classmethod
-    def of(cls, project: Project, granted: list[Grant], shares: Shares, now: datetime) -> ProjectView:
-        fields = project.model_dump(exclude={"is_closed", "members", "further_leads"})
-        return cls(
-            **fields,
-            members=list(project.members),
-            further_leads=list(project.further_leads),
-            state=project.state(now),
-            grants=[GrantView.of(grant, project, shares, now) for grant in granted],
-        )
+router.post("", status_code=201, summary="Make a project, and lead it")(served(projects.make_project))
 
 
-class ProjectEvent(BaseModel):
-    """One step of a project or of a grant, as the audit trail has it."""
-
-    at: datetime
-    actor: str
-    action: str
-    dataset: str | None
-    reason: str
-    ends_on: str | None
-    amounts: dict[str, str]
-    added: list[str]
-    removed: list[str]
-    lead: str | None
+router.get("", summary="Your projects, or those that asked for your data sets")(
+    served(projects.list_projects)
+)
 
 
-class Members(BaseModel):
-    """Who is left in a project."""
-
-    project: str
-    members: list[str]
+router.get("/{project}", summary="One project: members and grants")(served(projects.get_project))
 
 
-class NewLead(Model):
-    """Which member leads from now on."""
-
-    lead: Slug
-
-
-@router.post("", status_code=201, summary="Make a project, and lead it")
-def make_project(new: NewProject, user: Lead, database: TheDatabase) -> ProjectView:
-    now = datetime.now(UTC)
-    with database.transaction() as connection:
-        return ProjectView.of(projects.make(connection, new, lead=user.name, now=now), [], {}, now)
+router.get("/{project}/history", summary="What happened to a project and its grants, newest first")(
+    served(projects.get_project_history)
+)
 
 
-@router.get("", summary="Your projects, or those that asked for your data sets")
-def list_projects(user: Reader, database: TheDatabase) -> list[ProjectView]:
-    now = datetime.now(UTC)
-    views = []
-    with database.reading() as connection:
-        for project in projects.visible_to(connection, user):
-            granted = grants.of_project(connection, project.name, user)
-            views.append(ProjectView.of(project, granted, grants.shares(connection, granted), now))
-    return views
+router.put("/{project}/members/{member}", summary="Add a data user to a project that you lead")(
+    served(projects.add_member)
+)
 
 
-@router.get("/{project}", summary="One project: members and grants")
-def get_project(project: Slug, user: Reader, database: TheDatabase) -> ProjectView:
-    with database.reading() as connection:
-        found = projects.get_visible(connection, project, user)
-        granted = grants.of_project(connection, project, user)
-        return ProjectView.of(found, granted, grants.shares(connection, granted), datetime.now(UTC))
+router.delete("/{project}/members/{member}", summary="Remove a member, or leave a project")(
+    served(projects.remove_member)
+)
 
 
-@router.get("/{project}/history", summary="What happened to a project and its grants, newest first")
-def get_project_history(project: Slug, user: Reader, database: TheDatabase) -> list[ProjectEvent]:
-    with database.reading() as connection:
-        projects.get_visible(connection, project, user)
-        visible = grants.of_project(connection, project, user)
-        subjects = {subject_of_project(project), *(subject_of_grant(grant.number) for grant in visible)}
-        among = history.about(*subjects)
-        found = history.events(connection, Wanted(), among=among, limit=MAX_EVENTS)
-    return [_event(event) for event in found]
+router.put("/{project}/lead", summary="Let another member lead")(served(projects.hand_over))
 
 
-@router.put("/{project}/members/{member}", summary="Add a data user to a project that you lead")
-def add_member(project: Slug, member: Slug, user: Lead, database: TheDatabase) -> ProjectView:
-    """They see at once whatever the project was granted."""
-    with database.transaction() as connection:
-        projects.add_member(connection, project, member, by=user, now=datetime.now(UTC))
-    return get_project(project, user, database)
-
-
-@router.delete("/{project}/members/{member}", summary="Remove a member, or leave a project")
-def remove_member(project: Slug, member: Slug, user: Lead, database: TheDatabase) -> Members:
-    """Jobs that they submitted go on; nothing more is submitted by them for the project."""
-    with database.transaction() as connection:
-        left = projects.remove_member(connection, project, member, by=user, now=datetime.now(UTC))
-    return Members(project=project, members=list(left.members))
-
-
-@router.put("/{project}/lead", summary="Let another member lead")
-def hand_over(project: Slug, new: NewLead, user: Lead, database: TheDatabase) -> ProjectView:
-    with database.transaction() as connection:
-        projects.hand_over(connection, project, new.lead, by=user, now=datetime.now(UTC))
-    return get_project(project, user, database)
-
-
-@router.post("/{project}/closing", summary="Close a project that you lead, for good")
-def close_project(project: Slug, user: Lead, database: TheDatabase) -> ProjectView:
-    """Nothing can be submitted with it any more. What was submitted goes on; accounts stay as they are."""
-    with database.transaction() as connection:
-        projects.close(connection, project, by=user, now=datetime.now(UTC))
-    return get_project(project, user, database)
-
-
-def _event(event: history.Event) -> ProjectEvent:
-    details = event.details
-    return ProjectEvent(
-        at=event.at,
-        actor=event.actor,
-        action=event.action,
-        dataset=details.get("dataset"),
-        reason=details.get("reason") or "",
-        ends_on=details.get("ends_on"),
-        amounts=details.get("amounts") or {},
-        added=details.get("added") or details.get("members") or [],
-        removed=details.get("removed") or [],
-        lead=details.get("lead"),
-    )
+router.post("/{project}/closing", summary="Close a project that you lead, for good")(
+    served(projects.close_project)
+)

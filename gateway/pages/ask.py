@@ -10,6 +10,7 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.responses import RedirectResponse, Response
 from starlette.datastructures import FormData
 
+from desk.datasets import get_budget
 from desk.jobs import submit_job
 from domain.admission import check_policy, needs_approval
 from domain.dataset import Dataset, Table
@@ -20,7 +21,6 @@ from domain.model import Slug
 from domain.permissions import Permission, User
 from domain.query import QueryRequest
 from gateway.access import TheDatabase, TheQueue
-from gateway.api.datasets import get_budget
 from gateway.pages.ask_form import CONDITIONS, KINDS, OPERATORS, query_of
 from gateway.pages.budget_bar import bars, binding
 from gateway.pages.dataset_facts import promise_of
@@ -92,7 +92,7 @@ def _page(
 ) -> Response:
     with database.reading() as connection:
         projects = grants.paying_for(connection, user, dataset.name, datetime.now(UTC))
-    budget = get_budget(dataset.name, user, database)
+    budget = get_budget(database, user, dataset.name)
     return page(
         request,
         "ask.html",

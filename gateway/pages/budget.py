@@ -10,6 +10,8 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.responses import Response
 from markupsafe import Markup
 
+from desk.datasets import get_budget
+from desk.spending import CourseView, EntryView, SpendingView, Wanted, get_spending
 from domain.chart.timeline import Standing, Timeline, draw_timeline
 from domain.csv_text import csv_text
 from domain.errors import InvalidRequest
@@ -18,8 +20,6 @@ from domain.model import Slug, parse
 from domain.permissions import Permission, User
 from domain.states import LedgerAction
 from gateway.access import TheDatabase
-from gateway.api.datasets import get_budget
-from gateway.api.spending import CourseView, EntryView, SpendingView, Wanted, get_spending
 from gateway.pages.budget_bar import bars
 from gateway.pages.downloads import attached
 from gateway.pages.layout import counted, day, instant, page
@@ -61,16 +61,16 @@ class Drawn:
 @router.get("/budget/{name}")
 def show_budget(request: Request, name: Slug, user: Reader, database: TheDatabase) -> Response:
     """Data users see what is left, how it was spent and their own jobs; the rights holder everybody's."""
-    budget = get_budget(name, user, database)
+    budget = get_budget(database, user, name)
     with database.reading() as connection:
         dataset = datasets.newest(connection, name, user)
     is_owner = user.name == dataset.owner
-    everything = get_spending(name, Wanted(), user, database)
+    everything = get_spending(database, user, name, Wanted())
     typed = {field: request.query_params.get(field, "").strip()[:80] for field in Wanted.model_fields}
     wrong = ""
     try:
         wanted = _wanted(typed)
-        found = get_spending(name, wanted, user, database) if wanted != Wanted() else everything
+        found = get_spending(database, user, name, wanted) if wanted != Wanted() else everything
     except InvalidRequest as error:
         wrong, found = str(error.problems[0]), SpendingView(dataset=name, account="", entries=[], courses=[])
     entries = list(reversed(found.entries))
@@ -99,7 +99,7 @@ def show_budget(request: Request, name: Slug, user: Reader, database: TheDatabas
 def download_entries(request: Request, name: Slug, user: Reader, database: TheDatabase) -> Response:
     """The entries that the page shows, for spreadsheets."""
     wanted = _wanted({field: request.query_params.get(field, "") for field in Wanted.model_fields})
-    return attached(f"{name}-budget.csv", as_csv(get_spending(name, wanted, user, database)), "text/csv")
+    return attached(f"{name}-budget.csv", as_csv(get_spending(database, user, name, wanted)), "text/csv")
 
 
 def as_csv(spending: SpendingView) -> str:

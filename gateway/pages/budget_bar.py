@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from gateway.api.datasets import AccountView, BudgetView
+from desk.datasets import AccountView, BudgetView
 
 KINDS = ("cohort", "project", "user")
 LONGEST = 8

@@ -8,13 +8,13 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
+from desk.datasets import WantedTwin, get_budget, get_twin
+from desk.facts import get_dictionary
 from domain import attacker, dictionary
 from domain.dataset import Dataset
 from domain.model import Slug
 from domain.permissions import Permission, Role, User
 from gateway.access import TheDatabase
-from gateway.api.datasets import WantedTwin, get_budget, get_twin
-from gateway.api.facts import get_dictionary
 from gateway.pages import dataset_facts
 from gateway.pages.budget_bar import Bar, whole
 from gateway.pages.downloads import attached
@@ -55,7 +55,7 @@ def list_datasets(
     tiles = [
         Tile(
             dataset=dataset,
-            bars=whole(get_budget(dataset.name, user, database)),
+            bars=whole(get_budget(database, user, dataset.name)),
             promises=dataset_facts.promises(dataset.declaration.policy),
             columns=sum(len(table.columns) for table in dataset.declaration.tables),
         )
@@ -84,7 +84,7 @@ def show_dataset(
         is_reviewer = reviewers.is_reviewer(connection, user, name)
         has_report = twin_reports.has(connection, dataset)
     is_owner = user.name == dataset.owner
-    budget = get_budget(name, user, database)
+    budget = get_budget(database, user, name)
     declaration = dataset.declaration
     # a refusal of before binds only while the policy asks for reviews of twins
     is_held = declaration.policy.review_twin and not twin_state.may_leave and basis.level == 0
@@ -122,9 +122,7 @@ def download_twin(
     wanted: Annotated[WantedTwin, Query()],
 ) -> Response:
     """The same bytes as the interface gives, under a name that a folder of downloads can keep."""
-    answer = get_twin(name, user, database, wanted)
-    answer.headers["Content-Disposition"] = f'attachment; filename="{name}-twin.zip"'
-    return answer
+    return attached(f"{name}-twin.zip", get_twin(database, user, name, wanted), "application/zip")
 
 
 @router.get("/datasets/{name}/dictionary.csv")
@@ -138,7 +136,7 @@ def download_dictionary(name: Slug, user: Reader, database: TheDatabase) -> Resp
 @router.get("/datasets/{name}/dictionary.json")
 def download_dictionary_json(name: Slug, user: Reader, database: TheDatabase) -> Response:
     """The data dictionary, as the interface gives it."""
-    content = get_dictionary(name, user, database).model_dump_json(indent=2)
+    content = get_dictionary(database, user, name).model_dump_json(indent=2)
     return attached(f"{name}-dictionary.json", content, "application/json")
 
 

@@ -10,13 +10,13 @@ from fastapi import APIRouter, Depends, Path, Request
 from fastapi.responses import RedirectResponse, Response
 from starlette.datastructures import FormData
 
+from desk import projects
 from domain.entitlement import ProjectEntitlement, ReviewerEntitlement, RoleEntitlement
 from domain.errors import RequestError
 from domain.model import Slug, parse
 from domain.permissions import Permission, Role, User
 from gateway.access import TheDatabase
 from gateway.api import entitlements as routes
-from gateway.api import projects as project_routes
 from gateway.api.entitlements import EntitlementView
 from gateway.config import GatewaySettings
 from gateway.pages.layout import ROLES, page
@@ -167,7 +167,7 @@ def _dataset(request: Request, name: str, user: User, database: TheDatabase) -> 
 
 
 def _project(request: Request, name: str, user: User, database: TheDatabase) -> Desk:
-    found = project_routes.get_project(name, user, database)
+    found = projects.get_project(database, user, name)
     rules = routes.list_places(name, user, database)
     here = OF_PROJECT.format(project=name)
     return Desk(request, user, "places", name, here, user.name == found.lead, rules)

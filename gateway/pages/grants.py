@@ -9,16 +9,16 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.responses import RedirectResponse, Response
 from starlette.datastructures import FormData
 
+from desk import grants as desk
+from desk.datasets import get_budget
+from desk.grants import GrantView
+from desk.projects import ProjectView, get_project, get_project_history
 from domain.errors import InvalidRequest, RequestError
 from domain.loss import Currency
 from domain.model import Slug, parse
 from domain.permissions import Permission, User
 from domain.project import Grant, GrantState, ProjectState, Reason, Terms
 from gateway.access import TheDatabase
-from gateway.api import grants as routes
-from gateway.api.datasets import get_budget
-from gateway.api.grants import GrantView
-from gateway.api.projects import ProjectView, get_project, get_project_history
 from gateway.pages import project_facts
 from gateway.pages.budget_bar import Bar, whole
 from gateway.pages.layout import page
@@ -47,12 +47,12 @@ def decide(
 ) -> Response:
     """Grant, refuse, change or end. What was typed is kept on refusal; nothing is done then."""
     steps: dict[str, Callable[[], Any]] = {
-        "grant": lambda: routes.give_grant(project, dataset, _terms(form), user, database),
-        "change": lambda: routes.change_grant(project, dataset, _terms(form), user, database),
-        "refuse": lambda: routes.refuse_grant(project, dataset, _reason(form), user, database),
-        "end": lambda: routes.end_grant(project, dataset, _reason(form), user, database),
+        "grant": lambda: desk.give_grant(database, user, project, dataset, _terms(form)),
+        "change": lambda: desk.change_grant(database, user, project, dataset, _terms(form)),
+        "refuse": lambda: desk.refuse_grant(database, user, project, dataset, _reason(form)),
+        "end": lambda: desk.end_grant(database, user, project, dataset, _reason(form)),
     }
-    routes.get_grant(project, dataset, user, database)  # a grant that is none of theirs has no form
+    desk.get_grant(database, user, project, dataset)  # a grant that is none of theirs has no form
     try:
         step = steps.get(str(form.get("step", "")))
         if step is None:
@@ -89,9 +89,9 @@ def _page(
     typed: FormData | None = None,
     error: RequestError | None = None,
 ) -> Response:
-    grant = routes.get_grant(name, dataset, user, database)
-    project = get_project(name, user, database)
-    history = get_project_history(name, user, database)
+    grant = desk.get_grant(database, user, name, dataset)
+    project = get_project(database, user, name)
+    history = get_project_history(database, user, name)
     events = [event for event in history if event.dataset in (None, dataset)]
     with database.reading() as connection:
         record = grants.get_visible(connection, name, dataset, user)
@@ -134,7 +134,7 @@ def _amounts(
 ) -> list[tuple[Bar, str, str]]:
     """For each currency of the budget: what is left of all, what was typed, the project's share so far."""
     shares = {account.currency: account.cap for account in grant.accounts}
-    budget = get_budget(grant.dataset, user, database)
+    budget = get_budget(database, user, grant.dataset)
     return [
         (bar, given.get(f"{AMOUNT}{bar.name}", ""), shares.get(Currency(bar.name), ""))
         for bar in whole(budget)

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.responses import RedirectResponse, Response
 from starlette.datastructures import FormData
 
-from desk.jobs import JobView, cancel_job
+from desk.jobs import AskedJobs, JobView, cancel_job, visible_jobs
 from domain.admission import needs_review
 from domain.errors import FieldProblem, InvalidRequest
 from domain.model import parse
@@ -19,7 +19,6 @@ from domain.review import Thread, is_open
 from domain.states import JobState, is_terminal
 from domain.timetable import timetable_of
 from gateway.access import TheDatabase
-from gateway.api.job_lists import AskedJobs, visible_jobs
 from gateway.pages import request_facts, steps
 from gateway.pages.dataset_facts import promise_of
 from gateway.pages.layout import page
@@ -49,7 +48,7 @@ def list_jobs(request: Request, user: Reader, database: TheDatabase) -> Response
     found: list[JobView] = []
     is_last = True
     try:
-        found, is_last = visible_jobs(user, database, _wanted(asked, chosen), limit=ROWS)
+        found, is_last = visible_jobs(database, user, _wanted(asked, chosen), limit=ROWS)
     except InvalidRequest as error:
         wrong = {problem.field: problem for problem in error.problems}
     kept = {name: asked[name] for name in ("dataset", "since") if asked[name]}

@@ -8,11 +8,11 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Path, Request
 from fastapi.responses import RedirectResponse, Response
 
+from desk.projects import NewLead
 from domain.model import Slug, parse
 from domain.permissions import Permission, User
 from gateway.access import TheDatabase
 from gateway.api.leadless import list_leadless, name_lead
-from gateway.api.projects import NewLead
 from gateway.api.users import disable_user, list_users, revoke_token_of
 from gateway.pages.layout import ROLES, page
 from gateway.pages.session import CheckedForm, page_requires

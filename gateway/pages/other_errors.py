@@ -8,6 +8,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from desk.datasets import BudgetView
 from domain.chart import Curve, ErrorCurve, draw_error_curve
 from domain.choice_forecast import NOT_KNOWN, Asked, Forecast, forecast_of
 from domain.choice_forecast import NoForecast as Unforeseen
@@ -18,7 +19,6 @@ from domain.mechanism import PacRequest, SampleAggregateRequest, StabilityReques
 from domain.model import parse
 from domain.pipeline import OutputValue
 from domain.rehearsal import Rehearsal
-from gateway.api.datasets import BudgetView
 from gateway.pages.dataset_facts import promise_of
 from gateway.pages.error_shown import (
     ExpectedError,

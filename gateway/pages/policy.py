@@ -10,13 +10,7 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.responses import RedirectResponse, Response
 from starlette.datastructures import FormData
 
-from domain.dataset import Dataset
-from domain.errors import Conflict, FieldProblem, InvalidRequest
-from domain.model import Slug, parse
-from domain.permissions import Permission, User
-from domain.policy import Policy
-from gateway.access import TheDatabase
-from gateway.api.policies import (
+from desk.policies import (
     PolicyChange,
     Proposal,
     change_policy,
@@ -24,6 +18,12 @@ from gateway.api.policies import (
     own_dataset,
     simulate_policy,
 )
+from domain.dataset import Dataset
+from domain.errors import Conflict, FieldProblem, InvalidRequest
+from domain.model import Slug, parse
+from domain.permissions import Permission, User
+from domain.policy import Policy
+from gateway.access import TheDatabase
 from gateway.pages import policy_form
 from gateway.pages.layout import page
 from gateway.pages.policy_effects import differences, pictures
@@ -39,7 +39,7 @@ MAX_ROWS = 100
 
 
 @dataclass(frozen=True)
-class Desk:
+class Editor:
     """What every page here stands on: who looks at whose policy, and the one in effect."""
 
     request: Request
@@ -48,8 +48,8 @@ class Desk:
     dataset: Dataset
 
     @classmethod
-    def of(cls, request: Request, name: str, user: User, database: Database) -> Desk:
-        return cls(request, user, database, own_dataset(database, name, user))
+    def of(cls, request: Request, name: str, user: User, database: Database) -> Editor:
+        return cls(request, user, database, own_dataset(database, user, name))
 
 
 @router.get("/datasets/{name}/policy")
@@ -57,8 +57,8 @@ def show_policy(
     request: Request, name: Slug, user: Changer, database: TheDatabase, way: str = FORM
 ) -> Response:
     """The form, or the same as YAML; below it every policy before."""
-    desk = Desk.of(request, name, user, database)
-    return _editor(desk, way=way, policy=desk.dataset.declaration.policy)
+    editor = Editor.of(request, name, user, database)
+    return _editor(editor, way=way, policy=editor.dataset.declaration.policy)
 
 
 @router.post("/datasets/{name}/policy/preview")
@@ -66,42 +66,42 @@ def preview(
     request: Request, name: Slug, form: CheckedForm, user: Changer, database: TheDatabase
 ) -> Response:
     """What a change would do, before anything changes; or, asked so, back to the form with it."""
-    desk = Desk.of(request, name, user, database)
+    editor = Editor.of(request, name, user, database)
     way, then = str(form.get("way", FORM)), str(form.get("then", ""))
     typed, text = policy_form.typed_form(form), str(form.get("yaml", ""))
-    number = _number(form, desk.dataset)
+    number = _number(form, editor.dataset)
     try:
         policy = policy_form.from_yaml(text) if way == YAML else policy_form.from_form(typed)
         with database.reading() as connection:
-            policies.check_fits(connection, desk.dataset, policy)
+            policies.check_fits(connection, editor.dataset, policy)
     except InvalidRequest as error:
-        return _editor(desk, way=way, typed=typed, text=text, number=number, problems=error.problems)
+        return _editor(editor, way=way, typed=typed, text=text, number=number, problems=error.problems)
     if then in (FORM, YAML):
-        return _editor(desk, way=then, policy=policy, number=number)
-    now = desk.dataset.policy_number
+        return _editor(editor, way=then, policy=policy, number=number)
+    now = editor.dataset.policy_number
     if number != now:
         problems = policies.changed_meanwhile(now).problems
-        return _preview(desk, policy, number=now, problems=problems, status=409)
-    return _preview(desk, policy, number=number)
+        return _preview(editor, policy, number=now, problems=problems, status=409)
+    return _preview(editor, policy, number=number)
 
 
 @router.post("/datasets/{name}/policy")
 def change(request: Request, name: Slug, form: CheckedForm, user: Changer, database: TheDatabase) -> Response:
     """Put a previewed policy into effect. What was typed is kept when somebody else was quicker."""
-    desk = Desk.of(request, name, user, database)
+    editor = Editor.of(request, name, user, database)
     text, reason = str(form.get("yaml", "")), str(form.get("reason", ""))
-    number = _number(form, desk.dataset)
+    number = _number(form, editor.dataset)
     try:
         policy = policy_form.from_yaml(text)
     except InvalidRequest as error:
-        return _editor(desk, way=YAML, text=text, number=number, problems=error.problems)
+        return _editor(editor, way=YAML, text=text, number=number, problems=error.problems)
     try:
         wanted = {"number": number, "reason": reason, "policy": policy}
-        change_policy(name, parse(PolicyChange, wanted), user, database)
+        change_policy(database, user, name, parse(PolicyChange, wanted))
     except InvalidRequest as error:
-        return _preview(desk, policy, number=number, reason=reason, problems=error.problems)
+        return _preview(editor, policy, number=number, reason=reason, problems=error.problems)
     except Conflict as error:
-        fresh = Desk.of(request, name, user, database)
+        fresh = Editor.of(request, name, user, database)
         now = fresh.dataset.policy_number
         return _preview(fresh, policy, number=now, reason=reason, problems=error.problems, status=409)
     return RedirectResponse(f"/datasets/{name}/policy#history", status_code=303)
@@ -114,7 +114,7 @@ def _number(form: FormData, dataset: Dataset) -> int:
 
 
 def _editor(
-    desk: Desk,
+    editor: Editor,
     *,
     way: str,
     policy: Policy | None = None,
@@ -124,19 +124,19 @@ def _editor(
     problems: Sequence[FieldProblem] = (),
 ) -> Response:
     """The form or the text, filled with a policy or with what was typed."""
-    policy = policy or desk.dataset.declaration.policy
+    policy = policy or editor.dataset.declaration.policy
     typed = typed if problems and typed is not None else policy_form.typed_policy(policy)
-    with desk.database.reading() as connection:
+    with editor.database.reading() as connection:
         known = {image.name for image in images.listed(connection) if image.is_approved}
-        on_their_way = past_jobs.count(connection, desk.dataset.name, on_their_way=True)
+        on_their_way = past_jobs.count(connection, editor.dataset.name, on_their_way=True)
     return page(
-        desk.request,
+        editor.request,
         "policy.html",
-        user=desk.user,
+        user=editor.user,
         status=422 if problems else 200,
-        dataset=desk.dataset,
+        dataset=editor.dataset,
         way=YAML if way == YAML else FORM,
-        number=number or desk.dataset.policy_number,
+        number=number or editor.dataset.policy_number,
         groups=GROUPS,
         typed=typed,
         images=sorted(known | set(typed["images"])),
@@ -145,13 +145,13 @@ def _editor(
         problems=problems,
         at=_at(problems),
         on_their_way=on_their_way,
-        history=get_policy_history(desk.dataset.name, desk.user, desk.database),
+        history=get_policy_history(editor.database, editor.user, editor.dataset.name),
         label=label,
     )
 
 
 def _preview(
-    desk: Desk,
+    editor: Editor,
     policy: Policy,
     *,
     number: int,
@@ -159,15 +159,15 @@ def _preview(
     problems: Sequence[FieldProblem] = (),
     status: int = 422,
 ) -> Response:
-    dataset = desk.dataset
-    found = simulate_policy(dataset.name, Proposal(policy=policy), desk.user, desk.database)
+    dataset = editor.dataset
+    found = simulate_policy(editor.database, editor.user, dataset.name, Proposal(policy=policy))
     changed = [job for job in found.jobs if job.changes]
-    with desk.database.reading() as connection:
+    with editor.database.reading() as connection:
         on_their_way = past_jobs.count(connection, dataset.name, on_their_way=True)
     return page(
-        desk.request,
+        editor.request,
         "policy_preview.html",
-        user=desk.user,
+        user=editor.user,
         status=status if problems else 200,
         dataset=dataset,
         number=number,

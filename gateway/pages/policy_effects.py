@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from desk.policies import SimulationView
 from domain.policy import Policy, changes
 from domain.simulation import Admission, Exit
-from gateway.api.policies import SimulationView
 from gateway.pages.policy_fields import label, told
 
 LISTS = ("data_users", "images", "guarantees", "reviewed_pipelines", "reviewers", "accepted_channels")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date, datetime
 
+from desk.grants import GrantView
+from desk.projects import ProjectEvent, ProjectView
 from domain.loss import Currency
 from domain.project import GrantState, ProjectState
-from gateway.api.grants import GrantView
-from gateway.api.projects import ProjectEvent, ProjectView
 from gateway.pages.budget_bar import Bar
 
 # words, tone and sign of each state

@@ -9,14 +9,14 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.responses import RedirectResponse, Response
 from starlette.datastructures import FormData
 
+from desk import grants
+from desk import projects as desk
+from desk.projects import NewLead, ProjectView
 from domain.errors import FieldProblem, InvalidRequest, RequestError
 from domain.model import Model, Slug, parse
 from domain.permissions import Permission, Role, User
 from domain.project import Ask, NewProject, ProjectState
 from gateway.access import TheDatabase
-from gateway.api import grants as grant_routes
-from gateway.api import projects as routes
-from gateway.api.projects import NewLead, ProjectView
 from gateway.pages import project_facts
 from gateway.pages.layout import page
 from gateway.pages.session import CheckedForm, page_requires
@@ -55,7 +55,7 @@ def list_projects(request: Request, user: Reader, database: TheDatabase) -> Resp
 def make_project(request: Request, form: CheckedForm, user: Lead, database: TheDatabase) -> Response:
     fields = {name: str(form.get(name, "")) for name in NEW}
     try:
-        made = routes.make_project(parse(NewProject, fields), user, database)
+        made = desk.make_project(database, user, parse(NewProject, fields))
     except RequestError as error:
         return _list(request, user, database, typed=fields, error=error)
     return RedirectResponse(f"{PROJECTS}/{made.name}", status_code=303)
@@ -72,9 +72,9 @@ def change_members(
 ) -> Response:
     """Add somebody, remove somebody, leave, or let somebody else lead."""
     steps: dict[str, Callable[[str], Any]] = {
-        "add": lambda member: routes.add_member(project, member, user, database),
-        "remove": lambda member: routes.remove_member(project, member, user, database),
-        "lead": lambda member: routes.hand_over(project, NewLead(lead=member), user, database),
+        "add": lambda member: desk.add_member(database, user, project, member),
+        "remove": lambda member: desk.remove_member(database, user, project, member),
+        "lead": lambda member: desk.hand_over(database, user, project, NewLead(lead=member)),
     }
     return _step(request, project, form, user, database, at="members", steps=steps, of="member")
 
@@ -85,10 +85,10 @@ def ask(request: Request, project: Slug, form: CheckedForm, user: Lead, database
 
     def asked(dataset: str) -> None:
         why = parse(Ask, {"why": str(form.get("why", ""))})
-        grant_routes.ask_for_grant(project, dataset, why, user, database)
+        grants.ask_for_grant(database, user, project, dataset, why)
 
     def withdrawn(dataset: str) -> None:
-        grant_routes.withdraw_grant(project, dataset, user, database)
+        grants.withdraw_grant(database, user, project, dataset)
 
     steps = {"ask": asked, "withdraw": withdrawn}
     return _step(request, project, form, user, database, at="asks", steps=steps, of="dataset")
@@ -96,7 +96,7 @@ def ask(request: Request, project: Slug, form: CheckedForm, user: Lead, database
 
 @router.post(f"{PROJECTS}/{{project}}/closing")
 def close(project: Slug, _form: CheckedForm, user: Lead, database: TheDatabase) -> Response:
-    routes.close_project(project, user, database)
+    desk.close_project(database, user, project)
     return RedirectResponse(f"{PROJECTS}/{project}", status_code=303)
 
 
@@ -113,7 +113,7 @@ def _step(
 ) -> Response:
     """One step of the lead on the thing that the field `of` names; back to the project, or with problems."""
     step, name = str(form.get("step", "")), str(form.get(of, "")).strip()
-    routes.get_project(project, user, database)  # a project that is none of theirs has no form
+    desk.get_project(database, user, project)  # a project that is none of theirs has no form
     try:
         if step not in steps:
             raise InvalidRequest("step", "is missing.", "Use one of the buttons.")
@@ -136,9 +136,9 @@ def _list(
     typed: dict[str, str] | None = None,
     error: RequestError | None = None,
 ) -> Response:
-    found = routes.list_projects(user, database)
+    found = desk.list_projects(database, user)
     asking_for = request.query_params.get("dataset", "")[:MAX_NAME]
-    asks = grant_routes.list_asks(user, database) if user.role is Role.RIGHTS_HOLDER else []
+    asks = grants.list_asks(database, user) if user.role is Role.RIGHTS_HOLDER else []
     return page(
         request,
         "projects.html",
@@ -166,8 +166,8 @@ def _page(
     typed: FormData | None = None,
     error: RequestError | None = None,
 ) -> Response:
-    project = routes.get_project(name, user, database)
-    events = routes.get_project_history(name, user, database)
+    project = desk.get_project(database, user, name)
+    events = desk.get_project_history(database, user, name)
     kept = {"dataset": request.query_params.get("dataset", "")[:MAX_NAME], "why": "", "member": ""}
     return page(
         request,

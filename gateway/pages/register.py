@@ -10,13 +10,12 @@ from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 from starlette.datastructures import FormData
 
+from desk.datasets import DELIVERY, Registration, brings_another_policy, register_dataset
 from domain import registration_draft
 from domain.errors import Conflict, InvalidRequest, NotFound, RequestError
 from domain.permissions import Permission, User
 from domain.yaml_text import read_yaml
 from gateway.access import TheDatabase, TheQueue
-from gateway.api.datasets import DELIVERY, Registration, brings_another_policy
-from gateway.api.datasets import register as register_dataset
 from gateway.pages import register_draft, register_steps
 from gateway.pages.layout import page
 from gateway.pages.register_draft import PLACE
@@ -88,10 +87,10 @@ def register(
             raise InvalidRequest("delivery", "is no delivery number.", "Copy it from dpgate dataset deliver.")
         _check_policy(draft, declaration, database)
         asked = Registration(declaration=registration_draft.declared(declaration), delivery=delivery)
-        if brings_another_policy(database, asked.declaration, user.name):
+        if brings_another_policy(database, user, asked.declaration):
             back = f"{PLACE}/{draft_id}/check"
             check_stepped_up(request, database, user, Permission.POLICY_CHANGE, back=back)
-        registered = register_dataset(asked, user, database, queue)
+        registered = register_dataset(database, user, asked, queue)
     except RequestError as error:
         shown = register_draft.typed(draft, declaration, error.problems)
         return register_steps.step_page(

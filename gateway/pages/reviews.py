@@ -13,6 +13,7 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.responses import RedirectResponse, Response
 from starlette.datastructures import FormData
 
+from desk.datasets import get_budget
 from desk.jobs import JobView
 from domain.errors import FieldProblem, InvalidRequest
 from domain.permissions import Permission, User
@@ -20,7 +21,6 @@ from domain.review import WORDS, Stage, Thread, check_reason, is_open, stage_of
 from domain.states import JobState
 from gateway.access import TheDatabase, TheQueue
 from gateway.api import reviews as routes
-from gateway.api.datasets import get_budget
 from gateway.pages import review_facts, steps
 from gateway.pages.layout import page
 from gateway.pages.release import release_facts
@@ -132,7 +132,7 @@ def review_page(
                 for thread in Thread
             },
         }
-    budget = get_budget(dataset.name, user, database)
+    budget = get_budget(database, user, dataset.name)
     return page(
         request,
         "review.html",

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 
+from desk.datasets import get_budget
 from desk.jobs import submit_job
 from domain.admission import check_policy, needs_approval, needs_review
 from domain.cautions import BlocksSeen, Caution, Twin, about_job
@@ -18,7 +19,6 @@ from domain.job_draft import Step
 from domain.loss import texts
 from domain.permissions import User
 from gateway.access import TheDatabase, TheQueue
-from gateway.api.datasets import get_budget
 from gateway.pages import request_facts
 from gateway.pages.budget_bar import bars, binding
 from gateway.pages.dataset_facts import promise_of
@@ -106,7 +106,7 @@ def _page(
         check_policy(asked, drafted.dataset)
     except RequestError as found:
         error = error or found
-    budget = get_budget(drafted.dataset.name, user, database)
+    budget = get_budget(database, user, drafted.dataset.name)
     return step_page(
         request,
         user,

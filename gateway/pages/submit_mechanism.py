@@ -9,6 +9,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from starlette.datastructures import FormData
 
+from desk.datasets import BudgetView, get_budget
 from domain.draft_steps import pipeline_of
 from domain.errors import InvalidRequest, RequestError
 from domain.job_draft import Step
@@ -16,7 +17,6 @@ from domain.model import parse
 from domain.permissions import User
 from domain.rehearsal import Rehearsal, RehearsalRequest
 from gateway.access import TheDatabase, TheQueue
-from gateway.api.datasets import BudgetView, get_budget
 from gateway.api.rehearsals import ask
 from gateway.pages import expected_error as errors
 from gateway.pages.budget_bar import bars, binding
@@ -108,7 +108,7 @@ def _page(
     shown = start | (typed_texts(typed) if typed else {})
     if str(shown.get("action", "")) == "again":
         shown["again"] = str(int(shown["again"]) + 1) if shown["again"].isdigit() else "1"
-    budget = binding(get_budget(drafted.dataset.name, user, database), project=drafted.content.project)
+    budget = binding(get_budget(database, user, drafted.dataset.name), project=drafted.content.project)
     expected = _expected(rehearsal, shown, drafted, budget)
     return step_page(
         request,

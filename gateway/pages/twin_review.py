@@ -12,6 +12,7 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.responses import RedirectResponse, Response
 from starlette.datastructures import FormData
 
+from desk.drawn_twins import Drawing, zipped_twin
 from domain.dataset import Dataset, DatasetState, Declaration
 from domain.errors import FieldProblem, InvalidRequest, NotFound, TooLarge
 from domain.model import Slug
@@ -20,7 +21,6 @@ from domain.review import Stage
 from domain.twin import LABEL
 from gateway.access import TheDatabase
 from gateway.api import reviews as routes
-from gateway.drawn_twins import Drawing, zipped_twin
 from gateway.pages import dataset_facts
 from gateway.pages.dataset_facts import ColumnFact
 from gateway.pages.layout import page

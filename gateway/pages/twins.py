@@ -9,6 +9,7 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.responses import RedirectResponse, Response
 from starlette.datastructures import FormData
 
+from desk.datasets import get_budget
 from domain.dataset import Dataset, DatasetState
 from domain.errors import FieldProblem, RequestError
 from domain.job import check_job_id
@@ -21,7 +22,6 @@ from domain.twin.levels import CUSTODIAN_LABELS, SHOWS
 from domain.twin_basis import SHORT
 from gateway.access import TheDatabase, TheQueue
 from gateway.api import twins as routes
-from gateway.api.datasets import get_budget
 from gateway.api.twin_plans import PlanView
 from gateway.api.twin_views import CountsView
 from gateway.pages import steps
@@ -107,7 +107,7 @@ def _page(
             for counts in twins.of_version(connection, dataset)
         ]
     problems: tuple[FieldProblem, ...] = error.problems if error else ()
-    bars = whole(get_budget(name, user, database))
+    bars = whole(get_budget(database, user, name))
     promised = next(one for one in ALL_GUARANTEES if one == (plan.guarantee if plan else "pure_dp"))
     return page(
         request,

@@ -61,8 +61,8 @@ def _after(module: Any, name: str, change: Callable[[Any], Any]) -> None:
 
 
 def _in_the_gateway(says: Mapping[str, str]) -> None:
+    from desk import datasets
     from gateway import headers, problems, traces
-    from gateway.api import datasets
     from gateway.pages import layout, metrics
 
     _after(datasets.DatasetView, "of", lambda view: view.model_copy(update={"twin": says["body"]}))
@@ -111,8 +111,8 @@ def _in_commands(says: Mapping[str, str]) -> None:
 
 
 def _by_a_status() -> None:
+    from desk import datasets
     from domain.errors import NotFound
-    from gateway.api import datasets
 
     class NoAccounts:
         def __getattr__(self, name: str) -> Any:

@@ -11,9 +11,9 @@ from asking import Gateway, problem
 from factories import given_dataset, policy_fields, table_fields
 from made_counts import given_counts
 
+from desk import drawn_twins
 from domain.states import JobState
 from domain.twin import LABEL, README, make_twin
-from gateway import drawn_twins
 from store import twins
 
 BIDS = {

@@ -10,9 +10,9 @@ import pytest
 from factories import make_declaration
 from waiting import wait_until
 
+from desk import drawn_twins
+from desk.drawn_twins import MOST_WAITING, WAIT_S, Drawing, zipped_twin
 from domain.errors import TooMany
-from gateway import drawn_twins
-from gateway.drawn_twins import MOST_WAITING, WAIT_S, Drawing, zipped_twin
 
 DECLARATION = make_declaration()
 
