@@ -10,6 +10,7 @@ from pydantic import AfterValidator
 from starlette.types import Scope
 
 from domain.job import check_job_id
+from domain.profile_request import check_profile_id
 
 PREFIX = "/api/v1"
 UNKNOWN = "unknown"
@@ -17,6 +18,9 @@ UNKNOWN = "unknown"
 OurId = Annotated[str, Path(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
 # of a job or rehearsal, as whoever submits it chooses
 AnId = Annotated[str, AfterValidator(check_job_id), Path(description="8 to 64 letters, digits, - or _")]
+ProfileId = Annotated[
+    str, AfterValidator(check_profile_id), Path(description="8 to 64 letters, digits, - or _")
+]
 
 
 def add_routes(app: FastAPI, router: APIRouter) -> None:

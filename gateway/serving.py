@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Annotated, Any, get_args, get_type_hints
 
 from fastapi import APIRouter, Depends, Response
+from fastapi.responses import StreamingResponse
 
 from desk.messages import Messages
 from desk.rights import RIGHTS
@@ -26,7 +27,7 @@ def served(use_case: Callable[..., Any], **given: Any) -> Callable[..., Any]:
     def route(database: Any, user: User, _response: Response, **rest: Any) -> Any:
         return use_case(database, user, **rest)
 
-    return _shaped(route, use_case, given, get_type_hints(use_case)["return"])
+    return _shaped(route, use_case, given)
 
 
 def put_once(
@@ -39,7 +40,7 @@ def put_once(
     **given: Any,
 ) -> None:
     """A use case that makes something under an id of somebody's choice, and says whether it is new."""
-    view = get_args(get_type_hints(use_case)["return"])[0]
+    view = get_args(get_type_hints(use_case, include_extras=True)["return"])[0]
 
     def route(database: Any, user: User, response: Response, **rest: Any) -> Any:
         answer, is_new = use_case(database, user, **rest)
@@ -54,7 +55,7 @@ def put_once(
 
 
 def _shaped(
-    act: Callable[..., Any], use_case: Callable[..., Any], given: dict[str, Any], answer: Any
+    act: Callable[..., Any], use_case: Callable[..., Any], given: dict[str, Any], answer: Any = None
 ) -> Callable[..., Any]:
     """A function whose signature tells FastAPI where each argument of the use case comes from."""
     hints = get_type_hints(use_case, include_extras=True)
@@ -70,6 +71,12 @@ def _shaped(
     parameters = [one.replace(annotation=kinds[one.name], kind=keyword) for one in (*others, user, database)]
     parameters.append(inspect.Parameter("response", keyword, annotation=Response))
     # what FastAPI reads; `functools.wraps` would lead it on to the use case
-    route.__signature__ = inspect.Signature(parameters, return_annotation=answer)  # type: ignore[attr-defined]
+    route.__signature__ = inspect.Signature(parameters, return_annotation=answer or hints["return"])  # type: ignore[attr-defined]
     route.__name__, route.__doc__, route.__module__ = use_case.__name__, use_case.__doc__, use_case.__module__
     return route
+
+
+def archive(name: str, size: int, parts: Iterator[bytes]) -> Response:
+    """A zip file to keep, sent as it comes."""
+    headers = {"Content-Length": str(size), "Content-Disposition": f'attachment; filename="{name}"'}
+    return StreamingResponse(parts, media_type="application/zip", headers=headers)

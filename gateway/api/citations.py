@@ -11,7 +11,6 @@ from gateway.serving import served
 
 router = APIRouter(prefix=f"{PREFIX}/jobs", tags=["jobs"], responses=RESPONSES)
 
-
 router.get("/{job_id}/citation", summary="How to cite the release")(
     served(citations.get_citation, job_id=AnId)
 )

@@ -17,6 +17,7 @@ from gateway.routes import PREFIX
 from gateway.serving import allowed, served
 
 router = APIRouter(prefix=f"{PREFIX}/datasets", tags=["data sets"], responses=RESPONSES)
+
 router.get("", summary="Data sets that you may use")(served(datasets.list_datasets))
 
 

@@ -11,12 +11,9 @@ from gateway.serving import served
 
 router = APIRouter(prefix=f"{PREFIX}/datasets", tags=["data sets"], responses=RESPONSES)
 
-
 router.get("/{name}/dictionary", summary="The data dictionary: every declared column")(
     served(facts.get_dictionary)
 )
-
-
 router.get("/{name}/attacker", summary="What an attacker could learn about one person at most")(
     served(facts.get_attacker)
 )

@@ -1,185 +1,24 @@
-"""Rehearsals: a pipeline on the twin, run by a worker, for its author alone."""
+"""Routes of rehearsals."""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-from typing import Annotated
+from fastapi import APIRouter
 
-from fastapi import APIRouter, Depends, Path, Response
-from pydantic import AfterValidator, BaseModel, Field
-
-from domain.admission import check_pipeline
-from domain.dataset import Dataset
-from domain.errors import InvalidRequest, TooLarge
-from domain.job import check_job_id
-from domain.permissions import Permission, User
-from domain.rehearsal import (
-    Preview,
-    Rehearsal,
-    RehearsalRequest,
-    RehearsalState,
-    TwinRuns,
-    largest_block,
-)
-from domain.twin import MAX_BYTES, size_of_twin
-from domain.twin_basis import BLANK, TwinBasis
-from gateway.access import TheDatabase, TheQueue, requires
+from desk import rehearsals
 from gateway.problems import RESPONSES
-from gateway.queue import Queue
-from gateway.routes import PREFIX
-from store import audit, datasets, images, rehearsals, twins
-from store.database import Database
+from gateway.routes import PREFIX, AnId
+from gateway.serving import put_once, served
 
 router = APIRouter(prefix=f"{PREFIX}/rehearsals", tags=["rehearsals"], responses=RESPONSES)
-AnId = Annotated[str, AfterValidator(check_job_id), Path(description="8 to 64 letters, digits, - or _")]
 
-
-class RehearsalView(BaseModel):
-    """A rehearsal. All of it is about the twin, which has seen no data; none of it is a new release."""
-
-    id: str
-    state: RehearsalState
-    dataset: str
-    title: str = Field(description="The pipeline's name")
-    pipeline_digest: str
-    block_size: int
-    done: int = Field(description="Runs made so far")
-    total: int = Field(description="Runs to make; 0 before a worker took it")
-    problem: str | None = Field(description="Why it failed, in the pipeline's own words where it did")
-    created_at: datetime
-    twin: str = Field(description="What the twin is made from and what it shows")
-
-    @classmethod
-    def of(cls, rehearsal: Rehearsal, basis: TwinBasis = BLANK) -> RehearsalView:
-        return cls(**_facts(rehearsal, basis))
-
-
-class FullRehearsal(RehearsalView):
-    """With everything that its runs gave."""
-
-    outputs: list[str] = Field(description="Names of the values, in the order of all numbers")
-    runs: TwinRuns | None
-    preview: Preview | None = Field(description="The error to expect of a release; an estimate from the twin")
-
-    @classmethod
-    def of(cls, rehearsal: Rehearsal, basis: TwinBasis = BLANK) -> FullRehearsal:
-        return cls(
-            **_facts(rehearsal, basis),
-            outputs=[value.name for value in rehearsal.values],
-            runs=rehearsal.runs,
-            preview=rehearsal.preview,
-        )
-
-
-@router.put(
+put_once(
+    router,
     "/{rehearsal_id}",
+    rehearsals.request_rehearsal,
     summary="Have a pipeline run on the twin, under an id of your choice",
-    responses={
-        200: {"description": "This very request is on record"},
-        201: {"model": RehearsalView, "description": "New"},
-    },
+    rehearsal_id=AnId,
 )
-def request_rehearsal(
-    rehearsal_id: AnId,
-    request: RehearsalRequest,
-    user: Annotated[User, Depends(requires(Permission.JOB_SUBMIT))],
-    database: TheDatabase,
-    queue: TheQueue,
-    response: Response,
-) -> RehearsalView:
-    """Costs nothing: the twin has seen no data. Jobs come first when workers are busy."""
-    rehearsal, is_new = ask(database, queue, user, request, rehearsal_id=rehearsal_id)
-    response.status_code = 201 if is_new else 200
-    with database.reading() as connection:
-        return RehearsalView.of(rehearsal, twins.basis_of(connection, rehearsal.counts))
-
-
-@router.get("", summary="Your rehearsals, newest first")
-def list_rehearsals(
-    user: Annotated[User, Depends(requires(Permission.JOB_READ))], database: TheDatabase
-) -> list[RehearsalView]:
-    with database.reading() as connection:
-        return [
-            RehearsalView.of(rehearsal, twins.basis_of(connection, rehearsal.counts))
-            for rehearsal in rehearsals.of_author(connection, user.name)
-        ]
-
-
-@router.get("/{rehearsal_id}", summary="One rehearsal, with what its runs gave")
-def get_rehearsal(
-    rehearsal_id: AnId,
-    user: Annotated[User, Depends(requires(Permission.JOB_READ))],
-    database: TheDatabase,
-) -> FullRehearsal:
-    with database.reading() as connection:
-        found = rehearsals.get_own(connection, rehearsal_id, author=user.name)
-        return FullRehearsal.of(found, twins.basis_of(connection, found.counts))
-
-
-def ask(
-    database: Database, queue: Queue, user: User, request: RehearsalRequest, *, rehearsal_id: str
-) -> tuple[Rehearsal, bool]:
-    """A rehearsal on record, and whether it is new. Raises RequestError naming what a job would stumble over
-    as well: image, resources, block size."""
-    now = datetime.now(UTC)
-    with database.transaction() as connection:
-        rehearsal_id = rehearsals.id_of(connection, rehearsal_id, author=user.name)
-        if present := rehearsals.on_record(connection, rehearsal_id, author=user.name, request=request):
-            return present, False
-        dataset = datasets.newest(connection, request.dataset, user)
-        _check(request, dataset)
-        # a pipeline can print the whole twin
-        basis = twins.basis_for(connection, dataset, user)
-        rehearsal, is_new = rehearsals.request(
-            connection,
-            rehearsal_id=rehearsal_id,
-            author=user.name,
-            dataset=dataset,
-            request=request,
-            image_digest=images.approved(connection, request.pipeline.manifest.image).digest,
-            counts=basis.job_id,
-            now=now,
-        )
-        audit.append(
-            connection, at=now, actor=user.name, action="rehearsal.request", subject=rehearsal_id,
-            dataset=dataset.id, pipeline=request.pipeline.digest,
-        )  # fmt: skip
-    queue.rehearse(rehearsal.id)
-    return rehearsal, is_new
-
-
-def _check(request: RehearsalRequest, dataset: Dataset) -> None:
-    dataset.check_ready()
-    check_pipeline(request.pipeline, dataset)
-    _check_size(request, dataset)
-
-
-def _check_size(request: RehearsalRequest, dataset: Dataset) -> None:
-    declaration = dataset.declaration
-    most = largest_block(declaration.nominal_size)
-    if request.block_size > most:
-        raise InvalidRequest(
-            "block_size",
-            f"nominal size {declaration.nominal_size} has no two blocks of {request.block_size}.",
-            f"Use {most} or less.",
-        )
-    size = size_of_twin(declaration)
-    if size > MAX_BYTES:
-        raise TooLarge(
-            "dataset",
-            f"its twin would take about {size >> 20} MiB; at most {MAX_BYTES >> 20} MiB are made here.",
-            "Ask the rights holder for a part of it, and run there: dpgate run.",
-        )
-
-
-def _facts(rehearsal: Rehearsal, basis: TwinBasis) -> dict[str, object]:
-    request = rehearsal.request
-    return {
-        **rehearsal.model_dump(
-            include={"id", "state", "pipeline_digest", "done", "total", "problem", "created_at"}
-        ),
-        "dataset": request.dataset,
-        "title": request.pipeline.manifest.name,
-        "block_size": request.block_size,
-        "twin": basis.sentence,
-    }
+router.get("", summary="Your rehearsals, newest first")(served(rehearsals.list_rehearsals))
+router.get("/{rehearsal_id}", summary="One rehearsal, with what its runs gave")(
+    served(rehearsals.get_rehearsal, rehearsal_id=AnId)
+)

@@ -1,201 +1,55 @@
-"""Scrambled twins: offered, signed for by named people, then sent, handed out, and taken under terms.
-
-This is the one place where original values pass the gateway without noise. Not a byte of them comes before
-the signatures: until then the platform knows digests, dates and what people typed.
-"""
+"""Routes of scrambles."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from datetime import UTC, datetime
-from typing import Annotated, Literal
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, Path, Request, Response
-from fastapi.responses import StreamingResponse
-from pydantic import Base64Bytes, Field
 
-from domain.dataset import Dataset
-from domain.errors import Conflict, InvalidRequest
-from domain.model import Model, Slug
-from domain.permissions import Permission, User
-from domain.scrambled import LABEL, PART_BYTES, Offer, Scramble, Sha256
-from domain.scrambled_archive import check_archive
-from gateway.access import TheDatabase, requires
-from gateway.api.scramble_views import ScrambleView
+from desk import scrambles
+from desk.scrambles import Acceptance
+from domain.model import Slug
+from domain.permissions import User
+from domain.scrambled import LABEL
+from gateway.access import TheDatabase
 from gateway.config import GatewaySettings
 from gateway.problems import RESPONSES
 from gateway.routes import PREFIX, AnId
-from store import datasets, scrambled, scrambled_files
-from store.database import Database
+from gateway.serving import allowed, archive, put_once, served
 
+
+def _are_on(request: Request) -> bool:
+    settings: GatewaySettings = request.app.state.settings
+    return settings.scrambled_twins
+
+
+AreOn = Annotated[bool, Depends(_are_on)]
 router = APIRouter(prefix=PREFIX + "/datasets/{name}/twin/scrambles", tags=["twins"], responses=RESPONSES)
-Maker = Annotated[User, Depends(requires(Permission.TWIN_MAKE))]
-_MOST_ENCODED = 4 * (PART_BYTES // 3 + 2)
 
-
-class NewSignature(Model):
-    """`sign` needs the digest of the leak report, and the word that it was read; `refuse` a reason."""
-
-    decision: Literal["sign", "refuse"]
-    leak_report: Annotated[Sha256 | None, Field(description="SHA-256 of the leak report that you read")] = (
-        None
-    )
-    has_read: bool = False
-    record: Annotated[
-        Sha256 | None, Field(description="SHA-256 of the scramble.json of the folder that you looked at")
-    ] = None
-    reason: str = ""
-
-
-class Part(Model):
-    """A piece of the archive, in base64."""
-
-    content: Annotated[Base64Bytes, Field(max_length=_MOST_ENCODED)]
-
-
-class Withdrawal(Model):
-    """Why it is withdrawn; reviewers alone read it."""
-
-    reason: str = ""
-
-
-class Acceptance(Model):
-    """Which terms somebody agrees to: the digest that came with them."""
-
-    terms: Sha256
-
-
-@router.get("", summary="Scrambled twins that you may see, newest first")
-def list_scrambles(
-    name: Slug, user: Annotated[User, Depends(requires(Permission.DATASET_READ))], database: TheDatabase
-) -> list[ScrambleView]:
-    """Reviewers see all of them; others the one that is handed out, and those that they have taken."""
-    with database.reading() as connection:
-        dataset = datasets.newest(connection, name, user)
-        found = scrambled.visible_to(connection, dataset, user)
-        return [ScrambleView.of(scrambled_files.seen(connection, one, dataset, user)) for one in found]
-
-
-@router.put(
+router.get("", summary="Scrambled twins that you may see, newest first")(served(scrambles.list_scrambles))
+put_once(
+    router,
     "/{scramble_id}",
+    scrambles.offer_scramble,
     summary="Offer one, under an id of your choice; its files do not come along",
-    responses={
-        200: {"description": "This very offer is on record"},
-        201: {"model": ScrambleView, "description": "New"},
-    },
+    what="offer",
+    scramble_id=AnId,
+    is_on=AreOn,
 )
-def offer_scramble(
-    name: Slug,
-    scramble_id: AnId,
-    offer: Offer,
-    user: Maker,
-    database: TheDatabase,
-    request: Request,
-    response: Response,
-) -> ScrambleView:
-    """Of a version whose policy says `scrambled_twin: true`, on a platform that allows it. Tells the
-    reviewers, who get folder and leak report from you, not from here."""
-    with database.transaction() as connection:
-        dataset = datasets.owned(connection, name, user)
-        check_switched_on(request)
-        found, is_new = scrambled.offer(
-            connection,
-            scramble_id=scramble_id,
-            dataset=dataset,
-            offer=offer,
-            by=user.name,
-            now=datetime.now(UTC),
-        )
-        view = ScrambleView.of(scrambled_files.seen(connection, found, dataset, user))
-    response.status_code = 201 if is_new else 200
-    return view
-
-
-@router.post("/{scramble_id}/signature", summary="Sign for a scrambled twin, or refuse to")
-def sign_scramble(
-    name: Slug,
-    scramble_id: AnId,
-    body: NewSignature,
-    user: Annotated[User, Depends(requires(Permission.TWIN_DECIDE))],
-    database: TheDatabase,
-    request: Request,
-) -> ScrambleView:
-    """As many reviewers sign as the policy asks for votes. A signature cannot be changed."""
-    now = datetime.now(UTC)
-    with database.transaction() as connection:
-        dataset = datasets.newest(connection, name, user)
-        if body.decision == "refuse":
-            found = scrambled.refuse(
-                connection, dataset=dataset, scramble_id=scramble_id, user=user, reason=body.reason, now=now
-            )
-            return ScrambleView.of(scrambled_files.seen(connection, found, dataset, user))
-        check_switched_on(request)
-        if body.leak_report is None:
-            raise InvalidRequest("leak_report", "is missing.", "Give the SHA-256 of the report you read.")
-        found = scrambled.sign(
-            connection,
-            dataset=dataset,
-            scramble_id=scramble_id,
-            user=user,
-            leak_report=body.leak_report,
-            record=body.record,
-            has_read=body.has_read,
-            now=now,
-        )
-        return ScrambleView.of(scrambled_files.seen(connection, found, dataset, user))
-
-
-@router.put("/{scramble_id}/parts/{number}", summary="Send a part of its archive, once it is signed for")
-def send_part(
-    name: Slug,
-    scramble_id: AnId,
-    number: Annotated[int, Path(ge=1, le=10_000)],
-    body: Part,
-    user: Maker,
-    database: TheDatabase,
-    request: Request,
-) -> ScrambleView:
-    """The last one that was missing has all of them checked against the record that people signed. What does
-    not agree with it is forgotten; what does is handed out from then on."""
-    now = datetime.now(UTC)
-    with database.transaction() as connection:
-        dataset = datasets.owned(connection, name, user)
-        check_switched_on(request)
-        is_whole = scrambled_files.put_part(
-            connection,
-            dataset=dataset,
-            scramble_id=scramble_id,
-            number=number,
-            content=body.content,
-            now=now,
-        )
-    if is_whole:
-        _attach(database, dataset, scramble_id, user, now)
-    with database.reading() as connection:
-        found = scrambled.get(connection, dataset, scramble_id)
-        return ScrambleView.of(scrambled_files.seen(connection, found, dataset, user))
-
-
-@router.post("/{scramble_id}/withdrawal", summary="Withdraw a scrambled twin at once")
-def withdraw_scramble(
-    name: Slug,
-    scramble_id: AnId,
-    body: Withdrawal,
-    user: Annotated[User, Depends(requires(Permission.TWIN_WITHDRAW))],
-    database: TheDatabase,
-) -> ScrambleView:
-    """Its files are gone from here. The answer names those who have taken it and must delete it."""
-    with database.transaction() as connection:
-        dataset = datasets.newest(connection, name, user)
-        found = scrambled_files.withdraw(
-            connection,
-            dataset=dataset,
-            scramble_id=scramble_id,
-            user=user,
-            reason=body.reason,
-            now=datetime.now(UTC),
-        )
-        return ScrambleView.of(scrambled_files.seen(connection, found, dataset, user))
+router.post("/{scramble_id}/signature", summary="Sign for a scrambled twin, or refuse to")(
+    served(scrambles.sign_scramble, scramble_id=AnId, is_on=AreOn)
+)
+router.put("/{scramble_id}/parts/{number}", summary="Send a part of its archive, once it is signed for")(
+    served(
+        scrambles.send_part,
+        scramble_id=AnId,
+        number=Annotated[int, Path(ge=1, le=10_000)],
+        is_on=AreOn,
+    )
+)
+router.post("/{scramble_id}/withdrawal", summary="Withdraw a scrambled twin at once")(
+    served(scrambles.withdraw_scramble, scramble_id=AnId)
+)
 
 
 @router.post(
@@ -208,73 +62,11 @@ def download_scramble(
     name: Slug,
     scramble_id: AnId,
     body: Acceptance,
-    user: Annotated[User, Depends(requires(Permission.TWIN_TAKE))],
+    user: Annotated[User, allowed(scrambles.download_scramble)],
     database: TheDatabase,
-    request: Request,
+    is_on: AreOn,
 ) -> Response:
     """Each download is recorded with the terms, before its first byte. One that is withdrawn meanwhile breaks
     off."""
-    with database.transaction() as connection:
-        dataset = datasets.newest(connection, name, user)
-        check_switched_on(request)
-        found = scrambled_files.take(
-            connection,
-            dataset=dataset,
-            scramble_id=scramble_id,
-            user=user,
-            terms=body.terms,
-            now=datetime.now(UTC),
-        )
-    return StreamingResponse(
-        _parts(database, found),
-        media_type="application/zip",
-        headers={
-            "Content-Length": str(found.size),
-            "Content-Disposition": f'attachment; filename="{name}-scrambled-NOT-ANONYMOUS.zip"',
-        },
-    )
-
-
-def check_switched_on(request: Request) -> None:
-    """Raises Conflict where the operator has not allowed it."""
-    settings: GatewaySettings = request.app.state.settings
-    if not settings.scrambled_twins:
-        raise Conflict(
-            "platform",
-            "scrambled twins are switched off on this platform.",
-            "Its operator can set DPGATE_SCRAMBLED_TWINS=true.",
-        )
-
-
-def _attach(database: Database, dataset: Dataset, scramble_id: str, user: User, now: datetime) -> None:
-    """Check outside the transaction, for it takes a while; what came meanwhile is noticed."""
-    with database.reading() as connection:
-        offer = scrambled.get(connection, dataset, scramble_id).offer
-        digests = scrambled_files.part_digests(connection, scramble_id)
-        content = scrambled_files.archive(connection, scramble_id)
-    try:
-        check_archive(content, offer)
-    except (InvalidRequest, Conflict):
-        with database.transaction() as connection:
-            scrambled_files.drop(connection, scramble_id)
-        raise
-    with database.transaction() as connection:
-        scrambled_files.attach(
-            connection,
-            dataset=dataset,
-            scramble_id=scramble_id,
-            digests=digests,
-            size=len(content),
-            by=user.name,
-            now=now,
-        )
-
-
-def _parts(database: Database, found: Scramble) -> Iterator[bytes]:
-    """One at a time: a slow reader holds no connection, and a withdrawal ends what is under way."""
-    for number in range(1, found.offer.parts + 1):
-        with database.reading() as connection:
-            content = scrambled_files.part(connection, found.id, number)
-        if content is None:
-            return
-        yield content
+    size, parts = scrambles.download_scramble(database, user, name, scramble_id, body, is_on)
+    return archive(f"{name}-scrambled-NOT-ANONYMOUS.zip", size, parts)

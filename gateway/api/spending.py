@@ -14,7 +14,6 @@ from gateway.serving import served
 
 router = APIRouter(prefix=f"{PREFIX}/datasets", tags=["data sets"], responses=RESPONSES)
 
-
 router.get("/{name}/budget/entries", summary="How the privacy budget was spent")(
     served(spending.get_spending, wanted=Annotated[Wanted, Query()])
 )

@@ -7,11 +7,10 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import RedirectResponse, Response
 
+from desk.reviews import NewComment, add_comment, add_release_comment
 from domain.errors import InvalidRequest
 from domain.permissions import Permission, Role, User
-from domain.review import Thread
 from gateway.access import TheDatabase
-from gateway.api import reviews as routes
 from gateway.pages.jobs import job_page
 from gateway.pages.reviews import review_page
 from gateway.pages.session import CheckedForm, page_requires
@@ -32,7 +31,7 @@ def write_to_the_others(
     is_reviewer = user.role is Role.RIGHTS_HOLDER
     shown = review_page if is_reviewer else job_page
     try:
-        routes.comment(database, job_id, user, Thread.JOB, str(form.get("text", "")))
+        add_comment(database, user, job_id, NewComment(text=str(form.get("text", ""))))
     except InvalidRequest as error:
         return shown(request, job_id, user, database, typed=form, problems=error.problems)
     place = "reviews" if is_reviewer else "jobs"
@@ -49,7 +48,7 @@ def write_to_the_reviewers(
 ) -> Response:
     """Among the reviewers of a release. What was typed is kept on refusal."""
     try:
-        routes.comment(database, job_id, user, Thread.RELEASE, str(form.get("text", "")))
+        add_release_comment(database, user, job_id, NewComment(text=str(form.get("text", ""))))
     except InvalidRequest as error:
         return review_page(request, job_id, user, database, typed=form, problems=error.problems)
     return RedirectResponse(f"/reviews/{job_id}#comments", status_code=303)

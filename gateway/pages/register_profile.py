@@ -8,13 +8,14 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import RedirectResponse, Response
 
+from desk.profiles import list_profiles, remove_profile
 from domain.permissions import Permission, User
 from domain.profile_request import FIRST_STEP_S, KEPT_FOR, ProfileState
 from gateway.access import TheDatabase
-from gateway.api.profiles import AnId, list_profiles, remove_profile
 from gateway.pages.layout import page
 from gateway.pages.register_draft import PLACE
 from gateway.pages.session import CheckedForm, page_requires
+from gateway.routes import ProfileId
 
 router = APIRouter(include_in_schema=False)
 Holder = Annotated[User, Depends(page_requires(Permission.DATASET_REGISTER))]
@@ -29,7 +30,7 @@ STATES: dict[ProfileState, tuple[str, str, str, str]] = {
 
 @router.get(f"{PLACE}/profile")
 def show_profiles(request: Request, user: Holder, database: TheDatabase) -> Response:
-    found = list_profiles(user, database)
+    found = list_profiles(database, user)
     return page(
         request,
         "register_profile.html",
@@ -43,6 +44,6 @@ def show_profiles(request: Request, user: Holder, database: TheDatabase) -> Resp
 
 
 @router.post(f"{PLACE}/profile/{{profile_id}}/removal")
-def take_away(profile_id: AnId, _form: CheckedForm, user: Holder, database: TheDatabase) -> Response:
-    remove_profile(profile_id, user, database)
+def take_away(profile_id: ProfileId, _form: CheckedForm, user: Holder, database: TheDatabase) -> Response:
+    remove_profile(database, user, profile_id)
     return RedirectResponse(f"{PLACE}/profile#yours", status_code=303)

@@ -15,12 +15,11 @@ from starlette.datastructures import FormData
 
 from desk.datasets import get_budget
 from desk.jobs import JobView
+from desk.reviews import Approval, Disclosure, decide_job, decide_release
 from domain.errors import FieldProblem, InvalidRequest
 from domain.permissions import Permission, User
 from domain.review import WORDS, Stage, Thread, check_reason, is_open, stage_of
-from domain.states import JobState
 from gateway.access import TheDatabase, TheQueue
-from gateway.api import reviews as routes
 from gateway.pages import review_facts, steps
 from gateway.pages.layout import page
 from gateway.pages.release import release_facts
@@ -84,9 +83,10 @@ def decide(
         stage, word, reason = parsed(form, JOB_STAGES)
     except InvalidRequest as error:
         return review_page(request, job_id, user, database, typed=form, problems=error.problems)
-    view = routes.vote(database, job_id, user, stage, word, reason)
-    if view.state is JobState.QUEUED:
-        queue.run_job(job_id)
+    if stage is Stage.APPROVAL:
+        decide_job(database, user, job_id, Approval(decision=word, reason=reason), queue)
+    else:
+        decide_release(database, user, job_id, Disclosure(decision=word, reason=reason))
     return RedirectResponse("/reviews", status_code=303)
 
 

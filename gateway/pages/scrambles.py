@@ -8,17 +8,19 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.responses import RedirectResponse, Response
 from starlette.datastructures import FormData
 
+from desk import scrambles as desk
 from domain.errors import InvalidRequest, RequestError
 from domain.model import Slug, parse
 from domain.permissions import Permission, User
 from domain.scrambled import ScrambleState
 from gateway.access import TheDatabase
-from gateway.api import scrambles as routes
+from gateway.config import GatewaySettings
 from gateway.pages.layout import page
 from gateway.pages.session import CheckedForm, page_requires
 from gateway.pages.submit_frame import text_of, typed_texts
 from gateway.problems import STATUS
 from gateway.routes import AnId
+from gateway.serving import archive
 from store import datasets, reviewers
 
 router = APIRouter(include_in_schema=False)
@@ -59,7 +61,8 @@ def sign(
         "reason": text_of(form, "reason"),
     }
     try:
-        routes.sign_scramble(name, scramble_id, parse(routes.NewSignature, asked), user, database, request)
+        signature = parse(desk.NewSignature, asked)
+        desk.sign_scramble(database, user, name, scramble_id, signature, _are_on(request))
     except RequestError as error:
         return _page(request, name, user, database, typed=form, error=error, about=scramble_id)
     return RedirectResponse(f"/datasets/{name}/scrambles", status_code=303)
@@ -75,8 +78,8 @@ def withdraw(
     database: TheDatabase,
 ) -> Response:
     try:
-        reason = routes.Withdrawal(reason=text_of(form, "reason"))
-        routes.withdraw_scramble(name, scramble_id, reason, user, database)
+        reason = desk.Withdrawal(reason=text_of(form, "reason"))
+        desk.withdraw_scramble(database, user, name, scramble_id, reason)
     except RequestError as error:
         return _page(request, name, user, database, typed=form, error=error, about=scramble_id)
     return RedirectResponse(f"/datasets/{name}/scrambles", status_code=303)
@@ -95,10 +98,17 @@ def download(
     try:
         if "agrees" not in form:
             raise InvalidRequest("agrees", "is not ticked.", "Read the terms; without them nothing leaves.")
-        terms = parse(routes.Acceptance, {"terms": text_of(form, "terms")})
-        return routes.download_scramble(name, scramble_id, terms, user, database, request)
+        terms = parse(desk.Acceptance, {"terms": text_of(form, "terms")})
+        on = _are_on(request)
+        size, parts = desk.download_scramble(database, user, name, scramble_id, terms, on)
+        return archive(f"{name}-scrambled-NOT-ANONYMOUS.zip", size, parts)
     except RequestError as error:
         return _page(request, name, user, database, typed=form, error=error, about=scramble_id)
+
+
+def _are_on(request: Request) -> bool:
+    settings: GatewaySettings = request.app.state.settings
+    return settings.scrambled_twins
 
 
 def _page(
@@ -114,7 +124,7 @@ def _page(
     with database.reading() as connection:
         dataset = datasets.newest(connection, name, user)
         is_reviewer = reviewers.is_reviewer(connection, user, name)
-    found = routes.list_scrambles(name, user, database)
+    found = desk.list_scrambles(database, user, name)
     if error is not None and about not in {one.id for one in found}:
         raise error
     return page(
@@ -125,7 +135,7 @@ def _page(
         dataset=dataset,
         is_reviewer=is_reviewer,
         is_owner=user.name == dataset.owner,
-        is_switched_on=request.app.state.settings.scrambled_twins,
+        is_switched_on=_are_on(request),
         is_allowed=dataset.declaration.policy.scrambled_twin,
         needed=dataset.declaration.policy.votes,
         found=found,

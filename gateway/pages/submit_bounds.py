@@ -10,6 +10,7 @@ from fastapi.responses import Response
 from markupsafe import Markup
 from starlette.datastructures import FormData
 
+from desk.rehearsals import request_rehearsal
 from domain.chart import Distribution, draw_distribution
 from domain.draft_steps import BoundsEntry, bounds_entries, pipeline_of, with_bounds
 from domain.errors import FieldProblem, InvalidRequest, RequestError
@@ -19,7 +20,6 @@ from domain.permissions import User
 from domain.pipeline import OutputValue, Pipeline
 from domain.rehearsal import RehearsalRequest
 from gateway.access import TheDatabase, TheQueue
-from gateway.api.rehearsals import ask
 from gateway.pages.manifest_form import read_number
 from gateway.pages.session import CheckedForm
 from gateway.pages.submit_frame import START, Author, Drafted, TheDraft, go, save, step_page, text_of
@@ -86,7 +86,7 @@ def _forecast_again(
         block_size=before.request.block_size,
         runs_of=before.id,
     )
-    rehearsal, _ = ask(database, queue, user, asked, rehearsal_id=str(uuid.uuid4()))
+    rehearsal, _ = request_rehearsal(database, user, str(uuid.uuid4()), asked, queue)
     return rehearsal.id
 
 

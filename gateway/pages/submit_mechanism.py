@@ -10,6 +10,7 @@ from fastapi.responses import Response
 from starlette.datastructures import FormData
 
 from desk.datasets import BudgetView, get_budget
+from desk.rehearsals import request_rehearsal
 from domain.draft_steps import pipeline_of
 from domain.errors import InvalidRequest, RequestError
 from domain.job_draft import Step
@@ -17,7 +18,6 @@ from domain.model import parse
 from domain.permissions import User
 from domain.rehearsal import Rehearsal, RehearsalRequest
 from gateway.access import TheDatabase, TheQueue
-from gateway.api.rehearsals import ask
 from gateway.pages import expected_error as errors
 from gateway.pages.budget_bar import bars, binding
 from gateway.pages.error_shown import ExpectedError, NoForecast
@@ -85,7 +85,7 @@ def _run_more(drafted: Drafted, mechanism: str, user: User, database: TheDatabas
         "mechanism": mechanism,
     }
     asked = parse(RehearsalRequest, fields)
-    rehearsal, _ = ask(database, queue, user, asked, rehearsal_id=str(uuid.uuid4()))
+    rehearsal, _ = request_rehearsal(database, user, str(uuid.uuid4()), asked, queue)
     return rehearsal.id
 
 

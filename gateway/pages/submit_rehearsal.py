@@ -7,6 +7,7 @@ import uuid
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
+from desk.rehearsals import request_rehearsal
 from domain.draft_steps import is_rehearsed, pipeline_of
 from domain.errors import InvalidRequest, RequestError
 from domain.job_draft import Step
@@ -14,7 +15,6 @@ from domain.permissions import User
 from domain.pipeline import Pipeline
 from domain.rehearsal import RehearsalRequest, code_digest
 from gateway.access import TheDatabase, TheQueue
-from gateway.api.rehearsals import ask
 from gateway.pages.session import CheckedForm
 from gateway.pages.submit_frame import START, Author, Drafted, TheDraft, go, save, step_page, text_of
 
@@ -44,7 +44,7 @@ def begin_rehearsal(
         pipeline, size = pipeline_of(drafted.content), block_size_of(text_of(form, "block_size"))
         _check_fits(pipeline, size)
         asked = RehearsalRequest(dataset=drafted.content.dataset, pipeline=pipeline, block_size=size)
-        rehearsal, _ = ask(database, queue, user, asked, rehearsal_id=str(uuid.uuid4()))
+        rehearsal, _ = request_rehearsal(database, user, str(uuid.uuid4()), asked, queue)
     except RequestError as error:
         return _page(request, drafted, user, error=error, typed=form)
     save(database, drafted, rehearsal=rehearsal.id)

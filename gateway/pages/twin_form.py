@@ -8,12 +8,12 @@ from typing import Any
 
 from starlette.datastructures import FormData
 
+from desk.twin_plans import PlannedCost, PlanView
 from domain.dataset import Declaration
 from domain.errors import InvalidRequest
 from domain.loss import format_amount, units
 from domain.model import parse
 from domain.twin_request import PlanOrder
-from gateway.api.twin_plans import PlannedCost, PlanView
 from gateway.pages.budget_bar import Bar, percent
 from gateway.pages.submit_frame import text_of
 

@@ -12,12 +12,12 @@ from fastapi import APIRouter, Depends
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from starlette.datastructures import UploadFile
 
+from desk import twin_reports as desk
 from domain.errors import InvalidRequest
 from domain.model import Slug
 from domain.permissions import Permission, User
 from domain.public_report import MAX_BYTES
 from gateway.access import TheDatabase
-from gateway.api import twin_reports as routes
 from gateway.pages.session import CheckedForm, page_requires
 from store import datasets
 
@@ -31,7 +31,7 @@ def show_report(
     user: Annotated[User, Depends(page_requires(Permission.DATASET_READ))],
     database: TheDatabase,
 ) -> Response:
-    return HTMLResponse(routes.get_report(name, user, database).page)
+    return HTMLResponse(desk.get_report(database, user, name).page)
 
 
 @router.post("/datasets/{name}/twin/report")
@@ -39,7 +39,7 @@ def hand_in(name: Slug, form: CheckedForm, user: Maker, database: TheDatabase) -
     with database.reading() as connection:
         datasets.owned(connection, name, user)  # before a word about what was sent
     if form.get("action") == "remove":
-        routes.remove_report(name, user, database)
+        desk.remove_report(database, user, name)
         return RedirectResponse(f"/datasets/{name}/twins#report", status_code=303)
     file = form.get("page")
     content = file.file.read(MAX_BYTES + 1) if isinstance(file, UploadFile) else b""
@@ -49,5 +49,5 @@ def hand_in(name: Slug, form: CheckedForm, user: Maker, database: TheDatabase) -
         page = content.decode("utf-8")
     except UnicodeDecodeError:
         raise InvalidRequest("page", "is not UTF-8.", "Choose public.html of dpgate twin report.") from None
-    routes.put_report(name, routes.HandedIn(page=page), user, database)
+    desk.put_report(database, user, name, desk.HandedIn(page=page))
     return RedirectResponse(f"/datasets/{name}/twins#report", status_code=303)

@@ -13,6 +13,7 @@ from fastapi.responses import RedirectResponse, Response
 from starlette.datastructures import FormData
 
 from desk.drawn_twins import Drawing, zipped_twin
+from desk.reviews import TwinVote, decide_twin
 from domain.dataset import Dataset, DatasetState, Declaration
 from domain.errors import FieldProblem, InvalidRequest, NotFound, TooLarge
 from domain.model import Slug
@@ -20,7 +21,6 @@ from domain.permissions import Permission, User
 from domain.review import Stage
 from domain.twin import LABEL
 from gateway.access import TheDatabase
-from gateway.api import reviews as routes
 from gateway.pages import dataset_facts
 from gateway.pages.dataset_facts import ColumnFact
 from gateway.pages.layout import page
@@ -63,7 +63,7 @@ def decide(
         version = _version(str(form.get("version", "")))
     except InvalidRequest as error:
         return _page(request, name, user, database, typed=form, problems=error.problems)
-    routes.decide_twin(name, routes.TwinVote(version=version, decision=word, reason=reason), user, database)
+    decide_twin(database, user, name, TwinVote(version=version, decision=word, reason=reason))
     return RedirectResponse("/reviews", status_code=303)
 
 

@@ -9,7 +9,10 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.responses import RedirectResponse, Response
 from starlette.datastructures import FormData
 
+from desk import twins as desk
 from desk.datasets import get_budget
+from desk.twin_plans import PlanView
+from desk.twins import CountsView
 from domain.dataset import Dataset, DatasetState
 from domain.errors import FieldProblem, RequestError
 from domain.job import check_job_id
@@ -21,9 +24,6 @@ from domain.twin import has_cells
 from domain.twin.levels import CUSTODIAN_LABELS, SHOWS
 from domain.twin_basis import SHORT
 from gateway.access import TheDatabase, TheQueue
-from gateway.api import twins as routes
-from gateway.api.twin_plans import PlanView
-from gateway.api.twin_views import CountsView
 from gateway.pages import steps
 from gateway.pages.budget_bar import whole
 from gateway.pages.dataset_facts import promise_of
@@ -58,10 +58,10 @@ def ask(
             dataset = datasets.owned(connection, name, user)
         order = order_of(form, dataset.declaration)
         if form.get("action") != "make":
-            plan = routes.plan_twin(name, order, user, database)
+            plan = desk.plan_twin(database, user, name, order)
             return _page(request, name, user, database, typed=form, plan=plan)
         job_id = check_job_id(text_of(form, "job_id"))
-        routes.make_counts(name, job_id, order.to_make(), user, database, queue, Response())
+        desk.make_counts(database, user, name, job_id, order.to_make(), queue)
     except RequestError as error:
         return _page(request, name, user, database, typed=form, error=error)
     return RedirectResponse(f"/datasets/{name}/twins#counts", status_code=303)
@@ -74,8 +74,8 @@ def decide(
     """Approve or refuse what counts give. What was typed is kept on refusal."""
     word = "approve" if form.get("decision") == "approve" else "refuse"
     try:
-        vote = routes.CountsVote(decision=word, reason=text_of(form, "reason"))
-        routes.decide_counts(name, job_id, vote, user, database)
+        vote = desk.CountsVote(decision=word, reason=text_of(form, "reason"))
+        desk.decide_counts(database, user, name, job_id, vote)
     except RequestError as error:
         return _page(request, name, user, database, typed=form, error=error, about=job_id)
     return RedirectResponse(f"/datasets/{name}/twins#counts", status_code=303)
@@ -83,7 +83,7 @@ def decide(
 
 @router.post("/datasets/{name}/twins/{job_id}/cancel")
 def cancel(name: Slug, job_id: AnId, _form: CheckedForm, user: Maker, database: TheDatabase) -> Response:
-    routes.cancel_counts(name, job_id, user, database)
+    desk.cancel_counts(database, user, name, job_id)
     return RedirectResponse(f"/datasets/{name}/twins#counts", status_code=303)
 
 

@@ -1,0 +1,143 @@
+"""Rehearsals: a pipeline on the twin, run by a worker, for its author alone."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from pydantic import BaseModel, Field
+
+from desk.messages import Messages
+from desk.rights import needs
+from domain.admission import check_pipeline
+from domain.dataset import Dataset
+from domain.errors import InvalidRequest, TooLarge
+from domain.permissions import Permission, User
+from domain.rehearsal import Preview, Rehearsal, RehearsalRequest, RehearsalState, TwinRuns, largest_block
+from domain.twin import MAX_BYTES, size_of_twin
+from domain.twin_basis import BLANK, TwinBasis
+from store import audit, datasets, images, rehearsals, twins
+from store.database import Database
+
+
+class RehearsalView(BaseModel):
+    """A rehearsal. All of it is about the twin, which has seen no data; none of it is a new release."""
+
+    id: str
+    state: RehearsalState
+    dataset: str
+    title: str = Field(description="The pipeline's name")
+    pipeline_digest: str
+    block_size: int
+    done: int = Field(description="Runs made so far")
+    total: int = Field(description="Runs to make; 0 before a worker took it")
+    problem: str | None = Field(description="Why it failed, in the pipeline's own words where it did")
+    created_at: datetime
+    twin: str = Field(description="What the twin is made from and what it shows")
+
+    @classmethod
+    def of(cls, rehearsal: Rehearsal, basis: TwinBasis = BLANK) -> RehearsalView:
+        return cls(**_facts(rehearsal, basis))
+
+
+class FullRehearsal(RehearsalView):
+    """With everything that its runs gave."""
+
+    outputs: list[str] = Field(description="Names of the values, in the order of all numbers")
+    runs: TwinRuns | None
+    preview: Preview | None = Field(description="The error to expect of a release; an estimate from the twin")
+
+    @classmethod
+    def of(cls, rehearsal: Rehearsal, basis: TwinBasis = BLANK) -> FullRehearsal:
+        return cls(
+            **_facts(rehearsal, basis),
+            outputs=[value.name for value in rehearsal.values],
+            runs=rehearsal.runs,
+            preview=rehearsal.preview,
+        )
+
+
+@needs(Permission.JOB_SUBMIT)
+def request_rehearsal(
+    database: Database, user: User, rehearsal_id: str, request: RehearsalRequest, queue: Messages
+) -> tuple[RehearsalView, bool]:
+    """Costs nothing: the twin has seen no data. Jobs come first when workers are busy."""
+    now = datetime.now(UTC)
+    with database.transaction() as connection:
+        rehearsal_id = rehearsals.id_of(connection, rehearsal_id, author=user.name)
+        if present := rehearsals.on_record(connection, rehearsal_id, author=user.name, request=request):
+            return RehearsalView.of(present, twins.basis_of(connection, present.counts)), False
+        # names what a job would stumble over as well: image, resources, block size
+        dataset = datasets.newest(connection, request.dataset, user)
+        _check(request, dataset)
+        # a pipeline can print the whole twin
+        basis = twins.basis_for(connection, dataset, user)
+        rehearsal, is_new = rehearsals.request(
+            connection,
+            rehearsal_id=rehearsal_id,
+            author=user.name,
+            dataset=dataset,
+            request=request,
+            image_digest=images.approved(connection, request.pipeline.manifest.image).digest,
+            counts=basis.job_id,
+            now=now,
+        )
+        audit.append(
+            connection, at=now, actor=user.name, action="rehearsal.request", subject=rehearsal_id,
+            dataset=dataset.id, pipeline=request.pipeline.digest,
+        )  # fmt: skip
+        view = RehearsalView.of(rehearsal, twins.basis_of(connection, rehearsal.counts))
+    queue.rehearse(rehearsal.id)
+    return view, is_new
+
+
+@needs(Permission.JOB_READ)
+def list_rehearsals(database: Database, user: User) -> list[RehearsalView]:
+    with database.reading() as connection:
+        return [
+            RehearsalView.of(rehearsal, twins.basis_of(connection, rehearsal.counts))
+            for rehearsal in rehearsals.of_author(connection, user.name)
+        ]
+
+
+@needs(Permission.JOB_READ)
+def get_rehearsal(database: Database, user: User, rehearsal_id: str) -> FullRehearsal:
+    with database.reading() as connection:
+        found = rehearsals.get_own(connection, rehearsal_id, author=user.name)
+        return FullRehearsal.of(found, twins.basis_of(connection, found.counts))
+
+
+def _check(request: RehearsalRequest, dataset: Dataset) -> None:
+    dataset.check_ready()
+    check_pipeline(request.pipeline, dataset)
+    _check_size(request, dataset)
+
+
+def _check_size(request: RehearsalRequest, dataset: Dataset) -> None:
+    declaration = dataset.declaration
+    most = largest_block(declaration.nominal_size)
+    if request.block_size > most:
+        raise InvalidRequest(
+            "block_size",
+            f"nominal size {declaration.nominal_size} has no two blocks of {request.block_size}.",
+            f"Use {most} or less.",
+        )
+    size = size_of_twin(declaration)
+    if size > MAX_BYTES:
+        raise TooLarge(
+            "dataset",
+            f"its twin would take about {size >> 20} MiB; at most {MAX_BYTES >> 20} MiB are made here.",
+            "Ask the rights holder for a part of it, and run there: dpgate run.",
+        )
+
+
+def _facts(rehearsal: Rehearsal, basis: TwinBasis) -> dict[str, object]:
+    request = rehearsal.request
+    return {
+        **rehearsal.model_dump(
+            include={"id", "state", "pipeline_digest", "done", "total", "problem", "created_at"}
+        ),
+        "dataset": request.dataset,
+        "title": request.pipeline.manifest.name,
+        "block_size": request.block_size,
+        "twin": basis.sentence,
+    }
