@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from datetime import UTC, date, datetime
 
 from pydantic import BaseModel, Field
@@ -11,7 +12,7 @@ from desk.rights import needs
 from domain.model import Model, Slug
 from domain.permissions import Permission, User
 from domain.project import Grant, NewProject, Project, ProjectState, subject_of_grant, subject_of_project
-from store import grants, history, projects
+from store import grants, history, leadless, projects
 from store.database import Database
 from store.history import Wanted
 
@@ -71,6 +72,21 @@ class NewLead(Model):
     """Which member leads from now on."""
 
     lead: Slug
+
+
+class LeadlessView(BaseModel):
+    """A living project whose lead was disabled. What it is for stays with its members."""
+
+    project: str
+    lead: str = Field(description="Who led it and cannot log in any more")
+    candidates: list[str] = Field(description="Members who can log in; empty where none is left")
+
+
+class Led(BaseModel):
+    """Who leads a project from now on."""
+
+    project: str
+    lead: str
 
 
 @needs(Permission.PROJECT_LEAD)
@@ -139,6 +155,21 @@ def close_project(database: Database, user: User, project: Slug) -> ProjectView:
     with database.transaction() as connection:
         projects.close(connection, project, by=user, now=datetime.now(UTC))
     return get_project(database, user, project)
+
+
+@needs(Permission.OPERATION_READ)
+def list_leadless(database: Database, _user: User) -> list[LeadlessView]:
+    with database.reading() as connection:
+        found = leadless.leadless(connection, now=datetime.now(UTC))
+    return [LeadlessView(**asdict(one)) for one in found]
+
+
+@needs(Permission.OPERATION_CHANGE)
+def name_lead(database: Database, user: User, project: Slug, new: NewLead) -> Led:
+    """Members only: an operator opens no data set to anybody. 409 while the lead can log in."""
+    with database.transaction() as connection:
+        leadless.name_lead(connection, project, new.lead, by=user.name, now=datetime.now(UTC))
+    return Led(project=project, lead=new.lead)
 
 
 def _event(event: history.Event) -> ProjectEvent:

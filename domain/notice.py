@@ -11,6 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
+from typing import Annotated
+
+from pydantic import AfterValidator
 
 from domain.permissions import Role
 from domain.states import JobState
@@ -214,3 +217,17 @@ _PLACES = {
     NoticeKind.TEST: "/account/notices",
     NoticeKind.CONFIRMATION: "/account/notices",
 }
+
+
+_LABEL = "[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?"
+_MAIL_ADDRESS = re.compile(rf"[A-Za-z0-9_+=-]+(\.[A-Za-z0-9_+=-]+)*@{_LABEL}(\.{_LABEL})*")
+
+
+def check_mail_address(address: str) -> str:
+    """One plain ASCII address. What could end a header line, or begin a second address, is none."""
+    if len(address) > 254 or not _MAIL_ADDRESS.fullmatch(address):
+        raise ValueError("must be an e-mail address such as ada@example.org")
+    return address
+
+
+MailAddress = Annotated[str, AfterValidator(check_mail_address)]

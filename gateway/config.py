@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal, Self
@@ -11,6 +10,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, Field, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from domain.notice import MailAddress
 from domain.operation import LEAST_FREE_MIB
 from domain.permissions import Role
 from domain.setting_names import check_settings
@@ -20,8 +20,6 @@ from gateway.provider_settings import ProviderSettings
 from gateway.web_address import Address, Issuer
 
 MAIN = "main"
-_LABEL = "[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?"
-_MAIL_ADDRESS = re.compile(rf"[A-Za-z0-9_+=-]+(\.[A-Za-z0-9_+=-]+)*@{_LABEL}(\.{_LABEL})*")
 
 
 def check_mail_server(url: str) -> str:
@@ -33,19 +31,11 @@ def check_mail_server(url: str) -> str:
     return url
 
 
-def check_mail_address(address: str) -> str:
-    """One plain ASCII address. What could end a header line, or begin a second address, is none."""
-    if len(address) > 254 or not _MAIL_ADDRESS.fullmatch(address):
-        raise ValueError("must be an e-mail address such as ada@example.org")
-    return address
-
-
 def _checked_network(text: str) -> str:
     return str(check_network(text))
 
 
 MailServerUrl = Annotated[str, AfterValidator(check_mail_server)]
-MailAddress = Annotated[str, AfterValidator(check_mail_address)]
 
 
 class GatewaySettings(BaseSettings):

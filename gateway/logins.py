@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from desk.users import NO_PASSWORDS
 from domain.errors import InvalidRequest, NotFound
 from domain.permissions import User
 from gateway.config import GatewaySettings
@@ -14,9 +15,7 @@ from store.database import Database
 def check_passwords_are_used(settings: GatewaySettings) -> None:
     """Raises NotFound on a platform whose people come from an identity provider."""
     if not settings.has_passwords:
-        raise NotFound(
-            "password", "this platform has no passwords.", "Log in with your organisation's account."
-        )
+        raise NotFound(*NO_PASSWORDS)
 
 
 def change_password(

@@ -9,7 +9,9 @@ from fastapi.routing import APIRoute
 from pydantic import AfterValidator
 from starlette.types import Scope
 
+from domain.image import check_digest
 from domain.job import check_job_id
+from domain.model import Slug
 from domain.profile_request import check_profile_id
 
 PREFIX = "/api/v1"
@@ -18,6 +20,8 @@ UNKNOWN = "unknown"
 OurId = Annotated[str, Path(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
 # of a job or rehearsal, as whoever submits it chooses
 AnId = Annotated[str, AfterValidator(check_job_id), Path(description="8 to 64 letters, digits, - or _")]
+Digest = Annotated[str, AfterValidator(check_digest), Path(description="sha256: and 64 hex digits")]
+WorkerName = Annotated[Slug, Path(description="As the list of workers has it")]
 ProfileId = Annotated[
     str, AfterValidator(check_profile_id), Path(description="8 to 64 letters, digits, - or _")
 ]

@@ -1,149 +1,38 @@
-"""What entitlements of the identity provider give. Everybody maps to what is theirs to give by hand: an
-operator to roles, a rights holder to reviews of their data set, a lead to places in their project."""
+"""Routes of entitlements."""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-from typing import Annotated
+from fastapi import APIRouter
 
-from fastapi import APIRouter, Depends
-from pydantic import BaseModel, Field
-
-from domain.entitlement import IN_PROJECT, ProjectEntitlement, ReviewerEntitlement, Right, RoleEntitlement
-from domain.model import Slug
-from domain.permissions import Permission, User
-from domain.project import check_leads
-from gateway.access import TheDatabase, requires
+from desk import entitlements
 from gateway.problems import RESPONSES
 from gateway.routes import PREFIX, OurId
-from store import datasets, entitlements, projects
-from store.database import Database
-from store.entitlements import Standing
+from gateway.serving import served
 
 router = APIRouter(prefix=PREFIX, tags=["entitlements"], responses=RESPONSES)
-Operator = Annotated[User, Depends(requires(Permission.USER_ADD))]
-Holder = Annotated[User, Depends(requires(Permission.POLICY_CHANGE))]
-Lead = Annotated[User, Depends(requires(Permission.PROJECT_LEAD))]
-ROLES, REVIEWS = frozenset({Right.ROLE}), frozenset({Right.REVIEWER})
 
-
-class EntitlementView(BaseModel):
-    """That an entitlement gives a right, and for whom it holds by the provider's last word on them."""
-
-    id: str
-    entitlement: str
-    gives: Right
-    about: str = Field(description="A role, or the name of a data set or project")
-    made_by: str
-    made_at: datetime
-    holds_for: list[str]
-
-    @classmethod
-    def of(cls, standing: Standing) -> EntitlementView:
-        return cls(**standing.rule.model_dump(), holds_for=list(standing.holders))
-
-
-@router.get("/entitlements/roles", summary="Entitlements that give a role")
-def list_roles(
-    _user: Annotated[User, Depends(requires(Permission.USER_READ))], database: TheDatabase
-) -> list[EntitlementView]:
-    """Those of the settings come first and are not listed here."""
-    return _listed(database, ROLES)
-
-
-@router.post("/entitlements/roles", status_code=201, summary="Let an entitlement give a role")
-def add_role(new: RoleEntitlement, user: Operator, database: TheDatabase) -> EntitlementView:
-    """From each person's next login on. Of several roles, the settings' or else the oldest counts."""
-    return _add(database, new.entitlement, gives=Right.ROLE, about=new.role, by=user)
-
-
-@router.delete("/entitlements/roles/{rule_id}", summary="An entitlement gives a role no longer")
-def remove_role(
-    rule_id: OurId,
-    user: Annotated[User, Depends(requires(Permission.USER_DISABLE))],
-    database: TheDatabase,
-) -> list[EntitlementView]:
-    """For whom it held, every session and token ends: they log in again with what is left to them."""
-    _remove(database, rule_id, gives=ROLES, about=None, by=user)
-    return _listed(database, ROLES)
-
-
-@router.get("/datasets/{name}/entitlements", summary="Entitlements to review your data set")
-def list_reviewers(name: Slug, user: Holder, database: TheDatabase) -> list[EntitlementView]:
-    with database.reading() as connection:
-        datasets.owned(connection, name, user)
-    return _listed(database, REVIEWS, name)
-
-
-@router.post("/datasets/{name}/entitlements", status_code=201, summary="Let an entitlement give reviews")
-def add_reviewers(
-    name: Slug, new: ReviewerEntitlement, user: Holder, database: TheDatabase
-) -> EntitlementView:
-    """Who is entitled and a rights holder here reviews the data set beside you, from their next login on."""
-    return _add(database, new.entitlement, gives=Right.REVIEWER, about=name, by=user)
-
-
-@router.delete("/datasets/{name}/entitlements/{rule_id}", summary="An entitlement gives reviews no longer")
-def remove_reviewers(
-    name: Slug, rule_id: OurId, user: Holder, database: TheDatabase
-) -> list[EntitlementView]:
-    """At once: they see and decide nothing more of the data set."""
-    _remove(database, rule_id, gives=REVIEWS, about=name, by=user)
-    return _listed(database, REVIEWS, name)
-
-
-@router.get("/projects/{project}/entitlements", summary="Entitlements to places in a project")
-def list_places(
-    project: Slug,
-    user: Annotated[User, Depends(requires(Permission.PROJECT_READ))],
-    database: TheDatabase,
-) -> list[EntitlementView]:
-    with database.reading() as connection:
-        projects.get_visible(connection, project, user)
-    return _listed(database, IN_PROJECT, project)
-
-
-@router.post("/projects/{project}/entitlements", status_code=201, summary="Let an entitlement give places")
-def add_places(project: Slug, new: ProjectEntitlement, user: Lead, database: TheDatabase) -> EntitlementView:
-    """From each person's next login on, for data users; `leads`: they add people and ask for data sets."""
-    gives = Right.LEAD if new.leads else Right.MEMBER
-    return _add(database, new.entitlement, gives=gives, about=project, by=user)
-
-
-@router.delete("/projects/{project}/entitlements/{rule_id}", summary="An entitlement gives places no longer")
-def remove_places(project: Slug, rule_id: OurId, user: Lead, database: TheDatabase) -> list[EntitlementView]:
-    """At once: who came by it alone is no member any more."""
-    _remove(database, rule_id, gives=IN_PROJECT, about=project, by=user)
-    return _listed(database, IN_PROJECT, project)
-
-
-def _listed(database: Database, gives: frozenset[Right], about: str | None = None) -> list[EntitlementView]:
-    with database.reading() as connection:
-        return [EntitlementView.of(one) for one in entitlements.listed(connection, gives, about)]
-
-
-def _add(database: Database, entitlement: str, *, gives: Right, about: str, by: User) -> EntitlementView:
-    """In one transaction with the check that `by` may still say so. Raises as the check and as `make`."""
-    now = datetime.now(UTC)
-    with database.transaction() as connection:
-        if gives is Right.REVIEWER:
-            datasets.owned(connection, about, by)
-        elif gives in IN_PROJECT:
-            project = projects.get_visible(connection, about, by, lock=True)
-            check_leads(by, project, by_name=True)
-            projects.check_living(project, now)
-        made = entitlements.make(connection, entitlement, gives=gives, about=about, by=by.name, now=now)
-    return EntitlementView.of(Standing(made, ()))
-
-
-def _remove(
-    database: Database, rule_id: str, *, gives: frozenset[Right], about: str | None, by: User
-) -> None:
-    """The same. The project is not locked here: the end of a rule locks it, after the rule."""
-    now = datetime.now(UTC)
-    with database.transaction() as connection:
-        if about is not None and gives == REVIEWS:
-            datasets.owned(connection, about, by)
-        elif about is not None:
-            check_leads(by, projects.get_visible(connection, about, by), by_name=True)
-        entitlements.remove(connection, rule_id, gives=gives, about=about, by=by.name, now=now)
+router.get("/entitlements/roles", summary="Entitlements that give a role")(served(entitlements.list_roles))
+router.post("/entitlements/roles", status_code=201, summary="Let an entitlement give a role")(
+    served(entitlements.add_role)
+)
+router.delete("/entitlements/roles/{rule_id}", summary="An entitlement gives a role no longer")(
+    served(entitlements.remove_role, rule_id=OurId)
+)
+router.get("/datasets/{name}/entitlements", summary="Entitlements to review your data set")(
+    served(entitlements.list_reviewers)
+)
+router.post("/datasets/{name}/entitlements", status_code=201, summary="Let an entitlement give reviews")(
+    served(entitlements.add_reviewers)
+)
+router.delete("/datasets/{name}/entitlements/{rule_id}", summary="An entitlement gives reviews no longer")(
+    served(entitlements.remove_reviewers, rule_id=OurId)
+)
+router.get("/projects/{project}/entitlements", summary="Entitlements to places in a project")(
+    served(entitlements.list_places)
+)
+router.post("/projects/{project}/entitlements", status_code=201, summary="Let an entitlement give places")(
+    served(entitlements.add_places)
+)
+router.delete("/projects/{project}/entitlements/{rule_id}", summary="An entitlement gives places no longer")(
+    served(entitlements.remove_places, rule_id=OurId)
+)

@@ -10,10 +10,7 @@ from gateway.routes import PREFIX
 from gateway.serving import served
 
 router = APIRouter(prefix=PREFIX, tags=["projects"], responses=RESPONSES)
-
-
 GRANT = "/projects/{project}/grants/{dataset}"
-
 
 router.get("/grants", summary="What projects ask of you, the longest waiting first")(served(grants.list_asks))
 router.get(GRANT, summary="One grant: what was asked, what was decided, and the share of the budget")(

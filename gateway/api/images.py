@@ -1,108 +1,26 @@
-"""Images that pipelines run in: announced by workers, approved and withdrawn by operators, by digest."""
+"""Routes of images."""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Annotated
 
-from fastapi import APIRouter, Body, Depends, Path
-from pydantic import AfterValidator, BaseModel, Field
+from fastapi import APIRouter, Body
 
-from domain.image import ImageKind, ImageState, SyscallTable, check_digest
-from domain.model import Model
-from domain.permissions import Permission, User
-from gateway.access import TheDatabase, requires
+from desk import images
+from desk.images import Approval
 from gateway.problems import RESPONSES
-from gateway.routes import PREFIX
-from store import audit, images
+from gateway.routes import PREFIX, Digest
+from gateway.serving import served
 
 router = APIRouter(prefix=f"{PREFIX}/images", tags=["images"], responses=RESPONSES)
-Digest = Annotated[str, AfterValidator(check_digest), Path(description="sha256: and 64 hex digits")]
-Operator = Annotated[User, Depends(requires(Permission.IMAGE_APPROVE))]
 
-
-class Approval(Model):
-    """What the operator approves the image for."""
-
-    syscalls: SyscallTable = Field(SyscallTable.STRICT, description="The table that its runs are held to")
-    warm: bool = Field(
-        False, description="The operator made this image: its libraries may be loaded once for all runs"
-    )
-
-
-class ImageView(BaseModel):
-    """An image on record. What it was approved for is empty until it is approved."""
-
-    digest: str
-    name: str
-    description: str
-    kind: ImageKind
-    use: str = Field(description="What an image of this kind is for")
-    state: ImageState
-    tree_digest: str | None = Field(description="Over its files as the worker holds them")
-    source_digest: str | None = Field(description="Of the archive that it came from")
-    size: int | None = Field(description="Bytes of its files")
-    syscalls: SyscallTable | None
-    warm: bool
-    approved_by: str | None
-    approved_at: datetime | None
-    withdrawn_by: str | None
-    withdrawn_at: datetime | None
-
-
-def _view(image: images.Image) -> ImageView:
-    return ImageView.model_validate(image, from_attributes=True)
-
-
-@router.get("", summary="Images on this platform")
-def list_images(
-    _user: Annotated[User, Depends(requires(Permission.IMAGE_READ))], database: TheDatabase
-) -> list[ImageView]:
-    with database.reading() as connection:
-        return [_view(image) for image in images.listed(connection)]
-
-
-@router.post("/{digest}/approval", summary="Approve an image, by digest")
-def approve_image(
-    digest: Digest,
-    user: Operator,
-    database: TheDatabase,
-    approval: Annotated[Approval | None, Body()] = None,
-) -> ImageView:
-    """For the strict table of system calls unless the body says otherwise. The newest approval counts."""
-    wanted, now = approval or Approval(), datetime.now(UTC)
-    with database.transaction() as connection:
-        image = images.approve(
-            connection, digest=digest, by=user.name, now=now, syscalls=wanted.syscalls, warm=wanted.warm
-        )
-        audit.append(
-            connection,
-            at=now,
-            actor=user.name,
-            action="image.approve",
-            subject=digest,
-            name=image.name,
-            syscalls=wanted.syscalls,
-            warm=wanted.warm,
-        )
-    return _view(image)
-
-
-@router.delete("/{digest}/approval", summary="Withdraw an approval")
-def withdraw_image(digest: Digest, user: Operator, database: TheDatabase) -> ImageView:
-    """Jobs that wait end without a charge; jobs that run finish."""
-    now = datetime.now(UTC)
-    with database.transaction() as connection:
-        image = images.withdraw(connection, digest=digest, by=user.name, now=now)
-        audit.append(connection, at=now, actor=user.name, action="image.withdraw", subject=digest)
-    return _view(image)
-
-
-@router.delete("/{digest}", summary="Retire an image, before its files are removed")
-def retire_image(digest: Digest, user: Operator, database: TheDatabase) -> ImageView:
-    """Refused while unfinished jobs name it. The record stays, since finished jobs name its digest."""
-    now = datetime.now(UTC)
-    with database.transaction() as connection:
-        image = images.retire(connection, digest=digest, by=user.name, now=now)
-        audit.append(connection, at=now, actor=user.name, action="image.retire", subject=digest)
-    return _view(image)
+router.get("", summary="Images on this platform")(served(images.list_images))
+router.post("/{digest}/approval", summary="Approve an image, by digest")(
+    served(images.approve_image, digest=Digest, approval=Annotated[Approval | None, Body()])
+)
+router.delete("/{digest}/approval", summary="Withdraw an approval")(
+    served(images.withdraw_image, digest=Digest)
+)
+router.delete("/{digest}", summary="Retire an image, before its files are removed")(
+    served(images.retire_image, digest=Digest)
+)

@@ -14,8 +14,6 @@ from gateway.routes import PREFIX
 from gateway.serving import allowed
 
 router = APIRouter(prefix=f"{PREFIX}/jobs", tags=["jobs"], responses=RESPONSES)
-
-
 NEXT = '`<ADDRESS>; rel="next"`, where there are more jobs'
 
 

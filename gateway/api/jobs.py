@@ -13,8 +13,6 @@ from gateway.routes import PREFIX, AnId
 from gateway.serving import put_once, served
 
 router = APIRouter(prefix=f"{PREFIX}/jobs", tags=["jobs"], responses=RESPONSES)
-
-
 EXAMPLE = {
     "dataset": "heights",
     "pipeline": {

@@ -6,13 +6,11 @@ from dataclasses import asdict
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request
-from pydantic import BaseModel, StringConstraints
+from pydantic import BaseModel
 
-from domain.model import Model
 from domain.permissions import Permission, User
 from gateway.access import TheDatabase, requires
-from gateway.oidc.claims import MAX_TOKEN
-from gateway.oidc.look import Found, decide, look
+from gateway.oidc.look import Found, PastedToken, decide, look
 from gateway.oidc.providers import Providers
 from gateway.problems import RESPONSES
 from gateway.routes import PREFIX
@@ -39,12 +37,6 @@ class ProviderView(BaseModel):
     name: str
     issuer: str
     found: list[FoundView]
-
-
-class PastedToken(Model):
-    """An access token. It is looked at and kept nowhere; it works on: let it be a short-lived one."""
-
-    token: Annotated[str, StringConstraints(min_length=1, max_length=MAX_TOKEN)]
 
 
 @router.get("", summary="Ask the identity providers how they are")

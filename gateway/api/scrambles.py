@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Path, Request, Response
+from fastapi import APIRouter, Path, Response
 
 from desk import scrambles
 from desk.scrambles import Acceptance
@@ -12,18 +12,11 @@ from domain.model import Slug
 from domain.permissions import User
 from domain.scrambled import LABEL
 from gateway.access import TheDatabase
-from gateway.config import GatewaySettings
+from gateway.offers import HasScrambles
 from gateway.problems import RESPONSES
 from gateway.routes import PREFIX, AnId
 from gateway.serving import allowed, archive, put_once, served
 
-
-def _are_on(request: Request) -> bool:
-    settings: GatewaySettings = request.app.state.settings
-    return settings.scrambled_twins
-
-
-AreOn = Annotated[bool, Depends(_are_on)]
 router = APIRouter(prefix=PREFIX + "/datasets/{name}/twin/scrambles", tags=["twins"], responses=RESPONSES)
 
 router.get("", summary="Scrambled twins that you may see, newest first")(served(scrambles.list_scrambles))
@@ -34,17 +27,17 @@ put_once(
     summary="Offer one, under an id of your choice; its files do not come along",
     what="offer",
     scramble_id=AnId,
-    is_on=AreOn,
+    is_on=HasScrambles,
 )
 router.post("/{scramble_id}/signature", summary="Sign for a scrambled twin, or refuse to")(
-    served(scrambles.sign_scramble, scramble_id=AnId, is_on=AreOn)
+    served(scrambles.sign_scramble, scramble_id=AnId, is_on=HasScrambles)
 )
 router.put("/{scramble_id}/parts/{number}", summary="Send a part of its archive, once it is signed for")(
     served(
         scrambles.send_part,
         scramble_id=AnId,
         number=Annotated[int, Path(ge=1, le=10_000)],
-        is_on=AreOn,
+        is_on=HasScrambles,
     )
 )
 router.post("/{scramble_id}/withdrawal", summary="Withdraw a scrambled twin at once")(
@@ -64,7 +57,7 @@ def download_scramble(
     body: Acceptance,
     user: Annotated[User, allowed(scrambles.download_scramble)],
     database: TheDatabase,
-    is_on: AreOn,
+    is_on: HasScrambles,
 ) -> Response:
     """Each download is recorded with the terms, before its first byte. One that is withdrawn meanwhile breaks
     off."""

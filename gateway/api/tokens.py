@@ -1,39 +1,32 @@
-"""Tokens of one's own, and the exchange of a password for one."""
+"""Routes of tokens of one's own, and the exchange of a password for one."""
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field, StringConstraints
 
+from desk import tokens
+from desk.tokens import NewToken, TokenOnce
 from domain.errors import InvalidRequest
 from domain.model import Model, Slug, Whole
-from domain.permissions import Permission, User
+from domain.permissions import User
 from domain.scopes import ALL, Scope
-from gateway.access import TheCaller, TheDatabase, requires
+from gateway.access import TheCaller, TheDatabase
 from gateway.config import MAIN, GatewaySettings
 from gateway.logins import change_password, check_passwords_are_used
 from gateway.problems import RESPONSES, responses
 from gateway.routes import PREFIX, OurId
-from store import accounts, audit, tokens
-from store.database import Database
+from gateway.serving import allowed, served
+from store import accounts
 from store.tokens import Caller
 
 router = APIRouter(prefix=PREFIX, tags=["tokens"])
 # a login with a password, at an organisation from a terminal, or in a browser reaches equally far
 OF_A_LOGIN = tuple(sorted(ALL))
 Secret = Annotated[str, StringConstraints(max_length=1000)]
-Owner = Annotated[User, Depends(requires(Permission.TOKENS_OWN))]
-
-
-class NewToken(Model):
-    """What a token is for, how far it reaches and how long it lasts."""
-
-    label: Slug
-    scopes: tuple[Scope, ...] = (Scope.READ,)
-    days: Annotated[Whole, Field(ge=1, le=366)] = 90
 
 
 class NewLogin(Model):
@@ -45,23 +38,6 @@ class NewLogin(Model):
     label: Slug = "login"
     scopes: tuple[Scope, ...] = OF_A_LOGIN
     days: Annotated[Whole, Field(ge=1, le=366)] = 30
-
-
-class TokenShown(BaseModel):
-    """A token that works; without its secret part, which nobody can show again."""
-
-    id: str
-    label: str
-    scopes: tuple[Scope, ...]
-    created_at: datetime
-    expires_at: datetime
-    last_used_on: date | None
-
-
-class TokenOnce(TokenShown):
-    """The token's text is shown this once; only a hash of it is kept."""
-
-    token: str
 
 
 class DeviceLogin(BaseModel):
@@ -115,53 +91,20 @@ def log_in(new: NewLogin, request: Request, database: TheDatabase) -> TokenOnce:
         )
     if new.new_password is not None:
         change_password(database, user, old=new.password, new=new.new_password, now=now, keep_session=None)
-    return create(database, Caller(user), NewToken(label=new.label, scopes=new.scopes, days=new.days), now)
+    wanted = NewToken(label=new.label, scopes=new.scopes, days=new.days)
+    return tokens.add_token(database, user, wanted, Caller(user))
 
 
-@router.get("/tokens", summary="Your tokens that work", responses=RESPONSES)
-def list_tokens(user: Owner, database: TheDatabase) -> list[TokenShown]:
-    with database.reading() as connection:
-        found = tokens.of_user(connection, user.name, datetime.now(UTC))
-    return [TokenShown(**vars(token)) for token in found]
+router.get("/tokens", summary="Your tokens that work", responses=RESPONSES)(served(tokens.list_tokens))
 
 
 @router.post("/tokens", status_code=201, summary="Make a token", responses=RESPONSES)
-def add_token(new: NewToken, caller: TheCaller, _user: Owner, database: TheDatabase) -> TokenOnce:
-    return create(database, caller, new, datetime.now(UTC))
+def add_token(
+    new: NewToken, caller: TheCaller, user: Annotated[User, allowed(tokens.add_token)], database: TheDatabase
+) -> TokenOnce:
+    return tokens.add_token(database, user, new, caller)
 
 
-@router.delete("/tokens/{token_id}", summary="Revoke one of your tokens", responses=RESPONSES)
-def revoke_token(token_id: OurId, user: Owner, database: TheDatabase) -> list[TokenShown]:
-    revoke(database, user, token_id, datetime.now(UTC))
-    return list_tokens(user, database)
-
-
-def create(database: Database, caller: Caller, new: NewToken, now: datetime) -> TokenOnce:
-    """A token, and the event of its making."""
-    with database.transaction() as connection:
-        made, text = tokens.create(
-            connection,
-            caller,
-            label=new.label,
-            scopes=frozenset(new.scopes),
-            lasts=timedelta(days=new.days),
-            now=now,
-        )
-        name = caller.user.name
-        audit.append(
-            connection,
-            at=now,
-            actor=name,
-            action="token.create",
-            subject=made.id,
-            scopes=list(made.scopes),
-            expires=made.expires_at.isoformat(),
-        )
-    return TokenOnce(**vars(made), token=text)
-
-
-def revoke(database: Database, user: User, token_id: str, now: datetime) -> None:
-    """One of the user's tokens ends, and the event says so."""
-    with database.transaction() as connection:
-        tokens.revoke(connection, name=user.name, token_id=token_id, now=now)
-        audit.append(connection, at=now, actor=user.name, action="token.revoke", subject=token_id)
+router.delete("/tokens/{token_id}", summary="Revoke one of your tokens", responses=RESPONSES)(
+    served(tokens.revoke_token, token_id=OurId)
+)

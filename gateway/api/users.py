@@ -1,182 +1,26 @@
-"""Users of this platform."""
+"""Routes of users."""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-from typing import Annotated
+from fastapi import APIRouter
 
-from fastapi import APIRouter, Depends, Request
-from pydantic import BaseModel
-
-from domain.errors import Conflict, NotAllowed
-from domain.identity import Kind
-from domain.model import Model, Slug
-from domain.permissions import Permission, Role, User
-from gateway.access import TheDatabase, requires
-from gateway.api.tokens import TokenShown
-from gateway.config import GatewaySettings
-from gateway.logins import check_passwords_are_used
+from desk import users
+from gateway.offers import HasPasswords
 from gateway.problems import RESPONSES
 from gateway.routes import PREFIX, OurId
-from store import accounts, audit, identities, recognition, sessions, tokens, users
-from store.recognition import Person, Said
+from gateway.serving import served
 
 router = APIRouter(prefix=f"{PREFIX}/users", tags=["users"], responses=RESPONSES)
 
-
-class NewUser(Model):
-    name: Slug
-    role: Role
-
-
-class UserWithToken(BaseModel):
-    """Token and first password are shown this once; only hashes of them are kept.
-
-    The password lasts for a week and is good for choosing another one; there is none where people come from
-    an identity provider.
-    """
-
-    name: str
-    role: Role
-    token: str
-    initial_password: str | None
-
-
-class SaidOf(BaseModel):
-    """What the identity provider said of somebody at their last login. It decides nothing: names and
-    addresses change hands, and some providers let people choose them."""
-
-    issuer: str
-    subject: str
-    kind: Kind
-    display_name: str | None
-    affiliation: str | None
-    email: str | None
-    heard_at: datetime
-
-    @classmethod
-    def of(cls, said: Said) -> SaidOf:
-        return cls(
-            issuer=said.issuer,
-            subject=said.subject,
-            kind=said.kind,
-            heard_at=said.heard_at,
-            **vars(said.profile),
-        )
-
-
-class ListedUser(BaseModel):
-    """`disabled`: may not log in any more, and nothing that they hold works. `said` is null for an account of
-    the platform's own; `near` are users who are called alike."""
-
-    name: str
-    role: Role
-    disabled: bool
-    said: SaidOf | None
-    near: list[str]
-
-    @classmethod
-    def of(cls, person: Person, *, disabled: bool) -> ListedUser:
-        return cls(
-            name=person.user.name,
-            role=person.user.role,
-            disabled=disabled,
-            said=None if person.said is None else SaidOf.of(person.said),
-            near=[other.name for other in person.near],
-        )
-
-
-class InitialPassword(BaseModel):
-    """Shown this once. It lasts for a week and is good for choosing another one."""
-
-    name: str
-    initial_password: str
-
-
-@router.get("", summary="All users")
-def list_users(
-    _user: Annotated[User, Depends(requires(Permission.USER_READ))], database: TheDatabase
-) -> list[ListedUser]:
-    with database.reading() as connection:
-        found, disabled = recognition.people(connection), users.disabled(connection)
-    return [ListedUser.of(one, disabled=name in disabled) for name, one in found.items()]
-
-
-@router.post("", status_code=201, summary="Add a user")
-def add_user(
-    new: NewUser,
-    user: Annotated[User, Depends(requires(Permission.USER_ADD))],
-    request: Request,
-    database: TheDatabase,
-) -> UserWithToken:
-    if new.name in identities.RESERVED:
-        raise Conflict(
-            "name", "is what the platform calls itself in the audit trail.", "Choose another name."
-        )
-    now = datetime.now(UTC)
-    settings: GatewaySettings = request.app.state.settings
-    with database.transaction() as connection:
-        added, token = users.add(connection, name=new.name, role=new.role, now=now)
-        password = (
-            accounts.set_initial_password(connection, added.name, now) if settings.has_passwords else None
-        )
-        audit.append(
-            connection, at=now, actor=user.name, action="user.add", subject=added.name, role=added.role
-        )
-    return UserWithToken(name=added.name, role=added.role, token=token, initial_password=password)
-
-
-@router.post("/{name}/password", status_code=201, summary="A new first password for a user")
-def renew_password(
-    name: Slug,
-    user: Annotated[User, Depends(requires(Permission.USER_ADD))],
-    request: Request,
-    database: TheDatabase,
-) -> InitialPassword:
-    now = datetime.now(UTC)
-    check_passwords_are_used(request.app.state.settings)
-    with database.transaction() as connection:
-        password = accounts.set_initial_password(connection, name, now)
-        sessions.close_all(connection, name)
-        audit.append(connection, at=now, actor=user.name, action="password.renew", subject=name)
-    return InitialPassword(name=name, initial_password=password)
-
-
-@router.get("/{name}/tokens", summary="The tokens of a user that work")
-def list_tokens_of(
-    name: Slug, _user: Annotated[User, Depends(requires(Permission.USER_READ))], database: TheDatabase
-) -> list[TokenShown]:
-    """What they are for, how far they reach and how long they last; never the secret part."""
-    with database.reading() as connection:
-        found = tokens.of_user(connection, name, datetime.now(UTC))
-    return [TokenShown(**vars(token)) for token in found]
-
-
-@router.delete("/{name}/tokens/{token_id}", summary="Revoke a token of a user")
-def revoke_token_of(
-    name: Slug,
-    token_id: OurId,
-    user: Annotated[User, Depends(requires(Permission.USER_DISABLE))],
-    database: TheDatabase,
-) -> list[TokenShown]:
-    now = datetime.now(UTC)
-    with database.transaction() as connection:
-        tokens.revoke(connection, name=name, token_id=token_id, now=now)
-        audit.append(connection, at=now, actor=user.name, action="token.revoke", subject=token_id, of=name)
-    return list_tokens_of(name, user, database)
-
-
-@router.delete("/{name}", summary="Disable a user: all sessions and tokens end at once")
-def disable_user(
-    name: Slug, user: Annotated[User, Depends(requires(Permission.USER_DISABLE))], database: TheDatabase
-) -> ListedUser:
-    if name == user.name:
-        raise NotAllowed("name", "you cannot disable yourself.", "Ask another operator.")
-    now = datetime.now(UTC)
-    with database.transaction() as connection:
-        users.disable(connection, name=name, now=now)
-        sessions.close_all(connection, name)
-        tokens.revoke_all(connection, name=name, now=now)
-        audit.append(connection, at=now, actor=user.name, action="user.disable", subject=name)
-        found = recognition.people(connection, {name})[name]
-    return ListedUser.of(found, disabled=True)
+router.get("", summary="All users")(served(users.list_users))
+router.post("", status_code=201, summary="Add a user")(served(users.add_user, has_passwords=HasPasswords))
+router.post("/{name}/password", status_code=201, summary="A new first password for a user")(
+    served(users.renew_password, has_passwords=HasPasswords)
+)
+router.get("/{name}/tokens", summary="The tokens of a user that work")(served(users.list_tokens_of))
+router.delete("/{name}/tokens/{token_id}", summary="Revoke a token of a user")(
+    served(users.revoke_token_of, token_id=OurId)
+)
+router.delete("/{name}", summary="Disable a user: all sessions and tokens end at once")(
+    served(users.disable_user)
+)

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Annotated
+
+from pydantic import StringConstraints
 
 from domain.entitlement import SERVICE
 from domain.errors import NotAllowed, RequestError, Unauthenticated
 from domain.identity import Kind
+from domain.model import Model
 from domain.permissions import Role
-from gateway.oidc.claims import LEEWAY_S
+from gateway.oidc.claims import LEEWAY_S, MAX_TOKEN
 from gateway.oidc.faults import Fault
 from gateway.oidc.provider import Provider
 from gateway.oidc.providers import Providers, said_issuer
@@ -28,6 +32,12 @@ class Found:
     what: str
     well: bool | None
     says: str
+
+
+class PastedToken(Model):
+    """An access token. It is looked at and kept nowhere; it works on: let it be a short-lived one."""
+
+    token: Annotated[str, StringConstraints(min_length=1, max_length=MAX_TOKEN)]
 
 
 def look(provider: Provider) -> list[Found]:

@@ -9,13 +9,13 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from starlette.datastructures import FormData
 
+from desk import tokens as desk
+from desk.tokens import NewToken, TokenOnce
 from domain.errors import InvalidRequest, RequestError
 from domain.model import parse
 from domain.permissions import Permission, User, is_allowed
 from domain.scopes import MEANING, SCOPE, Scope
 from gateway.access import TheDatabase
-from gateway.api import tokens as token_routes
-from gateway.api.tokens import NewToken, TokenOnce
 from gateway.logins import change_password, check_passwords_are_used
 from gateway.pages import layout
 from gateway.pages.session import ACCOUNT, COOKIE, NEW_PASSWORD, CheckedForm, cookie_name, page_requires
@@ -56,7 +56,7 @@ def new_token(request: Request, form: CheckedForm, user: Owner, database: TheDat
         now = datetime.now(UTC)
         with database.reading() as connection:
             shown = sessions.find(connection, request.cookies[cookie_name(request, COOKIE)], now).shown
-        made = token_routes.create(database, Caller(user, login=shown.login), _token_of(form), now)
+        made = desk.add_token(database, user, _token_of(form), Caller(user, login=shown.login))
     except RequestError as error:
         return _page(request, user, database, error=error, at="tokens", typed=form)
     return _page(request, user, database, made=made)
@@ -64,7 +64,7 @@ def new_token(request: Request, form: CheckedForm, user: Owner, database: TheDat
 
 @router.post(f"{ACCOUNT}/tokens/{{token_id}}/revocation")
 def revoke_token(token_id: OurId, _form: CheckedForm, user: Owner, database: TheDatabase) -> Response:
-    token_routes.revoke(database, user, token_id, datetime.now(UTC))
+    desk.revoke_token(database, user, token_id)
     return RedirectResponse(ACCOUNT, status_code=303)
 
 

@@ -8,11 +8,11 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import Response
 
+from desk.audit import MOST_EVENTS, WantedEvents, list_events
 from domain.csv_text import csv_text
 from domain.model import canonical
 from domain.permissions import Permission, Role, User
 from gateway.access import TheDatabase
-from gateway.api.audit import MOST_EVENTS, WantedEvents, visible_events
 from gateway.pages.downloads import attached
 from gateway.pages.layout import page
 from gateway.pages.session import page_requires
@@ -149,7 +149,7 @@ def _exported(user: User, database: Database, wanted: Wanted) -> list[list[str |
             canonical(event.details).decode(),
             event.hash,
         ]
-        for event in visible_events(user, database, asked)
+        for event in list_events(database, user, asked)
     ]
 
 

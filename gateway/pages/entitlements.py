@@ -10,14 +10,14 @@ from fastapi import APIRouter, Depends, Path, Request
 from fastapi.responses import RedirectResponse, Response
 from starlette.datastructures import FormData
 
+from desk import entitlements as desk
 from desk import projects
+from desk.entitlements import EntitlementView
 from domain.entitlement import ProjectEntitlement, ReviewerEntitlement, RoleEntitlement
 from domain.errors import RequestError
 from domain.model import Slug, parse
 from domain.permissions import Permission, Role, User
 from gateway.access import TheDatabase
-from gateway.api import entitlements as routes
-from gateway.api.entitlements import EntitlementView
 from gateway.config import GatewaySettings
 from gateway.pages.layout import ROLES, page
 from gateway.pages.session import CheckedForm, page_requires
@@ -34,7 +34,7 @@ OF_PROJECT = "/projects/{project}/entitlements"
 
 
 @dataclass(frozen=True)
-class Desk:
+class Editor:
     """One page: who looks, what it is about, and which rules there are."""
 
     request: Request
@@ -89,7 +89,7 @@ def show_roles(
 def add_role(request: Request, form: CheckedForm, user: Operator, database: TheDatabase) -> Response:
     typed = {"entitlement": _text(form, "entitlement"), "role": _text(form, "role")}
     return _platform(request, user, database).step(
-        form, lambda: routes.add_role(parse(RoleEntitlement, typed), user, database)
+        form, lambda: desk.add_role(database, user, parse(RoleEntitlement, typed))
     )
 
 
@@ -101,8 +101,8 @@ def remove_role(
     user: Annotated[User, Depends(page_requires(Permission.USER_DISABLE))],
     database: TheDatabase,
 ) -> Response:
-    desk = _platform(request, user, database)
-    return desk.step(None, lambda: routes.remove_role(rule_id, user, database))
+    editor = _platform(request, user, database)
+    return editor.step(None, lambda: desk.remove_role(database, user, rule_id))
 
 
 @router.get(OF_DATASET)
@@ -116,7 +116,7 @@ def add_reviewers(
 ) -> Response:
     typed = {"entitlement": _text(form, "entitlement")}
     return _dataset(request, name, user, database).step(
-        form, lambda: routes.add_reviewers(name, parse(ReviewerEntitlement, typed), user, database)
+        form, lambda: desk.add_reviewers(database, user, name, parse(ReviewerEntitlement, typed))
     )
 
 
@@ -124,8 +124,8 @@ def add_reviewers(
 def remove_reviewers(
     request: Request, name: Slug, rule_id: RuleId, _form: CheckedForm, user: Holder, database: TheDatabase
 ) -> Response:
-    desk = _dataset(request, name, user, database)
-    return desk.step(None, lambda: routes.remove_reviewers(name, rule_id, user, database))
+    editor = _dataset(request, name, user, database)
+    return editor.step(None, lambda: desk.remove_reviewers(database, user, name, rule_id))
 
 
 @router.get(OF_PROJECT)
@@ -144,7 +144,7 @@ def add_places(
 ) -> Response:
     typed = {"entitlement": _text(form, "entitlement"), "leads": _text(form, "leads") == "yes"}
     return _project(request, project, user, database).step(
-        form, lambda: routes.add_places(project, parse(ProjectEntitlement, typed), user, database)
+        form, lambda: desk.add_places(database, user, project, parse(ProjectEntitlement, typed))
     )
 
 
@@ -152,25 +152,25 @@ def add_places(
 def remove_places(
     request: Request, project: Slug, rule_id: RuleId, _form: CheckedForm, user: Lead, database: TheDatabase
 ) -> Response:
-    desk = _project(request, project, user, database)
-    return desk.step(None, lambda: routes.remove_places(project, rule_id, user, database))
+    editor = _project(request, project, user, database)
+    return editor.step(None, lambda: desk.remove_places(database, user, project, rule_id))
 
 
-def _platform(request: Request, user: User, database: TheDatabase) -> Desk:
-    rules = routes.list_roles(user, database)
-    return Desk(request, user, "roles", "", OF_PLATFORM, user.role is Role.OPERATOR, rules)
+def _platform(request: Request, user: User, database: TheDatabase) -> Editor:
+    rules = desk.list_roles(database, user)
+    return Editor(request, user, "roles", "", OF_PLATFORM, user.role is Role.OPERATOR, rules)
 
 
-def _dataset(request: Request, name: str, user: User, database: TheDatabase) -> Desk:
-    rules = routes.list_reviewers(name, user, database)
-    return Desk(request, user, "reviews", name, OF_DATASET.format(name=name), True, rules)
+def _dataset(request: Request, name: str, user: User, database: TheDatabase) -> Editor:
+    rules = desk.list_reviewers(database, user, name)
+    return Editor(request, user, "reviews", name, OF_DATASET.format(name=name), True, rules)
 
 
-def _project(request: Request, name: str, user: User, database: TheDatabase) -> Desk:
+def _project(request: Request, name: str, user: User, database: TheDatabase) -> Editor:
     found = projects.get_project(database, user, name)
-    rules = routes.list_places(name, user, database)
+    rules = desk.list_places(database, user, name)
     here = OF_PROJECT.format(project=name)
-    return Desk(request, user, "places", name, here, user.name == found.lead, rules)
+    return Editor(request, user, "places", name, here, user.name == found.lead, rules)
 
 
 def _text(form: FormData, name: str) -> str:

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import RedirectResponse, Response
 from starlette.datastructures import FormData
 
+from desk import channels
+from desk import notices as desk
+from desk.channels import Confirmation, Muted, NewAddress, NewWebhook, WebhookOnce
+from desk.notices import Retry
 from domain.errors import InvalidRequest, RequestError
 from domain.model import parse
 from domain.notice import Channel, NoticeKind, NoticeState, SendProblem, kinds_for
 from domain.permissions import Permission, User
 from gateway.access import TheDatabase
-from gateway.api import channels as channel_routes
-from gateway.api import notices as notice_routes
-from gateway.api.channels import Confirmation, Muted, NewAddress, NewWebhook, WebhookOnce
-from gateway.api.notices import Retry
+from gateway.offers import ways
 from gateway.pages.layout import page
 from gateway.pages.session import ACCOUNT, CheckedForm, page_requires
 from gateway.problems import STATUS
@@ -62,7 +62,7 @@ def show_notices(request: Request, user: Owner, database: TheDatabase, code: str
 def set_email(request: Request, form: CheckedForm, user: Owner, database: TheDatabase) -> Response:
     try:
         new = parse(NewAddress, {"address": str(form.get("address", "")).strip()})
-        channel_routes.set_email(new, user, request, database)
+        channels.set_email(database, user, new, ways(request))
     except RequestError as error:
         return _page(request, user, database, error=error, at="email", typed=form)
     return RedirectResponse(f"{NOTICES}#email", status_code=303)
@@ -72,7 +72,7 @@ def set_email(request: Request, form: CheckedForm, user: Owner, database: TheDat
 def confirm_email(request: Request, form: CheckedForm, user: Owner, database: TheDatabase) -> Response:
     try:
         confirmation = parse(Confirmation, {"code": str(form.get("code", "")).strip()})
-        channel_routes.confirm_email(confirmation, user, request, database)
+        channels.confirm_email(database, user, confirmation, ways(request))
     except RequestError as error:
         return _page(request, user, database, error=error, at="code", code=str(form.get("code", ""))[:100])
     return RedirectResponse(f"{NOTICES}#email", status_code=303)
@@ -80,7 +80,7 @@ def confirm_email(request: Request, form: CheckedForm, user: Owner, database: Th
 
 @router.post(f"{NOTICES}/email/removal")
 def remove_email(request: Request, _form: CheckedForm, user: Owner, database: TheDatabase) -> Response:
-    channel_routes.remove_email(user, request, database)
+    channels.remove_email(database, user, ways(request))
     return RedirectResponse(f"{NOTICES}#email", status_code=303)
 
 
@@ -89,7 +89,7 @@ def add_webhook(request: Request, form: CheckedForm, user: Owner, database: TheD
     """The answer shows the secret: loading the page again does not."""
     try:
         new = parse(NewWebhook, {"url": str(form.get("url", "")).strip()})
-        made = channel_routes.add_webhook(new, user, request, database)
+        made = channels.add_webhook(database, user, new, ways(request))
     except RequestError as error:
         return _page(request, user, database, error=error, at="webhooks", typed=form)
     return _page(request, user, database, made=made)
@@ -105,9 +105,9 @@ def change_webhook(
         return _rotate(webhook_id, request, user, database)
     try:
         if action == "remove":
-            channel_routes.remove_webhook(webhook_id, user, request, database)
+            channels.remove_webhook(database, user, webhook_id, ways(request))
         elif action == "test":
-            channel_routes.try_webhook(webhook_id, user, database)
+            channels.try_webhook(database, user, webhook_id)
         else:
             raise InvalidRequest("action", "is missing.", "Press one of the buttons.")
     except RequestError as error:
@@ -122,14 +122,14 @@ def choose_kinds(request: Request, form: CheckedForm, user: Owner, database: The
     offered = kinds_for(user.role)
     off = [kind for kind in offered if kind not in wanted]
     # what the page does not offer stays as it is
-    off += [kind for kind in channel_routes.get_channels(user, request, database).off if kind not in offered]
-    channel_routes.set_muted(Muted(off=tuple(off)), user, request, database)
+    off += [kind for kind in channels.get_channels(database, user, ways(request)).off if kind not in offered]
+    channels.set_muted(database, user, Muted(off=tuple(off)), ways(request))
     return RedirectResponse(f"{NOTICES}#kinds", status_code=303)
 
 
 @router.post(f"{NOTICES}/sent/{{notice_id}}")
 def retry_notice(notice_id: OurId, _form: CheckedForm, user: Owner, database: TheDatabase) -> Response:
-    notice_routes.retry_notice(notice_id, user, database)
+    desk.retry_notice(database, user, notice_id)
     return RedirectResponse(f"{NOTICES}#sent", status_code=303)
 
 
@@ -166,7 +166,7 @@ def retry_dead(
     database: TheDatabase,
 ) -> Response:
     fields = {name: str(form[name]) for name in ("channel", "kind", "problem") if form.get(name)}
-    count = notice_routes.retry_dead(database, user, _retry(fields), datetime.now(UTC))
+    count = desk.retry_notices(database, user, _retry(fields)).retried
     return RedirectResponse(f"{OPERATION}?retried={count}", status_code=303)
 
 
@@ -180,8 +180,8 @@ def _retry(fields: dict[str, str]) -> Retry:
 
 
 def _rotate(webhook_id: str, request: Request, user: User, database: Database) -> Response:
-    secret = channel_routes.rotate_webhook(webhook_id, user, database).secret
-    hooks = channel_routes.get_channels(user, request, database).webhooks
+    secret = channels.rotate_webhook(database, user, webhook_id).secret
+    hooks = channels.get_channels(database, user, ways(request)).webhooks
     hook = next(hook for hook in hooks if hook.id == webhook_id)
     return _page(
         request, user, database, made=WebhookOnce(**hook.model_dump(), secret=secret), is_rotated=True
@@ -200,7 +200,7 @@ def _page(
     made: WebhookOnce | None = None,
     is_rotated: bool = False,
 ) -> Response:
-    found = channel_routes.get_channels(user, request, database)
+    found = channels.get_channels(database, user, ways(request))
     return page(
         request,
         "notices.html",
@@ -214,7 +214,7 @@ def _page(
         made=made,
         is_rotated=is_rotated,
         kinds=[(kind, MEANING[kind], kind not in found.off) for kind in kinds_for(user.role)],
-        sent=notice_routes.list_notices(user, database),
+        sent=desk.list_notices(database, user),
         tones=TONES,
         dead=NoticeState.DEAD,
     )

@@ -11,13 +11,13 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import RedirectResponse, Response
 
+from desk.operation import Mend, begin_maintenance, end_maintenance, retry_stuck
 from domain.errors import FieldProblem, InvalidRequest
 from domain.maintenance import MAX_REASON, PlannedMaintenance
 from domain.model import parse
 from domain.operation import StuckKind
 from domain.permissions import Permission, User
 from gateway.access import TheDatabase, TheQueue
-from gateway.api.operation import Mend, begin_maintenance, end_maintenance, retry_stuck
 from gateway.overview import overview
 from gateway.pages import steps
 from gateway.pages.health import tiles
@@ -47,7 +47,7 @@ def show_operation(request: Request, user: Reader, database: TheDatabase, done: 
 def mend_stuck(form: CheckedForm, user: Operator, database: TheDatabase, queue: TheQueue) -> Response:
     """The button beside something that is stuck."""
     wanted = parse(Mend, {"kind": _text(form, "kind"), "subject": _text(form, "subject")})
-    mended = retry_stuck(wanted, user, database, queue)
+    mended = retry_stuck(database, user, wanted, queue)
     return RedirectResponse(f"{HERE}?done={'sent' if mended.sent else 'before'}#stuck", status_code=303)
 
 
@@ -57,12 +57,12 @@ def decide_maintenance(
 ) -> Response:
     """Begin, change or end maintenance. What was typed is kept where it is refused."""
     if _text(form, "decision") == "end":
-        end_maintenance(user, database)
+        end_maintenance(database, user)
         return RedirectResponse(f"{HERE}?done=ended", status_code=303)
     reason, until = _text(form, "reason"), _text(form, "until")
     try:
         planned = parse(PlannedMaintenance, {"reason": reason, "until": _moment(until)})
-        begin_maintenance(planned, user, database)
+        begin_maintenance(database, user, planned)
     except InvalidRequest as refused:
         typed = {"reason": reason[:MAX_REASON], "until": until[:40]}
         return _page(request, user, database, problems=refused.problems, typed=typed, status=422)

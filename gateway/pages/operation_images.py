@@ -7,13 +7,14 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import RedirectResponse, Response
 
+from desk.images import Approval, approve_image, withdraw_image
 from domain.errors import InvalidRequest
 from domain.image import ImageState, SyscallTable
 from domain.permissions import Permission, User
 from gateway.access import TheDatabase
-from gateway.api.images import Approval, Digest, approve_image, withdraw_image
 from gateway.pages.layout import page
 from gateway.pages.session import CheckedForm, page_requires
+from gateway.routes import Digest
 from store import images
 
 router = APIRouter(include_in_schema=False)
@@ -41,9 +42,9 @@ def decide_image(digest: Digest, form: CheckedForm, user: Operator, database: Th
     """Approve an image for a table of system calls, or withdraw it."""
     decision = str(form.get("decision", ""))
     if decision == "withdraw":
-        withdraw_image(digest, user, database)
+        withdraw_image(database, user, digest)
     elif decision == "approve" and str(form.get("syscalls")) in set(SyscallTable):
-        approve_image(digest, user, database, Approval(syscalls=SyscallTable(str(form.get("syscalls")))))
+        approve_image(database, user, digest, Approval(syscalls=SyscallTable(str(form.get("syscalls")))))
     else:
         raise InvalidRequest("decision", "is missing.", "Approve with one of the tables, or withdraw.")
     return RedirectResponse(HERE, status_code=303)

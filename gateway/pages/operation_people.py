@@ -8,12 +8,11 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Path, Request
 from fastapi.responses import RedirectResponse, Response
 
-from desk.projects import NewLead
+from desk.projects import NewLead, list_leadless, name_lead
+from desk.users import disable_user, list_users, revoke_token_of
 from domain.model import Slug, parse
 from domain.permissions import Permission, User
 from gateway.access import TheDatabase
-from gateway.api.leadless import list_leadless, name_lead
-from gateway.api.users import disable_user, list_users, revoke_token_of
 from gateway.pages.layout import ROLES, page
 from gateway.pages.session import CheckedForm, page_requires
 from store import operation, recognition, tokens
@@ -29,7 +28,7 @@ HERE = "/operation/people"
 
 @router.get(HERE)
 def show_people(request: Request, user: Reader, database: TheDatabase) -> Response:
-    found, now = list_users(user, database), datetime.now(UTC)
+    found, now = list_users(database, user), datetime.now(UTC)
     with database.reading() as connection:
         held = {one.name: tokens.of_user(connection, one.name, now) for one in found}
         known = recognition.people(connection)
@@ -43,7 +42,7 @@ def show_people(request: Request, user: Reader, database: TheDatabase) -> Respon
         tokens=held,
         people=known,
         logins=logins,
-        leadless=list_leadless(user, database),
+        leadless=list_leadless(database, user),
     )
 
 
@@ -55,14 +54,14 @@ def let_lead(
     database: TheDatabase,
 ) -> Response:
     """A member leads from now on, instead of somebody who cannot log in any more."""
-    name_lead(project, parse(NewLead, {"lead": str(form.get("lead", ""))}), user, database)
+    name_lead(database, user, project, parse(NewLead, {"lead": str(form.get("lead", ""))}))
     return RedirectResponse(f"{HERE}#projects", status_code=303)
 
 
 @router.post(f"{HERE}/{{name}}")
 def disable(name: Name, _form: CheckedForm, user: Operator, database: TheDatabase) -> Response:
     """Nothing that this person holds works any more."""
-    disable_user(name, user, database)
+    disable_user(database, user, name)
     return RedirectResponse(HERE, status_code=303)
 
 
@@ -70,5 +69,5 @@ def disable(name: Name, _form: CheckedForm, user: Operator, database: TheDatabas
 def revoke(
     name: Name, token_id: TokenId, _form: CheckedForm, user: Operator, database: TheDatabase
 ) -> Response:
-    revoke_token_of(name, token_id, user, database)
+    revoke_token_of(database, user, name, token_id)
     return RedirectResponse(f"{HERE}#user-{name}", status_code=303)

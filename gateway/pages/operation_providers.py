@@ -14,7 +14,7 @@ from domain.errors import FieldProblem, InvalidRequest
 from domain.model import parse
 from domain.permissions import Permission, User
 from gateway.access import TheDatabase
-from gateway.api.providers import FoundView, PastedToken, decide_on_token, list_providers
+from gateway.oidc.look import Found, PastedToken, decide, look
 from gateway.pages.layout import page
 from gateway.pages.session import CheckedForm, page_requires
 
@@ -36,14 +36,14 @@ def decide_here(request: Request, form: CheckedForm, user: Decider, database: Th
         pasted = parse(PastedToken, {"token": str(form.get("access_token", "")).strip()})
     except InvalidRequest as refused:
         return _page(request, user, problems=refused.problems, status=422)
-    return _page(request, user, decided=decide_on_token(pasted, user, request, database))
+    return _page(request, user, decided=decide(request.app.state.providers, database, pasted.token))
 
 
 def _page(
     request: Request,
     user: User,
     *,
-    decided: list[FoundView] | None = None,
+    decided: list[Found] | None = None,
     problems: tuple[FieldProblem, ...] = (),
     status: int = 200,
 ) -> Response:
@@ -52,7 +52,10 @@ def _page(
         "operation_providers.html",
         user=user,
         status=status,
-        providers=list_providers(user, request),
+        providers=[
+            {"name": one.name, "issuer": one.issuer, "found": look(one)}
+            for one in request.app.state.providers
+        ],
         decided=decided,
         problems=problems,
     )

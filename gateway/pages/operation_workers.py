@@ -8,13 +8,14 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import RedirectResponse, Response
 
+from desk.operation import Drain, drain_worker, forget_worker, resume_worker
 from domain.errors import InvalidRequest
 from domain.operation import WorkerState, WorkKind
 from domain.permissions import Permission, User
 from gateway.access import TheDatabase
-from gateway.api.operation import Drain, WorkerName, drain_worker, forget_worker, resume_worker
 from gateway.pages.layout import counted, instant, page
 from gateway.pages.session import CheckedForm, page_requires
+from gateway.routes import WorkerName
 from store import history, workers
 from store.clock import ahead_s, database_time
 from store.history import Event, Wanted
@@ -69,11 +70,11 @@ def decide_worker(worker: WorkerName, form: CheckedForm, user: Operator, databas
     """Drain, resume or forget one of them."""
     decision = str(form.get("decision", ""))
     if decision == "drain":
-        drain_worker(worker, Drain(ends=form.get("ends") == "yes"), user, database)
+        drain_worker(database, user, worker, Drain(ends=form.get("ends") == "yes"))
     elif decision == "resume":
-        resume_worker(worker, user, database)
+        resume_worker(database, user, worker)
     elif decision == "forget":
-        forget_worker(worker, user, database)
+        forget_worker(database, user, worker)
     else:
         raise InvalidRequest("decision", "is missing.", "Drain it, resume it or forget it.")
     return RedirectResponse(HERE, status_code=303)

@@ -14,7 +14,7 @@ from domain.model import Slug, parse
 from domain.permissions import Permission, User
 from domain.scrambled import ScrambleState
 from gateway.access import TheDatabase
-from gateway.config import GatewaySettings
+from gateway.offers import has_scrambles
 from gateway.pages.layout import page
 from gateway.pages.session import CheckedForm, page_requires
 from gateway.pages.submit_frame import text_of, typed_texts
@@ -62,7 +62,7 @@ def sign(
     }
     try:
         signature = parse(desk.NewSignature, asked)
-        desk.sign_scramble(database, user, name, scramble_id, signature, _are_on(request))
+        desk.sign_scramble(database, user, name, scramble_id, signature, has_scrambles(request))
     except RequestError as error:
         return _page(request, name, user, database, typed=form, error=error, about=scramble_id)
     return RedirectResponse(f"/datasets/{name}/scrambles", status_code=303)
@@ -99,16 +99,11 @@ def download(
         if "agrees" not in form:
             raise InvalidRequest("agrees", "is not ticked.", "Read the terms; without them nothing leaves.")
         terms = parse(desk.Acceptance, {"terms": text_of(form, "terms")})
-        on = _are_on(request)
+        on = has_scrambles(request)
         size, parts = desk.download_scramble(database, user, name, scramble_id, terms, on)
         return archive(f"{name}-scrambled-NOT-ANONYMOUS.zip", size, parts)
     except RequestError as error:
         return _page(request, name, user, database, typed=form, error=error, about=scramble_id)
-
-
-def _are_on(request: Request) -> bool:
-    settings: GatewaySettings = request.app.state.settings
-    return settings.scrambled_twins
 
 
 def _page(
@@ -135,7 +130,7 @@ def _page(
         dataset=dataset,
         is_reviewer=is_reviewer,
         is_owner=user.name == dataset.owner,
-        is_switched_on=_are_on(request),
+        is_switched_on=has_scrambles(request),
         is_allowed=dataset.declaration.policy.scrambled_twin,
         needed=dataset.declaration.policy.votes,
         found=found,

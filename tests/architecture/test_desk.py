@@ -17,12 +17,9 @@ from domain.errors import NotAllowed
 from domain.permissions import GRANTS, Role, User
 
 # pages that still call a route; the list is to become empty
-LEFT = {
-    "account", "audit", "endings", "entitlements", "notices", "operation", "operation_images",
-    "operation_people", "operation_providers", "operation_workers",
-}  # fmt: skip
+LEFT = {"endings"}  # fmt: skip
 # routes that take from another route
-LEFT_ROUTES = {"channels", "operation", "users"}  # fmt: skip
+LEFT_ROUTES: set[str] = set()
 
 
 def _from_routes(module: Module) -> bool:
