@@ -55,12 +55,16 @@ PIPELINE: dict[str, dict[str, str]] = {
         "stands. All but mean and share need blocks of one.",
         "quantile": "Which quantile, between 0 and 1, such as 0.25.",
         "beside": "Of a covariance or a correlation: the other column.",
+        "centre": "Of a correlation of two means: about the column's mean, from what you know or the twin.",
+        "spread": "Of a correlation of two means: about the standard deviation of the column.",
     },
     "Beside": {
         "": "Other column",
         "column": "Its heading in the first row of the file.",
         "lower": "Smaller numbers are clamped to this.",
         "upper": "Larger numbers are clamped to this.",
+        "centre": "As that of the column itself: all four, or none.",
+        "spread": "As that of the column itself.",
     },
     "VolumeBounds": {
         "": "Volume",

@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Annotated, Literal
 
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import Field, model_validator
 
 from domain.model import Model, Number
 from domain.output_value import OutputValue, PersonValue, ValueName
-from privacy.people import Kind
+from domain.people_summary import ColumnName, Product, Square, Standard, Summary
+from privacy.people import SQUARES_MOST, Kind
 
-ColumnName = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f]*$")]
 Aggregate = Literal["mean", "share", "sum", "count", "quantile", "covariance", "correlation"]
 
 LONGEST_OF_SEVERAL = 56
@@ -27,54 +27,27 @@ _SINGLE = ("mean", "share", "quantile")
 
 _QUANTILE_STEPS = 1000
 
+_WIDEST = 1000
+"""Bounds over spread: what is wider has a spread that was mistyped, or squares that overflow."""
+
 
 def _is_none(value: object) -> bool:
     return value is None
 
 
-class Product(Model):
-    """(x - centre of its bounds) (y - centre of its bounds), both clipped to their bounds first."""
-
-    column: ColumnName
-    bounds: tuple[Number, Number]
-    beside: tuple[Number, Number]
-    """Bounds of `column`, and of the column that it is multiplied with."""
-
-
-class Summary(Model):
-    """What is read of the rows of a table: the mean of a column, the share of rows above a number, a
-    quantile, or the mean of a product.
-
-    `of` names what it is a part of. With `complete`, rows without a number in that column do not count.
-    """
-
-    column: ColumnName
-    above: Number | None = None
-    quantile: Annotated[Number | None, Field(exclude_if=_is_none)] = None
-    times: Annotated[Product | None, Field(exclude_if=_is_none)] = None
-    complete: Annotated[ColumnName | None, Field(exclude_if=_is_none)] = None
-    of: Annotated[str | None, Field(exclude_if=_is_none)] = None
-
-    @property
-    def words(self) -> str:
-        return self._summary if self.of is None else f"{self._summary} for {self.of}"
-
-    @property
-    def _summary(self) -> str:
-        if self.times is not None:
-            return f"mean product with {self.times.column}"
-        if self.quantile is not None:
-            return f"quantile {self.quantile:g}"
-        return "mean" if self.above is None else f"share above {self.above:g}"
+def _is_empty(value: tuple[object, ...]) -> bool:
+    return not value
 
 
 class Beside(Model):
     """The other column of a covariance or a correlation, with the bounds that a person's number is clipped
-    to."""
+    to, and its centre and spread where the correlation is made of two means."""
 
     column: ColumnName
     lower: Number
     upper: Number
+    centre: Annotated[Number | None, Field(exclude_if=_is_none)] = None
+    spread: Annotated[Number | None, Field(exclude_if=_is_none)] = None
 
     @model_validator(mode="after")
     def _bounds_in_order(self) -> Beside:
@@ -88,11 +61,16 @@ class Result(Model):
     name: str
     kind: Kind
     parts: tuple[str, ...]
+    standards: Annotated[tuple[Standard, ...], Field(exclude_if=_is_empty)] = ()
+    """Of x and y, where squares of them are the parts."""
 
     def centres(self, values: Sequence[OutputValue]) -> tuple[Fraction, ...]:
-        """Of the bounds of x and y, as products are taken from them, by the declared values of the parts."""
+        """What x and y are taken from: of products the middles of the bounds, by the declared values of the
+        parts; of squares what was declared."""
         if self.kind == "total":
             return ()
+        if self.standards:
+            return tuple(Fraction(repr(each.centre)) for each in self.standards)
         return tuple(Fraction((value.lower + value.upper) / 2) for value in values[:2])
 
 
@@ -108,12 +86,15 @@ class ColumnBounds(Model):
     aggregate: Annotated[Aggregate | None, Field(exclude_if=_is_none)] = None
     quantile: Annotated[Number | None, Field(exclude_if=_is_none)] = None
     beside: Annotated[Beside | None, Field(exclude_if=_is_none)] = None
+    centre: Annotated[Number | None, Field(exclude_if=_is_none)] = None
+    spread: Annotated[Number | None, Field(exclude_if=_is_none)] = None
 
     @model_validator(mode="after")
     def _says_what_is_summarised(self) -> ColumnBounds:
         self._check_bounds()
         self._check_quantile()
         self._check_beside()
+        _ = self.standards
         if len(self.name) > LONGEST_OF_SEVERAL and self.kind not in _SINGLE:
             raise ValueError(f"{self.name}: names of a {self.kind} have at most {LONGEST_OF_SEVERAL} letters")
         _ = self.values
@@ -166,6 +147,32 @@ class ColumnBounds(Model):
             )
 
     @property
+    def standards(self) -> tuple[Standard, ...]:
+        """Of this column and the other, where a correlation is made of two means. Raises ValueError for
+        centres and spreads that are not all there, or that do not fit the bounds."""
+        sides = (self, *(() if self.beside is None else (self.beside,)))
+        typed = [number for side in sides for number in (side.centre, side.spread)]
+        if all(number is None for number in typed):
+            return ()
+        if self.kind != "correlation":
+            raise ValueError(f"{self.name}: centre and spread belong to a correlation; leave them out")
+        return tuple(self._standard(side) for side in sides)
+
+    def _standard(self, side: ColumnBounds | Beside) -> Standard:
+        low, high, centre, spread = side.lower, side.upper, side.centre, side.spread
+        if low is None or high is None or centre is None or spread is None:
+            raise ValueError(
+                f"{self.name}: a correlation of two means wants centre and spread of both columns, "
+                "or neither of either"
+            )
+        if not low <= centre <= high or not (high - low) / _WIDEST <= spread <= high - low:
+            raise ValueError(
+                f"{self.name}: the centre of {side.column} lies within its bounds, and its spread, a "
+                f"standard deviation, is at most as wide as they are and at least a {_WIDEST:,}th of that"
+            )
+        return Standard(bounds=(low, high), centre=centre, spread=spread)
+
+    @property
     def kind(self) -> Aggregate:
         if self.aggregate is not None:
             return self.aggregate
@@ -195,6 +202,9 @@ class ColumnBounds(Model):
             return (self._part("mean", lower, upper, absent=min(max(0, lower), upper)),)
         if self.beside is None:
             return (OutputValue(name=self.name, lower=lower, upper=upper),)
+        if self.standards:
+            # whoever lacks one of the two numbers counts as nothing in both, which leaves their quotient
+            return tuple(self._part(part, 0, SQUARES_MOST, absent=0) for part in ("plus", "minus"))
         return self._moments(lower, upper, self.beside)
 
     def _moments(self, lower: float, upper: float, beside: Beside) -> tuple[OutputValue, ...]:
@@ -224,6 +234,10 @@ class ColumnBounds(Model):
         assert self.upper is not None
         one, other = (self.lower, self.upper), (self.beside.lower, self.beside.upper)
         x, y = self.column, self.beside.column
+        if standards := self.standards:
+            ways: tuple[Literal["sum", "difference"], ...] = ("sum", "difference")
+            squares = [Square(column=y, of=way, standards=(standards[0], standards[1])) for way in ways]
+            return tuple(Summary(column=x, square=each, complete=y, of=self.name) for each in squares)
         pairs = [(x, y, one, other)]
         if self.kind == "correlation":
             pairs += [(x, x, one, one), (y, y, other, other)]
@@ -245,4 +259,7 @@ class ColumnBounds(Model):
         if self.kind in _SINGLE:
             return None
         kind: Kind = self.kind if self.kind in ("covariance", "correlation") else "total"
-        return Result(name=self.name, kind=kind, parts=tuple(value.name for value in self.values))
+        if self.standards:
+            kind = "correlation of squares"
+        parts = tuple(value.name for value in self.values)
+        return Result(name=self.name, kind=kind, parts=parts, standards=self.standards)

@@ -501,11 +501,16 @@ class _SampleAggregate:
                 "which results were asked for: the certificate is from before it said so"
             )
             return
-        shown = [
-            {name: result[name] for name in ("name", "kind", "parts")}
-            for result in self.predicate.get("results", [])
-        ]
-        found.compare("results that were asked for", shown, wanted)
+        results = self.predicate.get("results", [])
+        shown = [{name: result[name] for name in ("name", "kind", "parts")} for result in results]
+        asked = [{name: each[name] for name in each if name != "standards"} for each in wanted]
+        found.compare("results that were asked for", shown, asked)
+        for result, each in zip(results, wanted, strict=False):
+            if result["kind"] == _SQUARES:
+                declared = [_exact(standard["centre"]) for standard in each["standards"]]
+                centres = [_exact(centre) for centre in result["centres"]]
+                found.compare(f"{result['name']}: centres that were declared", centres, declared)
+                _need(all(_exact(standard["spread"]) > 0 for standard in each["standards"]), "spread")
 
     def _compare_result(self, result: dict[str, Any], found: Recomputed) -> None:
         """From the signed values of its parts, each within its 99 % half width: five of them leave 95 %."""
@@ -523,7 +528,9 @@ class _SampleAggregate:
             half = self._law(k, outputs[k], Fraction(1, 100))[1] * step / self.runs + step / 2
             parts.append((Fraction(float(outputs[k]["value"])), half))
         centres = [_exact(centre) for centre in result["centres"]]
-        for centre, k in zip(centres, places, strict=False):
+        of_squares = result["kind"] == _SQUARES
+        # squares are taken from centres that are compared with the declared ones above
+        for centre, k in () if of_squares else zip(centres, places, strict=False):
             low, high = (Fraction(float(outputs[k][end])) for end in ("lower", "upper"))
             near = abs(centre - (low + high) / 2) <= _exact(outputs[k]["gridStep"]) + _rounded(low, high)
             found.compare(f"{result['name']}: products are taken from the middle of the bounds", near, True)
@@ -783,10 +790,12 @@ def _is_by_rank(aggregator: str) -> bool:
     return aggregator == "median" or aggregator.startswith("quantile ")
 
 
+_SQUARES = "correlation of squares"
 _PARTS = {
     "total": [["share"], ["mean"]],
     "covariance": [["x", "y", "xy"]],
     "correlation": [["x", "y", "xy", "xx", "yy"]],
+    _SQUARES: [["plus", "minus"]],
 }
 _Part = tuple[Fraction, Fraction]
 """A released mean and its half width."""
@@ -799,7 +808,9 @@ def _computed(
     if kind == "total":
         ((value, half),) = parts
         return float(people * value), float(people * (value - half)), float(people * (value + half))
-    _need(kind in ("covariance", "correlation") and len(centres) == 2, "result")
+    _need(kind in ("covariance", "correlation", _SQUARES) and len(centres) == 2, "result")
+    if kind == _SQUARES:
+        return _of_squares(parts)
     _need(len(parts) == (3 if kind == "covariance" else 5), "parts of a result")
     (x, hx), (y, hy) = ((value - c, half) for (value, half), c in zip(parts[:2], centres, strict=True))
     together, off = parts[2][0] - x * y, parts[2][1] + abs(x) * hy + abs(y) * hx + hx * hy
@@ -819,6 +830,22 @@ def _computed(
     ]
     known = [corner for corner in corners if corner is not None]
     return best, min(known), max(known)
+
+
+def _of_squares(parts: list[_Part]) -> tuple[float | None, float, float]:
+    """Means of squares are at least 0, whatever noise makes of them."""
+    _need(len(parts) == 2, "parts of a result")
+    (plus, h_plus), (minus, h_minus) = parts
+
+    def contrast(p: Fraction, m: Fraction) -> float:
+        return float((p - m) / (p + m))
+
+    p, m = max(plus, Fraction(0)), max(minus, Fraction(0))
+    best = contrast(p, m) if p + m > 0 else None
+    if min(plus + h_plus, minus + h_minus) <= 0:
+        return best, -1.0, 1.0
+    low = contrast(max(plus - h_plus, Fraction(0)), minus + h_minus)
+    return best, low, contrast(plus + h_plus, max(minus - h_minus, Fraction(0)))
 
 
 def _ratio(covariance: Fraction, one: Fraction, other: Fraction) -> float | None:

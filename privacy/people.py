@@ -14,7 +14,10 @@ from typing import Literal
 
 from privacy.block_rules import Aggregator
 
-Kind = Literal["total", "covariance", "correlation"]
+Kind = Literal["total", "covariance", "correlation", "correlation of squares"]
+
+SQUARES_MOST = 16
+"""Upper bound of a square of a sum or difference of two columns in units of their spreads: four of them."""
 
 
 @dataclass(frozen=True)
@@ -68,10 +71,16 @@ def default_by_rank(cells: int, quantile: Fraction, run: int) -> int:
     return 0 if is_low else cells
 
 
+def square(u: float, v: float) -> float:
+    """Of a sum, as one person's number that a correlation of squares is made of."""
+    return min((u + v) * (u + v), float(SQUARES_MOST))
+
+
 def computed(
     kind: Kind, parts: Sequence[Released], *, people: int, centres: Sequence[Fraction] = ()
 ) -> Computed:
-    """What follows from the released means of a result, in the order x, y, xy, xx, yy.
+    """What follows from the released means of a result, in the order x, y, xy, xx, yy; or, of squares,
+    of the sum and of the difference.
 
     `people` are the slots of a release with blocks of one. `centres` are those of the bounds of x and y, from
     which the products are taken.
@@ -86,11 +95,17 @@ def computed(
                    |v| <= |V| + h_v: together h_w + |U| h_v + |V| h_u + h_u h_v.
       correlation  covariance and both variances are within such intervals, and a quotient c / sqrt(s t) is
                    monotone in each of c, s and t while s, t > 0 and the sign of c stands: its extremes over
-                   the box are at corners. A correlation is in -1..1 whatever the rest. QED.
+                   the box are at corners. A correlation is in -1..1 whatever the rest.
+      of squares   the un-noised means p and m are at least 0, as squares are, so they are within their
+                   intervals cut off at 0, and (p - m)/(p + m) does not fall with p nor rise with m: its
+                   extremes are at two corners. Where an interval ends at 0 or below, -1..1 holds whatever the
+                   rest. QED.
     """
     if kind == "total":
         value, half = people * parts[0].value, people * parts[0].half_width_99
         return Computed(float(value), float(value - half), float(value + half))
+    if kind == "correlation of squares":
+        return _of_squares(parts[0], parts[1])
     x, y = (
         Released(part.value - centre, part.half_width_99)
         for part, centre in zip(parts[:2], centres, strict=True)
@@ -123,6 +138,20 @@ def _correlation(
     assert lower is not None
     assert upper is not None
     return Computed(best, lower, upper)
+
+
+def _of_squares(plus: Released, minus: Released) -> Computed:
+    p, m = max(plus.value, Fraction(0)), max(minus.value, Fraction(0))
+    best = float(_contrast(p, m)) if p + m > 0 else None
+    least = [max(each.value - each.half_width_99, Fraction(0)) for each in (plus, minus)]
+    most = [each.value + each.half_width_99 for each in (plus, minus)]
+    if min(most) <= 0:
+        return Computed(best, -1.0, 1.0)
+    return Computed(best, float(_contrast(least[0], most[1])), float(_contrast(most[0], least[1])))
+
+
+def _contrast(p: Fraction, m: Fraction) -> Fraction:
+    return (p - m) / (p + m)
 
 
 def _quotient(covariance: Fraction, variances: Sequence[Fraction]) -> float | None:

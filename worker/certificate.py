@@ -21,6 +21,7 @@ from domain.dataset import Dataset
 from domain.dataset.person_size import timing_sentence
 from domain.formats import TEXTS, format_of
 from domain.job import AnyRequest, Job, JobRequest
+from domain.people import Result
 from domain.release import Release, ReleasedValue, statement
 from privacy.cost import format_amount
 from store.envelopes import sign
@@ -184,8 +185,18 @@ def _wanted(request: AnyRequest) -> dict[str, Any]:
     """The results that a pipeline's author asked for, so that none can be left out unseen."""
     if not isinstance(request, JobRequest):
         return {}
-    wanted = [result.model_dump(mode="json") for result in request.pipeline.manifest.results]
-    return {"results": wanted}
+    return {"results": [_asked(result) for result in request.pipeline.manifest.results]}
+
+
+def _asked(result: Result) -> dict[str, Any]:
+    asked = {"name": result.name, "kind": result.kind, "parts": list(result.parts)}
+    if not result.standards:
+        return asked
+    standards = [
+        {"bounds": [*map(repr, each.bounds)], "centre": repr(each.centre), "spread": repr(each.spread)}
+        for each in result.standards
+    ]
+    return {**asked, "standards": standards}
 
 
 def _output(value: DrawnValue) -> dict[str, Any]:

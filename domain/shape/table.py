@@ -16,8 +16,8 @@ from pydantic import Field, StringConstraints, model_validator
 from domain.errors import PipelineError
 from domain.formats import MAX_BYTES, format_of
 from domain.model import InsidePath, Model
-from domain.people import Product
-from domain.people import Summary as Summary
+from domain.people_summary import Product, Square
+from domain.people_summary import Summary as Summary
 from domain.pipeline import MAX_VALUES, OutputFile
 from domain.shape.text import delimiter_of, find_number, split_cells
 
@@ -130,7 +130,8 @@ def lock(output: OutputFile, content: bytes, _sources: Mapping[str, bytes]) -> T
 
 
 def _columns_of(summary: Summary) -> tuple[str, ...]:
-    others = (summary.complete, None if summary.times is None else summary.times.column)
+    both = summary.times or summary.square
+    others = (summary.complete, None if both is None else both.column)
     return (summary.column, *(name for name in others if name is not None))
 
 
@@ -145,15 +146,17 @@ def _found(
     """What the rows say for one summary, from the least."""
     if summary.complete is None:
         return alone[summary.column]
-    product = summary.times
-    other = summary.column if product is None else product.column
+    both = summary.times or summary.square
+    other = summary.column if both is None else both.column
     rows = zip(cells[summary.column], cells[other], cells[summary.complete], strict=True)
     whole = [(x, y) for x, y, z in rows if x is not None and y is not None and z is not None]
-    return sorted(x if product is None else _product(x, y, product) for x, y in whole)
+    return sorted(x if both is None else _of_both(x, y, both) for x, y in whole)
 
 
-def _product(x: float, y: float, product: Product) -> float:
-    return _from_centre(x, product.beside) * _from_centre(y, product.bounds)
+def _of_both(x: float, y: float, both: Product | Square) -> float:
+    if isinstance(both, Square):
+        return both.value(x, y)
+    return _from_centre(x, both.beside) * _from_centre(y, both.bounds)
 
 
 def _from_centre(number: float, bounds: tuple[float, float]) -> float:

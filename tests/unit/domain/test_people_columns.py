@@ -28,7 +28,11 @@ ALL: list[dict[str, Any]] = [
     {"column": "snr", "name": "q", "quantile": 0.5, **BOUNDS},
     {"column": "snr", "name": "c", "aggregate": "covariance", "beside": BESIDE, **BOUNDS},
     {"column": "snr", "name": "r", "aggregate": "correlation", "beside": BESIDE, **BOUNDS},
-]
+    {
+        "column": "snr", "name": "w", "aggregate": "correlation", "centre": 18, "spread": 8, **BOUNDS,
+        "beside": {**BESIDE, "centre": 5, "spread": 4},
+    },
+]  # fmt: skip
 
 
 def fields(columns: list[dict[str, Any]], **more: Any) -> dict[str, Any]:
@@ -45,24 +49,32 @@ def test_each_column_gives_what_its_aggregate_needs() -> None:
     values = values_of(manifest, shape)
     assert [value.name for value in values] == [
         "m", "s", "n.share", "t.mean", "q", "c.x", "c.y", "c.xy", "r.x", "r.y", "r.xy", "r.xx", "r.yy",
+        "w.plus", "w.minus",
     ]  # fmt: skip
     # of the two people who have both: (10, 1), and (30, 9) of which 9 is clipped to 8 in products
     products = [-10 * -3, 10 * 4]
     squares = [100, 100], [9, 16]
     moments = [20, 5, sum(products) / 2, *(sum(each) / 2 for each in squares)]
+    # from 18 and 5 in units of 8 and 4: (-1, -1) and (1.5, 0.75), for 9 is clipped here too
+    squares = [(2**2 + 2.25**2) / 2, (0 + 0.75**2) / 2]
     found = shape.read({"g.tsv": ROWS})
-    assert found == pytest.approx([20, 2 / 3, 2 / 3, 20, 20, *moments[:3], *moments])
+    assert found == pytest.approx([20, 2 / 3, 2 / 3, 20, 20, *moments[:3], *moments, *squares])
+    assert shape.files[0].addresses[-1] == "column:snr (mean square of difference with cnr for w)"
     absent = [value.absent if isinstance(value, PersonValue) else None for value in values]
-    assert absent == [None, None, 0, 0, None, 20, 4, 0, 20, 4, 0, 0, 0]
-    assert [(value.lower, value.upper) for value in values[-3:]] == [(-80, 80), (0, 400), (0, 16)]
+    assert absent == [None, None, 0, 0, None, 20, 4, 0, 20, 4, 0, 0, 0, 0, 0]
+    assert [(value.lower, value.upper) for value in values[-5:]] == [
+        (-80, 80), (0, 400), (0, 16), (0, 16), (0, 16),
+    ]  # fmt: skip
     assert [(result.name, result.kind) for result in manifest.results] == [
         ("n", "total"), ("t", "total"), ("c", "covariance"), ("r", "correlation"),
+        ("w", "correlation of squares"),
     ]  # fmt: skip
+    assert manifest.results[-1].centres(values[-2:]) == (18, 5)
 
 
 def test_whoever_lacks_one_of_two_numbers_is_missing_in_all_parts() -> None:
     found = shape_of(ALL).read({"g.tsv": b"id\tsnr\tcnr\nc\t20\tn/a\n"})
-    assert found == [20, 1, 1, 20, 20, *[None] * 8]
+    assert found == [20, 1, 1, 20, 20, *[None] * 10]
 
 
 REFUSED: tuple[tuple[dict[str, Any], str], ...] = (
@@ -82,6 +94,14 @@ REFUSED: tuple[tuple[dict[str, Any], str], ...] = (
         {"aggregate": "correlation", "beside": {**BESIDE, "column": "snr"}, **BOUNDS},
         "a correlation of snr with itself says nothing",
     ),
+    ({**ALL[7], "spread": None}, "wants centre and spread of both columns"),
+    ({**ALL[7], "beside": BESIDE}, "wants centre and spread of both columns"),
+    ({**ALL[7], "centre": 41}, "the centre of snr lies within its bounds"),
+    ({**ALL[7], "spread": 0.039}, "at least a 1,000th of that"),
+    ({**ALL[7], "spread": -8}, "at least a 1,000th of that"),
+    ({**ALL[7], "beside": {**BESIDE, "centre": 5, "spread": 9}}, "the centre of cnr lies within its bounds"),
+    ({**ALL[7], "aggregate": "covariance"}, "centre and spread belong to a correlation"),
+    ({"aggregate": "sum", "centre": 3, **BOUNDS}, "centre and spread belong to a correlation"),
     ({"beside": BESIDE, **BOUNDS}, "beside belongs to a covariance or a correlation"),
     ({"aggregate": "covariance", "beside": {"column": "cnr"}, **BOUNDS}, "lower"),
     (

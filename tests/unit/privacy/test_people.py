@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import itertools
+import math
 import random
 from collections.abc import Sequence
 from fractions import Fraction
-from statistics import correlation, covariance
+from statistics import correlation, covariance, fmean
 from types import ModuleType
+from typing import get_args
 
 import pytest
 from mutants import mutant
 
 import privacy.people
 from privacy.grid import OutputGrid
-from privacy.people import Kind, Part, Released, computed, default_by_rank
+from privacy.people import Kind, Part, Released, computed, default_by_rank, square
 from privacy.sample_aggregate import SampleAggregate
 
 GRID = OutputGrid.build(0, 8)
@@ -27,6 +29,13 @@ def exact(x: Sequence[float], y: Sequence[float], half: Fraction = Fraction(0)) 
     u, v = [number - 4 for number in x], [number - 10 for number in y]
     columns = (x, y, [a * b for a, b in zip(u, v, strict=True)], [a * a for a in u], [b * b for b in v])
     return [Released(Fraction(sum(column)) / len(column), half) for column in columns]
+
+
+def squared(x: Sequence[float], y: Sequence[float], half: Fraction = Fraction(0)) -> list[Released]:
+    """The two means of these people, less centres of 4 and 10, in units of 4 and 7."""
+    standard = [((a - 4) / 4, (b - 10) / 7) for a, b in zip(x, y, strict=True)]
+    means = [[square(u, sign * v) for u, v in standard] for sign in (1, -1)]
+    return [Released(Fraction(sum(mean)) / len(mean), half) for mean in means]
 
 
 def people(seed: int) -> tuple[list[float], list[float]]:
@@ -46,6 +55,14 @@ def test_without_noise_the_formulas_are_the_textbooks() -> None:
     found = computed("correlation", parts, people=PEOPLE, centres=CENTRES)
     assert found.value == pytest.approx(correlation(x, y))
     assert found.lower_95 == found.upper_95 == found.value
+    # of squares: what the textbook says of columns with these centres and one spread
+    u, v = [a - fmean(x) for a in x], [b - fmean(y) for b in y]
+    scale = math.sqrt(sum(a * a for a in u) / sum(b * b for b in v))
+    squares = squared([4 + a for a in u], [10 + 7 * scale * b / 4 for b in v])
+    found = computed("correlation of squares", squares, people=PEOPLE)
+    assert found.value == pytest.approx(correlation(x, y))
+    assert found.lower_95 == found.upper_95 == found.value
+    assert [square(3, 0.5), square(3, 1), square(-3, -2), square(2, -2)] == [12.25, 16, 16, 0]
 
 
 def test_a_correlation_does_not_depend_on_the_units() -> None:
@@ -74,10 +91,11 @@ HALVES = (Fraction(1, 100), Fraction(1, 5), Fraction(2))
 def check_intervals(module: ModuleType, kind: Kind, halves: Sequence[Fraction] = HALVES) -> None:
     """What noise within the half widths leaves is in the interval: at every corner of the box of noises, and
     at places inside it."""
-    count = {"total": 1, "covariance": 3, "correlation": 5}[kind]
+    count = {"total": 1, "covariance": 3, "correlation": 5, "correlation of squares": 2}[kind]
     numbers = random.Random(2)
     for half, seed in itertools.product(halves, range(6)):
-        true = exact(*people(seed), half)[:count]
+        means = squared if kind == "correlation of squares" else exact
+        true = means(*people(seed), half)[:count]
         truth = computed(kind, true, people=PEOPLE, centres=CENTRES).value
         inside = [[Fraction(numbers.uniform(-1, 1)) for _ in true] for _ in range(10)]
         for signs in (*itertools.product((-1, 1), repeat=count), *inside):
@@ -88,9 +106,10 @@ def check_intervals(module: ModuleType, kind: Kind, halves: Sequence[Fraction] =
             assert found.lower_95 - 1e-9 <= truth <= found.upper_95 + 1e-9, "the interval misses"
 
 
-@pytest.mark.parametrize("kind", ["total", "covariance", "correlation"])
-def test_an_interval_holds_what_any_noise_within_the_half_widths_leaves(kind: Kind) -> None:
-    check_intervals(privacy.people, kind)
+def test_an_interval_holds_what_any_noise_within_the_half_widths_leaves(subtests: pytest.Subtests) -> None:
+    for kind in get_args(Kind):
+        with subtests.test(kind):
+            check_intervals(privacy.people, kind)
 
 
 STEPS: dict[str, tuple[Kind, str, str]] = {
@@ -117,6 +136,12 @@ STEPS: dict[str, tuple[Kind, str, str]] = {
     ),
     "large variances for a large negative one": (
         "correlation", "least if low < 0 else most", "most",
+    ),
+    "the smallest correlation has the smallest mean of squares of differences": (
+        "correlation of squares", "least[0], most[1]", "least[0], least[1]",
+    ),
+    "the mean of squares of sums is taken to be without noise": (
+        "correlation of squares", "least[0], most[1]", "p, most[1]",
     ),
     "a variance that may be nothing is passed over": (
         "correlation", "if min(least) <= 0:\n        return Computed(best, -1.0, 1.0)",
@@ -160,6 +185,15 @@ def test_what_noise_leaves_open_is_said_to_be_open() -> None:
     found = computed("correlation", parts, people=PEOPLE, centres=CENTRES)
     assert found.value == pytest.approx(1)
     assert (found.lower_95, found.upper_95) == (-1, 1)
+    for squares, ends in (
+        ((-1, -2), (None, -1, 1)),
+        ((-1, 2), (-1, -1, 1)),
+        ((4, 1), (0.6, 0.2, 1)),
+        ((-0.5, 2), (-1, -1, -1 / 3)),
+    ):
+        parts = [Released(Fraction(value), Fraction(1)) for value in squares]
+        found = computed("correlation of squares", parts, people=PEOPLE)
+        assert (found.value, found.lower_95, found.upper_95) == pytest.approx(ends)
 
 
 def test_failed_runs_leave_a_quantile_where_it_is() -> None:

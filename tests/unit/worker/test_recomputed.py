@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import base64
+import itertools
 import json
 import shutil
 import subprocess
@@ -182,7 +183,11 @@ PEOPLE_COLUMNS = [
     {"column": "snr", "name": "q", "quantile": 0.125, **BOUNDS},
     {"column": "snr", "name": "c", "aggregate": "covariance", "beside": BESIDE, **BOUNDS},
     {"column": "snr", "name": "r", "aggregate": "correlation", "beside": BESIDE, **BOUNDS},
-]
+    {
+        "column": "snr", "name": "w", "aggregate": "correlation", "centre": 20.3, "spread": 10, **BOUNDS,
+        "beside": {**BESIDE, "centre": 4, "spread": 2.5},
+    },
+]  # fmt: skip
 
 
 def people_request(**chosen: Any) -> JobRequest:
@@ -237,7 +242,13 @@ def test_a_mean_in_two_steps_is_derived_again(is_rho: bool, subtests: pytest.Sub
                 assert recompute(statement).differs
 
 
-RESULTS = {"low": "total", "all": "total", "c": "covariance", "r": "correlation"}
+RESULTS = {
+    "low": "total",
+    "all": "total",
+    "c": "covariance",
+    "r": "correlation",
+    "w": "correlation of squares",
+}
 OTHER_RESULTS: list[tuple[str, Any]] = [
     ("value", "0.5"), ("interval95", ["-0.5", "0.5"]), ("kind", "total"), ("centres", ["1", "2"]),
     ("parts", ["mean_snr", "r.y", "r.xy", "r.xx", "r.yy"]),
@@ -246,10 +257,10 @@ OTHER_RESULTS: list[tuple[str, Any]] = [
 
 def test_a_result_that_does_not_follow_differs(subtests: pytest.Subtests) -> None:
     release = of_pipeline(people_request(epsilon="900"))
-    for field, value in OTHER_RESULTS:
-        with subtests.test(field):
+    for (field, value), place in itertools.product(OTHER_RESULTS, (-2, -1)):
+        with subtests.test(field, place=place):
             statement = opened(release.certificate)
-            statement["predicate"]["results"][-1][field] = value
+            statement["predicate"]["results"][place][field] = value
             assert recompute(statement).differs
     other = release.model_dump(mode="json")
     other["results"][-1]["value"] = 0.5
@@ -272,6 +283,8 @@ def of_people_between(lower: float, upper: float, monkeypatch: pytest.MonkeyPatc
     columns = [
         {**column, "beside": {**BESIDE, **bounds}} if "beside" in column else column for column in columns
     ]
+    standard = {"centre": (lower + upper) / 2, "spread": (upper - lower) / 4}
+    columns[-1] |= {**standard, "beside": {**columns[-1]["beside"], **standard}}
     monkeypatch.setitem(globals(), "PEOPLE_COLUMNS", columns)
     return of_pipeline(people_request(epsilon="900"))
 
@@ -290,7 +303,7 @@ def test_results_far_from_zero_agree_as_far_as_floats_tell(
     found = found_in(release)
     assert found.differs == []
     assert "c: its digits, since bounds are too near for floats" in found.not_derived
-    for place in range(4):
+    for place in range(5):
         assert recompute(forged(release, {("results", place, "value"): "1e+300"})).differs
 
 
@@ -305,7 +318,7 @@ def test_what_follows_from_blocks_of_two_people_differs() -> None:
     }
     assert recompute(forged(release, twice)).differs == [
         f"{name}: a run is one person's: the certificate says 60, its own parameters give 120"
-        for name in "cr"
+        for name in "crw"
     ]
 
 
