@@ -9,7 +9,6 @@ from typing import Annotated
 
 import typer
 
-from domain.dataset import Declaration
 from domain.loss import format_epsilon
 from domain.mechanism import SampleAggregateRequest
 from domain.model import parse
@@ -18,16 +17,16 @@ from domain.pipeline import Manifest, Pipeline
 from dpgate import preview_many
 from dpgate import preview_page as page
 from dpgate.cli import choices
-from dpgate.cli.catalogue import load_twin_declaration, load_twin_version
 from dpgate.cli.develop import Folder, block_size_of, run_more
 from dpgate.cli.output import Json, err, out, plain, print_json, print_table
 from dpgate.cli.preview_ratio import ratio_words
 from dpgate.cli.preview_results import results_table
+from dpgate.cli.preview_twin import sizes_worth_trying, twin_columns
 from dpgate.errors import DpgateError
 from dpgate.pipeline_folder import Chosen, Lock, load_lock, load_pipeline, save_lock
-from dpgate.preview import aggregators_of, preview_blocks, preview_pac, preview_stability
+from dpgate.preview import BlocksPreview, aggregators_of, preview_blocks, preview_pac, preview_stability
 from dpgate.preview_size import size_words
-from privacy.block_rules import candidate_block_sizes
+from dpgate.preview_two_means import NumberColumn, better_correlations
 from privacy.loss import GuaranteeClass
 from privacy.mechanism import MAX_OUTPUTS
 from privacy.partition import block_count
@@ -88,14 +87,7 @@ def preview(
             "count_failures": count_failures,
         }
         request = _request({name: value for name, value in chosen.items() if value is not None})
-        if block_sizes:
-            sizes, longest_s = _sizes(block_sizes), None
-            for size in sizes:
-                block_size_of(pipeline.manifest, size)
-        elif pipeline.manifest.needs_blocks_of_one:
-            sizes, longest_s = [1], TRY_S
-        else:
-            sizes, longest_s = _worth_trying(lock, twin), TRY_S
+        sizes = _asked_sizes(block_sizes, pipeline.manifest) or _sizes_to_try(pipeline.manifest, lock, twin)
         lock = _with_sizes(
             folder,
             pipeline,
@@ -103,10 +95,13 @@ def preview(
             sizes,
             twin=twin,
             shown=not as_json,
-            longest_s=longest_s,
+            longest_s=None if block_sizes else TRY_S,
             repeats=request.repeats,
         )
-        taken = _show_blocks(request, pipeline.manifest, lock, sizes, aggregator, want, as_json=as_json)
+        columns = twin_columns(lock, twin)
+        taken = _show_blocks(
+            request, pipeline.manifest, lock, sizes, aggregator, want, columns=columns, as_json=as_json
+        )
         epsilon = format_epsilon(taken.micro_epsilon)
         best = Chosen(epsilon=epsilon, block_size=taken.block_size, aggregator=taken.aggregator)
         save_lock(folder, lock.model_copy(update={"chosen": best}))
@@ -121,17 +116,6 @@ def _request(chosen: dict[str, object]) -> SampleAggregateRequest:
         {"name": "sample_aggregate", "epsilon": "1", **chosen},
         within="mechanism",
     )
-
-
-def _worth_trying(lock: Lock, twin: Path) -> list[int]:
-    """The sizes that ran; and those that the policy allows, where the twin is on which they can run."""
-    if not twin.exists():
-        return list(lock.block_sizes)
-    declaration = parse(Declaration, load_twin_declaration(twin), within="declaration")
-    if (declaration.name, load_twin_version(twin)) != (lock.dataset, lock.dataset_version):
-        return list(lock.block_sizes)
-    possible = candidate_block_sizes(lock.nominal_size, least=declaration.policy.min_block_size)
-    return sorted({*possible, *lock.block_sizes})
 
 
 def _with_sizes(
@@ -183,6 +167,7 @@ def _show_blocks(
     aggregator: str | None,
     want: Sequence[str] | None,
     *,
+    columns: Sequence[NumberColumn],
     as_json: bool,
 ) -> Choice:
     values = values_of(manifest, lock.shape)
@@ -198,8 +183,10 @@ def _show_blocks(
         wanted=_wanted(names, want or ()),
     )
     guarantee = found.guarantee
+    better = better_correlations(found, request, manifest, lock, columns=columns)
     if as_json:
-        print_json(page.blocks_document(found, names, guarantee=guarantee))
+        document = page.blocks_document(found, names, guarantee=guarantee)
+        print_json({**document, "two_means": [each.document for each in better]})
         return found.recommendation.choice
     print_table(
         page.ladder_title(found),
@@ -207,9 +194,9 @@ def _show_blocks(
         note=f"Guarantee class {guarantee}. 'noise' is exact; errors are from {page.REPLAYS} replays on the "
         "twin's blocks, good to 5 %.",
     )
-    columns, rows = page.choices_table(found, names)
+    headings, rows = page.choices_table(found, names)
     if rows:
-        print_table("Choices at the recommended epsilon", columns, rows, note=page.choices_note(found))
+        print_table("Choices at the recommended epsilon", headings, rows, note=page.choices_note(found))
     if found.results:
         print_table("What follows from them, at the recommended choice", *results_table(found.results))
     taken = found.recommendation.choice
@@ -220,15 +207,8 @@ def _show_blocks(
         len(names), found.noise, voxels=any(output.volume for output in manifest.outputs)
     )
     reasons = [*found.recommendation.reasons, *shared, ratio_words(found, names), *repeats]
-    jointly = [found.together.sentence] if found.together else []
-    for line in [
-        *reasons,
-        *page.interval_words(found, names),
-        *preview_many.kinds_words(found),
-        *preview_many.told_words(found),
-        *size_words(found, manifest, lock),
-        *jointly,
-    ]:
+    told = [each.words for each in better]
+    for line in [*reasons, *_further_words(found, names, manifest, lock), *told]:
         out.print(f"- {plain(line)}")
     for row in found.wanted:
         out.print(plain(page.wanted_words(row, guarantee=guarantee)))
@@ -236,6 +216,16 @@ def _show_blocks(
             out.print("[yellow]That is over what the policy allows for one job.[/]")
     out.print(f"dpgate submit takes the {page.blocks_words(taken)} unless you say otherwise.")
     return taken
+
+
+def _further_words(found: BlocksPreview, names: Sequence[str], manifest: Manifest, lock: Lock) -> list[str]:
+    return [
+        *page.interval_words(found, names),
+        *preview_many.kinds_words(found),
+        *preview_many.told_words(found),
+        *size_words(found, manifest, lock),
+        *([found.together.sentence] if found.together else []),
+    ]
 
 
 def _show_pac(manifest: Manifest, lock: Lock, *, as_json: bool) -> None:
@@ -262,6 +252,17 @@ def _show_stability(manifest: Manifest, lock: Lock, *, as_json: bool) -> None:
         f"Guarantee class empirical. {GuaranteeClass.EMPIRICAL.sentence} Another register's scale may differ."
     )
     print_table("Error to expect", *page.stability_table(rows, names), note=note)
+
+
+def _asked_sizes(text: str | None, manifest: Manifest) -> list[int]:
+    sizes = _sizes(text) if text else []
+    for size in sizes:
+        block_size_of(manifest, size)
+    return sizes
+
+
+def _sizes_to_try(manifest: Manifest, lock: Lock, twin: Path) -> list[int]:
+    return [1] if manifest.needs_blocks_of_one else sizes_worth_trying(lock, twin)
 
 
 def _sizes(text: str) -> list[int]:

@@ -2,7 +2,8 @@
 
 Must never be given original data. Floats are fine here: nothing in this package is a release. Reading
 order: twin, bootstrap, ranks, replay, formulas, forecast, inverse, interval, together, recommendation;
-clipping, mixture, worlds and stability for the other mechanisms, unit_noise for simulated releases.
+results and two_means for what follows from means over people; clipping, mixture, worlds and stability for
+the other mechanisms, unit_noise for simulated releases.
 """
 
 from privacy.preview.clipping import KindForecast, compare_kinds, proposed_norm

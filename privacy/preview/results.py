@@ -21,11 +21,13 @@ _NOTHING = Fraction(0)
 
 @dataclass(frozen=True)
 class Wanted:
-    """One result: what it is, the places of its parts among the outputs, the centres of x and y."""
+    """One result: what it is, the places of its parts among the outputs, the centres of x and y. `truth` is
+    what it stands for on the twin, None for what its own formula gives."""
 
     kind: Kind
     parts: tuple[int, ...]
     centres: tuple[Fraction, ...] = ()
+    truth: float | None = None
 
 
 @dataclass(frozen=True)
@@ -86,7 +88,8 @@ def _forecast(
     *,
     people: int,
 ) -> ResultForecast:
-    truth = _value(wanted, [on_twin[place] for place in wanted.parts], people=people)
+    own = _value(wanted, [on_twin[place] for place in wanted.parts], people=people)
+    truth = own if wanted.truth is None else wanted.truth
     if truth is None:
         raise ValueError("on the twin one column of a correlation is the same for everybody; name another.")
     loud, still = (

@@ -79,18 +79,30 @@ def test_a_preview_tells_the_error_of_what_follows_and_carries_its_choice(ada: T
     assert set(found["results"]) == {"old", "r"}
     assert found["results"]["old"]["on_twin"] == sum(age > 50 for age in ages_of(ada))
     assert found["results"]["r"]["on_twin"] == pytest.approx(-1)
+    (two,) = found["two_means"]
+    assert two["entry"]["beside"]["column"] == "cnr"
+    assert two["error"]["typical"] < two["instead"]["typical"]
     assert json.loads((ada.folder / "app" / "dpgate.lock.json").read_text())["chosen"]["block_size"] == 1
+    # what it says to type is taken, and draws fewer numbers
+    with_manifest(ada, outputs=[{"file": "group_T1w.tsv", "columns": [*COLUMNS[:3], two["entry"]]}])
+    ada.ok("run", "app")
     shown = ada.ok("preview", "app").out
     assert "What follows from them, at the recommended choice" in shown
+    assert "r.minus" in shown
+    assert "drawn as five means" not in shown
 
 
-def test_larger_blocks_are_refused_with_the_reason(ada: Terminal) -> None:
+def test_larger_blocks_and_columns_that_do_not_vary_are_refused_with_the_reason(ada: Terminal) -> None:
     refused = ada("run", "app", "--block-size", 5)
     assert refused.code != 0
     assert "levels [participant] is run on one person at a time; choose block_size 1" in refused.err
+    (ada.folder / "app" / "main.py").write_text(APP.replace("100 - float(age) / 2", "70"))
     ada.ok("run", "app")
     refused = ada("preview", "app", "--block-sizes", "1,5")
     assert "choose block_size 1" in refused.err
+    # nor has a column that is the same for everybody a correlation
+    refused = ada("preview", "app")
+    assert "one column of a correlation is the same for everybody" in refused.err
 
 
 def test_columns_of_one_persons_table_are_proposed(ada: Terminal) -> None:
@@ -114,10 +126,3 @@ def test_people_without_a_scan_do_not_keep_others_from_locking(ada: Terminal) ->
     (ada.folder / "app" / "main.py").write_text(fails)
     found = ada.ok("run", "app", "--json").json
     assert found["numbers"][0] == pytest.approx(fmean(age for age in ages_of(ada) if age != first))
-
-
-def test_a_column_that_is_the_same_for_everybody_has_no_correlation(ada: Terminal) -> None:
-    (ada.folder / "app" / "main.py").write_text(APP.replace("100 - float(age) / 2", "70"))
-    ada.ok("run", "app")
-    refused = ada("preview", "app")
-    assert "one column of a correlation is the same for everybody" in refused.err
