@@ -66,8 +66,8 @@ def _without_a_category(
     for column in columns[:_MOST_CATEGORICAL]:
         counts = Counter(row.get(column.name, "") for row in rows)
         category = max(column.categories, key=lambda each: counts[each])
-        without = [row[person] for row in rows if row.get(column.name) != category]
-        kept = [name for name in runs.people.names if name in set(without)][:_PEOPLE]
+        without = {row[person] for row in rows if row.get(column.name) != category}
+        kept = [name for name in runs.people.names if name in without][:_PEOPLE]
         if kept and counts[category]:
             yield column.name, category, kept
 
