@@ -15,12 +15,12 @@ from domain.notice import (
     NoticeKind,
     SendProblem,
     check_facts,
+    check_mail_address,
     check_subject,
     kinds_for,
     next_attempt,
 )
 from domain.permissions import Role
-from gateway.config import check_mail_address
 from gateway.notices.mail import message_of
 from gateway.notices.signing import signature
 from gateway.pages.notices import MEANING
