@@ -5,11 +5,12 @@
 272 people, drawn anew in each round. Both sides release through the platform's own code at the same epsilon.
 Before: people hashed into blocks of 10, the statistic of each block, Laplace noise. Now: the block size and
 the aggregator that `recommend` takes on a twin of as many other people, dealt into slots, noise of auto, as
-many repeats as `recommended_repeats` says, of the twin too; ten twins take turns. For the correlation also
-what follows from five means over people one by one, and a pipeline that corrects the correlation of a few
-people for its bias (Olkin, Pratt 1958). The error is that against the plain statistic of the people
-themselves. *Best size* is the smallest error that any block size has with `--best` repeats: nobody can choose
-it beforehand.
+many repeats as `recommended_repeats` says, of the twin too; ten twins take turns. For the correlation a
+preview goes on: two means over people, with the twin's centres and spreads, are taken where its forecast of
+them is better by a tenth; what the blocks give stands beside it, what follows from five means over people,
+and a pipeline that corrects the correlation of a few people for its bias (Olkin, Pratt 1958). The error
+is that against the plain statistic of the people themselves. *Best size* is the smallest error that any block
+size has with `--best` repeats: nobody can choose it beforehand.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import argparse
 import os
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -29,8 +30,9 @@ from privacy.grid import OutputGrid
 from privacy.loss import micro_epsilon
 from privacy.mechanism import RunOutput
 from privacy.partition import assign_blocks, block_count
-from privacy.people import Part, Released, computed
+from privacy.people import SQUARES_MOST, Part, Released, computed, square
 from privacy.preview import TwinAnswers, forecast, recommend
+from privacy.preview.two_means import TwoMeans, beside_luck, forecast_two_means
 from privacy.sample_aggregate import SampleAggregate
 
 PEOPLE, EPSILONS = 272, (1, 2, 4)
@@ -126,7 +128,16 @@ def before(case: Case, table: Numbers, epsilon: float) -> float:
     return float(mechanism.release(found)[0].value)
 
 
-def recommended(case: Case, epsilon: float, rng: np.random.Generator) -> tuple[int, Aggregator]:
+@dataclass(frozen=True)
+class Recommended:
+    """Blocks, and two means where a preview says so."""
+
+    size: int
+    aggregator: Aggregator
+    two: TwoMeans | None
+
+
+def recommended(case: Case, epsilon: float, rng: np.random.Generator) -> Recommended:
     """On a twin: other people, every size that is worth trying."""
     twin, grid = case.draw(rng), OutputGrid.build(*case.bounds)
     sizes = candidate_block_sizes(PEOPLE)
@@ -145,11 +156,42 @@ def recommended(case: Case, epsilon: float, rng: np.random.Generator) -> tuple[i
         epsilons=(micro_epsilon(epsilon),),
     )
     choice = recommend(rows, grids=(grid,), names=("value",)).choice
-    return choice.block_size, choice.aggregator
+    two = None
+    if case.statistic is correlation:
+        x, y = (column.tolist() for column in clipped(twin))
+        alone = replace(asked, noise="auto")
+        two = forecast_two_means(alone, x, y, without=(0,), nominal_size=PEOPLE)
+        row = next(row for row in rows if row.choice == choice)
+        if two is not None:
+            own, other = beside_luck((two.error, two.without_noise_95), (row.error, row.without_noise_95))
+            two = two if own * 1.1 <= other else None
+    return Recommended(choice.block_size, choice.aggregator, two)
 
 
-def now(case: Case, table: Numbers, epsilon: float, choice: tuple[int, Aggregator]) -> float:
-    size, aggregator = choice
+def clipped(table: Numbers) -> tuple[Numbers, Numbers]:
+    x, y = (np.clip(column, *each) for column, each in zip(table.T, (HEIGHT, WEIGHT), strict=True))
+    return x, y
+
+
+def of_two_means(table: Numbers, epsilon: float, two: TwoMeans) -> float:
+    """0 where it is open."""
+    pairs = zip(clipped(table), two.centres, two.spreads, strict=True)
+    u, v = ((column - centre) / spread for column, centre, spread in pairs)
+    grid = OutputGrid.build(0, SQUARES_MOST)
+    runs = [
+        tuple(grid.snap(square(float(a), float(sign * b))) for sign in (1, -1))
+        for a, b in zip(u, v, strict=True)
+    ]
+    parts = (Part(is_mean=True, absent=0),) * 2
+    mechanism = SampleAggregate(
+        (grid, grid), PEOPLE, micro_epsilon(epsilon), noise="auto", people=PEOPLE, parts=parts
+    )
+    released = [Released(each.value, each.half_width_99 or Fraction(0)) for each in mechanism.release(runs)]
+    return computed("correlation of squares", released, people=PEOPLE).value or 0.0
+
+
+def now(case: Case, table: Numbers, epsilon: float, choice: Recommended) -> float:
+    size, aggregator = choice.size, choice.aggregator
     blocks, repeats = block_count(PEOPLE, size), recommended_repeats(PEOPLE)
     mechanism = SampleAggregate(
         (OutputGrid.build(*case.bounds),),
@@ -189,7 +231,7 @@ def one_by_one(table: Numbers, epsilon: float) -> float:
     a, b = ((high - low) / 2 for low, high in (HEIGHT, WEIGHT))
     bounds = (HEIGHT, WEIGHT, (-a * b, a * b), (0.0, a * a), (0.0, b * b))
     grids = tuple(OutputGrid.build(*each) for each in bounds)
-    x, y = (np.clip(column, *each) for column, each in zip(table.T, (HEIGHT, WEIGHT), strict=True))
+    x, y = clipped(table)
     u, v = x - middles[0], y - middles[1]
     columns = zip(x, y, u * v, u * u, v * v, strict=True)
     runs = [tuple(grid.snap(float(n)) for grid, n in zip(grids, row, strict=True)) for row in columns]
@@ -205,21 +247,28 @@ def one_by_one(table: Numbers, epsilon: float) -> float:
 def row(case: Case, epsilon: float, rounds: int, best: tuple[float, int]) -> str:
     started, rng = time.monotonic(), np.random.default_rng(7)
     choices = [recommended(case, epsilon, rng) for _ in range(TWINS)]
-    squares: dict[str, list[float]] = {"before": [], "recommended": [], "people": []}
+    squares: dict[str, list[float]] = {"before": [], "blocks": [], "recommended": [], "people": []}
     for number in range(rounds):
-        table = case.draw(rng)
+        table, choice = case.draw(rng), choices[number % TWINS]
         truth = case.plain(table) or 0.0
+        off = (now(case, table, epsilon, choice) - truth) ** 2
         squares["before"].append((before(case, table, epsilon) - truth) ** 2)
-        squares["recommended"].append((now(case, table, epsilon, choices[number % TWINS]) - truth) ** 2)
+        squares["blocks"].append(off)
+        two = choice.two
+        squares["recommended"].append(
+            off if two is None else (of_two_means(table, epsilon, two) - truth) ** 2
+        )
         if case.statistic is correlation:
             squares["people"].append((one_by_one(table, epsilon) - truth) ** 2)
     errors = {name: float(np.sqrt(np.mean(found))) for name, found in squares.items() if found}
     people = f"{errors['people']:.3g}" if "people" in errors else "-"
-    sizes = " ".join(map(str, sorted({size for size, _ in choices})))
+    sizes = " ".join(map(str, sorted({choice.size for choice in choices})))
+    twins = sum(choice.two is not None for choice in choices)
+    taken = f"two means, {twins} of {TWINS}" if twins else "blocks"
     cells = (
-        case.name, epsilon, f"{errors['before']:.3g}", f"{errors['recommended']:.3g} ({sizes})",
-        f"{errors['before'] / errors['recommended']:.2f}", people, f"{best[0]:.3g} ({best[1]})",
-        f"{errors['before'] / best[0]:.2f}",
+        case.name, epsilon, f"{errors['before']:.3g}", f"{errors['blocks']:.3g} ({sizes})",
+        f"{errors['recommended']:.3g} ({taken})", f"{errors['before'] / errors['recommended']:.2f}", people,
+        f"{best[0]:.3g} ({best[1]})", f"{errors['before'] / best[0]:.2f}",
     )  # fmt: skip
     return f"| {' | '.join(map(str, cells))} | {time.monotonic() - started:.0f} |"
 
@@ -228,14 +277,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--rounds", type=int, default=200)
     parser.add_argument("--best", type=int, default=10, help="repeats of the best size")
+    parser.add_argument("--cases", type=int, default=len(CASES), help="how many of the statistics")
     arguments = parser.parse_args()
     headings = (
-        "statistic", "epsilon", "hashed, 10", "recommended (sizes)", "times better", "one by one",
+        "statistic", "epsilon", "hashed, 10", "blocks (sizes)", "recommended", "times better", "one by one",
         "best size", "times better", "seconds",
     )  # fmt: skip
     print(f"{PEOPLE} people, {arguments.rounds} rounds; root mean square error at the same epsilon\n")
     print(f"| {' | '.join(headings)} |\n|{' --- |' * len(headings)}")
-    for case in CASES:
+    for case in CASES[: arguments.cases]:
         best = best_size(case, arguments.rounds // 2, arguments.best)
         for epsilon in EPSILONS:
             print(row(case, epsilon, arguments.rounds, best[epsilon]), flush=True)
