@@ -133,6 +133,16 @@ def number_columns(declaration: Declaration, twin: Path) -> tuple[NumberColumn, 
     return tuple(found[:_MOST_COLUMNS])
 
 
+def correlated(number: float, columns: Sequence[NumberColumn]) -> tuple[NumberColumn, NumberColumn] | None:
+    """The columns of one table of which it is the correlation, if there are any."""
+    for one, other in combinations(columns, 2):
+        both = [] if one.table != other.table else _both(one, other)
+        found = plain_correlation([x for x, _ in both], [y for _, y in both])
+        if found is not None and abs(found - number) <= _SAME:
+            return one, other
+    return None
+
+
 def _columns(table: Table, path: Path) -> Iterator[NumberColumn]:
     is_read = path.exists() and path.stat().st_size <= MAX_BYTES["table"]
     read = rows_of(table.path, path.read_bytes()) if is_read else None
@@ -178,19 +188,15 @@ def _of_a_pipeline(
     row = next(row for row in found.forecasts if row.choice == found.recommendation.choice)
     instead = (row.error, row.without_noise_95)
     alone = replace(chosen, repeats=1)
-    for one, other in combinations(columns, 2):
-        both = [] if one.table != other.table else _both(one, other)
-        x, y = [x for x, _ in both], [y for _, y in both]
-        correlation = plain_correlation(x, y)
-        if correlation is None or abs(correlation - lock.twin_numbers[0]) > _SAME:
-            continue
-        two = forecast_two_means(alone, x, y, without=(0,), nominal_size=lock.nominal_size)
-        sides = [
-            {"column": side.name, "lower": side.bounds[0], "upper": side.bounds[1]} for side in (one, other)
-        ]
-        entry = {**sides[0], "name": value.name, "aggregate": "correlation", "beside": sides[1]}
-        yield from _told(value.name, one.table, entry, two, instead)
+    pair = correlated(lock.twin_numbers[0], columns)
+    if pair is None:
         return
+    one, other = pair
+    x, y = zip(*_both(one, other), strict=True)
+    two = forecast_two_means(alone, x, y, without=(0,), nominal_size=lock.nominal_size)
+    sides = [{"column": side.name, "lower": side.bounds[0], "upper": side.bounds[1]} for side in pair]
+    entry = {**sides[0], "name": value.name, "aggregate": "correlation", "beside": sides[1]}
+    yield from _told(value.name, one.table, entry, two, instead)
 
 
 def _both(one: NumberColumn, other: NumberColumn) -> list[tuple[float, float]]:

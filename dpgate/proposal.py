@@ -17,6 +17,7 @@ from domain.shape.table import rows_of
 from domain.shape.text import find_number
 from dpgate.errors import DpgateError
 from dpgate.pipeline_folder import PipelineFolder, read_text
+from dpgate.preview_two_means import NumberColumn, correlated
 from privacy.mechanism import MAX_OUTPUTS
 
 _OPEN = "lower: , upper: "
@@ -41,19 +42,23 @@ def provisional(loaded: PipelineFolder) -> Pipeline:
 
 
 def propose(
-    pipeline: Pipeline, written: Mapping[str, bytes], halves: Sequence[Mapping[str, bytes]] = ()
+    pipeline: Pipeline,
+    written: Mapping[str, bytes],
+    halves: Sequence[Mapping[str, bytes]] = (),
+    columns: Sequence[NumberColumn] = (),
 ) -> str:
     """The YAML of `outputs` for these files of the twin's run; `lower` and `upper` are left to be typed.
 
-    `halves` are the files of runs on parts of the twin's people: a number that is the same in all of them is
-    proposed as a constant, and a file that has another shape there is remarked on.
+    `columns` are those of the twin's tables: of a number that is the correlation of two it is said.
+    `halves` are the files of runs on parts of the twin's people: a number that is the same in all of them
+    is proposed as a constant, and a file that has another shape there is remarked on.
     """
     lines, names = ["outputs:"], set[str]()
     for output in pipeline.manifest.outputs:
         lines.append(f"  - file: {_quoted(output.file)}")
         parts = [half.get(output.file, b"") for half in halves]
-        if columns := _columns_of_people(output, written[output.file], parts):
-            lines += [*_ROW_FOR_EACH, *_summaries(columns, names)]
+        if own := _columns_of_people(output, written[output.file], parts):
+            lines += [*_ROW_FOR_EACH, *_summaries(own, names)]
             continue
         try:
             shape: FileShape = LOCKS[output.format](output, written[output.file], pipeline.contents)
@@ -65,7 +70,7 @@ def propose(
             lines.append("    # holds no number")
             continue
         found = _Found(output, shape, numbers, _constant(shape, written[output.file], parts))
-        lines += [*_remarks(shape, parts), *_constants(found), *_values(found, names)]
+        lines += [*_remarks(shape, parts), *_constants(found), *_values(found, names, columns)]
     return "\n".join(lines) + "\n"
 
 
@@ -173,12 +178,15 @@ def _constants(found: _Found) -> list[str]:
     return [f"    constants: [{chosen}]  # the same on each half: no results"]
 
 
-def _values(found: _Found, names: set[str]) -> list[str]:
+def _values(found: _Found, names: set[str], columns: Sequence[NumberColumn]) -> list[str]:
     """Value by value where there are few, else by place."""
     hints = found.results(_hints(found))
     if len(hints) <= MAX_OUTPUTS:
         rows = zip(hints, found.results(found.shape.addresses), found.results(found.numbers), strict=True)
-        return ["    values:", *(_value(hint, names, address, number) for hint, address, number in rows)]
+        return [
+            "    values:",
+            *(_value(hint, names, address, number, columns) for hint, address, number in rows),
+        ]
     lines = [
         f"      - {{select: {_quoted(place)}, name: {_name(hint, names)}, {_OPEN}}}  # {count} numbers"
         for place, hint, count in _places(found)
@@ -190,10 +198,21 @@ def _values(found: _Found, names: set[str]) -> list[str]:
     ]
 
 
-def _value(hint: str, names: set[str], address: str, number: float | None) -> str:
-    where = "".join(character if character.isprintable() else "?" for character in address) or "the top"
+def _value(
+    hint: str, names: set[str], address: str, number: float | None, columns: Sequence[NumberColumn]
+) -> str:
+    where = _printable(address) or "the top"
     shown = "none" if number is None else f"{number:g}"
-    return f"      - {{name: {_name(hint, names)}, {_OPEN}}}  # {where}, on the twin {shown}"
+    line = f"      - {{name: {_name(hint, names)}, {_OPEN}}}  # {where}, on the twin {shown}"
+    pair = None if number is None else correlated(number, columns)
+    if pair is None:
+        return line
+    x, y = (_printable(column.name) for column in pair)
+    return f"{line}, the correlation of {x} and {y}: dpgate preview says what two means over people would do"
+
+
+def _printable(text: str) -> str:
+    return "".join(character if character.isprintable() else "?" for character in text)
 
 
 def _hints(found: _Found) -> list[str]:

@@ -92,13 +92,14 @@ def print_proposal(folder: Path, *, twin: Path, python_env: Path | None, as_json
     """A run on the whole twin and on each half, and the `outputs` that fit what they wrote."""
     from dpgate import local, proposal
     from dpgate.embedded.home import image_store
+    from dpgate.preview_two_means import number_columns
 
     pipeline = proposal.provisional(read_pipeline(folder))
     declaration = parse(Declaration, load_twin_declaration(twin), within="declaration")
     written, halves = local.tried_on_twin(
         pipeline, declaration=declaration, twin=twin, python_env=python_env, images=image_store()
     )
-    text = proposal.propose(pipeline, written, halves)
+    text = proposal.propose(pipeline, written, halves, number_columns(declaration, twin))
     if as_json:
         print_json({"outputs": text})
         return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,9 +17,10 @@ from domain.outputs import values_of
 from domain.people import ColumnBounds
 from domain.pipeline import Manifest
 from domain.shape import Shape, lock
-from dpgate.pipeline_folder import Lock, TwinRuns
+from dpgate.pipeline_folder import Lock, PipelineFolder, TwinRuns
 from dpgate.preview import preview_blocks
 from dpgate.preview_two_means import Better, NumberColumn, better_correlations, number_columns
+from dpgate.proposal import propose, provisional
 
 PEOPLE, BLOCK = 272, 8
 HEIGHTS, WEIGHTS = (
@@ -90,6 +92,10 @@ def test_a_correlation_of_two_columns_of_the_twin_is_known_for_one(columns: tupl
     assert parse(ColumnBounds, found.entry).standards[0].bounds == LIMITS["height"]
     assert "r is, on the twin, the correlation of height and weight in participants.tsv." in found.words
     assert found.document["on_twin"] == pytest.approx(truth)
+    folder = PipelineFolder(Path("nowhere"), manifest_fields(outputs=[{"file": "r.tsv"}]), ())
+    outputs = propose(provisional(folder), {"r.tsv": f"r\tn\n{truth}\t2\n".encode()}, (), columns)
+    told = [line for line in outputs.splitlines() if "the correlation of height and weight" in line]
+    assert [line.split(",")[0] for line in told] == ["      - {name: r"]
     assert of_pipeline(truth + 1e-4, columns) == ()
     assert of_pipeline(truth, columns[1:]) == ()
     # of a spread a thousandth as wide as the bounds nobody knows whether it was meant
