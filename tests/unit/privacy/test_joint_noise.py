@@ -1,3 +1,4 @@
+import itertools
 import math
 from decimal import Context, Decimal, localcontext
 from fractions import Fraction
@@ -135,3 +136,27 @@ def test_each_draw_lies_around_zero() -> None:
         deviation = float(noise.marginals[marginal].scale)
         assert abs(draws.mean()) < 6 * deviation / 4000**0.5
         assert 0.85 < draws.std() / deviation < 1.15
+
+
+def test_of_all_coins_of_a_radius_as_many_win_as_its_box_has_points() -> None:
+    noise = JointNoise((3, 2), Fraction(1), 1)
+    for radius in range(4):
+        sides = [range(2 * width * (radius + place)) for place, width in enumerate(noise.widths, start=1)]
+        coins = np.array(list(itertools.product(*sides)))
+        with patch.object(module, "uniform_below", lambda _, *, stream, of=coins: of):
+            wins = noise._accepts(np.full(len(coins), radius), stream=Keystream())
+        assert wins.sum() == math.prod(2 * width * radius + 1 for width in noise.widths)
+
+
+def test_what_a_marginal_states_is_no_less_than_the_law_and_the_least_of_its_bound() -> None:
+    """Where shells are few: there a half and a unit count. (p + 1) rate is the most that is taken."""
+    for noise in (JointNoise((4, 6), Fraction(2), 2), JointNoise((9,) * 3, Fraction(4), 1)):
+        boxes = [math.prod(2 * width * t + 1 for width in noise.widths) for t in range(120)]
+        weights = [box * math.exp(-float(noise.rate) * t) for t, box in enumerate(boxes)]
+        for width, marginal in zip(noise.widths, noise.marginals, strict=True):
+            exact = sum(weight * width * t * (width * t + 1) / 3 for t, weight in enumerate(weights))
+            assert 1 <= float(marginal.variance) * sum(weights) / exact < 5
+            x = module._quantile(TWENTIETH, len(noise.widths))
+            half = marginal.half_width(TWENTIETH)
+            reached = [noise.rate * ((h + Fraction(1, 2)) / width - Fraction(3, 2)) for h in (half - 1, half)]
+            assert reached[0] < x <= reached[1]
