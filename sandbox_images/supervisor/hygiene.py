@@ -5,7 +5,7 @@ A difference is never explained away: the supervisor ends, and the worker starts
 
 import os
 
-from .memory import bytes_of, text_of
+from .memory import bytes_of
 from .zygote import ZYGOTE
 
 _GROWTH_PAGES = (64 << 20) // os.sysconf("SC_PAGE_SIZE")
@@ -21,6 +21,8 @@ class Baseline:
 
     def __init__(self, zygote):
         self._zygote = zygote
+        # kept: each name would be looked up from the root, and there are a dozen for each run
+        self._own = os.open("/proc/self/fd", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         _check_alone()
         self._mounts, self._descriptors = _mounts(), self._open()
         self._resident = _resident()
@@ -34,7 +36,7 @@ class Baseline:
             raise Unclean("the supervisor's memory has grown")
 
     def _open(self):
-        return _descriptors(), self._zygote.descriptors()
+        return _descriptors(self._own), self._zygote.descriptors()
 
 
 def _check_alone():
@@ -51,9 +53,8 @@ def _same(found, wanted, name):
 
 def check_writable(mounts):
     """Whatever could be written here would be shared by all runs."""
-    visible = {
-        line.split()[4]: line for line in mounts.splitlines()
-    }  # the last mount on a path covers others
+    lines = mounts.decode("utf-8", "surrogateescape").splitlines()
+    visible = {line.split()[4]: line for line in lines}  # the last mount on a path covers others
     for place, line in visible.items():
         before, _, after = line.partition(" - ")
         of_mount, of_file_system = before.split()[5].split(","), after.split()[2].split(",")
@@ -64,15 +65,15 @@ def check_writable(mounts):
 
 def _mounts():
     """The zygote's, too: they share them."""
-    return text_of("/proc/self/mountinfo")
+    return bytes_of("/proc/self/mountinfo")
 
 
-def _descriptors():
+def _descriptors(listed):
     """By number; the one that lists the folder comes and goes."""
     found = set()
-    for name in os.listdir("/proc/self/fd"):
+    for name in os.listdir(listed):
         try:
-            found.add((name, os.readlink(f"/proc/self/fd/{name}")))
+            found.add((name, os.readlink(name, dir_fd=listed)))
         except FileNotFoundError:
             continue
     return found

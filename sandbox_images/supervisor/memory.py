@@ -45,10 +45,6 @@ def _in_status(path):
     return sum(map(int, kib)) * 1024 if kib else None
 
 
-def text_of(path):
-    return bytes_of(path).decode("utf-8", "surrogateescape")
-
-
 def bytes_of(path):
     """Of a file below /proc. Not open(): every run would copy the pages of its buffers and codecs."""
     descriptor, content = os.open(path, os.O_RDONLY | os.O_CLOEXEC), b""
