@@ -21,6 +21,7 @@ from store import (
     allotments,
     audit,
     datasets,
+    erasures,
     granting,
     grants,
     ledger,
@@ -158,6 +159,7 @@ def register_dataset(
     if registration.declaration.name in TAKEN:
         raise InvalidRequest("declaration.name", "is the address of a page here.", "Choose another name.")
     with database.transaction() as connection:
+        erasures.check_none_waits(connection, registration.declaration.name)
         dataset = datasets.register(
             connection,
             declaration=registration.declaration,

@@ -6,7 +6,7 @@ PERMISSIONS = {
     "self.read": "see who you are, and the key that certificates are signed with",
     "dataset.read": "see data sets and fetch twins",
     "dataset.register": "register a data set or a new version",
-    "dataset.end": "withdraw a data set of one's own",
+    "dataset.end": "withdraw a data set of one's own, have it erased",
     "policy.change": "change a data set's policy, see its history, simulate another one",
     "budget.read": "see what is left of a budget",
     "budget.allot": "allot a part of the budget to a project or user",

@@ -30,6 +30,7 @@ class NoticeKind(StrEnum):
     TWIN_WAITS = "twin_waits"
     TWIN_DECIDED = "twin_decided"
     DATASET_WITHDRAWN = "dataset_withdrawn"
+    DATASET_ERASED = "dataset_erased"
     GRANT_ASKED = "grant_asked"
     GRANT_DECIDED = "grant_decided"
     BUDGET_LOW = "budget_low"
@@ -90,6 +91,7 @@ _AUDIENCE = {
         NoticeKind.JOB_FAILED,
         NoticeKind.RELEASE_READY,
         NoticeKind.DATASET_WITHDRAWN,
+        NoticeKind.DATASET_ERASED,
         NoticeKind.GRANT_DECIDED,
         NoticeKind.BUDGET_LOW,
         NoticeKind.COMMENT,
@@ -99,6 +101,7 @@ _AUDIENCE = {
         NoticeKind.RELEASE_WAITS,
         NoticeKind.TWIN_WAITS,
         NoticeKind.TWIN_DECIDED,
+        NoticeKind.DATASET_ERASED,
         NoticeKind.GRANT_ASKED,
         NoticeKind.BUDGET_LOW,
         NoticeKind.COMMENT,
@@ -194,6 +197,7 @@ _SENTENCES = {
     NoticeKind.TWIN_WAITS: "The twin of {dataset} waits for your review.",
     NoticeKind.TWIN_DECIDED: "The review of the twin of {dataset} has ended: {decision}.",
     NoticeKind.DATASET_WITHDRAWN: "The data set {dataset} was withdrawn: it takes no new jobs.",
+    NoticeKind.DATASET_ERASED: "The data set {dataset} was erased: nothing opens its data any more.",
     NoticeKind.GRANT_ASKED: "The project {project} asks to use {dataset}.",
     NoticeKind.GRANT_DECIDED: "What the project {project} asked for {dataset} was decided: {decision}.",
     NoticeKind.BUDGET_LOW: "{percent} percent of a budget of {dataset} ({currency}) is spent or set aside.",
@@ -210,6 +214,7 @@ _PLACES = {
     NoticeKind.TWIN_WAITS: "/reviews/twins/{subject}",
     NoticeKind.TWIN_DECIDED: "/reviews/twins/{subject}",
     NoticeKind.DATASET_WITHDRAWN: "/datasets/{subject}",
+    NoticeKind.DATASET_ERASED: "/datasets/{subject}",
     NoticeKind.GRANT_ASKED: "/projects/{subject}",
     NoticeKind.GRANT_DECIDED: "/projects/{subject}",
     NoticeKind.BUDGET_LOW: "/budget/{subject}",

@@ -66,7 +66,25 @@ def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def check_release(release: dict[str, Any], public_key_pem: str) -> dict[str, Any] | None:
     """The signed statement when everything fits, else None."""
     try:
-        certificate = release["certificate"]
+        statement = _statement(release["certificate"], public_key_pem)
+        return statement if statement is not None and _fits(statement, release) else None
+    except _MALFORMED:
+        return None
+
+
+def check_deletion(record: dict[str, Any], public_key_pem: str) -> dict[str, Any] | None:
+    """What a worker zone has signed about a data set that it has erased; None where it has not."""
+    try:
+        statement = _statement(record, public_key_pem)
+        is_one = statement is not None and statement["predicateType"] == "urn:dpgate:predicate:deletion:v1"
+        return dict(statement["predicate"]) if statement is not None and is_one else None
+    except _MALFORMED:
+        return None
+
+
+def _statement(certificate: dict[str, Any], public_key_pem: str) -> dict[str, Any] | None:
+    """The statement in an envelope that this key has signed."""
+    try:
         if certificate["payloadType"] != PAYLOAD_TYPE:
             return None
         payload = base64.b64decode(certificate["payload"], validate=True)
@@ -79,7 +97,7 @@ def check_release(release: dict[str, Any], public_key_pem: str) -> dict[str, Any
             return None
         key.verify(signature, pre_authentication_encoding(payload))
         statement: dict[str, Any] = read_release(payload.decode())
-        return statement if _fits(statement, release) else None
+        return statement
     except (InvalidSignature, UnsupportedAlgorithm, *_MALFORMED):
         return None
 

@@ -11,6 +11,7 @@ import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 from pathlib import Path
 
 from domain.dataset import Dataset
@@ -54,11 +55,19 @@ class SealedAreas:
         """For a new version; with a new key for a new data set."""
         return self._own(self.keys.make(name))
 
-    def remove(self, key_id: str) -> None:
-        """All that is sealed under the key of a data set. Repeating it finds nothing to do."""
+    def remove_some(self, key_id: str, *, most: int) -> int:
+        """Some of the files that are sealed under the key of a data set, and the folders when none is left;
+        how many files. Repeating it ends where nothing is left to do."""
+        removed = 0
         for root in (self._snapshots, self._participants):
-            if (folder := root / OWN / key_id).is_dir():
+            folder = root / OWN / key_id
+            found = (path for path in folder.rglob("*") if path.is_file())
+            for path in islice(found, most - removed):
+                path.unlink(missing_ok=True)
+                removed += 1
+            if removed < most and folder.is_dir():
                 shutil.rmtree(folder)
+        return removed
 
     def remove_unused_outcomes(self, *, since: datetime) -> int:
         """Of participant levels: see there."""

@@ -209,7 +209,9 @@ def given_dataset(
     )
     if state is DatasetState.READY:
         snapshot = f"keyed:{dataset.version:064x}"
-        datasets.finish_import(connection, dataset_id=dataset.id, snapshot=snapshot, problem=None, now=NOW)
+        datasets.finish_import(
+            connection, dataset_id=dataset.id, snapshot=snapshot, data_key="d" * 32, problem=None, now=NOW
+        )
     return datasets.get(connection, dataset.id)
 
 

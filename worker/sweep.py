@@ -14,6 +14,7 @@ from store import datasets, jobs, runs, scrambled_files
 from worker.announce import announce_images
 from worker.books import forget_old_draws
 from worker.due import recount, schedule_of
+from worker.erasing import erase
 from worker.failure import without_its_text
 from worker.importing import remove_settled_deliveries
 from worker.mandates import take_in
@@ -44,6 +45,7 @@ def sweep(zone: WorkerZone) -> None:
         remove_unused_outcomes,
         forget_old_draws,
         end_scrambles,
+        erase,
         announce_new_images,
         note_storage,
     ):

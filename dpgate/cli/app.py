@@ -124,7 +124,7 @@ for group, name, subcommand, example in (
     (dataset, "check", registration.dataset_check, "dpgate dataset check data -d dataset.yaml"),
     (dataset, "add", registration.dataset_add, "dpgate dataset add data -d dataset.yaml"),
     (dataset, "deliver", registration.dataset_deliver, "dpgate dataset deliver data -d dataset.yaml"),
-    (dataset, "withdraw", endings.dataset_withdraw, "dpgate dataset withdraw heights"),
+    *((dataset, *each) for each in endings.COMMANDS),
     (dataset, "twin-review", reviews.twin_review, "dpgate dataset twin-review heights"),
     (dataset, "twin-decide", reviews.twin_decide, "dpgate dataset twin-decide heights approve"),
     (twins, "get", twin.twin_get, "dpgate twin get heights --seed 3 --people 1000"),

@@ -1,4 +1,4 @@
-"""Commands that end a data set: `dpgate dataset withdraw`."""
+"""Commands that end a data set: `dpgate dataset withdraw`, `dpgate dataset erase`."""
 
 from __future__ import annotations
 
@@ -49,3 +49,37 @@ def dataset_withdraw(
 
 def _left(found: dict[str, int]) -> int:
     return found["running"] + found["ending"]
+
+
+def dataset_erase(
+    name: Name,
+    yes: Annotated[bool, typer.Option("--yes", help="Erase without a question.")] = False,
+    as_json: Json = False,
+    profile: Profile = "default",
+) -> None:
+    """Have the key destroyed that seals a data set. Nothing opens its data any more; releases stay.
+
+    This cannot be undone. The data set is withdrawn, and jobs that run are cancelled. Again says how far it
+    is, and with --json prints the deletion record that the worker zone has signed.
+    """
+    with connect(profile=profile) as client:
+        found = client.endings.erasure(name)
+        if found["state"] == "NONE" and not yes:
+            out.print("The key is destroyed in the worker zone, for all versions. It cannot be undone.")
+            if typer.prompt("The data set's name, to confirm").strip() != name:
+                raise typer.Abort
+        found = client.endings.erase(name)
+    if as_json:
+        print_json(found)
+        return
+    if found["state"] == "DONE":
+        out.print(f"[bold]{plain(name)}[/] is erased: its key was destroyed on {plain(found['done_at'])}")
+        return
+    waits = f"; it waits: {plain(found['waits_for'])}" if found["waits_for"] else ""
+    out.print(f"[bold]{plain(name)}[/] is being erased{waits}. Ask again to see how far it is.")
+
+
+COMMANDS = (
+    ("withdraw", dataset_withdraw, "dpgate dataset withdraw heights"),
+    ("erase", dataset_erase, "dpgate dataset erase heights"),
+)

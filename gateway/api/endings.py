@@ -1,20 +1,21 @@
-"""The end of a data set: its rights holder withdraws it."""
+"""The end of a data set: its rights holder withdraws it, or has it erased."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends
 from pydantic import BaseModel, Field
 
+from domain.errors import InvalidRequest
 from domain.model import Model, Slug
 from domain.permissions import Permission, User
 from gateway.access import TheDatabase, requires
 from gateway.problems import RESPONSES
 from gateway.routes import PREFIX
-from store import withdrawals
+from store import erasures, withdrawals
 
 router = APIRouter(prefix=f"{PREFIX}/datasets", tags=["data sets"], responses=RESPONSES)
 Holder = Annotated[User, Depends(requires(Permission.DATASET_END))]
@@ -73,3 +74,61 @@ def withdraw(name: Slug, wanted: Withdrawal, user: Holder, database: TheDatabase
         )
         left = OpenJobsView(**vars(withdrawals.open_jobs(connection, name)))
     return WithdrawalView(dataset=name, state=dataset.state, cancelled=cancelled, open=left)
+
+
+class Erasing(Model):
+    """The key that seals a data set is to be destroyed."""
+
+    name: Annotated[Slug, Field(description="The data set's name once more: this cannot be undone")]
+
+
+class ErasureState(StrEnum):
+    """How far an erasure is."""
+
+    NONE = "NONE"
+    ASKED = "ASKED"
+    DONE = "DONE"
+
+
+class ErasureView(BaseModel):
+    """The newest erasure of a data set."""
+
+    dataset: str
+    state: ErasureState
+    asked_by: str | None = None
+    asked_at: datetime | None = None
+    done_at: datetime | None = Field(None, description="When the key was destroyed")
+    waits_for: str | None = Field(None, description="What has to end before, if anything has")
+    record: dict[str, Any] | None = Field(
+        None, description="What is gone, what stays and why, signed by the worker zone (DSSE)"
+    )
+
+
+@router.get("/{name}/erasure", summary="Whether a data set is erased")
+def get_erasure(name: Slug, user: Holder, database: TheDatabase) -> ErasureView:
+    with database.reading() as connection:
+        withdrawals.own(connection, name, user)
+        found = erasures.newest(connection, name)
+        if found is None:
+            return ErasureView(dataset=name, state=ErasureState.NONE)
+        is_done = found.done_at is not None
+        return ErasureView(
+            dataset=name,
+            state=ErasureState.DONE if is_done else ErasureState.ASKED,
+            asked_by=found.asked_by,
+            asked_at=found.asked_at,
+            done_at=found.done_at,
+            waits_for=None if is_done else erasures.in_the_way(connection, name),
+            record=None if found.record is None else dict(found.record),
+        )
+
+
+@router.post("/{name}/erasure", summary="Erase a data set: the key that seals it is destroyed")
+def erase(name: Slug, wanted: Erasing, user: Holder, database: TheDatabase) -> ErasureView:
+    """All its versions. It is withdrawn first, and jobs that run are cancelled. The worker zone destroys the
+    key when no job needs it any more. Releases stay, and so does what was spent. Again says how far it is."""
+    if wanted.name != name:
+        raise InvalidRequest("name", "is not the name of this data set.", f"Say {name}.")
+    with database.transaction() as connection:
+        erasures.ask(connection, name=name, user=user, now=datetime.now(UTC))
+    return get_erasure(name, user, database)

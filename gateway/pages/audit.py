@@ -27,6 +27,8 @@ COLUMNS = ("number", "at", "actor", "action", "subject", "details", "hash")
 FIELDS = ("action", "actor", "subject", "since", "before", "head", "verify")
 ACTIONS = {
     "budget.allot": "allotted a part of a budget",
+    "dataset.erase": "asked to erase a data set",
+    "dataset.erased": "destroyed the key of a data set",
     "dataset.import": "finished an import",
     "dataset.register": "registered a data set",
     "dataset.withdraw": "withdrew a data set",

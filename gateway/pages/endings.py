@@ -1,7 +1,9 @@
-"""The end of a data set, for its rights holder: what a withdrawal would do, and the withdrawal."""
+"""The end of a data set, for its rights holder: its withdrawal, and its erasure."""
 
 from __future__ import annotations
 
+import base64
+import json
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request
@@ -11,7 +13,7 @@ from domain.errors import InvalidRequest, RequestError
 from domain.model import Slug, parse
 from domain.permissions import Permission, User
 from gateway.access import TheDatabase
-from gateway.api.endings import Withdrawal, get_open_jobs, withdraw
+from gateway.api.endings import Erasing, Withdrawal, erase, get_erasure, get_open_jobs, withdraw
 from gateway.pages.layout import page
 from gateway.pages.session import CheckedForm, page_requires
 from gateway.problems import STATUS
@@ -53,5 +55,41 @@ def _page(
         status=STATUS[type(error)] if error else 200,
         dataset=dataset,
         open_jobs=get_open_jobs(name, user, database),
+        problems=error.problems if error else (),
+    )
+
+
+@router.get("/datasets/{name}/erasure")
+def show_erasure(request: Request, name: Slug, user: Holder, database: TheDatabase) -> Response:
+    return _erasure_page(request, name, user, database)
+
+
+@router.post("/datasets/{name}/erasure")
+def erase_dataset(
+    request: Request, name: Slug, form: CheckedForm, user: Holder, database: TheDatabase
+) -> Response:
+    """The name is typed once more, as for a withdrawal."""
+    try:
+        erase(name, parse(Erasing, {"name": str(form.get("name", "")).strip()}), user, database)
+    except RequestError as error:
+        return _erasure_page(request, name, user, database, error)
+    return RedirectResponse(f"/datasets/{name}/erasure", status_code=303)
+
+
+def _erasure_page(
+    request: Request, name: str, user: User, database: TheDatabase, error: RequestError | None = None
+) -> Response:
+    found = get_erasure(name, user, database)
+    with database.reading() as connection:
+        dataset = withdrawals.own(connection, name, user)
+    said = None if found.record is None else json.loads(base64.b64decode(found.record["payload"]))
+    return page(
+        request,
+        "erasure.html",
+        user=user,
+        status=STATUS[type(error)] if error else 200,
+        dataset=dataset,
+        erasure=found,
+        said=said and said["predicate"],
         problems=error.problems if error else (),
     )

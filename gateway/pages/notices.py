@@ -40,6 +40,7 @@ MEANING = {
     NoticeKind.TWIN_WAITS: "a twin waits for your review",
     NoticeKind.TWIN_DECIDED: "the review of a twin of yours has ended",
     NoticeKind.DATASET_WITHDRAWN: "a data set that jobs of yours are on was withdrawn",
+    NoticeKind.DATASET_ERASED: "a data set of yours, or that jobs of yours are on, was erased",
     NoticeKind.GRANT_ASKED: "a project asks to use a data set of yours",
     NoticeKind.GRANT_DECIDED: "somebody decided what your project may use",
     NoticeKind.BUDGET_LOW: "little is left of a privacy budget",

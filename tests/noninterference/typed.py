@@ -70,8 +70,8 @@ twin scramble attach; twin scramble sign; twin scramble refuse; twin scramble wi
 query submit; train submit; token add; token revoke; notice retry; notice mute; notice unmute; email set;
 email confirm; email remove; webhook add; webhook remove; webhook rotate; webhook test; project new;
 project member; project ask; project withdraw; project close; project grant; project refuse; project change;
-project name-lead; project end; dataset twin-decide; dataset register; dataset withdraw; policy set;
-policy simulate; user add; user password; user disable; user revoke; worker drain; worker resume;
+project name-lead; project end; dataset twin-decide; dataset register; dataset withdraw; dataset erase;
+policy set; policy simulate; user add; user password; user disable; user revoke; worker drain; worker resume;
 worker forget; stuck mend; maintenance on; maintenance off; image approve; image withdraw; image remove;
 entitlement add; entitlement remove
 """

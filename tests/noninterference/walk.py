@@ -66,9 +66,9 @@ def ways(routes: Iterator[Any]) -> list[Way]:
 
 
 def _turn(way: Way) -> tuple[bool, int, bool]:
-    """A data set is withdrawn when all else was asked, but what takes away where notices go."""
+    """A data set ends when all else was asked, but what takes away where notices go."""
     is_last = any(part in way.template for part in LAST)
-    return is_last, _rank(way.method), way.template.endswith("/withdrawal")
+    return is_last, _rank(way.method), way.template.endswith(("/withdrawal", "/erasure"))
 
 
 def _rank(method: str) -> int:

@@ -97,6 +97,7 @@ TABLE |= {
 TABLE |= {
     "/datasets/heights/twins": (403, 403, 200, 404, 403),
     "/datasets/heights/withdrawal": (403, 403, 200, 404, 403),
+    "/datasets/heights/erasure": (403, 403, 200, 404, 403),
     "/datasets/nothing/twins": (403, 403, 404, 404, 403),
     "/datasets/heights/twin/report": (200, 200, 200, 404, 403),
     "/datasets/commuters/twin/report": (404, 404, 404, 404, 403),
@@ -145,6 +146,7 @@ FORMS: dict[str, tuple[int, ...]] = {
     "/operation/people/ada/tokens/0123456789abcdef": (403, 403, 403, 403, 404),
     "/datasets/heights/twins": (403, 403, 422, 404, 403),
     "/datasets/heights/withdrawal": (403, 403, 422, 404, 403),
+    "/datasets/heights/erasure": (403, 403, 422, 404, 403),
     f"/datasets/heights/twins/{WAITING}/decision": (403, 403, 404, 404, 403),
     "/datasets/heights/twin/report": (403, 403, 422, 404, 403),
     f"/datasets/heights/twins/{WAITING}/cancel": (403, 403, 404, 404, 403),

@@ -61,6 +61,7 @@ BODIES: dict[str, Any] = {
         "policy": policy_fields(max_epsilon_per_job="2"),
     },
     "POST /datasets/{name}/withdrawal": {},
+    "POST /datasets/{name}/erasure": {"name": "heights"},
     "POST /datasets/{name}/policy/simulation": {"policy": policy_fields()},
     "POST /datasets/{name}/twin/review": {"version": 1, "decision": "approve"},
     "PUT /datasets/{name}/twin/report": {"page": PAGE},

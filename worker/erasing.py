@@ -1,0 +1,98 @@
+"""The end of a data set's key. For the sweep: the zone's ledger has it first, then the key goes, then the
+platform says so, then the files go; one that dies on the way is gone on with.
+
+What others see does not depend on how much there is: each key is as long, and files go some at each round,
+which nobody is told of.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+
+from domain.erasure import deletion
+from domain.model import SLUG
+from store import erasures
+from store.envelopes import sign
+from store.erasures import Erasure
+from store.zone_entries import Entry, Kind
+from worker.zone import WorkerZone
+
+log = logging.getLogger(__name__)
+MOST_FILES = 1000
+"""Of one data set, at each round."""
+_ID = r"[0-9a-f-]{36}"
+
+
+def erase(zone: WorkerZone) -> None:
+    """All that was asked for, and all that was ever erased: a backup may have brought it back."""
+    with zone.database.reading() as connection:
+        asked = erasures.waiting(connection)
+    with zone.ledger.reading() as page:
+        entered = page.having(Kind.ERASED)
+    known = {entry.subject for entry in entered}
+    fresh = [each for each in asked if each.id not in known and _enter(zone, each)]
+    if fresh:
+        with zone.ledger.reading() as page:
+            entered = page.having(Kind.ERASED)
+    for entry in entered:
+        if (key := entry.body["key"]) is not None:
+            zone.sealed.keys.destroy(entry.body["dataset"], key)
+    _say(zone, entered)
+    for entry in entered:
+        if (key := entry.body["key"]) is not None:
+            zone.sealed.remove_some(key, most=MOST_FILES)
+
+
+def _enter(zone: WorkerZone, asked: Erasure) -> bool:
+    """On record in the zone, from when on it cannot be undone; False while something is in the way."""
+    # a row is not believed: a name is part of a path
+    if not re.fullmatch(SLUG, asked.name) or not re.fullmatch(_ID, asked.id):
+        log.error("an erasure has a name or id that none has")
+        return False
+    with zone.database.reading() as connection:
+        reason = erasures.in_the_way(connection, asked.name)
+        names = erasures.snapshots(connection, asked.name)
+        key = zone.sealed.keys.id_of(asked.name)
+        numbers = [] if key is None else erasures.numbers(connection, asked.name, key)
+    if reason is None and any(map(zone.sealed.shared.snapshots.has, names)):
+        reason = "data of it are sealed under the zone's key"
+    if reason is not None:
+        log.warning("data set %s cannot be erased yet: %s", asked.name, reason)
+        return False
+    body = {
+        "dataset": asked.name,
+        "key": key,
+        "versions": numbers,
+        "by": asked.asked_by,
+        "at": asked.asked_at.isoformat(),
+    }
+    with zone.ledger.writing() as page:
+        return page.add(Kind.ERASED, asked.id, body)
+
+
+def _say(zone: WorkerZone, entered: list[Entry]) -> None:
+    """On the platform, signed; also on one that was restored from an earlier day."""
+    keys = [entry.body["key"] for entry in entered if entry.body["key"] is not None]
+    with zone.database.reading() as connection:
+        if not erasures.unfinished(connection, ids=[entry.subject for entry in entered], keys=keys):
+            return
+    for entry in entered:
+        body, now = entry.body, zone.now()
+        said = deletion(
+            dataset=body["dataset"],
+            versions=body["versions"],
+            erasure_id=entry.subject,
+            asked_by=body["by"],
+            asked_at=body["at"],
+            now=now,
+        )
+        with zone.database.transaction() as connection:
+            erasures.finish(
+                connection,
+                erasure_id=entry.subject,
+                name=body["dataset"],
+                data_key=body["key"],
+                record=sign(said, key=zone.keys.signing),
+                now=now,
+            )
