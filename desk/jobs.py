@@ -13,6 +13,7 @@ from desk.messages import Messages
 from desk.rights import needs
 from domain.accepting import check_channels
 from domain.admission import check_policy, check_project, check_version, epsilon_of, needs_approval
+from domain.citation import citation
 from domain.dataset import Dataset
 from domain.dataset.person_size import timing_sentence
 from domain.errors import Conflict, NotAllowed
@@ -122,6 +123,13 @@ class AskedJobs(Model):
         return urlencode(asked, doseq=True)
 
 
+class CitationView(BaseModel):
+    """Names the data set, the release and its guarantee."""
+
+    text: str = Field(description="For a list of references")
+    bibtex: str = Field(description="For a file of them")
+
+
 def actor_of(job: Job, user: User) -> Actor:
     """As whom this user moves the job: its author stands where the table says data user, whatever their
     role; only counts of twins have rights holders as authors."""
@@ -164,6 +172,14 @@ def cancel_job(database: Database, user: User, job_id: str) -> JobView:
 def get_release(database: Database, user: User, job_id: str) -> Release:
     with database.reading() as connection:
         return releases.read(connection, jobs.get_visible(connection, job_id, user))
+
+
+@needs(Permission.RELEASE_READ)
+def get_citation(database: Database, user: User, job_id: str) -> CitationView:
+    with database.reading() as connection:
+        job = jobs.get_visible(connection, job_id, user)
+        dataset, release = datasets.of_job(connection, job), releases.read(connection, job)
+    return CitationView(**vars(citation(dataset.declaration, release)))
 
 
 @needs(Permission.JOB_READ)

@@ -4,15 +4,40 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Body
+from fastapi import APIRouter, Body, Query, Response
 
 from desk import jobs
+from desk.jobs import AskedJobs, JobView, visible_jobs
 from domain.job import UserRequest
+from domain.permissions import User
+from gateway.access import TheDatabase
 from gateway.problems import RESPONSES
 from gateway.routes import PREFIX, AnId
-from gateway.serving import put_once, served
+from gateway.serving import allowed, put_once, served
 
 router = APIRouter(prefix=f"{PREFIX}/jobs", tags=["jobs"], responses=RESPONSES)
+
+NEXT = '`<ADDRESS>; rel="next"`, where there are more jobs'
+
+
+@router.get(
+    "",
+    summary="Your jobs, newest first",
+    responses={200: {"headers": {"Link": {"description": NEXT, "schema": {"type": "string"}}}}},
+)
+def list_jobs(
+    asked: Annotated[AskedJobs, Query()],
+    user: Annotated[User, allowed(visible_jobs)],
+    database: TheDatabase,
+    response: Response,
+) -> list[JobView]:
+    """Part by part. Where there are more, the header `Link` has the address of the next part."""
+    found, is_last = visible_jobs(database, user, asked.wanted, limit=asked.limit)
+    if not is_last:
+        response.headers["Link"] = f'<{PREFIX}/jobs?{asked.after(found[-1])}>; rel="next"'
+    return found
+
+
 EXAMPLE = {
     "dataset": "heights",
     "pipeline": {
@@ -51,3 +76,4 @@ router.post("/{job_id}/cancel", summary="Withdraw a job")(served(jobs.cancel_job
 router.get("/{job_id}/release", summary="The release: noised values, files, certificate")(
     served(jobs.get_release, job_id=AnId)
 )
+router.get("/{job_id}/citation", summary="How to cite the release")(served(jobs.get_citation, job_id=AnId))

@@ -22,3 +22,6 @@ router.get("", summary="Your rehearsals, newest first")(served(rehearsals.list_r
 router.get("/{rehearsal_id}", summary="One rehearsal, with what its runs gave")(
     served(rehearsals.get_rehearsal, rehearsal_id=AnId)
 )
+router.post("/{rehearsal_id}/forecast", summary="The error to expect at one choice of a mechanism")(
+    served(rehearsals.forecast, rehearsal_id=AnId)
+)

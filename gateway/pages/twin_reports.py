@@ -12,7 +12,7 @@ from fastapi import APIRouter, Depends
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from starlette.datastructures import UploadFile
 
-from desk import twin_reports as desk
+from desk import twins as desk
 from domain.errors import InvalidRequest
 from domain.model import Slug
 from domain.permissions import Permission, User
