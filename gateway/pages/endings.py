@@ -9,11 +9,11 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import RedirectResponse, Response
 
+from desk.endings import Erasing, Withdrawal, erase, get_erasure, get_open_jobs, withdraw
 from domain.errors import InvalidRequest, RequestError
 from domain.model import Slug, parse
 from domain.permissions import Permission, User
 from gateway.access import TheDatabase
-from gateway.api.endings import Erasing, Withdrawal, erase, get_erasure, get_open_jobs, withdraw
 from gateway.pages.layout import page
 from gateway.pages.session import CheckedForm, page_requires
 from gateway.problems import STATUS
@@ -37,7 +37,7 @@ def withdraw_dataset(
         if str(form.get("name", "")).strip() != name:
             raise InvalidRequest("name", "is not the name of this data set.", f"Type {name}.")
         wanted = parse(Withdrawal, {"running": str(form.get("running", "finish"))})
-        withdraw(name, wanted, user, database)
+        withdraw(database, user, name, wanted)
     except RequestError as error:
         return _page(request, name, user, database, error)
     return RedirectResponse(f"/datasets/{name}", status_code=303)
@@ -54,7 +54,7 @@ def _page(
         user=user,
         status=STATUS[type(error)] if error else 200,
         dataset=dataset,
-        open_jobs=get_open_jobs(name, user, database),
+        open_jobs=get_open_jobs(database, user, name),
         problems=error.problems if error else (),
     )
 
@@ -70,7 +70,7 @@ def erase_dataset(
 ) -> Response:
     """The name is typed once more, as for a withdrawal."""
     try:
-        erase(name, parse(Erasing, {"name": str(form.get("name", "")).strip()}), user, database)
+        erase(database, user, name, parse(Erasing, {"name": str(form.get("name", "")).strip()}))
     except RequestError as error:
         return _erasure_page(request, name, user, database, error)
     return RedirectResponse(f"/datasets/{name}/erasure", status_code=303)
@@ -79,7 +79,7 @@ def erase_dataset(
 def _erasure_page(
     request: Request, name: str, user: User, database: TheDatabase, error: RequestError | None = None
 ) -> Response:
-    found = get_erasure(name, user, database)
+    found = get_erasure(database, user, name)
     with database.reading() as connection:
         dataset = withdrawals.own(connection, name, user)
     said = None if found.record is None else json.loads(base64.b64decode(found.record["payload"]))

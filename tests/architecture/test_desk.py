@@ -8,7 +8,7 @@ import importlib
 import pkgutil
 
 import pytest
-from source import Module, modules
+from source import modules
 
 import desk
 from desk.rights import RIGHTS
@@ -16,20 +16,23 @@ from domain.acting import FOR_PEOPLE
 from domain.errors import NotAllowed
 from domain.permissions import GRANTS, Role, User
 
-# pages that still call a route; the list is to become empty
-LEFT = {"endings"}  # fmt: skip
-# routes that take from another route
-LEFT_ROUTES: set[str] = set()
+# routes of what is the gateway's own: this process, its providers, who somebody is
+OWN = {"gateway/api/operation.py", "gateway/api/platform.py", "gateway/api/providers.py"}
 
 
-def _from_routes(module: Module) -> bool:
-    return any(name.startswith("gateway.api") for name in module.imports)
-
-
-def test_no_page_calls_a_route_and_no_route_another() -> None:
-    found = {module.name for module in modules("gateway") if _from_routes(module)} - {"gateway.app"}
-    left = {f"gateway.pages.{name}" for name in LEFT} | {f"gateway.api.{name}" for name in LEFT_ROUTES}
-    assert found == left
+def test_no_page_calls_a_route_no_route_another_and_rights_come_from_the_desk() -> None:
+    found = {
+        module.name
+        for module in modules("gateway")
+        if any(name.startswith("gateway.api") for name in module.imports)
+    }
+    assert found == {"gateway.app"}
+    stating = {
+        module.place
+        for module in modules("gateway")
+        if module.place.startswith("gateway/api/") and "gateway.access.requires" in module.imports
+    }
+    assert stating == OWN
 
 
 def test_each_use_case_states_its_right_and_refuses_whoever_lacks_it() -> None:
