@@ -1,8 +1,9 @@
 """What happens to each file of a data set when some of its people go: it stays, it goes, or rows of it go.
 
 Every file must be somebody's (its path names `sub-XX`), a table with a column of ids, a file that BIDS keeps
-for all (descriptions, sidecars, code, stimuli), or public by the rights holder's word. Anything else is
-refused: only the rights holder can know whether a group average of everybody lies in it.
+for all (descriptions, sidecars, what runs inherit from the root, code, stimuli), or public by the rights
+holder's word. Anything else is refused: only the rights holder can know whether a group average of everybody
+lies in it.
 """
 
 from __future__ import annotations
@@ -31,10 +32,17 @@ _TEXT = (
     ".yml",
     ".cff",
     ".bidsignore",
+    ".bval",
+    ".bvec",
 )
 _FOR_ALL = re.compile(
     r"(derivatives/[^/]+/)*(dataset_description\.json|(README|CHANGES|LICENSE)(\.\w+)?|\.bidsignore)"
     r"|CITATION\.cff|[^/]+\.json|phenotype/[^/]+\.json|(code|stimuli)/.+"
+)
+# what BIDS lets everybody inherit from the root, where no name of a person or session is in front
+_INHERITED = re.compile(
+    r"(?:(?!sub-|ses-)[a-z]+-[A-Za-z0-9+]+_)+"
+    r"(?:(?:events|channels|electrodes|optodes|aslcontext)\.tsv|dwi\.(?:bval|bvec))"
 )
 
 
@@ -56,10 +64,15 @@ def keep(tree: Tree, path: str, choice: Choice, *, public: Sequence[str]) -> Kep
     if of:
         return _somebodys(tree, path, choice, of)
     check_name(path, choice)
-    if is_table(path):
+    inherited = is_inherited(tree, path)
+    if is_table(path) and not inherited:
         return _rows(tree, path, choice)
-    if not _FOR_ALL.fullmatch(path):
+    if not inherited and not _FOR_ALL.fullmatch(path):
         raise DpgateError(f"{path} may hold something of anybody: {WAYS_OUT}")
+    if is_table(path):
+        table = read_table(path, tree.read(path))
+        for line in (table.header, *table.rows):
+            check_cells(table, line, choice)
     _check_text(tree, path, choice)
     return Kept(path)
 
@@ -68,6 +81,14 @@ def owners_of(tree: Tree, path: str) -> frozenset[str]:
     """Labels of whose file it is. A link is somebody's too if it leads to their file."""
     real = tree.files[path].resolve().relative_to(tree.root.resolve())
     return owners(path) | owners(real.as_posix())
+
+
+def is_inherited(tree: Tree, path: str) -> bool:
+    """Whether BIDS has this file at the root stand for everybody's: events of a task, channels, gradients. A
+    table that lists people is theirs all the same."""
+    if not _INHERITED.fullmatch(path):
+        return False
+    return not is_table(path) or not read_table(path, tree.read(path)).id_columns()
 
 
 def is_table(path: str) -> bool:

@@ -10,7 +10,16 @@ from pathlib import Path
 
 from dpgate.errors import DpgateError
 from dpgate.siesta.people import Choice, everybody
-from dpgate.siesta.places import check_cells, check_name, check_public, is_table, keep, owners_of, read_rows
+from dpgate.siesta.places import (
+    check_cells,
+    check_name,
+    check_public,
+    is_inherited,
+    is_table,
+    keep,
+    owners_of,
+    read_rows,
+)
 from dpgate.siesta.tables import Table
 from dpgate.siesta.tree import Tree, find_below, read_tree
 from worker.sealed_source import place_of
@@ -110,7 +119,7 @@ class StudySource:
     def _sort(self, path: str, found: Sorted) -> None:
         of = owners_of(self._tree, path)
         is_public = find_below(path, self._public) is not None
-        if not of and not is_public and is_table(path):
+        if not of and not is_public and is_table(path) and not is_inherited(self._tree, path):
             found.tables += (self._owned(path),)
             return
         keep(self._tree, path, self._alone(of), public=self._public)

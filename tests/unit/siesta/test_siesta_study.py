@@ -31,17 +31,30 @@ def test_an_input_holds_its_people_and_what_is_for_all_byte_for_byte(made, data)
         assert view(root, *made.people) == read(root)
 
 
-@pytest.mark.parametrize("gone", PEOPLE)
-def test_an_input_without_somebody_is_what_leaveoneout_writes(tmp_path, gone):
-    root = write(tmp_path / "in", dataset())
-    select(root, tmp_path / "out", f"sub-{gone}", alone=False)
-    others = [label for label in PEOPLE if label != gone]
-    assert view(root, *others) == read(tmp_path / "out")
+INHERITED = {
+    "task-rest_events.tsv": "onset\tduration\n1\t2\n",
+    "task-rest_acq-fast_channels.tsv": "name\ttype\nCz\tEEG\n",
+    "acq-b1000_dwi.bval": "0 1000\n",
+    "dir-AP_dwi.bvec": "0 1\n0 0\n0 0\n",
+}
+
+
+def test_an_input_without_somebody_is_what_leaveoneout_writes(tmp_path):
+    """With what BIDS has at the root for everybody in it, and no word about it being public."""
+    root = write(tmp_path / "in", dataset() | INHERITED)
+    for gone in PEOPLE:
+        select(root, tmp_path / f"without-{gone}", f"sub-{gone}", alone=False)
+        others = [label for label in PEOPLE if label != gone]
+        assert view(root, *others) == read(tmp_path / f"without-{gone}")
     select(root, tmp_path / "alone", f"sub-{gone}", alone=True)
     assert view(root, gone) == read(tmp_path / "alone")
+    assert set(INHERITED) < set(read(tmp_path / "alone"))
 
 
 def test_rows_keep_the_order_of_their_table(tmp_path):
+    """Also where the table's name is one that everybody may inherit: it lists people."""
+    files = dataset() | {"task-rest_events.tsv": "subject\tonset\n10\t1\n2\t3\n"}
+    assert view(write(tmp_path / "of", files), "1")["task-rest_events.tsv"] == b"subject\tonset\n"
     files = dataset() | {"phenotype/b.tsv": "subject\n10\n1\n2\n1\n11\n"}
     assert view(write(tmp_path / "in", files), "1", "10")["phenotype/b.tsv"] == b"subject\n10\n1\n1\n"
 
@@ -49,7 +62,11 @@ def test_rows_keep_the_order_of_their_table(tmp_path):
 @pytest.mark.parametrize(
     ("path", "content", "reason"),
     [
-        ("task-rest_events.tsv", "onset\n1\n", "without a column of participant ids"),
+        ("ses-1_task-rest_events.tsv", "onset\n1\n", "without a column of participant ids"),
+        ("task-rest_desc-mean_timeseries.tsv", "onset\n1\n", "without a column of participant ids"),
+        ("derivatives/a/task-rest_events.tsv", "onset\n1\n", "without a column of participant ids"),
+        ("task-rest_events.tsv", "onset\tlike\n1\tx\n1\tsub-1\n", "line 3, column 'like' names sub-1,"),
+        ("task-rest_dwi.bval", "0 # sub-1\n", "text of task-rest_dwi.bval names sub-1,"),
         ("sourcedata/scan.dcm", "x", "may hold something of anybody"),
         ("README", "ask Sub-1 for more", "text of README names sub-1,"),
         ("code/notes-sub-10.txt", "x", "seems to name sub-10,"),
