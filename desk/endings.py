@@ -122,8 +122,10 @@ def get_erasure(database: Database, user: User, name: Slug) -> ErasureView:
 def erase(database: Database, user: User, name: Slug, wanted: Erasing) -> ErasureView:
     """All its versions. It is withdrawn first, and jobs that run are cancelled. The worker zone destroys the
     key when no job needs it any more. Releases stay, and so does what was spent. Again says how far it is."""
-    if wanted.name != name:
-        raise InvalidRequest("name", "is not the name of this data set.", f"Say {name}.")
     with database.transaction() as connection:
+        # what is somebody else's looks absent, whatever was typed
+        withdrawals.own(connection, name, user)
+        if wanted.name != name:
+            raise InvalidRequest("name", "is not the name of this data set.", f"Say {name}.")
         erasures.ask(connection, name=name, user=user, now=datetime.now(UTC))
     return get_erasure(database, user, name)
