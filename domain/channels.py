@@ -80,8 +80,9 @@ CHANNELS: tuple[Channel, ...] = (
         "lateness",
         "Where people have more rows or files than there is time for, or with docker a run is slow to die, "
         "the next run counts as failed. Elsewhere a dying run has whole turns, but slows what is beside it, "
-        "and without root holds descriptors counted for all. A busy host can put off a chunk: its runs can "
-        "read that, and the release is whole ticks late. So is a person whose turn was missed.",
+        "and without root holds descriptors counted for all. A busy host can put off a chunk by half "
+        "seconds: its runs can read that, and from the second on the release is whole ticks late. So is a "
+        "person whose turn was missed.",
         "a failed run in place of another person's: with one supervisor in 18 of 20 trials, now in none of "
         "320. Before a most of a person was declared, 1.5 million rows made a release late 6 times of 7",
         "supervised; most_rows and most_bytes declared; an honest nominal size; no overload; few processes",

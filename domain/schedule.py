@@ -26,6 +26,9 @@ JOB_OVERHEAD_S = 2.0
 # Of this, for opening the snapshot: no padded run starts earlier, however little there was to open. The rest
 # is for messages and the release.
 OPENING_S = 1.0
+# A first run that is not ready then is put off by a multiple of this; what is left has room for one of them,
+# and for the release.
+PUT_OFF_S = 0.5
 STAGING_S_PER_PERSON = 1 / 20_000
 # Until a chunk that found no free slot asks again.
 QUEUEING_S = 3.0

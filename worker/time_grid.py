@@ -4,8 +4,8 @@ Padded: run number n starts n quanta after the first, however short its predeces
 quantum has room for the wall limit and for carrying files in and out. What is not ready at its turn, because
 its place is not free or the worker is late, is not made: it counts as a failed run, and those after it keep
 their turns. One that has not ended at the end of its turn has failed, and dies elsewhere than the next is
-made. Only the first turn of a chunk can be put off, by whole quanta and with all that follow: before it
-nothing but the platform's own code has worked, within bounds that are public.
+made. Only the first turn of a chunk can be put off, in steps of PUT_OFF_S and with all that follow: before it
+nothing but the platform's own code has worked, within bounds that are public. The schedule has room for one.
 
 Without a grid runs follow each other at once: on a twin, and on data whose policy says `coarse`, which every
 surface that shows such a job explains.
@@ -17,6 +17,8 @@ import logging
 import math
 import time
 from dataclasses import dataclass, field
+
+from domain.schedule import PUT_OFF_S
 
 # Of each turn, for what the worker itself does between a run and the next edge.
 COLLECTING_S = 0.1
@@ -39,7 +41,7 @@ class TimeGrid:
             return True
         if not self._has_begun:
             self._has_begun = True
-            self._put_off(turn)
+            self._put_off(turn, step_s=min(PUT_OFF_S, self.quantum_s))
         is_ready = time.monotonic() <= self._edge(turn)
         self._sleep_until(turn)
         return is_ready
@@ -54,15 +56,15 @@ class TimeGrid:
         closed: what its last run left is waited for there, and must not show in when this returns."""
         if self.padded:
             self.start += dying_s
-            self._put_off(turns)
+            self._put_off(turns, step_s=self.quantum_s)
             self._sleep_until(turns)
 
-    def _put_off(self, turn: int) -> None:
+    def _put_off(self, turn: int, *, step_s: float) -> None:
         late_s = time.monotonic() - self._edge(turn)
         if late_s > 0:
-            quanta = math.ceil(late_s / self.quantum_s)
-            self.start += quanta * self.quantum_s
-            log.warning("a chunk is %d turns of the time grid late: this host is too busy for it", quanta)
+            by_s = math.ceil(late_s / step_s) * step_s
+            self.start += by_s
+            log.warning("a chunk is put off by %.1f s: this host is too busy for its time grid", by_s)
 
     def _sleep_until(self, turn: int) -> None:
         while (left := self._edge(turn) - time.monotonic()) > 0:

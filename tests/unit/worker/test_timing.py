@@ -9,7 +9,7 @@ from typing import Any, cast
 import pytest
 from factories import make_dataset, make_declaration, make_manifest, make_pipeline, policy_fields
 
-from domain.schedule import JOB_OVERHEAD_S, OPENING_S, Schedule
+from domain.schedule import JOB_OVERHEAD_S, OPENING_S, PUT_OFF_S, Schedule
 from worker import time_grid
 from worker.chunk import Chunk, grid_of
 from worker.order import limits_for, order_for
@@ -82,19 +82,23 @@ def test_coarse_runs_do_not_wait(clock: Clock) -> None:
     assert clock.naps == 0
 
 
-def test_a_chunk_whose_opening_was_late_begins_whole_turns_later(
-    clock: Clock, caplog: pytest.LogCaptureFixture
+def test_a_chunk_whose_opening_was_late_begins_at_a_later_step_and_one_step_makes_no_release_late(
+    clock: Clock, caplog: pytest.LogCaptureFixture, subtests: pytest.Subtests
 ) -> None:
-    late = chunk(clock, PADDED, claimed_ago_s=60)
-    grid, quantum_s = grid_of(late), late.schedule.quantum_s
-    first, before = late.claimed_at + late.schedule.first_run_s, clock.now
-    edges = []
-    for turn in (0, 1):
-        assert grid.wait_for(turn)
-        edges.append((clock.now - first) / quantum_s)
-    assert edges == pytest.approx([round(edges[0]), round(edges[0]) + 1])
-    assert 0 < first + edges[0] * quantum_s - before <= quantum_s + 1e-6
-    assert caplog.text.count("is too busy for it") == 1
+    for wall_s, late_s, steps in ((0.2, 0.01, 1), (60, 0.49, 1), (0.2, 0.51, 2), (60, 59.9, 120)):
+        with subtests.test(f"{late_s} s, runs of {wall_s} s"):
+            late = chunk(clock, PADDED)
+            late = replace(late, schedule=late.schedule.model_copy(update={"wall_s": wall_s}))
+            grid, schedule = grid_of(late), late.schedule
+            first = clock.now + schedule.first_run_s
+            clock.now = first + late_s
+            for turn in (0, 1):
+                assert grid.wait_for(turn)
+                assert clock.now == pytest.approx(first + steps * PUT_OFF_S + turn * schedule.quantum_s)
+            grid.end(schedule.chunk_size)
+            left_s = late.claimed_at + schedule.visible_after_s - clock.now
+            assert (left_s >= PUT_OFF_S - 1e-6) == (steps == 1)
+    assert caplog.text.count("is too busy for its time grid") == 4
 
 
 def test_what_is_not_ready_at_its_turn_is_not_made_and_the_others_keep_theirs(clock: Clock) -> None:
