@@ -44,6 +44,7 @@ EXPERIMENTS = (
         "Error against epsilon for mean, median, deviation and count; what noise looks like.",
     ),
     Experiment("training", "training", "What a training run that prints epsilon 0.49 really costs."),
+    Experiment("models", "models", "Who trained a model: with and without privacy; canaries in one run."),
     Experiment("gan", "gan", "A generative network beside the platform's twins: nearness and leaks."),
 )
 
