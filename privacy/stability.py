@@ -27,7 +27,7 @@ LABEL = (
 )
 """Printed with every release of this mechanism, word for word."""
 
-MIN_PEOPLE = 20
+MIN_PEOPLE = 10
 MAX_PEOPLE = 10_000
 MIN_MICRO_EPSILON_PRIME = MICRO // 1_000
 MAX_MICRO_EPSILON_PRIME = 10 * MICRO
@@ -38,7 +38,7 @@ class StabilityCalibrated:
     """The output on everybody plus discrete Laplace noise as wide as the largest leave-one-out change.
 
     Parameters, all public and fixed before any data is read: one grid per output (1 to 20), the PUBLIC
-    nominal number of people n (20 to 10,000; n + 1 runs), and eps', a dial for the width of the noise in
+    nominal number of people n (10 to 10,000; n + 1 runs), and eps', a dial for the width of the noise in
     millionths (0.001 to 10). Raises ValueError otherwise. eps' is shown as the noise multiplier 1/eps' and
     never as an epsilon.
 
@@ -93,8 +93,8 @@ class StabilityCalibrated:
         check_grids(self.grids)
         if not _is_int(self.people) or not MIN_PEOPLE <= self.people <= MAX_PEOPLE:
             raise ValueError(
-                f"the nominal number of people must be from {MIN_PEOPLE} to {MAX_PEOPLE}: with fewer one "
-                "person is too large a part, and every person costs a run; choose sample_aggregate."
+                f"the nominal number of people must be from {MIN_PEOPLE} to {MAX_PEOPLE}: with fewer the "
+                "noise is wider than a tenth of the range, and each costs a run; choose sample_aggregate."
             )
         if (
             not _is_int(self.micro_epsilon_prime)

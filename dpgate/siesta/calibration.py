@@ -24,7 +24,7 @@ def calibrate(
     (privacy.stability, which also says why this is no differential privacy). The result of everybody is
     needed: a count of people is n - 1 in every sample and yet moves by one with each of them.
 
-    Raises DpgateError for fewer than 20 samples, more than 20 numbers, or bounds that do not fit.
+    Raises DpgateError for fewer than 10 samples, more than 20 numbers, or bounds that do not fit.
     """
     if len(whole.rows) != 1:
         raise DpgateError("the result of everybody must have exactly one row; merge it by itself")

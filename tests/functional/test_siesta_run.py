@@ -243,9 +243,23 @@ def test_what_a_plain_app_must_say(developer: Terminal) -> None:
     assert "whitelist.txt, line 1" in refused.err
 
 
-def test_nineteen_people_are_too_few(developer: Terminal) -> None:
+def test_ten_people_are_enough_and_nine_are_too_few(developer: Terminal) -> None:
+    """Each person's own way: two sessions, one, or a row without any; and tables beside the roster."""
     data = developer.folder / "data"
     lines = (data / "participants.tsv").read_bytes().splitlines(keepends=True)
-    (data / "participants.tsv").write_bytes(b"".join(lines[:20]))
-    shutil.rmtree(data / "sub-20")
-    assert "takes 20 to" in developer("siesta", "run", "data", "app", "out", *APP, *WIDE).err
+    (data / "participants.tsv").write_bytes(b"".join(lines[:11]))
+    for number in range(11, 21):
+        shutil.rmtree(data / f"sub-{number}")
+    for number in range(1, 5):
+        run = data / f"sub-{number:02}" / f"ses-{number % 2 + 1}" / "func"
+        run.mkdir(parents=True)
+        (run / f"sub-{number:02}_ses-{number % 2 + 1}_task-rest_events.tsv").write_text("onset\n1\n")
+    (data / "task-rest_events.tsv").write_text("onset\tduration\n0\t1\n")
+    (data / "phenotype").mkdir()
+    (data / "phenotype" / "iq.tsv").write_text("participant_id\tiq\nsub-02\t101\nsub-03\tn/a\n")
+    done = developer.ok("siesta", "run", "data", "app", "out", *APP, *WIDE, "--json").json
+    assert (done["participant_runs"], done["group_runs"]) == (10, 11)
+    assert done["values"][0]["noise_scale"] == 32  # no less than a tenth of the range
+    (data / "participants.tsv").write_bytes(b"".join(lines[:10]))
+    shutil.rmtree(data / "sub-10")
+    assert "takes 10 to" in developer("siesta", "run", "data", "app", "other", *APP, *WIDE).err

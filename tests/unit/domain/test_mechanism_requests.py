@@ -316,9 +316,9 @@ def test_too_many_runs_are_refused_with_a_way_out() -> None:
 
 def test_what_only_the_mechanism_can_refuse_names_the_mechanism() -> None:
     digest = asking(**STABILITY).pipeline.digest
-    problem = refused(asking(**STABILITY), policy={"reviewed_pipelines": [digest]}, nominal_size=19)
+    problem = refused(asking(**STABILITY), policy={"reviewed_pipelines": [digest]}, nominal_size=9)
     assert problem.field == "mechanism"
-    assert "from 20 to" in problem.problem
+    assert "from 10 to" in problem.problem
     assert refused(asking(name="pac", nats="0.6")).field == "mechanism"
 
 

@@ -141,7 +141,7 @@ def test_no_digit_is_lost_at_a_large_offset(tmp_path):
 
 
 WHAT_CANNOT_BE_CALIBRATED_IS_REFUSED = (
-    ({"rows": 19}, "from 20 to"),
+    ({"rows": 9}, "from 10 to"),
     ({"names": 21}, "1 to 20 output numbers"),
     ({"whole": 2}, "exactly one row"),
     ({"noise_multiplier": "0"}, "above zero"),
