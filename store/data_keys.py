@@ -6,47 +6,59 @@ what is sealed under the key, in every copy that was made without this folder.
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import re
 import secrets
 import tempfile
 from base64 import b64decode, b64encode
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from domain.errors import PlatformError
 from domain.model import SLUG, canonical
-from store.keys import KEY_BYTES, Keys, OwnKeys
+from store.keys import KEY_BYTES, Keys, OwnKeys, begin_rotation, end_rotation
 from store.sealing import open_sealed, seal
 
 _ID = r"[0-9a-f]{32}"
 
 
 class DataKeys:
-    """The folder: a file for each data set, by its name."""
+    """The folder: a file for each data set, by its name. The zone's keys are loaded anew for each look: what
+    these are wrapped under may be changed while workers go on."""
 
-    def __init__(self, folder: Path, keys: Keys) -> None:
-        self.folder, self._keys = folder, keys
+    def __init__(self, folder: Path, load: Callable[[], Keys]) -> None:
+        self.folder, self._load = folder, load
 
     def find(self, name: str) -> OwnKeys | None:
         """None where the data set has no key. Raises PlatformError for one that does not open: of another
         zone, of another data set, or changed."""
+        with suppress(PlatformError):
+            return self._find(name)
+        return self._find(name)  # between two looks all may have been wrapped anew
+
+    def _find(self, name: str) -> OwnKeys | None:
         wrapped = _read(self._path(name))
         if wrapped is None:
             return None
         key_id, sealed = wrapped
-        root = open_sealed(sealed, key=self._keys.wrapping, context=_context(key_id, name))
-        return OwnKeys(key_id, root, self._keys.addresses)
+        keys = self._load()
+        *others, last = keys.wrapping
+        for each in others:
+            with suppress(PlatformError):
+                root = open_sealed(sealed, key=each, context=_context(key_id, name))
+                return OwnKeys(key_id, root, keys.addresses)
+        root = open_sealed(sealed, key=last, context=_context(key_id, name))
+        return OwnKeys(key_id, root, keys.addresses)
 
     def make(self, name: str) -> OwnKeys:
         """The key of a data set; a new one where there is none. Of two at once the first stays."""
         if (known := self.find(name)) is not None:
             return known
-        key_id = secrets.token_hex(16)
-        context = _context(key_id, name)
-        sealed = seal(secrets.token_bytes(KEY_BYTES), key=self._keys.wrapping, context=context)
-        self._put(name, {"id": key_id, "sealed": b64encode(sealed).decode()})
+        with self._locked(fcntl.LOCK_SH):
+            self._put(name, self._wrapped(secrets.token_hex(16), secrets.token_bytes(KEY_BYTES), name))
         made = self.find(name)
         assert made is not None
         return made
@@ -65,10 +77,12 @@ class DataKeys:
         """Overwritten, then removed, on the disk when it returns; a later key of the same name stays.
         Repeating it finds nothing to do. A disk that never overwrites in place may keep the old bytes."""
         path = self._path(name)
-        with suppress(PlatformError):  # overwritten before, by one that died
-            if self.id_of(name) not in (None, key_id):
-                return
-        with suppress(FileNotFoundError):
+        if not path.exists():
+            return
+        with suppress(FileNotFoundError), self._locked(fcntl.LOCK_SH):
+            with suppress(PlatformError):  # overwritten before, by one that died
+                if self.id_of(name) not in (None, key_id):
+                    return
             with path.open("r+b") as file:
                 file.write(secrets.token_bytes(path.stat().st_size))
                 file.flush()
@@ -76,9 +90,36 @@ class DataKeys:
             path.unlink()
             _sync(self.folder)
 
-    def _put(self, name: str, content: dict[str, str]) -> None:
-        """Whole or not at all, unless there is one."""
+    def rotate(self, key_file: Path) -> list[str]:
+        """All of them wrapped under a new key of the zone; whose. One that dies on the way is begun again.
+        Data are not read. Raises PlatformError for one that does not open, and then none is lost."""
+        with self._locked(fcntl.LOCK_EX):
+            begin_rotation(key_file)
+            names = self.names()
+            for name in names:
+                own = self.find(name)
+                assert own is not None
+                self._put(name, self._wrapped(own.id, own.root, name), instead=True)
+            end_rotation(key_file)
+        return names
+
+    def _wrapped(self, key_id: str, root: bytes, name: str) -> dict[str, str]:
+        sealed = seal(root, key=self._load().wrapping[0], context=_context(key_id, name))
+        return {"id": key_id, "sealed": b64encode(sealed).decode()}
+
+    @contextmanager
+    def _locked(self, how: int) -> Iterator[None]:
+        """Nobody makes or destroys a key while all are wrapped anew."""
         self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        descriptor = os.open(self.folder / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(descriptor, how)
+            yield
+        finally:
+            os.close(descriptor)
+
+    def _put(self, name: str, content: dict[str, str], *, instead: bool = False) -> None:
+        """Whole or not at all; `instead` of the one that is there, which else stays."""
         descriptor, unfinished = tempfile.mkstemp(prefix=".", dir=self.folder)  # for its owner alone
         try:
             with os.fdopen(descriptor, "wb") as file:
@@ -86,9 +127,9 @@ class DataKeys:
                 file.flush()
                 os.fsync(file.fileno())
             with suppress(FileExistsError):
-                os.link(unfinished, self._path(name))
+                (os.replace if instead else os.link)(unfinished, self._path(name))
         finally:
-            os.unlink(unfinished)
+            Path(unfinished).unlink(missing_ok=True)
         _sync(self.folder)
 
     def _path(self, name: str) -> Path:

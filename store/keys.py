@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import secrets
 import stat
+import tempfile
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -52,12 +53,16 @@ class OwnKeys:
 
 class Keys:
     """Purpose-bound keys from one master key of 32 bytes. Of a data set that has none of its own, they seal
-    what belongs to it as well."""
+    what belongs to it as well. Behind it may stand what wraps the keys of data sets since that was changed:
+    the newest, and while it is being changed the one before."""
 
     def __init__(self, master: bytes) -> None:
-        if len(master) != KEY_BYTES:
+        if len(master) not in (KEY_BYTES, 2 * KEY_BYTES, 3 * KEY_BYTES):
             raise NotReady(f"the master key must have {KEY_BYTES} bytes, it has {len(master)}")
-        self._master = master
+        self._master = master[:KEY_BYTES]
+        self._drawn = tuple(
+            master[start : start + KEY_BYTES] for start in range(KEY_BYTES, len(master), KEY_BYTES)
+        )
 
     def __repr__(self) -> str:
         return "Keys(...)"
@@ -83,9 +88,9 @@ class Keys:
         return self._derive("participant outputs")
 
     @property
-    def wrapping(self) -> bytes:
-        """Wraps the key of each data set."""
-        return self._derive("data keys")
+    def wrapping(self) -> tuple[bytes, ...]:
+        """What the key of a data set may be wrapped under; new ones are under the first."""
+        return (*self._drawn, self._derive("data keys"))
 
     @property
     def people(self) -> bytes:
@@ -157,6 +162,40 @@ def create_keys(path: Path) -> None:
         file.write(secrets.token_bytes(KEY_BYTES))
         file.flush()
         os.fsync(file.fileno())
+
+
+def begin_rotation(path: Path) -> None:
+    """Another key to wrap keys of data sets under; what was wrapped before still opens."""
+    content = _read(path)
+    known = Keys(content)._drawn
+    if len(known) < 2:  # else one that died has begun
+        fresh = secrets.token_bytes(KEY_BYTES)
+        _replace(path, content[:KEY_BYTES] + fresh + b"".join(known))
+
+
+def end_rotation(path: Path) -> None:
+    """The key before is forgotten: call it when nothing is wrapped under it any more."""
+    _replace(path, _read(path)[: 2 * KEY_BYTES])
+
+
+def _read(path: Path) -> bytes:
+    load_keys(path)
+    return path.read_bytes()
+
+
+def _replace(path: Path, content: bytes) -> None:
+    """Whole or not at all."""
+    descriptor, unfinished = tempfile.mkstemp(prefix=".", dir=path.parent)  # for its owner alone
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(unfinished, path)
+    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
 
 
 def load_keys(path: Path) -> Keys:

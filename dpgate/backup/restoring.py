@@ -99,7 +99,7 @@ def _checked(wrapped: Path, keys: Keys) -> Path:
             f"the keys of data sets are missing, {wrapped}: without them nothing that is sealed opens; name "
             "another copy of them with --data-keys"
         )
-    found = DataKeys(wrapped, keys)
+    found = DataKeys(wrapped, lambda: keys)
     for name in found.names():
         found.find(name)
     return wrapped

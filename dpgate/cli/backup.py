@@ -14,7 +14,8 @@ from dpgate.cli.output import Json, out, plain, print_json
 from dpgate.errors import DpgateError
 
 commands = typer.Typer(
-    help="Copy the platform while it runs, try the copy, restore it.", no_args_is_help=True
+    help="Copy the platform while it runs, try the copy, restore it; change its key.",
+    no_args_is_help=True,
 )
 Backup = Annotated[Path, typer.Argument(help="The backup's folder.")]
 KeyOption = Annotated[Path, typer.Option(help="The worker zone's master key, from where you keep it.")]
@@ -98,3 +99,22 @@ def backup_restore(
         print_json({"made_at": found.made_at, "head": found.head})
         return
     out.print(f"Restored as of {plain(found.made_at)}. Before anything goes on: dpgate ledger catch-up")
+
+
+@commands.command("rotate-key", epilog="Example: dpgate backup rotate-key")
+def backup_rotate_key(zone_folder: ZoneOption = None, home: HomeOption = None, as_json: Json = False) -> None:
+    """Wrap the keys of data sets under a new key of the zone, while everything goes on. No data are read.
+
+    A copy of master.key from before opens no copy of data-keys that is made from now on. Copy both again.
+    """
+    from store.data_keys import DataKeys
+    from store.keys import load_keys
+
+    zone = zone_folder or home_of(home).worker_zone
+    key_file = zone / "master.key"
+    names = DataKeys(zone / "data-keys", lambda: load_keys(key_file)).rotate(key_file)
+    if as_json:
+        print_json({"wrapped": names})
+        return
+    out.print(f"The keys of {len(names)} data sets are wrapped under a new key.")
+    out.print("Copy master.key and data-keys again, apart from each other.")

@@ -82,7 +82,7 @@ custody show; custody sign; zone begin
 """
 _STARTING = (
     "login; logout; up; down; demo; doctor; database upgrade; database operator; backup make; backup drill; "
-    "backup restore"
+    "backup restore; backup rotate-key"
 )
 LEFT_OUT: dict[str, str] = {
     name.strip(): why

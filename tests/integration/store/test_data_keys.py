@@ -16,7 +16,7 @@ from domain.dataset import Dataset, DatasetState, Declaration
 from domain.errors import PlatformError
 from domain.model import parse
 from store.data_keys import DataKeys
-from store.keys import KEY_BYTES, Keys
+from store.keys import KEY_BYTES, Keys, create_keys, load_keys
 from store.sealed_areas import SealedArea, SealedAreas
 
 KEYS, OTHER = Keys(b"k" * KEY_BYTES), Keys(b"o" * KEY_BYTES)
@@ -29,7 +29,7 @@ def areas(zone: Path, keys: Keys = KEYS) -> SealedAreas:
         snapshots=zone / "snapshots",
         participants=zone / "participants",
         keys=keys,
-        data_keys=DataKeys(zone / "data-keys", keys),
+        data_keys=DataKeys(zone / "data-keys", lambda: keys),
     )
 
 
@@ -56,7 +56,7 @@ def version(area: SealedArea, name: str, snapshot: str) -> Dataset:
 
 
 def files(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.rglob("*") if path.is_file())
+    return sorted(path for path in folder.rglob("*") if path.is_file() and path.name != ".lock")
 
 
 def test_equal_data_are_named_alike_and_shared_within_a_data_set_alone(tmp_path: Path) -> None:
@@ -85,7 +85,7 @@ def test_what_was_sealed_before_data_sets_had_keys_is_read_as_ever(tmp_path: Pat
 
 
 def test_of_many_at_once_the_first_key_stays(tmp_path: Path) -> None:
-    table = DataKeys(tmp_path / "data-keys", KEYS)
+    table = DataKeys(tmp_path / "data-keys", lambda: KEYS)
     with ThreadPoolExecutor(8) as pool:
         made = set(pool.map(lambda _: table.make("heights"), range(16)))
     assert made == {table.find("heights")}
@@ -121,7 +121,7 @@ def test_without_its_key_nothing_of_a_data_set_opens(tmp_path: Path) -> None:
 
 
 def test_one_that_died_while_it_overwrote_a_key_is_gone_on_with(tmp_path: Path) -> None:
-    table = DataKeys(tmp_path, KEYS)
+    table = DataKeys(tmp_path, lambda: KEYS)
     made = table.make("heights")
     (tmp_path / "heights").write_bytes(os.urandom(90))
     with pytest.raises(PlatformError, match="not as it was written"):
@@ -132,15 +132,15 @@ def test_one_that_died_while_it_overwrote_a_key_is_gone_on_with(tmp_path: Path) 
 
 
 def test_a_key_opens_for_its_zone_and_its_data_set(tmp_path: Path) -> None:
-    DataKeys(tmp_path, KEYS).make("heights")
+    DataKeys(tmp_path, lambda: KEYS).make("heights")
     with pytest.raises(PlatformError, match="wrong key"):
-        DataKeys(tmp_path, OTHER).find("heights")
+        DataKeys(tmp_path, lambda: OTHER).find("heights")
     shutil.copy(tmp_path / "heights", tmp_path / "weights")
     with pytest.raises(PlatformError, match="wrong place"):
-        DataKeys(tmp_path, KEYS).find("weights")
+        DataKeys(tmp_path, lambda: KEYS).find("weights")
     for name in ("", "..", "../heights", "heights\n", ".heights"):
         with pytest.raises(PlatformError, match="a name that none has"):
-            DataKeys(tmp_path, KEYS).find(name)
+            DataKeys(tmp_path, lambda: KEYS).find(name)
 
 
 def test_outcomes_of_all_data_sets_go_when_nobody_uses_them(tmp_path: Path) -> None:
@@ -151,3 +151,33 @@ def test_outcomes_of_all_data_sets_go_when_nobody_uses_them(tmp_path: Path) -> N
     assert zone.remove_unused_outcomes(since=now - timedelta(days=1)) == 0
     assert zone.remove_unused_outcomes(since=now + timedelta(days=1)) == 3
     assert not files(tmp_path / "participants")
+
+
+def test_an_old_key_of_the_zone_opens_nothing_that_is_wrapped_anew(tmp_path: Path) -> None:
+    """Twice, once begun by one that died; workers go on with what they have loaded, and make more keys."""
+    key_file = tmp_path / "master.key"
+    create_keys(key_file)
+    table = DataKeys(tmp_path / "data-keys", lambda: load_keys(key_file))
+    made = [table.make(name) for name in ("heights", "weights")]
+    old_keys, old_files = [key_file.read_bytes()], shutil.copytree(table.folder, tmp_path / "old")
+    assert table.rotate(key_file) == ["heights", "weights"]
+    old_keys.append(key_file.read_bytes())
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("store.data_keys.end_rotation", _interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            table.rotate(key_file)
+    assert [table.find(own) for own in table.names()] == made
+    table.rotate(key_file)
+    made.append(table.make("zebras"))
+    assert [table.find(own) for own in table.names()] == made
+    assert len({content[:KEY_BYTES] for content in (*old_keys, key_file.read_bytes())}) == 1
+    for content in old_keys:
+        for name in table.names():
+            with pytest.raises(PlatformError, match="wrong key"):
+                DataKeys(table.folder, lambda content=content: Keys(content)).find(name)
+    assert DataKeys(old_files, lambda: Keys(old_keys[0])).find("heights") == made[0], "as long as it is kept"
+    assert key_file.stat().st_mode & 0o077 == 0
+
+
+def _interrupted(*_: object) -> None:
+    raise KeyboardInterrupt

@@ -44,6 +44,6 @@ def test_a_missing_key_says_what_makes_one(tmp_path):
 
 
 def test_no_two_uses_share_a_key():
-    keys = [KEYS.snapshots, KEYS.addresses, KEYS.outputs, KEYS.people, KEYS.wrapping, KEYS.partition]
+    keys = [KEYS.snapshots, KEYS.addresses, KEYS.outputs, KEYS.people, *KEYS.wrapping, KEYS.partition]
     keys += [KEYS.signing.private_bytes_raw()]
     assert len(set(keys)) == len(keys)

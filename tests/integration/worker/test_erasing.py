@@ -102,9 +102,14 @@ def outputs_open(rows: Sequence[dict], job_id: str, keys: Sequence[bytes]) -> bo
 def keys_left(bench: Bench) -> list[bytes]:
     """All of the zone's, and those of each data set that has one, also where they would be of no use."""
     zone = bench.zone.keys
-    names = [name for name, value in vars(Keys).items() if isinstance(value, property) and name != "signing"]
+    others = ("signing", "wrapping")
+    names = [name for name, value in vars(Keys).items() if isinstance(value, property) and name not in others]
     own = [bench.zone.sealed.keys.find(name) for name in bench.zone.sealed.keys.names()]
-    found = [getattr(zone, name) for name in names] + [zone._master, zone.signing.private_bytes_raw()]
+    found = [getattr(zone, name) for name in names] + [
+        zone._master,
+        zone.signing.private_bytes_raw(),
+        *zone.wrapping,
+    ]
     for each in filter(None, own):
         found += [each.root, each.snapshots, each.outputs, each.participants]
     purposes = ("snapshots", "run outputs", "participant outputs", "data keys")
