@@ -9,6 +9,7 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field, StringConstraints
 
 from desk import tokens
+from desk.account import change_password
 from desk.tokens import NewToken, TokenOnce
 from domain.errors import InvalidRequest
 from domain.model import Model, Slug, Whole
@@ -16,7 +17,7 @@ from domain.permissions import User
 from domain.scopes import ALL, Scope
 from gateway.access import TheCaller, TheDatabase
 from gateway.config import MAIN, GatewaySettings
-from gateway.logins import change_password, check_passwords_are_used
+from gateway.logins import check_passwords_are_used
 from gateway.problems import RESPONSES, responses
 from gateway.routes import PREFIX, OurId
 from gateway.serving import allowed, served
@@ -90,7 +91,7 @@ def log_in(new: NewLogin, request: Request, database: TheDatabase) -> TokenOnce:
             "new_password", "is missing: the password so far was handed to you.", "Choose one of your own."
         )
     if new.new_password is not None:
-        change_password(database, user, old=new.password, new=new.new_password, now=now, keep_session=None)
+        change_password(database, user, old=new.password, new=new.new_password, keep_session=None)
     wanted = NewToken(label=new.label, scopes=new.scopes, days=new.days)
     return tokens.add_token(database, user, wanted, Caller(user))
 

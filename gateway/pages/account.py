@@ -10,18 +10,19 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from starlette.datastructures import FormData
 
 from desk import tokens as desk
+from desk.account import change_password, end_other_sessions
 from desk.tokens import NewToken, TokenOnce
 from domain.errors import InvalidRequest, RequestError
 from domain.model import parse
 from domain.permissions import Permission, User, is_allowed
 from domain.scopes import MEANING, SCOPE, Scope
 from gateway.access import TheDatabase
-from gateway.logins import change_password, check_passwords_are_used
+from gateway.logins import check_passwords_are_used
 from gateway.pages import layout
 from gateway.pages.session import ACCOUNT, COOKIE, NEW_PASSWORD, CheckedForm, cookie_name, page_requires
 from gateway.problems import STATUS
 from gateway.routes import OurId
-from store import accounts, audit, identities, sessions, tokens, users
+from store import accounts, identities, sessions, tokens, users
 from store.database import Database
 from store.tokens import Caller
 
@@ -43,7 +44,7 @@ def new_password(request: Request, form: CheckedForm, user: Owner, database: The
         if new != str(form.get("again", "")):
             raise InvalidRequest("again", "is not the same.", "Type the new password twice.")
         kept = request.cookies.get(cookie_name(request, COOKIE), "")
-        change_password(database, user, old=old, new=new, now=datetime.now(UTC), keep_session=kept)
+        change_password(database, user, old=old, new=new, keep_session=kept)
     except RequestError as error:
         return _page(request, user, database, error=error, at="password")
     return RedirectResponse(ACCOUNT, status_code=303)
@@ -69,14 +70,9 @@ def revoke_token(token_id: OurId, _form: CheckedForm, user: Owner, database: The
 
 
 @router.post(f"{ACCOUNT}/sessions")
-def end_other_sessions(request: Request, _form: CheckedForm, user: Owner, database: TheDatabase) -> Response:
-    now = datetime.now(UTC)
+def end_others(request: Request, _form: CheckedForm, user: Owner, database: TheDatabase) -> Response:
     kept = request.cookies.get(cookie_name(request, COOKIE), "")
-    with database.transaction() as connection:
-        ended = sessions.close_all(connection, user.name, but=kept)
-        audit.append(
-            connection, at=now, actor=user.name, action="session.close", subject=user.name, others=ended
-        )
+    end_other_sessions(database, user, keep_session=kept)
     return RedirectResponse(ACCOUNT, status_code=303)
 
 

@@ -35,6 +35,25 @@ def test_no_page_calls_a_route_no_route_another_and_rights_come_from_the_desk() 
     assert stating == OWN
 
 
+# what else of the gateway writes: who somebody is and that they came, its own notices, drafts of a page
+WRITES = {
+    "gateway/access.py", "gateway/logins.py", "gateway/oidc/provider.py", "gateway/oidc/refusals.py",
+    "gateway/api/ended.py", "gateway/notices/sender.py", "gateway/pages/login.py", "gateway/pages/session.py",
+    "gateway/pages/register.py", "gateway/pages/register_draft.py", "gateway/pages/submit.py",
+    "gateway/pages/submit_check.py", "gateway/pages/submit_frame.py",
+}  # fmt: skip
+
+
+def test_what_people_do_is_written_by_the_desk_alone() -> None:
+    found = {
+        module.place
+        for module in modules("gateway")
+        for node in module.nodes
+        if isinstance(node, ast.Attribute) and node.attr == "transaction"
+    }
+    assert found == WRITES
+
+
 def test_each_use_case_states_its_right_and_refuses_whoever_lacks_it() -> None:
     for module in pkgutil.iter_modules(desk.__path__):
         importlib.import_module(f"desk.{module.name}")
