@@ -25,7 +25,7 @@ sys.path.append(str(Path(__file__).parent.parent))
 from sandbox_cases import CASES, LEVEL, LIMITS, OUTPUT, blocks
 
 from worker.sandbox.core import slot as slot_module
-from worker.sandbox.core.bwrap_process import children_of
+from worker.sandbox.core.bwrap_process import number_of
 from worker.sandbox.host_image import describe
 from worker.sandbox.protocol import Audience, SlotOrder
 from worker.sandbox.supervised import SupervisedSandbox, SupervisedSlot
@@ -154,8 +154,7 @@ def of_a_run(runs: int) -> dict[str, float]:
         seat.run = noted  # type: ignore[method-assign]
         slot.run(BLOCKS[0])
         assert seat.process is not None
-        supervisor = seat.process._supervisor
-        (zygote,) = children_of(supervisor)
+        supervisor, zygote = number_of(seat.process._init), number_of(seat.process._zygote)
         before, began = (ran(supervisor), ran(zygote)), time.thread_time()
         for number in range(runs):
             assert slot.run(BLOCKS[number % len(BLOCKS)]).outputs

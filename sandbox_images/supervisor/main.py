@@ -52,7 +52,9 @@ def serve(channel):
     zygote = Zygote(order, filter_, listening, closed=(channel.socket.fileno(), lock))
     run = Run(order, zygote, lock)
     baseline = Baseline(zygote)
-    channel.send({"ready": True})
+    own = os.pidfd_open(os.getpid())
+    channel.send({"ready": True}, [own, zygote.process])
+    os.close(own)
     tell = (lambda end: channel.send({"tail": True}, [end])) if order.talks else None
     while True:
         request, descriptors = channel.receive()

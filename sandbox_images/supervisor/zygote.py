@@ -48,7 +48,7 @@ class Zygote:
         its.close()
         os.close(say)
         self.listener, self._listing = self._first_word()
-        self._process = os.pidfd_open(number)
+        self.process = os.pidfd_open(number)
 
     def fork(self, level, block, handed, parts=None):
         """A run of the level with this index, as a pidfd.
@@ -86,7 +86,7 @@ class Zygote:
         found = set()
         try:
             for name in os.listdir(self._listing):
-                copy = kernel.descriptor_of(self._process, int(name))
+                copy = kernel.descriptor_of(self.process, int(name))
                 found.add((name, os.readlink(f"/proc/self/fd/{copy}")))
                 os.close(copy)
         except OSError:  # it ends in this moment

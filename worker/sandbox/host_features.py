@@ -125,16 +125,8 @@ def _nested_proc() -> Feature:
 
 
 def _memory_bounded() -> Feature:
-    if why_no_groups() is None:
-        return feature("memory of a run is bounded", present=True, detail="by a control group for each slot")
-    fix = "use a kernel with CONFIG_PROC_CHILDREN (any distribution's): processes of a slot are found by it"
-    present = Path(f"/proc/self/task/{os.getpid()}/children").exists()
-    detail = (
-        "a watchdog sees all processes of a run"
-        if present
-        else "the kernel does not tell whose child is whose"
-    )
-    return feature("memory of a run is bounded", present=present, detail=detail, fix=fix)
+    by = "a watchdog sees all processes of a run" if why_no_groups() else "by a control group for each slot"
+    return feature("memory of a run is bounded", present=True, detail=by)
 
 
 def _no_core_dumps() -> Feature:

@@ -5,7 +5,6 @@ import signal
 import threading
 from contextlib import nullcontext
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from sandbox_harness import SLOT, TIGHT
@@ -89,17 +88,17 @@ def test_a_payload_that_is_killed_from_outside_is_a_failed_run(supervised, ask):
 
 def test_killed_just_before_it_is_held(supervised, ask, monkeypatch):
     """It has said that it is ready, and is gone when the worker looks for it."""
-    hold = processes.hold_init
+    ready = processes.SupervisorProcess.wait_until_ready
 
-    def killed(process, status):
-        os.kill(process.pid, signal.SIGKILL)
-        process.wait()
-        wait_until(lambda: Path(f"/proc/{process.pid}").exists() is False)
-        return hold(process, status)
+    def killed(supervisor):
+        ready(supervisor)
+        os.kill(supervisor._process.pid, signal.SIGKILL)
+        supervisor._process.wait()
 
-    monkeypatch.setattr(processes, "hold_init", killed)
-    with pytest.raises(SandboxUnavailable):
-        supervised.open_slot(ask(ECHO), slot=SLOT)
+    monkeypatch.setattr(processes.SupervisorProcess, "wait_until_ready", killed)
+    # where there is no group for it to join, a run finds it gone
+    with pytest.raises(SandboxUnavailable), supervised.open_slot(ask(ECHO), slot=SLOT) as slot:
+        slot.run({"a": b"1"})
     assert list(supervised._scratch.path.iterdir()) == []
 
 

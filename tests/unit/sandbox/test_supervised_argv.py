@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from worker.sandbox.core.argv import RESEARCHERS_ROOT, Places, base_of, build_argv, inherited
+from worker.sandbox.core.argv import RESEARCHERS_ROOT, Places, base_of, build_argv
 from worker.sandbox.core.images import HostImage, StoredImage
 from worker.sandbox.protocol import MIB, SandboxUnavailable
 
@@ -39,7 +39,7 @@ def kind(request):
 @pytest.fixture
 def argv(kind):
     base, image = kind
-    return build_argv(Path("/usr/bin/bwrap"), base, image, PLACES, etc=ETC, status=14, channel=15)
+    return build_argv(Path("/usr/bin/bwrap"), base, image, PLACES, etc=ETC, channel=15)
 
 
 def values(argv, flag, count=1):
@@ -121,7 +121,7 @@ def test_a_researchers_image_is_never_the_supervisors_root(kind):
     assert base_of(PYTHON, HOST, warm=True) is PYTHON  # the operator's: only then is an order warm
     assert base_of(HOST, HOST, warm=False) is base_of(HOST, HOST, warm=True) is HOST
     with pytest.raises(SandboxUnavailable, match="has no Python"):
-        build_argv(Path("/b"), FOREIGN, FOREIGN, PLACES, etc={}, status=1, channel=2)
+        build_argv(Path("/b"), FOREIGN, FOREIGN, PLACES, etc={}, channel=2)
 
 
 def test_environment_is_the_supervisors_own(argv):
@@ -142,11 +142,6 @@ def test_it_runs_our_code_alone(argv, kind):
     assert command[5:] == ["15"]
 
 
-def test_only_named_descriptors_are_inherited(argv):
-    assert inherited(ETC, 14, 15) == (12, 13, 14, 15)
-    assert values(argv, "--json-status-fd") == [("14",)]
-
-
 def test_places_of_the_host_have_opaque_names(argv):
     """A view's name is all that a run sees of them; /s stands for the scratch folder."""
     hidden = [word for word in argv if word.startswith("/s/")]
@@ -155,7 +150,7 @@ def test_places_of_the_host_have_opaque_names(argv):
 
 def test_roots_of_views_are_there_read_only_under_numbers():
     places = replace(PLACES, roots=(Path("/data/twin"), Path("/data/b c")))
-    argv = build_argv(Path("/b"), HOST, HOST, places, etc={}, status=1, channel=2)
+    argv = build_argv(Path("/b"), HOST, HOST, places, etc={}, channel=2)
     for number, root in enumerate(places.roots):
         at = argv.index(str(root))
         assert argv[at - 1 : at + 2] == ["--ro-bind", str(root), f"/run/dpgate/roots/{number}"]

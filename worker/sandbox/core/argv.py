@@ -7,7 +7,7 @@ from worker.sandbox.protocol import MIB
 
 from .given import ROOTS
 from .images import HostImage, StoredImage
-from .surroundings import BwrapImage, device_flags, etc_files, interpreter_of, root_flags
+from .surroundings import BwrapImage, device_flags, interpreter_of, root_flags
 
 RESEARCHERS_ROOT = "/img"
 _START = """
@@ -51,10 +51,9 @@ def build_argv(
     places: Places,
     *,
     etc: dict[str, int],
-    status: int,
     channel: int,
 ) -> list[str]:
-    """`etc`, `status` and `channel` are descriptors that bwrap or the supervisor inherits."""
+    """`etc` and `channel` are the descriptors that bwrap or the supervisor inherits."""
     flags = [
         *("--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts"),
         "--unshare-cgroup-try",
@@ -65,7 +64,6 @@ def build_argv(
         "--as-pid-1",  # otherwise bwrap's own init shows the worker's environment in /proc/1/environ
         "--die-with-parent",
         "--new-session",
-        *("--json-status-fd", str(status)),
         *root_flags(base, etc),
         *device_flags(),
         *("--proc", "/proc"),  # uncovered: the kernel lets a run mount its own only where this one is whole
@@ -103,10 +101,3 @@ def _environment() -> list[str]:
     for name, value in _ENVIRONMENT.items():
         flags += ["--setenv", name, value]
     return flags
-
-
-def inherited(etc: dict[str, int], status: int, channel: int) -> tuple[int, ...]:
-    return (*etc.values(), status, channel)
-
-
-__all__ = ["RESEARCHERS_ROOT", "Places", "base_of", "build_argv", "etc_files", "inherited"]

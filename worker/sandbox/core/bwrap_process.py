@@ -1,11 +1,10 @@
-"""One bwrap process: start it, know its PID 1, end it with everything inside.
+"""One bwrap process: start it, end it with everything inside.
 
 bwrap is started and waited for in one thread, and must be: --die-with-parent is the kernel's PDEATHSIG, which
 fires when the starting *thread* ends. A pool that retires its threads would kill runs it still waits for.
 """
 
 import os
-import re
 import resource
 import select
 import signal
@@ -79,20 +78,13 @@ def kill(pidfd: int) -> None:
         signal.pidfd_send_signal(pidfd, signal.SIGKILL)
 
 
-def hold_init(process: "subprocess.Popen[bytes]", status: int) -> tuple[int, int]:
-    """Process number and pidfd of PID 1 of the sandbox, which must wait for us and so cannot have ended.
-
-    That it is bwrap's child proves that it is ours. `status` is the reading end of --json-status-fd.
-    """
-    said = re.search(rb'"child-pid":\s*(\d+)', os.read(status, PIECE))
-    if said is None:
-        raise SandboxUnavailable("bwrap did not say which process is PID 1 of the sandbox")
-    pid = int(said[1])
-    held = os.pidfd_open(pid)  # a process number could be somebody else's by the time it is used
-    if _parent_of(pid) != process.pid:
-        os.close(held)  # nothing of ours: it must not be killed
-        raise SandboxUnavailable("PID 1 of the sandbox is not a child of bwrap")
-    return pid, held
+def number_of(pidfd: int) -> int:
+    """Of a process that one holds, as this namespace counts. SandboxUnavailable where it has ended."""
+    facts = Path(f"/proc/self/fdinfo/{pidfd}").read_text().splitlines()
+    number = next((int(line.split()[1]) for line in facts if line.startswith("Pid:")), -1)
+    if number < 1:
+        raise SandboxUnavailable("a supervisor died at its start")
+    return number
 
 
 def kill_whole(process: "subprocess.Popen[bytes]") -> None:
@@ -125,10 +117,6 @@ def end(process: "subprocess.Popen[bytes]", init: int) -> None:
     else:
         kill_whole(process)
     process.wait()
-
-
-def _parent_of(pid: int) -> int:
-    return int(facts_of(pid)[1])
 
 
 def _state_of(pid: int) -> str:

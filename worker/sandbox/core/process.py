@@ -14,8 +14,8 @@ from typing import Any
 from sandbox_images.supervisor.channel import Channel, Closed
 from worker.sandbox.protocol import KIB, SandboxUnavailable
 
-from .argv import Places, build_argv, inherited
-from .bwrap_process import SETUP_S, children_of, end, hold_init, kill, kill_whole, poll, read, start
+from .argv import Places, build_argv
+from .bwrap_process import SETUP_S, end, kill, kill_whole, number_of, poll, read, start
 from .cgroup import SlotGroup
 from .given import Given
 from .memory_file import memory_file
@@ -52,10 +52,10 @@ class SupervisorProcess:
             ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
             undo.callback(ours.close)
             with theirs, ExitStack() as handed:
-                self._status, self._error, process = _start(
+                self._error, process = _start(
                     bwrap, base, image, places, theirs, handed, undo, user=user, group=group
                 )
-            self._process, self._supervisor, self._init = process, -1, -1
+            self._process, self._init, self._zygote = process, -1, -1
             undo.callback(self._end)
             self._channel = Channel(ours)
             self._undo = undo.pop_all()
@@ -81,13 +81,10 @@ class SupervisorProcess:
 
     def wait_until_ready(self) -> None:
         """Until it has warmed up and found itself clean."""
-        answer, _ = self._receive(time.monotonic() + SETUP_S)
+        answer, held = self._receive(time.monotonic() + SETUP_S)
         if answer != {"ready": True}:
             raise SandboxUnavailable(f"the supervisor did not start: {answer.get('failed', 'no reason')}")
-        try:
-            self._supervisor, self._init = hold_init(self._process, self._status)
-        except OSError as error:
-            raise SandboxUnavailable(f"the supervisor died at its start: {error.strerror}") from error
+        self._init, self._zygote = held  # process numbers could be somebody else's by the time they are used
 
     def ask(self, given: Given) -> None:
         """For a run. It takes one at a time."""
@@ -116,10 +113,7 @@ class SupervisorProcess:
         The supervisor is not in it: runs that use up the group's share of processors, or fill it, would keep
         it from ending them.
         """
-        zygotes = children_of(self._supervisor)
-        if len(zygotes) != 1:
-            raise SandboxUnavailable("this kernel does not list children (CONFIG_PROC_CHILDREN)")
-        group.add(*zygotes)
+        group.add(number_of(self._zygote))
 
     def cancel(self) -> None:
         """From any thread: whatever waits for a run finds the supervisor gone."""
@@ -135,6 +129,8 @@ class SupervisorProcess:
 
     def _end(self) -> None:
         init, self._init = self._init, -1
+        if self._zygote >= 0:
+            os.close(self._zygote)
         end(self._process, init)
 
     def _send(self, message: dict[str, Any], descriptors: list[int]) -> None:
@@ -216,22 +212,16 @@ def _start(
     *,
     user: int,
     group: int,
-) -> tuple[int, int, "subprocess.Popen[bytes]"]:
-    """Reading ends of bwrap's status and error pipes, and bwrap."""
-
-    def pipe() -> tuple[int, int]:
-        reading, writing = os.pipe()
-        kept.callback(os.close, reading)
-        handed.callback(os.close, writing)
-        os.set_blocking(reading, False)
-        return reading, writing
-
-    status, error = pipe(), pipe()
+) -> tuple[int, "subprocess.Popen[bytes]"]:
+    """The reading end of bwrap's error pipe, and bwrap."""
+    reading, writing = os.pipe()
+    kept.callback(os.close, reading)
+    handed.callback(os.close, writing)
+    os.set_blocking(reading, False)
     etc = {name: handed.enter_context(memory_file(text.encode())) for name, text in etc_files(base).items()}
     for descriptor in etc.values():
         os.lseek(descriptor, 0, os.SEEK_SET)
     channel = theirs.fileno()
-    argv = build_argv(bwrap, base, image, places, etc=etc, status=status[1], channel=channel)
-    given = inherited(etc, status[1], channel)
-    process = start(argv, inherited=given, error=error[1], user=user, group=group)
-    return status[0], error[0], process
+    argv = build_argv(bwrap, base, image, places, etc=etc, channel=channel)
+    process = start(argv, inherited=(*etc.values(), channel), error=writing, user=user, group=group)
+    return reading, process
