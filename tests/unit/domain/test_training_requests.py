@@ -107,6 +107,7 @@ REFUSED_AT_THE_EDGE = [
     ({"model": MODEL | {"steps": 10_001}}, "model.steps"),
     ({"model": MODEL | {"features": []}}, "model.features"),
     ({"model": MODEL | {"features": ["age"] * 4096}}, "model.features"),
+    ({"model": MODEL | {"features": ["age"] * 10**6}}, "model.features"),
     ({"model": MODEL | {"hidden": [64, 64, 64]}}, "model.hidden"),
     ({"model": MODEL | {"hidden": [65]}}, "model.hidden.0"),
     ({"model": MODEL | {"clip": float("inf")}}, "model.clip"),
@@ -122,6 +123,12 @@ def test_a_training_that_nobody_can_make_is_refused_at_the_edge(subtests):
             with pytest.raises(InvalidRequest) as refused:
                 asked(**changed)
             assert f"{refused.value}".startswith(f"{field}: ")
+
+
+def test_a_number_without_bounds_cannot_be_declared_and_so_not_be_learnt_from():
+    unbounded = {"path": "people.csv", "columns": [*COLUMNS[:1], {"name": "weight", "kind": "number"}]}
+    with pytest.raises(InvalidRequest, match="lower"):
+        make_declaration(tables=[unbounded])
 
 
 def test_a_price_that_is_too_low_or_a_delta_that_is_too_large_is_refused():

@@ -208,6 +208,14 @@ def test_a_trial_of_numbers_and_of_many_rows(tmp_path):
     )
 
 
+def test_one_class_and_fewer_people_than_the_batch_are_trained_on_as_any(tmp_path):
+    """What the data hold refuses nothing, and takes no other way."""
+    twin = twin_in(tmp_path, [{**row, "site": "north"} for row in rows_of(3)], declared())
+    trial = tried("logistic", declared(), twin)
+    assert (trial.rows, trial.constant, trial.least_squares) == (3, 1.0, 1.0)
+    assert len(trial.tried) == 4
+
+
 def test_what_cannot_be_tried_is_said(tmp_path):
     declaration = declared()
     with pytest.raises(DpgateError, match="fetch it again"):
