@@ -93,6 +93,10 @@ def _fixed(text: str) -> Callable[[str, Place], str]:
 
 _NETWORK = "A run has no network. Put what it would fetch into the pipeline's folder, or into an image."
 _WRITES = "A run can write below its second argument, which is the output, and in /tmp; nowhere else."
+_SQLITE = (
+    "SQLite locks its files with system calls that the strict table lacks: the image must be approved for "
+    "the standard one (--syscalls standard). Or keep the database in memory."
+)
 _MEMORY = "It ran out of memory: raise resources.memory_mib in dpgate.yaml, or read less at once."
 _FEW = (
     "It does not cope with so few people. Write n/a where there are too few, or take larger blocks "
@@ -116,6 +120,10 @@ _RULES: tuple[tuple[re.Pattern[str], Callable[[str, Place], str]], ...] = tuple(
             r"Name or service not known|Temporary failure in name resolution|Network is unreachable|"
             r"Could not resolve host|cannot resolve host",
             _fixed(_NETWORK),
+        ),
+        (
+            r"OperationalError\)? ?:?[^\n]*(?:access permission denied|disk I/O error|locking protocol)",
+            _fixed(_SQLITE),
         ),
         (r"MemoryError|Cannot allocate memory|cannot allocate vector|out of memory", _fixed(_MEMORY)),
         (r"Read-only file system|Permission denied: '[^']+'|: Permission denied", _fixed(_WRITES)),

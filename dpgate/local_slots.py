@@ -11,8 +11,8 @@ from domain.pipeline import Manifest, Pipeline
 from dpgate.errors import DpgateError
 from dpgate.images_with import images_with, programs_like
 from worker.images.commands import resolve_command
-from worker.images.held import HeldImages
 from worker.images.refusal import CommandRefused
+from worker.images.store import ImageStore
 from worker.order import order_for
 from worker.rehearsal.slots import TwinSlots
 from worker.sandbox.core.images import HostImage, StoredImage
@@ -61,16 +61,19 @@ def _check_command(pipeline: Pipeline, image: HostImage | StoredImage, images: P
 
 def image_for(manifest: Manifest, host: HostImage, images: Path | None) -> HostImage | StoredImage:
     """By the name in the manifest: here the researcher is their own operator."""
-    if manifest.image == host.name:
-        return host
-    held = HeldImages(host, images).listed() if images else ()
-    found = [image for image in held if image.name == manifest.image]
+    return host if manifest.image == host.name else stored_image(manifest.image, images)
+
+
+def stored_image(name: str, images: Path | None) -> StoredImage:
+    """Of this machine's store. Raises DpgateError unless exactly one has the name."""
+    held = ImageStore(images).listed() if images and images.exists() else ()
+    found = [image for image in held if image.name == name]
     if len(found) == 1:
         return found[0]
     if found:
         digests = ", ".join(image.digest for image in found)
-        raise DpgateError(f"several images are named {manifest.image}: {digests}; remove all but one")
+        raise DpgateError(f"several images are named {name}: {digests}; remove all but one")
     raise DpgateError(
-        f"the image {manifest.image} is not on this machine; get its archive from the platform's operator, "
-        f"then: dpgate image add ARCHIVE --name {manifest.image}"
+        f"the image {name} is not on this machine; get its archive from the platform's operator, "
+        f"then: dpgate image add ARCHIVE --name {name}"
     )

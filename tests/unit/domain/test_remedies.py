@@ -31,6 +31,10 @@ SAID = (
     ("No such file or directory: '/in/person.csv'", "Of the input there are people.csv, visits.csv."),
     ("urllib.error.URLError: <urlopen error [Errno -2] Name or service not known>", "A run has no network."),
     ("OSError: [Errno 30] Read-only file system: '/pipeline/x'", "A run can write below its second argument"),
+    (
+        "sqlalchemy.exc.OperationalError: (sqlite3.OperationalError) access permission denied\n[SQL: x]",
+        "the image must be approved for the standard one",
+    ),
     ("Error: cannot allocate vector of size 2.0 Gb", "raise resources.memory_mib"),
     ("statistics.StatisticsError: mean requires at least one data point", "It does not cope with so few"),
     ("ZeroDivisionError: division by zero", "It does not cope with so few people."),
