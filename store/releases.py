@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from domain.errors import Conflict, NotFound
+from domain.errors import Conflict, NotFound, NotReady
 from domain.job import Job
 from domain.release import Release
 from domain.states import JobState
+from store.database import insert_once
 from store.tables import platform_facts, releases
 
 SIGNING_KEY = "certificate public key"
@@ -52,12 +53,22 @@ def read_for_review(connection: sa.Connection, job: Job) -> Release:
 
 
 def publish_key(connection: sa.Connection, public_key: str) -> None:
-    """Let everyone read the key that certificates are signed with."""
-    connection.execute(sa.delete(platform_facts).where(platform_facts.c.name == SIGNING_KEY))
-    connection.execute(sa.insert(platform_facts).values(name=SIGNING_KEY, value=public_key))
+    """Let everyone read the key that certificates are signed with: once for good. Raises NotReady for a zone
+    with another one, whose certificates nobody could check beside those that are out."""
+    if insert_once(connection, platform_facts, {"name": SIGNING_KEY, "value": public_key}):
+        return
+    if _published(connection) != public_key:
+        raise NotReady(
+            "this worker's master key is not that of the worker zone this platform has: put its master.key "
+            "back, or name the right DPGATE_ZONE_FOLDER. A new zone needs a new database"
+        )
 
 
 def public_key(connection: sa.Connection) -> str | None:
+    return _published(connection)
+
+
+def _published(connection: sa.Connection) -> str | None:
     query = sa.select(platform_facts.c.value).where(platform_facts.c.name == SIGNING_KEY)
     found: str | None = connection.execute(query).scalar()
     return found

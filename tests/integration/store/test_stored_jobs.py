@@ -24,7 +24,7 @@ from made_counts import given_counts
 from undone import undone
 
 from domain.dataset import DatasetState
-from domain.errors import BudgetExceeded, Conflict, NotFound
+from domain.errors import BudgetExceeded, Conflict, NotFound, NotReady
 from domain.model import parse
 from domain.permissions import Role
 from domain.states import TRANSITIONS, Actor, JobState, LedgerAction
@@ -284,11 +284,13 @@ def test_a_release_reads_back_as_it_was_written(connection):
     assert releases.read(connection, job) == make_release(job_id=job.id)
 
 
-def test_the_signing_key_is_published(connection):
+def test_the_signing_key_is_published_once_for_good(connection):
     assert releases.public_key(connection) is None
-    for key in ("one", "two"):
-        releases.publish_key(connection, key)
-    assert releases.public_key(connection) == "two"
+    for _ in range(2):
+        releases.publish_key(connection, "one")
+    with pytest.raises(NotReady, match="not that of the worker zone"):
+        releases.publish_key(connection, "two")
+    assert releases.public_key(connection) == "one"
 
 
 def stability(pipeline="print(1)", **chosen):
