@@ -23,6 +23,8 @@ from dpgate.lab.report import POLICY, WARNING, render
 from dpgate.lab.subjects import Subjects
 from privacy import sampled_losses
 
+pytestmark = pytest.mark.deep("the whole report, made many times over; test_lab_cli makes one and reads it")
+
 NOW = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
 NO_END = {"meta", "br", "img", "link", "input", "hr"}
 HOSTILE = "<script>alert(1)</script>"

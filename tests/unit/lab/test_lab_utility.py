@@ -11,6 +11,10 @@ from dpgate.lab.chapters.utility import count_errors, curves
 from dpgate.lab.contenders.estimates import ESTIMATES, all_draws, by_stability, by_worlds, sampling_error
 from dpgate.lab.simulation import seeded
 
+pytestmark = pytest.mark.deep(
+    "errors over thousands of draws; each mechanism is held against its law in unit/privacy and statistical"
+)
+
 SUBJECTS = make_subjects(whole_numbers(200))
 MEAN, MEDIAN, DEVIATION = ESTIMATES
 
