@@ -24,8 +24,9 @@ def read_yaml(text: str, *, field: str = "yaml") -> dict[str, Any]:
     if len(text) > MAX_CHARACTERS:
         raise InvalidRequest(field, f"has more than {MAX_CHARACTERS:,} characters.", "Send less.")
     try:
-        _check_events(text, field)
         content = yaml.load(text, Loader=_Strict)  # noqa: S506 - a SafeLoader
+    except _TooMuchError as error:
+        raise InvalidRequest(field, error.problem, error.fix) from None
     except yaml.YAMLError as error:
         raise InvalidRequest(field, f"is not valid YAML: {_place(error)}.", "Mend that line.") from None
     # a date or a number beyond what Python takes
@@ -42,7 +43,32 @@ def write_yaml(content: dict[str, Any]) -> str:
     return yaml.dump(content, Dumper=_Plain, sort_keys=False, allow_unicode=True, width=100)
 
 
+class _TooMuchError(Exception):
+    """What is YAML, and is not read."""
+
+    def __init__(self, problem: str, fix: str) -> None:
+        super().__init__(problem)
+        self.problem, self.fix = problem, fix
+
+
 class _Strict(yaml.SafeLoader):
+    """Refuses an alias and great depth while it reads, before a value is made of any node."""
+
+    _depth = 0
+
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
+        event: yaml.Event = self.peek_event()  # type: ignore[no-untyped-call]
+        if isinstance(event, yaml.AliasEvent):
+            line = event.start_mark.line + 1 if event.start_mark else 0
+            raise _TooMuchError(f"line {line} has an alias (*).", "Write the value itself.")
+        is_deeper = isinstance(event, yaml.CollectionStartEvent)
+        self._depth += is_deeper
+        if self._depth > MAX_DEPTH:
+            raise _TooMuchError("is nested too deeply.", f"At most {MAX_DEPTH} levels are read.")
+        node = super().compose_node(parent, index)
+        self._depth -= is_deeper
+        return node
+
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
         keys = [self.construct_object(key, deep=True) for key, _ in node.value]
         for position, key in enumerate(keys):
@@ -70,21 +96,6 @@ _Strict.yaml_implicit_resolvers = {
     letter: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
     for letter, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
 }
-
-
-def _check_events(text: str, field: str) -> None:
-    """Before anything is built of it: no alias, no great depth."""
-    depth = 0
-    for event in yaml.parse(text, Loader=yaml.SafeLoader):
-        if isinstance(event, yaml.AliasEvent):
-            line = event.start_mark.line + 1 if event.start_mark else 0
-            raise InvalidRequest(field, f"line {line} has an alias (*).", "Write the value itself.")
-        if isinstance(event, yaml.CollectionStartEvent):
-            depth += 1
-        elif isinstance(event, yaml.CollectionEndEvent):
-            depth -= 1
-        if depth > MAX_DEPTH:
-            raise InvalidRequest(field, "is nested too deeply.", f"At most {MAX_DEPTH} levels are read.")
 
 
 def _check_plain(content: Any, field: str) -> None:
