@@ -31,6 +31,13 @@ SHOUTS = SEES_TARGET + "print(text); open('/out/more', 'w').write(text * 50); ra
 HANGS = SEES_TARGET + "import time; time.sleep(60)\n"
 HEIGHT = MEAN.replace("row[1]", "row[3]")
 TABLE = "participants.tsv"
+TRAINING = {
+    "model": {
+        "kind": "linear", "table": TABLE, "target": "height", "features": ["age", "sex"], "steps": 3,
+        "batch": 10,
+    },
+    "epsilon": "0.25", "delta": "0.00001",
+}  # fmt: skip
 QUERY = {"kind": "mean", "column": "score", "table": "visits.csv"}
 
 
@@ -134,6 +141,11 @@ def run(world: World, job_id: str, asked: Mapping[str, Any], by: str = "ada") ->
 
 def queries(world: World, _files: Mapping[str, str]) -> None:
     run(world, "job-asked-1", {"dataset": "town", "query": QUERY, "epsilon": "0.5"})
+
+
+def trainings(world: World, _files: Mapping[str, str]) -> None:
+    """Of a model, which the platform trains itself."""
+    run(world, "job-trained", {"dataset": "town", **TRAINING})
 
 
 def counts(world: World, _files: Mapping[str, str]) -> None:
@@ -259,8 +271,8 @@ def more_mechanisms(world: World, _files: Mapping[str, str]) -> None:
 
 
 CHAPTERS: tuple[Chapter, ...] = (
-    people, registration, profile, another_register, twin, rehearsal, jobs, queries, counts, reviews, grants,
-    refusals, failures, everywhere,
+    people, registration, profile, another_register, twin, rehearsal, jobs, queries, trainings, counts,
+    reviews, grants, refusals, failures, everywhere,
 )  # fmt: skip
 MORE: tuple[Chapter, ...] = (people, registration, more_mechanisms)
 LEAKY: tuple[Chapter, ...] = (people, registration, another_register, a_few)

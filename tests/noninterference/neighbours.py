@@ -141,7 +141,8 @@ def declared(name: str = "town", **changes: Any) -> dict[str, Any]:
             },
         ],
         "public_files": [{"path": "README", "text": "Everybody was measured twice.\n"}],
-        "budget_epsilon": "3",
+        "budget_epsilon": "3.25",
+        "budget_delta": "0.001",
         "budget_nats": "0.25",
         "budget_releases": 5,
         "policy": {
@@ -150,7 +151,7 @@ def declared(name: str = "town", **changes: Any) -> dict[str, Any]:
             "accepted_channels": ["page_faults"],
             "max_epsilon_per_job": "2",
             "reviewers": ["vera"],
-            "guarantees": ["pure_dp", "pac", "empirical"],
+            "guarantees": ["pure_dp", "approx_dp", "pac", "empirical"],
         },
         **changes,
     }

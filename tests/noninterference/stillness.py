@@ -25,6 +25,7 @@ from fractions import Fraction
 from types import FrameType
 from typing import Any
 
+import numpy as np
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from sqlalchemy import event
 from sqlalchemy.pool import Pool
@@ -143,6 +144,7 @@ NOISED = {
     "privacy.pac:Pac": "pac",
     "privacy.stability:StabilityCalibrated": "empirical",
     "privacy.twin.column_counts:ColumnCounts": "counts",
+    "privacy.training.trainer:Trainer": "weights",
 }
 """The mechanisms of the lives. What each releases is the drawn noise, the one thing that may depend on data:
 here it is the same in all lives, as every release is possible for every data set."""
@@ -153,12 +155,15 @@ def couple_noise() -> None:
     for place, kind in NOISED.items():
         module, _, name = place.partition(":")
         mechanism = getattr(importlib.import_module(module), name)
-        mechanism.release = _coupled(mechanism.release, kind)
+        name = "train" if kind == "weights" else "release"
+        setattr(mechanism, name, _coupled(getattr(mechanism, name), kind))
 
 
 def _coupled(release: Callable[..., Any], kind: str) -> Callable[..., Any]:
     def coupled(self: Any, *arguments: Any, **named: Any) -> Any:
         released = release(self, *arguments, **named)
+        if kind == "weights":
+            return np.full_like(released, 0.5)
         if kind == "counts":
             return replace(released, ones=tuple(tuple(range(3, 3 + len(row))) for row in released.ones))
         if kind == "pac":
