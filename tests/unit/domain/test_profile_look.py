@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from datetime import date
+from functools import cache
 
 from domain.dataset import Declaration
 from domain.model import parse
@@ -54,13 +55,25 @@ def drafted(rows: list[tuple[str, ...]], *, is_one_row: bool = True) -> str:
     return accept(text, read_yaml, of=None, decision=Decision("keep", "h", "As proposed.")).text
 
 
+@cache
+def drafted_of(number: int) -> str:
+    """Of so many usual people, whom several cases ask about."""
+    return drafted(people(number))
+
+
+@cache
+def seen_of(number: int) -> FoundTable:
+    return found(people(number), is_written=False)
+
+
 def looked_at(rows: list[tuple[str, ...]], *, is_one_row: bool = True) -> Looked:
     text = drafted(rows, is_one_row=is_one_row)
     return look(text, read_yaml(text), {"people.csv": found(rows, is_written=False)}, today=TODAY)
 
 
 def test_what_is_looked_up_is_round_and_a_declaration_as_it_stands() -> None:
-    looked = looked_at(people(1200))
+    text = drafted_of(1200)
+    looked = look(text, read_yaml(text), {"people.csv": seen_of(1200)}, today=TODAY)
     content = read_yaml(looked.text)
     places = [question.place for question in open_questions(content)]
     assert places == ["title", "nominal_size", "budget_epsilon"]
@@ -79,15 +92,15 @@ def test_one_person_far_from_all_others_shows_in_no_answer() -> None:
     """The largest of all, the oldest visit, a sex and a job of their own: the answers are the same bytes."""
     usual = people(1199)
     far = ("x", "999", "9e12", "1870-01-01", "q", "astronaut", "1890-01-11", "a")
-    early, late = found([*usual, far], is_written=False), found(people(1200), is_written=False)
-    text = drafted(people(1200))
+    early, late = found([*usual, far], is_written=False), seen_of(1200)
+    text = drafted_of(1200)
     first, second = (look(text, read_yaml(text), {"people.csv": seen}, today=TODAY) for seen in (early, late))
     assert first.text == second.text
     assert first.left == second.left
 
 
 def test_a_category_is_named_if_ten_people_have_it() -> None:
-    text = drafted(people(240))
+    text = drafted_of(240)
 
     def jobs(number: int, rows: int = 1) -> str:
         more = [
@@ -125,9 +138,8 @@ def test_rows_of_a_person_are_answered_by_many_people_alone() -> None:
 
 
 def test_nothing_else_of_the_draft_changes() -> None:
-    rows = people(240)
-    text = drafted(rows)
-    looked = look(text, read_yaml(text), {"people.csv": found(rows, is_written=False)}, today=TODAY)
+    text = drafted_of(240)
+    looked = look(text, read_yaml(text), {"people.csv": seen_of(240)}, today=TODAY)
     before, after = text.split("\n"), looked.text.split("\n")
     assert before != after
     assert len(before) == len(after)
