@@ -32,6 +32,9 @@ _FIELDS = (
 _STEPS = 5
 """A bound is a multiple of a fifth of the range, or of the next round number below."""
 
+_BINS = "10"
+"""Of whatever is generalised: it is not marked as looked up, so no number of rows may decide it."""
+
 _MIDDLE, _THREE_QUARTERS, _MOST = 2, 3, 6  # among quantiles of rows for each person
 _OUTER, _INNER = (0, 6), (1, 5)  # 1 and 99 %, 5 and 95 %, among quantiles of numbers
 
@@ -88,8 +91,7 @@ def _questions(at: int, table: Mapping[str, Any], found: FoundTable, today: date
         place, seen = ("tables", at, "columns", number), known.get(column.get("name", ""))
         if seen is not None and ASK in column.values():
             if column.get("bins") == ASK:
-                # no figure of the data but whether there are some hundred rows
-                yield place, partial(dict, bins="10" if seen.rows < 500 else "20")
+                yield place, partial(dict, bins=_BINS)
             yield place, partial(_of_column, column, seen, heaviest, today)
 
 

@@ -99,6 +99,20 @@ def test_one_person_far_from_all_others_shows_in_no_answer() -> None:
     assert first.left == second.left
 
 
+def test_one_row_more_decides_no_number_of_bins() -> None:
+    """They are not marked as looked up."""
+    text, seen = drafted_of(240), seen_of(240)
+    assert "bins: ASK" in text
+
+    def of(rows: int) -> str:
+        columns = tuple(each.model_copy(update={"rows": rows}) for each in seen.columns)
+        table = seen.model_copy(update={"rows": rows, "columns": columns})
+        return look(text, read_yaml(text), {"people.csv": table}, today=TODAY).text
+
+    assert of(499) == of(500)
+    assert "bins: ASK" not in of(500)
+
+
 def test_a_category_is_named_if_ten_people_have_it() -> None:
     text = drafted_of(240)
 
