@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -12,9 +12,10 @@ from typing import Any
 
 from domain.errors import PipelineError
 from domain.outputs import values_of
+from domain.people_in_paths import mentions
 from domain.pipeline import Pipeline
 from domain.shape import Shape, lock
-from dpgate.errors import DpgateError
+from dpgate.errors import DpgateError, PipelineFailed
 from dpgate.siesta.inputs import EVERYBODY
 from dpgate.siesta.new_folder import new_folder
 from dpgate.siesta.samples import Samples
@@ -29,6 +30,31 @@ CERTIFICATE = "dpgate-release.json"
 NO_LEDGER = (
     "PURE DP of this one run. No ledger is kept here: the losses of several runs on the same people add up."
 )
+
+
+def check_names_nobody(files: Mapping[str, bytes], people: Iterable[str]) -> None:
+    """Raises PipelineFailed for a file in which somebody's sub-XX stands: labels leave without noise, and
+    rows of people say who and how many they are."""
+    known = {person.casefold() for person in people}
+    for path, content in files.items():
+        found = (f"sub-{label}" for label in mentions(content.decode("utf-8", "replace")))
+        if named := next((person for person in found if person.casefold() in known), None):
+            raise PipelineFailed(
+                f"{path} names {named}: names of people and a row for each of them cannot leave with any "
+                "noise. Write numbers over people at the group level, or let dpgate make them of columns: "
+                "docs/how-to/siesta-use-cases.md"
+            )
+
+
+def whitelisted(folder: Path, pipeline: Pipeline) -> dict[str, bytes]:
+    """A result that lies in a folder. Raises DpgateError where a file is missing."""
+    paths = [folder / output.file for output in pipeline.manifest.outputs]
+    for path in paths:
+        if not path.is_file():
+            raise DpgateError(f"{path} is missing")
+    return {
+        output.file: path.read_bytes() for output, path in zip(pipeline.manifest.outputs, paths, strict=True)
+    }
 
 
 def lock_shape(pipeline: Pipeline, files: Mapping[str, bytes], *, where: str) -> Shape:

@@ -31,7 +31,15 @@ from dpgate.siesta.inputs import (
     new_key,
 )
 from dpgate.siesta.new_folder import check_apart, write_secret
-from dpgate.siesta.results import CERTIFICATE, Results, draw, lock_shape, write_released
+from dpgate.siesta.results import (
+    CERTIFICATE,
+    Results,
+    check_names_nobody,
+    draw,
+    lock_shape,
+    whitelisted,
+    write_released,
+)
 from dpgate.siesta.samples import MERGED
 from dpgate.siesta.slots import Slots
 from dpgate.siesta.state import State, open_state
@@ -132,7 +140,7 @@ def _known_shape(study: Study) -> _Known:
     if lock is not None:
         shape = lock.shape
     elif study.skeleton is not None:
-        files = _whitelisted(study.skeleton, study.pipeline)
+        files = whitelisted(study.skeleton, study.pipeline)
         shape = lock_shape(study.pipeline, files, where=str(study.skeleton))
     else:
         shape = None
@@ -143,16 +151,6 @@ def _known_shape(study: Study) -> _Known:
             "a result on invented data, and --nominal-size N, the published number"
         )
     return _Known(shape, size or 0)
-
-
-def _whitelisted(folder: Path, pipeline: Pipeline) -> dict[str, bytes]:
-    paths = [folder / output.file for output in pipeline.manifest.outputs]
-    for path in paths:
-        if not path.is_file():
-            raise DpgateError(f"{path} is missing")
-    return {
-        output.file: path.read_bytes() for output, path in zip(pipeline.manifest.outputs, paths, strict=True)
-    }
 
 
 def _begin(
@@ -258,6 +256,8 @@ def _run_groups(
         nonlocal done
         if result.outputs is None and not one.name.startswith("block-"):
             raise PipelineFailed(f"group level, {one.name}: {_why(study, level.people, result)}")
+        if one.name == EVERYBODY and result.outputs is not None:
+            _look_early(study, level.people, result.outputs)
         state.keep(one.name, result.outputs, seconds=seconds)
         done += 1
         step("group level", done, len(inputs))
@@ -267,6 +267,14 @@ def _run_groups(
     )
     runs.run_all(left, slots=study.slots)
     return len(left)
+
+
+def _look_early(study: Study, people: People, outputs: Mapping[str, bytes]) -> None:
+    """What can never be released is refused after the first group run, not after all of them."""
+    filled = [output.file for output in study.pipeline.manifest.outputs if not output.columns]
+    check_names_nobody({file: outputs[file] for file in filled}, people.names)
+    shape = lock_shape(study.pipeline, outputs, where="group level, everybody")
+    _mechanism(study, people, _Known(shape, 0), shape)
 
 
 def _release(

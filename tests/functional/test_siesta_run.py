@@ -146,6 +146,8 @@ def test_a_failed_step_is_one_sentence_that_names_it_and_what_to_do(developer: T
             "exit code 1",
             "The image host-python has no bids.layout.",
         ),
+        'level == "group" and (open(target + "/count.tsv", "w").write("sub-05\\t1\\n"), sys.stdout.flush(), '
+        "os._exit(0))": ("out0", "count.tsv names sub-05", "a row for each of them cannot leave"),
         'level == "group" and "sub-07" not in people and sys.exit(0)': (
             "out0",
             "group level, without-sub-07",
