@@ -32,9 +32,16 @@ from waiting import PATIENCE_S, wait_until
 from store.database import Database
 
 TEMPLATE = "dpgate_template"
+ROLES = ("dpgate_gateway", "dpgate_worker")
+RIGHTS = Path(__file__).parents[1] / "deploy" / "roles.sql"
 INITDB = ("--no-sync", "--auth=trust", "--username=postgres", "--encoding=UTF8", "--locale=C.UTF-8")
 _PR_SET_PDEATHSIG = 1
 _LIBC = ctypes.CDLL(None)
+
+
+def by_role(url: str, role: str) -> str:
+    """The same database by an account with the rights of `deploy/roles.sql`; SQLite knows none."""
+    return url.replace("//postgres@", f"//{role}@")
 
 
 class PostgreSQL:
@@ -57,6 +64,10 @@ class PostgreSQL:
         database = Database(self.url(TEMPLATE))
         database.migrate()
         database.close()
+        with psycopg.connect(self._place(TEMPLATE), autocommit=True) as owner:
+            for role in ROLES:
+                owner.execute(f"CREATE ROLE {role} LOGIN")
+            owner.execute(RIGHTS.read_bytes())
 
     def fresh(self, *, template: str = TEMPLATE) -> str:
         """The URL of a database that nobody else uses; `template0` has no tables at all."""

@@ -15,6 +15,7 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from factories import given_user
 from fastapi import FastAPI
 from gateways import document
+from services import by_role
 
 from domain.permissions import Role
 from gateway.app import PREFIX, create_app
@@ -91,8 +92,9 @@ def _documented() -> list[tuple[re.Pattern[str], dict[str, Any]]]:
 
 @contextmanager
 def running_gateway(database_url: str, broker_url: str, **settings: Any) -> Iterator[Gateway]:
-    """A gateway as its server would start it."""
-    app = create_app(GatewaySettings(database_url=database_url, broker_url=broker_url, **settings))
+    """A gateway as its server would start it; at PostgreSQL with its own account."""
+    own = by_role(database_url, "dpgate_gateway")
+    app = create_app(GatewaySettings(database_url=own, broker_url=broker_url, **settings))
     with (
         closing(Database(database_url)) as database,
         start_blocking_portal() as portal,
