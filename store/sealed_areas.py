@@ -51,6 +51,13 @@ class SealedAreas:
         own = self.keys.find(dataset.name) if dataset.data_key is not None else None
         return self.shared if own is None or own.id != dataset.data_key else self._own(own)
 
+    def holds(self, dataset: Dataset) -> bool:
+        """Whether its snapshot is here, with the key that opens it."""
+        if dataset.snapshot is None:
+            return False
+        area = self.of(dataset)
+        return area.key_id == dataset.data_key and area.snapshots.has(dataset.snapshot)
+
     def to_write(self, name: str) -> SealedArea:
         """For a new version; with a new key for a new data set."""
         return self._own(self.keys.make(name))

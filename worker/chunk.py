@@ -79,8 +79,9 @@ def wanted(zone: WorkerZone, job_id: str, number: int) -> Wanted | None:
         if job.state is not JobState.RUNNING or number not in runs.waiting(connection, job_id):
             return None
         dataset, image = datasets.of_job(connection, job), _image_of(connection, job)
-    if not isinstance(job.request, JobRequest):
-        return Wanted(Isolation.SHARED)
+    lacking = None if zone.sealed.holds(dataset) else Reason.SNAPSHOT_MISSING
+    if lacking is not None or not isinstance(job.request, JobRequest):
+        return Wanted(Isolation.SHARED, lacking)
     if image is not None:
         zone.images.get(image.digest)  # copied and verified while this process holds neither turn nor lease
     refusal = _refusal(zone, job, dataset, image)

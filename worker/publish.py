@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import logging
 from datetime import UTC, datetime, timedelta
 
 import sqlalchemy as sa
@@ -27,6 +28,8 @@ from worker.collect import output_context
 from worker.marks import code_of_release
 from worker.runs_premise import RunsOnRecord
 from worker.zone import WorkerZone
+
+log = logging.getLogger(__name__)
 
 
 def arrange_release(zone: WorkerZone, job_id: str) -> None:
@@ -112,7 +115,11 @@ def _may_draw(zone: WorkerZone, job_id: str) -> bool:
         job = jobs.get(connection, job_id)
         if job.state not in (JobState.RUNNING, JobState.AGGREGATING):
             return False
-        reason = books.why_not_drawn(zone, connection, job, datasets.of_job(connection, job))
+        dataset = datasets.of_job(connection, job)
+        if zone.sealed.of(dataset).key_id != dataset.data_key:
+            log.error("job %s waits for another worker: the key of its data set is not here", job_id)
+            return False
+        reason = books.why_not_drawn(zone, connection, job, dataset)
     if reason is not None:
         books.hold(zone, job, reason, what="a draw")
     return reason is None

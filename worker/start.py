@@ -66,9 +66,7 @@ def prepare(zone: WorkerZone, job: Job) -> Reason | None:
     reason = _runs(zone, job, dataset) if isinstance(job.request, JobRequest) else None
     if reason is not None:
         return reason
-    if dataset.snapshot is None or not zone.sealed.of(dataset).snapshots.has(dataset.snapshot):
-        return Reason.SNAPSHOT_MISSING
-    return None
+    return None if zone.sealed.holds(dataset) else Reason.SNAPSHOT_MISSING
 
 
 def _runs(zone: WorkerZone, job: Job, dataset: Dataset) -> Reason | None:

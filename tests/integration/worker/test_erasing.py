@@ -30,6 +30,7 @@ from store.database import Database
 from store.keys import Keys, OwnKeys, derived
 from store.sealing import open_sealed, open_stream
 from store.tables import accounts as account_rows
+from store.tables import chunks as chunk_rows
 from store.tables import datasets as version_rows
 from store.tables import jobs as job_rows
 from store.tables import run_outputs
@@ -259,3 +260,34 @@ def test_data_without_a_key_of_their_own_are_not_said_to_be_erased(bench: Bench)
         assert datasets.get(connection, dataset.id).state is DatasetState.WITHDRAWN
     assert bench.zone.sealed.keys.names() == ["heights"]
     assert found(bench).record is None
+
+
+def test_a_worker_with_a_folder_of_its_own_takes_no_chunk_that_it_cannot_open(
+    bench: Bench, tmp_path: Path
+) -> None:
+    """It has the master key and no snapshot: what another has charged waits for that one, tried by nobody."""
+    given_heights(bench)
+    job_id = ask(bench, TALL)
+    bench.deliver(bench.sent.queue.popleft())
+    zone = tmp_path / "apart"
+    zone.mkdir(mode=0o700)
+    shutil.copy(bench.zone.settings.key_file, zone / "master.key")
+    shutil.copy(bench.zone.ledger.path, zone / "ledger.sqlite")
+    apart = bench.another(zone_folder=zone)
+    chunk = bench.sent.queue.popleft()
+    for _ in range(2 * apart.zone.settings.max_attempts):
+        apart.deliver(chunk)
+        sweep(apart.zone)
+    assert bench.rows(chunk_rows)[0]["attempts"] == 0
+    bench.deliver(chunk)
+    publishes = bench.sent.queue.popleft()
+    apart.deliver(publishes)
+    assert bench.job(job_id).state is JobState.RUNNING
+    bench.deliver(publishes)
+    assert bench.job(job_id).state is JobState.RELEASED
+    waits = ask(bench, HEIGHT)
+    for _ in range(2):
+        apart.deliver(("job", waits))
+    assert bench.job(waits).state is JobState.QUEUED
+    assert spent(bench) == (1_000_000, 1_000_000), "of the first alone"
+    apart.close()
