@@ -189,6 +189,7 @@ def test_what_noise_leaves_open_is_said_to_be_open() -> None:
         ((-1, -2), (None, -1, 1)),
         ((-1, 2), (-1, -1, 1)),
         ((4, 1), (0.6, 0.2, 1)),
+        ((0.5, 0.25), (1 / 3, -1, 1)),
         ((-0.5, 2), (-1, -1, -1 / 3)),
     ):
         parts = [Released(Fraction(value), Fraction(1)) for value in squares]
