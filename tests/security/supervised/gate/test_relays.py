@@ -127,7 +127,7 @@ def test_one_person_changes_one_block_of_a_padded_job(sqlite_url, tmp_path):
 
 
 @pytest.mark.deep("twenty times")
-@pytest.mark.timeout(1200)
+@pytest.mark.timeout(3600)
 def test_one_person_changes_one_block_of_each_padded_job(sqlite_url, tmp_path):
     with zone(sqlite_url, tmp_path) as bench:
         for _ in range(20):
