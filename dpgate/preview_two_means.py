@@ -38,6 +38,8 @@ _SAME = 1e-6
 """Of a correlation that a pipeline wrote with so many digits."""
 
 _MOST_COLUMNS = 40
+_MOST_PEOPLE = 100_000
+"""Of so many people noise is no trouble, and replays of blocks of one take long."""
 
 
 @dataclass(frozen=True)
@@ -112,6 +114,8 @@ def better_correlations(
     columns: Sequence[NumberColumn],
 ) -> tuple[Better, ...]:
     """Of the recommended choice, where two means have less error on the twin."""
+    if lock.nominal_size > _MOST_PEOPLE:
+        return ()
     values = values_of(manifest, lock.shape)
     asked = request.in_one_step(values, nominal_size=lock.nominal_size, accounting=lock.accounting)
     chosen = found.recommendation.choice.apply(asked)
@@ -123,7 +127,9 @@ def better_correlations(
 
 
 def number_columns(declaration: Declaration, twin: Path) -> tuple[NumberColumn, ...]:
-    """Of the twin's text tables with one row for each person."""
+    """Of the twin's text tables with one row for each person; none where the policy wants larger blocks."""
+    if declaration.policy.min_block_size > 1:
+        return ()
     found = [
         column
         for table in declaration.tables

@@ -36,6 +36,7 @@ LAST = (
     "/account/sessions",
 )
 """After these, others get another answer."""
+ERASURE = "/datasets/{name}/erasure"
 
 
 @dataclass(frozen=True)
@@ -65,10 +66,11 @@ def ways(routes: Iterator[Any]) -> list[Way]:
     return sorted(found, key=_turn)
 
 
-def _turn(way: Way) -> tuple[bool, int, bool]:
+def _turn(way: Way) -> tuple[bool, int, int]:
     """A data set ends when all else was asked, but what takes away where notices go."""
     is_last = any(part in way.template for part in LAST)
-    return is_last, _rank(way.method), way.template.endswith(("/withdrawal", "/erasure"))
+    ends = [way.template.endswith(end) for end in ("", "/withdrawal", "/erasure")]
+    return is_last, _rank(way.method), len(ends) - ends[::-1].index(True)
 
 
 def _rank(method: str) -> int:
@@ -83,6 +85,20 @@ def walk(world: World) -> None:
         for who in ASKERS:
             path = re.sub(r"\{(\w+)(:path)?\}", lambda found: place_of(way, found[1], places), way.template)  # noqa: B023
             _go(world, way, who, path)
+        if way.is_page and way.name == f"POST {ERASURE}":
+            _erase(world)
+    world.post()
+
+
+def _erase(world: World) -> None:
+    """Its name is typed, a worker destroys its key, and everybody looks."""
+    path = ERASURE.format(name="town")
+    world.must("holder", "POST", path, ERASURE, json={"name": "town"})
+    world.gateway.app.state.queue.sweep()
+    world.pump()
+    for who in ASKERS:
+        world.ask(who, "GET", path, ERASURE)
+        world.visit(who, path, ERASURE)
     world.post()
 
 

@@ -36,6 +36,11 @@ COLUMNS: list[dict[str, Any]] = [
         "column": "snr", "name": "with_cnr", "aggregate": "correlation", **BOUNDS,
         "beside": {"column": "cnr", "lower": 400, "upper": 800},
     },
+    {
+        "column": "snr", "name": "of_squares", "aggregate": "correlation", "centre": 177.5, "spread": 20.8,
+        **BOUNDS,
+        "beside": {"column": "cnr", "lower": 400, "upper": 800, "centre": 645, "spread": 41.6},
+    },
 ]  # fmt: skip
 
 
@@ -89,4 +94,12 @@ def test_every_person_is_a_run_and_results_follow_from_their_rows(bench: Bench) 
     assert results["all_snr"].value == pytest.approx(sum(heights), abs=24 * 3)
     ends = (results["with_cnr"].lower_95, results["with_cnr"].upper_95)
     assert ends[0] <= correlation(heights, [-height for height in heights]) + 1e-6 <= ends[1] + 1e-5
+    of_squares = results["of_squares"]
+    assert (of_squares.kind, of_squares.centres) == ("correlation of squares", ("355/2", "645"))
+    assert of_squares.lower_95 == pytest.approx(-1)
+    assert of_squares.upper_95 < -0.8
+    wanted = opened(release.certificate)["predicate"]["mechanism"]["results"][-1]["standards"]
+    assert [(standard["centre"], standard["spread"]) for standard in wanted] == [
+        ("177.5", "20.8"), ("645.0", "41.6"),
+    ]  # fmt: skip
     assert release.guarantee == "pure_dp"

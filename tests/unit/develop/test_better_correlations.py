@@ -54,7 +54,10 @@ def columns(tmp_path_factory: pytest.TempPathFactory) -> tuple[NumberColumn, ...
         table_fields(columns=[person, *kinds], path="not_there.tsv"),
         table_fields(columns=[person, *kinds], path="visits.tsv", rows_per_person="many"),
     ]
-    return number_columns(make_declaration(tables=tables, nominal_size=PEOPLE), twin)
+    declared = make_declaration(tables=tables, nominal_size=PEOPLE)
+    strict = declared.model_copy(update={"policy": declared.policy.model_copy(update={"min_block_size": 3})})
+    assert number_columns(strict, twin) == ()
+    return number_columns(declared, twin)
 
 
 def better(
@@ -68,6 +71,8 @@ def better(
         twin_runs=(TwinRuns(plan="blocks", block_size=size, outputs=units),),
     )  # fmt: skip
     found = preview_blocks(REQUEST, manifest, locked, block_sizes=[size], aggregators=("clipped_mean",))
+    many = locked.model_copy(update={"nominal_size": 10**7})
+    assert better_correlations(found, REQUEST, manifest, many, columns=columns) == ()
     return better_correlations(found, REQUEST, manifest, locked, columns=columns)
 
 

@@ -138,14 +138,26 @@ def test_each_draw_lies_around_zero() -> None:
         assert 0.85 < draws.std() / deviation < 1.15
 
 
-def test_of_all_coins_of_a_radius_as_many_win_as_its_box_has_points() -> None:
+def test_of_all_coins_of_a_radius_as_many_win_as_its_box_has_points_and_each_is_drawn() -> None:
     noise = JointNoise((3, 2), Fraction(1), 1)
     for radius in range(4):
         sides = [range(2 * width * (radius + place)) for place, width in enumerate(noise.widths, start=1)]
         coins = np.array(list(itertools.product(*sides)))
-        with patch.object(module, "uniform_below", lambda _, *, stream, of=coins: of):
+        with patch.object(module, "uniform_below", return_value=coins) as drawn:
             wins = noise._accepts(np.full(len(coins), radius), stream=Keystream())
-        assert wins.sum() == math.prod(2 * width * radius + 1 for width in noise.widths)
+        assert (drawn.call_args.args[0] == [len(side) for side in sides]).all()
+        halves = [width * radius for width in noise.widths]
+        assert wins.sum() == math.prod(2 * half + 1 for half in halves)
+        coins = np.array(list(itertools.product(*(range(2 * half + 1) for half in halves))))
+        radii = np.full(len(coins), radius)
+        with (
+            patch.object(JointNoise, "_radii", return_value=radii),
+            patch.object(module, "uniform_below", return_value=coins) as drawn,
+        ):
+            points = noise._draw(len(coins), np.array(noise.widths), stream=Keystream())
+        assert (drawn.call_args.args[0] == [2 * half + 1 for half in halves]).all()
+        box = itertools.product(*(range(-half, half + 1) for half in halves))
+        assert {*map(tuple, points.tolist())} == set(box)
 
 
 def test_what_a_marginal_states_is_no_less_than_the_law_and_the_least_of_its_bound() -> None:

@@ -21,7 +21,7 @@ def test_a_runscript_is_the_command_unless_it_cannot_be_started(tmp_path: Path) 
             (place / "runscript").write_bytes(content)
         with pytest.raises(DpgateError, match=words):
             runscript_of("app", place.parent)
-    (place / "runscript").write_text("#!/bin/sh\npython3 /work/app.py $*\n")
+    (place / "runscript").write_text("#!/bin/sh\npython3 /app/app.py $*\n")
     assert runscript_of("app", place.parent)[:2] == ["/bin/sh", "-c"]
     outside = tmp_path / "outside"
     outside.write_text("#!/bin/sh\n")
