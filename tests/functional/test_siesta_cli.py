@@ -160,8 +160,8 @@ def test_bounds_are_never_guessed(holder: Terminal) -> None:
     assert not (holder.folder / "n.tsv").exists()
     shown = holder.ok(*base, "--lower=-8", "--upper", 8, "--noise-multiplier", 2).out
     assert "EMPIRICAL" in shown
-    table.write_text("a.tsv:1:1\n" + "1\n" * 19)
-    assert "from 20" in " ".join(
+    table.write_text("a.tsv:1:1\n" + "1\n" * 9)
+    assert "from 10" in " ".join(
         holder(*base[:3], "n2.tsv", *base[4:], "--lower=0", "--upper", 8).err.split()
     )
 

@@ -162,12 +162,13 @@ def test_the_halves_that_a_forecast_needs_are_run_beside_the_blocks(bench: Bench
 
 
 def test_a_mechanism_that_cannot_be_run_says_why_and_keeps_the_rest(bench: Bench):
-    """Twelve people are too few to leave one out."""
-    given_heights(bench)
+    """Nine people are too few to leave one out."""
+    nine = {f"p{number}": 170.0 + number for number in range(9)}
+    given_heights(bench, nine, nominal_size=9)
     found = rehearsed(bench, mechanism="stability_calibrated")
     assert found.state is RehearsalState.DONE, found.problem
     assert found.preview is not None
-    assert "needs 20 people at least" in found.preview.unable_sampled
+    assert "needs 10 people at least" in found.preview.unable_sampled
     assert found.preview.rungs, "the forecast for blocks is there all the same"
 
 

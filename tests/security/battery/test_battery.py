@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import rings
 from attack_families import FAMILIES, of_family
-from executors import EXECUTORS
+from executors import EMBEDDED
 from sandbox_harness import host_nodes
 
 from sandbox_images.probe.catalogue import CATALOGUE
@@ -79,7 +79,7 @@ def test_each_family_has_attacks_on_each_executor_in_the_ring_test(request, subt
         if hasattr(case, "callspec") and "family" in case.callspec.params and rings.ring_of(case) == "test"
     }
     assert len(FAMILIES) >= 9
-    for executor in (*EXECUTORS, "proxy"):  # which is the way to docker of those who follow the guide
+    for executor in (*EMBEDDED, "proxy"):  # which is the way to docker of those who follow the guide
         for family in FAMILIES:
             with subtests.test(msg=f"{family} on {executor}"):
                 assert (executor, family) in asked
