@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from factories import make_manifest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.interpolate import BSpline
 
@@ -167,12 +167,19 @@ def test_what_is_no_curve_is_refused(subtests: pytest.Subtests) -> None:
     st.integers(0, 3),
     st.lists(st.integers(0, 24), min_size=1, max_size=12),
 )
+@example([0, 1, 2], 1, [2, 3, 4])  # where the first B-spline ends it is 0
 def test_points_determine_a_curve_exactly_where_the_basis_has_full_rank(
     knots: list[int], degree: int, halves: list[int]
 ) -> None:
     points = [half / 2 for half in halves if knots[0] <= half / 2 <= knots[-1]]
     rank = np.linalg.matrix_rank(basis(points, knots, degree)) if points else 0
     assert determines(points, knots, degree) == (rank == coefficients_of(knots, degree))
+
+
+@pytest.mark.parametrize("outside", [-0.5, 40.5])
+def test_a_point_beyond_either_end_of_the_knots_is_refused(outside: float) -> None:
+    with pytest.raises(ValueError, match="knots must reach from the least to the largest"):
+        basis([5, outside], KNOTS, 2)
 
 
 def test_a_shape_that_is_hardly_regular_fails_its_runs_without_a_number() -> None:

@@ -172,3 +172,13 @@ def test_what_a_marginal_states_is_no_less_than_the_law_and_the_least_of_its_bou
             half = marginal.half_width(TWENTIETH)
             reached = [noise.rate * ((h + Fraction(1, 2)) / width - Fraction(3, 2)) for h in (half - 1, half)]
             assert reached[0] < x <= reached[1]
+
+
+def test_the_stated_variance_is_a_third_of_the_square_of_the_last_shell() -> None:
+    """E (w (Y + 3/2))^2 / 3 with Y of Erlang's law, by its two moments; also where few shells are drawn."""
+    for values, epsilon in ((1, Fraction(1, 2)), (3, Fraction(1)), (2, Fraction(6))):
+        noise = JointNoise((4,) * values, epsilon, 4)
+        first, second = (values + 1) / noise.rate, (values + 1) * (values + 2) / noise.rate**2
+        (width, *_) = noise.widths
+        stated = noise.marginals[0].variance
+        assert stated == width**2 * (second + 3 * first + Fraction(9, 4)) / 3
