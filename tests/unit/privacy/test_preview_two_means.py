@@ -9,7 +9,8 @@ import pytest
 
 from privacy.grid import OutputGrid
 from privacy.people import Part, Released, computed, square
-from privacy.preview.two_means import forecast_two_means, plain_correlation
+from privacy.preview.forecast import Errors
+from privacy.preview.two_means import beside_luck, forecast_two_means, plain_correlation
 from privacy.sample_aggregate import SampleAggregate
 
 PEOPLE = 200
@@ -59,3 +60,12 @@ def test_what_nobody_can_say_is_not_said() -> None:
     assert forecast_two_means(ONE, X, [70.0] * PEOPLE, without=(0,), nominal_size=PEOPLE) is None
     weighted = replace(ONE, weights=(2,))
     assert forecast_two_means(weighted, X, Y, without=(0,), nominal_size=PEOPLE) is None
+
+
+def test_what_two_choices_share_is_taken_off_both_but_for_a_quarter() -> None:
+    def with_error(root_mean_square: float) -> Errors:
+        return Errors(0, 0, 0, 0, root_mean_square)
+
+    # luck of .4 is in all three; the last is hardly more than that
+    better = beside_luck((with_error(0.5), 0.4 * 1.96), (with_error(0.64), 1.2), (with_error(0.4), 1.0))
+    assert better == pytest.approx((0.3, (0.64**2 - 0.16) ** 0.5, 0.1))
