@@ -22,6 +22,7 @@ from worker.view import Part, View
 
 SMALL_FILE = 256 * 1024
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9+_-][A-Za-z0-9+_.-]{0,99}")
+_GIVEN_NAME = re.compile(r"person-[0-9a-f]{16}")
 _NOBODYS = {"derivatives", "dataset_description.json"}
 SMALL_FILES = 16 * 1024 * 1024
 
@@ -95,7 +96,8 @@ class People:
         the name, unless that could stand for anything but one person's folder."""
         if self.is_bids:
             return f"sub-{label_of(name)}"
-        is_plain = _PLAIN_NAME.fullmatch(name) and name not in _NOBODYS
+        # a name of the form that others are given could be somebody else's
+        is_plain = _PLAIN_NAME.fullmatch(name) and name not in _NOBODYS and not _GIVEN_NAME.fullmatch(name)
         return name if is_plain else f"person-{hashlib.sha256(name.encode()).hexdigest()[:16]}"
 
     def digest_of(self, name: str) -> bytes:

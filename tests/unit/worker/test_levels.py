@@ -171,6 +171,8 @@ def test_in_tables_a_name_that_is_no_plain_folder_gets_one(subtests: pytest.Subt
             assert re.fullmatch(r"person-[0-9a-f]{16}", folder)
             assert people.folder_of("A") == "A"
             assert own_files(folder, {f"{folder}/x": b"1", f"{name}/y": b"2"}) == {f"{folder}/x": b"1"}
+            # whoever is called what somebody else's folder is called gets another one
+            assert people.folder_of(folder) not in (folder, name)
 
 
 def test_another_image_other_channels_or_changed_files_are_another_outcome(tmp_path: Path) -> None:
