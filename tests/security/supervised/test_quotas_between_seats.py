@@ -66,7 +66,8 @@ def test_one_user_and_many_pipes_would_tell(supervised, ask, monkeypatch, doctor
     doctored("filesystems.py", lambda source: source.replace(*MANY_PIPES))
     with supervised.open_slot(watching(ask), slot=SLOT) as slot:
         quiet = seen_by_the_next(slot, b"0")
-        assert seen_by_the_next(slot, b"1") != quiet
+        # a race that the attacker does not always win: a dying run is sometimes gone in time
+        assert any(seen_by_the_next(slot, b"1") != quiet for _ in range(5))
 
 
 def test_so_few_pipes_do_not_tell_where_all_have_one_user(supervised, ask, monkeypatch):
