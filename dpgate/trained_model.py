@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 
 FORM = "dpgate model, 1"
 MOST_OCTETS = 2**25
-"""Of everything in a `model.npz`: many times what a model of the largest kind takes."""
+"""Of a file, and of the arrays that it announces: many times what a model of the largest kind takes."""
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,8 @@ class TrainedModel:
     @classmethod
     def read(cls, path: Path | str) -> TrainedModel:
         """Raises ValueError for a file of another form. Nothing in a file is run."""
+        if Path(path).stat().st_size > MOST_OCTETS:
+            raise ValueError(f"{path} holds more than any model does")
         document = (
             _arrays(Path(path)) if zipfile.is_zipfile(path) else json.loads(Path(path).read_text("utf-8"))
         )
@@ -69,13 +72,28 @@ class TrainedModel:
 
 def _arrays(path: Path) -> Any:
     """The document with its layers, of a `model.npz`."""
-    with zipfile.ZipFile(path) as packed:
-        if sum(member.file_size for member in packed.infolist()) > MOST_OCTETS:
+    try:
+        with zipfile.ZipFile(path) as packed:
+            announced = sum(_octets(packed, member) for member in packed.infolist())
+        if announced > MOST_OCTETS:
             raise ValueError(f"{path} holds more than any model does")
-    # objects in an array would be unpickled, which runs what they say
-    with np.load(path, allow_pickle=False) as arrays:
-        if "document" not in arrays.files:
-            return None
-        document = json.loads(arrays["document"].tobytes())
-        layers = [arrays[f"layer_{position}"] for position in range(len(arrays.files) - 1)]
+        # objects in an array would be unpickled, which runs what they say
+        with np.load(path, allow_pickle=False) as arrays:
+            if "document" not in arrays.files:
+                return None
+            document = json.loads(arrays["document"].tobytes())
+            layers = [arrays[f"layer_{position}"] for position in range(len(arrays.files) - 1)]
+    except (KeyError, EOFError, zipfile.BadZipFile) as error:
+        raise ValueError(f"{path} is no model of the form {FORM!r}: {error}") from error
     return document | {"layers": layers}
+
+
+def _octets(packed: zipfile.ZipFile, member: zipfile.ZipInfo) -> int:
+    """The larger of what a member holds and what its header has numpy make room for, before it is read."""
+    with packed.open(member) as file:
+        version = np.lib.format.read_magic(file)
+        if version == (1, 0):
+            shape, _, kind = np.lib.format.read_array_header_1_0(file)
+        else:
+            shape, _, kind = np.lib.format.read_array_header_2_0(file)
+    return max(member.file_size, math.prod(shape) * kind.itemsize)

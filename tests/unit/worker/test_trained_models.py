@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -134,10 +135,19 @@ def test_files_and_cells_that_are_no_model_s_are_refused(tmp_path):
         ("objects", {"document": np.array([Runs(tmp_path / "run")], object)}, "allow_pickle"),
         ("large", {"document": np.zeros(2**25 + 1, np.uint8)}, "more than any model"),
         ("bare", {"weights": np.zeros(3)}, "no model of the form"),
+        ("gap", {"document": np.frombuffer(b"{}", np.uint8), "layer_1": np.zeros(3)}, "no model of the form"),
     ]:
         np.savez_compressed(tmp_path / f"{name}.npz", **arrays)
         with pytest.raises(ValueError, match=said):
             TrainedModel.read(tmp_path / f"{name}.npz")
+    # a small file whose header has a reader make room for a terabyte
+    with zipfile.ZipFile(tmp_path / "claims.npz", "w") as packed, packed.open("document.npy", "w") as file:
+        header = {"descr": "|u1", "fortran_order": False, "shape": (2**40,)}
+        np.lib.format.write_array_header_1_0(file, header)
+    (tmp_path / "long.json").write_text(" " * (2**25 + 1))
+    for name in ("claims.npz", "long.json"):
+        with pytest.raises(ValueError, match="more than any model"):
+            TrainedModel.read(tmp_path / name)
     assert not (tmp_path / "run").exists()
     np.load(tmp_path / "objects.npz", allow_pickle=True)["document"]
     assert (tmp_path / "run").exists()
