@@ -70,26 +70,29 @@ def test_gateway_and_worker_may_migrate_at_the_same_moment(bare):
         given_job(connection)
 
 
-def open_together(url, barrier):
-    database = Database(url)
-    barrier.wait()
-    with database.transaction() as connection:
-        connection.exec_driver_sql("SELECT 1")
-    database.close()
+def open_together(folder, barrier):
+    for number in range(30):
+        database = Database(f"sqlite:///{folder}/{number}.db")
+        try:
+            barrier.wait()
+            with database.transaction() as connection:
+                connection.exec_driver_sql("SELECT 1")
+        except BaseException:
+            barrier.abort()  # or the others would wait for this one
+            raise
+        database.close()
 
 
 def test_processes_may_open_a_new_database_at_the_same_moment(tmp_path):
     """On SQLite one of them gives it its write-ahead log, which the others do not take for a failure."""
     fork = multiprocessing.get_context("fork")
-    for number in range(30):
-        barrier = fork.Barrier(6)
-        url = f"sqlite:///{tmp_path}/{number}.db"
-        started = [fork.Process(target=open_together, args=(url, barrier)) for _ in range(6)]
-        for process in started:
-            process.start()
-        for process in started:
-            process.join()
-        assert [process.exitcode for process in started] == [0] * 6
+    barrier = fork.Barrier(6)
+    started = [fork.Process(target=open_together, args=(tmp_path, barrier)) for _ in range(6)]
+    for process in started:
+        process.start()
+    for process in started:
+        process.join()
+    assert [process.exitcode for process in started] == [0] * 6
 
 
 def test_migrating_is_one_transaction(bare):
