@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import logging
+import ssl
 import threading
 import time
 from collections.abc import Mapping
 from datetime import UTC
 from email.utils import parsedate_to_datetime
+from functools import cache
 from typing import Any
 
 import httpx
@@ -27,12 +29,20 @@ _OF_PROVIDER = {Fault.DOWN, Fault.BAD_ANSWER, Fault.CLIENT_SECRET}
 _MEANT = {"invalid_client": Fault.CLIENT_SECRET, "invalid_grant": Fault.CODE_USED}
 
 
+@cache
+def _authorities() -> ssl.SSLContext:
+    """Whose certificates are believed: read once for all providers, which takes longer than a request."""
+    return httpx.create_ssl_context()
+
+
 class Wire:
     """One connection pool to one provider. Every failure is Unauthenticated; its reason is in the log."""
 
     def __init__(self) -> None:
         self._places = threading.BoundedSemaphore(AT_ONCE)
-        self._http = httpx.Client(timeout=TIMEOUT_S, follow_redirects=False, trust_env=True)
+        self._http = httpx.Client(
+            verify=_authorities(), timeout=TIMEOUT_S, follow_redirects=False, trust_env=True
+        )
         # the provider's clock, in seconds since 1970, as of its last answer; None before one
         self.said_time: float | None = None
         # `ok`, the word of what went wrong, or `unknown` before the first question
