@@ -5,7 +5,6 @@ import errno
 import fcntl
 import mmap
 import os
-import platform
 import struct
 
 NEWNS, NEWCGROUP, NEWUTS, NEWIPC = 0x00020000, 0x02000000, 0x04000000, 0x08000000
@@ -23,7 +22,7 @@ _LAST_CAPABILITY = 63
 
 # The newer calls share one number on every architecture.
 MOVE_MOUNT, _FSOPEN, _FSCONFIG, _FSMOUNT, _CLOSE_RANGE, _PIDFD_GETFD = 429, 430, 431, 432, 436, 438
-PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}[platform.machine()]
+PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}[os.uname().machine]
 _SECCOMP = {"x86_64": 317, "aarch64": 277}
 _SECCOMP_SET_MODE_FILTER, _NEW_LISTENER, _WAIT_KILLABLE = 1, 8, 32
 _FSOPEN_CLOEXEC, _FSMOUNT_CLOEXEC = 1, 1
@@ -243,7 +242,7 @@ class SystemCallFilter:
 
         Where the kernel can (5.19), only a deadly signal interrupts a call once it has been heard.
         """
-        call, address = _SECCOMP[platform.machine()], self.address
+        call, address = _SECCOMP[os.uname().machine], self.address
         for flags in (_NEW_LISTENER | _WAIT_KILLABLE, _NEW_LISTENER):
             found = _libc.syscall(call, _SECCOMP_SET_MODE_FILTER, flags, ctypes.c_void_p(address))
             if found >= 0 or ctypes.get_errno() != errno.EINVAL:

@@ -3,41 +3,34 @@
 import json
 import os
 import re
-from dataclasses import dataclass, field
+from collections import namedtuple
 
 CANNOT_START = 127  # how a run ends whose command could not be started, as a shell has it
 
 
-@dataclass(frozen=True)
-class Ceilings:
-    """The limits of one run, in the units of the worker's Limits."""
-
-    wall_s: float
-    cpu_s: int
-    memory_bytes: int
-    address_space_bytes: int
-    processes: int
-    tmp_bytes: int
-    output_bytes: int
-    inodes: int
-    open_files: int
+# the limits of one run, in the units of the worker's Limits
+Ceilings = namedtuple(
+    "Ceilings",
+    "wall_s cpu_s memory_bytes address_space_bytes processes tmp_bytes output_bytes inodes open_files",
+)
 
 
-@dataclass(frozen=True)
-class Order:
-    root: str  # "/", or where the pipeline's own root file system lies in here
-    command: list
-    levels: list
-    environment: dict
-    script: bool  # the command is a Python script, and the child runs it itself
-    modules: list  # to import before the first run
-    user: int  # user and group of the payload, in its own user namespace
-    answered: dict  # numbers of the system calls that the supervisor answers, by name
-    talks: bool  # what a run says is heard: it is on a twin
-    # its filter lets sockets, locks of files and more through: so a run has namespaces of network and IPC of
-    # its own, else the supervisor's, as empty; and a /proc of its processes, else an empty folder
-    wide: bool
-    limits: Ceilings = field(repr=False)
+class Order(
+    namedtuple("Order", "root command levels environment script modules user answered talks wide limits")
+):
+    """No data class: to make one, Python loads what reads source code, a quarter of a supervisor's beginning.
+
+    root: "/", or where the pipeline's own root file system lies in here.
+    script: the command is a Python script, and the child runs it itself.
+    modules: to import before the first run.
+    user: user and group of the payload, in its own user namespace.
+    answered: numbers of the system calls that the supervisor answers, by name.
+    talks: what a run says is heard: it is on a twin.
+    wide: its filter lets sockets, locks of files and more through: so a run has namespaces of network and IPC
+    of its own, else the supervisor's, as empty; and a /proc of its processes, else an empty folder.
+    """
+
+    __slots__ = ()
 
     @classmethod
     def parse(cls, text):

@@ -1,0 +1,52 @@
+"""Our code as a supervisor gets it: its sources, and what Python makes of them so that it need not."""
+
+import ast
+from importlib.machinery import SourceFileLoader
+from pathlib import PurePosixPath
+
+import pytest
+
+from worker.sandbox.core import slot
+
+
+class Compiles(Exception):
+    """Python has not taken what lies there compiled."""
+
+
+class Loader(SourceFileLoader):
+    def source_to_code(self, *_: object, **__: object) -> None:
+        raise Compiles
+
+
+@pytest.fixture
+def staged(tmp_path):
+    for name, content in slot._library().items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(content)
+    return tmp_path
+
+
+def test_nothing_is_compiled_where_it_begins(staged, subtests):
+    sources = sorted(staged.rglob("*.py"))
+    assert len(sources) > 15
+    for source in sources:
+        with subtests.test(source.name):
+            assert Loader("any", str(source)).get_code("any") == compile(source.read_bytes(), "", "exec")
+
+
+def test_what_is_of_another_source_is_left_aside(staged):
+    """So that the sources say what a supervisor does, whatever lies beside them."""
+    source = staged / "sandbox_images/supervisor/run.py"
+    source.write_bytes(source.read_bytes() + b"#")
+    with pytest.raises(Compiles):
+        Loader("any", str(source)).get_code("any")
+
+
+def test_it_loads_none_of_what_makes_it_slow_to_begin():
+    """Each of them loads what reads source code, or more."""
+    for name, content in slot._library().items():
+        if PurePosixPath(name).suffix == ".py":
+            found = list(ast.walk(ast.parse(content)))
+            named = {each.name for one in found if isinstance(one, ast.Import) for each in one.names}
+            named |= {str(one.module) for one in found if isinstance(one, ast.ImportFrom)}
+            assert not named & {"dataclasses", "inspect", "platform", "typing", "pathlib", "subprocess"}, name
