@@ -108,6 +108,16 @@ def test_each_part_of_deep_guards_files_and_asks_cases(subtests: pytest.Subtests
                 assert (deep.ROOT / place).exists(), place
 
 
+def test_no_two_parts_ask_the_same() -> None:
+    """What one leaves to another lies whole inside what the other asks, and no two have a place in common."""
+    asked = [place for part in deep.PARTS.values() for place in part.asks]
+    assert len(set(asked)) == len(asked)
+    assert deep.left_to_others("battery") == []
+    assert set(deep.left_to_others("sandboxes")) == {
+        place for name in ("battery", "gate", "walls", "relays") for place in deep.PARTS[name].asks
+    }
+
+
 def test_whatever_is_deep_is_asked_by_a_part() -> None:
     asked = [deep.ROOT / place for part in deep.PARTS.values() for place in part.asks]
     places = {path for path, _ in marks("deep")} | {TESTS / row.folder for row in rings.SECOND}

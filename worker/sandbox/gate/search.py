@@ -48,12 +48,14 @@ class Search:
         """Everything at once, in each place."""
         return self._report([(senders.ALL, How.SAME_SLOT), (senders.ALL_BESIDE, How.BESIDE)], ())
 
-    def deep(self, more: Iterable[Sending] = ()) -> Report:
-        """Each sender by itself, in each place, and each residual channel."""
+    def deep(self, more: Iterable[Sending] = (), places: Sequence[How] = tuple(How)) -> Report:
+        """Everything at once in each place, each sender by itself in each of `places`, and each residual
+        channel.
+        """
         every = [*senders.one_by_one(), *more]
         asked: list[tuple[Sending, How]] = [(senders.ALL, how) for how in How if how != How.BESIDE]
         asked += [(senders.ALL_BESIDE, How.BESIDE)]
-        asked += [(each, how) for each in every for how in How]
+        asked += [(each, how) for each in every for how in places]
         return self._report(asked, MEASURED_CHANNELS)
 
     def _report(self, asked: Sequence[tuple[Sending, How]], channels: Sequence[str]) -> Report:
