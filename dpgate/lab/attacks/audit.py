@@ -1,6 +1,8 @@
 """An epsilon that one run of a mechanism refutes: some are put in by coins, and guessed from what came out.
 
-(Steinke, Nasr, Jagielski 2023, "Privacy Auditing with One (1) Training Run", theorem 5.2 and appendix D.)
+(Steinke, Nasr, Jagielski 2023, "Privacy Auditing with One (1) Training Run", arXiv 2305.08846v1: the bound
+for guesses with abstentions of section 5, corollary 5.4, as appendix D computes it. Tests hold `chance` to
+the epsilons printed there.)
 """
 
 from __future__ import annotations

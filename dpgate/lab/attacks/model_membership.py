@@ -10,8 +10,6 @@ from dpgate.lab.attacks.membership import Success
 Values = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
-_LEAST_SPREAD = 1e-6
-
 
 def by_threshold(knows: Values, there: Flags) -> Success:
     """Whoever is known better than half of all people is said to have been in. (Yeom et al. 2018.)
@@ -26,18 +24,16 @@ def by_threshold(knows: Values, there: Flags) -> Success:
 def by_likelihood(knows: Values, there: Flags) -> Success:
     """The likelier of two normal laws, of each person by the other models: with them, without them.
 
-    (Carlini et al. 2022, "Membership Inference Attacks From First Principles", LiRA with one spread for all
-    models of a person.) Of each person half of the models had them.
+    (Carlini et al. 2022, "Membership Inference Attacks From First Principles", algorithm 1, the online attack
+    on log-odds, with one spread for both laws, as there where models are few.) Of two laws with one spread
+    the likelier is that with the nearer mean. Of each person half of the models had them.
     """
     said = np.zeros_like(there)
     for model in range(len(knows)):
         others = np.arange(len(knows)) != model
         values, inside = knows[others], there[others]
         mean_in, mean_out = (_mean(values, each) for each in (inside, ~inside))
-        away = np.where(inside, values - mean_in, values - mean_out)
-        spread = np.maximum((away**2).mean(axis=0), _LEAST_SPREAD)
-        likelier = (knows[model] - mean_out) ** 2 - (knows[model] - mean_in) ** 2
-        said[model] = likelier / spread > 0
+        said[model] = (knows[model] - mean_in) ** 2 < (knows[model] - mean_out) ** 2
     return _success(said, there)
 
 
