@@ -13,6 +13,8 @@ from domain.policy import ALL_MECHANISMS, Policy
 from domain.query import QueryRequest, check_query
 from domain.request import Request
 from domain.training import TrainingRequest, check_training
+from domain.training.request import MECHANISM as TRAINING
+from domain.training.request import check_accounts
 from domain.twin_request import TwinRequest, check_twin
 from privacy.cost import Currency
 from privacy.loss import GuaranteeClass
@@ -35,7 +37,7 @@ def check_policy(request: AnyRequest, dataset: Dataset, *, through: str | None =
         # its limits are its own: the others are for what data users ask of somebody else's budget
         check_twin(request, dataset.declaration)
         return
-    _check_mechanism(request, dataset)
+    _check_allowed(request.mechanism_name, dataset)
     if isinstance(request, QueryRequest):
         check_loss(dataset, field="epsilon", micro_epsilon=request.micro_epsilon)
         check_query(request, dataset.declaration)
@@ -117,12 +119,12 @@ def _above(request: AnyRequest, threshold: Epsilon | None) -> str | None:
     return None
 
 
-def _check_mechanism(request: AnyRequest, dataset: Dataset) -> None:
+def _check_allowed(mechanism: str, dataset: Dataset) -> None:
     allowed = dataset.declaration.policy.mechanisms
-    if allowed is not None and request.mechanism_name not in allowed:
+    if allowed is not None and mechanism not in allowed:
         raise NotAllowed(
             "mechanism",
-            f"the policy of {dataset.name} does not allow {request.mechanism_name}.",
+            f"the policy of {dataset.name} does not allow {mechanism}.",
             f"Allowed: {', '.join(allowed)}.",
         )
 
@@ -196,11 +198,21 @@ def _check_pipeline(request: JobRequest, dataset: Dataset) -> None:
 
 def check_guarantee(request: Request, dataset: Dataset) -> None:
     """Raises NotAllowed unless the policy names the class of the request's promise."""
-    if request.guarantee not in dataset.declaration.policy.guarantees:
+    _check_promise(request.mechanism_name, request.guarantee, dataset)
+
+
+def check_takes_training(dataset: Dataset) -> None:
+    """Raises NotAllowed for a data set that takes no training, whatever is asked."""
+    _check_promise(TRAINING, GuaranteeClass.APPROX_DP, dataset)
+    _check_allowed(TRAINING, dataset)
+    check_accounts(dataset.declaration)
+
+
+def _check_promise(mechanism: str, guarantee: GuaranteeClass, dataset: Dataset) -> None:
+    if guarantee not in dataset.declaration.policy.guarantees:
         raise NotAllowed(
             "mechanism",
-            f"{request.mechanism_name} promises {request.guarantee}, which the policy of {dataset.name} does "
-            "not allow.",
+            f"{mechanism} promises {guarantee}, which the policy of {dataset.name} does not allow.",
             f"Allowed: {', '.join(dataset.declaration.policy.guarantees) or 'none'}.",
         )
 

@@ -7,10 +7,10 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from domain.budget import cost_on
+from domain.budget import Accounting, cost_on
 from domain.dataset import Declaration, Table
 from domain.delta import check_delta
-from domain.errors import InvalidRequest
+from domain.errors import InvalidRequest, NotAllowed
 from domain.loss import Delta, Epsilon, micro, units
 from domain.model import InsidePath, Model, Number, Slug, Whole, digest
 from domain.query.columns import ClippedColumn, find_table
@@ -184,11 +184,11 @@ class TrainingRequest(Model):
         )
 
     def choices(self) -> dict[str, Any]:
-        return {
-            "epsilon": self.epsilon,
-            "delta": self.delta,
-            **self.model.model_dump(mode="json", exclude_defaults=True),
-        }
+        """All of the model, also what was left to its default: those who read it know no defaults."""
+        model = self.model.model_dump(mode="json", exclude_none=True)
+        if self.model.rows == 1:
+            del model["rows"]
+        return {"epsilon": self.epsilon, "delta": self.delta, **model}
 
 
 def check_training(request: TrainingRequest, declaration: Declaration) -> None:
@@ -215,4 +215,20 @@ def check_training(request: TrainingRequest, declaration: Declaration) -> None:
             "model.steps",
             f"by its public sizes the training is given {wall_s:,.0f} s, over the {LONGEST_S:,.0f} of a job.",
             "Choose fewer steps, a smaller batch or a smaller model.",
+        )
+
+
+def check_accounts(declaration: Declaration) -> None:
+    """Raises NotAllowed where no account can pay for any training."""
+    if declaration.accounting is Accounting.ZCDP:
+        raise NotAllowed(
+            "dataset",
+            f"{declaration.name} accounts in rho, and a training is proven to be of an epsilon and a delta.",
+            "Ask a trusted query, or submit a pipeline.",
+        )
+    if declaration.budget_delta is None:
+        raise NotAllowed(
+            "dataset",
+            f"no budget of delta was opened for {declaration.name}, and each training takes some.",
+            "Ask the rights holder for one.",
         )

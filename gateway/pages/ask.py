@@ -37,8 +37,8 @@ MOST_NAMES = 30
 
 @router.get("/datasets/{name}/ask")
 def show_form(request: Request, name: Slug, user: Author, database: TheDatabase, table: str = "") -> Response:
-    dataset = _ready(database, name, user)
-    return _page(request, user, database, dataset, _table(dataset, table))
+    dataset = ready(database, name, user)
+    return _page(request, user, database, dataset, table_of(dataset, table))
 
 
 @router.post("/datasets/{name}/ask")
@@ -51,8 +51,8 @@ def ask(
     queue: TheQueue,
 ) -> Response:
     """Show what it would cost, or submit it. The form carries the job's id: sent twice, it is one job."""
-    dataset = _ready(database, name, user)
-    table = _table(dataset, text_of(form, "table"))
+    dataset = ready(database, name, user)
+    table = table_of(dataset, text_of(form, "table"))
     asked = None
     try:
         asked = query_of(form, dataset, table)
@@ -66,14 +66,14 @@ def ask(
     return _page(request, user, database, dataset, table, typed=form, asked=asked)
 
 
-def _ready(database: TheDatabase, name: str, user: User) -> Dataset:
+def ready(database: TheDatabase, name: str, user: User) -> Dataset:
     with database.reading() as connection:
         dataset = datasets.newest(connection, name, user)
     dataset.check_ready()
     return dataset
 
 
-def _table(dataset: Dataset, path: str) -> Table:
+def table_of(dataset: Dataset, path: str) -> Table:
     """The table of this path, or that of the privacy unit."""
     declared = {table.path: table for table in dataset.declaration.tables}
     return declared.get(path) or declared[dataset.declaration.privacy_unit.table]

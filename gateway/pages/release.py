@@ -27,6 +27,7 @@ from gateway.pages import pictures, request_facts
 from gateway.pages.dataset_facts import Promise, promise_of
 from gateway.pages.downloads import attached
 from gateway.pages.layout import page
+from gateway.pages.model_facts import model_card
 from gateway.pages.session import page_requires
 from gateway.routes import AnId
 from store import datasets, jobs, releases
@@ -121,7 +122,7 @@ def release_facts(request: AnyRequest, release: Release) -> dict[str, Any]:
         "cost": ", ".join(f"{currency} {amount}" for currency, amount in release.cost.items()),
         "mechanism": request_facts.MECHANISMS[request.mechanism_name],
         "choices": request_facts.choices(request.choices() | _drawn_noise(release)),
-        "is_model": isinstance(request, TrainingRequest),
+        "model": model_card(release) if isinstance(request, TrainingRequest) else None,
         "is_joint": _drawn_noise(release).get("noise") == "joint",
     }
 

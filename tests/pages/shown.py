@@ -8,7 +8,7 @@ from story import EMPIRICAL, ERRORED, HISTOGRAM, IN_REVIEW, PAC, RELEASED, RUNNI
 from told_data_sets import HOSTILE
 from told_drafts import DRAFT, HOSTILE_DRAFT
 from told_job_drafts import HOSTILE_JOB_DRAFT, JOB_DRAFT
-from told_releases import MANY
+from told_releases import MANY, MODEL
 from told_reviews import HALF_DECIDED, NAME, TWO_IN_REVIEW
 
 from domain.job_draft import Step
@@ -53,8 +53,9 @@ SHOWN = (
     Shown("holder", "/datasets/heights/twins", "Twins"),
     Shown("holder", "/datasets/heights/scrambles", "Scrambled originals"),
     Shown("ada", "/datasets/heights/ask", "Ask a trusted query"),
-    Shown("ada", "/datasets/heights/ask?table=visits.csv", "Ask a trusted query"),
     Shown("ada", f"/datasets/{HOSTILE}/ask", "Ask a trusted query"),
+    Shown("ada", "/datasets/heights/train", "Train a model"),
+    Shown("ada", "/datasets/commuters/train", "Train a model"),
     Shown("ada", "/jobs/new?dataset=heights", "New job"),
     *(Shown("ada", f"/jobs/new/{JOB_DRAFT}/{step}", "New job") for step in Step),
     Shown("ada", f"/jobs/new/{HOSTILE_JOB_DRAFT}/pipeline", "New job"),
@@ -70,6 +71,7 @@ SHOWN = (
     Shown("ada", f"/jobs/{PAC}/release", "Release of age-and-height"),
     Shown("ada", f"/jobs/{EMPIRICAL}/release", "Release of mean-age"),
     Shown("ada", f"/jobs/{MANY}/release", "Release of thickness"),
+    Shown("ada", f"/jobs/{MODEL}/release", "Release of softmax model of sex"),
     Shown("ada", "/budget/heights", "Privacy budget"),
     Shown("ada", "/projects?dataset=commuters", "Your projects"),
     Shown("ada", "/projects/sleep?dataset=commuters", "Sleep and memory"),

@@ -20,7 +20,7 @@ from told_job_drafts import give_job_drafts
 from told_notices import tell_notices
 from told_profiles import give_profiles
 from told_projects import give_projects
-from told_releases import give_many_values
+from told_releases import MODEL, give_many_values, give_model
 from told_reviews import give_reviews
 from told_workers import give_workers
 
@@ -75,6 +75,7 @@ def tell(connection: sa.Connection) -> None:
     _reports(connection, now)
     give_workers(connection, now)
     give_many_values(connection, now)
+    give_model(connection, now, MODEL, JobState.RELEASED)
     give_drafts(connection, now, SCRIPT + BREAKOUT)
     give_profiles(connection, now)
     tell_notices(connection, now, released=RELEASED, waiting=WAITING)

@@ -1,21 +1,26 @@
-"""The form for trusted queries: what it makes of every kind, and what it refuses."""
+"""The forms for trusted queries and for trainings: what they make of every kind, and what they refuse."""
 
 from __future__ import annotations
 
+import html
 import re
 import shutil
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
+from page_forms import Page
 from serving import Console, Visitor, running_console, words
+from told_releases import MODEL, give_model
 
 from domain.job import own_id
 from domain.states import JobState
+from domain.training import AskedModel, TrainingRequest
 from store import jobs, ledger
 
-PLACE = "/datasets/heights/ask"
+PLACE, TRAINING = "/datasets/heights/ask", "/datasets/heights/train"
 MEAN = {"kind": "mean", "column": "age", "epsilon": "0.5", "table": "participants.tsv"}
 
 
@@ -72,14 +77,14 @@ KINDS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", KINDS)
-def test_every_kind_says_what_it_releases_and_costs(ada: Visitor, name: str):
-    fields, released = KINDS[name]
-    answer = send(ada, **fields)
-    assert answer.status_code == 200, words(answer)
-    assert released in words(answer)
-    assert "It costs 0.5 epsilon" in words(answer)
-    assert "Differential privacy" in words(answer), "the class of the promise stands beside the number"
+def test_every_kind_says_what_it_releases_and_costs(ada: Visitor, subtests: pytest.Subtests):
+    for name, (fields, released) in KINDS.items():
+        with subtests.test(name=name):
+            answer = send(ada, **fields)
+            assert answer.status_code == 200, words(answer)
+            assert released in words(answer)
+            assert "It costs 0.5 epsilon" in words(answer)
+            assert "Differential privacy" in words(answer), "the promise's class stands beside the number"
 
 
 REFUSED = {
@@ -110,21 +115,115 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("name", REFUSED)
-@pytest.mark.parametrize("action", ["check", "submit"])
 def test_a_wrong_field_is_named_kept_and_costs_nothing(
-    asked_console: Console, ada: Visitor, name: str, action: str
+    asked_console: Console, ada: Visitor, subtests: pytest.Subtests
 ):
-    fields, problem = REFUSED[name]
     before = accounts(asked_console)
-    answer = send(ada, action, job_id="job-asked-0000", **fields)
-    assert answer.status_code == 422, words(answer)
-    assert problem in words(answer)
-    assert (
-        f'name="epsilon" inputmode="decimal" autocomplete="off" value="{fields.get("epsilon", "0.5")}"'
-        in (answer.text)
-    )
+    for name, (fields, problem) in REFUSED.items():
+        for action in ("check", "submit"):
+            with subtests.test(name=name, action=action):
+                answer = send(ada, action, job_id="job-asked-0000", **fields)
+                assert answer.status_code == 422, words(answer)
+                assert problem in words(answer)
+                epsilon = fields.get("epsilon", "0.5")
+                kept = f'name="epsilon" inputmode="decimal" autocomplete="off" value="{epsilon}"'
+                assert kept in answer.text
     assert accounts(asked_console) == before
+
+
+UNTRAINABLE = {
+    "epsilon of nearly nothing": ({"epsilon": "0.000000001"}, "epsilon"),
+    "epsilon that no noise gives": ({"epsilon": "0.00001"}, "below 0.001, the smallest"),
+    "too much": ({"epsilon": "1.5"}, "over the 1 that the policy"),
+    "a delta that is large": ({"delta": "0.001"}, "a tenth of one in the nominal size"),
+    "more than all people": ({"batch": "601"}, "expected batch is from 1 to the nominal number"),
+    "three told as two": ({"kind": "logistic"}, "logistic tells two apart"),
+    "a number as a class": ({"target": "age"}, "not categorical"),
+    "no feature": ({"feature": []}, "model.features"),
+    "only the target": ({"feature": ["sex"]}, "model.features"),
+    "bounds that are wider": ({"upper-0": "1000"}, "model.features.age the bounds"),
+    "bounds reversed": ({"lower-0": "60", "upper-0": "20"}, "model.features.age lower must be less"),
+    "bounds that are none": ({"lower-2": "nan"}, "model.features.height.lower is not a number"),
+    "a million nodes": ({"hidden": "1000000"}, "model.hidden"),
+    "half a step": ({"steps": "1.5"}, "model.steps is not a whole number"),
+    "a clip without end": ({"clip": "inf"}, "model.clip is not a number"),
+}
+
+
+def train(visitor: Visitor, action: str, job_id: str = "job-trained-00", **fields: Any) -> Any:
+    """The form as the page shows it, with what was changed."""
+    shown = visitor.get(TRAINING)
+    form = next(form for form in Page(shown.text).forms if form.method == "post" and "target" in form.names)
+    data: dict[str, Any] = {name: value for name, kind, value in form.fields if kind == "text"}
+    data |= {"table": "participants.tsv", "target": "sex", "kind": "softmax", "average": "yes"}
+    data |= {"feature": ["age", "height", "sex"], "epsilon": "0.5", "job_id": job_id, "action": action}
+    return visitor.client.post(TRAINING, data=data | {"csrf": visitor.hidden_field()} | fields)
+
+
+def test_a_training_that_cannot_be_names_what_is_wrong_and_costs_nothing(
+    asked_console: Console, ada: Visitor, subtests: pytest.Subtests
+):
+    before = accounts(asked_console)
+    for name, (fields, problem) in UNTRAINABLE.items():
+        with subtests.test(name=name):
+            answer = train(ada, "submit", **fields)
+            assert answer.status_code == 422, words(answer)
+            assert problem in words(answer)
+    assert accounts(asked_console) == before
+    # one line, and no form, where the policy admits none
+    refused = ada.get("/datasets/commuters/train")
+    assert "No model can be trained here: commuters accounts in rho" in words(refused)
+    assert 'name="target"' not in refused.text
+    data = {"csrf": ada.hidden_field(), "action": "submit", "epsilon": "0.5", "job_id": "job-trained-01"}
+    assert ada.client.post("/datasets/commuters/train", data=data).status_code == 422
+
+
+def test_a_training_is_proposed_priced_and_submitted_once(asked_console: Console, ada: Visitor):
+    told = words(train(ada, "check"))
+    for part in (
+        "softmax model of sex", "Approximate differential privacy",
+        "and releases 9 weights over 2 inputs", "0.00001 delta",
+        "seconds from its turn", "The rights holder approves it first.", "dpgate train try",
+    ):  # fmt: skip
+        assert part in told
+    for _ in range(2):
+        answer = train(ada, "submit", **{"lower-0": "18", "hidden": "8, 4", "delta": "0.000001"})
+        assert answer.headers["location"] == f"/jobs/{own_id('ada', 'job-trained-00')}", words(answer)
+    with asked_console.database.reading() as connection:
+        asked = jobs.get(connection, own_id("ada", "job-trained-00")).request
+    assert isinstance(asked, TrainingRequest)
+    # declared bounds are left out: the same question is free, however it was asked
+    assert asked.model == AskedModel.model_validate(
+        {
+            "kind": "softmax",
+            "target": "sex",
+            "batch": 64,
+            "hidden": [8, 4],
+            "features": [{"name": "age", "lower": 18}, "height"],
+        }
+    )  # fmt: skip
+    assert "Steps 500" in words(ada.get(f"/jobs/{own_id('ada', 'job-trained-00')}"))
+
+
+def test_a_released_model_has_its_card_also_in_review(asked_console: Console, ada: Visitor):
+    shown = words(ada.get(f"/jobs/{MODEL}/release"))
+    for part in (
+        "Model card",
+        "2 to 4 to 3, 27 weights",
+        "1.5 to 2",
+        "model.npz",
+        "gradient is clipped 1",
+        "Steps 500",
+    ):
+        assert part in shown
+    assert "[{'age': 53.0, 'height': 1.75}]" in html.unescape(shown)
+    assert ada.get(f"/jobs/{MODEL}/files/model.npz").content[:2] == b"PK"
+    with asked_console.database.transaction() as connection:
+        give_model(connection, datetime.now(UTC), "job-model-read", JobState.IN_REVIEW, epsilon="0.25")
+    with asked_console.visit("holder") as holder:
+        review = words(holder.get("/reviews/job-model-read"))
+    assert "2 to 4 to 3, 27 weights" in review
+    assert "dpgate review job-model-read --json" in review
 
 
 def test_sent_twice_it_is_one_job(console: Console):

@@ -101,6 +101,7 @@ STORED = (
     ("holder", f"/datasets/new/{HOSTILE_DRAFT}/tables/0"),
     ("holder", f"/datasets/{HOSTILE}/policy"),
     ("ada", f"/datasets/{HOSTILE}/ask"),
+    ("ada", f"/datasets/{HOSTILE}/train"),
     ("ada", f"/jobs/new/{HOSTILE_JOB_DRAFT}/rehearsal"),
     ("ada", f"/jobs/new/{HOSTILE_JOB_DRAFT}/check"),
 )

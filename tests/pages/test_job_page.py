@@ -67,8 +67,8 @@ def test_a_job_is_withdrawn_and_its_cost_comes_back(console: Console):
         answer = visitor.send(f"/jobs/{WAITING}/cancel")
         assert answer.headers["location"] == f"/jobs/{WAITING}"
         assert "It was withdrawn." in words(visitor.get(f"/jobs/{WAITING}"))
-        assert "7.375 of 10 epsilon left" in held
-        assert "8.125 of 10 epsilon left" in words(visitor.get("/budget/heights"))
+        assert "6.875 of 10 epsilon left" in held
+        assert "7.625 of 10 epsilon left" in words(visitor.get("/budget/heights"))
         again = visitor.send(f"/jobs/{WAITING}/cancel")
     assert again.status_code == 409
     assert "changed in the meantime" in words(again)

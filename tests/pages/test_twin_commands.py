@@ -73,10 +73,10 @@ def test_approved_and_fetched(console: Console, ask: Ask, tmp_path: Path) -> Non
 
 def test_a_delta_is_refused_where_the_policy_does_not_name_its_class(ask: Ask) -> None:
     told = ("--table", "participants.tsv", "--level", "2", "--delta", "1e-9")
-    code, problem = ask("holder", "plan", "heights", *told)
+    code, problem = ask("holder", "plan", "memory", *told)
     assert (code, "budget_delta" in str(problem)) == (ExitCode.USAGE, True)
-    assert ask("holder", "make", "heights", "--delta", "1e-9")[0] == ExitCode.NOT_ALLOWED
-    assert ask("holder", "make", "heights", "--delta", "-1")[0] == ExitCode.USAGE
+    assert ask("holder", "make", "memory", "--delta", "1e-9")[0] == ExitCode.NOT_ALLOWED
+    assert ask("holder", "make", "memory", "--delta", "-1")[0] == ExitCode.USAGE
 
 
 def test_a_delta_where_it_may_be(ask: Ask) -> None:

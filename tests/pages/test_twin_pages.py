@@ -169,7 +169,7 @@ def test_a_job_of_counts_and_its_release_have_pages(console: Console):
 def test_a_delta_is_asked_for_where_the_policy_allows_its_class(console: Console):
     place, form = "/datasets/commuters/twins", {"level-0": "2", "epsilon": "0.1", "action": "plan"}
     with console.visit("holder") as holder:
-        assert "Delta, if noise shall be Gaussian" not in words(holder.client.get(PLACE))
+        assert "Delta, if noise shall be Gaussian" not in words(holder.client.get("/datasets/memory/twins"))
         assert "Delta, if noise shall be Gaussian" in words(holder.client.get(place))
         planned = send(holder, place, delta="1e-9", **form)
         shown = words(planned)

@@ -59,13 +59,14 @@ def give_data_sets(connection: sa.Connection) -> None:
         ],
         public_files=[{"path": "README", "text": "Six years of visits.\n"}],
         budget_epsilon="10",
+        budget_delta="0.00001",
         budget_nats="0.25",
         budget_releases=5,
         policy=policy_fields(
             data_users=["ada", "bob"],
             approve_jobs=True,
             review_releases=True,
-            guarantees=["pure_dp", "pac", "empirical"],
+            guarantees=["pure_dp", "approx_dp", "pac", "empirical"],
             reviewed_pipelines=[_pipeline_digest()],
         ),
     )

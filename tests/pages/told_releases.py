@@ -1,19 +1,32 @@
-"""A release of a hundred values of the story: the picture of many."""
+"""A release of a hundred values of the story, the picture of many; and releases of a trained model."""
 
 from __future__ import annotations
 
+import base64
 from datetime import datetime
 
 import sqlalchemy as sa
-from factories import given_job, make_release, manifest_fields
+from factories import WAY, given_job, given_user, make_release, manifest_fields
 
+from domain.model import canonical, parse
+from domain.permissions import Role
 from domain.query.contribution import limit_sentence
 from domain.release import ReleasedValue, envelope, statement
 from domain.states import Actor, JobState
+from domain.training import TrainingRequest
 from privacy.loss import GuaranteeClass
-from store import jobs, releases
+from store import datasets, jobs, releases
+from worker.training.answer import _arrays, _document
 
-MANY = "job-many-values"
+MANY, MODEL = "job-many-values", "job-model-0001"
+TRAINING = {
+    "dataset": "heights",
+    "model": {
+        "kind": "softmax", "target": "sex", "batch": 64, "hidden": [4],
+        "features": ["age", {"name": "height", "lower": 1.5, "upper": 2}],
+    },
+    "epsilon": "0.5", "delta": "0.000001",
+}  # fmt: skip
 LIMIT = limit_sentence(3)
 NAMES = [f"region_{number:03d}" for number in range(1, 101)]
 
@@ -53,6 +66,29 @@ def give_many_values(connection: sa.Connection, now: datetime) -> None:
         (JobState.IN_REVIEW, JobState.RELEASED, Actor.POLICY),
     ):
         assert jobs.move(connection, MANY, before, after, actor=actor, now=now)
+
+
+def give_model(connection: sa.Connection, now: datetime, job_id: str, until: JobState, **asked: str) -> None:
+    """Of a training on heights: as a worker writes it, with weights of nobody."""
+    request = parse(TrainingRequest, TRAINING | asked)
+    dataset = datasets.newest(connection, "heights", given_user(connection, "holder", Role.RIGHTS_HOLDER))
+    jobs.submit(
+        connection, job_id=job_id, author="ada", dataset=dataset, request=request, image_digest=None, now=now
+    )
+    trainer = request.trainer(dataset.declaration)
+    weights = [(7919 * place) % 2**21 - 2**20 for place in range(trainer.network.size)]
+    document = _document(request, dataset.declaration, trainer, weights)
+    release = make_release(
+        job_id=job_id, values=(), created_at=now, guarantee=GuaranteeClass.APPROX_DP,
+        files={"model.json": canonical(document).decode()},
+        binary_files={"model.npz": base64.b64encode(_arrays(document)).decode()},
+        cost={"epsilon": "0.5", "delta": "0.000001"},
+    )  # fmt: skip
+    for after, actor in WAY[until]:
+        job = jobs.get(connection, job_id)
+        if after is JobState.IN_REVIEW:
+            releases.insert(connection, release)
+        assert jobs.move(connection, job_id, job.state, after, actor=actor, now=now)
 
 
 def _value(place: int, name: str) -> ReleasedValue:

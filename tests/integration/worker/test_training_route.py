@@ -109,12 +109,13 @@ def test_a_model_is_trained_paid_for_released_and_used(bench: Bench, tmp_path: P
     assert check_release(release.model_dump(mode="json"), public_key_pem(bench.zone.keys.signing))
     statement = opened(release.certificate)
     assert statement["predicate"]["mechanism"]["chosen"]["features"] == [{"name": "left"}, {"name": "right"}]
+    assert statement["predicate"]["mechanism"]["chosen"]["clip"] == 1, "what was left to its default as well"
     found = recompute(statement)
     assert not found.differs
     assert "accountant" in " ".join(found.not_derived)
 
     facts = release_facts(asked_of(), release)
-    assert (facts["is_model"], facts["overview"]) == (True, None)
+    assert (facts["model"].weights, facts["overview"]) == (3, None)
     assert facts["mechanism"].startswith("Training: ")
 
     # the same question is answered by the same release, and free

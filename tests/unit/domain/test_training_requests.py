@@ -7,6 +7,8 @@ from domain.admission import check_policy
 from domain.errors import InvalidRequest, NotAllowed
 from domain.model import parse
 from domain.training import TrainingRequest, check_training
+from domain.training.proposed import proposed
+from domain.training.request import check_accounts
 from privacy.cost import Currency
 from privacy.loss import GuaranteeClass
 
@@ -65,8 +67,9 @@ def test_equal_questions_are_one_and_others_are_not():
         asked({"steps": 501}).question(dataset_id="d"),
     ]
     assert len({same, *others}) == 5
+    # all of it, also what was left to its default; rows of a person only where there are several
     assert asked().choices() == {"epsilon": "1", "delta": "0.00001"} | asked().model.model_dump(
-        mode="json", exclude_defaults=True
+        mode="json", exclude_none=True, exclude={"rows"}
     )
 
 
@@ -161,6 +164,25 @@ def test_an_account_of_rho_takes_no_training():
     """What is proven is an epsilon with a delta, which bounds no rho."""
     with pytest.raises(InvalidRequest, match="does not fit an account of rho"):
         check_training(asked(), declared(accounting="zcdp"))
+    with pytest.raises(NotAllowed, match="accounts in rho"):
+        check_accounts(declared(accounting="zcdp"))
+    with pytest.raises(NotAllowed, match="no budget of delta"):
+        check_accounts(declared(budget_delta=None))
+    check_accounts(declared())
+
+
+def test_what_a_form_proposes_is_taken(subtests):
+    for size, batch, delta in ((30, 30, "0.00001"), (1000, 64, "0.00001"), (200_000, 2048, "0.0000001")):
+        with subtests.test(size=size):
+            declaration = declared(nominal_size=size)
+            found = proposed(declaration, declaration.tables[0])
+            assert (found.batch, found.delta) == (batch, delta)
+            assert (found.target, found.kind) == ("sex", "logistic")
+            assert found.features == {"age", "height", "sex", "site", "one"}
+            features = sorted(found.features - {found.target})
+            check_training(
+                asked({"features": features, "batch": found.batch}, delta=found.delta), declaration
+            )
 
 
 POLICIES = [
