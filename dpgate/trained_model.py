@@ -65,8 +65,11 @@ class TrainedModel:
                     raise ValueError(f"{feature['name']}: {value!r} is none of its categories")
                 found += [float(value == category) for category in feature["categories"]]
             else:
-                lower, upper = feature["lower"], feature["upper"]
-                found.append(2 * (min(max(float(value), lower), upper) - lower) / (upper - lower) - 1)
+                lower, upper, number = feature["lower"], feature["upper"], float(value)
+                # any comparison with it is false: it would count as a bound, and predict something
+                if math.isnan(number):
+                    raise ValueError(f"{feature['name']}: {value!r} is no number")
+                found.append(2 * (min(max(number, lower), upper) - lower) / (upper - lower) - 1)
         return found
 
 

@@ -32,12 +32,13 @@ _CROWDED = 0.05
 class Tried:
     """A model trained on the twin: the share of rows it has right, or how far off it is.
 
-    `epsilon` and `noise_over_clip` are None where no noise was added.
+    `epsilon`, `noise_over_clip` and what moments alone prove of that noise are None where none was added.
     """
 
     choice: str
     epsilon: str | None
     noise_over_clip: float | None
+    epsilon_by_moments: str | None
     score: float
 
 
@@ -106,11 +107,12 @@ def _all_tried(choices: tuple[Choice, ...], declaration: Declaration, people: Pe
             epsilon = format_epsilon(micro_epsilon)
             trainer = choice.request.model_copy(update={"epsilon": epsilon}).trainer(declaration)
             noise = trainer.sampled.variance**0.5 / trainer.sampled.norm
-            yield Tried(choice.name, epsilon, noise, _trained_score(trainer, people))
+            score = _trained_score(trainer, people)
+            yield Tried(choice.name, epsilon, noise, trainer.epsilon_by_moments, score)
     if len(choices) == 1:
         trainer = choices[0].request.trainer(declaration)
         same = {field.name: getattr(trainer, field.name) for field in fields(trainer)}
-        yield Tried(choices[0].name, None, None, _trained_score(_WithoutNoise(**same), people))
+        yield Tried(choices[0].name, None, None, None, _trained_score(_WithoutNoise(**same), people))
 
 
 def _trained_score(trainer: Trainer, people: PeopleRows) -> float:

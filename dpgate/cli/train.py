@@ -77,13 +77,16 @@ def train_submit(
 
 def _print_trial(trial: Trial) -> None:
     rows = [
-        ("the same for all", "-", f"{trial.constant:.3f}"),
-        ("least squares", "-", f"{trial.least_squares:.3f}"),
+        ("the same for all", "-", "-", f"{trial.constant:.3f}"),
+        ("least squares", "-", "-", f"{trial.least_squares:.3f}"),
     ]
-    rows += [(_said(tried), _noise(tried), f"{tried.score:.3f}") for tried in trial.tried]
+    rows += [
+        (_said(tried), _noise(tried), tried.epsilon_by_moments or "-", f"{tried.score:.3f}")
+        for tried in trial.tried
+    ]
     print_table(
         "On the twin (nobody's data): not a release",
-        ("model", "noise over clip", trial.measure),
+        ("model", "noise over clip", "epsilon by moments", trial.measure),
         rows,
         note=f"Of the {trial.rows} rows trained on, which flatters what has no noise. Each training on the "
         "original costs its whole epsilon and delta. Guarantee class there: approx_dp."

@@ -27,13 +27,14 @@ class ModelCard:
     people: int
     layers: str
     weights: int
+    by_moments: str
     features: tuple[tuple[str, str], ...]
     remarks: tuple[str, ...]
     example: str
 
 
-def model_card(release: Release) -> ModelCard:
-    """Of the file that the certificate names."""
+def model_card(release: Release, parameters: dict[str, Any]) -> ModelCard:
+    """Of the file that the certificate names, with the parameters that it signs."""
     document: dict[str, Any] = json.loads(release.files[FILE])
     layers, card = document["layers"], document["card"]
     sizes = [len(layers[0]) - 1, *(len(layer[0]) for layer in layers)]
@@ -43,6 +44,7 @@ def model_card(release: Release) -> ModelCard:
         people=card["people"],
         layers=" to ".join(f"{size:,}" for size in sizes),
         weights=sum(len(layer) * len(layer[0]) for layer in layers),
+        by_moments=parameters.get("epsilon_by_moments", ""),
         features=tuple((feature["name"], _values(feature)) for feature in document["features"]),
         remarks=tuple(card["remarks"]),
         example=_example(document["features"]),

@@ -27,7 +27,7 @@ from gateway.pages import pictures, request_facts
 from gateway.pages.dataset_facts import Promise, promise_of
 from gateway.pages.downloads import attached
 from gateway.pages.layout import page
-from gateway.pages.model_facts import model_card
+from gateway.pages.model_facts import ModelCard, model_card
 from gateway.pages.session import page_requires
 from gateway.routes import AnId
 from store import datasets, jobs, releases
@@ -122,9 +122,13 @@ def release_facts(request: AnyRequest, release: Release) -> dict[str, Any]:
         "cost": ", ".join(f"{currency} {amount}" for currency, amount in release.cost.items()),
         "mechanism": request_facts.MECHANISMS[request.mechanism_name],
         "choices": request_facts.choices(request.choices() | _drawn_noise(release)),
-        "model": model_card(release) if isinstance(request, TrainingRequest) else None,
+        "model": _model(release) if isinstance(request, TrainingRequest) else None,
         "is_joint": _drawn_noise(release).get("noise") == "joint",
     }
+
+
+def _model(release: Release) -> ModelCard:
+    return model_card(release, _signed(release, "mechanism").get("parameters", {}))
 
 
 def _drawn_noise(release: Release) -> dict[str, str]:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from privacy import gaussian_digits
 from privacy.cost import Cost, Currency
 from privacy.keystream import Keystream, process_keystream
+from privacy.loss import format_epsilon
 from privacy.sampled_gaussian import RATE_BITS, SampledGaussian, least_variance
 from privacy.sampled_losses import tight_variance
 from privacy.training.clipping import clipped_sum
@@ -80,6 +81,11 @@ class Trainer:
         """The mechanism of all steps, with the least variance that is shown to be enough: takes seconds."""
         variance = tight_variance(**self._asked, micro_epsilon=self.micro_epsilon, atto_delta=self.atto_delta)
         return SampledGaussian(**self._asked, variance=variance)
+
+    @property
+    def epsilon_by_moments(self) -> str:
+        """Of the same noise at the same delta, as far as moments alone prove it; not what is charged."""
+        return format_epsilon(self.sampled.least_micro_epsilon(self.atto_delta))
 
     @property
     def _asked(self) -> dict[str, int]:

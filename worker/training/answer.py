@@ -67,6 +67,8 @@ def _parameters(trainer: Trainer) -> dict[str, object]:
         "rate_of_2_32": str(sampled.rate),
         "steps": sampled.steps,
         "weights": trainer.network.size,
+        # what the older proof says of the same noise: it is not charged
+        "epsilon_by_moments": trainer.epsilon_by_moments,
     }
 
 

@@ -116,6 +116,7 @@ def test_a_model_is_trained_paid_for_released_and_used(bench: Bench, tmp_path: P
 
     facts = release_facts(asked_of(), release)
     assert (facts["model"].weights, facts["overview"]) == (3, None)
+    assert float(facts["model"].by_moments) >= 20
     assert facts["mechanism"].startswith("Training: ")
 
     # the same question is answered by the same release, and free

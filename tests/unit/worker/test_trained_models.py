@@ -122,6 +122,7 @@ def test_a_released_model_predicts_what_the_trained_one_does(kind, tmp_path):
         assert [names.index(each) for each in said] == scores.argmax(axis=1).tolist()
     assert drawn.guarantee == "approx_dp"
     assert drawn.parameters["weights"] == trainer.network.size
+    assert float(drawn.parameters["epsilon_by_moments"]) >= float(request.epsilon)
     with pytest.raises(PlatformError, match="not those of the model"):
         draw_model(request, declaration, pack_weights(weights)[4:])
 
@@ -156,6 +157,11 @@ def test_files_and_cells_that_are_no_model_s_are_refused(tmp_path):
     )
     with pytest.raises(ValueError, match="none of its categories"):
         model.scores([{"sex": "x"}])
+    model = TrainedModel(
+        {"features": [{"name": "age", "lower": 0, "upper": 9}], "layers": [], "kind": "softmax"}
+    )
+    with pytest.raises(ValueError, match="age: nan is no number"):
+        model.scores([{"age": float("nan")}])
 
 
 def test_a_trial_on_the_twin(tmp_path, capsys):
