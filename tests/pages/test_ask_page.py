@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import json
 import re
 import shutil
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from page_forms import Page
 from serving import Console, Visitor, running_console, words
@@ -18,7 +20,9 @@ from told_releases import MODEL, give_model
 from domain.job import own_id
 from domain.states import JobState
 from domain.training import AskedModel, TrainingRequest
-from store import jobs, ledger
+from dpgate.cli.app import run
+from dpgate.cli.exit_codes import ExitCode
+from store import jobs, ledger, users
 
 PLACE, TRAINING = "/datasets/heights/ask", "/datasets/heights/train"
 MEAN = {"kind": "mean", "column": "age", "epsilon": "0.5", "table": "participants.tsv"}
@@ -150,6 +154,17 @@ UNTRAINABLE = {
 }
 
 
+ASKED_ELSEWHERE: dict[str, tuple[dict[str, Any], str, str]] = {
+    "no bounds": ({"features": ["age", "participant_id"]}, "0.5", "participant_id is not integer or number"),
+    "one class": ({"kind": "logistic"}, "0.5", "logistic tells two apart"),
+    "more than all people": ({"batch": 601}, "0.5", "expected batch is from 1 to the nominal number"),
+    "a million features": ({"features": ["age"] * 10**6}, "0.5", "4096 KiB"),
+    "a clip that is no number": ({"clip": float("nan")}, "0.5", "number"),
+    "epsilon of nearly nothing": ({}, "0.000000001", "epsilon"),
+}
+"""The same by the interface and by the command; a program and a file may say more than a form."""
+
+
 def train(visitor: Visitor, action: str, job_id: str = "job-trained-00", **fields: Any) -> Any:
     """The form as the page shows it, with what was changed."""
     shown = visitor.get(TRAINING)
@@ -161,7 +176,12 @@ def train(visitor: Visitor, action: str, job_id: str = "job-trained-00", **field
 
 
 def test_a_training_that_cannot_be_names_what_is_wrong_and_costs_nothing(
-    asked_console: Console, ada: Visitor, subtests: pytest.Subtests
+    asked_console: Console,
+    ada: Visitor,
+    subtests: pytest.Subtests,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
 ):
     before = accounts(asked_console)
     for name, (fields, problem) in UNTRAINABLE.items():
@@ -169,6 +189,26 @@ def test_a_training_that_cannot_be_names_what_is_wrong_and_costs_nothing(
             answer = train(ada, "submit", **fields)
             assert answer.status_code == 422, words(answer)
             assert problem in words(answer)
+    monkeypatch.setenv("DPGATE_URL", asked_console.url)
+    with asked_console.database.transaction() as connection:
+        token = users.renew_token(connection, name="ada")
+    monkeypatch.setenv("DPGATE_TOKEN", token)
+    price = {"dataset": "heights", "delta": "0.000001"}
+    for name, (changed, epsilon, problem) in ASKED_ELSEWHERE.items():
+        with subtests.test(name=name):
+            model = {"kind": "softmax", "target": "sex", "features": ["age"], "batch": 64, **changed}
+            body = json.dumps(price | {"model": model, "epsilon": epsilon})
+            told = httpx.put(
+                f"{asked_console.url}/api/v1/jobs/job-trained-02",
+                content=body,
+                headers={"authorization": f"Bearer {token}", "content-type": "application/json"},
+            )
+            assert told.status_code in (413, 422)
+            assert problem in told.text
+            (tmp_path / "model.yaml").write_text(json.dumps(model))
+            options = ("--dataset", "heights", "--epsilon", epsilon, "--delta", "0.000001", "--json")
+            assert run(["train", "submit", str(tmp_path / "model.yaml"), *options]) == ExitCode.USAGE
+            assert problem in capsys.readouterr().out
     assert accounts(asked_console) == before
     # one line, and no form, where the policy admits none
     refused = ada.get("/datasets/commuters/train")
