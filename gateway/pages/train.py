@@ -23,7 +23,7 @@ from domain.loss import texts
 from domain.model import Slug
 from domain.permissions import User
 from domain.training import TrainingRequest
-from domain.training.proposed import proposed
+from domain.training.proposed import Proposed, proposed
 from gateway.access import TheDatabase, TheQueue
 from gateway.pages.ask import Author, ready, table_of
 from gateway.pages.budget_bar import bars, binding
@@ -31,7 +31,7 @@ from gateway.pages.dataset_facts import promise_of
 from gateway.pages.layout import page
 from gateway.pages.session import CheckedForm
 from gateway.pages.submit_frame import by_field, text_of, typed_texts
-from gateway.pages.train_form import KINDS, by_name, training_of
+from gateway.pages.train_form import KINDS, MOST_COLUMNS, MOST_WITH_BOUNDS, by_name, training_of
 from gateway.problems import STATUS
 from store import grants
 
@@ -91,8 +91,9 @@ def _page(
         status=STATUS[type(error)] if error else 200,
         dataset=dataset,
         table=table,
-        refusal=_refusal(dataset),
+        refusal=_refusal(dataset, table, columns),
         proposed=columns,
+        has_bounds=len(columns.columns) <= MOST_WITH_BOUNDS,
         kinds=KINDS,
         projects=projects,
         typed=typed_texts(typed),
@@ -105,12 +106,17 @@ def _page(
     )
 
 
-def _refusal(dataset: Dataset) -> str:
-    """Why no training can be had of this data set at all; empty where one can."""
+def _refusal(dataset: Dataset, table: Table, columns: Proposed) -> str:
+    """Why no training can be asked for here; empty where one can."""
     try:
         check_takes_training(dataset)
     except RequestError as error:
         return " ".join(f"{problem.problem} {problem.fix}" for problem in error.problems)
+    if len(columns.columns) > MOST_COLUMNS:
+        return (
+            f"{table.path} has {len(columns.columns):,} columns to choose from, more than a form sends. "
+            "Use dpgate train submit."
+        )
     return ""
 
 

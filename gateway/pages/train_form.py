@@ -20,6 +20,8 @@ KINDS = {
     "softmax": ("Which of several", "softmax regression: 2 to 64 categories"),
     "linear": ("How much", "linear regression: a number within its bounds"),
 }
+MOST_WITH_BOUNDS, MOST_COLUMNS = 200, 900
+"""A form that is sent has at most 1,000 fields: of each feature one, and two for its bounds."""
 _NUMBERS = ("steps", "batch", "clip", "learning_rate", "momentum")
 _WHOLE = {"steps", "batch", "rows"}
 _FEATURES = "model.features."

@@ -13,6 +13,7 @@ from typing import Any
 
 import httpx
 import pytest
+from factories import given_dataset, policy_fields, table_fields
 from page_forms import Page
 from serving import Console, Visitor, running_console, words
 from told_releases import MODEL, give_model
@@ -212,7 +213,7 @@ def test_a_training_that_cannot_be_names_what_is_wrong_and_costs_nothing(
     assert accounts(asked_console) == before
     # one line, and no form, where the policy admits none
     refused = ada.get("/datasets/commuters/train")
-    assert "No model can be trained here: commuters accounts in rho" in words(refused)
+    assert "No model can be asked for here: commuters accounts in rho" in words(refused)
     assert 'name="target"' not in refused.text
     data = {"csrf": ada.hidden_field(), "action": "submit", "epsilon": "0.5", "job_id": "job-trained-01"}
     assert ada.client.post("/datasets/commuters/train", data=data).status_code == 422
@@ -243,6 +244,27 @@ def test_a_training_is_proposed_priced_and_submitted_once(asked_console: Console
         }
     )  # fmt: skip
     assert "Steps 500" in words(ada.get(f"/jobs/{own_id('ada', 'job-trained-00')}"))
+
+
+def test_a_wide_table_sends_no_more_fields_than_a_form_may_have(asked_console: Console, ada: Visitor):
+    person, sex = {"name": "participant_id", "kind": "person"}, {"name": "sex", "kind": "categorical"}
+    for size in (899, 900):
+        numbers = [{"name": f"c{number}", "kind": "number", "lower": 0, "upper": 1} for number in range(size)]
+        columns = [person, sex | {"categories": ["f", "m"]}, *numbers]
+        tables = [table_fields(columns=columns)]
+        policy = policy_fields(guarantees=["approx_dp"])
+        with asked_console.database.transaction() as connection:
+            given_dataset(
+                connection, name=f"wide-{size}", tables=tables, policy=policy, budget_delta="0.00001"
+            )
+    unit = "participants.tsv has 901 columns to choose from, more than a form sends"
+    assert unit in words(ada.get("/datasets/wide-900/train"))
+    place = "/datasets/wide-899/train"
+    form = next(form for form in Page(ada.get(place).text).forms if "feature" in form.names)
+    data = {name: value for name, _, value in form.fields} | {"kind": "logistic", "target": "sex"}
+    data |= {"feature": [value for name, _, value in form.fields if name == "feature"], "epsilon": "0.5"}
+    answer = ada.client.post(place, data=data | {"action": "check"})
+    assert "over 899 inputs" in words(answer), words(answer)[:600]
 
 
 def test_a_released_model_has_its_card_also_in_review(asked_console: Console, ada: Visitor):

@@ -102,6 +102,8 @@ def give_data_sets(connection: sa.Connection) -> None:
             )
         ],
         public_files=[{"path": "<b>README", "text": "x"}],
+        budget_delta="0.00001",
+        policy=policy_fields(guarantees=["pure_dp", "approx_dp"]),
     )
 
 
