@@ -70,7 +70,7 @@ class ErasureView(BaseModel):
     asked_by: str | None = None
     asked_at: datetime | None = None
     done_at: datetime | None = Field(None, description="When the key was destroyed")
-    waits_for: str | None = Field(None, description="What has to end before, if anything has")
+    waits_for: str | None = Field(None, description="What has to come before, if anything has")
     record: dict[str, Any] | None = Field(
         None, description="What is gone, what stays and why, signed by the worker zone (DSSE)"
     )
@@ -113,7 +113,7 @@ def get_erasure(database: Database, user: User, name: Slug) -> ErasureView:
             asked_by=found.asked_by,
             asked_at=found.asked_at,
             done_at=found.done_at,
-            waits_for=None if is_done else erasures.in_the_way(connection, name),
+            waits_for=erasures.waits_for(connection, found),
             record=None if found.record is None else dict(found.record),
         )
 

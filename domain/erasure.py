@@ -5,11 +5,19 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from datetime import datetime
+from enum import StrEnum
 from typing import Any
 
 from domain.release import statement
 
 PREDICATE_TYPE = "urn:dpgate:predicate:deletion:v1"
+
+
+class Held(StrEnum):
+    """What the worker zone waits for before it erases; the value is what its rights holder reads."""
+
+    UNSIGNED = "your signature: type `dpgate dataset erase` where the key is that guards these data"
+
 
 GONE = (
     "The key that sealed this data set in the worker zone, in all versions: it was drawn at random, follows "

@@ -1,4 +1,5 @@
-"""What a rights holder signs: under which policy and caps a worker zone may use one delivery of theirs.
+"""What a rights holder signs: under which policy and caps a worker zone may use one delivery of theirs, and
+that it is to be erased.
 
 The delivery's number stands for its data: the zone alone knows which snapshot it made of it, and under which
 declaration. A mandate is an in-toto Statement v1 in a DSSE envelope, Ed25519, as certificates are.
@@ -19,6 +20,7 @@ from domain.release import opened, statement
 from privacy.cost import Currency
 
 PREDICATE_TYPE = "urn:dpgate:predicate:mandate:v1"
+ERASURE_TYPE = "urn:dpgate:predicate:erasure-order:v1"
 SUFFIX = ".mandate"
 Digest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 Delivery = Annotated[str, StringConstraints(pattern=r"^[0-9a-f-]{36}$")]
@@ -56,6 +58,29 @@ class Mandate(Model):
         return now > self.not_after
 
 
+class ErasureOrder(Model):
+    """A data set is to be erased, in all versions that were delivered before. It stands in the row of
+    mandates, with a number of its own, and ends the one before it: nothing more is charged. One that is
+    signed after it takes it back, as long as nobody has asked for the erasure."""
+
+    dataset: Slug
+    delivery: Delivery
+    sequence: Annotated[Whole, Field(ge=1, lt=2**31)]
+    previous: Digest
+
+    @property
+    def digest(self) -> str:
+        return hashlib.sha256(canonical(self.model_dump(mode="json"))).hexdigest()
+
+    def as_statement(self) -> dict[str, Any]:
+        """Its subject is the mandate that it ends."""
+        return statement(
+            subjects={"mandate": self.previous},
+            predicate=self.model_dump(mode="json"),
+            predicate_type=ERASURE_TYPE,
+        )
+
+
 class CustodyKey(Model):
     """Beside a delivery: the public half of the key whose mandates hold for it, raw in base64."""
 
@@ -70,7 +95,16 @@ def declaration_digest(declaration: Declaration) -> str:
 
 def mandate_in(envelope: dict[str, Any]) -> Mandate:
     """What an envelope holds. Checks no signature; raises ValueError or KeyError for anything else."""
-    found = opened(envelope)
-    if found["predicateType"] != PREDICATE_TYPE:
+    found = signed_in(envelope)
+    if not isinstance(found, Mandate):
         raise ValueError("this envelope holds no mandate")
-    return Mandate.model_validate_json(canonical(found["predicate"]))
+    return found
+
+
+def signed_in(envelope: dict[str, Any]) -> Mandate | ErasureOrder:
+    """The same for either of both."""
+    found = opened(envelope)
+    kinds: dict[str, type[Mandate | ErasureOrder]] = {PREDICATE_TYPE: Mandate, ERASURE_TYPE: ErasureOrder}
+    if (kind := kinds.get(found["predicateType"])) is None:
+        raise ValueError("this envelope holds no mandate")
+    return kind.model_validate_json(canonical(found["predicate"]))

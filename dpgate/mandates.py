@@ -19,7 +19,15 @@ from typing import Any
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from domain.dataset import Declaration
-from domain.mandate import SUFFIX, CustodyKey, Mandate, declaration_digest, mandate_in
+from domain.mandate import (
+    SUFFIX,
+    CustodyKey,
+    ErasureOrder,
+    Mandate,
+    declaration_digest,
+    mandate_in,
+    signed_in,
+)
 from domain.model import canonical
 from domain.policy import Policy
 from dpgate.credentials import DEFAULT, credentials_file
@@ -31,6 +39,7 @@ from worker.mandates import key_file
 DAYS = 365
 _KEY = "rights-holder.key"
 _DELIVERIES = "deliveries"
+_ORDER = ".erasure"
 
 
 @dataclass(frozen=True)
@@ -104,6 +113,37 @@ class Custody:
         kept = ("dataset", "version", "delivery", "declaration", "caps", "cohort")
         return self._sign(before, policy=policy, days=days, **{name: getattr(before, name) for name in kept})
 
+    def to_erase(self, dataset: str) -> dict[str, Any] | None:
+        """Sign that a data set is to be erased; again finds what was signed. None where no mandate was."""
+        before = self.newest(dataset)
+        if before is None:
+            return None
+        known = self._ordered(dataset)
+        if known is not None and known[0].sequence > before.sequence:
+            return known[1]
+        order = ErasureOrder(
+            dataset=dataset,
+            delivery=before.delivery,
+            sequence=before.sequence + 1,
+            previous=before.digest,
+        )
+        envelope = sign(order.as_statement(), key=self._private())
+        _write(self.folder / f"{dataset}{_ORDER}", canonical(envelope))
+        return envelope
+
+    def _ordered(self, dataset: str) -> tuple[ErasureOrder, dict[str, Any]] | None:
+        path = self.folder / f"{dataset}{_ORDER}"
+        if not path.exists():
+            return None
+        try:
+            envelope = json.loads(path.read_bytes())
+            found = signed_in(envelope)
+        except (ValueError, KeyError, TypeError):
+            found = None
+        if not isinstance(found, ErasureOrder):
+            raise DpgateError(f"{path} holds no order any more; restore it from a copy")
+        return found, envelope
+
     @property
     def deliveries(self) -> Path | None:
         """Where the newest one was delivered to."""
@@ -112,18 +152,22 @@ class Custody:
 
     def deliver(self, envelope: dict[str, Any], deliveries: Path) -> Path:
         """Into the worker zone's deliveries folder; beside the key where there is none: bring it there."""
-        mandate = mandate_in(envelope)
+        signed = signed_in(envelope)
         place = deliveries if deliveries.is_dir() else self.folder
         if place == deliveries:
             _write(self.folder / _DELIVERIES, str(deliveries.absolute()).encode())
-        path = place / f"{mandate.dataset}.{mandate.sequence}{SUFFIX}"
+        path = place / f"{signed.dataset}.{signed.sequence}{SUFFIX}"
         _write(path, canonical(envelope))
         return path
 
     def _sign(self, before: Mandate | None, *, days: int, **fields: Any) -> dict[str, Any]:
+        last: Mandate | ErasureOrder | None = before
+        known = None if before is None else self._ordered(before.dataset)
+        if before is not None and known is not None and known[0].sequence > before.sequence:
+            last = known[0]
         mandate = Mandate(
-            sequence=before.sequence + 1 if before else 1,
-            previous=before.digest if before else None,
+            sequence=last.sequence + 1 if last else 1,
+            previous=last.digest if last else None,
             not_after=datetime.now(UTC).replace(microsecond=0) + timedelta(days=days),
             **fields,
         )

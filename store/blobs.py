@@ -31,6 +31,11 @@ class BlobArea:
     def has(self, name: str) -> bool:
         return self._path(name).is_file()
 
+    def names(self) -> list[str]:
+        """Of all that are here, where they are not fanned out."""
+        found = self._folder.iterdir() if self._folder.is_dir() else ()
+        return sorted(path.name for path in found if not path.name.startswith("."))
+
     def write(self, opener: Open) -> tuple[str, int]:
         """Seal what `opener` gives unless it is here already: its name, and its plain size.
 

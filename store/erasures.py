@@ -15,6 +15,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from domain.dataset import DatasetState
+from domain.erasure import Held
 from domain.errors import Conflict
 from domain.notice import NoticeKind
 from domain.permissions import User
@@ -45,6 +46,7 @@ class Erasure:
     asked_by: str
     asked_at: datetime
     done_at: datetime | None
+    held: str | None
     record: Mapping[str, Any] | None
 
 
@@ -76,7 +78,7 @@ def ask(connection: sa.Connection, *, name: str, user: User, now: datetime) -> E
         return known
     if known is not None and known.done_at is None:
         return known
-    made = Erasure(str(uuid.uuid4()), name, user.name, now, None, None)
+    made = Erasure(str(uuid.uuid4()), name, user.name, now, None, None, None)
     connection.execute(sa.insert(erasures).values(**vars(made)))
     through = {} if user.through is None else {"through": user.through}
     audit.append(connection, at=now, actor=user.name, action="dataset.erase", subject=found.id, **through)
@@ -106,6 +108,20 @@ def in_the_way(connection: sa.Connection, name: str) -> str | None:
         .where(versions.c.name == name, job_rows.c.state.in_(NEEDS_THE_KEY))
     )
     return "a job has not ended" if connection.execute(open_job.limit(1)).first() else None
+
+
+def hold(connection: sa.Connection, erasure_id: str, reason: Held) -> None:
+    """The zone's word, for its rights holder."""
+    open_one = (erasures.c.id == erasure_id, erasures.c.done_at.is_(None))
+    connection.execute(sa.update(erasures).where(*open_one).values(held=reason.name))
+
+
+def waits_for(connection: sa.Connection, found: Erasure) -> str | None:
+    """What has to come before it is done, for its rights holder."""
+    if found.done_at is not None:
+        return None
+    held = None if found.held is None else Held[found.held].value
+    return in_the_way(connection, found.name) or held
 
 
 def snapshots(connection: sa.Connection, name: str) -> list[str]:

@@ -62,6 +62,10 @@ class SealedAreas:
         """For a new version; with a new key for a new data set."""
         return self._own(self.keys.make(name))
 
+    def snapshots_under(self, key_id: str) -> list[str]:
+        """Names of all that are sealed under the key of a data set, whatever rows say."""
+        return SnapshotArea(self._snapshots / OWN / key_id, self.shared.keys).names()
+
     def remove_some(self, key_id: str, *, most: int) -> int:
         """Some of the files that are sealed under the key of a data set, and the folders when none is left;
         how many files. Repeating it ends where nothing is left to do."""

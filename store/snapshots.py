@@ -180,6 +180,10 @@ class SnapshotArea:
         """Whether the snapshot is here. Opens nothing."""
         return self._manifests.has(_name(snapshot))
 
+    def names(self) -> list[str]:
+        """Of all that are here."""
+        return [f"keyed:{name}" for name in self._manifests.names()]
+
     def open(self, snapshot: str) -> Snapshot:
         manifest = json.loads(self._manifests.read(_name(snapshot)))
         if manifest.get("version", 1) > VERSION:

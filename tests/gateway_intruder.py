@@ -78,6 +78,17 @@ def show_under(bench: Bench, dataset_id: str, *, snapshot: str) -> None:
         rows.execute("UPDATE datasets SET snapshot = ? WHERE id = ?", (snapshot, dataset_id))
 
 
+def ask_to_erase(bench: Bench, name: str = "heights", *, erasure_id: str) -> None:
+    """Rows as if a rights holder had asked, and every version were withdrawn."""
+    with rows_of(bench) as rows:
+        rows.execute("UPDATE datasets SET state = 'WITHDRAWN' WHERE name = ?", (name,))
+        rows.execute(
+            "INSERT INTO erasures (id, name, asked_by, asked_at) SELECT ?, name, owner, created_at "
+            "FROM datasets WHERE name = ? LIMIT 1",
+            (erasure_id, name),
+        )
+
+
 def reading(people: Sequence[str], *, epsilon: str) -> dict[str, Any]:
     """A request for one value for each of these people: the height where a block holds the person."""
     source = (

@@ -1,5 +1,6 @@
 """The end of a data set's key. For the sweep: the zone's ledger has it first, then the key goes, then the
-platform says so, then the files go; one that dies on the way is gone on with.
+platform says so, then the files go; one that dies on the way is gone on with. Where a rights holder's key
+guards the data, a row that asks is not enough: that key has to have signed it.
 
 What others see does not depend on how much there is: each key is as long, and files go some at each round,
 which nobody is told of.
@@ -10,12 +11,13 @@ from __future__ import annotations
 import logging
 import re
 
-from domain.erasure import deletion
+from domain.erasure import Held, deletion
 from domain.model import SLUG
 from store import erasures
 from store.envelopes import sign
 from store.erasures import Erasure
 from store.zone_entries import Entry, Kind
+from worker import mandates
 from worker.zone import WorkerZone
 
 log = logging.getLogger(__name__)
@@ -60,6 +62,7 @@ def _enter(zone: WorkerZone, asked: Erasure) -> bool:
     if reason is not None:
         log.warning("data set %s cannot be erased yet: %s", asked.name, reason)
         return False
+    mandates.take_in(zone, asked.name)
     body = {
         "dataset": asked.name,
         "key": key,
@@ -68,7 +71,13 @@ def _enter(zone: WorkerZone, asked: Erasure) -> bool:
         "at": asked.asked_at.isoformat(),
     }
     with zone.ledger.writing() as page:
-        return page.add(Kind.ERASED, asked.id, body)
+        if mandates.is_erasure_signed(zone, page, asked.name, key):
+            return page.add(Kind.ERASED, asked.id, body)
+        page.add(Kind.REFUSED, f"{asked.id} {Held.UNSIGNED.name}", {"what": "an erasure"})
+    log.error("data set %s is not erased: the key that guards it has not signed that", asked.name)
+    with zone.database.transaction() as connection:
+        erasures.hold(connection, asked.id, Held.UNSIGNED)
+    return False
 
 
 def _say(zone: WorkerZone, entered: list[Entry]) -> None:

@@ -1,4 +1,5 @@
-"""Mandates in the worker zone: whose key counts for which data, which mandate is in force, what it allows.
+"""Mandates in the worker zone: whose key counts for which data, which mandate is in force, what it allows,
+and whether these data may be erased.
 
 Both come through the deliveries folder, from whoever delivers. The gateway has no hand in it: what its rows
 say of a policy, a cap or a declaration holds for guarded data as far as a mandate says the same.
@@ -11,7 +12,7 @@ import hashlib
 import json
 import logging
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -21,7 +22,7 @@ from domain.admission import check_policy
 from domain.dataset import Dataset
 from domain.errors import RequestError
 from domain.job import Job, Reason
-from domain.mandate import SUFFIX, CustodyKey, Mandate, declaration_digest, mandate_in
+from domain.mandate import SUFFIX, CustodyKey, Mandate, declaration_digest, mandate_in, signed_in
 from domain.model import parse
 from store.envelopes import is_signed
 from store.zone_ledger import Entry, Kind, Page
@@ -34,12 +35,14 @@ _MOST_BYTES = 2**20
 
 @dataclass(frozen=True)
 class Guard:
-    """A delivery's key and the newest mandate that it signed for the data set's name."""
+    """A delivery's key, the newest mandate that it signed for the data set's name, and whether it has signed
+    since both that these data are to be erased."""
 
     delivery: str
     declaration: str
     key: str
     mandate: Mandate | None
+    is_ordered: bool
 
 
 def key_file(folder: Path) -> Path:
@@ -73,8 +76,8 @@ def add_key(page: Page, *, delivery: str, snapshot: str, declaration: str, key: 
 
 
 def take_in(zone: WorkerZone, name: str = "*") -> None:
-    """Mandates for this data set, or all, that lie in the deliveries folder, in their order. One that no
-    enrolled key signed, or whose number is not above the newest, changes nothing."""
+    """Mandates for this data set, or all, and orders to erase it, that lie in the deliveries folder, in their
+    order. One that no enrolled key signed, or whose number is not above the newest, changes nothing."""
     for path in sorted(zone.settings.deliveries_folder.glob(f"{name}.*{SUFFIX}"), key=_sequence):
         if (envelope := _read(path)) is None:
             continue  # another process took it
@@ -105,14 +108,25 @@ def why_not_released(zone: WorkerZone, page: Page, dataset: Dataset) -> Reason |
     return Reason.MANDATE_EXPIRED if any(found) else Reason.MANDATE_MISSING
 
 
+def is_erasure_signed(zone: WorkerZone, page: Page, name: str, data_key: str | None) -> bool:
+    """Whether those whose keys guard what is sealed under the key of a data set have signed that it goes:
+    each that has ever signed for this name, for equal data of others may lie here under keys of theirs."""
+    names = () if data_key is None else zone.sealed.snapshots_under(data_key)
+    found = _guards(page, name, snapshots=names)
+    if not found:
+        return zone.settings.mandates != "required"
+    signers = [guard for guard in found if guard.mandate is not None] or found
+    return all(guard.is_ordered for guard in signers)
+
+
 def guards(page: Page, dataset: Dataset) -> list[Guard]:
     """Whose mandates count for the data of this version, whatever its name is."""
+    return _guards(page, dataset.name, snapshots=[str(dataset.snapshot)])
+
+
+def _guards(page: Page, name: str, *, snapshots: Collection[str]) -> list[Guard]:
     newest = {entry.body["delivery"]: entry for entry in page.having(Kind.ENROLLED)}
-    return [
-        _guard(page, entry, dataset.name)
-        for entry in newest.values()
-        if entry.body["snapshot"] == dataset.snapshot
-    ]
+    return [_guard(page, entry, name) for entry in newest.values() if entry.body["snapshot"] in snapshots]
 
 
 def key_id(key: str) -> str:
@@ -120,15 +134,25 @@ def key_id(key: str) -> str:
 
 
 def _guard(page: Page, entry: Entry, name: str) -> Guard:
-    newest = _newest(page, key_id(entry.body["key"]), name)
-    return Guard(entry.body["delivery"], entry.body["declaration"], entry.body["key"], newest)
+    signer = key_id(entry.body["key"])
+    mandate = _newest(page, Kind.MANDATE, signer, name)
+    order = _newest(page, Kind.ORDER, signer, name)
+    # by the ledger's own numbers: what was delivered after the order was not meant by it
+    is_last = order is not None and order.number > max(entry.number, mandate.number if mandate else 0)
+    return Guard(
+        entry.body["delivery"],
+        entry.body["declaration"],
+        entry.body["key"],
+        None if mandate is None else mandate_in(mandate.body),
+        is_last,
+    )
 
 
 def _of_one(
     guard: Guard, job: Job, dataset: Dataset, *, spent: Mapping[str, int], now: datetime
 ) -> Reason | None:
     mandate = guard.mandate
-    if mandate is None:
+    if mandate is None or guard.is_ordered:
         return Reason.MANDATE_MISSING
     if mandate.is_over(now):
         return Reason.MANDATE_EXPIRED
@@ -157,28 +181,31 @@ def _declared(dataset: Dataset) -> str:
     return declaration_digest(dataset.declaration)
 
 
-def _newest(page: Page, signer: str, name: str) -> Mandate | None:
-    found = [entry for entry in page.having(Kind.MANDATE) if entry.subject.startswith(f"{signer} {name} ")]
-    return mandate_in(found[-1].body) if found else None
+def _newest(page: Page, kind: Kind, signer: str, name: str) -> Entry | None:
+    found = [entry for entry in page.having(kind) if entry.subject.startswith(f"{signer} {name} ")]
+    return found[-1] if found else None
 
 
 def _accept(page: Page, envelope: dict[str, Any]) -> bool:
     try:
-        mandate = mandate_in(envelope)
+        signed = signed_in(envelope)
     except (ValueError, KeyError, TypeError):
         return False
     keys = [
-        entry.body["key"]
-        for entry in page.having(Kind.ENROLLED)
-        if entry.body["delivery"] == mandate.delivery
+        entry.body["key"] for entry in page.having(Kind.ENROLLED) if entry.body["delivery"] == signed.delivery
     ]
     if not keys or not is_signed(envelope, by=keys[-1]):
         return False
-    signer = key_id(keys[-1])
-    newest = _newest(page, signer, mandate.dataset)
-    if newest is not None and (mandate.sequence <= newest.sequence or mandate.previous is None):
+    kind = Kind.MANDATE if isinstance(signed, Mandate) else Kind.ORDER
+    signer, name = key_id(keys[-1]), signed.dataset
+    subject = f"{signer} {name} {signed.sequence}"
+    if (known := page.find(kind, subject)) is not None and known.body == envelope:
+        return True  # brought a second time
+    before = [_newest(page, each, signer, name) for each in (Kind.MANDATE, Kind.ORDER)]
+    numbers = [signed_in(entry.body).sequence for entry in before if entry is not None]
+    if numbers and (signed.sequence <= max(numbers) or signed.previous is None):
         return False
-    return page.add(Kind.MANDATE, f"{signer} {mandate.dataset} {mandate.sequence}", envelope)
+    return page.add(kind, subject, envelope)
 
 
 def _sequence(path: Path) -> int:

@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from dpgate.cli.output import Json, Profile, out, plain, print_json
+from dpgate.cli.mandates import Deliveries, custody_of, delivered_to, say_where
+from dpgate.cli.output import Json, Profile, err, out, plain, print_json
 from dpgate.client import connect
 
 Name = Annotated[str, typer.Argument(help="The data set's name.")]
@@ -54,14 +55,20 @@ def _left(found: dict[str, int]) -> int:
 def dataset_erase(
     name: Name,
     yes: Annotated[bool, typer.Option("--yes", help="Erase without a question.")] = False,
+    deliveries: Deliveries = None,
     as_json: Json = False,
     profile: Profile = "default",
 ) -> None:
     """Have the key destroyed that seals a data set. Nothing opens its data any more; releases stay.
 
-    This cannot be undone. The data set is withdrawn, and jobs that run are cancelled. Again says how far it
-    is, and with --json prints the deletion record that the worker zone has signed.
+    This cannot be undone. The data set is withdrawn, and jobs that run are cancelled. Where your key guards
+    it, the worker zone goes on when that key has signed: this command signs. Again says how far it is, and
+    with --json prints the deletion record that the worker zone has signed.
     """
+    own = custody_of(profile)
+    signs = own.newest(name) is not None
+    if signs:
+        own.check_opens()
     with connect(profile=profile) as client:
         found = client.endings.erasure(name)
         if found["state"] == "NONE" and not yes:
@@ -69,6 +76,9 @@ def dataset_erase(
             if typer.prompt("The data set's name, to confirm").strip() != name:
                 raise typer.Abort
         found = client.endings.erase(name)
+    # what nobody signs, the worker zone does not erase; it says so
+    if found["state"] != "DONE" and (order := own.to_erase(name)) is not None:
+        say_where(own.deliver(order, delivered_to(own, deliveries)), err)
     if as_json:
         print_json(found)
         return

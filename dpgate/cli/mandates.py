@@ -15,6 +15,8 @@ from dpgate.embedded.home import default_home
 from dpgate.errors import DpgateError
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from domain.mandate import Mandate
     from domain.policy import Policy
     from dpgate.mandates import Custody
@@ -134,10 +136,10 @@ def sign_next(
     from domain.mandate import mandate_in
 
     envelope = own.next_for(before, policy=policy, days=days)
-    return mandate_in(envelope), own.deliver(envelope, _place(own, deliveries))
+    return mandate_in(envelope), own.deliver(envelope, delivered_to(own, deliveries))
 
 
-def _place(own: Custody, deliveries: Path | None) -> Path:
+def delivered_to(own: Custody, deliveries: Path | None) -> Path:
     """The deliveries folder that was named, or the one of the time before, or this machine's."""
     return deliveries or own.deliveries or default_home().deliveries
 
@@ -145,9 +147,14 @@ def _place(own: Custody, deliveries: Path | None) -> Path:
 def say_signed(signed: Mandate, place: Path) -> None:
     """What was signed; and where to bring it, if the worker zone is elsewhere."""
     out.print(f"  mandate {signed.sequence} is signed, until {signed.not_after:%Y-%m-%d}")
+    say_where(place, out)
+
+
+def say_where(place: Path, to: Console) -> None:
+    """What was signed lies beside the key where the deliveries folder is elsewhere."""
     if place.parent.name != "deliveries":
-        out.print(
-            f"  bring {plain(place)} to the deliveries folder of the worker zone; until then jobs wait",
+        to.print(
+            f"  bring {plain(place)} to the deliveries folder of the worker zone; until then all waits",
             soft_wrap=True,
         )
 
@@ -169,7 +176,7 @@ def _sign_anew(
         raise DpgateError(f"to sign anew, name --delivery and the declaration of {name}")
     own = custody_of(profile)
     envelope = own.first_for(declared, version=version, delivery=delivery, days=days)
-    return mandate_in(envelope), own.deliver(envelope, _place(own, deliveries))
+    return mandate_in(envelope), own.deliver(envelope, delivered_to(own, deliveries))
 
 
 def _newest(name: str, profile: str) -> Mandate:

@@ -1,9 +1,11 @@
-"""Mandates as people type them: at the registration, with each policy, and after a change elsewhere."""
+"""Mandates as people type them: at the registration, with each policy, at the end, and after a change
+elsewhere."""
 
 from __future__ import annotations
 
 import yaml
 from terminal import Platform
+from waiting import wait_until
 
 
 def test_who_registers_and_rules_by_commands_signs_by_the_way(platform: Platform) -> None:
@@ -20,6 +22,11 @@ def test_who_registers_and_rules_by_commands_signs_by_the_way(platform: Platform
     second = holder.ok("custody", "show", "guarded", "--json").json
     assert (second["sequence"], second["policy"]["max_wall_seconds"]) == (2, 59)
     assert second["delivery"] == first["delivery"]
+
+    def is_erased() -> bool:
+        return holder.ok("dataset", "erase", "guarded", "--yes", "--json").json["state"] == "DONE"
+
+    wait_until(is_erased, said="the worker zone has erased what its key signed for")
 
 
 def test_what_was_changed_elsewhere_is_signed_after_a_look(platform: Platform) -> None:

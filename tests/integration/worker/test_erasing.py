@@ -13,6 +13,7 @@ import pytest
 import sqlalchemy as sa
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from factories import make_user
+from gateway_intruder import ask_to_erase, given_guarded, refusals, rows_of
 from heights import PEOPLE
 from test_backups import destroy, key_apart, put_back, taken
 from test_killed_between_ledgers import killed_after
@@ -24,6 +25,7 @@ from domain.dataset import Dataset, DatasetState
 from domain.errors import Conflict, PlatformError
 from domain.permissions import Role
 from domain.states import JobState
+from dpgate.mandates import Custody
 from dpgate.verification import check_deletion
 from store import data_keys, datasets, erasures
 from store.database import Database
@@ -237,6 +239,55 @@ def test_what_still_needs_the_key_comes_first(bench: Bench) -> None:
     assert imported(bench, dataset.id).state is DatasetState.ERASED
     with bench.database.reading() as connection:
         erasures.check_none_waits(connection, "heights")
+
+
+def test_data_that_a_key_guards_go_when_it_has_signed_that(bench: Bench, tmp_path: Path) -> None:
+    """Rows alone have data erased that none guards: `test_killed_anywhere_it_is_gone_on_with`."""
+    own, other = Custody(tmp_path / "own"), Custody(tmp_path / "other")
+    deliveries = bench.zone.settings.deliveries_folder
+    dataset = given_guarded(bench, own)
+    mandate = own.newest("heights")
+    assert mandate is not None
+    intruder, holder = (f"{number:08}-0000-4000-8000-000000000000" for number in (1, 2))
+    forged = other.first_for(dataset.declaration, version=1, delivery=mandate.delivery)
+    assert other.to_erase("weights") is None
+    for attempt in (lambda: None, lambda: other.deliver(other.to_erase("heights") or forged, deliveries)):
+        attempt()
+        ask_to_erase(bench, erasure_id=intruder)
+        sweep(bench.zone)
+        assert bench.zone.sealed.keys.names() == ["heights"]
+        with rows_of(bench) as rows:
+            rows.execute("DELETE FROM erasures")
+    assert refusals(bench) == [f"{intruder} UNSIGNED"]
+    assert not list(deliveries.glob("*.mandate")), "the sweep took all in"
+
+    ask_to_erase(bench, erasure_id=holder)
+    sweep(bench.zone)
+    with bench.database.reading() as connection:
+        assert "dpgate dataset erase" in str(erasures.waits_for(connection, found(bench)))
+    order = own.to_erase("heights")
+    assert order is not None
+    assert order == own.to_erase("heights"), "again is the same"
+    # an order that a newer mandate has taken back, and brought again, is none
+    own.deliver(order, deliveries)
+    own.deliver(own.next_for(mandate, policy=mandate.policy), deliveries)
+    sweep(bench.zone)
+    own.deliver(order, deliveries)
+    sweep(bench.zone)
+    assert bench.zone.sealed.keys.names() == ["heights"]
+    second = own.to_erase("heights")
+    assert second not in (None, order)
+    own.deliver(second, deliveries)
+    sweep(bench.zone)
+    assert imported(bench, dataset.id).state is DatasetState.ERASED
+    with bench.database.reading() as connection:
+        assert erasures.waits_for(connection, found(bench)) is None
+
+    # the same data once more, as before under another delivery: the order was about those of before
+    given_guarded(bench, own)
+    ask_to_erase(bench, erasure_id=intruder.replace("1", "3"))
+    sweep(bench.zone)
+    assert bench.zone.sealed.keys.names() == ["heights"]
 
 
 def test_data_without_a_key_of_their_own_are_not_said_to_be_erased(bench: Bench) -> None:

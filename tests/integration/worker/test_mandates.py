@@ -25,7 +25,6 @@ from store.tables import datasets as dataset_rows
 from store.zone_ledger import Kind
 from worker import importing
 from worker.mandates import enrol, key_file
-from worker.sweep import sweep
 from worker.zone import WorkerZone
 
 YEAR_S = 366 * 86_400
@@ -221,13 +220,6 @@ def test_an_import_that_was_stopped_goes_on(bench: Bench, own: Custody) -> None:
     again = {"delivery": delivery, "snapshot": given.snapshot, "key": key}
     assert enrol(bench.zone, given, **again)
     assert not enrol(bench.zone, given, **again | {"snapshot": "0" * 64})
-
-
-def test_the_sweep_takes_mandates_in(bench: Bench, own: Custody) -> None:
-    given_guarded(bench, own)
-    sweep(bench.zone)
-    assert in_force(bench) == ["1"]
-    assert not list(bench.zone.settings.deliveries_folder.glob("*.mandate"))
 
 
 def test_somebody_elses_key_signs_nothing(bench: Bench, own: Custody, tmp_path: Path) -> None:
