@@ -169,7 +169,10 @@ class Reason(StrEnum):
         "the image is not on the worker as it was approved, or its approval was withdrawn; ask the operator"
     )
     COMMAND_MISSING = "the image holds no such command; name one that it has, or ask the operator for another"
-    SNAPSHOT_MISSING = "the worker does not hold the snapshot of this data set; ask the operator"
+    SNAPSHOT_MISSING = (
+        "the worker does not hold the snapshot of this data set with its key; ask the operator: a job that "
+        "is charged waits for a worker that does, or until it is cancelled, and its charge stands"
+    )
     SANDBOX_UNAVAILABLE = "the worker cannot isolate runs on this host; ask the operator to run dpgate doctor"
     NOT_SYNTHETIC = (
         "the worker isolates for development only, and the data set is not declared synthetic; "

@@ -14,9 +14,10 @@ from typing import Any
 
 from domain.dataset import Dataset
 from domain.isolation import Isolation
-from domain.job import Job
+from domain.job import Job, Reason
+from domain.operation import STUCK_AFTER, StuckKind
 from domain.schedule import QUEUEING_S, Busy, Schedule, begins_at
-from store import coming, datasets, jobs, turn
+from store import agreement, coming, datasets, jobs, turn
 from worker.zone import WorkerZone
 
 log = logging.getLogger(__name__)
@@ -43,6 +44,17 @@ def due_time(
         capacity=zone.settings.slots,
     )
     return datetime.fromtimestamp(begins + schedule.visible_after_s, UTC)
+
+
+def say_if_late(zone: WorkerZone, job_id: str, reason: Reason) -> None:
+    """Why a worker leaves a charged job to another, for its author, its rights holder and the operator. Once
+    the release is as late as the list of what is stuck takes it for: before that, another one may have begun.
+    It is gone with the release."""
+    with zone.database.transaction() as connection:
+        job = jobs.get(connection, job_id)
+        late_at = None if job.due_at is None else job.due_at + STUCK_AFTER[StuckKind.OVERDUE]
+        if job.reason is None and late_at is not None and zone.now() > late_at:
+            agreement.say_why(connection, job_id, reason.name)
 
 
 def recount(zone: WorkerZone) -> None:

@@ -26,6 +26,7 @@ from store import jobs
 from store.coming import next_release
 from worker import books
 from worker.chunk import Chunk, claim_chunk, give_back, keep, run, wanted
+from worker.due import say_if_late
 from worker.levels import OutcomeMissing
 from worker.neighbours import why_not_beside
 from worker.participant_chunk import run_people
@@ -65,6 +66,7 @@ def execute_chunk(zone: WorkerZone, job_id: str, number: int) -> None:
         return
     if found.refusal is not None:
         log.error("job %s chunk %s waits for another worker: %s", job_id, number, found.refusal)
+        say_if_late(zone, job_id, found.refusal)
         come_back(zone, job_id, number, in_s=zone.settings.resend_after_s)
         return
     if not _reaches_everybody(zone, job_id, number, found.isolation):

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from domain.admission import needs_review
 from domain.dataset import Dataset
-from domain.job import Job
+from domain.job import Job, Reason
 from domain.notice import NoticeKind
 from domain.release import Release
 from domain.schedule import coarse_time, padded_time
@@ -25,6 +25,7 @@ from store.zone_ledger import Head
 from worker import books, drawing
 from worker.certificate import certify
 from worker.collect import output_context
+from worker.due import say_if_late
 from worker.marks import code_of_release
 from worker.runs_premise import RunsOnRecord
 from worker.zone import WorkerZone
@@ -116,10 +117,12 @@ def _may_draw(zone: WorkerZone, job_id: str) -> bool:
         if job.state not in (JobState.RUNNING, JobState.AGGREGATING):
             return False
         dataset = datasets.of_job(connection, job)
-        if zone.sealed.of(dataset).key_id != dataset.data_key:
-            log.error("job %s waits for another worker: the key of its data set is not here", job_id)
-            return False
-        reason = books.why_not_drawn(zone, connection, job, dataset)
+        opens = zone.sealed.of(dataset).key_id == dataset.data_key
+        reason = books.why_not_drawn(zone, connection, job, dataset) if opens else None
+    if not opens:
+        log.error("job %s waits for another worker: the key of its data set is not here", job_id)
+        say_if_late(zone, job_id, Reason.SNAPSHOT_MISSING)
+        return False
     if reason is not None:
         books.hold(zone, job, reason, what="a draw")
     return reason is None

@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 from collections.abc import Sequence
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,7 @@ from zones import Bench, check_books, given_heights, imported, open_bench
 
 from domain.dataset import Dataset, DatasetState
 from domain.errors import Conflict, PlatformError
+from domain.job import Reason
 from domain.permissions import Role
 from domain.states import JobState
 from dpgate.mandates import Custody
@@ -329,13 +331,19 @@ def test_a_worker_with_a_folder_of_its_own_takes_no_chunk_that_it_cannot_open(
     for _ in range(2 * apart.zone.settings.max_attempts):
         apart.deliver(chunk)
         sweep(apart.zone)
+        assert bench.job(job_id).reason is None, "it is not late"
+    bench.clock.forward(
+        1 + (bench.job(job_id).due_at - bench.clock() + timedelta(minutes=10)).total_seconds()
+    )
+    apart.deliver(chunk)
+    assert bench.job(job_id).reason is Reason.SNAPSHOT_MISSING
     assert bench.rows(chunk_rows)[0]["attempts"] == 0
     bench.deliver(chunk)
     publishes = bench.sent.queue.popleft()
     apart.deliver(publishes)
     assert bench.job(job_id).state is JobState.RUNNING
     bench.deliver(publishes)
-    assert bench.job(job_id).state is JobState.RELEASED
+    assert (bench.job(job_id).state, bench.job(job_id).reason) == (JobState.RELEASED, None)
     waits = ask(bench, HEIGHT)
     for _ in range(2):
         apart.deliver(("job", waits))
