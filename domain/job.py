@@ -225,8 +225,8 @@ class Reason(StrEnum):
     )
     MANDATE_DIFFERS = (
         "the rights holder's newest mandate does not allow this: version, declaration, policy or budget "
-        "differ from what they signed; it goes on when they have signed (dpgate custody sign), and nothing "
-        "is charged until then"
+        "differ from what they signed, or an approval that it asks for is not signed (dpgate custody "
+        "approve); it goes on when they have signed (dpgate custody sign), and nothing is charged until then"
     )
 
 

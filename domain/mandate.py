@@ -15,7 +15,7 @@ from pydantic import AwareDatetime, Field, StringConstraints
 
 from domain.dataset import Declaration
 from domain.model import Model, Slug, Whole, canonical
-from domain.policy import Policy
+from domain.policy import MAX_REVIEWERS, Policy
 from domain.release import opened, statement
 from privacy.cost import Currency
 
@@ -23,6 +23,7 @@ PREDICATE_TYPE = "urn:dpgate:predicate:mandate:v1"
 ERASURE_TYPE = "urn:dpgate:predicate:erasure-order:v1"
 SUFFIX = ".mandate"
 Digest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+PublicKey = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9+/]{43}=$")]
 Delivery = Annotated[str, StringConstraints(pattern=r"^[0-9a-f-]{36}$")]
 
 
@@ -41,6 +42,10 @@ class Mandate(Model):
     sequence: Annotated[Whole, Field(ge=1, lt=2**31)]
     previous: Digest | None
     not_after: AwareDatetime
+    # whose signatures count, by name, where the policy asks for a person before a job; none: votes alone do
+    approvers: Annotated[
+        dict[Slug, PublicKey], Field(max_length=MAX_REVIEWERS + 1, exclude_if=lambda named: not named)
+    ] = Field(default_factory=dict)
 
     @property
     def digest(self) -> str:
@@ -84,7 +89,7 @@ class ErasureOrder(Model):
 class CustodyKey(Model):
     """Beside a delivery: the public half of the key whose mandates hold for it, raw in base64."""
 
-    key: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9+/]{43}=$")]
+    key: PublicKey
 
 
 def declaration_digest(declaration: Declaration) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import base64
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -18,7 +18,9 @@ from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from domain.approval import APPROVAL_SUFFIX, JobApproval, approval_in, request_digest
 from domain.dataset import Declaration
+from domain.job import AnyRequest
 from domain.mandate import (
     SUFFIX,
     CustodyKey,
@@ -33,7 +35,7 @@ from domain.policy import Policy
 from dpgate.credentials import DEFAULT, credentials_file
 from dpgate.errors import DpgateError
 from dpgate.locked_key import ROUNDS, LockedKey, is_locked, lock, read, unlock
-from store.envelopes import sign
+from store.envelopes import key_id, sign
 from worker.mandates import key_file
 
 DAYS = 365
@@ -95,6 +97,7 @@ class Custody:
     ) -> dict[str, Any]:
         """Sign what a declaration allows, for the version that was made of a delivery."""
         before = self.newest(declared.name)
+        approvers = before.approvers if before else {}
         cohort = declared.cohort or (before.cohort if before else declared.name)
         return self._sign(
             before,
@@ -105,13 +108,34 @@ class Custody:
             policy=declared.policy,
             caps=declared.caps,
             cohort=cohort,
+            approvers=approvers,
             days=days,
         )
 
-    def next_for(self, before: Mandate, *, policy: Policy, days: int = DAYS) -> dict[str, Any]:
-        """Sign another policy, or the same for longer, for what the newest mandate is about."""
+    def next_for(
+        self,
+        before: Mandate,
+        *,
+        policy: Policy,
+        days: int = DAYS,
+        approvers: Mapping[str, str] | None = None,
+    ) -> dict[str, Any]:
+        """Sign another policy, or the same for longer, for what the newest mandate is about; `approvers`
+        instead of those that it names, if any are given."""
+        named = before.approvers if approvers is None else dict(approvers)
         kept = ("dataset", "version", "delivery", "declaration", "caps", "cohort")
-        return self._sign(before, policy=policy, days=days, **{name: getattr(before, name) for name in kept})
+        return self._sign(
+            before,
+            policy=policy,
+            approvers=named,
+            days=days,
+            **{name: getattr(before, name) for name in kept},
+        )
+
+    def approve(self, job: str, *, dataset: str, author: str, request: AnyRequest) -> dict[str, Any]:
+        """Sign that this very job may run, as one whom a mandate names."""
+        approval = JobApproval(dataset=dataset, job=job, author=author, request=request_digest(request))
+        return sign(approval.as_statement(), key=self._private())
 
     def to_erase(self, dataset: str) -> dict[str, Any] | None:
         """Sign that a data set is to be erased; again finds what was signed. None where no mandate was."""
@@ -153,10 +177,19 @@ class Custody:
     def deliver(self, envelope: dict[str, Any], deliveries: Path) -> Path:
         """Into the worker zone's deliveries folder; beside the key where there is none: bring it there."""
         signed = signed_in(envelope)
+        return self._put(f"{signed.dataset}.{signed.sequence}{SUFFIX}", envelope, deliveries)
+
+    def deliver_approval(self, envelope: dict[str, Any], deliveries: Path) -> Path:
+        """The same for an approval; those of several approvers lie beside each other."""
+        signed = approval_in(envelope)
+        name = f"{signed.dataset}.{signed.job}.{key_id(self.public)[:16]}{APPROVAL_SUFFIX}"
+        return self._put(name, envelope, deliveries)
+
+    def _put(self, name: str, envelope: dict[str, Any], deliveries: Path) -> Path:
         place = deliveries if deliveries.is_dir() else self.folder
         if place == deliveries:
             _write(self.folder / _DELIVERIES, str(deliveries.absolute()).encode())
-        path = place / f"{signed.dataset}.{signed.sequence}{SUFFIX}"
+        path = place / name
         _write(path, canonical(envelope))
         return path
 
@@ -165,6 +198,7 @@ class Custody:
         known = None if before is None else self._ordered(before.dataset)
         if before is not None and known is not None and known[0].sequence > before.sequence:
             last = known[0]
+        self._check_enough(fields["approvers"], fields["policy"])
         mandate = Mandate(
             sequence=last.sequence + 1 if last else 1,
             previous=last.digest if last else None,
@@ -174,6 +208,13 @@ class Custody:
         envelope = sign(mandate.as_statement(), key=self._private())
         _write(self.folder / f"{mandate.dataset}.json", canonical(envelope))
         return envelope
+
+    def _check_enough(self, approvers: Mapping[str, str], policy: Policy) -> None:
+        """Before a mandate under which no job could run."""
+        if approvers and len(set(approvers.values())) < policy.votes:
+            raise DpgateError(
+                f"the policy asks for {policy.votes} votes: name as many approvers, each with a key"
+            )
 
     def _private(self) -> Ed25519PrivateKey:
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)

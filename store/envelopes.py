@@ -35,7 +35,12 @@ def is_signed(content: dict[str, Any], *, by: str) -> bool:
     return True
 
 
+def key_id(public: str) -> str:
+    """Of a raw public key in base64, as envelopes name it."""
+    return hashlib.sha256(base64.b64decode(public)).hexdigest()
+
+
 def fingerprint(public: str) -> str:
     """What people compare: the start of the SHA-256 of a raw public key, in groups of four."""
-    digest = hashlib.sha256(base64.b64decode(public)).hexdigest()[:32]
+    digest = key_id(public)[:32]
     return " ".join(digest[place : place + 4] for place in range(0, 32, 4))

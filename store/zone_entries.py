@@ -22,6 +22,7 @@ class Kind(StrEnum):
     ENROLLED = "enrolled"  # of a delivery and a key: its data are used under mandates of that key
     MANDATE = "mandate"  # of a key, a data set's name and a number: what a rights holder signed
     ORDER = "order"  # of a key, a data set's name and a number: what a rights holder signed to have it erased
+    APPROVAL = "approval"  # of a key and what it signed: that a job may run
     ERASED = "erased"  # of an erasure: the key of a data set is destroyed from now on, whatever rows say
     RESTORED = "restored"  # of a number: both ledgers came out of a backup, and something may be missing
     CAUGHT_UP = "caught up"  # of a head: an operator has looked at what a restored database has forgotten

@@ -7,8 +7,6 @@ say of a policy, a cap or a declaration holds for guarded data as far as a manda
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
 import logging
 import os
@@ -19,13 +17,15 @@ from pathlib import Path
 from typing import Any
 
 from domain.admission import check_policy
+from domain.approval import APPROVAL_SUFFIX
 from domain.dataset import Dataset
 from domain.errors import RequestError
 from domain.job import Job, Reason
 from domain.mandate import SUFFIX, CustodyKey, Mandate, declaration_digest, mandate_in, signed_in
 from domain.model import parse
-from store.envelopes import is_signed
+from store.envelopes import is_signed, key_id
 from store.zone_ledger import Entry, Kind, Page
+from worker import approvals
 from worker.zone import WorkerZone
 
 log = logging.getLogger(__name__)
@@ -76,8 +76,9 @@ def add_key(page: Page, *, delivery: str, snapshot: str, declaration: str, key: 
 
 
 def take_in(zone: WorkerZone, name: str = "*") -> None:
-    """Mandates for this data set, or all, and orders to erase it, that lie in the deliveries folder, in their
-    order. One that no enrolled key signed, or whose number is not above the newest, changes nothing."""
+    """Mandates for this data set, or all, orders to erase it, and approvals of jobs, that lie in the
+    deliveries folder, in their order. One that no enrolled key signed, or whose number is not above the
+    newest, changes nothing."""
     for path in sorted(zone.settings.deliveries_folder.glob(f"{name}.*{SUFFIX}"), key=_sequence):
         if (envelope := _read(path)) is None:
             continue  # another process took it
@@ -87,6 +88,13 @@ def take_in(zone: WorkerZone, name: str = "*") -> None:
             else:
                 log.error("mandate %s: not signed by the key of its delivery, or not a newer one", path.name)
         path.unlink(missing_ok=True)
+    # after the mandates, which say whose keys count for them
+    for path in sorted(zone.settings.deliveries_folder.glob(f"{name}.*{APPROVAL_SUFFIX}")):
+        if (envelope := _read(path)) is not None:
+            with zone.ledger.writing() as page:
+                if not approvals.accept(page, envelope):
+                    log.info("approval %s: of no key that a mandate for these data names", path.name)
+            path.unlink(missing_ok=True)
 
 
 def why_not_allowed(
@@ -96,7 +104,7 @@ def why_not_allowed(
     found = guards(page, dataset)
     if not found:
         return Reason.MANDATE_MISSING if zone.settings.mandates == "required" else None
-    refusals = [_of_one(guard, job, dataset, spent=spent, now=zone.now()) for guard in found]
+    refusals = [_of_one(page, guard, job, dataset, spent=spent, now=zone.now()) for guard in found]
     return None if None in refusals else refusals[-1]
 
 
@@ -129,10 +137,6 @@ def _guards(page: Page, name: str, *, snapshots: Collection[str]) -> list[Guard]
     return [_guard(page, entry, name) for entry in newest.values() if entry.body["snapshot"] in snapshots]
 
 
-def key_id(key: str) -> str:
-    return hashlib.sha256(base64.b64decode(key)).hexdigest()
-
-
 def _guard(page: Page, entry: Entry, name: str) -> Guard:
     signer = key_id(entry.body["key"])
     mandate = _newest(page, Kind.MANDATE, signer, name)
@@ -149,7 +153,7 @@ def _guard(page: Page, entry: Entry, name: str) -> Guard:
 
 
 def _of_one(
-    guard: Guard, job: Job, dataset: Dataset, *, spent: Mapping[str, int], now: datetime
+    page: Page, guard: Guard, job: Job, dataset: Dataset, *, spent: Mapping[str, int], now: datetime
 ) -> Reason | None:
     mandate = guard.mandate
     if mandate is None or guard.is_ordered:
@@ -166,7 +170,8 @@ def _of_one(
         and mandate.policy == declared.policy
         and all(mandate.caps.get(currency, 0) >= spent[currency] for currency in currencies)
     )
-    return None if same and _is_admitted(job, dataset) else Reason.MANDATE_DIFFERS
+    may_run = same and _is_admitted(job, dataset) and approvals.are_given(page, job, mandate)
+    return None if may_run else Reason.MANDATE_DIFFERS
 
 
 def _is_admitted(job: Job, dataset: Dataset) -> bool:

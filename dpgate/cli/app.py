@@ -13,6 +13,7 @@ import typer
 from domain.errors import PipelineError, PlatformError, RequestError
 from dpgate.cli import (
     anonymity,
+    approving,
     backup,
     catalogue,
     custody,
@@ -29,7 +30,6 @@ from dpgate.cli import (
     ledger,
     long_examples,
     maintaining,
-    mandates,
     notices,
     oidc,
     operation,
@@ -228,7 +228,7 @@ app.add_typer(train.commands, name="train", rich_help_panel=RESEARCHER)
 app.add_typer(anonymity.commands, name="anonymity", rich_help_panel=HOLDER)
 app.add_typer(backup.commands, name="backup", rich_help_panel=OPERATOR)
 app.add_typer(entitlements.commands, name="entitlement", rich_help_panel=OPERATOR)
-app.add_typer(mandates.commands, name="custody", rich_help_panel=HOLDER)
+app.add_typer(approving.commands, name="custody", rich_help_panel=HOLDER)
 for group, name in ((ledger.commands, "ledger"), (zone.commands, "zone"), (oidc.commands, "oidc")):
     app.add_typer(group, name=name, rich_help_panel=OPERATOR)
 app.add_typer(siesta.tools, name="siesta", help=siesta.WHAT_THEY_ARE, rich_help_panel=HOLDER)

@@ -96,13 +96,18 @@ def custody_sign(
     ] = None,
     delivery: Annotated[str | None, typer.Option(help="The delivery's number, to sign anew.")] = None,
     version: Annotated[int, typer.Option(min=1, help="The version, to sign anew.")] = 1,
+    approver: Annotated[
+        list[str] | None,
+        typer.Option(help="NAME=KEY: whose signature a job needs that waits for approval. Repeat it."),
+    ] = None,
     deliveries: Deliveries = None,
     as_json: Json = False,
     profile: Profile = "default",
 ) -> None:
     """Sign the policy in effect, after a look at what it changes: as saved in the console, or for longer.
 
-    With a new key, sign anew: name --declaration, --delivery and --version.
+    With a new key, sign anew: name --declaration, --delivery and --version. --approver takes the place of all
+    whom you named before; --approver none names nobody.
     """
     from domain.model import parse
     from domain.policy import Policy, changes
@@ -122,20 +127,40 @@ def custody_sign(
         if not differ:
             out.print("The policy is the one that you signed last.")
         typer.confirm(f"Sign this policy for {name}?", abort=True)
-    signed, place = sign_next(custody_of(profile), before, policy, deliveries=deliveries, days=days)
+    own, named = custody_of(profile), _approvers(approver)
+    signed, place = sign_next(own, before, policy, deliveries=deliveries, days=days, approvers=named)
     if as_json:
         print_json({"mandate": signed.model_dump(mode="json"), "file": str(place)})
     else:
         say_signed(signed, place)
 
 
+def _approvers(named: list[str] | None) -> dict[str, str] | None:
+    """By name, each with a public key; None where nobody was named, and nobody for the word `none`."""
+    from domain.mandate import CustodyKey
+    from domain.model import parse
+
+    if not named:
+        return None
+    if named == ["none"]:
+        return {}
+    parts = [each.partition("=") for each in named]
+    return {name: parse(CustodyKey, {"key": key}).key for name, _, key in parts}
+
+
 def sign_next(
-    own: Custody, before: Mandate, policy: Policy, *, deliveries: Path | None, days: int = 365
+    own: Custody,
+    before: Mandate,
+    policy: Policy,
+    *,
+    deliveries: Path | None,
+    days: int = 365,
+    approvers: dict[str, str] | None = None,
 ) -> tuple[Mandate, Path]:
     """A newer mandate, and where it was put."""
     from domain.mandate import mandate_in
 
-    envelope = own.next_for(before, policy=policy, days=days)
+    envelope = own.next_for(before, policy=policy, days=days, approvers=approvers)
     return mandate_in(envelope), own.deliver(envelope, delivered_to(own, deliveries))
 
 

@@ -7,8 +7,10 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from dpgate.cli.approving import is_approver, sign_approval
 from dpgate.cli.jobs import JobArgument, print_job, show_release
-from dpgate.cli.output import Json, Profile, out, plain, print_json, print_line
+from dpgate.cli.mandates import custody_of, say_where
+from dpgate.cli.output import Json, Profile, err, out, plain, print_json, print_line
 from dpgate.client import Client, connect
 from dpgate.models import Job
 from dpgate.unpacking import write_files
@@ -75,11 +77,17 @@ def decide(
     as_json: Json = False,
     profile: Profile = "default",
 ) -> None:
-    """Decide on a job before it runs, or on its release. Where two votes are needed, this is one of them."""
+    """Decide on a job before it runs, or on its release. Where two votes are needed, this is one of them.
+
+    Where your own mandate names your key as an approver's, your approval is signed with it.
+    """
     with connect(profile=profile) as client:
         before = client.job(job_id).state
+        own = custody_of(profile)
         raw = client.reviews.vote(job_id, decision, reason=reason)
         job = Job.of(raw, client)
+        if decision == "approve" and is_approver(own, job.dataset):
+            say_where(sign_approval(own, client, job_id), err)
         waits = _waits(client, job) if job.state == before and not as_json else ""
     if as_json:
         print_json(job.raw)

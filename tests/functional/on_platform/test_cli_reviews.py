@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from terminal import MEAN, Platform, Terminal, ready_pipeline, terminal
 from waiting import wait_until
@@ -67,7 +69,16 @@ def test_a_job_is_read_talked_about_and_refused(one_platform: Platform, vera: Te
 
 
 def test_two_votes_each_hidden_from_the_other(one_platform: Platform, vera: Terminal) -> None:
+    """And signed, for the worker zone believes no vote here."""
+    reviewers = {"holder": one_platform.holder, "vera": vera}
+    keys = [f"{name}={each.ok('custody', 'key', '--json').json['key']}" for name, each in reviewers.items()]
+    named = [part for key in keys for part in ("--approver", key)]
+    signed = one_platform.holder.ok("custody", "sign", "twice-read", "--yes", "--json", *named).json
+    deliveries = Path(signed["file"]).parent
     job = asked(one_platform, "0.25")
+    for each in reviewers.values():
+        said = each.ok("custody", "approve", job, "--yes", "--deliveries", deliveries, "--json")
+        assert Path(said.json["file"]).parent == deliveries
     said = " ".join(vera.ok("decide", job, "approve", "--reason", REASON).out.split())
     assert "SUBMITTED" in said
     assert "your vote is in: 1 of 2" in said

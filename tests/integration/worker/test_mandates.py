@@ -17,6 +17,7 @@ from domain.job import Reason
 from domain.policy import Policy
 from domain.states import JobState
 from dpgate.cli.app import run
+from dpgate.errors import DpgateError
 from dpgate.mandates import Custody
 from store import datasets, policies
 from store.envelopes import fingerprint
@@ -107,13 +108,49 @@ def test_a_draw_waits_when_the_mandate_has_ended(bench: Bench, own: Custody) -> 
     assert (job.state, job.reason) == (JobState.RELEASED, None)
 
 
-def test_another_policy_is_another_mandate(bench: Bench, own: Custody) -> None:
+def test_another_policy_is_another_mandate_and_so_is_who_approves(
+    bench: Bench, own: Custody, tmp_path: Path
+) -> None:
     dataset = given_guarded(bench, own)
-    policy = changed(bench, dataset, min_block_size=3, max_wall_seconds=59)
-    job_id = submit(bench, epsilon="1")
+    policy = changed(bench, dataset, approve_jobs=True, max_wall_seconds=59)
+    job_id = submit(bench, epsilon="0.4")
     waits(bench, job_id, Reason.MANDATE_DIFFERS)
     sign(bench, own, policy)
+    goes_on(
+        bench, job_id
+    )  # no person was asked: that it waits for one was a row, and no row says so any more
+
+    # the same attack on data whose mandate names approvers: one of them has to sign, for this very job
+    ada, bob, mandate = Custody(tmp_path / "ada"), Custody(tmp_path / "bob"), own.newest("heights")
+    assert mandate is not None
+    deliveries = bench.zone.settings.deliveries_folder
+    named = {"ada": ada.public, "bob": bob.public}
+    own.deliver(own.next_for(mandate, policy=policy, approvers=named), deliveries)
+    kept = own.newest("heights")
+    assert kept is not None
+    own.deliver(own.next_for(kept, policy=policy), deliveries)  # those whom it names stay
+    job_id = submit(bench, epsilon="0.3")
+    waits(bench, job_id, Reason.MANDATE_DIFFERS)
+    asked, other = bench.job(job_id).request, submit(bench, epsilon="0.2", queued=False)
+    fields: dict[str, Any] = {"dataset": "heights", "author": "ada", "request": asked}
+    for signed in (
+        ada.approve(job_id, **fields),  # she asks herself
+        own.approve(job_id, **fields),  # of no key that is named
+        bob.approve(other, **fields),
+        bob.approve(job_id, **fields | {"request": bench.job(other).request}),
+    ):
+        ada.deliver_approval(signed, deliveries)
+        bench.sent.run_job(job_id)
+        waits(bench, job_id, Reason.MANDATE_DIFFERS)
+    bob.deliver_approval(bob.approve(job_id, **fields), deliveries)
     goes_on(bench, job_id)
+    assert not list(deliveries.glob("*.approval"))
+    with pytest.raises(DpgateError, match="asks for 2 votes"):
+        own.next_for(
+            kept,
+            policy=policy.model_copy(update={"votes": 2}),
+            approvers={"ada": ada.public, "bob": ada.public},
+        )
 
 
 def test_a_number_never_goes_back(bench: Bench, own: Custody) -> None:
