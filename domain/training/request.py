@@ -15,6 +15,7 @@ from domain.loss import Delta, Epsilon, micro, units
 from domain.model import InsidePath, Model, Number, Slug, Whole, digest
 from domain.query.columns import ClippedColumn, find_table
 from domain.query.contribution import limit_sentence
+from domain.scan_memory import USUAL_MIB, passes
 from domain.schedule import Schedule
 from domain.training.features import Feature, Target, feature_of, target_of
 from privacy.cost import Cost, Currency
@@ -129,7 +130,19 @@ class TrainingRequest(Model):
     def _rows(self, declaration: Declaration) -> int:
         table = self.table(declaration)
         of_each = 1 if table.rows_per_person == "one" else table.most_rows or table.twin_rows
-        return declaration.nominal_size * of_each
+        return declaration.nominal_size * of_each * self.passes(declaration)
+
+    def passes(self, declaration: Declaration, *, memory_mib: int = USUAL_MIB) -> int:
+        """How often the table is read so that few people are in memory at once."""
+        if self.table(declaration).rows_per_person == "one":
+            return 1
+        return passes(
+            nominal_size=declaration.nominal_size,
+            rows=self.model.rows,
+            values=len(self.model.features) + 1,
+            is_choice=True,
+            memory_mib=memory_mib,
+        )
 
     def table(self, declaration: Declaration) -> Table:
         return find_table(declaration, self.model.table, field="model.table")

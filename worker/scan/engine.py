@@ -37,6 +37,18 @@ class Engine:
         with _silent():
             return dict(self._connection.execute(sql, dict(parameters)).fetchnumpy())
 
+    def keep(self, table: str, sql: str, parameters: Mapping[str, Any]) -> None:
+        """What a SELECT finds, in memory, as a table of this name in place of the one before it."""
+        with _silent():
+            self._connection.execute(f"CREATE TEMP TABLE next_{table} AS {sql}", dict(parameters))
+            self.drop(table)
+            self._connection.execute(f"ALTER TABLE next_{table} RENAME TO {table}")
+
+    def drop(self, table: str) -> None:
+        """Forget a table that was kept, if there is one."""
+        with _silent():
+            self._connection.execute(f"DROP TABLE IF EXISTS {table}")
+
 
 @contextmanager
 def _silent() -> Iterator[None]:

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from worker.scan.cells import Parameters
 
 KEY_BYTES = 32
+_BLOCK = 1024
 
 _VALUE = {"mean": "CAST(sum({0}) // count(*) AS BIGINT)", "least": "min({0})", "greatest": "max({0})"}
 
@@ -61,12 +62,21 @@ def chosen(limit: int, lot: Lot, *, groups: Sequence[str], units: Sequence[str])
 
 def kept_of_each(limit: int, lot: Lot, names: Sequence[str]) -> str:
     """The same as one list `kept` for each person, in no order; of at least one column."""
-    keys = ", ".join(["person", *names])
-    alike = f"SELECT {keys}, count(*) AS held FROM taking_part GROUP BY {keys}"  # noqa: S608  as above
-    each = f"SELECT {keys}, unnest(range(held)) AS turn FROM ({alike})"  # noqa: S608  as above
     packed = ", ".join(f"{name} := {name}" for name in names)
-    least = f"arg_min(struct_pack({packed}), {lot.ticket('person', 'turn', *names)}, {limit})"
-    return f"SELECT {least} AS kept FROM ({each}) GROUP BY person"  # noqa: S608  as above
+    least = f"arg_min(struct_pack({packed}), ticket, {limit})"
+    drawn = tickets(lot, names, "FROM taking_part")
+    return f"SELECT {least} AS kept FROM ({drawn}) GROUP BY person"  # noqa: S608  as above
+
+
+def tickets(lot: Lot, names: Sequence[str], rows: str) -> str:
+    """`person`, `ticket` and the columns of each row. What is alike is counted, and numbered in blocks: a
+    list of all its numbers would be as long as one person's rows are many."""
+    keys = ", ".join(["person", *names])
+    alike = f"SELECT {keys}, count(*) AS held FROM ({rows}) GROUP BY {keys}"  # noqa: S608  as above
+    blocks = f"SELECT *, unnest(range(0, held, {_BLOCK})) AS start FROM ({alike})"  # noqa: S608  as above
+    numbers = f"unnest(range(start, least(held, start + {_BLOCK})))"
+    each = f"SELECT {keys}, {numbers} AS turn FROM ({blocks})"  # noqa: S608  as above
+    return f"SELECT {keys}, {lot.ticket('person', 'turn', *names)} AS ticket FROM ({each})"  # noqa: S608  as above
 
 
 def reduced(reduce: str, lot: Lot, *, groups: Sequence[str], units: Sequence[str]) -> str:

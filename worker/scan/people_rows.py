@@ -5,7 +5,7 @@ They are original data. Nothing but a trainer may get them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 
@@ -20,11 +20,12 @@ from privacy.grid import OutputGrid
 from privacy.training import PeopleRows
 from privacy.training.fixed_point import ERROR_BITS, INPUT_BITS
 from worker.scan.cells import Parameters
-from worker.scan.engine import opened
+from worker.scan.engine import Engine, opened
 from worker.scan.limit import Lot, kept_of_each
 from worker.scan.rows import Pass, Rows
 from worker.scan.scan import Limits
 from worker.scan.source import Source
+from worker.scan.winners import WON, Choice
 
 
 @dataclass(frozen=True)
@@ -63,12 +64,15 @@ def read_people(
     """Rows that lack a value are left out. Of a person with more than the limit, rows are chosen by a lot
     that looks at this person alone. Raises ScanFailed, whose text has seen no data."""
     used: tuple[Feature | Target, ...] = (*request.features(declaration), request.target(declaration))
-    parameters, engine_limits = Parameters(), limits or Limits()
-    rows = Rows(_asked(used, request), declaration, source, parameters, Pass(0, 1), key)
-    statement = _statement(rows, used, Lot(key, parameters), most=request.model.rows)
+    engine_limits = limits or Limits()
+    reading = _Reading(_asked(used, request), declaration, source, key, used, request.model.rows)
+    passes = request.passes(declaration, memory_mib=engine_limits.memory_mib)
     with opened(source, memory_mib=engine_limits.memory_mib, threads=engine_limits.threads) as engine:
-        found = engine.columns(statement, {**parameters.values, "place": source.place})
-    return _people(found, used, request)
+        parts = [
+            _people(found, used, request)
+            for found in reading.parts(engine, passes=passes, memory_mib=engine_limits.memory_mib)
+        ]
+    return parts[0] if len(parts) == 1 else _together(parts)
 
 
 def _asked(used: Sequence[Feature | Target], request: TrainingRequest) -> _Asked:
@@ -80,27 +84,88 @@ def _asked(used: Sequence[Feature | Target], request: TrainingRequest) -> _Asked
     return _Asked(columns, request)
 
 
-def _statement(rows: Rows, used: Sequence[Feature | Target], lot: Lot, *, most: int) -> str:
-    """Columns `person` (a number that means nothing), q0, ... and g0, ...; a person's rows together.
+@dataclass(frozen=True)
+class _Reading:
+    asked: _Asked
+    declaration: Declaration
+    source: Source
+    key: bytes
+    used: Sequence[Feature | Target]
+    most: int
 
-    Categories are numbered in their declared order, from 0.
-    """
-    names = [*rows.groups, *rows.units]
-    there = " AND ".join(f"{name} IS NOT NULL" for name in names)
-    taking_part = f"SELECT * FROM ({rows.taking_part()}) WHERE {there}"  # noqa: S608  see Parameters
-    listed = (", ".join(map(lot.parameters.bind, part.categories)) for part in used if part.grid is None)
-    numbered = [
-        f"list_position([{categories}], {name}) - 1 AS {name}"
-        for name, categories in zip(rows.groups, listed, strict=True)
-    ]
-    wanted = ", ".join([*rows.units, *numbered])
-    if rows.table.rows_per_person == "one":
-        return f"SELECT {wanted} FROM ({taking_part})"  # noqa: S608  as above
-    kept = kept_of_each(most, lot, names)
-    each = f"SELECT row_number() OVER () AS person, kept FROM ({kept})"  # noqa: S608  as above
-    unpacked = f"SELECT person, unnest(kept, max_depth := 2) FROM ({each})"  # noqa: S608  as above
-    start = f"WITH taking_part AS NOT MATERIALIZED ({taking_part})"
-    return f"{start} SELECT person, {wanted} FROM ({unpacked}) ORDER BY person"  # noqa: S608  as above
+    def parts(
+        self, engine: Engine, *, passes: int, memory_mib: int
+    ) -> Iterator[Mapping[str, NDArray[np.generic]]]:
+        """Columns q0, ... and g0, ..., a person's rows together; `person` is a number that means nothing."""
+        if self._is_one_each:
+            parameters = Parameters()
+            rows = self._complete(parameters, Pass(0, 1))
+            yield self._columns(engine, f"({rows})", parameters, reads=True)
+            return
+        held = self._choice(Pass(0, 1)).turns(engine, parts=passes, memory_mib=memory_mib)
+        for number, turns in enumerate(held):
+            parameters, part = Parameters(), Pass(number, passes)
+            if turns > 1:
+                self._choice(part).keep(engine, self.most, key=self.key, turns=turns)
+                packed = ", ".join(f"{name} := {name}" for name in self._names)
+                kept = f"SELECT list(struct_pack({packed})) AS kept FROM {WON} GROUP BY person"  # noqa: S608  as above
+            else:
+                rows = self._complete(parameters, part)
+                chosen = kept_of_each(self.most, Lot(self.key, parameters), self._names)
+                kept = f"WITH taking_part AS NOT MATERIALIZED ({rows}) {chosen}"
+            each = f"SELECT row_number() OVER () AS person, kept FROM ({kept})"  # noqa: S608  as above
+            unpacked = f"SELECT person, unnest(kept, max_depth := 2) FROM ({each})"  # noqa: S608  as above
+            yield self._columns(engine, f"({unpacked}) ORDER BY person", parameters, reads=turns == 1)
+
+    def _columns(
+        self, engine: Engine, rows: str, parameters: Parameters, *, reads: bool
+    ) -> Mapping[str, NDArray[np.generic]]:
+        """Categories are numbered in their declared order, from 0."""
+        listed = (", ".join(map(parameters.bind, part.categories)) for part in self.used if part.grid is None)
+        numbered = [
+            f"list_position([{categories}], {name}) - 1 AS {name}"
+            for name, categories in zip(self._groups, listed, strict=True)
+        ]
+        place = {"place": self.source.place} if reads else {}
+        units = [name for name in self._names if name not in self._groups]
+        person = [] if self._is_one_each else ["person"]
+        statement = f"SELECT {', '.join([*person, *units, *numbered])} FROM {rows}"  # noqa: S608  as above
+        return engine.columns(statement, {**parameters.values, **place})
+
+    def _choice(self, part: Pass) -> Choice:
+        return Choice(lambda parameters: self._complete(parameters, part), self._names, self.source.place)
+
+    @property
+    def _is_one_each(self) -> bool:
+        return self.asked.table(self.declaration).rows_per_person == "one"
+
+    @property
+    def _groups(self) -> tuple[str, ...]:
+        return self._rows(Parameters(), Pass(0, 1)).groups
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        return (*self._groups, *self._rows(Parameters(), Pass(0, 1)).units)
+
+    def _complete(self, parameters: Parameters, part: Pass) -> str:
+        """The rows that lack nothing."""
+        there = " AND ".join(f"{name} IS NOT NULL" for name in self._names)
+        taking_part = self._rows(parameters, part).taking_part()
+        return f"SELECT * FROM ({taking_part}) WHERE {there}"  # noqa: S608  see Parameters
+
+    def _rows(self, parameters: Parameters, part: Pass) -> Rows:
+        return Rows(self.asked, self.declaration, self.source, parameters, part, self.key)
+
+
+def _together(parts: Sequence[PeopleRows]) -> PeopleRows:
+    before = np.cumsum([0, *(len(part.targets) for part in parts)])
+    starts = [part.starts[:-1] + first for part, first in zip(parts, before, strict=False)]
+    return PeopleRows(
+        np.concatenate([part.inputs for part in parts]),
+        np.concatenate([part.targets for part in parts]),
+        np.concatenate([*starts, before[-1:]]).astype(np.int64),
+        parts[0].most_rows,
+    )
 
 
 def _people(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from domain.dataset import Column, Declaration, Table
@@ -14,6 +14,7 @@ from privacy.grid import OutputGrid
 from worker.scan.cells import Parameters, category, clipped, condition, number, person, steps
 from worker.scan.limit import Lot, chosen, reduced
 from worker.scan.source import Source
+from worker.scan.winners import WON, Choice
 
 _COMPARABLE = ("integer", "number", "categorical")
 
@@ -83,8 +84,22 @@ class Rows:
     def units(self) -> tuple[str, ...]:
         return tuple(f"q{number}" for number in range(len(self.request.query.read_columns)))
 
-    def contributed(self) -> str:
-        """A chain of WITH clauses; the last relation, `contributed`, has columns g0, ... and q0, ..."""
+    @property
+    def choice(self) -> Choice:
+        """Among the rows that take part."""
+        return Choice(
+            lambda parameters: replace(self, parameters=parameters).taking_part(),
+            (*self.groups, *self.units),
+            self.source.place,
+        )
+
+    def contributed(self, *, is_kept: bool = False) -> str:
+        """A chain of WITH clauses; the last relation, `contributed`, has columns g0, ... and q0, ...
+
+        `is_kept` says that the rows that count are in the table of winners by now.
+        """
+        if is_kept:
+            return f"WITH contributed AS (SELECT {', '.join(self.choice.names)} FROM {WON})"  # noqa: S608  as below
         rule = self.request.contribution(self.declaration)
         limited, lot = "SELECT * FROM taking_part", Lot(self.key, self.parameters)
         if rule is not None and rule.rows is not None:

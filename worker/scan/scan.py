@@ -35,48 +35,78 @@ def scan(
     """The query's `width` exact sums, a secret. Raises ScanFailed, whose text has seen no data.
 
     Where a table has many rows per person, people are gone through in passes by a hash of their name: how
-    many passes follows from the public nominal size, and each needs only its own people in memory. The key
-    decides which rows of a person count where not all of them do.
+    many passes follows from the public nominal size, and each needs only its own people in memory: of whoever
+    has very many rows, a part at a time. The key decides which rows of a person count where not all do.
     """
     totals = totals_of(request.mechanism_for(declaration))
     turns = _passes(request, declaration, limits)
     with opened(source, memory_mib=limits.memory_mib, threads=limits.threads) as engine:
-        parts = [
-            _one_pass(engine, source, request, declaration, totals, part=Pass(number, turns), key=key)
-            for number in range(turns)
-        ]
+        one = _OnePass(engine, source, request, declaration, totals, key, limits.memory_mib)
+        parts = [one.sums(part, held) for part, held in one.parts(turns)]
     return tuple(map(sum, zip(*parts, strict=True)))
 
 
-def _one_pass(
-    engine: Engine,
-    source: Source,
-    request: QueryRequest,
-    declaration: Declaration,
-    totals: Sums | Bins,
-    *,
-    part: Pass,
-    key: bytes,
-) -> list[int]:
-    parameters = Parameters()
-    rows = Rows(request, declaration, source, parameters, part, key)
-    found = engine.rows(_statement(rows, totals), {**parameters.values, "place": source.place})
-    groups = {group: position for position, group in enumerate(request.groups(declaration))}
-    width = totals.width if isinstance(totals, Bins) else len(totals.finish(0, [0] * len(totals.aggregates)))
-    filled = [0] * (len(groups) * width)
-    for position, place, amount in _amounts(found, totals, depth=len(rows.groups), groups=groups):
-        filled[position * width + place] += amount
-    return filled
+@dataclass(frozen=True)
+class _OnePass:
+    engine: Engine
+    source: Source
+    request: QueryRequest
+    declaration: Declaration
+    totals: Sums | Bins
+    key: bytes
+    memory_mib: int
+
+    def parts(self, passes: int) -> Iterator[tuple[Pass, int]]:
+        """The parts of the people, and in how many turns the rows of each are held."""
+        rule, rows = self.request.contribution(self.declaration), self._rows(Pass(0, 1), Parameters())
+        if rule is None or not rows.choice.names:
+            yield from ((Pass(number, passes), 1) for number in range(passes))
+            return
+        for number, turns in enumerate(
+            rows.choice.turns(self.engine, parts=passes, memory_mib=self.memory_mib)
+        ):
+            if rule.rows is not None:
+                yield Pass(number, passes), turns
+            else:
+                # of each person there are no more than groups: fewer people at a time are enough
+                yield from ((Pass(number + passes * turn, passes * turns), 1) for turn in range(turns))
+
+    def sums(self, part: Pass, turns: int) -> list[int]:
+        parameters = Parameters()
+        rows = self._rows(part, parameters)
+        rule = self.request.contribution(self.declaration)
+        if turns > 1:
+            assert rule is not None
+            assert rule.rows is not None
+            rows.choice.keep(self.engine, rule.rows, key=self.key, turns=turns)
+        place = {} if turns > 1 else {"place": self.source.place}
+        found = self.engine.rows(
+            _statement(rows, self.totals, is_kept=turns > 1), {**parameters.values, **place}
+        )
+        groups = {group: position for position, group in enumerate(self.request.groups(self.declaration))}
+        width = _width(self.totals)
+        filled = [0] * (len(groups) * width)
+        for position, at, amount in _amounts(found, self.totals, depth=len(rows.groups), groups=groups):
+            filled[position * width + at] += amount
+        return filled
+
+    def _rows(self, part: Pass, parameters: Parameters) -> Rows:
+        return Rows(self.request, self.declaration, self.source, parameters, part, self.key)
 
 
-def _statement(rows: Rows, totals: Sums | Bins) -> str:
+def _width(totals: Sums | Bins) -> int:
+    return totals.width if isinstance(totals, Bins) else len(totals.finish(0, [0] * len(totals.aggregates)))
+
+
+def _statement(rows: Rows, totals: Sums | Bins, *, is_kept: bool) -> str:
     # a NULL in the only column read takes no part in sums and counts of it
     counted = f"count({rows.units[0]})" if rows.units else "count(*)"
     select = [counted, *totals.aggregates] if isinstance(totals, Sums) else [totals.expression, counted]
     by = [str(number + 1) for number in range(len(rows.groups) + isinstance(totals, Bins))]
     group_by = f" GROUP BY {', '.join(by)}" if by else ""
     columns = ", ".join([*rows.groups, *select])
-    return f"{rows.contributed()} SELECT {columns} FROM contributed{group_by}"  # noqa: S608  see Parameters
+    relations = rows.contributed(is_kept=is_kept)
+    return f"{relations} SELECT {columns} FROM contributed{group_by}"  # noqa: S608  see Parameters
 
 
 def _amounts(

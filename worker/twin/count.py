@@ -18,6 +18,7 @@ from worker.scan.limit import Lot, chosen
 from worker.scan.rows import Pass
 from worker.scan.scan import Limits
 from worker.scan.source import Source
+from worker.scan.winners import WON, Choice
 from worker.twin.codes import cell_of, value_of
 
 # it gains nothing here, and takes time with the square of the columns of a statement
@@ -58,9 +59,18 @@ def count(source: Source, counting: Counting, *, key: bytes, limits: Limits) -> 
     with opened(
         source, memory_mib=limits.memory_mib, threads=limits.threads, without=_SLOW_WITH_MANY_COLUMNS
     ) as engine:
-        for number in range(turns):
-            for part in _parts(counting):
-                for place, amount in _counted(engine, source, counting, part, Pass(number, turns), key):
+        for part in _parts(counting):
+            held = [1] * turns
+            if counting.is_of_many:
+                choice = _choice(source, counting, part, Pass(0, 1))
+                held = choice.turns(engine, parts=turns, memory_mib=limits.memory_mib)
+            for number in range(turns):
+                turn = Pass(number, turns)
+                if held[number] > 1:
+                    choice = _choice(source, counting, part, turn)
+                    choice.keep(engine, counting.mechanism.rows, key=key, turns=held[number])
+                is_kept = held[number] > 1
+                for place, amount in _counted(engine, source, counting, part, turn, key, is_kept=is_kept):
                     totals[place] += amount
     return tuple(totals)
 
@@ -75,24 +85,42 @@ def _parts(counting: Counting) -> Iterator[range]:
 
 
 def _counted(
-    engine: Engine, source: Source, counting: Counting, part: range, turn: Pass, key: bytes
+    engine: Engine,
+    source: Source,
+    counting: Counting,
+    part: range,
+    turn: Pass,
+    key: bytes,
+    *,
+    is_kept: bool,
 ) -> Iterator[tuple[int, int]]:
     """(place among the counts, rows)."""
     parameters = Parameters()
     names = [f"q{column}" for column in part]
-    taking_part = _taking_part(source, counting, part, parameters, turn)
-    kept = "SELECT * FROM taking_part"
-    if counting.is_of_many:
+    taking_part = "" if is_kept else _taking_part(source, counting, part, parameters, turn)
+    kept = f"SELECT {', '.join(names)} FROM {WON}" if is_kept else "SELECT * FROM taking_part"  # noqa: S608
+    if counting.is_of_many and not is_kept:
         kept = chosen(counting.mechanism.rows, Lot(key, parameters), groups=(), units=names)
     places = ", ".join(_places(counting, part))
     # of our own names and numbers alone, like all below; what is declared is bound
     placed = f"SELECT unnest([{places}]) AS place FROM contributed"  # noqa: S608
-    relations = {"taking_part": taking_part, "contributed": kept, "placed": placed}
+    relations = {"contributed": kept, "placed": placed}
+    if not is_kept:
+        relations = {"taking_part": taking_part, **relations}
     # each is used once: what is not kept in memory needs no room there
     chain = ", ".join(f"{name} AS NOT MATERIALIZED ({sql})" for name, sql in relations.items())
     sql = f"WITH {chain} SELECT place, count(*) FROM placed GROUP BY place"  # noqa: S608
-    found = engine.rows(sql, {**parameters.values, "place": source.place})
+    place = {} if is_kept else {"place": source.place}
+    found = engine.rows(sql, {**parameters.values, **place})
     yield from ((int(place), int(amount)) for place, amount in found)
+
+
+def _choice(source: Source, counting: Counting, part: range, turn: Pass) -> Choice:
+    return Choice(
+        lambda parameters: _taking_part(source, counting, part, parameters, turn),
+        tuple(f"q{column}" for column in part),
+        source.place,
+    )
 
 
 def _taking_part(source: Source, counting: Counting, part: range, parameters: Parameters, turn: Pass) -> str:

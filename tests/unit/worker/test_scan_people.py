@@ -6,13 +6,17 @@ import csv
 from collections import Counter
 from pathlib import Path
 
+import duckdb
 import numpy as np
 import pytest
-from scan_reference import KEY, declaration_of
+from scan_reference import KEY, ask, declaration_of, scan
 
 from domain.training import TrainingRequest
+from worker.scan.engine import ScanFailed
 from worker.scan.people_rows import read_people
+from worker.scan.scan import Limits
 from worker.scan.source import plain_file
+from worker.scan.winners import Choice
 
 GOOD = {"person": "s1", "age": "60", "height": "1.6", "sex": "m", "site": "so'uth"}
 
@@ -106,10 +110,41 @@ def test_rows_of_a_person_are_together_and_at_most_so_many(tmp_path):
     assert all(count <= 2 for counts in kept for count in counts.values())
 
 
-def test_which_rows_count_depends_on_that_person_alone(tmp_path):
+VERY_MANY = """
+    COPY (SELECT 'heavy' AS person, (i % 120)::VARCHAR AS age, (1.5 + i / 400_000)::VARCHAR AS height,
+                 'f' AS sex, 'north' AS site FROM range(200_000) t(i)
+          UNION ALL SELECT 'p' || i, '60', '1.5', 'm', 'north' FROM range(200) t(i)) TO '{}' (FORMAT parquet)
+"""
+
+
+def test_very_many_rows_of_one_person_end_neither_a_training_nor_a_query(tmp_path, monkeypatch):
+    """In the memory of a hundredth of a platform: what one person's rows need there ends a job as ERRORED,
+    which others see. That so many of one person do is the control."""
+    path = tmp_path / "people.parquet"
+    duckdb.execute(VERY_MANY.format(path))
+    source, declaration = plain_file(path), declaration_of(path=path.name, rows="many", nominal_size=200)
+    question = ask({"kind": "sum", "column": "height", "contribution": {"rows": 4}})
+
+    limits = Limits(memory_mib=16, threads=2)
+
+    def read():
+        return read_people(source, asked(rows=4), declaration, key=KEY, limits=limits)
+
+    assert sorted(np.diff(read().starts)) == [1] * 200 + [4]
+    assert scan(source, question, declaration, limits=limits) == scan(source, question, declaration)
+    monkeypatch.setattr(Choice, "turns", lambda *_, parts, memory_mib: [1] * parts)
+    with pytest.raises(ScanFailed):
+        read()
+    with pytest.raises(ScanFailed):
+        scan(source, question, declaration, limits=limits)
+
+
+def test_which_rows_count_depends_on_that_person_alone(tmp_path, monkeypatch):
     rows = [{"person": "s1", "age": str(age)} for age in range(20)]
     others = [{"person": f"s{number}", "age": "90"} for number in range(2, 9)]
     alone = people_in(tmp_path, rows, asked(rows=4), many="many")
+    # and not on the turns in which rows are held
+    monkeypatch.setattr(Choice, "turns", lambda *_, parts, memory_mib: [3] * parts)
     beside = people_in(tmp_path, [*others, *rows[::-1]], asked(rows=4), many="many")
     of_first = [
         row for row in by_row(beside) if row[0] != by_row(people_in(tmp_path, others[:1], asked()))[0][0]

@@ -14,6 +14,7 @@ from scan_reference import COLUMNS, ask, declaration_of, expected_totals, scan
 from domain.errors import NotReady
 from worker.scan.scan import Limits
 from worker.scan.source import plain_file
+from worker.scan.winners import Choice
 
 NUMBERS = ["0", "17", "39.5", "40", "64", "120", "1", "1.7", "2.2", "-3", "1e3", "1e308", "-1e308", "1e999"]
 STRANGE = ["", "n/a", "-9", "nan", "inf", "-inf", "abc", "1.7.2", "--1", '"', "it's", "1;2", "0x10", "Ⅷ"]
@@ -197,15 +198,18 @@ def test_a_parquet_file_with_gaps_and_strange_numbers(tmp_path):
     assert found == (2, (2 * grid.snap(17) - grid.cells) + grid.cells)
 
 
-def test_several_passes_over_the_people(tmp_path):
-    """Each pass keeps a part of the people in memory; together they are everybody, once."""
+def test_several_passes_over_the_people_and_turns_over_their_rows(tmp_path, monkeypatch):
+    """Each pass keeps a part of the people in memory; together they are everybody, once. So do turns, each a
+    part of the rows."""
     rows, declaration = many_rows(2, 500), declaration_of(rows="many", nominal_size=1_500_000)
     source = write(tmp_path, rows)
     for rule in RULES:
         request = ask({"kind": "mean", "column": "age", "by": ["sex"], "contribution": rule})
         expected = expected_totals(rows, request, declaration)
-        for limits in (Limits(memory_mib=300, threads=1), Limits(memory_mib=4096)):
-            assert scan(source, request, declaration, limits=limits) == expected
+        assert scan(source, request, declaration, limits=Limits(memory_mib=300, threads=1)) == expected
+        with monkeypatch.context() as changed:
+            changed.setattr(Choice, "turns", lambda *_, parts, memory_mib: [3, 1, 2, 1][:parts])
+            assert scan(source, request, declaration, limits=Limits(memory_mib=4096)) == expected
 
 
 @pytest.mark.parametrize("path", ["people.csv", "people.tsv"])

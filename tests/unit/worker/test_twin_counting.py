@@ -17,6 +17,7 @@ from domain.twin import cell_grid
 from privacy.twin import ColumnCounts, Patterns, TwinMechanism
 from worker.scan.scan import Limits
 from worker.scan.source import plain_file
+from worker.scan.winners import Choice
 from worker.twin.count import Counting, count
 
 LIMITS = Limits(memory_mib=256, threads=1)
@@ -125,7 +126,9 @@ def test_numbers_at_and_beside_every_edge(tmp_path: Path) -> None:
         assert counted(path, declared, ColumnCounts((grid.count,), 10**6)) == expected(rows, declared, ())
 
 
-def test_a_person_with_many_rows_counts_up_to_the_limit(tmp_path: Path) -> None:
+def test_a_person_with_many_rows_counts_up_to_the_limit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     draw = random.Random(1)
     rows = [[f"p{number % 5}", str(draw.randrange(100)), "north"] for number in range(200)]
     declared = table(AGE, SITE, rows_per_person="many")
@@ -137,6 +140,8 @@ def test_a_person_with_many_rows_counts_up_to_the_limit(tmp_path: Path) -> None:
     assert sum(found[: cells[0]]) == sum(found[cells[0] : sum(cells)]) == sum(found[sum(cells) :]) == 15
     # in passes over the people it is the same: the choice looks at one person alone
     assert Counting(declared, (), mechanism, 10**7).passes(LIMITS) > 5
+    # and so it is in turns over the rows
+    monkeypatch.setattr(Choice, "turns", lambda *_, parts, memory_mib: [4] * parts)
     assert counted(path, declared, mechanism, nominal_size=600) == found
 
 
