@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,7 +12,7 @@ from dpgate.errors import DpgateError
 from dpgate.siesta.tables import read_table
 from dpgate.siesta.tree import Tree
 
-__all__ = ["ROSTER", "Choice", "choose", "everybody", "owners"]
+__all__ = ["ROSTER", "Choice", "by_name", "choose", "everybody", "owners"]
 
 ROSTER = "participants.tsv"
 
@@ -61,21 +61,22 @@ class Choice:
 
 def everybody(tree: Tree) -> tuple[str, ...]:
     """All labels, in the order of participants.tsv; without one, the names of the `sub-` folders."""
-    if ROSTER in tree.files:
-        found = _listed(tree)
-    else:
-        found = sorted(
-            match.group(1) for path in tree.folders if (match := PERSON.fullmatch(path)) is not None
-        )
+    found = _listed(tree) if ROSTER in tree.files else by_name(tree)
     if not found:
         raise DpgateError(f"{tree.root} is no BIDS data set: it has neither a {ROSTER} nor a sub-XX folder")
     return tuple(found)
 
 
-def choose(text: str, labels: tuple[str, ...]) -> str:
+def by_name(tree: Tree) -> list[str]:
+    """Labels of the `sub-` folders at the root, in the order of their names."""
+    return sorted(match.group(1) for path in tree.folders if (match := PERSON.fullmatch(path)) is not None)
+
+
+def choose(text: str, labels: tuple[str, ...], *, folders: Sequence[str] = ()) -> str:
     """The label that PARTICIPANT means: `sub-XX`, or its number in participants.tsv, from 1.
 
-    Raises DpgateError for nobody, and for a number that is another person's label.
+    Raises DpgateError for nobody, for a number that is another person's label, and for one that is another
+    person's place among the folders: in what a pipeline wrote, where no table is, that is whom it means.
     """
     if PERSON.fullmatch(text):
         if label_of(text) not in labels:
@@ -92,6 +93,11 @@ def choose(text: str, labels: tuple[str, ...]) -> str:
         raise DpgateError(
             f"PARTICIPANT {text} can be sub-{text} or sub-{found}, who is number {int(text)} of {ROSTER}: "
             "write the one you mean with sub-"
+        )
+    if folders and list(folders[int(text) - 1 : int(text)]) != [found]:
+        raise DpgateError(
+            f"PARTICIPANT {text} is sub-{found} by {ROSTER}, and somebody else by the names of the folders, "
+            "which count where no table is: say sub- and the label"
         )
     return found
 

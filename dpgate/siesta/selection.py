@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dpgate.siesta.new_folder import new_folder, share, write_like
-from dpgate.siesta.people import Choice, choose, everybody
+from dpgate.siesta.people import Choice, by_name, choose, everybody
 from dpgate.siesta.places import Kept, check_public, keep, keeps_folder
 from dpgate.siesta.tree import Tree, read_tree
 
@@ -40,7 +40,7 @@ def select(
     """
     tree = read_tree(source, exclude=exclude)
     labels = everybody(tree)
-    label = choose(participant, labels)
+    label = choose(participant, labels, folders=by_name(tree))
     choice = Choice(labels, frozenset({label}) if alone else frozenset(labels) - {label})
     check_public(tree, public)
     folders = [path for path in tree.folders if keeps_folder(path, choice, public=public)]

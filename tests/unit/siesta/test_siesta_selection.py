@@ -105,6 +105,11 @@ def test_a_number_is_a_place_in_the_list_and_never_a_guess():
     assert choose("sub-b", ("a", "b")) == "b"
     with pytest.raises(DpgateError, match="sub-1 or sub-2, who is number 1"):
         choose("1", ("2", "1"))
+    # a loop counts the same person in the data, by their table, and in what was written of them, by folders
+    assert choose("2", ("a", "b"), folders=("a", "b")) == "b"
+    for labels, folders in ((("b", "a"), ("a", "b")), (("a", "b", "c"), ("a", "c")), (("a", "b"), ("a",))):
+        with pytest.raises(DpgateError, match=r"2 is sub-[ab] by participants\.tsv, and somebody else"):
+            choose("2", labels, folders=folders)
 
 
 def test_without_a_list_the_folders_are_the_people(tmp_path):
