@@ -8,5 +8,6 @@ refuse, in one sentence that names the place, wherever a person could slip throu
     mergesubjects                 merging
     mergegroup                    samples, from group_files (numbers and labels of a result)
     calibratenoise, addnoise      calibration, noise_table, noising
+    --format wp15                 wp15
     cleanup                       cleaning
 """

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from dpgate.errors import DpgateError
-from dpgate.siesta.new_folder import write_secret
-from dpgate.siesta.noise_table import NoiseTable, mechanism_for
+from dpgate.siesta.noise_table import NoiseTable, mechanism_for, unnamed, write_noise_table
 from dpgate.siesta.samples import Samples
 
 BOUNDS_HEADER = ("file", "lower", "upper")
@@ -15,7 +14,13 @@ Bounds = tuple[tuple[str, str], ...]
 
 
 def calibrate(
-    samples: Samples, whole: Samples, out: Path, *, bounds: Bounds, noise_multiplier: str = "1"
+    samples: Samples,
+    whole: Samples,
+    out: Path,
+    *,
+    bounds: Bounds,
+    noise_multiplier: str = "1",
+    write: Callable[[NoiseTable, Path], None] = write_noise_table,
 ) -> NoiseTable:
     """Write the noise table for these samples, one per person left out; `whole` is the one row of everybody.
 
@@ -44,7 +49,7 @@ def calibrate(
         mechanism,
         tuple(scale * grid.step for scale, grid in zip(scales, mechanism.grids, strict=True)),
     )
-    write_secret(out, table.write())
+    write(table, out)
     return table
 
 
@@ -69,7 +74,8 @@ def read_bounds(path: Path, names: Sequence[str]) -> Bounds:
         raise DpgateError(f"{path} must start with a line of {', '.join(BOUNDS_HEADER)}, with tabs between")
     if len(rows) != len(names):
         raise DpgateError(f"{path} has {len(rows)} lines of bounds for {len(names)} numbers")
+    is_unnamed = tuple(names) == unnamed(len(names))
     for number, (row, name) in enumerate(zip(rows, names, strict=True), start=2):
-        if len(row) != len(BOUNDS_HEADER) or not name.startswith(f"{row[0]}:"):
+        if len(row) != len(BOUNDS_HEADER) or not (is_unnamed or name.startswith(f"{row[0]}:")):
             raise DpgateError(f"{path}, line {number}, must hold file, lower and upper of the number {name}")
     return tuple((lower, upper) for _, lower, upper in rows)

@@ -7,21 +7,24 @@ from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
 from dpgate.errors import DpgateError
+from dpgate.siesta.new_folder import check_apart
 from dpgate.siesta.people import ROSTER
 
 
-def clean_up(folder: Path, whitelist: Sequence[str] = (), *, dry_run: bool = False) -> list[str]:
+def clean_up(
+    folder: Path, whitelist: Sequence[str] = (), *, dry_run: bool = False, made_from: Path | None = None
+) -> list[str]:
     """Delete, or with `dry_run` only name, what the whitelist does not: files, links, then empty folders.
 
     Links are deleted and never followed. Raises DpgateError, and deletes nothing, if the folder is a data
-    set or somebody's home, or if a named file is missing, a folder or a link.
+    set and no sample of `made_from`, or somebody's home, or if a named file is missing, a folder or a link.
     """
     if not folder.is_dir():
         raise DpgateError(f"{folder} is not a folder")
     if folder.resolve() in (Path("/"), Path.home()):
         raise DpgateError(f"{folder} is no output folder; nothing was deleted")
     if (folder / ROSTER).exists() and ROSTER not in whitelist:
-        raise DpgateError(f"{folder} holds {ROSTER}: it is a data set, no output; nothing was deleted")
+        _check_sample(folder, made_from)
     kept = set(whitelist)
     for path in whitelist:
         _check_plain(folder, path)
@@ -34,6 +37,19 @@ def clean_up(folder: Path, whitelist: Sequence[str] = (), *, dry_run: bool = Fal
         else:
             found.unlink()
     return doomed
+
+
+def _check_sample(folder: Path, made_from: Path | None) -> None:
+    if made_from is None:
+        raise DpgateError(
+            f"{folder} holds {ROSTER}: it is a data set, no output; nothing was deleted. If it is a "
+            "sample, say --made-from and the data set"
+        )
+    check_apart(folder, [made_from])
+    if strange := next((path for path in _everything(folder) if not (made_from / path).exists()), None):
+        raise DpgateError(
+            f"{strange} of {folder} is not in {made_from}, so it is no sample; nothing was deleted"
+        )
 
 
 def _everything(folder: Path) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -52,10 +52,11 @@ def add_noise(
         shown = read_group_files(skeleton, whitelist, header_lines=header_lines, volumes=volumes)
     for file, other in zip(shown, files, strict=True):
         file.check_fits(other, where=source)
-    if tuple(name for file in files for name in file.names) != table.names:
+    names = tuple(name for file in files for name in file.names)
+    if not table.is_for(names):
         raise DpgateError("the numbers of the result are not those that the noise was calibrated for")
     with new_folder(out, apart_from=[source]) as made:
-        noised = _draw([value for file in files for value in file.values], table)
+        noised = _draw([value for file in files for value in file.values], replace(table, names=names))
         _write(shown, noised, made)
     return noised
 

@@ -1,13 +1,14 @@
-"""`dpgate siesta` as a person types it: the page's script, the whole route on 20 people, and the refusals."""
+"""`dpgate siesta` as a person types it: the workflow's loop on ten people, the page, and the refusals."""
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from dpgate.cli.exit_codes import ExitCode
 DATA = EXAMPLES / "heights" / "data"
 FEW = Path("examples", "heights", "data")
 APP = EXAMPLES / "mean-height" / "app.py"
+BOTH_LEVELS = EXAMPLES / "bids-means-python" / "app.py"
 RESULTS = "derivatives/group/results.tsv"
 BOUNDS = f"file\tlower\tupper\n{RESULTS}\t16\t40\n{RESULTS}\t140\t210\n{RESULTS}\t35\t120\n"
 
@@ -30,6 +32,10 @@ for source, target in zip(folders[::2], folders[1::2]):
     sys.argv = [app, source, target, "group"]
     runpy.run_path(app, run_name="__main__")
 """
+
+
+def files_of(root: Path) -> dict[str, bytes]:
+    return {p.relative_to(root).as_posix(): p.read_bytes() for p in root.rglob("*") if p.is_file()}
 
 
 def group_levels(folder: Path, targets: Mapping[Path | str, str]) -> None:
@@ -48,9 +54,9 @@ def holder(shell: Terminal) -> Terminal:
 
 @pytest.fixture
 def people(holder: Terminal) -> list[str]:
-    """Twenty people of the data, the fewest that are taken, in `examples/heights/data`. The height of sub-45
+    """Ten people of the data, the fewest that are taken, in `examples/heights/data`. The height of sub-45
     is 1.65 there."""
-    kept = [f"sub-{number:02d}" for number in (*range(1, 20), 45)]
+    kept = [f"sub-{number:02d}" for number in (*range(1, 10), 45)]
     data = holder.folder / FEW
     left = shutil.ignore_patterns(*(f"sub-{n:02d}" for n in range(1, 61) if f"sub-{n:02d}" not in kept))
     shutil.copytree(DATA, data, ignore=left)
@@ -60,53 +66,69 @@ def people(holder: Terminal) -> list[str]:
     return kept
 
 
-def test_the_whole_route_on_twenty_people(holder: Terminal, people: list[str]) -> None:
-    folder = holder.folder
-    for person in people:
-        holder.ok("siesta", "leaveoneout", FEW, f"loo/{person}", person)
-        assert not list((folder / "loo" / person).rglob(f"*{person}*"))
-    group_levels(folder, {f"loo/{person}": f"group/{person}" for person in people} | {FEW: "all"})
+# SIESTA's loop in the places and order of its arguments, with the names of the commands exchanged
+LOOP = f"""\
+pipeline {FEW} output participant
+pipeline {FEW} output group
+each: singlesubject {FEW} singlesubject-$SUBJ-input $SUBJ
+each: pipeline singlesubject-$SUBJ-input singlesubject-$SUBJ-output participant
+mergesubjects $singlesubject-input singlesubject-merged-input
+mergesubjects $singlesubject-output singlesubject-merged-output
+each: leaveoneout {FEW} leaveoneout-$SUBJ-input $SUBJ
+each: leaveoneout --copy singlesubject-merged-output leaveoneout-$SUBJ-output $SUBJ
+each: pipeline leaveoneout-$SUBJ-input leaveoneout-$SUBJ-output group
+each: cleanup --made-from {FEW} leaveoneout-$SUBJ-input
+each: cleanup --made-from {FEW} leaveoneout-$SUBJ-output ./whitelist.txt
+mergegroup $leaveoneout-output leaveoneout-merged-output ./whitelist.txt
+mergegroup output output-merged ./whitelist.txt
+calibratenoise --format wp15 --whole output-merged --bounds bounds.tsv leaveoneout-merged-output noise
+addnoise --format wp15 output output-dp noise ./whitelist.txt
+addnoise --format wp15 output output-again ./whitelist.txt noise/noise.tsv
+"""
 
-    samples = [f"group/{person}" for person in people]
-    answer = holder.ok("siesta", "mergegroup", *samples, "merged", "whitelist.txt")
-    assert "3 numbers of 20 results" in answer.out
-    assert "secret" in answer.err
-    assert (folder / "merged" / "group-merged.tsv").stat().st_mode & 0o777 == 0o600
-    holder.ok("siesta", "mergegroup", "all", "merged-all", "whitelist.txt")
 
-    arguments = ("merged/group-merged.tsv", "noise.tsv", "--whole", "merged-all/group-merged.tsv")
-    noise = holder.ok("siesta", "calibratenoise", *arguments, "--bounds", "bounds.tsv", "--json").json
-    assert noise["guarantee"] == "empirical"
-    # heights: one of 20 was typed as 1.65, so the mean moves by 8.6; three numbers share: 25.8, then 32
-    assert noise["scales"] == {f"{RESULTS}:1:1": "2", f"{RESULTS}:1:2": "32", f"{RESULTS}:1:3": "8"}
+def steps(people: int) -> Iterator[list[str]]:
+    """The loop, a command at a time; a word like `$singlesubject-input` is those of everybody."""
+    numbers = [str(number) for number in range(1, people + 1)]
+    for line in LOOP.splitlines():
+        for one in numbers if line.startswith("each: ") else [""]:
+            words = line.removeprefix("each: ").replace("$SUBJ", one).split()
+            many = [
+                [word] if word[0] != "$" else [word[1:].replace("-", f"-{n}-") for n in numbers]
+                for word in words
+            ]
+            yield [word for group in many for word in group]
 
-    truth = [float(cell) for cell in (folder / "all" / RESULTS).read_text().split()]
-    releases = []
-    for name in ("one", "two"):
-        answer = holder.ok("siesta", "addnoise", "all", name, "whitelist.txt", "noise.tsv")
-        assert "EMPIRICAL" in answer.out
-        assert "read them before you give OUT away" in answer.err
-        assert [
-            p.relative_to(folder / name).as_posix() for p in (folder / name).rglob("*") if p.is_file()
-        ] == [RESULTS]
-        releases.append((folder / name / RESULTS).read_text())
-        assert re.fullmatch(r"-?[\d.]+\t-?[\d.]+\t-?[\d.]+\n", releases[-1])
-        assert [float(cell) for cell in releases[-1].split()] != truth
+
+def test_the_loop_of_the_workflow_runs_with_the_names_exchanged(holder: Terminal, people: list[str]) -> None:
+    folder, said = holder.folder, {}
+    for tool, *rest in steps(len(people)):
+        if tool == "pipeline":
+            (folder / rest[1]).mkdir(exist_ok=True)
+            command = [sys.executable, "-I", "-S", BOTH_LEVELS, *rest]
+            subprocess.run(command, cwd=folder, check=True)
+        else:
+            said[tool] = holder.ok("siesta", tool, *rest)
+    assert files_of(folder / "singlesubject-merged-input") == files_of(folder / FEW)
+    assert not list((folder / "leaveoneout-1-input").iterdir())
+    assert list(files_of(folder / "leaveoneout-1-output")) == [RESULTS]
+    merged = folder / "leaveoneout-merged-output" / "group-merged.tsv"
+    assert merged.stat().st_mode & 0o777 == 0o600
+    assert "secret" in said["mergegroup"].err
+
+    # heights: one of 10 was typed as 1.65, so the mean moves by 18; three numbers share: 54, then 64
+    assert (folder / "noise" / "noise.tsv").read_text() == "4.0\t64.0\t16.0\n"
+    assert json.loads((folder / "noise" / "noise.json").read_text())["guarantee"] == "empirical"
+    assert "EMPIRICAL" in said["calibratenoise"].out
+    assert "EMPIRICAL" in said["addnoise"].out
+    assert "read them before you give OUT away" in said["addnoise"].err
+
+    truth = [float(cell) for cell in (folder / "output" / RESULTS).read_text().split()]
+    releases = [files_of(folder / name) for name in ("output-dp", "output-again")]
+    assert [list(release) for release in releases] == [[RESULTS]] * 2
+    assert re.fullmatch(rb"-?[\d.]+\t-?[\d.]+\t-?[\d.]+\n", releases[0][RESULTS])
+    assert [float(cell) for cell in releases[0][RESULTS].split()] != truth
     assert releases[0] != releases[1]
-
-
-def test_all_single_subjects_are_the_data_set_again(holder: Terminal, people: list[str]) -> None:
-    folder = holder.folder
-    singles = [f"single/{number:02d}" for number in range(1, len(people) + 1)]
-    for number, single in enumerate(singles, start=1):
-        holder.ok("siesta", "singlesubject", FEW, single, number)
-    done = holder.ok("siesta", "mergesubjects", *singles, "again", "--json").json
-    assert done["tables"] == ["participants.tsv"]
-
-    def tree(root: Path) -> dict[str, bytes]:
-        return {p.relative_to(root).as_posix(): p.read_bytes() for p in root.rglob("*") if p.is_file()}
-
-    assert tree(folder / "again") == tree(folder / FEW)
 
 
 @pytest.mark.deep("the page itself is run by tests/docs, its tools one by one here")

@@ -68,6 +68,18 @@ def test_a_data_set_is_not_cleaned(tmp_path):
     folder = write(tmp_path / "in", {"participants.tsv": "participant_id\n"})
     with pytest.raises(DpgateError, match="data set"):
         clean_up(folder)
+    # but a sample of one is, when the data set itself is named and lies apart
+    sample = write(tmp_path / "sample", {"participants.tsv": "", "code/a": ""})
+    for made_from, reason in (
+        (folder, "code/a of .* is not in"),
+        (sample, "lie in each other"),
+        (tmp_path, "lie in each other"),
+    ):
+        with pytest.raises(DpgateError, match=reason):
+            clean_up(sample, made_from=made_from)
+    write(folder, {"code/a": "x"})
+    assert clean_up(sample, made_from=folder) == ["code/a", "participants.tsv", "code"]
+    assert len(read(folder)) == 2
     for place in (tmp_path / "none", Path("/"), Path.home()):
         with pytest.raises(DpgateError, match=r"not a folder|no output folder"):
             clean_up(place, dry_run=True)
