@@ -12,7 +12,8 @@ PIPELINE: dict[str, dict[str, str]] = {
         "": "Manifest",
         "name": "Small letters, digits, hyphens.",
         "image": "The name of an approved image: no tag, no address, no path.",
-        "command": "What runs; `/in /out LEVEL` is appended, unless `{in}`, `{out}`, `{level}` say where.",
+        "command": "What runs; `/in /out LEVEL` is appended, unless `{in}`, `{out}`, `{level}` say where. "
+        "Without one the image's entry point runs or, of a SIF, its runscript.",
         "levels": "`[group]`, or `[participant, group]`: each person alone first, then groups.",
         "outputs": "The files that are read after the run. Nothing else is.",
         "resources": "What one run may use.",

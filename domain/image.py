@@ -12,6 +12,7 @@ from pydantic_core import PydanticCustomError
 from domain.errors import InvalidRequest
 from domain.model import Slug
 
+HOST_IMAGE = "host-python"  # the name of the worker's own: no archive, and no entry point
 DIGEST = r"^sha256:[0-9a-f]{64}$"
 
 

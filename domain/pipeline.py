@@ -11,6 +11,7 @@ from pydantic import Field, StringConstraints, field_validator, model_validator
 
 from domain.environment import Environment
 from domain.formats import ANY_SUFFIX, MAX_BYTES, FormatName, format_of
+from domain.image import HOST_IMAGE as HOST_IMAGE
 from domain.image import ImageName
 from domain.model import InsidePath, Model, Number, Slug, Whole, digest, find_inside_another
 from domain.output_bounds import MAX_VALUES as MAX_VALUES
@@ -121,7 +122,7 @@ class Manifest(Model):
 
     name: Slug
     image: ImageName
-    command: Annotated[tuple[Argument, ...], Field(min_length=1, max_length=64)]
+    command: Annotated[tuple[Argument, ...], Field(max_length=64)] = ()  # none: the image's entry point
     levels: Annotated[tuple[Literal["participant", "group"], ...], Field(min_length=1)] = ("group",)
     outputs: Annotated[tuple[OutputFile, ...], Field(min_length=1, max_length=MAX_VALUES)]
     resources: Resources = Resources.model_construct()  # its defaults, without a validator at the import
@@ -151,9 +152,16 @@ class Manifest(Model):
                 f"the command says where some of its places go and leaves out {{{missing[0]}}}; name all of "
                 "{in}, {out} and, with two levels, {level}, or none: they then come behind it in this order"
             )
-        if _PLACE.search(self.command[0]):
+        if self.command and _PLACE.search(self.command[0]):
             raise ValueError("the command begins with a place of a run; name a program first")
+        if not self.command and self.image == HOST_IMAGE:
+            raise ValueError(f"{self.image} has no entry point of its own: say `command`")
         return self
+
+    @property
+    def program(self) -> str:
+        """What is started, in words."""
+        return f"command {self.command[0]}" if self.command else "entry point"
 
     @property
     def is_person_by_person(self) -> bool:

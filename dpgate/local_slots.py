@@ -48,11 +48,11 @@ def open_local(
 
 
 def _check_command(pipeline: Pipeline, image: HostImage | StoredImage, images: Path | None) -> None:
-    program = pipeline.manifest.command[0]
     try:
         resolve_command(image, pipeline.manifest.command, pipeline.contents)
     except (CommandRefused, IsADirectoryError) as refused:
         root = Path("/") if isinstance(image, HostImage) else image.rootfs
+        program = next(iter(pipeline.manifest.command), "")
         near, having = programs_like(program, root), images_with(program, images)
         hints = [f"it has {', '.join(near)}"] if near else []
         hints += [f"the image {', '.join(having)} has {program}"] if having else []

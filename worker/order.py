@@ -9,6 +9,7 @@ from pathlib import Path
 from domain.image import SyscallTable
 from domain.pipeline import Pipeline, Resources
 from sandbox_images.supervisor.warmup import LIBRARIES
+from worker.images.entry_point import command_of
 from worker.sandbox.protocol import Audience, Image, Limits, SlotOrder, Syscalls
 
 MIB = 1024 * 1024
@@ -35,7 +36,7 @@ def order_for(
     return SlotOrder(
         image=image,
         code={source.path: source.content for source in pipeline.sources},
-        command=manifest.command,
+        command=command_of(image, manifest.command),
         levels=("participant",) if manifest.is_person_by_person else ("group",),
         outputs=tuple(output.file for output in manifest.outputs),
         limits=limits_for(manifest.resources, file_bytes=manifest.max_output_bytes),

@@ -201,7 +201,7 @@ def order_of(zone: WorkerZone, rehearsal: Rehearsal) -> SlotOrder:
         resolve_command(image, pipeline.manifest.command, pipeline.contents)
     except (CommandRefused, IsADirectoryError):
         raise PipelineError(
-            f"the image {pipeline.manifest.image} holds no command {pipeline.manifest.command[0]}; name one "
+            f"the image {pipeline.manifest.image} holds no {pipeline.manifest.program}; name a command "
             "that it has, or ask the operator for another image"
         ) from None
     return order_for(

@@ -74,7 +74,7 @@ def run(
         int | None, _mechanism("The published number of people, sample_aggregate.")
     ] = None,
     skeleton: Annotated[Path | None, _mechanism("A result on invented data, for labels.", "DIR")] = None,
-    command: Annotated[str | None, _app("Command of the BIDS app (its image's runscript).")] = None,
+    command: Annotated[str | None, _app("Command of the BIDS app (its image's entry point).")] = None,
     image: Annotated[str | None, _app("Its image (host-python).")] = None,
     whitelist: Annotated[Path | None, _app("What may leave (PIPELINE/whitelist.txt).")] = None,
     bounds: Annotated[Path | None, _app("File, lower and upper of each number.", "TSV")] = None,
@@ -100,7 +100,7 @@ def run(
     app = AppOptions(command, image, whitelist, bounds, lower, upper, wall_seconds, memory_mib)
     study = Study(
         data=data,
-        pipeline=load_app(folder, app, images=image_store()),
+        pipeline=load_app(folder, app),
         folder=folder,
         out=out,
         choice=_choice(mechanism, noise_multiplier, epsilon, block_size),

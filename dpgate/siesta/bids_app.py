@@ -11,14 +11,10 @@ from typing import Any
 
 from domain import whitelist
 from domain.model import parse
-from domain.pipeline import Pipeline
+from domain.pipeline import HOST_IMAGE, Pipeline
 from dpgate.errors import DpgateError
-from dpgate.local_slots import stored_image
 from dpgate.pipeline_folder import MANIFEST, load_pipeline, read_sources, read_text
 from dpgate.siesta.calibration import BOUNDS_HEADER
-from dpgate.siesta.runscript import runscript_of
-
-HOST = "host-python"
 
 
 @dataclass(frozen=True)
@@ -39,39 +35,38 @@ class AppOptions:
         return [f"--{name.replace('_', '-')}" for name, value in vars(self).items() if value is not None]
 
 
-def load_app(folder: Path, options: AppOptions, *, images: Path | None = None) -> Pipeline:
-    """`images`: the store whose image's runscript is the command, where there is no other. Raises DpgateError
-    or InvalidRequest for a pipeline that says too little, or the same thing twice."""
+def load_app(folder: Path, options: AppOptions) -> Pipeline:
+    """Raises DpgateError or InvalidRequest for a pipeline that says too little, or the same thing twice."""
     if (folder / MANIFEST).exists():
         if options.given:
             raise DpgateError(f"{folder / MANIFEST} says it already; leave out {', '.join(options.given)}")
         return parse(Pipeline, load_pipeline(folder).body, within="pipeline")
     if not folder.is_dir():
         raise DpgateError(f"{folder} is not a folder")
-    if options.command is None and options.image in (None, HOST):
+    if options.command is None and options.image in (None, HOST_IMAGE):
         raise DpgateError(
-            f"{folder} has no {MANIFEST}: write one, or say --command, or --image with a runscript, with "
+            f"{folder} has no {MANIFEST}: write one, or say --command, or --image with an entry point, with "
             "--whitelist and bounds (--bounds TABLE, or --lower and --upper for all numbers)"
         )
-    body = {"manifest": _manifest(folder, options, images), "sources": list(read_sources(folder))}
+    body = {"manifest": _manifest(folder, options), "sources": list(read_sources(folder))}
     return parse(Pipeline, body, within="pipeline")
 
 
-def _command(options: AppOptions, images: Path | None) -> list[str]:
+def _command(options: AppOptions) -> list[str]:
     if options.command is None:
-        return runscript_of(str(options.image), stored_image(str(options.image), images).rootfs)
+        return []
     try:
         return shlex.split(options.command)
     except ValueError as error:
         raise DpgateError(f"--command: {error}") from None
 
 
-def _manifest(folder: Path, options: AppOptions, images: Path | None) -> dict[str, Any]:
+def _manifest(folder: Path, options: AppOptions) -> dict[str, Any]:
     resources = {"wall_seconds": options.wall_seconds, "memory_mib": options.memory_mib}
     return {
         "name": re.sub(r"[^a-z0-9]+", "-", folder.resolve().name.lower()).strip("-") or "app",
-        "image": options.image or HOST,
-        "command": _command(options, images),
+        "image": options.image or HOST_IMAGE,
+        "command": _command(options),
         "levels": ["participant", "group"],
         "outputs": _outputs(folder, options),
         "resources": {name: value for name, value in resources.items() if value is not None},

@@ -34,7 +34,7 @@ def manifest_rows(manifest: Manifest) -> list[tuple[str, str]]:
     resources = manifest.resources
     return [
         ("Image", manifest.image),
-        ("Command", " ".join(_quoted(argument) for argument in manifest.command)),
+        ("Command", " ".join(map(_quoted, manifest.command)) or "the image's entry point"),
         ("Levels", ", then ".join(manifest.levels)),
         ("Time of one run", f"{number(resources.wall_seconds)} s"),
         ("Memory of one run", f"{resources.memory_mib:,} MiB"),

@@ -58,7 +58,12 @@ def unpack(archive: Path, folder: Path, kind: str, caps: Caps) -> dict[str, obje
         _lay_all(opened, image, folder, total, caps)
     finally:
         os.close(fd)
-    return {"digest": image.digest, "name": image.name, "environment": image.environment}
+    return {
+        "digest": image.digest,
+        "name": image.name,
+        "environment": image.environment,
+        "entry_point": image.entry_point,
+    }
 
 
 def _opened(fd: int, size: int, folder: Path, total: Budget, caps: Caps) -> Archive:

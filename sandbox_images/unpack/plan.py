@@ -1,5 +1,6 @@
 """What both container formats come down to: a configuration, and layers in order with their digests."""
 
+import posixpath
 from dataclasses import dataclass
 
 from .archive import Archive, check_digest_text, expect, parse
@@ -32,6 +33,7 @@ class Plan:
     digest: str  # of the configuration: the image's own
     name: str | None
     environment: tuple[str, ...]
+    entry_point: tuple[str, ...]
     layers: tuple[Layer, ...]
 
 
@@ -58,7 +60,8 @@ def plan(
     return Plan(
         digest=config_digest,
         name=name,
-        environment=_environment(description),
+        environment=_listed(description, "Env"),
+        entry_point=entry_point_of(description),
         layers=tuple(
             Layer(where, check_digest_text(diff_id), digest)
             for (where, digest), diff_id in zip(stored, diff_ids, strict=True)
@@ -75,11 +78,24 @@ def check_platform(description: dict[str, object], machine: str) -> None:
         raise Refused(f"the image is made for {found}, and this machine is 'linux/{wanted}'")
 
 
-def _environment(description: dict[str, object]) -> tuple[str, ...]:
+def _settings(description: dict[str, object]) -> dict[str, object]:
     settings = description.get("config")
     if settings is None:
-        return ()
-    listed = expect(settings, dict, "settings in the image's configuration").get("Env")
+        return {}
+    found: dict[str, object] = expect(settings, dict, "settings in the image's configuration")
+    return found
+
+
+def _listed(description: dict[str, object], name: str) -> tuple[str, ...]:
+    listed = _settings(description).get(name)
     if listed is None:
         return ()
-    return tuple(expect(item, str, "image's environment") for item in expect(listed, list, "environment"))
+    return tuple(expect(item, str, f"image's {name}") for item in expect(listed, list, f"image's {name}"))
+
+
+def entry_point_of(description: dict[str, object]) -> tuple[str, ...]:
+    """With its program where the image's working folder has it, if it is named from there."""
+    found, folder = _listed(description, "Entrypoint"), _settings(description).get("WorkingDir")
+    if not found or "/" not in found[0] or found[0].startswith("/"):
+        return found
+    return (posixpath.normpath(posixpath.join("/", str(folder or ""), found[0])), *found[1:])

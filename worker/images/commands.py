@@ -4,48 +4,40 @@ import os
 import re
 import stat
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from pathlib import Path
 
 from sandbox_images.unpack.rooted import Root
 from worker.sandbox.core.images import HostImage, StoredImage
 from worker.sandbox.protocol import Image
 
+from .entry_point import command_of
 from .environment import DEFAULT_PATH
+from .heads import HEAD_BYTES
 from .refusal import CommandRefused
 
 _PIPELINE = "/pipeline/"
 _COVERED = ("/in/", "/out/", "/tmp/", "/dev/", "/proc/", "/run/dpgate/")  # noqa: S108 - places in a run
 _SHEBANG = re.compile(rb"#![ \t]*([^\s\0]+)[ \t]*([^\n\r\0]*)")
 _ENV = re.compile(r"(?:-S\s+|-)?([^\s=-][^\s=]*)(?:\s.*)?")
-_HEAD_BYTES = 256
 _MOST_INTERPRETERS = 4  # a script of a script of ..., as the kernel has it
 
 
 def resolve_command(image: Image, command: Sequence[str], code: Mapping[str, bytes]) -> None:
-    """Raises CommandRefused. `code` is the pipeline's own, by path below /pipeline.
+    """Raises CommandRefused. `code` is the pipeline's own, by path below /pipeline; without a command the
+    image's own is looked at.
 
     Looks at the program, at the programs that its first line names if it is a script, and at the script that
     follows an interpreter if it is the pipeline's own. Whether it then runs is for a run to find out.
     """
-    if not command or not command[0]:
+    command = command_of(image, command)
+    if not command[0]:
         raise CommandRefused("the pipeline has no command")
     with ExitStack() as stack:
         inside = _Inside(image, code, stack)
         inside.check_program(command[0])
         if len(command) > 1 and command[1].startswith(_PIPELINE):
             inside.own(command[1])
-
-
-def head_of(rootfs: Path, path: str) -> bytes | None:
-    """The first bytes of a file of an image, opened as the image sees its own paths, if there is one."""
-    with suppress(OSError), Root(rootfs) as root:
-        fd = root.open(os.fsencode(path), os.O_RDONLY | os.O_NONBLOCK)
-        try:
-            return os.read(fd, _HEAD_BYTES)
-        finally:
-            os.close(fd)
-    return None
 
 
 class _Inside:
@@ -89,7 +81,7 @@ class _Inside:
         if "\0" in name:
             raise CommandRefused("a command cannot hold NUL")
         if name.startswith(_PIPELINE):
-            return self.own(name)[:_HEAD_BYTES]
+            return self.own(name)[:HEAD_BYTES]
         if "/" not in name:
             return self._on_path(name)
         if not name.startswith("/"):
@@ -115,7 +107,7 @@ class _Inside:
             mode = os.fstat(fd).st_mode
             if not stat.S_ISREG(mode) or not mode & 0o111 or not self._is_mounted(fd):
                 raise CommandRefused(f"{name} is no program of the image {self._name}")
-            return os.read(fd, _HEAD_BYTES)
+            return os.read(fd, HEAD_BYTES)
         finally:
             os.close(fd)
 

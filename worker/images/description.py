@@ -42,6 +42,7 @@ def write(folder: Path, described: Described) -> None:
         "tree_digest": image.tree_digest,
         "interpreter": image.interpreter,
         "environment": dict(image.environment),
+        "entry_point": list(image.entry_point),
         "archive_digest": described.archive_digest,
         "size": described.size,
     }
@@ -74,5 +75,6 @@ def _parsed(content: dict[str, Any], folder: Path) -> Described:
         tree_digest=tree_digest,
         interpreter=content["interpreter"],
         environment={str(name): str(value) for name, value in content["environment"].items()},
+        entry_point=tuple(map(str, content.get("entry_point", []))),
     )
     return Described(image, content["archive_digest"], content["size"])

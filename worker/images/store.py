@@ -176,7 +176,9 @@ class ImageStore:
         environment = filtered(unpacked.environment)
         rootfs = made / ROOTFS
         interpreter = find_interpreter(rootfs, environment, self._the_host())
-        image = StoredImage(name, digest, rootfs, sealed.tree_digest, interpreter, environment)
+        image = StoredImage(
+            name, digest, rootfs, sealed.tree_digest, interpreter, environment, unpacked.entry_point
+        )
         description.write(made, Described(image, archive_digest, sealed.size))
 
     def _settle(self, made: Path, digest: str, tree_digest: str, name: str | None) -> StoredImage:

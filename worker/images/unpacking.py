@@ -29,6 +29,7 @@ class Unpacked:
     digest: str | None  # of the image's configuration, if the format has one
     name: str | None
     environment: tuple[str, ...]
+    entry_point: tuple[str, ...] = ()
 
 
 def tell_kind(head: bytes) -> str:
@@ -92,7 +93,11 @@ def _parse(answer: bytes, otherwise: str) -> Unpacked:
     if isinstance(refused, str):
         raise ImageRefused(refused[:_LONGEST_SENTENCE])
     digest, name, environment = said.get("digest"), said.get("name"), said.get("environment")
-    is_list = isinstance(environment, list) and all(isinstance(item, str) for item in environment)
-    if not isinstance(digest, str | None) or not isinstance(name, str | None) or not is_list:
+    entry_point = said.get("entry_point", [])
+    lists = all(
+        isinstance(found, list) and all(isinstance(item, str) for item in found)
+        for found in (environment, entry_point)
+    )
+    if not isinstance(digest, str | None) or not isinstance(name, str | None) or not lists:
         raise ImageRefused("the image could not be unpacked: its unpacker gave no usable answer")
-    return Unpacked(digest, name, tuple(environment or ()))
+    return Unpacked(digest, name, tuple(environment or ()), tuple(entry_point))

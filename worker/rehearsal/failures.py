@@ -87,7 +87,8 @@ def _fix(detail: RunDetail, pipeline: Pipeline, place: Place) -> str:
         case Cause.OUTPUT:
             return _about_output(pipeline)
         case Cause.START:
-            return f"Check the command: {' '.join(pipeline.manifest.command)[:_SHOWN]}"
+            command = " ".join(pipeline.manifest.command) or "the entry point of the image"
+            return f"Check the command: {command[:_SHOWN]}"
         case _:
             return remedy(detail.tail, place)
 

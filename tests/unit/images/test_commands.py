@@ -66,7 +66,7 @@ def test_it_is_there(command, image):
 @pytest.mark.parametrize(
     ("command", "sentence"),
     [
-        ((), "no command"),
+        ((), "neither an entry point"),
         (("",), "no command"),
         (("absent",), "no program of the image made:1"),
         (("alone",), "its PATH is /usr/bin:/bin"),

@@ -27,3 +27,4 @@ class StoredImage:
     tree_digest: str  # over path, type, mode and content of everything below rootfs
     interpreter: str | None  # absolute path inside the image of a Python 3.11 or newer with ctypes
     environment: Mapping[str, str] = field(default_factory=dict)  # the image's own PATH, LANG and the like
+    entry_point: tuple[str, ...] = ()  # what a Docker image starts, where its configuration says so

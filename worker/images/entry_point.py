@@ -1,0 +1,41 @@
+"""What an image starts for a pipeline that names no command: its entry point or, of a SIF, its runscript."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from worker.sandbox.core.images import StoredImage
+from worker.sandbox.protocol import Image
+
+from .heads import head_of
+from .refusal import CommandRefused
+
+_SCRIPT = ".singularity.d/runscript"
+# what Apptainer does before it: variables of the Docker image it was made from, and those of %environment
+_RUN = (
+    f'for set in /.singularity.d/env/[19]0-*.sh; do [ ! -r "$set" ] || . "$set"; done; exec /{_SCRIPT} "$@"'
+)
+_PROGRAMS = (b"#!", b"\x7fELF")
+
+
+def command_of(image: Image, declared: Sequence[str]) -> tuple[str, ...]:
+    """The declared one if there is one. Raises CommandRefused where neither the pipeline nor the image
+    has any, or the image's cannot be started."""
+    if declared:
+        return tuple(declared)
+    if not isinstance(image, StoredImage):
+        raise CommandRefused(f"the pipeline has no command, and {image.name} no entry point: say a command")
+    if image.entry_point:
+        return image.entry_point
+    head = head_of(image.rootfs, f"/{_SCRIPT}")
+    if head is None:
+        raise CommandRefused(
+            f"the image {image.name} has neither an entry point nor a runscript: say a command. (An image "
+            "that an earlier version added has its entry point once it is removed and added again.)"
+        )
+    if not head.startswith(_PROGRAMS):
+        raise CommandRefused(
+            f"the runscript of the image {image.name} is neither a script with #! in front nor a program: "
+            "say a command"
+        )
+    return ("/bin/sh", "-c", _RUN, "runscript")
