@@ -44,7 +44,7 @@ def open_local(
         roots=(twin.resolve(),),
     )
     with SupervisedSandbox(host) as sandbox:
-        yield TwinSlots(sandbox, order)
+        yield TwinSlots(sandbox, order, images_with=lambda name: images_with(name, images))
 
 
 def _check_command(pipeline: Pipeline, image: HostImage | StoredImage, images: Path | None) -> None:

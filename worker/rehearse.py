@@ -35,6 +35,7 @@ from store import apart, datasets, images, jobs, rehearsals, twins, workers
 from worker.images.commands import resolve_command
 from worker.images.refusal import CommandRefused
 from worker.order import order_for
+from worker.rehearsal.advice import approved_with
 from worker.rehearsal.ladder import preview
 from worker.rehearsal.levels import GroupRuns, Progress, open_groups
 from worker.rehearsal.passing_outputs import PassingOutputs
@@ -161,7 +162,13 @@ def sample(zone: WorkerZone, rehearsal: Rehearsal, runs: TwinRuns) -> tuple[Twin
 def _opened(zone: WorkerZone, rehearsal: Rehearsal, *, total: int) -> Iterator[tuple[GroupRuns, Progress]]:
     """Group runs after the participant level of everybody; `total` of them, each of which is told."""
     pipeline, declaration = rehearsal.request.pipeline, _dataset(zone, rehearsal).declaration
-    slots = TwinSlots(zone.sandbox, order_of(zone, rehearsal), slot=zone.slot)
+    order = order_of(zone, rehearsal)
+    slots = TwinSlots(
+        zone.sandbox,
+        order,
+        slot=zone.slot,
+        images_with=lambda name: approved_with(zone.database, zone.images, name),
+    )
     people = open_people(declaration, twin_of(zone, rehearsal, declaration))
     turns = len(people.names) if pipeline.manifest.carries_on else 0
     beat = Beat(zone, rehearsal, total=turns + total, started=time.monotonic())

@@ -38,6 +38,7 @@ class GroupRuns:
     people: People
     level: ParticipantLevel | None
     participants: ParticipantRuns
+    images_with: Callable[[str], Sequence[str]] = lambda _name: ()
     _by_person: dict[str, RunResult] = field(default_factory=dict)
 
     def run(self, names: Sequence[str]) -> RunResult:
@@ -82,7 +83,7 @@ def open_groups(
         level = ParticipantLevel(pipeline, slots.order.image.digest, people, outputs)
         found = _run_participants(slots, level, progress)
     with slots.for_groups() as slot:
-        yield GroupRuns(slot, people, level, found)
+        yield GroupRuns(slot, people, level, found, slots.images_with)
 
 
 def _run_participants(slots: TwinSlots, level: ParticipantLevel, progress: Progress) -> ParticipantRuns:
@@ -96,7 +97,8 @@ def _run_participants(slots: TwinSlots, level: ParticipantLevel, progress: Progr
             outcome = level.run(slot, person)
             longest = max(longest, time.monotonic() - started)
             if outcome.result.outputs is None:
-                told = why(outcome.result.detail, level.pipeline, place_of(level.pipeline, level.people))
+                place = place_of(level.pipeline, level.people, slots.images_with)
+                told = why(outcome.result.detail, level.pipeline, place)
                 raise PipelineError(f"participant level of {person}: {told}")
             dropped |= set(outcome.dropped)
             progress(done, len(left))

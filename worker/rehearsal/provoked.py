@@ -33,7 +33,7 @@ def provoke(
     pipeline: Pipeline, shape: Shape, declaration: Declaration, runs: GroupRuns
 ) -> tuple[Failure, ...]:
     """What failed, named by what was tried."""
-    found, place = [], place_of(pipeline, runs.people)
+    found, place = [], place_of(pipeline, runs.people, runs.images_with)
     for what, block in _tried(declaration, runs):
         # cells change where nothing lies before a group run
         result = runs.slot.run(block, before=NOTHING) if isinstance(block, View) else runs.run(block)

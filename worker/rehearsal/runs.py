@@ -111,7 +111,7 @@ def run_blocks(
 ) -> BlockRuns:
     """Run on each block, or on the first ones only."""
     found, slowest, together, said = [], 0.0, 0.0, ""
-    place = place_of(pipeline, runs.people)
+    place = place_of(pipeline, runs.people, runs.images_with)
     for result, seconds in runs.of_plan(plan, progress, first=first):
         found.append(result)
         slowest, together = max(slowest, seconds), together + seconds
@@ -137,7 +137,8 @@ def outputs_of(pipeline: Pipeline, runs: GroupRuns, result: RunResult) -> Mappin
     """Raises PipelineError where the run failed, with what to do about it."""
     if result.outputs is not None:
         return result.outputs
-    raise PipelineError(why(result.detail, pipeline, place_of(pipeline, runs.people)))
+    place = place_of(pipeline, runs.people, runs.images_with)
+    raise PipelineError(why(result.detail, pipeline, place))
 
 
 def numbers_of(outputs: Mapping[str, bytes] | None, shape: Shape) -> tuple[float | None, ...] | None:

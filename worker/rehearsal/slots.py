@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from worker.order import for_participants
@@ -15,6 +16,8 @@ class TwinSlots:
     sandbox: Sandbox
     order: SlotOrder
     slot: int = 0
+    images_with: Callable[[str], Sequence[str]] = lambda _name: ()
+    """By the name of a library or a command: what else its author could name."""
 
     def for_groups(self) -> Slot:
         return self.sandbox.open_slot(self.order, slot=self.slot)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dpgate.images_with import holds, images_with, programs_like
+from dpgate.images_with import images_with, programs_like
+from worker.images.libraries import holds
 
 THERE = (
     "usr/lib/python3.11/site-packages/pandas/__init__.py",
