@@ -18,6 +18,7 @@ from domain.shape.text import find_number
 from dpgate.errors import DpgateError
 from dpgate.pipeline_folder import PipelineFolder, read_text
 from dpgate.preview_two_means import NumberColumn, correlated
+from dpgate.proposal_limits import of_many, of_names
 from privacy.mechanism import MAX_OUTPUTS
 
 _OPEN = "lower: , upper: "
@@ -60,6 +61,7 @@ def propose(
         if own := _columns_of_people(output, written[output.file], parts):
             lines += [*_ROW_FOR_EACH, *_summaries(own, names)]
             continue
+        lines += of_names(output, written[output.file])
         try:
             shape: FileShape = LOCKS[output.format](output, written[output.file], pipeline.contents)
             numbers = shape.read(written[output.file])
@@ -192,7 +194,7 @@ def _values(found: _Found, names: set[str], columns: Sequence[NumberColumn]) -> 
         for place, hint, count in _places(found)
     ]
     return [
-        f"    # {len(hints)} numbers share the loss: joint or Gaussian noise",
+        *of_many(found.shape, found.constant),
         "    bounds:",
         *lines,
     ]

@@ -105,14 +105,18 @@ def test_other_tables_are_no_row_for_each_person() -> None:
 
 
 def test_files_that_change_their_shape_are_remarked_on() -> None:
-    def remarks(half: bytes) -> str:
+    def remarks(half: bytes, whole: bytes = YEARS) -> str:
         manifest = manifest_fields(outputs=[{"file": "r.tsv"}])
         pipeline = provisional(PipelineFolder(Path("nowhere"), manifest, ()))
-        return propose(pipeline, {"r.tsv": YEARS}, ({"r.tsv": half}, {"r.tsv": YEARS}))
+        return propose(pipeline, {"r.tsv": whole}, ({"r.tsv": half}, {"r.tsv": YEARS}))
 
     assert "another shape" not in remarks(YEARS)
     assert "on half of the people it has another shape" in remarks(b"year\tgroup\n")
     assert "some of its numbers are missing" in remarks(YEARS.replace(b"\t5", b"\tn/a"))
+    assert "# names" not in remarks(YEARS)
+    assert "# names sub-01: if that is a person" in remarks(
+        YEARS, YEARS.replace(b"\ta\t", b"\tbest sub-01\t")
+    )
 
 
 def test_headings_and_row_labels_make_names() -> None:
@@ -134,7 +138,17 @@ def test_places_make_names_in_other_formats() -> None:
 
 
 def test_many_numbers_are_proposed_by_place() -> None:
+    def curve(factor: int) -> dict[str, bytes]:
+        return {"r.csv": b"time,mean\n" + b"".join(b"%d,%d\n" % (t, factor * (t + 1)) for t in range(25))}
+
+    provisionally = provisional(
+        PipelineFolder(Path("nowhere"), manifest_fields(outputs=[{"file": "r.csv"}]), ())
+    )
+    text = propose(provisionally, curve(1), (curve(2), curve(3)))
+    assert "25 numbers share the loss" in text
+    assert "along time a curve" in text
     table = b"id,mean,sd\n" + b"".join(b"x,%d,2\n" % number for number in range(15))
+    assert "fewer say more" in propose(provisionally, {"r.csv": table})
     (output,) = proposed({"r.csv": table})
     assert [entry["select"] for entry in output["bounds"]] == ["column:mean", "column:sd"]
     assert named("r.csv", table)[:3] == ["r_mean-1", "r_sd-1", "r_mean-2"]
