@@ -1,6 +1,8 @@
 """Our code as a supervisor gets it: its sources, and what Python makes of them so that it need not."""
 
 import ast
+import subprocess
+import sys
 from importlib.machinery import SourceFileLoader
 from pathlib import PurePosixPath
 
@@ -40,6 +42,26 @@ def test_what_is_of_another_source_is_left_aside(staged):
     source.write_bytes(source.read_bytes() + b"#")
     with pytest.raises(Compiles):
         Loader("any", str(source)).get_code("any")
+
+
+WARM = """
+import gc, sys
+sys.path.insert(0, sys.argv[1])
+from sandbox_images.supervisor.warmup import warm_up
+warm_up([])
+before = len(gc.get_objects())
+compile("1", "", "exec")
+print(len(gc.get_objects()) - before)
+"""
+
+
+@pytest.mark.needs(process=True)
+def test_what_the_compiler_makes_at_first_is_there_before_the_runs(staged):
+    """Or else each run makes it: nothing else has been compiled."""
+    done = subprocess.run(
+        [sys.executable, "-I", "-B", "-c", WARM, staged], check=True, capture_output=True, text=True
+    )
+    assert int(done.stdout) < 20
 
 
 def test_it_loads_none_of_what_makes_it_slow_to_begin():
