@@ -190,25 +190,26 @@ def _removed(here: int, name: str) -> bool:
 
 
 def _write_tree(folder: Path, files: Mapping[str, bytes]) -> None:
+    for parent in dict.fromkeys(name.rpartition("/")[0] for name in files):
+        (folder / parent).mkdir(mode=0o700, parents=True, exist_ok=True)
     for name, content in files.items():
-        path = folder / PurePosixPath(name)
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        path.write_bytes(content)
+        with open(f"{folder}/{name}", "wb") as file:
+            file.write(content)
 
 
 def seal_tree(folder: Path, owner: int, *, mode: int) -> None:
     """For `owner` to read and for nobody to write, at a time that says nothing."""
     for parent, _, names in os.walk(folder, topdown=False):
         for name in names:
-            _seal(Path(parent, name), mode, owner)
-        _seal(Path(parent), 0o500, owner)
+            _seal(f"{parent}/{name}", mode, owner)
+        _seal(parent, 0o500, owner)
 
 
-def _seal(path: Path, mode: int, owner: int) -> None:
+def _seal(path: str, mode: int, owner: int) -> None:
     if os.getuid() == 0:
         os.chown(path, owner, owner)
         mode |= mode >> 3  # a slot's seats have users of their own, and its group
-    path.chmod(mode)
+    os.chmod(path, mode)
     os.utime(path, (_LONG_AGO, _LONG_AGO))
 
 
