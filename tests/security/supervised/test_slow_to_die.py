@@ -24,14 +24,15 @@ SCHEDULE = Schedule(
 DYING_FOR_S = 3.0
 # whatever the run does, its end takes that long
 SLOW_END = ("        _end(watched)\n", f"        _end(watched)\n        time.sleep({DYING_FOR_S})\n")
+FEWER = PROCESSES // 2  # where nobody waits for a run's death at all, half the time of it is enough
 SLEEPS, WATCHES = "sleeps", "many watched descriptors"
 pytestmark = pytest.mark.parametrize("mode", ["warm"])
 
 
-def hostile(ask, name: str, *, seats: int) -> SlotOrder:
+def hostile(ask, name: str, *, seats: int, processes: int = PROCESSES) -> SlotOrder:
     """An order for one of those pipelines, with as many places."""
-    limits = replace(TIGHT, wall_s=WALL_S, memory_bytes=MEMORY_MIB * MIB, processes=PROCESSES)
-    source = slow_to_die(name, memory_mib=MEMORY_MIB, processes=PROCESSES)
+    limits = replace(TIGHT, wall_s=WALL_S, memory_bytes=MEMORY_MIB * MIB, processes=processes)
+    source = slow_to_die(name, memory_mib=MEMORY_MIB, processes=processes)
     return ask(source, limits=limits, seats=seats, audience=Audience.ORIGINAL)
 
 
@@ -136,10 +137,11 @@ def test_without_turns_a_run_that_does_not_die_is_one_that_failed(supervised, as
     assert became == [True, False, True]
 
 
-def how_a_slot_ends(supervised, ask, what: str) -> str:
+def how_a_slot_ends(supervised, ask, what: str, *, processes: int = PROCESSES) -> str:
     """With one run, as its worker sees it, and so everybody who sees its job."""
     try:
-        with supervised.open_slot(hostile(ask, WATCHES, seats=1), slot=SLOT) as slot:
+        order = hostile(ask, WATCHES, seats=1, processes=processes)
+        with supervised.open_slot(order, slot=SLOT) as slot:
             assert slot.take_turn(0)
             slot.run({"data.csv": what.encode()}, within_s=WALL_S)
     except SandboxUnavailable:
@@ -150,7 +152,8 @@ def how_a_slot_ends(supervised, ask, what: str) -> str:
 def test_a_slot_ends_in_the_same_way_however_long_its_last_run_takes_to_die(supervised, ask, monkeypatch):
     """If it was too long, the chunk was given back, and in the end its job failed for all to see."""
     monkeypatch.setattr(ending, "PATIENCE_S", 0.0)
-    assert [how_a_slot_ends(supervised, ask, what) for what in "01"] == ["kept", "kept"]
+    ways = [how_a_slot_ends(supervised, ask, what, processes=FEWER) for what in "01"]
+    assert ways == ["kept", "kept"]
 
 
 def test_where_it_is_a_failure_a_slot_tells_what_its_last_run_did(supervised, ask, monkeypatch):
@@ -170,7 +173,8 @@ def test_who_dies_slowly_is_in_nobodys_way(supervised, ask, monkeypatch):
     """The next slot opens with the same number meanwhile, with a control group of its own."""
     monkeypatch.setattr(ending, "PATIENCE_S", 0.0)
     for what in "11":
-        with supervised.open_slot(hostile(ask, WATCHES, seats=1), slot=SLOT) as slot:
+        order = hostile(ask, WATCHES, seats=1, processes=FEWER)
+        with supervised.open_slot(order, slot=SLOT) as slot:
             assert made(slot, what) == "f"
     with supervised.open_slot(hostile(ask, SLEEPS, seats=1), slot=SLOT) as slot:
         assert made(slot, "0") == "y"
