@@ -109,6 +109,9 @@ SETTINGS: dict[str, dict[str, str]] = {
         "python_env": "A Python environment that pipelines find beside the host's `/usr`.",
         "slots": "Parallel runs that a job may count on, over all workers. Public: it fixes the "
         "time of release.",
+        "processes": "Processes of this worker, each with a slot of its own. Left out: as many as `slots`. "
+        "With several hosts, each has its part of `slots`; more make nothing earlier that is padded, fewer "
+        "over all hosts make releases late.",
         "hosts": "Hosts on which a job may count whose runs are alone on theirs (policy `isolation: "
         "exclusive`), with one run at a time on each. Public, like `slots`.",
         "running_jobs": "Jobs of one user that may be charged and not ended at the same time; further ones "

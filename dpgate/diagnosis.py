@@ -112,7 +112,7 @@ class Diagnosis:
 
 @dataclass(frozen=True)
 class Backend:
-    """How a worker here would isolate runs: the settings of the same names."""
+    """How a worker here would isolate runs: the settings of the same names, `own_slots` its processes."""
 
     sandbox: str = "supervised"
     docker_socket: Path | None = None
@@ -122,7 +122,7 @@ class Backend:
     docker_batch: int = 25
     docker_block_mib: int = 256
     docker_view_mib: int = 2048
-    slots: int = 1
+    own_slots: int = 1
     input_mib: int | None = None
     images_in_memory_mib: int | None = None
     scratch_folder: Path = field(default_factory=default_scratch_root)
@@ -147,7 +147,7 @@ def diagnose(
     Raises nothing: an absence is a row. `slots` is how many runs a worker here would do at the same time.
     """
     slots = slots or os.cpu_count() or 1
-    backend = replace(backend, slots=slots)
+    backend = replace(backend, own_slots=slots)
     places = [backend.scratch_folder] if home is None else [home.root, backend.scratch_folder]
     room = [_room(place, backend.least_free_mib) for place in places]
     if home is not None and home.database.exists():

@@ -77,7 +77,7 @@ app.conf.update(
     broker_connection_max_retries=None,
     # one message at a time per process: a chunk must not wait behind another in the same process
     worker_prefetch_multiplier=1,
-    worker_concurrency=settings.slots,
+    worker_concurrency=settings.own_slots,
     # events would tell timings of runs to whoever listens on Redis
     worker_send_task_events=False,
     task_send_sent_event=False,

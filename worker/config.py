@@ -53,6 +53,8 @@ class WorkerSettings(BaseSettings):
     python_env: Path | None = None
     # parallel runs that a job may count on, over all workers: a public number, it fixes the time of release
     slots: int = Field(default_factory=lambda: os.cpu_count() or 1, ge=1, le=10_000)
+    # of this worker alone: the processes that it starts; default: as many as there are slots
+    processes: int | None = Field(None, ge=1, le=10_000)
     # hosts on which a job may count whose runs are alone on theirs: as public, and one run at a time on each
     hosts: int = Field(1, ge=1, le=10_000)
     # charged jobs of one user that have not ended: as public; default: 4, or as many as there are slots
@@ -93,6 +95,11 @@ class WorkerSettings(BaseSettings):
                 "walls and leaves fewer channels, or docker where `dpgate doctor` finds that none starts"
             )
         return name
+
+    @property
+    def own_slots(self) -> int:
+        """Of this worker, one for each of its processes: nobody counts on them but its host."""
+        return self.processes or self.slots
 
     @property
     def most_running(self) -> int:

@@ -64,7 +64,7 @@ class Heartbeat:
             python=platform.python_version(),
             profile=self.settings.isolation.value,
             sandbox=self.settings.sandbox,
-            slots=self.settings.slots,
+            slots=self.settings.own_slots,
             features=self.features,
             host=self.place.host if self.place else None,
             door=self.place.door if self.place else None,

@@ -25,7 +25,7 @@ def check_worker(settings: WorkerSettings, image: HostImage) -> Sequence[Feature
     keys = load_keys(settings.key_file)
     with ZoneLedger(settings.ledger_file, key=keys.ledger, sealing=keys.drawn).reading():
         pass  # it is there; else each job would wait for it
-    features = check_backend(settings, image, slots=settings.slots)
+    features = check_backend(settings, image, slots=settings.own_slots)
     database = Database(settings.database_url)
     try:
         introduce(database, image, features, settings.isolation, public_key=public_key_pem(keys.signing))

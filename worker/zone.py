@@ -59,7 +59,7 @@ class WorkerZone:
     @property
     def core(self) -> frozenset[int] | None:
         """Of this process's slot, for runs that go on beside others; None where the host has too few."""
-        slots = self.settings.first_slot + self.settings.slots
+        slots = self.settings.first_slot + self.settings.own_slots
         return core_of(self.slot, slots=slots, all_cores=cores())
 
     def is_isolated(self) -> bool:

@@ -32,7 +32,7 @@ class Choice(Protocol):
     @property
     def allow_disk_scratch(self) -> bool: ...
     @property
-    def slots(self) -> int: ...
+    def own_slots(self) -> int: ...
     @property
     def input_mib(self) -> int | None: ...
     @property
@@ -71,7 +71,7 @@ def input_bytes(choice: Choice) -> int:
     """Of the largest input of a run: what is set, or what each slot of this host can have."""
     if choice.input_mib is not None:
         return choice.input_mib * MIB
-    return capacity_of(choice.scratch_folder, slots=choice.slots, kept_back=images_bytes(choice))
+    return capacity_of(choice.scratch_folder, slots=choice.own_slots, kept_back=images_bytes(choice))
 
 
 def images_bytes(choice: Choice) -> int:
@@ -80,7 +80,7 @@ def images_bytes(choice: Choice) -> int:
         return 0
     if choice.images_in_memory_mib is not None:
         return choice.images_in_memory_mib * MIB
-    inputs = 0 if choice.input_mib is None else needed_for(choice.input_mib * MIB, slots=choice.slots)
+    inputs = 0 if choice.input_mib is None else needed_for(choice.input_mib * MIB, slots=choice.own_slots)
     return room_for_images(choice.scratch_folder, inputs=inputs)
 
 
@@ -108,6 +108,6 @@ def _docker(choice: Choice) -> OpenSandbox:
         batch=choice.docker_batch,
         block_bytes=choice.docker_block_mib * MIB,
         view_bytes=choice.docker_view_mib * MIB,
-        slots=choice.slots,
+        slots=choice.own_slots,
     )
     return DockerSandbox(settings, lock_root=choice.scratch_folder)

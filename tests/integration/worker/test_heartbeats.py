@@ -34,7 +34,7 @@ NOTHING: dict[str, str] = {}
 def heartbeat(database: Database, name: str, *, announced: bool = True) -> Heartbeat:
     settings = WorkerSettings(
         database_url=database.url, broker_url="redis://", zone_folder=Path("zone"),
-        scratch_folder=Path("scratch"), worker_name=name,
+        scratch_folder=Path("scratch"), worker_name=name, slots=8, processes=3,
     )  # fmt: skip
     made = Heartbeat(settings, {"seccomp": True})
     if announced:
@@ -72,7 +72,8 @@ def test_it_takes_part_until_the_public_state_of_the_job_ends(running: Database)
         put(running, state)
         # none of its processes has anything in hand any more
         one.beat(running, at_work=NOTHING)
-        assert seen(running, "one").kinds == (WorkKind.JOBS,)
+        found = seen(running, "one")
+        assert (found.kinds, found.slots) == ((WorkKind.JOBS,), 3)
     put(running, JobState.RELEASED)
     one.beat(running, at_work={"message": "dpgate.rehearse"})
     assert seen(running, "one").kinds == (WorkKind.REHEARSALS,)

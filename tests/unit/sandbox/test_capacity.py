@@ -43,7 +43,7 @@ def test_every_slot_can_have_its_largest_input_at_once(tmp_path: Path) -> None:
 
 
 def test_a_setting_decides_where_there_is_one(tmp_path: Path) -> None:
-    backend = Backend(scratch_folder=tmp_path, slots=3)
+    backend = Backend(scratch_folder=tmp_path, own_slots=3)
     quarter = size_of(tmp_path) // 4
     assert images_bytes(backend) == quarter
     assert input_bytes(backend) == capacity_of(tmp_path, slots=3, kept_back=quarter)

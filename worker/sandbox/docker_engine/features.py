@@ -119,7 +119,7 @@ def _memory(settings: DockerSettings, info: Mapping[str, Any]) -> Feature:
         Profile.STRICT,
         needed <= there,
         f"{needed // MIB} MiB for {settings.slots} slots, of {there // MIB} MiB",
-        "lower DPGATE_DOCKER_VIEW_MIB (and --view-mib of the proxy) or DPGATE_SLOTS, or add memory",
+        "lower DPGATE_DOCKER_VIEW_MIB (and --view-mib of the proxy) or DPGATE_PROCESSES, or add memory",
     )
 
 
