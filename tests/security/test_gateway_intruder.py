@@ -16,6 +16,7 @@ from gateway_intruder import (
     WANTED,
     allow_everything,
     ask,
+    ask_to_erase,
     change_request,
     empty_accounts,
     forget,
@@ -37,6 +38,9 @@ from domain.states import JobState
 from dpgate.mandates import Custody
 from store import audit, policies
 from store.tables import run_outputs
+from worker.erasing import erase
+
+ERASURE = "00000001-0000-4000-8000-000000000000"
 
 
 @pytest.fixture
@@ -71,7 +75,12 @@ def test_a_policy_and_a_cap_that_nobody_signed_give_nothing(bench: Bench, tmp_pa
     job = bench.job(job_id)
     assert (job.state, job.reason) == (JobState.QUEUED, Reason.MANDATE_DIFFERS)
     put_back(bench, before)
-    assert refusals(bench) == [f"{job_id} MANDATE_DIFFERS"]
+    # nor do they have it destroyed; and that they tried is on record when their rows are gone again
+    ask_to_erase(bench, erasure_id=ERASURE)
+    erase(bench.zone)
+    assert bench.zone.sealed.keys.names() == ["heights"]
+    put_back(bench, before)
+    assert refusals(bench) == [f"{job_id} MANDATE_DIFFERS", f"{ERASURE} UNSIGNED"]
 
 
 def test_a_cap_that_nobody_signed_is_not_spent(bench: Bench, tmp_path: Path) -> None:
