@@ -19,7 +19,7 @@ from urllib.parse import parse_qsl
 
 from joserfc import jwt
 from joserfc.errors import JoseError
-from joserfc.jwk import RSAKey
+from joserfc.jwk import ECKey
 
 PEOPLE = {"researcher": "of-the-example-1", "colleague": "of-the-example-2"}
 AUDIENCE = "dpgate"  # for whom its tokens are: DPGATE_OIDC_AUDIENCE
@@ -35,7 +35,7 @@ class Provider:
 
     def __init__(self, url: str) -> None:
         self.url = url
-        self._key = RSAKey.generate_key(2048, {"kid": "example", "use": "sig"}, private=True)
+        self._key = ECKey.generate_key("P-256", {"kid": "example", "use": "sig"}, private=True)
 
     def answer(self, path: str, form: dict[str, str], client: tuple[str, str]) -> tuple[int, dict[str, Any]]:
         if path == "/.well-known/openid-configuration":
@@ -66,7 +66,7 @@ class Provider:
         if form.get("audience") != AUDIENCE:
             return 400, {"error": "invalid_target"}
         try:
-            claims = jwt.decode(form.get("subject_token", ""), self._key, algorithms=["RS256"]).claims
+            claims = jwt.decode(form.get("subject_token", ""), self._key, algorithms=["ES256"]).claims
         except JoseError:
             return 400, {"error": "invalid_grant"}
         if claims["aud"] != SERVICE or claims["exp"] < time.time():
@@ -84,7 +84,7 @@ class Provider:
             "client_id": client, "preferred_username": name, "scope": "openid",
             "eduperson_entitlement": [MEMBER], **({"act": {"sub": SERVICE}} if acts else {}),
         }  # fmt: skip
-        return jwt.encode({"alg": "RS256", "kid": "example", "typ": "at+jwt"}, claims, self._key)
+        return jwt.encode({"alg": "ES256", "kid": "example", "typ": "at+jwt"}, claims, self._key)
 
 
 def _is_service(client: tuple[str, str]) -> bool:
