@@ -89,10 +89,14 @@ def _runs(zone: WorkerZone, job: Job, dataset: Dataset) -> Reason | None:
 
 
 def put_back(zone: WorkerZone, job: Job, reason: Reason) -> None:
-    """PREPARING -> QUEUED for another try, or ERRORED with the budget given back."""
-    last = reason in FINAL or (job.attempts >= zone.settings.max_attempts and reason not in HELD)
-    after = JobState.ERRORED if last else JobState.QUEUED
+    """PREPARING -> QUEUED for another try, or ERRORED with the budget given back. Data that are not in this
+    zone folder may be in another worker's: while one is there, that was no try."""
     with zone.database.transaction() as connection:
+        leaves = reason is Reason.SNAPSHOT_MISSING and workers.others_take_jobs(
+            connection, zone.settings.name, now=zone.now()
+        )
+        is_spent = job.attempts >= zone.settings.max_attempts and reason not in HELD and not leaves
+        after = JobState.ERRORED if reason in FINAL or is_spent else JobState.QUEUED
         jobs.move(
             connection,
             job.id,
@@ -101,6 +105,7 @@ def put_back(zone: WorkerZone, job: Job, reason: Reason) -> None:
             actor=Actor.WORKER,
             now=zone.now(),
             reason=reason.name,
+            attempts=job.attempts - leaves,
         )
     log.warning("job %s: %s", job.id, reason)
 

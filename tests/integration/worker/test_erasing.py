@@ -17,6 +17,7 @@ from factories import make_user
 from gateway_intruder import ask_to_erase, given_guarded, refusals, rows_of
 from heights import PEOPLE
 from test_backups import destroy, key_apart, put_back, taken
+from test_draining_rehearsals import announce
 from test_killed_between_ledgers import killed_after
 from test_query_route import HEIGHT, TALL, ask
 from test_zone_books import Died
@@ -345,8 +346,14 @@ def test_a_worker_with_a_folder_of_its_own_takes_no_chunk_that_it_cannot_open(
     bench.deliver(publishes)
     assert (bench.job(job_id).state, bench.job(job_id).reason) == (JobState.RELEASED, None)
     waits = ask(bench, HEIGHT)
-    for _ in range(2):
+    announce(bench, "has-it")
+    for _ in range(1 + apart.zone.settings.max_attempts):
         apart.deliver(("job", waits))
-    assert bench.job(waits).state is JobState.QUEUED
+    job = bench.job(waits)
+    assert (job.state, job.reason, job.attempts) == (JobState.QUEUED, Reason.SNAPSHOT_MISSING, 0)
+    bench.clock.forward(3600)  # nobody is there any more who may have it
+    for _ in range(apart.zone.settings.max_attempts):
+        apart.deliver(("job", waits))
+    assert bench.job(waits).state is JobState.ERRORED
     assert spent(bench) == (1_000_000, 1_000_000), "of the first alone"
     apart.close()
