@@ -59,6 +59,8 @@ def _enter(zone: WorkerZone, asked: Erasure) -> bool:
         numbers = [] if key is None else erasures.numbers(connection, asked.name, key)
     if reason is None and any(map(zone.sealed.shared.snapshots.has, names)):
         reason = "data of it are sealed under the zone's key"
+    if reason is None and key is None and zone.sealed.shared.snapshots.names():
+        reason = "it has no key, and which data under the zone's key are its own, rows alone say"
     if reason is not None:
         log.warning("data set %s cannot be erased yet: %s", asked.name, reason)
         return False

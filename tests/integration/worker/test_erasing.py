@@ -314,6 +314,12 @@ def test_data_without_a_key_of_their_own_are_not_said_to_be_erased(bench: Bench)
         assert datasets.get(connection, dataset.id).state is DatasetState.WITHDRAWN
     assert bench.zone.sealed.keys.names() == ["heights"]
     assert found(bench).record is None
+    # nor do those that name no snapshot at all: whose the data under the zone's key are, rows alone say
+    bench.zone.sealed.keys.destroy("heights", own.keys.id)
+    with bench.database.transaction() as connection:
+        connection.execute(mine.values(snapshot=None, data_key=None))
+    erasing.erase(bench.zone)
+    assert found(bench).record is None
 
 
 def test_a_worker_with_a_folder_of_its_own_takes_no_chunk_that_it_cannot_open(
