@@ -136,13 +136,15 @@ DATASET: dict[str, dict[str, str]] = {
         "": "Twin's small table",
         "columns": "As in a table, none of kind `person`. A column `onset` rises. `.tsv.gz` has no names.",
         "rows": "How many; with a column `onset` up to a fifth more or fewer.",
+        "smallest_gap": "The least from one `onset` to the next, so that epochs do not overlap.",
     },
     "TwinRecording": {
         "": "Twin's recording",
         "channels": "In their order.",
         "rate": "Samples a second.",
         "seconds": "How long it is.",
-        "markers": "Marks of a `.vhdr` or `.set`, at times drawn at random.",
+        "markers": "Marks of a `.vhdr` or `.set`: at the onsets of the table of events beside it, else "
+        "at times drawn at random.",
         "fdt": "Of a `.set`: its samples lie in a `.fdt` beside it.",
     },
     "Channel": {

@@ -15,6 +15,7 @@ from domain.model import Model, Number, Whole
 MAX_CELLS = 500_000
 MAX_SAMPLES = 16 * 2**20
 TABLES = (".tsv", ".tsv.gz")
+ONSET = "onset"
 RECORDINGS = (".vhdr", ".edf", ".bdf", ".set", ".fif")
 SAMPLE_BYTES = {".vhdr": 2, ".edf": 2, ".bdf": 3, ".set": 4, ".fif": 2}
 OTHER_RECORDINGS = (
@@ -47,10 +48,12 @@ class TwinTable(Model):
     """Rows for a small table of each person, such as events: columns as in a table of the data set.
 
     A column `onset` rises from row to row, and then each person has up to a fifth more or fewer rows.
+    `smallest_gap`: the least from one onset to the next, in their unit.
     """
 
     columns: Annotated[tuple[Column, ...], Field(min_length=1, max_length=500)]
     rows: Annotated[Whole, Field(ge=1, le=100_000)] = 20
+    smallest_gap: Annotated[Number, Field(ge=0, exclude_if=_is_nothing)] = 0
 
     @model_validator(mode="after")
     def _can_be_made(self) -> TwinTable:
@@ -65,7 +68,26 @@ class TwinTable(Model):
             raise ValueError(
                 f"it has {len(names) * self.rows} cells, more than {MAX_CELLS}; state fewer rows"
             )
+        if self.smallest_gap:
+            self._check_room()
         return self
+
+    def _check_room(self) -> None:
+        onset = next((column for column in self.columns if column.name == ONSET), None)
+        if onset is None:
+            raise ValueError("smallest_gap is between onsets; declare a column onset, or remove it")
+        lower, upper = onset.bounds
+        most = self.rows + self.rows // 5
+        if (most - 1) * (self.smallest_gap + self._step(onset)) > upper - lower:
+            raise ValueError(
+                f"{most} onsets {self.smallest_gap:g} apart do not fit between {lower:g} and {upper:g}; "
+                "state fewer rows, a smaller gap or a later upper"
+            )
+
+    @staticmethod
+    def _step(column: Column) -> float:
+        """Onsets are whole multiples of it, so a gap can be longer by as much."""
+        return float(10**-column.decimals if column.kind == "number" else 1)
 
     @property
     def size(self) -> int:

@@ -30,7 +30,8 @@ def disagreements(declaration: Declaration) -> Iterator[tuple[str, str]]:
         prefix = stem.rpartition("_")[0]
         events, seconds = files.get(f"{prefix}_events.tsv"), seconds_of(file)
         if events is not None and seconds is not None:
-            for sentence in _of_events(events, seconds):
+            rate = None if file.twin_recording is None else file.twin_recording.rate
+            for sentence in _of_events(events, seconds, rate):
                 yield events.path, sentence
         channels = files.get(f"{prefix}_channels.tsv")
         if file.twin_recording is not None and channels is not None:
@@ -48,13 +49,20 @@ def seconds_of(file: PersonFile) -> float | None:
     return volume.shape[3] * volume.repetition_time
 
 
-def _of_events(events: PersonFile, seconds: float) -> Iterator[str]:
+def _of_events(events: PersonFile, seconds: float, rate: float | None) -> Iterator[str]:
     for column in events.twin_table.columns if events.twin_table else ():
         if column.name == "onset" and column.kind in ("number", "integer") and column.bounds[1] > seconds:
             yield (
                 f"onsets go up to {column.bounds[1]:g} s, and the recording ends after {seconds:g} s: "
                 "readers leave out what is later; declare a smaller upper, or more seconds."
             )
+        if column.name == "sample" and column.kind in ("number", "integer") and rate is not None:
+            most = round(rate * seconds)
+            if column.bounds[1] < most - 1:
+                yield (
+                    f"samples go up to {column.bounds[1]:g}, and the recording has {most}: a later onset "
+                    f"would stand at another sample; declare upper {most - 1}."
+                )
 
 
 def _stem(path: str) -> str | None:

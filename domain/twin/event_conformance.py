@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from domain.dataset.twin_content import TwinTable
+from domain.dataset.twin_content import ONSET, TwinTable
 from domain.delimited import NotText, stream_rows
 from domain.twin.column_conformance import compare_column
 from domain.twin.recording_heads import Open
@@ -21,7 +21,6 @@ from domain.twin.table_facts import ColumnFacts, TableFacts
 Finding = tuple[str, str, bool]
 """Where in the file, the sentence, and whether it is on purpose."""
 
-ONSET = "onset"
 _MOST_UNPACKED = 256 * 2**20
 
 

@@ -6,19 +6,15 @@ the byte. Everything newer has a generator of its own for each person and path.
 
 from __future__ import annotations
 
-import gzip
 import random
 from collections.abc import Iterator, Sequence
 
 from domain.dataset import PERSON, Declaration, PersonFile
-from domain.dataset.twin_content import TwinTable
-from domain.twin.blank import blank_cell
+from domain.dataset.twin_content import ONSET
+from domain.twin.events import Event, events_of, make_table, table_of
 from domain.twin.files_recordings import make_files
 from domain.twin.files_volumes import make_file
-from domain.twin.rules import number_of
 from domain.twin_volume import make_volume
-
-ONSET = "onset"
 
 
 def person_files(
@@ -26,6 +22,7 @@ def person_files(
 ) -> Iterator[tuple[str, bytes]]:
     """Path and content of each. `seed` is the twin's; equal ones give equal bytes."""
     lacking = _lacking(declaration.person_files, people, seed)
+    events = _Events(declaration.person_files, seed)
     alike: dict[str, bytes] = {}
     for person in people:
         for file in declaration.person_files:
@@ -34,13 +31,43 @@ def person_files(
                 continue
             if file.twin_volume is not None and file.twin_volume.fill == "zeros":
                 if file.path not in alike:
-                    alike |= _own(file, file.path, random.Random(0))  # noqa: S311 - nothing is drawn
+                    alike |= _own(file, file.path, random.Random(0), events, person)  # noqa: S311 - nothing is drawn
                 yield path, alike[file.path]
             elif _is_as_ever(file):
                 yield path, _as_ever(file, person, draw)
             else:
-                own = random.Random(f"{seed}:{path}")  # noqa: S311 - not a secret
-                yield from _own(file, path, own).items()
+                yield from _own(file, path, own_draw(seed, path), events, person).items()
+
+
+def own_draw(seed: str, path: str) -> random.Random:
+    """The generator of one file of one person."""
+    return random.Random(f"{seed}:{path}")  # noqa: S311 - not a secret
+
+
+class _Events:
+    """Which table of events stands beside which recording. A recording has what the table says that is drawn
+    from the same seed, also where that person lacks the table."""
+
+    def __init__(self, files: Sequence[PersonFile], seed: str) -> None:
+        self._tables = {
+            file.path: file.twin_table
+            for file in files
+            if file.twin_table is not None and ONSET in {column.name for column in file.twin_table.columns}
+        }
+        self._seed = seed
+        self.rates = {
+            place: file.twin_recording.rate
+            for file in files
+            if file.twin_recording is not None and (place := table_of(file.path)) in self._tables
+        }
+
+    def of(self, recording: PersonFile, person: str) -> Sequence[Event] | None:
+        """None where no table of events stands beside it."""
+        place = table_of(recording.path)
+        if place is None or place not in self._tables or recording.twin_recording is None:
+            return None
+        draw = own_draw(self._seed, place.replace(PERSON, person))
+        return events_of(self._tables[place], draw, rate=recording.twin_recording.rate)
 
 
 def _lacking(files: Sequence[PersonFile], people: Sequence[str], seed: str) -> frozenset[tuple[str, str]]:
@@ -80,31 +107,11 @@ def _as_ever(file: PersonFile, person: str, draw: random.Random) -> bytes:
     )
 
 
-def _own(file: PersonFile, path: str, draw: random.Random) -> dict[str, bytes]:
+def _own(file: PersonFile, path: str, draw: random.Random, events: _Events, person: str) -> dict[str, bytes]:
     if file.twin_recording is not None:
-        return make_files(path, file.twin_recording, draw)
+        return make_files(path, file.twin_recording, draw, events.of(file, person))
     if file.twin_table is not None:
-        return {path: _table(file.twin_table, draw, is_headless=path.endswith(".gz"))}
+        rate = events.rates.get(file.path)
+        return {path: make_table(file.twin_table, draw, is_headless=path.endswith(".gz"), rate=rate)}
     assert file.twin_volume is not None
     return {path: make_file(file.twin_volume, draw, compressed=path.endswith(".gz"))}
-
-
-def _table(table: TwinTable, draw: random.Random, *, is_headless: bool) -> bytes:
-    """Text with tabs; one that is packed has no line of names, as BIDS has its continuous recordings."""
-    names = [column.name for column in table.columns]
-    spread = table.rows // 5 if ONSET in names and not is_headless else 0
-    cells = [blank_cell(column) for column in table.columns]
-    rows = [[cell("", draw) for cell in cells] for _ in range(table.rows + draw.randint(-spread, spread))]
-    if ONSET in names:
-        _rise(rows, names.index(ONSET), table.columns[names.index(ONSET)].missing)
-    lines = rows if is_headless else [names, *rows]
-    content = "".join("\t".join(line) + "\n" for line in lines).encode()
-    return gzip.compress(content, mtime=0) if is_headless else content
-
-
-def _rise(rows: list[list[str]], at: int, missing: str) -> None:
-    """Onsets in rising order, in place; a missing one stays where it is."""
-    present = [row for row in rows if row[at] != missing]
-    rising = sorted((row[at] for row in present), key=number_of)
-    for row, text in zip(present, rising, strict=True):
-        row[at] = text

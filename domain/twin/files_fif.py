@@ -80,7 +80,8 @@ def _device_is_head() -> bytes:
 
 def _channel(number: int, channel: Channel, count: int) -> bytes:
     unit, scale = UNITS[channel.units]
-    step = _STEPS.get(channel.type, RESOLUTION * scale)
+    # a stimulus channel holds codes, in whatever units it is declared
+    step = _STEPS.get(channel.type, RESOLUTION * (1.0 if channel.type == "TRIG" else scale))
     return struct.pack(
         ">3i2fi12f2i16s",
         number, number, KINDS.get(channel.type, KINDS["MISC"]), 1.0, step, COILS.get(channel.type, 0),

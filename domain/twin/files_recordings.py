@@ -9,32 +9,39 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 import numpy as np
 
 from domain.dataset.twin_content import Channel, TwinRecording
+from domain.twin.events import Event, marks_of, pulses
 from domain.twin.files_edf import make_edf
 from domain.twin.files_eeglab import make_set
 from domain.twin.files_fif import make_fif
 from domain.twin.signals import RESOLUTION, Mark, Samples
 
-_STILL = ("TRIG", "MISC", "REF", "TEMP")
+_STILL = ("MISC", "REF", "TEMP")
 _ALPHA_HERTZ, _ALPHA = 10.0, 80.0
 _SLOWEST_SECONDS = 4
 _WANTED = 150.0  # steps of the noise's deviation
 
 
-def make_files(path: str, recording: TwinRecording, draw: random.Random) -> dict[str, bytes]:
-    """The recording at `path`, with the files that it needs beside it. Equal draws give equal bytes."""
+def make_files(
+    path: str, recording: TwinRecording, draw: random.Random, events: Sequence[Event] | None = None
+) -> dict[str, bytes]:
+    """The recording at `path`, with the files that it needs beside it. Equal draws give equal bytes.
+
+    `events`: those of the table beside it, if there is one: marks and stimulus channels follow them.
+    """
     stem, ending = path.rsplit(".", 1)
     name = PurePosixPath(stem).name
-    samples = np.stack([_signal(channel, recording, draw) for channel in recording.channels])
+    samples = np.stack([_signal(channel, recording, draw, events or ()) for channel in recording.channels])
     if ending in ("edf", "bdf"):
         return {path: make_edf(recording, samples, is_wide=ending == "bdf")}
     if ending == "fif":
         return {path: make_fif(recording, samples)}
-    marks = _marks(recording, draw)
+    marks = _marks(recording, draw) if events is None else marks_of(recording, events)
     if ending == "set":
         made, beside = make_set(name, recording, samples, marks)
         return {path: made} | ({f"{stem}.fdt": beside} if beside is not None else {})
@@ -45,10 +52,14 @@ def make_files(path: str, recording: TwinRecording, draw: random.Random) -> dict
     }
 
 
-def _signal(channel: Channel, recording: TwinRecording, draw: random.Random) -> Samples:
+def _signal(
+    channel: Channel, recording: TwinRecording, draw: random.Random, events: Sequence[Event]
+) -> Samples:
     """Octaves of held noise, each of one strength (Voss 1978): about 1/f. Whole numbers, so that every
     machine gets the same."""
     count = recording.samples
+    if channel.type == "TRIG":
+        return pulses(recording, events)
     if channel.type in _STILL:
         return np.zeros(count, dtype=np.int16)
     octaves = max(1, math.ceil(math.log2(_SLOWEST_SECONDS * recording.rate)))

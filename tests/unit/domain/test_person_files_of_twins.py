@@ -5,11 +5,13 @@ from __future__ import annotations
 import gzip
 import io
 import random
+import struct
 
 import nibabel
 import numpy as np
 import pytest
 from factories import column_fields, declaration_fields, make_declaration
+from scipy.io import loadmat
 
 from domain import nifti
 from domain.dataset import Declaration, TwinVolume
@@ -17,6 +19,7 @@ from domain.dataset.twin_content import TwinRecording
 from domain.errors import InvalidRequest, PipelineError
 from domain.model import parse
 from domain.twin import check_conformance, make_twin, size_of_twin
+from domain.twin.agreement import disagreements
 from domain.twin.files_headers import read_edf, read_vhdr
 from domain.twin.files_recordings import make_files
 from domain.twin.files_volumes import make_file
@@ -264,3 +267,110 @@ def test_a_packed_header_is_unpacked_no_further_than_needed():
 
 def test_a_data_set_without_files_of_people_has_a_twin():
     assert "participants.tsv" in make_twin(make_declaration())
+
+
+STUDY = [
+    {"name": "onset", "kind": "number", "lower": 0, "upper": 18, "decimals": 3},
+    {"name": "duration", "kind": "number", "lower": 0, "upper": 1},
+    {"name": "sample", "kind": "integer", "lower": 0, "upper": 4999},
+    {"name": "value", "kind": "integer", "lower": 0, "upper": 255},
+    column_fields(name="trial_type", kind="categorical", categories=["go", "stop"], lower=None, upper=None),
+]
+
+
+def study(ending, *, gap=0.8, **recording):
+    stem = "{person}/eeg/{person}_task-x"
+    events = {"rows": 15, "columns": STUDY, **({"smallest_gap": gap} if gap else {})}
+    return bids(
+        {"path": f"{stem}_eeg{ending}", "twin_recording": {**RECORDING, **recording}},
+        {"path": f"{stem}_events.tsv", "twin_table": events},
+        nominal_size=30,
+    )
+
+
+def told(content):
+    head, *rows = (line.split("\t") for line in content.decode().splitlines())
+    return [dict(zip(head, row, strict=True)) for row in rows]
+
+
+MARKED = {".vhdr": [{"name": "stop", "per_minute": 3}, {"name": "go", "per_minute": 3}], ".set": [
+    {"name": "1", "per_minute": 3}, {"name": "2", "per_minute": 3}], ".edf": [], ".fif": []}  # fmt: skip
+
+
+@pytest.mark.parametrize("ending", MARKED)
+def test_rows_marks_and_stimulus_channel_are_of_one_draw(ending):
+    markers = {"markers": MARKED[ending]} if MARKED[ending] else {}
+    twin = make_twin(make_declaration(**study(ending, **markers)))
+    stem = "sub-twin02/eeg/sub-twin02_task-x"
+    rows = told(twin[f"{stem}_events.tsv"])
+    onsets = [float(row["onset"]) for row in rows]
+    samples = [int(row["sample"]) for row in rows]
+    assert samples == [round(onset * 250) for onset in onsets]
+    assert min(np.diff(onsets)) >= 0.8 - 1e-9
+    assert onsets[-1] <= 18
+    assert {(row["trial_type"], row["value"]) for row in rows} == {("go", "1"), ("stop", "2")}
+    codes = [int(row["value"]) for row in rows]
+    channel = _stimuli(ending, twin, stem)
+    starts = np.flatnonzero(np.diff(channel, prepend=0) > 0)
+    assert starts.tolist() == samples
+    assert channel[starts].tolist() == codes
+    assert np.count_nonzero(channel) < 5 * len(rows)
+    if ending == ".vhdr":
+        lines = twin[f"{stem}_eeg.vmrk"].decode().splitlines()
+        marks = [line.split(",")[1:3] for line in lines if "=Stimulus," in line]
+        expected = [[row["trial_type"], str(at + 1)] for row, at in zip(rows, samples, strict=True)]
+        assert marks == expected
+    if ending == ".set":
+        events = loadmat(io.BytesIO(twin[f"{stem}_eeg.set"]), simplify_cells=True)["EEG"]["event"]
+        assert [(event["type"], event["latency"] - 1) for event in events] == [
+            (row["value"], at) for row, at in zip(rows, samples, strict=True)
+        ]
+
+
+def _stimuli(ending, twin, stem):
+    """The channel TRIG in whole units."""
+    content = twin[f"{stem}_eeg{ending}"]
+    if ending == ".vhdr":
+        steps = np.frombuffer(twin[f"{stem}_eeg.eeg"], "<i2").reshape(-1, 2)[:, 1]
+    elif ending == ".edf":
+        steps = np.frombuffer(content[256 * 3 :], "<i2").reshape(20, 2, 250)[:, 1].ravel()
+    elif ending == ".set":
+        return np.rint(loadmat(io.BytesIO(content), simplify_cells=True)["EEG"]["data"][1]).astype(int)
+    else:
+        pieces, at = [], 0
+        while at < len(content):
+            kind, _, size, _ = struct.unpack_from(">4i", content, at)
+            pieces += [np.frombuffer(content[at + 16 : at + 16 + size], ">i2")] if kind == 300 else []
+            at += 16 + size
+        steps = np.concatenate(pieces).reshape(-1, 2)[:, 1]
+    return steps // 10
+
+
+def test_events_that_cannot_be_are_refused_or_told():
+    for change, words in (
+        ({"gap": 2}, "18 onsets 2 apart do not fit between 0 and 18; state fewer rows"),
+        ({"gap": -1}, "greater than or equal to 0"),
+    ):
+        with pytest.raises(InvalidRequest, match=words):
+            make_declaration(**study(".edf", **change))
+    small = study(".edf")
+    small["person_files"][1]["twin_table"]["columns"] = [
+        {**column, "upper": 99} if column["name"] == "sample" else column for column in STUDY
+    ]
+    (said,) = (sentence for _, sentence in disagreements(make_declaration(**small)))
+    assert said == (
+        "samples go up to 99, and the recording has 5000: a later onset would stand at another sample; "
+        "declare upper 4999."
+    )
+    lonely = {"path": "{person}_x.tsv", "twin_table": {"columns": [EVENTS[1]], "smallest_gap": 1}}
+    with pytest.raises(InvalidRequest, match="smallest_gap is between onsets"):
+        make_declaration(**bids(lonely))
+
+
+def test_a_table_whose_values_cannot_follow_is_drawn_as_declared():
+    few = [*STUDY[:3], {"name": "value", "kind": "integer", "lower": 7, "upper": 7.5}, STUDY[4]]
+    declared = study(".edf", gap=0)
+    declared["person_files"][1]["twin_table"]["columns"] = few
+    rows = told(make_twin(make_declaration(**declared))["sub-twin01/eeg/sub-twin01_task-x_events.tsv"])
+    assert {row["value"] for row in rows} == {"7"}
+    assert {row["trial_type"] for row in rows} == {"go", "stop"}
