@@ -22,11 +22,11 @@ from domain.twin.blank import blank_cell
 from domain.twin.cells import written
 from domain.twin.lattice import Lattice
 from domain.twin.rules import number_of
-from domain.twin.signals import RESOLUTION, Mark, Samples
+from domain.twin.signals import Mark, Samples
 
 SAMPLE, TRIAL_TYPE, VALUE = "sample", "trial_type", "value"
 _PULSE_SECONDS = 0.01
-_HIGHEST_CODE = 3000  # steps of a channel are 16 bits, ten to a unit
+_HIGHEST_CODE = 2**15 - 1
 
 Row = list[str]
 
@@ -102,7 +102,7 @@ def pulses(recording: TwinRecording, events: Sequence[Event]) -> Samples:
         following = events[number + 1].at if number + 1 < len(events) else recording.samples
         # a pulse that touched the next would hide it: one sample between them is 0 where there is room
         end = min(event.at + width, max(following - 1, event.at + 1))
-        steps[event.at : end] = round(event.code / RESOLUTION)
+        steps[event.at : end] = event.code
     return steps
 
 

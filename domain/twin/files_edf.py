@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from domain.dataset.twin_content import TwinRecording
-from domain.twin.signals import RESOLUTION, Samples
+from domain.twin.signals import Samples, resolution
 
 _START = "01.01.8500.00.00"
 _MOST = 32_767
@@ -27,13 +27,13 @@ def make_edf(recording: TwinRecording, samples: Samples, *, is_wide: bool) -> by
 def _header(recording: TwinRecording, *, is_wide: bool) -> bytes:
     channels, rate = recording.channels, int(recording.rate)
     count = len(channels)
-    most = f"{_MOST * RESOLUTION:.1f}"
+    most = [f"{_MOST * resolution(channel):.7g}" for channel in channels]
     fields: list[tuple[int, list[str]]] = [
         (16, [channel.name for channel in channels]),
         (80, [""] * count),
         (8, ["" if channel.units == "n/a" else channel.units for channel in channels]),
-        (8, [f"-{most}"] * count),
-        (8, [most] * count),
+        (8, [f"-{each}" for each in most]),
+        (8, most),
         (8, [f"-{_MOST}"] * count),
         (8, [f"{_MOST}"] * count),
         (80, [""] * count),

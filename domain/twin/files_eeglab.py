@@ -9,6 +9,8 @@ from __future__ import annotations
 import struct
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
 from domain.dataset.twin_content import Channel, TwinRecording
 from domain.matlab5_numbers import (
     CHAR,
@@ -24,7 +26,7 @@ from domain.matlab5_numbers import (
     VERSION,
 )
 from domain.twin.positions import position
-from domain.twin.signals import RESOLUTION, Mark, Samples
+from domain.twin.signals import Mark, Samples, resolution
 
 _HEADER = b"MATLAB 5.0 MAT-file".ljust(116) + b"\0" * 8 + struct.pack("<H", VERSION) + b"IM"
 _NUMBERS = {name: number for number, name in CLASSES.items()}
@@ -46,7 +48,8 @@ def make_set(
     name: str, recording: TwinRecording, samples: Samples, marks: Sequence[Mark]
 ) -> tuple[bytes, bytes | None]:
     """The .set, and the .fdt if there is one."""
-    values = (samples.T * RESOLUTION).astype("<f4").tobytes()  # sample by sample, as MATLAB has columns
+    units = np.array([resolution(channel) for channel in recording.channels])
+    values = (samples.T * units).astype("<f4").tobytes()  # sample by sample, as MATLAB has columns
     dims = (len(recording.channels), recording.samples)
     data = _text(f"{name}.fdt") if recording.fdt else _array("single", dims, SINGLE, values)
     seconds = (recording.samples - 1) / recording.rate

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from domain.dataset.twin_content import Channel, ChannelType, TwinRecording, Units
 from domain.twin.positions import RADIUS_MM, Point, on_helmet, position
-from domain.twin.signals import RESOLUTION, Samples
+from domain.twin.signals import Samples, resolution
 
 # kinds of tags
 FILE_ID, DIRECTORY, BLOCK, BLOCK_END, END = 100, 101, 104, 105, 108
@@ -81,7 +81,8 @@ def _device_is_head() -> bytes:
 def _channel(number: int, channel: Channel, count: int) -> bytes:
     unit, scale = UNITS[channel.units]
     # a stimulus channel holds codes, in whatever units it is declared
-    step = _STEPS.get(channel.type, RESOLUTION * (1.0 if channel.type == "TRIG" else scale))
+    scale = 1.0 if channel.type == "TRIG" else scale
+    step = _STEPS.get(channel.type, resolution(channel) * scale)
     return struct.pack(
         ">3i2fi12f2i16s",
         number, number, KINDS.get(channel.type, KINDS["MISC"]), 1.0, step, COILS.get(channel.type, 0),

@@ -19,7 +19,7 @@ from domain.twin.events import Event, marks_of, pulses
 from domain.twin.files_edf import make_edf
 from domain.twin.files_eeglab import make_set
 from domain.twin.files_fif import make_fif
-from domain.twin.signals import RESOLUTION, Mark, Samples
+from domain.twin.signals import Mark, Samples, resolution
 
 _STILL = ("MISC", "REF", "TEMP")
 _ALPHA_HERTZ, _ALPHA = 10.0, 80.0
@@ -77,7 +77,8 @@ def _signal(
 
 def _header_text(name: str, recording: TwinRecording) -> str:
     channels = "".join(
-        f"Ch{number}={channel.name},,{RESOLUTION},{'' if channel.units == 'n/a' else channel.units}\n"
+        f"Ch{number}={channel.name},,{resolution(channel):g},"
+        f"{'' if channel.units == 'n/a' else channel.units}\n"
         for number, channel in enumerate(recording.channels, start=1)
     )
     return (

@@ -5,11 +5,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from domain.dataset.twin_content import Channel
+
 Samples = NDArray[np.int16]
 """Steps: a row for each channel."""
 
 Mark = tuple[int, int]
 """The sample that it stands at, counted from 1, and the number of its marker."""
 
-RESOLUTION = 0.1
-"""Units of a channel for a step of one; not of magnetic ones."""
+
+def resolution(channel: Channel) -> float:
+    """Units of a channel for a step of one; not of magnetic ones. A stimulus channel holds whole codes."""
+    return 1.0 if channel.type == "TRIG" else 0.1

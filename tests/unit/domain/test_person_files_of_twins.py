@@ -343,7 +343,7 @@ def _stimuli(ending, twin, stem):
             pieces += [np.frombuffer(content[at + 16 : at + 16 + size], ">i2")] if kind == 300 else []
             at += 16 + size
         steps = np.concatenate(pieces).reshape(-1, 2)[:, 1]
-    return steps // 10
+    return steps
 
 
 def test_events_that_cannot_be_are_refused_or_told():

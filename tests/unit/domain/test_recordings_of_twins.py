@@ -137,9 +137,9 @@ def saved(content, is_packed):
 
 
 DIGESTS = {
-    ".bdf": "37204f14f274d0aa83281fd9e89148306321b499ee62f25aa6e01e6307eeb2e0",
+    ".bdf": "aeccb24dd67d95a3ed3ee27021bb1bb22b9fc23523b91b5a15eb7aa2756302d6",
     ".set": "13ef9e99aedcc01a0d80e37a09bd73932f621f38abd45f38f08fe346cf0a35eb",
-    ".fif": "74ed615b0927dc2db31e46166ba06eea67eb0e10d74f913083aca5d881c245e8",
+    ".fif": "d0f1a312b86c94d2ce359613da29432a34349b54ba2bb52cbc5ab2b17c900437",
 }
 
 
