@@ -26,6 +26,7 @@ OPEN_ROUTES = {"/api/v1/health", "/api/v1/health/ready", "/api/v1/openapi.json",
 # the identity provider comes with its own signature
 OPEN_ROUTES |= {"/api/v1/login/ended"}
 
+NO_TOKEN = ("authorization", "no token came with the request.", "Log in with `dpgate login`.")
 _bearer = HTTPBearer(
     auto_error=False, description="A token of `dpgate user add`, `dpgate token add` or the identity provider"
 )
@@ -49,10 +50,12 @@ def current_caller(
 ) -> Caller:
     """Who holds the bearer token, and how far it reaches. Raises Unauthenticated."""
     if credentials is None:
-        raise Unauthenticated(
-            "authorization", "no token came with the request.", "Log in with `dpgate login`."
-        )
-    token = credentials.credentials
+        raise Unauthenticated(*NO_TOKEN)
+    return caller_of(request, database, credentials.credentials)
+
+
+def caller_of(request: Request, database: Database, token: str) -> Caller:
+    """Whose token it is. Raises Unauthenticated."""
     providers: Providers = request.app.state.providers
     if providers and not users.is_ours(token):
         return providers.caller(database, token)

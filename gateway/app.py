@@ -46,6 +46,7 @@ from gateway.config import GatewaySettings, settings_of
 from gateway.faults import Faults
 from gateway.headers import SecurityHeaders
 from gateway.limits import BodyLimit
+from gateway.login_line import LoginLine
 from gateway.logs import Requests, write_json_lines
 from gateway.notices.sender import Sender
 from gateway.oidc.providers import Providers
@@ -132,6 +133,7 @@ def create_app(settings: GatewaySettings | None = None) -> FastAPI:
         telemetry=NO_TELEMETRY,
     )
     app.state.settings = settings
+    app.state.login_line = LoginLine()
     app.state.providers = Providers(settings.providers)
     app.state.tracer = tracer_to(settings.traces_endpoint)
     problems.install(app)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from fastapi import Request
+
 from desk.users import NO_PASSWORDS
 from domain.errors import NotFound
 from domain.permissions import User
 from gateway.config import GatewaySettings
-from store import audit, sessions
+from gateway.login_line import LoginLine
+from store import accounts, audit, sessions
 from store.database import Database
 
 
@@ -16,6 +19,16 @@ def check_passwords_are_used(settings: GatewaySettings) -> None:
     """Raises NotFound on a platform whose people come from an identity provider."""
     if not settings.has_passwords:
         raise NotFound(*NO_PASSWORDS)
+
+
+def check_login(request: Request, database: Database, name: str, password: str, now: datetime) -> User:
+    """The user, if this is their password, once it is their turn. Raises Unauthenticated or TooMany."""
+    check_passwords_are_used(request.app.state.settings)
+    line: LoginLine = request.app.state.login_line
+    with line.turn(name, request.client.host if request.client else "") as turn:
+        user = accounts.check_password(database, name, password, now, origin=turn.origin)
+        turn.is_right = True
+    return user
 
 
 def open_session(

@@ -46,19 +46,20 @@ _NOBODY = f"$argon2id$v=19$m=65536,t=3,p=1${'A' * 22}${'A' * 43}"
 _LETTERS = "abcdefghijkmnpqrstuvwxyz23456789"
 
 
-def check_password(database: Database, name: str, password: str, now: datetime) -> User:
+def check_password(database: Database, name: str, password: str, now: datetime, *, origin: str = "") -> User:
     """The user, if this is their password. Raises Unauthenticated, or TooMany after a few failures and where
-    too many log in at once; the latter is no attempt."""
+    too many log in at once; the latter is no attempt. Failures of each `origin` are counted apart."""
     if not _LINE.acquire(blocking=False):
         raise TooMany(*_CROWD, retry_after_s=30)
     try:
-        return _checked(database, name, password, now)
+        return _checked(database, name, password, now, origin)
     finally:
         _LINE.release()
 
 
-def _checked(database: Database, name: str, password: str, now: datetime) -> User:
-    key = hashlib.sha256(name.encode(errors="replace")).hexdigest()
+def _checked(database: Database, name: str, password: str, now: datetime, origin: str) -> User:
+    whose = f"{name}\0{origin}" if origin else name
+    key = hashlib.sha256(whose.encode(errors="replace")).hexdigest()
     with database.transaction() as connection:
         _count_attempt(connection, key, now)
     with database.reading() as connection:

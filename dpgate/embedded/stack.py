@@ -31,6 +31,7 @@ from worker.sandbox.core.scratch import default_scratch_root
 START_TIMEOUT_S = 120
 # a run in padded mode lasts as long as it may; a job that is cut off here goes on after the next start
 END_PATIENCE_S = 3
+_HTTP = ("--http", "gateway.connections:Connection")
 Say = Callable[[str], None]
 # a part, and how one sees that it is ready
 Started = tuple[Child, Callable[[], bool]]
@@ -158,9 +159,9 @@ class Stack:
         listener = _listen(self._port)
         try:
             self.url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-            arguments = python("gateway.app", "uvicorn", "gateway.app:create_app", "--factory")
+            arguments = python("gateway.app", "uvicorn", "gateway.app:create_app", "--factory", *_HTTP)
             arguments += ["--fd", str(listener.fileno()), "--no-server-header", "--no-access-log"]
-            # longer than a reader thinks, or a proxy keeps a connection: closing first loses a request
+            # longer than a proxy keeps a connection: closing first loses a request
             arguments += ["--timeout-keep-alive", "75", "--log-level", "warning"]
             settings = self._gateway_settings | self._common()
             child = self._child("gateway", arguments, settings, pass_fds=(listener.fileno(),))

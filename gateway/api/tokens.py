@@ -17,7 +17,7 @@ from domain.permissions import User
 from domain.scopes import ALL, Scope
 from gateway.access import TheCaller, TheDatabase
 from gateway.config import MAIN, GatewaySettings
-from gateway.logins import check_passwords_are_used
+from gateway.logins import check_login
 from gateway.problems import RESPONSES, responses
 from gateway.routes import PREFIX, OurId
 from gateway.serving import allowed, served
@@ -82,8 +82,7 @@ def ways_in(request: Request) -> WaysIn:
 )
 def log_in(new: NewLogin, request: Request, database: TheDatabase) -> TokenOnce:
     now = datetime.now(UTC)
-    check_passwords_are_used(request.app.state.settings)
-    user = accounts.check_password(database, new.name, new.password, now)
+    user = check_login(request, database, new.name, new.password, now)
     with database.reading() as connection:
         is_initial = accounts.has_initial_password(connection, user.name)
     if is_initial and new.new_password is None:

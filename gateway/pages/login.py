@@ -12,7 +12,7 @@ from domain.errors import RequestError, TooMany
 from domain.permissions import Permission, User
 from gateway.access import TheDatabase
 from gateway.config import GatewaySettings
-from gateway.logins import check_passwords_are_used, open_session
+from gateway.logins import check_login, check_passwords_are_used, open_session
 from gateway.pages import layout
 from gateway.pages.session import (
     COOKIE,
@@ -31,7 +31,7 @@ from gateway.pages.session import (
     start_visit,
 )
 from gateway.problems import STATUS
-from store import accounts, audit, sessions
+from store import audit, sessions
 
 router = APIRouter(include_in_schema=False)
 # open to everybody, by name
@@ -59,7 +59,7 @@ def log_in(request: Request, form: CheckedForm, database: TheDatabase) -> Respon
     target = safe_next(str(form.get("next", "")))
     check_passwords_are_used(request.app.state.settings)
     try:
-        user = accounts.check_password(database, name, password, now)
+        user = check_login(request, database, name, password, now)
     except RequestError as error:
         return login_form(request, target=target, name=name, error=error)
     return enter(request, database, user, by="password", target=target)

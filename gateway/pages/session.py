@@ -73,6 +73,19 @@ def page_user(request: Request, database: TheDatabase) -> User:
     return found.user
 
 
+def has_session(request: Request) -> bool:
+    """Whether somebody is logged in; what they may do is asked elsewhere."""
+    database: Database = request.app.state.database
+    with database.reading() as connection:
+        try:
+            sessions.find(
+                connection, request.cookies.get(cookie_name(request, COOKIE), ""), datetime.now(UTC)
+            )
+        except Unauthenticated:
+            return False
+    return True
+
+
 def page_requires(permission: Permission) -> Callable[[User, Request, Database], User]:
     """A dependency of a page: its user, who must hold the permission."""
 

@@ -1,0 +1,110 @@
+"""Connections to the port of the gateway: each has so long to say what it wants, and so many are open.
+
+Uvicorn waits without end for the head of a request, for its body and for who does not read an answer. Here
+each has a deadline, and where too many connections are open those give way that wait for their client: first
+of the address that has most of them, the oldest first. Behind a proxy all come from one address.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterable
+
+import h11
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+MOST_OPEN = 512
+HEAD_S = 10.0
+BODY_S = 20.0
+# a body must come as fast as this, beyond the first BODY_S seconds
+LEAST_BYTES_S = 16 * 1024
+# and an answer be read on at least so often
+READ_S = 60.0
+
+
+class Connection(H11Protocol):
+    """One connection, for `uvicorn --http gateway.connections:Connection`."""
+
+    made_at = 0.0
+    is_given_up = False
+    _due: float | None = None
+    _timer: asyncio.TimerHandle | None = None
+    _began_at: float | None = None
+    _received = 0
+    _is_unread = False
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self.made_at = self.loop.time()
+        self._expect(self.made_at + HEAD_S)
+        if len(self.connections) > MOST_OPEN:
+            give_way(each for each in self.connections if isinstance(each, Connection))
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if not self.waits_for_client:
+            self._began_at, self._received = None, 0
+            if not self._is_unread:
+                self._due = None
+            return
+        if self._began_at is None:
+            self._began_at = self.loop.time()
+        self._received += len(data)
+        in_body = self.conn.their_state is h11.SEND_BODY
+        within_s = BODY_S + self._received / LEAST_BYTES_S if in_body else HEAD_S
+        self._expect(self._began_at + within_s)
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._is_unread = True
+        self._expect(self.loop.time() + READ_S)
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        self._is_unread = False
+        if not self.waits_for_client:
+            self._due = None
+
+    @property
+    def waits_for_client(self) -> bool:
+        """Whether nothing of ours is under way: head or body of a request are still to come."""
+        return self.conn.their_state in (h11.IDLE, h11.SEND_BODY)
+
+    @property
+    def address(self) -> str:
+        return self.client[0] if self.client else ""
+
+    def give_up(self) -> None:
+        self.is_given_up = True
+        self.transport.abort()
+
+    def _expect(self, due: float) -> None:
+        self._due = due
+        if self._timer is None:
+            self._timer = self.loop.call_at(due, self._look)
+
+    def _look(self) -> None:
+        self._timer = None
+        if self._due is None or self.is_given_up:
+            return
+        if self.flow.read_paused and not self._is_unread:
+            self._due = self.loop.time() + HEAD_S  # it is we who do not read
+        if self._due <= self.loop.time():
+            self.give_up()
+        else:
+            self._timer = self.loop.call_at(self._due, self._look)
+
+
+def give_way(connections: Iterable[Connection]) -> None:
+    """End one of those that wait for their client."""
+    waiting = [each for each in connections if each.waits_for_client and not each.is_given_up]
+    held = Counter(each.address for each in waiting)
+    oldest = min(waiting, key=lambda each: (-held[each.address], each.made_at), default=None)
+    if oldest is not None:
+        oldest.give_up()

@@ -1,0 +1,130 @@
+"""Who may try a password next: addresses that have failed wait, and whoever came in before goes first.
+
+A hash is slow on purpose, so a few guesses a second are all that this machine can look at. Nothing here is
+kept longer than the process lives, and nothing says whether a name has an account.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from domain.errors import TooMany
+
+Key = TypeVar("Key")
+What = TypeVar("What")
+FREE_FAILURES = 10
+"""So often an address may be wrong at once; then once in so many seconds."""
+FAILURE_EVERY_S = 6.0
+MOST_WAITING = 16
+PATIENCE_S = 10.0
+REMEMBERED = 4096
+_CROWD = ("login", "many people log in right now.", "Try again soon.")
+
+
+@dataclass(eq=False)
+class Try:
+    """One attempt. `known`: this name has logged in from this address before."""
+
+    name: str
+    address: str
+    known: bool
+    rank: tuple[int, float]
+    is_right: bool = False
+    is_out: bool = False
+
+    @property
+    def origin(self) -> str:
+        """What wrong passwords from elsewhere must not take from somebody who is known here."""
+        return self.address if self.known else ""
+
+
+@dataclass
+class LoginLine:
+    """Of one process. Two are looked at at once, of whom one may be a stranger."""
+
+    clock: Callable[[], float] = time.monotonic
+    _waiting: list[Try] = field(default_factory=list)
+    _now: list[Try] = field(default_factory=list)
+    _known: OrderedDict[tuple[str, str], None] = field(default_factory=OrderedDict)
+    # by address: how many failures are not yet forgotten, and of when that number is
+    _failures: OrderedDict[str, tuple[float, float]] = field(default_factory=OrderedDict)
+    _changed: threading.Condition = field(default_factory=threading.Condition)
+
+    @contextmanager
+    def turn(self, name: str, host: str) -> Iterator[Try]:
+        """For one look at a password; whoever has seen that it is right says so. Raises TooMany."""
+        mine = self._enter(name, address_of(host))
+        try:
+            yield mine
+        finally:
+            with self._changed:
+                self._now.remove(mine)
+                self._note(mine)
+                self._changed.notify_all()
+
+    def _enter(self, name: str, address: str) -> Try:
+        with self._changed:
+            failed, known = self._failed(address), (name, address) in self._known
+            if not known and failed >= FREE_FAILURES:
+                wait_s = int((failed - FREE_FAILURES + 1) * FAILURE_EVERY_S) + 1
+                raise TooMany(
+                    "login", "too many failed logins from there.", "Try again then.", retry_after_s=wait_s
+                )
+            mine = Try(name, address, known, (-1 if known else int(failed), self.clock()))
+            self._waiting.append(mine)
+            if len(self._waiting) > MOST_WAITING:
+                last = max(self._waiting, key=lambda each: each.rank)
+                last.is_out = True
+                self._waiting.remove(last)
+                self._changed.notify_all()
+            self._changed.wait_for(lambda: mine.is_out or self._is_next(mine), PATIENCE_S)
+            if mine.is_out or not self._is_next(mine):
+                if not mine.is_out:
+                    self._waiting.remove(mine)
+                raise TooMany(*_CROWD, retry_after_s=5)
+            self._waiting.remove(mine)
+            self._now.append(mine)
+            # who stands behind may have a place of another kind
+            self._changed.notify_all()
+            return mine
+
+    def _is_next(self, mine: Try) -> bool:
+        strangers = sum(not each.known for each in self._now)
+        if len(self._now) >= 2 or (not mine.known and strangers):
+            return False
+        return mine is min(self._waiting, key=lambda each: each.rank)
+
+    def _failed(self, address: str) -> float:
+        count, at = self._failures.get(address, (0.0, 0.0))
+        return max(0.0, count - (self.clock() - at) / FAILURE_EVERY_S)
+
+    def _note(self, tried: Try) -> None:
+        if tried.is_right:
+            _remember(self._known, (tried.name, tried.address), None)
+        elif not tried.known:
+            _remember(self._failures, tried.address, (self._failed(tried.address) + 1, self.clock()))
+
+
+def address_of(host: str) -> str:
+    """Of a version 6 address the network, which one customer has as a whole."""
+    try:
+        found = ipaddress.ip_address(host)
+    except ValueError:
+        return host
+    if isinstance(found, ipaddress.IPv6Address):
+        return str(ipaddress.ip_network((found, 64), strict=False))
+    return host
+
+
+def _remember(kept: OrderedDict[Key, What], key: Key, value: What) -> None:
+    kept[key] = value
+    kept.move_to_end(key)
+    if len(kept) > REMEMBERED:
+        kept.popitem(last=False)

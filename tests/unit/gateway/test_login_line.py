@@ -1,0 +1,76 @@
+"""Who may try a password next, where many want to."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+
+import pytest
+from waiting import wait_until
+
+from domain.errors import TooMany
+from gateway.login_line import FREE_FAILURES, MOST_WAITING, LoginLine, address_of
+
+HERE, THERE = "192.0.2.1", "198.51.100.1"
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def attempt(line: LoginLine, name: str, host: str, *, right: bool = False) -> bool:
+    """Whether it had a turn."""
+    try:
+        with line.turn(name, host) as turn:
+            turn.is_right = right
+    except TooMany:
+        return False
+    return True
+
+
+def test_an_address_that_fails_waits_and_whoever_is_known_there_does_not() -> None:
+    clock = Clock()
+    line = LoginLine(clock)
+    assert attempt(line, "ada", HERE, right=True)
+    assert [attempt(line, f"guess-{number}", HERE) for number in range(FREE_FAILURES + 2)] == [
+        *[True] * FREE_FAILURES,
+        False,
+        False,
+    ]
+    # others are not kept out by it, nor is she; what she mistypes does not count against her colleagues
+    assert attempt(line, "bob", THERE)
+    with line.turn("ada", HERE) as turn:
+        assert turn.origin == HERE
+    with line.turn("ada", THERE) as turn:
+        assert turn.origin == ""
+    clock.now += 12
+    assert attempt(line, "bob", HERE)
+
+
+def test_one_place_is_left_to_people_who_are_known_and_they_go_first() -> None:
+    line = LoginLine(Clock())
+    attempt(line, "ada", HERE, right=True)
+    attempt(line, "x", THERE)
+    with ExitStack() as stack, ThreadPoolExecutor(MOST_WAITING + 2) as threads:
+        stranger = stack.enter_context(line.turn("somebody", THERE))
+        guesses = [threads.submit(attempt, line, f"guess-{number}", THERE) for number in range(MOST_WAITING)]
+        wait_until(lambda: len(line._waiting) == MOST_WAITING)
+        assert attempt(line, "ada", HERE, right=True)
+        wait_until(lambda: sum(each.done() for each in guesses) == 1)  # one too many
+        # somebody new has not failed yet, and goes before those who have
+        new = threads.submit(attempt, line, "carl", "203.0.113.5")
+        wait_until(lambda: len(line._waiting) == MOST_WAITING)
+        assert min(line._waiting, key=lambda each: each.rank).name == "carl"
+        stranger.is_right = True
+        stack.close()
+        assert new.result()
+
+
+@pytest.mark.parametrize(
+    ("host", "counted"), [("192.0.2.1", "192.0.2.1"), ("2001:db8::1:2:3:4", "2001:db8::/64"), ("", "")]
+)
+def test_a_network_of_version_6_is_one_address(host: str, counted: str) -> None:
+    assert address_of(host) == counted
