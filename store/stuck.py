@@ -1,6 +1,6 @@
 """What does not move, found in states, times and leases on record. What runs do is nowhere in it: the time of
-a lease is the longest that a healthy worker can take, computed from public values. Rehearsals run on twins,
-which have seen no data: when they begin and end is no secret."""
+a lease is the longest that a healthy worker can take, from public values, or follows its last sign of life.
+Rehearsals run on twins, which have seen no data: when they begin and end is no secret."""
 
 from __future__ import annotations
 

@@ -1,7 +1,9 @@
 """While a chunk runs: its slot is cancelled within a second of its job, and its lease is kept alive.
 
-A lease covers the longest that a chunk should take. Data much larger than usual may take longer to stage: as
-long as this process lives and is at it, nobody else need begin anew.
+A claim's lease covers the longest that a chunk should take, for data may take long to stage. Once it is at
+its runs, the lease is this process's sign of life: short, and renewed as long as it lives, however long it
+takes. So what a killed worker held is taken up soon. What is left to wait for after the runs has the whole
+time again.
 """
 
 from __future__ import annotations
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 LOOK_EVERY_S = 0.5
+# seconds that a sign of life lasts at least: some looks may come to nothing
+LEAST_SIGN_S = 3.0
 # A process that hangs is given up after this.
 RENEWED_FOR_S = 6 * 3600.0
 
@@ -34,26 +38,33 @@ def watched(zone: WorkerZone, chunk: Chunk, slot: Slot | None) -> Iterator[None]
     """Watch the job from a thread of its own: the one that runs blocks is waiting for them. A scan has no
     slot: it goes on to its end, and what it found is kept nowhere if the job has ended meanwhile."""
     done = threading.Event()
-    watcher = threading.Thread(target=_watch, args=(zone, chunk, slot, done), daemon=True)
+    ends_at = chunk.claimed_at + chunk.schedule.longest_s(chunk.number) + zone.settings.lease_margin_s
+    watcher = threading.Thread(target=_watch, args=(zone, chunk, slot, done, ends_at), daemon=True)
     watcher.start()
     try:
         yield
     finally:
         done.set()
         watcher.join()
+        try:
+            _renew(zone, chunk, for_s=max(ends_at - time.monotonic(), _sign_s(zone)))
+        except Exception as error:  # the last sign of life holds, or the chunk is made again
+            log.warning("job %s: a lease was not renewed: %s", chunk.job.id, without_its_text(error))
 
 
-def _watch(zone: WorkerZone, chunk: Chunk, slot: Slot | None, done: threading.Event) -> None:
-    margin = zone.settings.lease_margin_s
-    ends = chunk.claimed_at + chunk.schedule.longest_s(chunk.number) + margin
-    given_up = ends + RENEWED_FOR_S
+def _sign_s(zone: WorkerZone) -> float:
+    return max(LEAST_SIGN_S, zone.settings.lease_margin_s)
+
+
+def _watch(zone: WorkerZone, chunk: Chunk, slot: Slot | None, done: threading.Event, ends_at: float) -> None:
+    sign_s, next_at = _sign_s(zone), 0.0
     while not done.wait(LOOK_EVERY_S):
         try:
             with zone.database.reading() as connection:
                 state = jobs.get(connection, chunk.job.id).state
-            if ends - margin / 2 < time.monotonic() < given_up:
-                _renew(zone, chunk)
-                ends = time.monotonic() + margin
+            if next_at <= time.monotonic() < ends_at + RENEWED_FOR_S:
+                _renew(zone, chunk, for_s=sign_s)
+                next_at = time.monotonic() + sign_s / 3
         except Exception as error:  # the database is away for a moment: the runs go on
             log.warning("job %s cannot be watched: %s", chunk.job.id, without_its_text(error))
             continue
@@ -63,7 +74,7 @@ def _watch(zone: WorkerZone, chunk: Chunk, slot: Slot | None, done: threading.Ev
             return
 
 
-def _renew(zone: WorkerZone, chunk: Chunk) -> None:
-    until = zone.now() + timedelta(seconds=zone.settings.lease_margin_s)
+def _renew(zone: WorkerZone, chunk: Chunk, *, for_s: float) -> None:
+    until = zone.now() + timedelta(seconds=for_s)
     with zone.database.transaction() as connection:
         runs.renew(connection, job_id=chunk.job.id, number=chunk.number, claim=chunk.claim, lease_until=until)
