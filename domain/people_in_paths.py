@@ -14,6 +14,7 @@ from domain.delimited import Delimited, Row
 
 PERSON = re.compile(r"sub-([A-Za-z0-9+]+)")
 MISSING = ("", "n/a")
+NOBODY = "sub-XX"
 
 _MENTION = re.compile(r"sub-([A-Za-z0-9+]+)", re.IGNORECASE)
 _ID_HEADERS = {
@@ -53,6 +54,11 @@ def owners(path: str) -> frozenset[str]:
 def mentions(text: str) -> Iterator[str]:
     """The label behind every `sub-`, in whatever case and wherever it stands."""
     return (match.group(1) for match in _MENTION.finditer(text))
+
+
+def without_labels(text: str) -> str:
+    """The same text, in which every `sub-XX` is one and the same, whoever it was."""
+    return _MENTION.sub(NOBODY, text)
 
 
 def announces_people(header: str) -> bool:

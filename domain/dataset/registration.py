@@ -47,7 +47,10 @@ class ImportProblem(StrEnum):
     PERSON_EMPTY = "a row names no person"
     PERSON_NAME = "a person's name has characters that names do not have, or in BIDS is not sub-XX"
     PERSON_REPEATED = "a person has two rows in a table declared with one row per person"
-    PERSON_MENTIONED = "a file that is not a person's own, or is another's, names the person; exclude it"
+    PERSON_MENTIONED = (
+        "a file that is not a person's own, or is another's, names the person; exclude it, or state of a "
+        "public text that it hides_people"
+    )
     TOO_MANY_PEOPLE = "there are more people than 1.25 times the nominal size and 6; state a larger one"
     PEOPLE_MISSING = "a table or folder names a person who is missing from the privacy unit's table"
     FOLDER_MISSING = "a person of the privacy unit's table has no folder; state folders: some if that is so"

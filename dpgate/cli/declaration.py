@@ -11,11 +11,14 @@ import typer
 from domain.dataset import Declaration
 from domain.errors import FieldProblem, InvalidRequest
 from domain.model import parse
+from domain.people_in_paths import without_labels
 from domain.profile.draft import open_questions
 from dpgate.errors import DpgateError
 from dpgate.pipeline_folder import load_yaml
 
 MAX_PUBLIC_BYTES = 8 * 1024**2
+HIDES_PEOPLE = "hides_people"
+"""Of a public file: a word to this command, no part of a declaration."""
 _MOST_QUESTIONS = 20
 DeclarationOption = Annotated[Path, typer.Option("--declaration", "-d", help="The dataset.yaml.")]
 
@@ -40,7 +43,12 @@ def refuse_open_questions(content: dict[str, Any]) -> None:
 
 
 def _content_of(file: dict[str, Any], data: Path) -> dict[str, str]:
+    hides_people = file.pop(HIDES_PEOPLE, False) is True
     if {"text", "content_base64", "as_delivered"} & set(file):
+        if hides_people:
+            raise DpgateError(
+                f"{HIDES_PEOPLE} is of a text that is read from the data; {file['path']} has its own"
+            )
         return {}
     path = data / file["path"]
     if not path.is_file():
@@ -51,6 +59,9 @@ def _content_of(file: dict[str, Any], data: Path) -> dict[str, str]:
         )
     content = path.read_bytes()
     try:
-        return {"text": content.decode()}
+        text = content.decode()
+        return {"text": without_labels(text) if hides_people else text}
     except UnicodeDecodeError:
+        if hides_people:
+            raise DpgateError(f"{path} is no text, so {HIDES_PEOPLE} can hide nobody in it") from None
         return {"content_base64": base64.b64encode(content).decode()}

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tempfile
 from pathlib import Path
 
-from factories import make_declaration
+import pytest
+from factories import declaration_fields, make_declaration
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dpgate.cli.declaration import load_declaration
+from dpgate.errors import DpgateError
 from worker.intake import Delivery, ImportRefused, check_delivery
 from worker.intake.checksums import Open
 
@@ -109,3 +113,27 @@ def test_nobodys_file_speaks_of_another(owner: str, other: str, pattern: str) ->
         else:
             assert owner == other
             assert list(found.people[owner]) == [path]
+
+
+def test_a_readme_that_names_somebody_is_taken_once_it_hides_them(tmp_path: Path) -> None:
+    """Without the word it is refused, as before; with it no label is left, in whatever case."""
+    readme = "As sub-1/anat/Sub-1_T1w.nii.gz. `sub-` and SUB-10 follow."
+    files = {"participants.tsv": TABLE, "dataset_description.json": DESCRIPTION, "README": readme}
+    for path, text in files.items():
+        (tmp_path / path).write_text(text)
+    written = tmp_path.parent / "dataset.yaml"
+    for hidden in ({}, {"hides_people": True}):
+        public = [{"path": "dataset_description.json"}, {"path": "README", **hidden}]
+        fields = declaration_fields(layout="bids", folders="some", public_files=public)
+        written.write_text(json.dumps(fields))
+        declared = load_declaration(written, tmp_path)
+        if hidden:
+            check_delivery(tmp_path, declared, max_file_bytes=2**20)
+            text = "As sub-XX/anat/sub-XX_T1w.nii.gz. `sub-` and sub-XX follow."
+            assert declared.public_files[1].content == text.encode()
+        else:
+            with pytest.raises(ImportRefused, match="its text names sub-1"):
+                check_delivery(tmp_path, declared, max_file_bytes=2**20)
+    written.write_text(json.dumps({**fields, "public_files": [{**public[1], "text": "sub-1"}]}))
+    with pytest.raises(DpgateError, match="hides_people is of a text that is read from the data"):
+        load_declaration(written, tmp_path)
