@@ -39,7 +39,7 @@ THINGS = (
 # lists of people in these sections
 PEOPLE = {
     ("artist", "names"), ("chess", "players"), ("science", "scientist"), ("mountaineering", "mountaineer"),
-    ("computer", "person"),
+    ("computer", "person"), ("programming_language", "creator"),
 }  # fmt: skip
 FEWEST = 12
 

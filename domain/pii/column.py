@@ -114,7 +114,10 @@ class ColumnScan:
         hashed = hash_of(value)
         tally.distinct.add(hashed)
         tally.few.add(hashed, times)
-        tally.phones.add(value, hashed)
+        if seen.year is None:
+            tally.phones.add(value, hashed)
+        if "house number" in seen.marks:
+            tally.houses.add(hash_of("".join(filter(str.isdigit, value))))
         if len(tally.firsts) <= MOST_LETTERS:
             tally.firsts.add(value[0])
         shape = shape_of(value)

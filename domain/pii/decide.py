@@ -33,6 +33,9 @@ WEAK_SHARE = 0.9
 CARDS = 0.6
 """Range and check digit of a card: one random number in thirty has both."""
 
+BY_CHANCE = 0.05
+"""Of whole numbers of one length one in a hundred begins with 00 by chance, as a number from abroad does."""
+
 FEWEST_WEAK = 8
 """Different values below which a weak check proves nothing."""
 
@@ -119,6 +122,8 @@ def _verdict(name: str | None, announced: Kind | None, tally: Tally, within: Seq
 def _contained(announced: Kind | None, tally: Tally) -> Verdict | None:
     """One is enough. In text it is the text that cannot stay, not only the address in it."""
     found = [(rule, kind) for rule, kind in _CONTAINED if tally.marks[rule]]
+    if tally.share("has phone") <= BY_CHANCE and _are_numbers_of_one_length(tally):
+        found = [(rule, kind) for rule, kind in found if rule != "has phone"]
     if not found:
         return None
     rule, kind = max(found, key=lambda each: tally.marks[each[0]])
@@ -131,6 +136,11 @@ def _contained(announced: Kind | None, tally: Tally) -> Verdict | None:
     in_text = tally.of_present(tally.spaced) >= SHARE and tally.of_present(tally.with_letters) >= SHARE
     why = f"Some values contain {NOUNS[kind]}; one is enough to identify somebody."
     return verdict(Kind.FREE_TEXT if in_text else kind, 0.9, why, *rules)
+
+
+def _are_numbers_of_one_length(tally: Tally) -> bool:
+    lengths = tally.numbers.lengths
+    return bool(lengths) and max(lengths.values()) >= WEAK_SHARE * tally.present
 
 
 def _strong_numbers(tally: Tally) -> Verdict | None:

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 from domain.pii.codes import UNSPECIFIC
 from domain.pii.finding import Action, Class, Finding, Kind
+from domain.pii.phones import NEARLY_ALL
 from domain.pii.tally import MOST_LETTERS, PERSON, Tally
 from domain.pii.verdict import NOUNS, Verdict, verdict
 
 MOSTLY, SOME = 0.8, 0.5
-LIKELY, LIKELY_UNCASED, LIKELY_EAST, SURELY = 0.57, 0.72, 0.65, 0.75
+LIKELY, LIKELY_UNCASED, LIKELY_EAST, SURELY = 0.58, 0.72, 0.65, 0.75
 """The model's mean probability of a name that a column needs: of many different values, of a script without
 capitals, of one of East Asia, of few values."""
 
@@ -21,8 +22,14 @@ short lists, and people's names from long ones."""
 MANY = 100
 """Different values from which on a list is long, however many rows there are."""
 
-LIKELY_FULL, LIKELY_FULL_UNCASED = 0.35, 0.55
+LIKELY_FULL, LIKELY_FULL_UNCASED = 0.4, 0.55
 """The same where nearly all values have the form of a full name."""
+
+MARGIN = 0.05
+"""By how much full names are likelier than words: schools and brands have their form as well."""
+
+HOUSES, MOST_HOUSES = 0.3, 20
+"""Different numbers of houses for each different value, up to so many: what all have numbers a model."""
 
 KEY = 0.95
 """Different values for each value, from which on a column tells people apart."""
@@ -61,7 +68,7 @@ def by_parts(tally: Tally, within: Sequence[Finding]) -> Verdict | None:
 def by_phones(tally: Tally) -> Verdict | None:
     """Numbers as they are written at home, nearly all of which one country's plan has."""
     asked = tally.phones.asked
-    if asked < FEWEST or tally.different < 0.5 or tally.phones.share < 0.9:
+    if asked < FEWEST or tally.different < 0.5 or tally.phones.share < NEARLY_ALL:
         return None
     if tally.of_present(tally.with_letters) >= 0.2 or sum(tally.years.values()) >= 0.5 * tally.present:
         return None
@@ -134,12 +141,13 @@ def by_model(tally: Tally, *, doubtful: bool) -> Verdict | None:
     likely = _likely(tally, is_cased=is_cased)
     person, needed = tally.mean(*PERSON), SURELY if is_category or doubtful else likely
     others = max(tally.mean("TERM", "CODE"), tally.mean("PLACE"), tally.mean("ORGANISATION"))
-    if tally.mean("ADDRESS") >= 0.6 and tally.share("house number") >= SOME and not is_category:
+    if tally.mean("ADDRESS") >= 0.6 and _have_houses(tally) and not is_category:
         return verdict(Kind.ADDRESS, 0.6, "Most values look like postal addresses.")
     if tally.of_present(tally.short) >= MOSTLY:
         return None
     if tally.share("full name form") >= MOSTLY and tally.different >= 0.5 and not doubtful:
-        needed, others = LIKELY_FULL if is_cased else LIKELY_FULL_UNCASED, min(others, person)
+        needed = LIKELY_FULL if is_cased else LIKELY_FULL_UNCASED
+        others += MARGIN
     if (
         tally.share("east name") >= 0.85
         and tally.different >= SOME
@@ -155,6 +163,11 @@ def by_model(tally: Tally, *, doubtful: bool) -> Verdict | None:
     if tally.mean("PLACE") >= 0.6:
         return verdict(Kind.PLACE, 0.5, "Most values look like places.")
     return None
+
+
+def _have_houses(tally: Tally) -> bool:
+    enough = min(MOST_HOUSES, HOUSES * tally.distinct.count)
+    return tally.share("house number") >= SOME and tally.houses.count >= enough
 
 
 def _likely(tally: Tally, *, is_cased: bool) -> float:

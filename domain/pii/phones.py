@@ -13,6 +13,9 @@ from dataclasses import dataclass, field
 MOST_ASKED = 32
 """Different values of a column that are asked of all plans: each answer costs thousandths of a second."""
 
+NEARLY_ALL = 0.9
+MOST_MISSED = int((1 - NEARLY_ALL) * MOST_ASKED)
+
 _ABROAD = re.compile(r"(?<![\w+./-])00 ?[1-9]\d{0,2}(?:[ ./()-]{0,2}\d){8,13}(?![\w]|[-.]\d)", re.ASCII)
 # in East Asia: an area or a mobile network, then two groups of which the last has four digits
 _HYPHENATED = re.compile(r"(?<![\w+./-])0\d{1,3}-\d{3,4}-\d{4}(?![\w-])", re.ASCII)
@@ -43,12 +46,16 @@ class Asked:
     countries: Counter[str] = field(default_factory=Counter)
 
     def add(self, value: str, hashed: int) -> None:
-        """Asks of the first `MOST_ASKED` different values that could be numbers; others count for nothing."""
+        """Asks of the first `MOST_ASKED` different values that could be numbers; others count for nothing.
+
+        A country whose plan lacks so many that it can no longer have nearly all of them is asked no more.
+        """
         if self.asked >= MOST_ASKED or not could_be_at_home(value) or hashed in self.seen:
             return
         self.seen.add(hashed)
+        left = [each for each in _COUNTRIES if self.asked - self.countries[each] <= MOST_MISSED]
         self.asked += 1
-        self.countries.update(country for country in _COUNTRIES if is_of(value, country))
+        self.countries.update(country for country in left if is_of(value, country))
 
     @property
     def share(self) -> float:

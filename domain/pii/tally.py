@@ -165,6 +165,8 @@ class Tally:
     scored: float = 0
     few: Few = field(default_factory=Few)
     phones: Asked = field(default_factory=Asked)
+    houses: Distinct = field(default_factory=Distinct)
+    """The digits of values that have the number of a house."""
 
     def share(self, *marks: str) -> float:
         """The largest share of values that one of these rules has."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 _STREETS_TEXT = """
 street st road rd avenue ave lane ln drive dr court ct close crescent place pl square sq terrace way
@@ -98,9 +99,20 @@ _EAST_ASIAN = re.compile(
 
 
 def has_house_number(value: str) -> bool:
-    """Two to twenty words, of which one is a small whole number such as 12, 12a or 12-2; 303.90 is none."""
+    """Two to twenty words, of which one is a small whole number such as 12, 12a or 12-2; 303.90 is none.
+
+    `3600 mAh` is an amount, and `1275 - Something` an entry of a list.
+    """
     words = value.casefold().split()
+    if len(words) >= 2 and words[0].isdigit() and _is_counted(words):
+        return False
     return 2 <= len(words) <= 20 and any(_HOUSE.fullmatch(word.strip(",;")) for word in words)
+
+
+def _is_counted(words: Sequence[str]) -> bool:
+    if len(words) == 2:
+        return len(words[1]) <= 3 and words[1].isalpha()
+    return words[1] in ("-", "–", "—") and not words[2][0].isdigit()
 
 
 def has_form_of_a_name(value: str) -> bool:
