@@ -97,6 +97,14 @@ _SQLITE = (
     "SQLite locks its files with system calls that the strict table lacks: the image must be approved for "
     "the standard one (--syscalls standard). Or keep the database in memory."
 )
+_SOCKET_PAIR = (
+    "It makes pairs of sockets, as asyncio and Deno do, which the strict table of system calls lacks: the "
+    "image must be approved for the standard one (--syscalls standard)."
+)
+_ADDRESSES = (
+    "It reserves many GiB of addresses, as Deno does, and a limit of memory counts them: raise "
+    "resources.memory_mib in dpgate.yaml to 40000."
+)
 _MEMORY = "It ran out of memory: raise resources.memory_mib in dpgate.yaml, or read less at once."
 _FEW = (
     "It does not cope with so few people. Write n/a where there are too few, or take larger blocks "
@@ -118,13 +126,15 @@ _RULES: tuple[tuple[re.Pattern[str], Callable[[str, Place], str]], ...] = tuple(
         (r"([\w.+-]+): (?:command )?not found", _command),
         (
             r"Name or service not known|Temporary failure in name resolution|Network is unreachable|"
-            r"Could not resolve host|cannot resolve host",
+            r"Could not resolve host|cannot resolve host|Address family not supported by protocol",
             _fixed(_NETWORK),
         ),
         (
             r"OperationalError\)? ?:?[^\n]*(?:access permission denied|disk I/O error|locking protocol)",
             _fixed(_SQLITE),
         ),
+        (r"no attribute '_ssock'|failed to create UnixStream|socketpair", _fixed(_SOCKET_PAIR)),
+        (r"CagedHeap reservation", _fixed(_ADDRESSES)),
         (r"MemoryError|Cannot allocate memory|cannot allocate vector|out of memory", _fixed(_MEMORY)),
         (r"Read-only file system|Permission denied: '[^']+'|: Permission denied", _fixed(_WRITES)),
         (r"No such file or directory: '([^']+)'|cannot open file '([^']+)'", _file),

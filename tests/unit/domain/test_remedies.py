@@ -35,6 +35,13 @@ SAID = (
         "sqlalchemy.exc.OperationalError: (sqlite3.OperationalError) access permission denied\n[SQL: x]",
         "the image must be approved for the standard one",
     ),
+    (
+        "AttributeError: '_UnixSelectorEventLoop' object has no attribute '_ssock'",
+        "It makes pairs of sockets",
+    ),
+    ("thread 'main' panicked:\nfailed to create UnixStream: Os { code: 1 }", "It makes pairs of sockets"),
+    ("OSError: [Errno 97] Address family not supported by protocol", "A run has no network."),
+    ("# Fatal process out of memory: Oilpan: CagedHeap reservation.", "It reserves many GiB of addresses"),
     ("Error: cannot allocate vector of size 2.0 Gb", "raise resources.memory_mib"),
     ("statistics.StatisticsError: mean requires at least one data point", "It does not cope with so few"),
     ("ZeroDivisionError: division by zero", "It does not cope with so few people."),
