@@ -67,7 +67,7 @@ class Workbench:
 
     def try_on_twin(self, cookie: str, dataset: str) -> str:
         """Fetch the twin and run the app on it, as its author would; what the commands say."""
-        app, twin = self._app_of(cookie), self._place(cookie) / dataset
+        app, twin = self._app_of(cookie), self._place(cookie) / plain(dataset)
         said = "" if twin.exists() else self._dpgate(cookie, "twin", dataset, "--output", str(twin))
         return said + self._dpgate(cookie, "run", str(app), "--twin", str(twin))
 
@@ -79,8 +79,8 @@ class Workbench:
 
     def called_back(self, name: str, headers: dict[str, str], body: bytes) -> None:
         """A notice of the platform: believed for its signature alone, and no more than a hint."""
-        secret = self.hooks / name
-        if not re.fullmatch(r"[a-z0-9-]+", name) or not secret.is_file():
+        secret = self.hooks / plain(name)
+        if not secret.is_file():
             raise Refused("nobody is called back here under this name")
         if not is_genuine(secret.read_text().strip(), headers, body):
             raise Refused("this is not signed by the platform, or too old")
@@ -112,7 +112,7 @@ class Workbench:
         return done.stdout
 
     def _place(self, cookie: str) -> Path:
-        return self.work / self.name(cookie)
+        return self.work / plain(self.name(cookie))
 
     def _app_of(self, cookie: str) -> Path:
         """A copy of their own: what the runs on the twin lock lies in it."""
@@ -136,6 +136,13 @@ class Workbench:
         if answer.status_code != 200:
             raise Refused("The identity provider does not know this login, or not any more: log in again.")
         return str(answer.json()["access_token"])
+
+
+def plain(name: str) -> str:
+    """A name that is part of a path here and a word of a command. Raises Refused for any other."""
+    if not re.fullmatch(r"[a-z0-9][a-z0-9-]{0,63}", name):
+        raise Refused("A name is small letters, digits and hyphens.")
+    return name
 
 
 def is_genuine(secret: str, headers: dict[str, str], body: bytes) -> bool:

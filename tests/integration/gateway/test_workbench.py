@@ -141,5 +141,8 @@ def call_back(site: Site, job: str, now: datetime) -> None:
         assert browser.post("/submit", data={"dataset": "heights"}).status_code == 409
         shown = browser.post("/login", data={"name": "researcher", "password": "of-the-example-1"})
         assert f"{job}</a> SUBMITTED - its release can be read" in shown.text
+        for elsewhere in ("../researcher", "/etc", "--help", ""):
+            refused = browser.post("/try", data={"dataset": elsewhere})
+            assert (refused.status_code, "A name is" in refused.text) == (409, True)
         assert "no release" in browser.get(f"/jobs/{job}").text
         assert "SameSite=Strict" in shown.headers["set-cookie"]
