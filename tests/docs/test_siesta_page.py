@@ -21,7 +21,7 @@ def test_the_page_runs_as_it_stands(tmp_path: Path) -> None:
     done = shell(script, tmp_path, HOME=str(tmp_path / "home"))
     assert done.returncode == 0, done.stdout + done.stderr
     assert find_missing(stated_lines(PAGE), done.stdout) == [], done.stdout
-    for out in ("results", "plain", "blocks"):
+    for out in ("results", "blocks"):  # that without dpgate.yaml is in tests/functional/test_siesta_run.py
         released = tmp_path / out / "released"
         assert sorted(path.name for path in released.iterdir()) == ["derivatives", "dpgate-release.json"]
         assert len((released / RESULTS).read_text().split("\t")) == 3
