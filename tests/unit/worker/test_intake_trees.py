@@ -78,7 +78,6 @@ def exact_owners(path: str) -> set[str]:
     return {token for token in tokens if re.fullmatch(r"sub-[A-Za-z0-9+]+", token)}
 
 
-@settings(max_examples=120, deadline=None)
 @given(TREES)
 def test_every_byte_is_somebodys_everybodys_or_refused(files: dict[str, str]) -> None:
     with tempfile.TemporaryDirectory() as folder:

