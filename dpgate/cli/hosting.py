@@ -82,7 +82,7 @@ def up(
         facts = _facts(stack)
         _print_up(facts, as_json=as_json)
         with suppress(KeyboardInterrupt):
-            _wait_for_the_end(stack)
+            _tend(stack, say_unless(as_json))
     if not as_json:
         err.print("[dim]· ended[/]")
 
@@ -145,10 +145,13 @@ def _print_up(facts: dict[str, Any], *, as_json: bool, in_background: bool = Fal
     out.print("End it with: dpgate down" if in_background else "End it with Ctrl-C, or with: dpgate down")
 
 
-def _wait_for_the_end(stack: Stack) -> None:
-    while (stopped := stack.stopped_part()) is None:
-        time.sleep(0.5)
-    raise PlatformStopped(f"the {stopped.name} ended by itself. Its last words:\n{stopped.last_words()}")
+def _tend(stack: Stack, say: Callable[[str], None]) -> None:
+    from dpgate.embedded.tending import LOOK_EVERY_S, Tending
+
+    tending = Tending(stack, say)
+    while True:
+        tending.look()
+        time.sleep(LOOK_EVERY_S)
 
 
 def _start_in_background(

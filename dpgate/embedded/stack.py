@@ -8,23 +8,19 @@ import ssl
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import httpx
 
-from domain.errors import RequestError
 from dpgate.client import Client
 from dpgate.credentials import Login
 from dpgate.embedded.home import Home
 from dpgate.embedded.interrupts import heard
+from dpgate.embedded.operator_token import operator_of
 from dpgate.embedded.processes import Child, Keeper, python, start
 from dpgate.embedded.redis_binary import find_redis_server
 from dpgate.errors import PlatformStopped
-from store import users
 from store.database import Database
-from store.first_operator import token_of_operator
 from store.keys import create_keys
 from worker.sandbox.core.scratch import default_scratch_root
 
@@ -71,6 +67,11 @@ class Stack:
         self._children: list[Child] = []
         self._keeper: Keeper | None = None
         self._redis_socket = home.run / "redis.sock"
+        self._starts = {
+            "redis": self._start_redis,
+            "gateway": self._start_gateway,
+            "worker": self._start_worker,
+        }
 
     def __enter__(self) -> Stack:
         self.start()
@@ -106,9 +107,18 @@ class Stack:
         finally:
             keeper.close()
 
-    def stopped_part(self) -> Child | None:
-        """A part that has ended by itself, if any."""
-        return next((child for child in self._children if not child.is_running()), None)
+    def stopped_parts(self) -> list[Child]:
+        """Those that have ended by themselves."""
+        return [child for child in self._children if not child.is_running()]
+
+    def start_again(self, child: Child) -> None:
+        """One that has ended, at its old place; what it left running ends first."""
+        assert self._keeper is not None
+        child.end(patience_s=0)
+        self._starts[child.name]()
+        self._keeper.tell("end", child.process.pid)
+        # ended in the order in which they were started first
+        self._children[self._children.index(child)] = self._children.pop()
 
     def client(self, token: str | None = None) -> Client:
         return Client(Login(self.url, token or self.operator_token))
@@ -127,6 +137,9 @@ class Stack:
             os.close(lock)
         if self._throwaway:
             self._keeper.tell("remove", self._throwaway)
+        self._redis_socket = self.home.redis_socket()
+        if self._redis_socket.parent != self.home.run:
+            self._keeper.tell("remove", self._redis_socket.parent)
 
     def _prepare(self) -> None:
         with _private_files():
@@ -140,15 +153,12 @@ class Stack:
                     from worker.catching_up import begin_ledger, zone_ledger
 
                     begin_ledger(zone_ledger(self.home.worker_zone), database)
-                self.operator_token = _operator(database, self.home.operator_token)
+                self.operator_token = operator_of(database, self.home.operator_token)
             finally:
                 database.close()
 
     def _start_redis(self) -> Started:
         self._say("starting Redis (messages carry ids only)")
-        self._redis_socket = self.home.redis_socket()
-        if self._keeper and self._redis_socket.parent != self.home.run:
-            self._keeper.tell("remove", self._redis_socket.parent)
         self._redis_socket.unlink(missing_ok=True)
         arguments = ["--port", "0", "--unixsocket", str(self._redis_socket), "--unixsocketperm", "700"]
         arguments += ["--save", "", "--appendonly", "no", "--dir", str(self.home.run), "--daemonize", "no"]
@@ -158,7 +168,8 @@ class Stack:
         self._say("starting the gateway")
         listener = _listen(self._port)
         try:
-            self.url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+            self._port = listener.getsockname()[1]
+            self.url = f"http://127.0.0.1:{self._port}"
             arguments = python("gateway.app", "uvicorn", "gateway.app:create_app", "--factory", *_HTTP)
             arguments += ["--fd", str(listener.fileno()), "--no-server-header", "--no-access-log"]
             # longer than a proxy keeps a connection: closing first loses a request
@@ -270,27 +281,3 @@ def _private_files() -> Iterator[None]:
         yield
     finally:
         os.umask(before)
-
-
-def _operator(database: Database, token_file: Path) -> str:
-    """The operator's token; the first start adds the user."""
-    with database.transaction() as connection:
-        if token := _valid_token(connection, token_file):
-            return token
-        token = token_of_operator(connection, name="operator", now=datetime.now(UTC))
-        # inside the transaction: a token that nobody has must not be the valid one
-        descriptor = os.open(token_file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(descriptor, "w", encoding="ascii") as file:
-            file.write(token + "\n")
-    return token
-
-
-def _valid_token(connection: Any, token_file: Path) -> str | None:
-    """The token that this home keeps, unless another database stands behind it now."""
-    if not token_file.exists():
-        return None
-    token = token_file.read_text(encoding="ascii").strip()
-    try:
-        return token if users.authenticate(connection, token).name == "operator" else None
-    except RequestError:
-        return None

@@ -42,7 +42,7 @@ def home(shell: Terminal) -> Iterator[Path]:
         shell.ok("down", "--home", place)
 
 
-def test_up_in_the_background_and_down_then_up_until_a_part_ends_by_itself(
+def test_up_in_the_background_and_down_then_up_with_a_part_killed_until_another_ends(
     shell: Terminal, home: Path
 ) -> None:
     facts = shell.process("up", "--home", home, "--port", 0, "--detach", "--json").json
@@ -71,8 +71,12 @@ def test_up_in_the_background_and_down_then_up_until_a_part_ends_by_itself(
     assert ada.ok("login").out.startswith("Logged in as ada")
 
     redis = next(pid for pid in started if "redis-server" in command_of(pid))
+    gateway = next(pid for pid in started if "gateway.app" in command_of(pid))
+    os.kill(gateway, signal.SIGKILL)
+    wait_until(lambda: ada("datasets").code == 0, said="the gateway, at its old place")
     os.kill(redis, signal.SIGTERM)
     _, said = up.communicate()
+    assert "the gateway was ended by SIGKILL; it is started again in 1 s" in said
     assert up.returncode == ExitCode.NOT_READY, said
     assert "redis" in said.lower()
     assert not alive(started)
