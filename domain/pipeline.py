@@ -7,7 +7,7 @@ import hashlib
 import re
 from typing import Annotated, Literal
 
-from pydantic import Field, StringConstraints, field_validator, model_validator
+from pydantic import Field, StringConstraints, ValidationInfo, field_validator, model_validator
 
 from domain.environment import Environment
 from domain.formats import ANY_SUFFIX, MAX_BYTES, FormatName, format_of
@@ -122,11 +122,20 @@ class Manifest(Model):
 
     name: Slug
     image: ImageName
-    command: Annotated[tuple[Argument, ...], Field(max_length=64)] = ()  # none: the image's entry point
+    command: Annotated[
+        tuple[Argument, ...], Field(max_length=64, validate_default=True)
+    ] = ()  # none: the image's entry point
     levels: Annotated[tuple[Literal["participant", "group"], ...], Field(min_length=1)] = ("group",)
     outputs: Annotated[tuple[OutputFile, ...], Field(min_length=1, max_length=MAX_VALUES)]
     resources: Resources = Resources.model_construct()  # its defaults, without a validator at the import
     environment: Environment = Field(default_factory=dict)
+
+    @field_validator("command")
+    @classmethod
+    def _host_has_no_entry_point(cls, command: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
+        if not command and info.data.get("image") == HOST_IMAGE:
+            raise ValueError(f"{HOST_IMAGE} has no entry point of its own: say what to run")
+        return command
 
     @model_validator(mode="after")
     def _outputs_are_distinct(self) -> Manifest:
@@ -154,8 +163,6 @@ class Manifest(Model):
             )
         if self.command and _PLACE.search(self.command[0]):
             raise ValueError("the command begins with a place of a run; name a program first")
-        if not self.command and self.image == HOST_IMAGE:
-            raise ValueError(f"{self.image} has no entry point of its own: say `command`")
         return self
 
     @property

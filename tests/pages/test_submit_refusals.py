@@ -45,7 +45,7 @@ def test_hostile_files_are_refused_and_what_was_there_stays(
         ({"name": "Mean Age"}, "small letters, digits and hyphens"),
         ({"image": "r-base"}, "does not allow the image"),
         ({"command": "python3 'main"}, "a quote that does not end"),
-        ({"command": ""}, "pipeline.manifest.command"),
+        ({"command": "", "image": "host-python"}, "pipeline.manifest.command"),
         ({"outputs": "result.tsv"}, "line 1 is not understood"),
         ({"outputs": "result.tsv a 1"}, "line 1 is not understood"),
         ({"outputs": "result.tsv a 9 1"}, "lower must be less than upper"),

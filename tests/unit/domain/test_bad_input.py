@@ -195,7 +195,7 @@ TABLE: list[tuple[Any, Any, str, str]] = [
     (Declaration, declaration_fields(nominal_size=5), "nominal_size", "greater than or equal to 6"),
     (Manifest, manifest_fields(resources={"wall_seconds": 0}), "resources.wall_seconds", "greater"),
     (Manifest, manifest_fields(resources={"memory_mib": 1}), "resources.memory_mib", "greater"),
-    (Manifest, manifest_fields(command=[], image="host-python"), "body", "no entry point"),
+    (Manifest, manifest_fields(command=[], image="host-python"), "command", "no entry point"),
     (Manifest, manifest_fields(command=["a\0b"]), "command.0", "pattern"),
     (
         Manifest,
