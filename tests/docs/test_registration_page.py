@@ -16,6 +16,8 @@ def test_the_lines_on_a_bids_tree_are_valid() -> None:
     content = yaml.safe_load(shown[0])
     # as `dpgate dataset add` would fill it from the data
     content["public_files"][0]["text"] = "{}"
+    assert content["public_files"][1].pop("hides_people") is True
+    content["public_files"][1]["text"] = "sub-XX"
     declared = parse(Declaration, declaration_fields(**content))
     assert declared.excludes("sub-01/anat/sub-01_T1w.nii.gz")
     assert not declared.excludes("sub-01/func/sub-01_task-scap_events.tsv")

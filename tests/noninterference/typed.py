@@ -73,7 +73,7 @@ project member; project ask; project withdraw; project close; project grant; pro
 project name-lead; project end; dataset twin-decide; dataset register; dataset withdraw; dataset erase;
 policy set; policy simulate; user add; user password; user disable; user revoke; worker drain; worker resume;
 worker forget; stuck mend; maintenance on; maintenance off; image approve; image withdraw; image remove;
-entitlement add; entitlement remove
+entitlement add; entitlement remove; custody approve
 """
 _BESIDE_DATA = """
 twin profile; twin deliver; dataset add; dataset deliver; image add; audit shared-people; ledger show;

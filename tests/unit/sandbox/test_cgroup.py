@@ -226,7 +226,8 @@ def test_reused_number_and_foreign_namespace(group):
     dead.mkdir()
     foreign.mkdir()
     try:
-        assert reap_groups() == 1
+        # workers of other tests reap too, and may have been first
+        assert reap_groups() <= 1
         assert not dead.exists()
         assert foreign.exists()
         assert ours.exists()
