@@ -35,8 +35,9 @@ def clipped_sum(layers: Sequence[Layer], *, norm: int) -> NDArray[np.int64]:
     for each row, w in all. So |c| <= s n (1 + 2^-38) + w <= max(0, C - w) + w. That is C; and where w > C,
     s = 0 and c = 0. QED.
 
-    Theorem. c is a function of this person's rows and of the weights: `fixed_point` has the proof. So whoever
-    comes or goes moves the sum by exactly their own c.
+    Theorem. c is a function of this person's rows, in their order, and of the weights: `fixed_point` has the
+    proof. Their order follows from the rows themselves (`PeopleRows`). So whoever comes or goes moves the sum
+    by exactly their own c.
     """
     length = _length_above(layers)
     wobble = _wobble_above(layers)

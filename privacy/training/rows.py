@@ -27,6 +27,7 @@ class Part:
 @dataclass(frozen=True, eq=False)
 class PeopleRows:
     """Person i has the rows `starts[i]` to `starts[i + 1]`, at most `most_rows` of them, which is public.
+    A person's rows stand in an order that follows from what is in them: `clipping` counts on it.
 
     `inputs` are units of 2^-12 within -1..1; `targets` numbers of classes, or units of 2^-20. Raises
     ValueError for what a reader of tables cannot have meant, and never says which value it was.

@@ -96,7 +96,8 @@ class _Reading:
     def parts(
         self, engine: Engine, *, passes: int, memory_mib: int
     ) -> Iterator[Mapping[str, NDArray[np.generic]]]:
-        """Columns q0, ... and g0, ..., a person's rows together; `person` is a number that means nothing."""
+        """Columns q0, ... and g0, ..., a person's rows together, in an order that follows from these rows
+        alone; `person` is a number that means nothing."""
         if self._is_one_each:
             parameters = Parameters()
             rows = self._complete(parameters, Pass(0, 1))
@@ -115,7 +116,10 @@ class _Reading:
                 kept = f"WITH taking_part AS NOT MATERIALIZED ({rows}) {chosen}"
             each = f"SELECT row_number() OVER () AS person, kept FROM ({kept})"  # noqa: S608  as above
             unpacked = f"SELECT person, unnest(kept, max_depth := 2) FROM ({each})"  # noqa: S608  as above
-            yield self._columns(engine, f"({unpacked}) ORDER BY person", parameters, reads=turns == 1)
+            # by all that is in a row, too: lengths are running sums, which an order that others decide could
+            # round otherwise
+            order = ", ".join(["person", *self._names])
+            yield self._columns(engine, f"({unpacked}) ORDER BY {order}", parameters, reads=turns == 1)
 
     def _columns(
         self, engine: Engine, rows: str, parameters: Parameters, *, reads: bool

@@ -150,3 +150,20 @@ def test_which_rows_count_depends_on_that_person_alone(tmp_path, monkeypatch):
         row for row in by_row(beside) if row[0] != by_row(people_in(tmp_path, others[:1], asked()))[0][0]
     ]
     assert by_row(alone) == of_first
+
+
+def test_in_which_order_somebody_s_rows_stand_is_nobody_else_s_doing(tmp_path):
+    """Lengths are running sums of floats: in another order they may round otherwise, and with them what this
+    person adds to a gradient."""
+    ages = {f"s{number}": [(7 * number + 13 * turn) % 120 for turn in range(20)] for number in range(5)}
+    rows = [{"person": name, "age": str(age)} for name, all_of in ages.items() for age in all_of]
+
+    def read(rows):
+        people = people_in(tmp_path, rows, asked(rows=20), many="many")
+        return [people.inputs[a:b].tolist() for a, b in zip(people.starts, people.starts[1:], strict=False)]
+
+    with_all = read(rows)
+    for gone in ages:
+        without = read([row for row in rows if row["person"] != gone])
+        assert len(without) == len(ages) - 1
+        assert all(each in with_all for each in without)
