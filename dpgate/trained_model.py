@@ -29,9 +29,12 @@ class TrainedModel:
         """Raises ValueError for a file of another form. Nothing in a file is run."""
         if Path(path).stat().st_size > MOST_OCTETS:
             raise ValueError(f"{path} holds more than any model does")
-        document = (
-            _arrays(Path(path)) if zipfile.is_zipfile(path) else json.loads(Path(path).read_text("utf-8"))
-        )
+        try:
+            document = (
+                _arrays(Path(path)) if zipfile.is_zipfile(path) else json.loads(Path(path).read_text("utf-8"))
+            )
+        except RecursionError as error:
+            raise ValueError(f"{path} is no model of the form {FORM!r}: it is nested too deep") from error
         if not isinstance(document, dict) or document.get("form") != FORM:
             raise ValueError(f"{path} is no model of the form {FORM!r}")
         return cls(document)
@@ -88,6 +91,8 @@ def _arrays(path: Path) -> Any:
             layers = [arrays[f"layer_{position}"] for position in range(len(arrays.files) - 1)]
     except (KeyError, EOFError, zipfile.BadZipFile) as error:
         raise ValueError(f"{path} is no model of the form {FORM!r}: {error}") from error
+    if not isinstance(document, dict):
+        raise ValueError(f"{path} is no model of the form {FORM!r}")
     return document | {"layers": layers}
 
 
@@ -99,4 +104,5 @@ def _octets(packed: zipfile.ZipFile, member: zipfile.ZipInfo) -> int:
             shape, _, kind = np.lib.format.read_array_header_1_0(file)
         else:
             shape, _, kind = np.lib.format.read_array_header_2_0(file)
-    return max(member.file_size, math.prod(shape) * kind.itemsize)
+    # an entry of no octets takes eight once it is a number
+    return max(member.file_size, math.prod(shape) * (kind.itemsize or 8))

@@ -145,8 +145,16 @@ def test_files_and_cells_that_are_no_model_s_are_refused(tmp_path):
     with zipfile.ZipFile(tmp_path / "claims.npz", "w") as packed, packed.open("document.npy", "w") as file:
         header = {"descr": "|u1", "fortran_order": False, "shape": (2**40,)}
         np.lib.format.write_array_header_1_0(file, header)
+    # and one whose entries take no octets, until they are numbers
+    with zipfile.ZipFile(tmp_path / "nothing.npz", "w") as packed, packed.open("layer_0.npy", "w") as file:
+        header = {"descr": "|S0", "fortran_order": False, "shape": (2**36,)}
+        np.lib.format.write_array_header_1_0(file, header)
+    for name, text in (("list", b"[]"), ("deep", b"[" * 200_000)):
+        np.savez(tmp_path / f"{name}.npz", document=np.frombuffer(text, np.uint8))
+        with pytest.raises(ValueError, match="no model of the form"):
+            TrainedModel.read(tmp_path / f"{name}.npz")
     (tmp_path / "long.json").write_text(" " * (2**25 + 1))
-    for name in ("claims.npz", "long.json"):
+    for name in ("claims.npz", "nothing.npz", "long.json"):
         with pytest.raises(ValueError, match="more than any model"):
             TrainedModel.read(tmp_path / name)
     assert not (tmp_path / "run").exists()
