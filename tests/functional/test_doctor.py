@@ -10,10 +10,12 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
+from host_devices import host_nodes
 from terminal import Answer, Terminal
 from waiting import wait_until
 
@@ -30,14 +32,15 @@ PROJECT = Path(__file__).parents[2]
 def in_conditions(setup: str, folder: Path, *, inside: Sequence[str] = (), battery: bool = False) -> Answer:
     """The doctor's report after `setup` has taken something away, `inside` namespaces of its own."""
     arguments = ["doctor", "--json", *(() if battery else ("--no-battery",))]
-    done = subprocess.run(
-        [*inside, "sh", "-ec", f'{setup}\nexec "$@"', "sh", sys.executable, "-m", "dpgate", *arguments],
-        env=os.environ | {"DPGATE_HOME": str(folder / "nobody")},
-        cwd=PROJECT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    with host_nodes() if battery else nullcontext():
+        done = subprocess.run(
+            [*inside, "sh", "-ec", f'{setup}\nexec "$@"', "sh", sys.executable, "-m", "dpgate", *arguments],
+            env=os.environ | {"DPGATE_HOME": str(folder / "nobody")},
+            cwd=PROJECT,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
     return Answer(done.returncode, done.stdout, done.stderr)
 
 

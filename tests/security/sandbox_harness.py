@@ -1,13 +1,10 @@
 """What the tests of this folder share: open folders, targets to attack, a look at the process table."""
 
-import fcntl
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from worker.sandbox.protocol import MIB, Limits
@@ -30,16 +27,6 @@ class open_folder:  # noqa: N801 - reads as a function
 
     def __exit__(self, *_) -> None:
         shutil.rmtree(self.path)
-
-
-@contextmanager
-def host_nodes() -> Iterator[None]:
-    """Alone with the times of this host's device nodes: an attack whose defence is taken away sets
-    them, and another session of tests may look at them at this moment.
-    """
-    with open(Path(tempfile.gettempdir()) / "dpgate-host-nodes.lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
 
 
 def packages_in(folder: Path, *names: str) -> Path:

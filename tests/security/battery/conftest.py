@@ -6,7 +6,7 @@ from contextlib import ExitStack
 import pytest
 from bare import BareSandbox, bare_bench
 from executors import host_image, open_executor
-from sandbox_harness import host_nodes
+from host_devices import host_nodes
 from waiting import PATIENCE_S
 
 from worker.sandbox.battery import Bench, ProbeResult, Targets, run_quick

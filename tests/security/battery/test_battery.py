@@ -12,7 +12,7 @@ import pytest
 import rings
 from attack_families import FAMILIES, of_family
 from executors import EMBEDDED
-from sandbox_harness import host_nodes
+from host_devices import host_nodes
 
 from sandbox_images.probe.catalogue import CATALOGUE
 from worker.sandbox.battery import Outcome, judge

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from executors import EMBEDDED
-from sandbox_harness import host_nodes
+from host_devices import host_nodes
 
 from sandbox_images.probe.catalogue import CATALOGUE
 

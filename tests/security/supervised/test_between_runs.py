@@ -5,7 +5,8 @@ import sys
 from contextlib import nullcontext
 
 import pytest
-from sandbox_harness import SLOT, host_nodes
+from host_devices import host_nodes
+from sandbox_harness import SLOT
 
 from worker.sandbox.protocol import Audience, SandboxUnavailable
 

@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 
 import pytest
-from sandbox_harness import SLOT, host_nodes
+from host_devices import host_nodes
+from sandbox_harness import SLOT
 
 from worker.sandbox.core.images import HostImage
 from worker.sandbox.gate.bench import GateBench

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from sandbox_harness import host_nodes
+from host_devices import host_nodes
 
 from sandbox_images.supervisor import confine
 from worker.sandbox.gate.bench import Sending

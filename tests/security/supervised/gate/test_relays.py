@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 from heights import COARSE, LOWER, UPPER
+from host_devices import host_nodes
 from relay import BY_FILES, pipeline
-from sandbox_harness import host_nodes
 from zones import Bench, given_heights, open_bench, submit
 
 from privacy.partition import assign_blocks, derive_key
