@@ -209,6 +209,8 @@ def test_what_is_charged_is_what_was_asked():
     assert dict(asked.cost) == {Currency.EPSILON: 8_000_000, Currency.DELTA: 10**13}
     assert 7_990_000 <= tight_micro_epsilon(asked.sampled, 10**13) <= 8_000_000
     assert (asked.sampled.rate, asked.sampled.norm, asked.sampled.steps) == (2**31, 2**32, 12)
+    # moments prove less of the same noise
+    assert 8 < float(asked.epsilon_by_moments) < 16
 
 
 def test_nobody_at_all_is_trained_on_as_well():
