@@ -11,6 +11,8 @@ from typing import Any
 import sqlalchemy as sa
 from alembic import command
 from alembic.config import Config
+from alembic.script.revision import ResolutionError
+from alembic.util import CommandError
 from sqlalchemy import event
 from sqlalchemy.dialects import postgresql, sqlite
 
@@ -66,7 +68,8 @@ class Database:
                 yield connection
 
     def migrate(self) -> None:
-        """Bring the tables to this version's form. Raises NotReady when the database does not answer."""
+        """Bring the tables to this version's form. Raises NotReady when the database does not answer, or has
+        tables of a form that this version does not know."""
         config = Config()
         config.set_main_option("script_location", "store:migrations")
         config.set_main_option("path_separator", "os")
@@ -77,6 +80,13 @@ class Database:
         except sa.exc.OperationalError as error:
             reason = str(error.orig).strip().splitlines()[0] if error.orig else "no reason given"
             raise NotReady(f"the database cannot be used: {reason}") from None
+        except CommandError as error:
+            if not isinstance(error.__cause__, ResolutionError):
+                raise
+            raise NotReady(
+                f"the tables have form {error.__cause__.argument}, which this version does not know: use the "
+                "version that made them, or begin with an empty database"
+            ) from None
 
     def close(self) -> None:
         self.engine.dispose()

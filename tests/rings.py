@@ -189,13 +189,6 @@ SECOND = (
             {
                 *("test_constraints.py", "test_ledger.py", "test_ledger_race.py", "test_ledger_mutants.py"),
                 *("test_turns.py", "test_stored_audit.py", "test_given_back.py", "test_grant_race.py"),
-                *("test_currencies_migration.py", "test_entitlements_migration.py"),
-                *("test_policies_migration.py", "test_profiles_migration.py"),
-                *("test_projects_migration.py", "test_reviews_migration.py"),
-                *(
-                    "test_records_of_the_first_version_are_kept",
-                    "test_keys_and_constraints_hold_after_the_change",
-                ),
                 *("test_every_row_of_the_table", "test_of_many_that_move_at_once_one_does"),
                 "test_the_same_submission_many_times_at_once_reserves_once",
                 *(

@@ -1,18 +1,15 @@
-"""Images on record: what an approval says, how it is taken back, and that older records are kept."""
+"""Images on record: what an approval says, and how it is taken back."""
 
 from __future__ import annotations
 
 from datetime import timedelta
 
 import pytest
-import sqlalchemy as sa
 from factories import IMAGE, NOW, given_dataset, given_image, given_job
-from sqlalchemy.exc import IntegrityError
 from undone import undone
 
 from domain.errors import Conflict, InvalidRequest, NotFound
 from domain.image import ImageKind, ImageState, SyscallTable
-from domain.job import Reason
 from domain.states import JobState
 from store import images, jobs
 
@@ -112,78 +109,3 @@ def test_an_image_that_nobody_announced(connection):
     for call in (images.withdraw, images.retire, images.approve):
         with pytest.raises(NotFound, match=f"there is no image {OTHER}"):
             call(connection, digest=OTHER, by="olga", now=NOW)
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def older(request, brought):
-    """What version 0.1 left, in the form of this one: two images, and a job with its chunk."""
-    with brought(request.param, "0001", as_version_0_1_left_it) as database:
-        yield database
-
-
-def as_version_0_1_left_it(connection):
-    for statement in OLDER_ROWS:
-        connection.execute(sa.text(statement), {"now": "2026-03-02 09:30:00+00:00"})
-
-
-OLDER_ROWS = (
-    "INSERT INTO users VALUES ('ada', 'data_user', 't', 'h', :now)",
-    f"INSERT INTO images VALUES ('{IMAGE}', 'python', 'words', :now, 'olga', :now)",
-    f"INSERT INTO images VALUES ('{OTHER}', 'r', 'words', :now, NULL, NULL)",
-    "INSERT INTO cohorts VALUES ('c', 'ada', :now)",
-    "INSERT INTO datasets VALUES "
-    """('d', 'd', 1, 'ada', 'c', '{"policy": {}}', 'x', 'READY', NULL, NULL, :now)""",
-    "INSERT INTO jobs (id, dataset_id, author, request, image_digest, question, state, attempts, reason, "
-    f"created_at, moved_at) VALUES ('job-0001', 'd', 'ada', '{{}}', '{IMAGE}', 'q', 'ERRORED', 1, "
-    "'IMAGE_CHANGED', :now, :now)",
-    "INSERT INTO jobs (id, dataset_id, author, request, image_digest, question, state, attempts, "
-    f"answered_by, created_at, moved_at) VALUES ('job-0002', 'd', 'ada', '{{}}', '{IMAGE}', 'q', 'RELEASED', "
-    "1, 'job-0001', :now, :now)",
-    "INSERT INTO chunks VALUES ('job-0001', 0, 'WAITING', 0, NULL, NULL)",
-    "INSERT INTO releases VALUES ('r', 'job-0001', '{}', :now)",
-)
-
-
-def rows(database, query):
-    with database.reading() as connection:
-        return [tuple(row) for row in connection.execute(sa.text(query))]
-
-
-def test_records_of_the_first_version_are_kept(older):
-    with older.reading() as connection:
-        python, r = images.listed(connection)
-    assert (python.kind, python.state, python.syscalls, python.warm) == ("host", "approved", "strict", True)
-    assert (r.kind, r.state, r.syscalls, r.warm) == ("host", "waiting for approval", None, False)
-    assert rows(older, "SELECT id, reason, answered_by FROM jobs ORDER BY id") == [
-        ("job-0001", "IMAGE_CHANGED", None),
-        ("job-0002", None, "job-0001"),
-    ]
-    assert (
-        rows(older, "SELECT job_id FROM chunks")
-        == rows(older, "SELECT job_id FROM releases")
-        == [("job-0001",)]
-    )
-
-
-def test_keys_and_constraints_hold_after_the_change(older):
-    for reason in Reason:
-        with older.transaction() as connection:
-            connection.execute(sa.text(f"UPDATE jobs SET reason = '{reason.name}' WHERE id = 'job-0001'"))
-    for statement in (
-        "UPDATE jobs SET reason = 'BECAUSE'",
-        "UPDATE jobs SET state = 'DONE'",
-        "UPDATE jobs SET image_digest = 'x'",
-        "UPDATE images SET kind = 'other'",
-        "UPDATE images SET syscalls = 'all'",
-        f"DELETE FROM images WHERE digest = '{IMAGE}'",
-        "DELETE FROM jobs WHERE id = 'job-0001'",
-        "UPDATE chunks SET job_id = 'job-none'",
-    ):
-        with pytest.raises(IntegrityError), older.transaction() as connection:
-            connection.execute(sa.text(statement))
-
-
-def test_changing_twice_is_changing_once(older):
-    before = rows(older, "SELECT digest, kind, warm FROM images ORDER BY digest")
-    older.migrate()
-    assert rows(older, "SELECT digest, kind, warm FROM images ORDER BY digest") == before
