@@ -31,7 +31,7 @@ MAX_STEPS_ASKED = 10_000
 # machine of 2026 takes, for a training that ends late shows more than one that waits
 READ_S = 2.0
 READ_S_PER_ROW = 1 / 50_000
-READ_S_PER_VALUE = 1 / 20_000_000
+READ_S_PER_VALUE = 1 / 2_000_000
 SEARCH_S = 20.0
 STEP_S = 0.004
 STEP_S_PER_PERSON = 1 / 200_000_000
@@ -41,7 +41,8 @@ STEP_S_PER_PRODUCT = 1 / 500_000_000
 LONGEST_S = 600.0
 
 MAX_CELLS = 2**27
-"""Of the inputs of all people's rows, two bytes each: 256 MiB."""
+"""Of the inputs of all people's rows, two bytes each: 256 MiB. While they are read there are up to three
+copies, beside the memory of the engine."""
 
 
 class AskedModel(Model):

@@ -5,7 +5,7 @@ They are original data. Nothing but a trainer may get them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
 
@@ -95,7 +95,7 @@ class _Reading:
 
     def parts(
         self, engine: Engine, *, passes: int, memory_mib: int
-    ) -> Iterator[Mapping[str, NDArray[np.generic]]]:
+    ) -> Iterator[dict[str, NDArray[np.generic]]]:
         """Columns q0, ... and g0, ..., a person's rows together, in an order that follows from these rows
         alone; `person` is a number that means nothing."""
         if self._is_one_each:
@@ -123,17 +123,23 @@ class _Reading:
 
     def _columns(
         self, engine: Engine, rows: str, parameters: Parameters, *, reads: bool
-    ) -> Mapping[str, NDArray[np.generic]]:
-        """Categories are numbered in their declared order, from 0."""
+    ) -> dict[str, NDArray[np.generic]]:
+        """In the numbers that a trainer reads, of two or four bytes each: the engine makes them, and so only
+        it holds wider ones, in its own memory. Categories are numbered in their declared order, from 0."""
         listed = (", ".join(map(parameters.bind, part.categories)) for part in self.used if part.grid is None)
         numbered = [
-            f"list_position([{categories}], {name}) - 1 AS {name}"
+            _narrow(f"list_position([{categories}], {name}) - 1", name)
             for name, categories in zip(self._groups, listed, strict=True)
         ]
-        place = {"place": self.source.place} if reads else {}
+        bounded = [(part, part.grid) for part in self.used if part.grid is not None]
         units = [name for name in self._names if name not in self._groups]
+        scaled = [
+            _scaled(name, grid, is_target=part is self.used[-1])
+            for name, (part, grid) in zip(units, bounded, strict=True)
+        ]
+        place = {"place": self.source.place} if reads else {}
         person = [] if self._is_one_each else ["person"]
-        statement = f"SELECT {', '.join([*person, *units, *numbered])} FROM {rows}"  # noqa: S608  as above
+        statement = f"SELECT {', '.join([*person, *scaled, *numbered])} FROM {rows}"  # noqa: S608  as above
         return engine.columns(statement, {**parameters.values, **place})
 
     def _choice(self, part: Pass) -> Choice:
@@ -173,35 +179,40 @@ def _together(parts: Sequence[PeopleRows]) -> PeopleRows:
 
 
 def _people(
-    found: Mapping[str, NDArray[np.generic]], used: Sequence[Feature | Target], request: TrainingRequest
+    found: dict[str, NDArray[np.generic]], used: Sequence[Feature | Target], request: TrainingRequest
 ) -> PeopleRows:
-    *features, target = used
-    values = _in_order(found, used)
-    size = len(values[-1])
-    inputs = np.zeros((size, sum(max(1, len(feature.categories)) for feature in features)), np.int16)
+    """Takes each column out of `found` as it is copied."""
+    *features, target = _named(used)
+    size = len(found[target[0]])
+    inputs = np.zeros((size, sum(max(1, len(feature.categories)) for _, feature in features)), np.int16)
     at = 0
-    for feature, column in zip(features, values, strict=False):
+    for name, feature in features:
+        column = found.pop(name)
         if feature.grid is not None:
-            inputs[:, at] = _scaled(column, feature.grid, bits=INPUT_BITS)
+            inputs[:, at] = column
             at += 1
         for place in range(len(feature.categories)):
             inputs[:, at] = (column == place) * np.int16(2**INPUT_BITS)
             at += 1
-    targets = values[-1] if target.grid is None else _scaled(values[-1], target.grid, bits=ERROR_BITS)
     person = found["person"].astype(np.int64) if "person" in found else np.arange(size)
     starts = np.flatnonzero(np.diff(person, prepend=-1, append=-1)) if size else np.zeros(1, np.int64)
-    return PeopleRows(inputs, targets.astype(np.int32), starts.astype(np.int64), request.model.rows)
+    targets = found[target[0]].astype(np.int32)
+    return PeopleRows(inputs, targets, starts.astype(np.int64), request.model.rows)
 
 
-def _in_order(
-    found: Mapping[str, NDArray[np.generic]], used: Sequence[Feature | Target]
-) -> list[NDArray[np.int64]]:
-    """The column of each feature and of the target."""
+def _named(used: Sequence[Feature | Target]) -> list[tuple[str, Feature | Target]]:
+    """Each feature, and the target, with its column."""
     numbers, words = count(), count()
-    names = [f"q{next(numbers)}" if part.grid is not None else f"g{next(words)}" for part in used]
-    return [found[name].astype(np.int64) for name in names]
+    return [(f"q{next(numbers)}" if part.grid is not None else f"g{next(words)}", part) for part in used]
 
 
-def _scaled(steps: NDArray[np.int64], grid: OutputGrid, *, bits: int) -> NDArray[np.int64]:
-    """Steps of the grid, 0 to `cells`, as whole units from -2^bits to 2^bits: the nearest, halves upwards."""
-    return ((steps << (bits + 2)) + grid.cells) // (2 * grid.cells) - (1 << bits)
+def _narrow(number: str, name: str) -> str:
+    return f"CAST({number} AS SMALLINT) AS {name}"
+
+
+def _scaled(name: str, grid: OutputGrid, *, is_target: bool) -> str:
+    """SQL for steps of the grid, 0 to `cells`, as whole units from -2^bits to 2^bits: the nearest, halves
+    upwards. The grid has less than 2^21 cells."""
+    bits = ERROR_BITS if is_target else INPUT_BITS
+    units = f"({name} * {2 ** (bits + 2)} + {grid.cells}) // {2 * grid.cells} - {2**bits}"
+    return f"CAST({units} AS INTEGER) AS {name}" if is_target else _narrow(units, name)

@@ -12,7 +12,7 @@ import pytest
 from scan_reference import KEY, ask, declaration_of, scan
 
 from domain.training import TrainingRequest
-from worker.scan.engine import ScanFailed
+from worker.scan.engine import Engine, ScanFailed
 from worker.scan.people_rows import read_people
 from worker.scan.scan import Limits
 from worker.scan.source import plain_file
@@ -49,7 +49,15 @@ def by_row(people):
     )
 
 
-def test_numbers_are_scaled_by_their_bounds_and_categories_are_ones(tmp_path):
+def test_numbers_are_scaled_by_their_bounds_and_categories_are_ones(tmp_path, monkeypatch):
+    widths, columns = set(), Engine.columns
+
+    def narrow(*given):
+        found = columns(*given)
+        widths.update((name, values.dtype.itemsize) for name, values in found.items())
+        return found
+
+    monkeypatch.setattr(Engine, "columns", narrow)
     rows = [
         {"person": "s1"},
         {"person": "s2", "age": "0", "height": "9", "sex": "d", "site": ""},
@@ -63,6 +71,8 @@ def test_numbers_are_scaled_by_their_bounds_and_categories_are_ones(tmp_path):
         (4096, 4096, 0, 0, -4096, 0),
     ]
     assert list(people.starts) == [0, 1, 2, 3]
+    # as counted by what is refused as too large: outside of the engine's memory nothing is wider
+    assert widths == {("q0", 2), ("q1", 2), ("g0", 2), ("g1", 2)}
 
 
 STRANGE = [
