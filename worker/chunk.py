@@ -72,8 +72,8 @@ class Wanted:
 
 
 def wanted(zone: WorkerZone, job_id: str, number: int) -> Wanted | None:
-    """None: it waits no more. All but a pipeline is the platform's own code, in which nobody listens: it goes
-    on beside other work, and never beside runs that must be alone."""
+    """None: it waits no more. All but a pipeline is our own code, in which nobody listens: it goes on beside
+    other work, and never beside runs that must be alone."""
     with zone.database.reading() as connection:
         job = jobs.get(connection, job_id)
         if job.state is not JobState.RUNNING or number not in runs.waiting(connection, job_id):
@@ -82,8 +82,8 @@ def wanted(zone: WorkerZone, job_id: str, number: int) -> Wanted | None:
     lacking = None if zone.sealed.holds(dataset) else Reason.SNAPSHOT_MISSING
     if lacking is not None or not isinstance(job.request, JobRequest):
         return Wanted(Isolation.SHARED, lacking)
-    if image is not None:
-        zone.images.get(image.digest)  # copied and verified while this process holds neither turn nor lease
+    if image is not None and zone.images.get(image.digest) is None:  # before this process has turn or lease
+        return Wanted(Isolation.SHARED, Reason.IMAGE_CHANGED)
     refusal = _refusal(zone, job, dataset, image)
     return Wanted(dataset.declaration.policy.isolation, refusal)
 

@@ -155,9 +155,16 @@ def test_a_worker_has_the_image_ready_before_it_takes_a_turn(bench: Bench, image
 
 
 def test_the_standard_table_can_be_approved_too(bench: Bench, image: StoredImage) -> None:
+    """While the image is gone from the store, chunks wait: the one try that there is would end the job."""
     approve(bench, image.digest, SyscallTable.STANDARD)
     given_heights(bench, policy={"accepted_channels": beyond_default(Isolation.SHARED)})
     job_id = submit(bench, image_digest=image.digest, **awk())
+    bench.deliver(bench.sent.queue.popleft())
+    stored, chunk = image.rootfs.parent, bench.sent.queue[0]
+    away = stored.rename(stored.with_name("away"))
+    bench.deliver(chunk)
+    assert bench.sent.queue.pop() == chunk
+    away.rename(stored)
     bench.drive()
     assert bench.job(job_id).state is JobState.RELEASED
 
