@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from typing import Any
 
 from domain.dataset import Dataset, DatasetState
 from domain.image import SyscallTable
@@ -90,13 +91,16 @@ def _runs(zone: WorkerZone, job: Job, dataset: Dataset) -> Reason | None:
 
 def put_back(zone: WorkerZone, job: Job, reason: Reason) -> None:
     """PREPARING -> QUEUED for another try, or ERRORED with the budget given back. Data that are not in this
-    zone folder may be in another worker's: while one is there, that was no try."""
+    zone folder may be in another worker's: while one is there, that was no try. An image that is not here may
+    be there too, but who would say so that it is as it was approved? That was one."""
     with zone.database.transaction() as connection:
-        leaves = reason is Reason.SNAPSHOT_MISSING and workers.others_take_jobs(
-            connection, zone.settings.name, now=zone.now()
-        )
+        others = workers.others_take_jobs(connection, zone.settings.name, now=zone.now())
+        leaves = reason is Reason.SNAPSHOT_MISSING and others
         is_spent = job.attempts >= zone.settings.max_attempts and reason not in HELD and not leaves
-        after = JobState.ERRORED if reason in FINAL or is_spent else JobState.QUEUED
+        is_final = reason in FINAL or (
+            reason is Reason.IMAGE_CHANGED and not (others and _is_approved(connection, job))
+        )
+        after = JobState.ERRORED if is_final or is_spent else JobState.QUEUED
         jobs.move(
             connection,
             job.id,
@@ -108,6 +112,10 @@ def put_back(zone: WorkerZone, job: Job, reason: Reason) -> None:
             attempts=job.attempts - leaves,
         )
     log.warning("job %s: %s", job.id, reason)
+
+
+def _is_approved(connection: Any, job: Job) -> bool:
+    return job.image_digest is not None and images.get(connection, job.image_digest).is_approved
 
 
 def charge(zone: WorkerZone, job: Job) -> bool:

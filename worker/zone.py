@@ -21,6 +21,7 @@ from worker.images.held import HeldImages
 from worker.images.in_memory import ImagesInMemory
 from worker.sandbox.choice import OpenSandbox, images_bytes, open_sandbox
 from worker.sandbox.core.images import HostImage
+from worker.sandbox.host_image import Looks
 from worker.sandbox.profiles import Profile
 from worker.sandbox.slot_cores import core_of, cores
 
@@ -105,7 +106,12 @@ def open_zone(settings: WorkerSettings, *, image: HostImage, messages: Messages,
             data_keys=DataKeys(settings.data_keys_folder, lambda: load_keys(settings.key_file)),
         ),
         people=CohortPeople(settings.cohorts_folder, keys),
-        images=HeldImages(image, settings.image_store_folder, _memory_for_images(settings)),
+        images=HeldImages(
+            image,
+            settings.image_store_folder,
+            _memory_for_images(settings),
+            looks=Looks(image),
+        ),
         sandbox=sandbox,
         turns=HostTurns(settings.scratch_folder, settings.sandbox, end_leftovers=sandbox.reap),
         messages=messages,

@@ -4,6 +4,7 @@ import logging
 from pathlib import Path
 
 from worker.sandbox.core.images import HostImage, StoredImage
+from worker.sandbox.host_image import Looks
 from worker.sandbox.protocol import SandboxUnavailable
 
 from .in_memory import ImagesInMemory
@@ -18,16 +19,24 @@ class HeldImages:
     run.
     """
 
-    def __init__(self, host: HostImage, folder: Path, memory: ImagesInMemory | None = None) -> None:
-        """Without `memory`, runs are made in the store itself."""
-        self.host, self._folder, self._memory = host, folder, memory
+    def __init__(
+        self,
+        host: HostImage,
+        folder: Path,
+        memory: ImagesInMemory | None = None,
+        *,
+        looks: Looks | None = None,
+    ) -> None:
+        """Without `memory`, runs are made in the store itself; without `looks`, the host's own image is taken
+        to be as it was."""
+        self.host, self._folder, self._memory, self._looks = host, folder, memory, looks
         self._verified: dict[str, StoredImage] = {}
         self._stored: dict[str, StoredImage] = {}  # the same in the store: what leaves it is not run any more
 
     def get(self, digest: str) -> HostImage | StoredImage | None:
         """None: this worker has no such image, or not unchanged; the log says which."""
         if digest == self.host.digest:
-            return self.host
+            return self.host if self._is_as_it_was() else None
         if digest in self._verified and self._is_there(digest):
             return self._verified[digest]
         try:
@@ -63,6 +72,12 @@ class HeldImages:
     def listed(self) -> tuple[StoredImage, ...]:
         """Those of the store; none where there is no store."""
         return self._store().listed() if self._folder.exists() else ()
+
+    def _is_as_it_was(self) -> bool:
+        if self._looks is None or self._looks.is_unchanged():
+            return True
+        log.error("what runs see of this host was changed: start its workers again, and approve the image")
+        return False
 
     def _is_there(self, digest: str) -> bool:
         return self._verified[digest].rootfs.is_dir() and self._stored[digest].rootfs.is_dir()

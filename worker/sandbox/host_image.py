@@ -1,12 +1,15 @@
 """The root file system of the embedded default: this host's own /usr and, if the operator names one, a Python
 environment at its own place. Nothing of /etc, /home, /root, /var or /opt unless the environment lies there.
 
-The digest is a fingerprint that changes when what runs changes: SHA-256 over the interpreter's bytes, the
-package database of the distribution, and the listing (path, mode, size, time of change) of everything that
-is mounted except documentation and Python's own caches. It tells two states of one host apart. It does not
-identify content the way an image archive's digest does: the same packages on another host give another
-digest, and whoever can forge sizes and times as root can forge it. For original data under review, prefer
-an imported image.
+The digest is a fingerprint that changes when what runs can see changes: SHA-256 over the interpreter's bytes,
+and the listing (path, mode, size, time of change) of everything that is mounted except manuals and Python's
+own caches. What is installed outside of that is not in it, nor that something was. It tells two states of one
+host apart. It does not identify content the way an image archive's digest does: the same packages on another
+host give another digest, and whoever can forge sizes and times as root can forge it. For original data under
+review, prefer an imported image.
+
+A worker looks at its start. Before a job it looks at a few times of change, which installing something moves,
+and at everything again if one has moved.
 """
 
 import hashlib
@@ -15,6 +18,8 @@ import stat
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass, field
+from operator import attrgetter
 from pathlib import Path
 
 from worker.sandbox.core.slot_user import check_open_to_slots
@@ -30,15 +35,14 @@ _BESIDE_USR = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 _FROM_ETC = ("/etc/ld.so.cache", "/etc/alternatives")
 # Where the sandbox mounts something else.
 _COVERED = ("/tmp", "/dev", "/proc", "/in", "/out", "/pipeline", "/run/dpgate")  # noqa: S108
+# Their times of change tell that something was installed, their content not what of it runs can see.
 _PACKAGE_DATABASES = ("/var/lib/dpkg/status", "/lib/apk/db/installed", "/var/lib/rpm/rpmdb.sqlite")
-_NOT_LISTED = {f"/usr/share/{name}" for name in ("doc", "info", "locale", "man")} | {
-    "/usr/include",
-    "/usr/src",
-}
+# For people to read: with most packages only the list of their changes there is new.
+_NOT_LISTED = {f"/usr/share/{name}" for name in ("doc", "info", "man")}
 
 
 def describe(python_env: Path | None = None) -> HostImage:
-    """Look at the host as it is now. Takes about a second, so do it once per worker and after upgrades."""
+    """Look at the host as it is now. Takes half a second: do it once per worker and after upgrades."""
     environment = () if python_env is None else _environment_roots(python_env)
     interpreter = _find_interpreter(python_env)
     _check_version(interpreter)
@@ -48,6 +52,7 @@ def describe(python_env: Path | None = None) -> HostImage:
     folders = tuple(Path(name) for name in _BESIDE_USR if os.path.isdir(name) and not os.path.islink(name))
     from_etc = tuple(Path(name) for name in _FROM_ETC if os.path.exists(name))
     binds = (Path("/usr"), *folders, *from_etc, *environment)
+    marks = _marks(interpreter, binds)
     return HostImage(
         name="host-python",
         digest=_digest(interpreter, binds),
@@ -55,7 +60,49 @@ def describe(python_env: Path | None = None) -> HostImage:
         binds=binds,
         links=links,
         search_path=":".join([*(f"{root}/bin" for root in environment[:1]), "/usr/local/bin:/usr/bin:/bin"]),
+        marks=marks,
     )
+
+
+@dataclass
+class Looks:
+    """Whether the host is still as it was described."""
+
+    image: HostImage
+    _marks: tuple[object, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._marks = self.image.marks
+
+    def is_unchanged(self) -> bool:
+        mounted = self.image.interpreter, self.image.binds
+        marks = _marks(*mounted)
+        if marks == self._marks:
+            return True
+        try:
+            if _digest(*mounted) != self.image.digest:
+                return False
+        except FileNotFoundError:  # it goes on right now, or something of it is gone
+            return False
+        self._marks = marks  # of before that look: what came meanwhile is looked at the next time
+        return True
+
+
+def _marks(interpreter: Path, binds: tuple[Path, ...]) -> tuple[object, ...]:
+    """Cheap to look at, and moved by what installs: the distribution's packages, or Python's."""
+    places = [Path(name) for name in (*_PACKAGE_DATABASES, *_FROM_ETC)] + [interpreter, *binds]
+    for root in binds:
+        for above in (root, root / "local"):
+            places += sorted(above.glob("lib/python3*/*-packages"))
+    return tuple(_mark(place) for place in places)
+
+
+def _mark(place: Path) -> tuple[str, int, int] | None:
+    try:
+        found = place.stat()
+    except OSError:
+        return None
+    return str(place), found.st_ino, found.st_mtime_ns
 
 
 def _environment_roots(python_env: Path) -> tuple[Path, ...]:
@@ -116,35 +163,51 @@ def _check_version(interpreter: Path) -> None:
 
 
 def _digest(interpreter: Path, binds: tuple[Path, ...]) -> str:
-    total = hashlib.sha256(f"host-python 1 {sys.byteorder}\0{interpreter}\0".encode())
-    for path in (interpreter, *(Path(name) for name in _PACKAGE_DATABASES if os.path.exists(name))):
-        with path.open("rb") as file:
-            total.update(hashlib.file_digest(file, "sha256").digest())
+    total = hashlib.sha256(f"host-python 2 {sys.byteorder}\0{interpreter}\0".encode())
+    total.update(_content(interpreter))
     for root in binds:
-        for line in _listing(root):
+        # written anew, with the same in them, whenever any library is installed
+        for line in _contents(root) if root.is_relative_to("/etc") else _listing(root):
             total.update(line)
     return f"sha256:{total.hexdigest()}"
 
 
+def _content(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").digest()
+
+
+def _contents(root: Path) -> Iterator[bytes]:
+    """A file, or a folder of links, by what is in it."""
+    for path in sorted(root.iterdir()) if root.is_dir() else [root]:
+        what = os.readlink(path).encode(errors="surrogateescape") if path.is_symlink() else b""
+        if path.is_file() and not what:
+            what = _content(path)
+        yield f"{path}\0{path.lstat().st_mode}\0".encode(errors="surrogateescape") + what + b"\n"
+
+
 def _listing(root: Path) -> Iterator[bytes]:
     """One line per entry, in an order that does not depend on the file system."""
-    yield _line(str(root), root.lstat())
+    yield _line(str(root), root.lstat()).encode(errors="surrogateescape")
     pending = [str(root)] if root.is_dir() else []
     while pending:
         try:
             with os.scandir(pending.pop()) as entries:
-                found = sorted(entries, key=lambda entry: entry.name)
+                found = sorted(entries, key=attrgetter("name"))
         except PermissionError:  # a folder that this worker's pipelines cannot read either
             continue
+        lines = []
         for entry in found:
             if entry.name == "__pycache__":  # rewritten whenever root runs something new
                 continue
-            yield _line(entry.path, entry.stat(follow_symlinks=False))
+            lines.append(_line(entry.path, entry.stat(follow_symlinks=False)))
             if entry.is_dir(follow_symlinks=False) and entry.path not in _NOT_LISTED:
                 pending.append(entry.path)
+        yield "".join(lines).encode(errors="surrogateescape")
 
 
-def _line(path: str, found: os.stat_result) -> bytes:
+def _line(path: str, found: os.stat_result) -> str:
     # A folder's own size and time change with caches inside it; its entries are listed anyway.
-    what = (0, 0) if stat.S_ISDIR(found.st_mode) else (found.st_size, found.st_mtime_ns)
-    return f"{path}\0{found.st_mode}\0{what[0]}\0{what[1]}\n".encode(errors="surrogateescape")
+    if stat.S_ISDIR(found.st_mode):
+        return f"{path}\0{found.st_mode}\n"
+    return f"{path}\0{found.st_mode}\0{found.st_size}\0{found.st_mtime_ns}\n"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from domain.job import Reason
 from domain.states import JobState
 from store import images
 from store.tables import chunks, datasets
+from worker.heartbeat import Heartbeat
 from worker.sandbox.profiles import Profile
 from worker.start import charge, claim, prepare
 
@@ -70,13 +72,28 @@ def test_a_strict_worker_and_coarse_timing(database_url: str, tmp_path: Path) ->
         ends(bench, submit(bench), Reason.TIMING_NOT_PADDED)
 
 
-def test_an_approval_that_was_withdrawn_while_the_job_waited(database_url: str, tmp_path: Path) -> None:
-    with bench_of(database_url, tmp_path) as bench:
+def test_an_image_that_is_no_more_what_was_approved_ends_its_job_after_one_look(
+    database_url: str, tmp_path: Path
+) -> None:
+    """However many tries there would be; but while another worker is there, which may hold it, one more."""
+    with open_bench(database_url, tmp_path, max_attempts=5) as bench:
         given_heights(bench)
-        job_id = submit(bench)
+        withdrawn, changed, elsewhere = (submit(bench, epsilon=each) for each in ("1", "2", "3"))
+        bench.zone.images.host = replace(host_image(), digest=NO_IMAGE)
+        bench.deliver(("job", changed))
+        another = bench.zone.settings.model_copy(update={"worker_name": "another"})
+        Heartbeat(another, {}).announce(bench.database)
+        bench.deliver(("job", elsewhere))
+        found = bench.job(elsewhere)
+        assert (found.state, found.reason, found.attempts) == (JobState.QUEUED, Reason.IMAGE_CHANGED, 1)
         with bench.database.transaction() as connection:
             images.withdraw(connection, digest=host_image().digest, by="olga", now=bench.clock())
-        ends(bench, job_id, Reason.IMAGE_CHANGED)
+        bench.deliver(("job", withdrawn))
+        bench.deliver(("job", elsewhere))
+        bench.sent.queue.clear()
+        for job_id in (withdrawn, changed, elsewhere):
+            ends(bench, job_id, Reason.IMAGE_CHANGED)
+        assert [bench.job(job_id).attempts for job_id in (withdrawn, changed, elsewhere)] == [1, 1, 2]
 
 
 def test_a_data_set_that_was_withdrawn_while_the_job_waited(database_url: str, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from worker.sandbox import host_image
+from worker.sandbox.core.images import HostImage
 from worker.sandbox.core.slot_user import check_open_to_slots
 from worker.sandbox.host_image import describe
 from worker.sandbox.protocol import SandboxUnavailable
@@ -59,6 +60,42 @@ def test_digest_changes_with(subtests, tmp_path):
             before = digest(tree)
             CHANGES[change](tree)
             assert digest(tree) != before
+
+
+def test_what_is_installed_is_looked_at_where_runs_can_see_it(tmp_path, monkeypatch):
+    """A package outside moves times of change and no digest; a library moves both."""
+    tree, packages = make_tree(tmp_path / "tree"), tmp_path / "status"
+    (tree / "lib" / "python3.11" / "site-packages").mkdir(parents=True)
+    packages.write_text("vim 1")
+    monkeypatch.setattr(host_image, "_PACKAGE_DATABASES", (str(packages),))
+    mounted = tree / "bin" / "python3", (tree,)
+    before = host_image._marks(*mounted)
+    image = HostImage("host-python", host_image._digest(*mounted), *mounted, (), "", before)
+    looks = host_image.Looks(image)
+    assert looks.is_unchanged()
+    packages.write_text("vim 2")
+    assert host_image._marks(*mounted) != before
+    assert digest(tree) == image.digest
+    assert looks.is_unchanged()
+    (tree / "lib" / "python3.11" / "site-packages" / "numpy").mkdir()
+    assert not looks.is_unchanged()
+    mounted[0].unlink()
+    assert not looks.is_unchanged()
+
+
+def test_what_comes_from_etc_counts_by_its_content(tmp_path):
+    """The loader's cache is written anew with each library, and the same is in it."""
+    folder, cache = tmp_path / "alternatives", tmp_path / "ld.so.cache"
+    folder.mkdir()
+    (folder / "blas").symlink_to("a")
+    cache.write_bytes(b"a")
+    before = [[*host_image._contents(one)] for one in (folder, cache)]
+    _touch(cache)
+    assert before == [[*host_image._contents(one)] for one in (folder, cache)]
+    (folder / "blas").unlink()
+    (folder / "blas").symlink_to("b")
+    cache.write_bytes(b"b")
+    assert not any(old in [[*host_image._contents(one)] for one in (folder, cache)] for old in before)
 
 
 @pytest.fixture

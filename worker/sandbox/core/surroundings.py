@@ -60,9 +60,7 @@ def root_flags(image: BwrapImage, etc: Mapping[str, int]) -> list[str]:
     """The image, read-only. `etc` holds the descriptors of ETC_FILES; only a host image needs them."""
     if isinstance(image, StoredImage):
         return ["--ro-bind", str(image.rootfs), "/"]
-    flags = []
-    for path in image.binds:
-        flags += ["--ro-bind", str(path), str(path)]
+    flags = [word for path in image.binds for word in ("--ro-bind", str(path), str(path))]
     for target, link in image.links:
         flags += ["--symlink", target, str(link)]
     flags += ["--perms", "0755", "--dir", "/etc"]
