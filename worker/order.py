@@ -8,6 +8,7 @@ from pathlib import Path
 
 from domain.image import SyscallTable
 from domain.pipeline import Pipeline, Resources
+from sandbox_images.supervisor.warm_r import PACKAGES, PROGRAM
 from sandbox_images.supervisor.warmup import LIBRARIES
 from worker.images.entry_point import command_of
 from worker.sandbox.protocol import Audience, Image, Limits, SlotOrder, Syscalls
@@ -15,6 +16,7 @@ from worker.sandbox.protocol import Audience, Image, Limits, SlotOrder, Syscalls
 MIB = 1024 * 1024
 _PYTHON = ("python3", "python")
 _SOURCES = "/pipeline/"
+_ATTACHED = re.compile(rb"(?:library|require\w*|Namespace)\s*\(\s*[\"']?([\w.]+)|([\w.]+)(?=::)")
 _IMPORT = re.compile(rb"^\s*(?:import|from)\s+(.*)$", re.MULTILINE)
 
 
@@ -43,7 +45,7 @@ def order_for(
         audience=audience,
         environment=manifest.environment,
         syscalls=Syscalls(syscalls.value),
-        warm=libraries_of(pipeline) if warm and is_python_script(pipeline) else None,
+        warm=libraries_of(pipeline) if warm and is_warm_script(pipeline) else None,
         roots=roots,
     )
 
@@ -53,10 +55,15 @@ def for_participants(order: SlotOrder) -> SlotOrder:
     return replace(order, levels=("participant",), outputs=(), tree=True)
 
 
-def is_python_script(pipeline: Pipeline) -> bool:
-    """Whether an interpreter that already runs can take it: a script of the pipeline's own, and no flags."""
+def is_warm_script(pipeline: Pipeline) -> bool:
+    """Whether an interpreter that already runs can take it: a script of the pipeline's own, and no flags.
+
+    R is handed the names of scripts by a shell script, which has its own way with spaces.
+    """
     command = pipeline.manifest.command
-    if len(command) < 2 or command[0] not in _PYTHON or not command[1].startswith(_SOURCES):
+    if len(command) < 2 or not command[1].startswith(_SOURCES):
+        return False
+    if command[0] not in _PYTHON and (command[0] != PROGRAM or " " in command[1]):
         return False
     return command[1].removeprefix(_SOURCES) in {source.path for source in pipeline.sources}
 
@@ -68,6 +75,10 @@ def libraries_of(pipeline: Pipeline) -> tuple[str, ...]:
     """
     lines = [line for source in pipeline.sources for line in _IMPORT.findall(source.content)]
     words = {word.decode() for line in lines for word in re.findall(rb"[a-z_]+", line)}
+    if pipeline.manifest.command[0] == PROGRAM:
+        found = [pair for source in pipeline.sources for pair in _ATTACHED.findall(source.content)]
+        named = {word.decode() for pair in found for word in pair}
+        return tuple(name for name in PACKAGES if name in named)
     return tuple(name for name in LIBRARIES if name in words)
 
 

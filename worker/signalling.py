@@ -11,7 +11,7 @@ from domain.job import JobRequest, Reason
 from domain.surroundings import Backend, Surroundings
 from store.images import Image
 from worker.config import WorkerSettings
-from worker.order import is_python_script
+from worker.order import is_warm_script
 
 
 def surroundings(
@@ -53,4 +53,4 @@ def _backend(request: JobRequest, settings: WorkerSettings, record: Image) -> Ba
     if settings.sandbox != "supervised":
         return Backend.DOCKER
     may_be_warm = record.warm or record.kind is ImageKind.HOST
-    return Backend.WARM if may_be_warm and is_python_script(request.pipeline) else Backend.COLD
+    return Backend.WARM if may_be_warm and is_warm_script(request.pipeline) else Backend.COLD

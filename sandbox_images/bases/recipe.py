@@ -114,6 +114,8 @@ RECIPES: Mapping[str, Recipe] = {
             "r-cran-nlme",
             "r-cran-lme4",
             "r-cran-rniftilib",
+            "python3-minimal",
+            "libpython3-stdlib",
         ),
         # no display, no fonts, no network, no package installation
         without=(
@@ -121,8 +123,10 @@ RECIPES: Mapping[str, Recipe] = {
             "libpaper-utils", "libcairo2", "libpango-1.0-0", "libpangocairo-1.0-0", "libx11-6", "libxss1",
             "libxt6", "libxext6", "libice6", "libsm6", "libtcl8.6", "libtk8.6", "libcurl4",
             "libjpeg62-turbo", "libpng16-16", "libtiff6", "libglib2.0-0", "readline-common",
+            "libnsl2", "media-types",
         ),
         trimmed=(
+            "usr/lib/python3*/lib-dynload/nis.*",
             "usr/lib/R/modules/R_X11.so",
             "usr/lib/R/modules/R_de.so",
             "usr/lib/R/modules/internet.so",

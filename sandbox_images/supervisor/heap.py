@@ -64,14 +64,14 @@ def collapse():
     Best effort (MADV_COLLAPSE, Linux 6.1, where transparent huge pages are not switched off): it only saves
     time, so a refusal is none of our business.
     """
-    for found in _PRIVATE.finditer(text := _own_maps()):
+    for found in _PRIVATE.finditer(text := own_maps()):
         first, last = (int(bound, 16) for bound in found.groups())
         for start in range(-(-first // _HUGE) * _HUGE, last - _HUGE + 1, _HUGE):
             _madvise(start, _HUGE, _MADV_COLLAPSE)
     text[:] = bytes(len(text))
 
 
-def _own_maps():
+def own_maps():
     """To be wiped: some of its lines have numbers that the whole host shares, and every run gets a copy."""
     text, end = bytearray(_MOST_MAPS), 0
     descriptor = os.open("/proc/self/maps", os.O_RDONLY | os.O_CLOEXEC)

@@ -7,6 +7,7 @@ called before, and isolation does not rest on it (SECURITY.md).
 import _signal  # type: ignore[import-not-found]
 import _thread
 import atexit
+import ctypes
 import gc
 import io
 import os
@@ -34,6 +35,41 @@ def execute(command, environment):
     except OSError as error:
         os.write(2, f"{command[0]}: {error.strerror}\n".encode())  # nowhere, or to the researcher of a twin
         os._exit(CANNOT_START)
+
+
+def run_warm(command, before):
+    """`before` is what was prepared for its language."""
+    if isinstance(before[0], ctypes.CDLL):
+        run_r(command, *before)
+    run_script(command, before)
+
+
+def run_r(command, library, place):
+    """An R script, as Rscript has it, from its first line on. `place`: the number that R reads it from.
+
+    Whatever R made of itself at its start is made again: else it would be the same in all runs, or tell how
+    long ago that was.
+    """
+    signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+    program, script, *rest = command
+    try:
+        opened = os.open(script, os.O_RDONLY)
+    except OSError as error:
+        os.write(2, f"{program}: {error.strerror}\n".encode())
+        os._exit(CANNOT_OPEN)
+    if opened != place:
+        os.dup2(opened, place)
+        os.close(opened)
+    ctypes.c_void_p.in_dll(library, "R_TempDir").value = None
+    library.R_reInitTempDir(0)
+    library.R_setStartTime()
+    ctypes.PyDLL(None).srand(int.from_bytes(os.urandom(4)))
+    words = [f"{os.environ['R_HOME']}/bin/exec/R", "--no-echo", "--no-restore", f"--file={script}"]
+    words += ["--args", *rest] if rest else []
+    given = (ctypes.c_char_p * (len(words) + 1))(*map(os.fsencode, words), None)
+    library.R_set_command_line_arguments(len(words), given)
+    library.run_Rmainloop()
+    os._exit(FAILED)  # it does not come back
 
 
 def run_script(command, before):

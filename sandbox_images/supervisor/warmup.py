@@ -39,7 +39,7 @@ def warm_up(modules):
             _warm_one(name)
 
 
-def prepare_for_scripts(command, environment):
+def prepare_for_scripts(order):
     """In the zygote, once: what a child would otherwise do again and again on copied pages.
 
     From here on this interpreter looks as `python3 script arguments...` would, but for modules that are
@@ -51,9 +51,9 @@ def prepare_for_scripts(command, environment):
     for name in [name for name in sys.modules if name.split(".")[0] == "sandbox_images"]:
         del sys.modules[name]  # not a secret, this code is public: only out of the way of a script's imports
     folders = [path for path in sys.path if not path.startswith(_SUPERVISOR)]
-    sys.path[:] = [os.path.dirname(command[1]), *folders]
+    sys.path[:] = [os.path.dirname(order.command[1]), *folders]
     os.environ.clear()
-    os.environ.update(environment)
+    os.environ.update(order.environment)
     return next(reversed(sys.modules)), len(threading._threading_atexits)  # type: ignore[attr-defined]
 
 

@@ -15,7 +15,7 @@ import select
 import socket
 from contextlib import suppress
 
-from . import confine, heap, kernel, payload
+from . import confine, heap, kernel, payload, warm_r
 from .order import CANNOT_START, command_line
 from .warmup import freeze, prepare_for_scripts, seed_again, warm_up
 
@@ -148,7 +148,7 @@ class _Forker:
         """Gives the descriptor by which the supervisor hears what runs ask."""
         warm_up(self._order.modules)
         if self._order.script:
-            self._before = prepare_for_scripts(self._order.command, self._order.environment)
+            self._before = (warm_r.start if warm_r.takes(self._order) else prepare_for_scripts)(self._order)
         os.umask(0o077)
         freeze()
         heap.collapse()
@@ -190,8 +190,8 @@ class _Forker:
             confine.complain(self._say, error)
             return
         confine.say_ready(self._say)
-        if self._order.script:
-            payload.run_script(self._commands[level], self._before)
+        if self._order.script and self._before:
+            payload.run_warm(self._commands[level], self._before)
         payload.execute(self._commands[level], self._order.environment)
 
 

@@ -8,10 +8,24 @@ from pathlib import Path
 import pytest
 import trusted_base
 from source import modules
-from trusted_base import CONFINED, CORE, known, lines_of, of_the_core, of_the_inputs, reached, says_nothing
+from trusted_base import (
+    CONFINED,
+    CORE,
+    known,
+    lines_of,
+    of_the_core,
+    of_the_inputs,
+    of_the_languages,
+    reached,
+    says_nothing,
+)
 
 CONTRACT = "worker.sandbox.protocol"
-PARTS = {"Whatever a run is given": of_the_core, "What a run is given": of_the_inputs}
+PARTS = {
+    "Whatever a run is given": of_the_core,
+    "What a run is given": of_the_inputs,
+    "What a warm run in R begins with": of_the_languages,
+}
 
 
 @pytest.mark.parametrize("title", PARTS)

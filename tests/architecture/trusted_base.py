@@ -21,6 +21,8 @@ CORE = "worker/sandbox/core/"
 INSIDE = "sandbox_images/supervisor/main.py"
 # what a run executes with the rights of its pipeline, as a test says
 CONFINED = "sandbox_images/supervisor/payload.py"
+# a language of the image's own that is started before the first run, as its libraries are
+LANGUAGES = "sandbox_images/supervisor/warm_r.py"
 BACKEND = "worker/sandbox/supervised/__init__.py"
 _MOST_LINES = re.compile(r"(\d+) files, at most ([\d,]+) lines")
 
@@ -46,12 +48,16 @@ def reached(starts: Iterable[str]) -> frozenset[str]:
 
 
 def of_the_core() -> frozenset[str]:
-    return reached([INSIDE, *(place for place in known() if place.startswith(CORE))]) - {CONFINED}
+    return reached([INSIDE, *(place for place in known() if place.startswith(CORE))]) - {CONFINED, LANGUAGES}
 
 
 def of_the_inputs() -> frozenset[str]:
     """What the backend has beside: it opens slots, and says what a run is given."""
-    return reached([INSIDE, BACKEND]) - of_the_core() - {CONFINED}
+    return reached([INSIDE, BACKEND]) - of_the_core() - {CONFINED, LANGUAGES}
+
+
+def of_the_languages() -> frozenset[str]:
+    return frozenset({LANGUAGES}) & reached([INSIDE])
 
 
 def lines_of(places: Iterable[str]) -> int:
@@ -102,6 +108,7 @@ if __name__ == "__main__":
     for title, places in (
         ("whatever a run is given", of_the_core()),
         ("what a run is given", of_the_inputs()),
+        ("what a warm run in R begins with", of_the_languages()),
     ):
         print(f"{title}: {len(places)} files, {lines_of(places):,} lines")
         for place in sorted(places):

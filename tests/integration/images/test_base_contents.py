@@ -155,7 +155,7 @@ def test_every_small_command_answers(name: str, tree_of: TreeOf) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "most_mib"), [("minimal", 12), ("python", 520), ("r", 150), ("octave", 200)]
+    ("name", "most_mib"), [("minimal", 12), ("python", 520), ("r", 170), ("octave", 200)]
 )
 def test_images_stay_small(name: str, most_mib: int, tree_of: TreeOf) -> None:
     tree = tree_of(name)

@@ -25,7 +25,6 @@ BIDS_MEANS = [EXAMPLES / f"bids-means-{language}" for language in ("python", "r"
 
 BLOCKS = {
     "everybody": HEIGHTS,
-    "three people": "\n".join(HEIGHTS.splitlines()[:4]) + "\n",
     "columns in another order, other ends of lines": (
         "Weight\tparticipant_id\tHeight\tage\r\n61.3\tsub-01\t170.2\t19\r\nn/a\tsub-02\t165.7\t23\r\n"
     ),
