@@ -16,7 +16,6 @@ from domain.admission import check_policy, check_project, check_version, epsilon
 from domain.citation import citation
 from domain.dataset import Dataset
 from domain.dataset.person_size import timing_sentence
-from domain.errors import Conflict, NotAllowed
 from domain.image import SyscallTable
 from domain.job import Job, JobId, JobRequest, UserRequest
 from domain.loss import Currency, texts
@@ -24,6 +23,7 @@ from domain.model import Model, Slug
 from domain.notice import NoticeKind
 from domain.operation import WorkerState
 from domain.permissions import Permission, User
+from domain.refusals import jobs as refusals
 from domain.release import Release
 from domain.states import Actor, JobState, next_states
 from domain.timetable import timetable_of
@@ -246,11 +246,7 @@ def _check_project(connection: sa.Connection, job: Job, dataset: Dataset) -> Non
         connection, cohort=dataset.cohort, kind="project", holder=job.project, currency=Currency.EPSILON
     )
     if account is None:
-        raise NotAllowed(
-            "project",
-            f"{job.project} has no share of the budget of {dataset.name}, so its limit cannot be counted.",
-            "Ask the rights holder for a share.",
-        )
+        raise refusals.NO_SHARE_TO_COUNT(project=job.project, dataset=dataset.name)
     check_project(dataset, project=job.project, micro_epsilon=account.reserved + account.spent)
 
 
@@ -286,7 +282,7 @@ def _move(
     name, through = (None, None) if by is None else (by.name, by.through)
     now = datetime.now(UTC)
     if not jobs.move(connection, job.id, job.state, after, actor=actor, by=name, through=through, now=now):
-        raise Conflict("job", "the job has just moved on.", "Look at it again.")
+        raise refusals.MOVED_ON()
 
 
 def _view(connection: sa.Connection, job: Job, user: User) -> JobView:

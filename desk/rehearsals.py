@@ -11,10 +11,11 @@ from desk.rights import needs
 from domain.admission import check_pipeline
 from domain.choice_forecast import MOST_FORECAST, Asked, Forecast, NoForecast, forecast_of
 from domain.dataset import Dataset, Declaration
-from domain.errors import Conflict, InvalidRequest, TooLarge
+from domain.errors import InvalidRequest
 from domain.mechanism import MechanismRequest
 from domain.model import Model
 from domain.permissions import Permission, User
+from domain.refusals import jobs as refusals
 from domain.rehearsal import Preview, Rehearsal, RehearsalRequest, RehearsalState, TwinRuns, largest_block
 from domain.twin import MAX_BYTES, size_of_twin
 from domain.twin_basis import BLANK, TwinBasis
@@ -153,18 +154,10 @@ def _check_size(request: RehearsalRequest, dataset: Dataset) -> None:
     declaration = dataset.declaration
     most = largest_block(declaration.nominal_size)
     if request.block_size > most:
-        raise InvalidRequest(
-            "block_size",
-            f"nominal size {declaration.nominal_size} has no two blocks of {request.block_size}.",
-            f"Use {most} or less.",
-        )
+        raise refusals.NO_TWO_BLOCKS(size=declaration.nominal_size, asked=request.block_size, most=most)
     size = size_of_twin(declaration)
     if size > MAX_BYTES:
-        raise TooLarge(
-            "dataset",
-            f"its twin would take about {size >> 20} MiB; at most {MAX_BYTES >> 20} MiB are made here.",
-            "Ask the rights holder for a part of it, and run there: dpgate run.",
-        )
+        raise refusals.TWIN_TOO_LARGE(size=size >> 20, most=MAX_BYTES >> 20)
 
 
 def _facts(rehearsal: Rehearsal, basis: TwinBasis) -> dict[str, object]:
@@ -188,7 +181,7 @@ def forecast(database: Database, user: User, rehearsal_id: str, request: Forecas
         found = rehearsals.get_own(connection, rehearsal_id, author=user.name)
         declaration = datasets.get(connection, found.dataset_id).declaration
     if found.runs is None or found.preview is None:
-        raise Conflict("rehearsal", f"it is {found.state}.", "Wait until it is DONE.")
+        raise refusals.REHEARSAL_STATE(state=found.state)
     asked = request.mechanism
     forecasts = _forecasts(asked, found, declaration)
     return ForecastView(

@@ -1,42 +1,6 @@
-"""What permissions and settings mean, for the generated pages. A missing name stops generate.py."""
+"""What settings mean, for the generated pages. A missing name stops generate.py."""
 
 from __future__ import annotations
-
-PERMISSIONS = {
-    "self.read": "see who you are, and the key that certificates are signed with",
-    "dataset.read": "see data sets and fetch twins",
-    "dataset.register": "register a data set or a new version",
-    "dataset.end": "withdraw a data set of one's own, have it erased",
-    "policy.change": "change a data set's policy, see its history, simulate another one",
-    "budget.read": "see what is left of a budget",
-    "budget.allot": "allot a part of the budget to a project or user",
-    "project.read": "see one's projects; for a rights holder those that asked for their data sets",
-    "project.lead": "make a project, change its members, ask for data sets, leave",
-    "grant.decide": "grant a project a data set, refuse, change or end it",
-    "job.submit": "submit a job",
-    "job.read": "see jobs and their states",
-    "job.cancel": "withdraw a job",
-    "job.decide": "approve or reject a job before it runs",
-    "release.read": "read a release",
-    "release.decide": "read a release in review; release or withhold it",
-    "twin.make": "plan better twins of an own data set, have their counts made, withdraw them",
-    "twin.decide": "approve or refuse a twin before data users may fetch it",
-    "twin.withdraw": "withdraw a scrambled twin at once",
-    "twin.take": "agree to the terms of a scrambled twin and download it",
-    "job.comment": "read and write comments on a job",
-    "image.read": "list images",
-    "image.approve": "approve an image by digest, withdraw the approval, retire the image",
-    "user.add": "add users",
-    "user.read": "list users",
-    "user.disable": "end every session and token of a user",
-    "tokens.own": "make, list and revoke tokens of one's own",
-    "notices.read": "see one's own notices and where they go",
-    "channels.own": "set one's own e-mail address and webhooks, and what is told",
-    "audit.verify": "walk the audit trail's hash chain",
-    "operation.read": "see workers, storage, what is stuck, and Prometheus metrics",
-    "metrics.read": "read the metrics of the platform",
-    "operation.change": "drain workers, have stuck things taken up again, begin and end maintenance",
-}
 
 SETTINGS: dict[str, dict[str, str]] = {
     "GatewaySettings": {

@@ -13,13 +13,13 @@ from pathlib import Path
 from channel_table import with_channels
 from command_pages import cli, exit_codes
 from declaration_pages import dataset_yaml, dpgate_yaml
-from descriptions import PERMISSIONS
 from page_parts import NOTE, code, table
+from refusal_table import with_refusals
 from settings_pages import configuration, env_sample
 from state_diagram import draw
 
 from domain.job import Reason
-from domain.permissions import GRANTS, Role
+from domain.permissions import DEEDS, GRANTS, Role
 from domain.states import TES_VIEW, TRANSITIONS, JobState, is_terminal
 from dpgate.demo.found import Found
 from dpgate.demo.picture import draw as draw_answers
@@ -31,6 +31,7 @@ from worker.sandbox.needs import NEEDS
 DOCS = Path(__file__).parent
 ROOT = DOCS.parent
 THREAT_MODEL = DOCS / "explanation" / "threat-model.md"
+REFUSALS = DOCS / "how-to" / "when-something-is-refused.md"
 
 
 def main() -> int:
@@ -61,6 +62,7 @@ def pages() -> dict[Path, str]:
         reference / "dpgate-yaml.md": NOTE + dpgate_yaml(),
         ROOT / "deploy" / "env.sample": env_sample(),
         THREAT_MODEL: with_channels(THREAT_MODEL.read_text()),
+        REFUSALS: with_refusals(REFUSALS.read_text()),
     }
 
 
@@ -114,7 +116,7 @@ def permissions() -> str:
     rows = [
         (
             code(permission),
-            PERMISSIONS[permission],
+            DEEDS[permission],
             *("yes" if role in roles else "" for role in Role),
         )
         for permission, roles in GRANTS.items()
@@ -170,9 +172,11 @@ def api() -> str:
         "[permission](permissions.md).\n\n## Errors\n\nAn error is `application/problem+json` with `type`, "
     )
     text += (
-        "`title`, `status`, `detail` and `problems`: one `field`, `problem` and `fix` for each thing that is "
+        "`title`, `status`, `detail` and `problems`, one for each thing that is wrong: `field`, `problem`, "
     )
-    text += "wrong. A refused request changes nothing and charges nothing.\n\n"
+    text += "`fix`, a `sentence` for a person, and the `code` by which [the catalogue]"
+    text += "(../how-to/when-something-is-refused.md#all-refusals-by-code) lists it. "
+    text += "A refused request changes nothing and charges nothing.\n\n"
     rows = [(code(status), code(error.__name__), error.title) for error, status in STATUS.items()]
     return text + table(("status", "type", "title"), rows)
 

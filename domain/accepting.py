@@ -12,10 +12,10 @@ from dataclasses import replace
 
 from domain.channels import left_open
 from domain.dataset import Dataset
-from domain.errors import NotAllowed
 from domain.image import ImageKind, SyscallTable
 from domain.job import AnyRequest, JobRequest, Reason
 from domain.policy import Policy
+from domain.refusals import admission
 from domain.surroundings import Backend, Surroundings
 from privacy.loss import GuaranteeClass
 
@@ -81,9 +81,4 @@ def check_channels(
     assert reason is not None
     why, instead = _WHO[reason]
     names = ", ".join(policy.unaccepted(left_open(where)))
-    raise NotAllowed(
-        "pipeline.manifest.image",
-        f"{why}, so runs could signal to each other by {names}, which the policy of {dataset.name} does not "
-        "accept.",
-        f"{instead}, or ask the rights holder to accept by name: accepted_channels: [{names}].",
-    )
+    raise admission.CHANNELS(why=why, instead=instead, channels=names, dataset=dataset.name)

@@ -7,8 +7,8 @@ and no role but the researcher's: who decides on data, or runs the platform, doe
 
 from __future__ import annotations
 
-from domain.errors import NotAllowed
-from domain.permissions import Permission, Role, User
+from domain.permissions import DEEDS, ROLE_WORDS, Permission, Role, User
+from domain.refusals import rights
 
 P = Permission
 FOR_PEOPLE = frozenset(
@@ -22,17 +22,10 @@ FOR_PEOPLE = frozenset(
 def check_acting(user: User, permission: Permission) -> None:
     """Raises NotAllowed for what no service does for anybody."""
     if user.through is not None and permission not in FOR_PEOPLE:
-        raise NotAllowed(
-            "authorization", f"no service may {permission} for somebody.", "Log in yourself and do it there."
-        )
+        raise rights.SERVICE(deed=DEEDS[permission])
 
 
 def check_can_be_acted_for(role: Role) -> None:
     """Raises NotAllowed for people whose rights reach further than a researcher's."""
     if role is not Role.DATA_USER:
-        raise NotAllowed(
-            "authorization",
-            f"no service acts for somebody with the role {role}.",
-            "Log in yourself and do it there.",
-            reason="acting_for_role",
-        )
+        raise rights.SERVICE_FOR_ROLE(role=ROLE_WORDS[role][0])

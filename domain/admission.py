@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from domain.dataset import Dataset, Declaration
 from domain.delta import check_delta
-from domain.errors import BudgetExceeded, Conflict, InvalidRequest, NotAllowed
 from domain.job import AnyRequest, JobRequest
 from domain.loss import Epsilon, format_epsilon, micro
 from domain.mechanism import SampleAggregateRequest, StabilityRequest
 from domain.pipeline import DEFAULT_OUTPUT_MIB, Pipeline, Resources
 from domain.policy import ALL_MECHANISMS, Policy
 from domain.query import QueryRequest, check_query
+from domain.refusals import admission, rights
 from domain.request import Request
 from domain.training import TrainingRequest, check_training
 from domain.training.request import MECHANISM as TRAINING
@@ -27,11 +27,7 @@ def check_policy(request: AnyRequest, dataset: Dataset, *, through: str | None =
     """Raises InvalidRequest or NotAllowed when the data set's policy does not allow this request, be it
     because a service submits it for somebody."""
     if through is not None and dataset.declaration.policy.in_person:
-        raise NotAllowed(
-            "authorization",
-            f"the policy of {dataset.name} takes no jobs that a service submits for somebody.",
-            "Log in yourself and submit it.",
-        )
+        raise rights.SERVICE_IN_PERSON(dataset=dataset.name)
     check_guarantee(request, dataset)
     if isinstance(request, TwinRequest):
         # its limits are its own: the others are for what data users ask of somebody else's budget
@@ -51,12 +47,7 @@ def check_policy(request: AnyRequest, dataset: Dataset, *, through: str | None =
 def check_version(request: AnyRequest, dataset: Dataset) -> None:
     """Raises Conflict when the pipeline ran on the twin of another version than the job would run on."""
     if isinstance(request, JobRequest) and request.dataset_version not in (None, dataset.version):
-        raise Conflict(
-            "dataset_version",
-            f"the pipeline ran on the twin of {dataset.name}, version {request.dataset_version}, and the job "
-            f"would run on version {dataset.version}.",
-            f"Fetch the twin again and run the pipeline on it: dpgate twin {dataset.name}, then dpgate run.",
-        )
+        raise admission.OTHER_VERSION(dataset=dataset.name, ran=request.dataset_version, now=dataset.version)
 
 
 def needs_approval(request: AnyRequest, policy: Policy) -> bool:
@@ -92,12 +83,8 @@ def check_project(dataset: Dataset, *, project: str, micro_epsilon: int) -> None
     together than the policy allows."""
     limit = dataset.declaration.policy.max_epsilon_per_project
     if limit is not None and micro_epsilon > micro(limit):
-        raise BudgetExceeded(
-            "project",
-            f"the jobs of {project} would take {format_epsilon(micro_epsilon)} together, over the {limit} "
-            f"that the policy of {dataset.name} allows for one project.",
-            "Ask for less, or ask the rights holder.",
-        )
+        asked = format_epsilon(micro_epsilon)
+        raise admission.PROJECT_LIMIT(project=project, asked=asked, limit=limit, dataset=dataset.name)
 
 
 def epsilon_of(request: AnyRequest) -> int | None:
@@ -122,11 +109,7 @@ def _above(request: AnyRequest, threshold: Epsilon | None) -> str | None:
 def _check_allowed(mechanism: str, dataset: Dataset) -> None:
     allowed = dataset.declaration.policy.mechanisms
     if allowed is not None and mechanism not in allowed:
-        raise NotAllowed(
-            "mechanism",
-            f"the policy of {dataset.name} does not allow {mechanism}.",
-            f"Allowed: {', '.join(allowed)}.",
-        )
+        raise admission.MECHANISM(dataset=dataset.name, mechanism=mechanism, allowed=", ".join(allowed))
 
 
 def check_values(values: int, declaration: Declaration) -> None:
@@ -134,20 +117,10 @@ def check_values(values: int, declaration: Declaration) -> None:
     for more than the policy lets one release hold."""
     capped = declaration.policy.max_values
     if capped is not None and values > capped:
-        raise InvalidRequest(
-            "pipeline.manifest.outputs",
-            f"the pipeline gives {values} values, over the {capped} that max_values in the policy of "
-            f"{declaration.name} allows for one release.",
-            f"Declare {capped} or fewer, or ask the rights holder to raise max_values.",
-        )
+        raise admission.VALUES(values=values, most=capped, dataset=declaration.name)
     most = _most_values(declaration)
     if values > most:
-        raise InvalidRequest(
-            "pipeline.manifest.outputs",
-            f"the pipeline gives {values} values, and no mechanism that the policy of {declaration.name} "
-            f"allows releases more than {most}.",
-            f"Declare {most} or fewer.",
-        )
+        raise admission.VALUES_OF_MECHANISMS(values=values, most=most, dataset=declaration.name)
 
 
 def _most_values(declaration: Declaration) -> int:
@@ -167,17 +140,10 @@ def check_pipeline(pipeline: Pipeline, dataset: Dataset) -> None:
     policy = dataset.declaration.policy
     manifest = pipeline.manifest
     if manifest.image not in policy.images:
-        raise NotAllowed(
-            "pipeline.manifest.image",
-            f"the rights holder of {dataset.name} does not allow the image {manifest.image}.",
-            f"Allowed: {', '.join(policy.images) or 'none yet; ask the rights holder'}.",
-        )
+        allowed = ", ".join(policy.images) or "none yet; ask the rights holder"
+        raise admission.IMAGE(dataset=dataset.name, image=manifest.image, allowed=allowed)
     if parquet := next((table for table in dataset.declaration.tables if table.is_parquet), None):
-        raise InvalidRequest(
-            "dataset",
-            f"{parquet.path} of {dataset.name} is a Parquet table, which pipelines do not get.",
-            "Ask a trusted query of it, or ask the rights holder for a .csv or .tsv table.",
-        )
+        raise admission.PARQUET(table=parquet.path, dataset=dataset.name)
     check_values(manifest.least_values, dataset.declaration)
     _check_resources(manifest.resources, policy)
 
@@ -210,10 +176,11 @@ def check_takes_training(dataset: Dataset) -> None:
 
 def _check_promise(mechanism: str, guarantee: GuaranteeClass, dataset: Dataset) -> None:
     if guarantee not in dataset.declaration.policy.guarantees:
-        raise NotAllowed(
-            "mechanism",
-            f"{mechanism} promises {guarantee}, which the policy of {dataset.name} does not allow.",
-            f"Allowed: {', '.join(dataset.declaration.policy.guarantees) or 'none'}.",
+        raise admission.GUARANTEE(
+            mechanism=mechanism,
+            guarantee=guarantee,
+            dataset=dataset.name,
+            allowed=", ".join(dataset.declaration.policy.guarantees) or "none",
         )
 
 
@@ -221,71 +188,47 @@ def check_loss(dataset: Dataset, *, field: str, micro_epsilon: int) -> None:
     """Raises InvalidRequest when one job would spend more epsilon than the policy allows."""
     policy = dataset.declaration.policy
     if micro_epsilon > policy.max_micro_epsilon_per_job:
-        limit = policy.max_epsilon_per_job
-        raise InvalidRequest(
-            field,
-            f"{format_epsilon(micro_epsilon)} is over the {limit} that the policy of {dataset.name} allows "
-            "for one job.",
-            f"Ask for {limit} or less.",
-        )
+        asked, limit = format_epsilon(micro_epsilon), policy.max_epsilon_per_job
+        raise admission.EPSILON(at=field, asked=asked, limit=limit, dataset=dataset.name)
 
 
 def _check_resources(resources: Resources, policy: Policy) -> None:
     for name in ("wall_seconds", "memory_mib", "processes", "scratch_mib"):
         asked, allowed = getattr(resources, name), getattr(policy, f"max_{name}")
         if asked > allowed:
-            raise InvalidRequest(
-                f"pipeline.manifest.resources.{name}",
-                f"{asked:g} is over the policy's {allowed:g}.",
-                f"Use {allowed:g} or less.",
-            )
+            at = f"pipeline.manifest.resources.{name}"
+            raise admission.RESOURCES(at=at, asked=f"{asked:g}", most=f"{allowed:g}", what="")
     # memory of the worker like scratch, so within the same limit; what every pipeline has is always allowed
     allowed = max(DEFAULT_OUTPUT_MIB, policy.max_scratch_mib)
     if resources.output_mib > allowed:
-        raise InvalidRequest(
-            "pipeline.manifest.resources.output_mib",
-            f"{resources.output_mib} is over the policy's {allowed} for scratch and output.",
-            f"Use {allowed} or less.",
-        )
+        at = "pipeline.manifest.resources.output_mib"
+        what = " for scratch and output"
+        raise admission.RESOURCES(at=at, asked=resources.output_mib, most=allowed, what=what)
 
 
 def _check_blocks(asked: SampleAggregateRequest, dataset: Dataset) -> None:
     size, least = dataset.declaration.nominal_size, dataset.declaration.policy.min_block_size
-    field = "mechanism.block_size"
     if asked.block_size < least:
-        raise InvalidRequest(
-            field,
-            f"{asked.block_size} is under the {least} that the policy asks for.",
-            f"Use {least} or more.",
-        )
+        raise admission.BLOCK_TOO_SMALL(asked=asked.block_size, least=least)
     blocks = size // asked.block_size
     if blocks < MIN_BLOCKS:
-        raise InvalidRequest(
-            field,
-            f"a data set of nominal size {size} does not fill {MIN_BLOCKS} blocks of {asked.block_size}.",
-            f"Use {size // MIN_BLOCKS} or less.",
+        raise admission.BLOCK_TOO_LARGE(
+            size=size, blocks=MIN_BLOCKS, asked=asked.block_size, most=size // MIN_BLOCKS
         )
     if blocks * asked.repeats > MAX_BLOCKS:
-        raise InvalidRequest(
-            field,
-            f"{blocks} blocks, {asked.repeats} times, are more than {MAX_BLOCKS} runs.",
-            f"Use {-(-size * asked.repeats // MAX_BLOCKS)} or more, or fewer repeats.",
-        )
+        least = -(-size * asked.repeats // MAX_BLOCKS)
+        raise admission.TOO_MANY_RUNS(blocks=blocks, repeats=asked.repeats, most=MAX_BLOCKS, least=least)
 
 
 def _check_reviewed(request: JobRequest, dataset: Dataset) -> None:
     """Noise matched to observed stability protects from accidents, not from code written to disclose."""
     if request.pipeline.digest not in dataset.declaration.policy.reviewed_pipelines:
-        raise NotAllowed(
-            "pipeline",
-            f"{request.mechanism_name} is for pipelines whose code the rights holder has read; "
-            f"{request.pipeline.digest} is not among the reviewed_pipelines of {dataset.name}.",
-            "Send them the code, or choose sample_aggregate.",
-        )
+        digest = request.pipeline.digest
+        raise admission.NOT_REVIEWED(mechanism=request.mechanism_name, digest=digest, dataset=dataset.name)
 
 
 def _check_built(request: JobRequest, dataset: Dataset) -> None:
     try:
         request.mechanism_for(dataset.declaration)
     except ValueError as error:
-        raise InvalidRequest("mechanism", f"{error}") from None
+        raise admission.CANNOT_BE_BUILT(why=error) from None

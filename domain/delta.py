@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from domain.errors import InvalidRequest
 from domain.loss import Currency, Delta, format_amount, units
+from domain.refusals import admission
 from privacy.cost import ATTO
 
 LEAST_PEOPLE_PER_DELTA = 10
@@ -15,6 +15,4 @@ def check_delta(delta: Delta | None, *, field: str, nominal_size: int) -> None:
     most = ATTO // (LEAST_PEOPLE_PER_DELTA * nominal_size)
     if delta is not None and units(Currency.DELTA, delta) > most:
         limit = format_amount(Currency.DELTA, most)
-        raise InvalidRequest(
-            field, f"{delta} is over {limit}, a tenth of one in the nominal size.", f"Use {limit} or less."
-        )
+        raise admission.DELTA(at=field, delta=delta, limit=limit)

@@ -22,6 +22,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from domain.places import place
+
 
 @dataclass(frozen=True)
 class FieldProblem:
@@ -30,9 +32,22 @@ class FieldProblem:
     field: str
     problem: str
     fix: str
+    # which of the catalogue it is, for programs; none for what is not in it yet
+    code: str = ""
+
+    @property
+    def place(self) -> str:
+        """The field as a person calls it."""
+        return place(self.field)
 
     def __str__(self) -> str:
         return f"{self.field}: {self.problem} {self.fix}".strip()
+
+    @property
+    def sentence(self) -> str:
+        """The whole for a person."""
+        said = f"{self.problem} {self.fix}".strip()
+        return f"{self.place}: {said}" if self.place else said[:1].upper() + said[1:]
 
 
 class RequestError(Exception):
@@ -48,8 +63,9 @@ class RequestError(Exception):
         *,
         more: tuple[FieldProblem, ...] = (),
         reason: str = "",
+        code: str = "",
     ) -> None:
-        self.problems = (FieldProblem(field, problem, fix), *more)
+        self.problems = (FieldProblem(field, problem, fix, code), *more)
         # one word of a fixed list, for logs and counts
         self.reason = reason
         super().__init__("; ".join(str(problem) for problem in self.problems))

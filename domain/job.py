@@ -15,13 +15,13 @@ from domain.budget import cost_on
 from domain.carrying import carrying_s, dying_s, people_of_run, person_s
 from domain.channels import beyond_default_of
 from domain.dataset import Declaration
-from domain.errors import InvalidRequest
 from domain.image import SyscallTable
 from domain.mechanism import BlackBox, MechanismRequest, StabilityRequest
 from domain.model import Model, Slug, Whole, canonical, digest
 from domain.outputs import check_people, values_of
 from domain.pipeline import OutputValue, Pipeline
 from domain.query import QueryRequest
+from domain.refusals import jobs
 from domain.schedule import Schedule
 from domain.shape import Shape
 from domain.states import JobState
@@ -277,5 +277,5 @@ def own_id(author: str, chosen: str) -> str:
 def check_job_id(job_id: str) -> str:
     """The client chooses the id; raises InvalidRequest when it cannot stand in a URL."""
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]{7,63}", job_id):
-        raise InvalidRequest("job_id", "must be 8 to 64 letters, digits, - or _.", "A UUID is a good choice.")
+        raise jobs.JOB_ID()
     return job_id

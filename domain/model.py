@@ -21,6 +21,7 @@ from pydantic import (
 from pydantic_core import ErrorDetails
 
 from domain.errors import FieldProblem, InvalidRequest
+from domain.refusals import fields
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
 
@@ -82,9 +83,6 @@ LISTS_OF_UNIONS = {"files"}
 KINDS_OF_REQUEST = {"pipeline_request", "query_request", "training_request", "twin_request"}
 
 FIXES: Mapping[str, str] = {
-    "extra_forbidden": "Remove it, or check its spelling.",
-    "missing": "Add it.",
-    "string_pattern_mismatch": "Keep to the pattern.",
     "finite_number": "Give a finite number.",
     "enum": "Choose one of the values named.",
     "literal_error": "Choose one of the values named.",
@@ -113,23 +111,29 @@ def invalid(details: list[ErrorDetails] | list[Any], *, within: str = "") -> Inv
     # a default that follows from other fields, which are wrong and named themselves
     told = [detail for detail in told if detail["type"] != "default_factory_not_called"]
     first, *more = [_problem(detail, within) for detail in told]
-    return InvalidRequest(first.field, first.problem, first.fix, more=tuple(more))
+    return InvalidRequest(first.field, first.problem, first.fix, more=tuple(more), code=first.code)
 
 
 def _problem(detail: Any, within: str) -> FieldProblem:
     where = [within] if within else []
     where += _field(detail["loc"])
-    message = re.sub(r"^Value error, ", "", str(detail["msg"]))
-    if detail["type"] in _NO_MEMBER:
+    kind, told = detail["type"], detail.get("ctx", {})
+    if kind in _NO_MEMBER:
         return _unknown_member(detail, where)
-    problem = {"extra_forbidden": "is not a known field.", "missing": "is missing."}.get(
-        detail["type"], message[:1].lower() + message[1:] + ("" if message.endswith(".") else ".")
-    )
-    fix = FIXES.get(detail["type"], "").format_map(detail.get("ctx", {}))
-    if detail.get("ctx", {}).get("pattern") == SLUG:
+    field = ".".join(where) or "body"
+    if kind == "missing":
+        return fields.MISSING.about(field)
+    if kind == "extra_forbidden":
+        return fields.UNKNOWN.about(field)
+    if kind == "string_pattern_mismatch":
         # nobody who fills in a form reads regular expressions
-        problem, fix = "is no short name.", "Use small letters, digits and hyphens."
-    return FieldProblem(".".join(where) or "body", problem, fix)
+        no, use = fields.form_of(str(told["pattern"]))
+        return fields.FORM.about(field, no=no, use=use)
+    if kind in fields.KINDS:
+        return fields.KIND.about(field, kind=fields.KINDS[kind])
+    message = re.sub(r"^Value error, ", "", str(detail["msg"]))
+    message = message[:1].lower() + message[1:] + ("" if message.endswith(".") else ".")
+    return fields.VALUE.about(field, problem=message, use=FIXES.get(kind, "").format_map(told))
 
 
 _NO_MEMBER = {"union_tag_invalid", "union_tag_not_found"}
@@ -152,8 +156,9 @@ def _unknown_member(detail: Any, where: list[str]) -> FieldProblem:
     key = str(detail["ctx"]["discriminator"]).strip("'_()")
     known = str(detail["ctx"].get("expected_tags", "")).replace("'", "")
     if not known:
-        return FieldProblem(".".join([*where, key]), "is missing.", "Add it.")
-    return FieldProblem(".".join([*where, key]), "is none that is known.", f"There are {known}.")
+        return fields.MISSING.about(".".join([*where, key]))
+    problem, use = "is none that is known.", f"There are {known}."
+    return fields.VALUE.about(".".join([*where, key]), problem=problem, use=use)
 
 
 def find_inside_another(paths: list[str]) -> str | None:

@@ -10,8 +10,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from domain.errors import NotAllowed
 from domain.model import Model, Slug
+from domain.refusals import rights
 
 
 class Role(StrEnum):
@@ -94,6 +94,50 @@ GRANTS: dict[Permission, frozenset[Role]] = {
     P.METRICS_READ: frozenset({R.OPERATOR}),
 }
 
+# what each lets somebody do, in words: in refusals and on the pages
+DEEDS: dict[Permission, str] = {
+    P.SELF_READ: "see who you are, and the key that certificates are signed with",
+    P.DATASET_READ: "see data sets and fetch twins",
+    P.DATASET_REGISTER: "register a data set or a new version",
+    P.DATASET_END: "withdraw a data set of one's own, have it erased",
+    P.POLICY_CHANGE: "change a data set's policy, see its history, simulate another one",
+    P.BUDGET_READ: "see what is left of a budget",
+    P.BUDGET_ALLOT: "allot a part of the budget to a project or user",
+    P.PROJECT_READ: "see one's projects; for a rights holder those that asked for their data sets",
+    P.PROJECT_LEAD: "make a project, change its members, ask for data sets, leave",
+    P.GRANT_DECIDE: "grant a project a data set, refuse, change or end it",
+    P.JOB_SUBMIT: "submit a job",
+    P.JOB_READ: "see jobs and their states",
+    P.JOB_CANCEL: "withdraw a job",
+    P.JOB_DECIDE: "approve or reject a job before it runs",
+    P.RELEASE_READ: "read a release",
+    P.RELEASE_DECIDE: "read a release in review; release or withhold it",
+    P.TWIN_MAKE: "plan better twins of an own data set, have their counts made, withdraw them",
+    P.TWIN_DECIDE: "approve or refuse a twin before data users may fetch it",
+    P.TWIN_WITHDRAW: "withdraw a scrambled twin at once",
+    P.TWIN_TAKE: "agree to the terms of a scrambled twin and download it",
+    P.JOB_COMMENT: "read and write comments on a job",
+    P.IMAGE_READ: "list images",
+    P.IMAGE_APPROVE: "approve an image by digest, withdraw the approval, retire the image",
+    P.USER_ADD: "add users",
+    P.USER_READ: "list users",
+    P.USER_DISABLE: "end every session and token of a user",
+    P.TOKENS_OWN: "make, list and revoke tokens of one's own",
+    P.NOTICES_READ: "see one's own notices and where they go",
+    P.CHANNELS_OWN: "set one's own e-mail address and webhooks, and what is told",
+    P.AUDIT_VERIFY: "walk the audit trail's hash chain",
+    P.OPERATION_READ: "see workers, storage, what is stuck, and Prometheus metrics",
+    P.METRICS_READ: "read the metrics of the platform",
+    P.OPERATION_CHANGE: "drain workers, have stuck things taken up again, begin and end maintenance",
+}
+
+# what people with a role are called: one of them, and several
+ROLE_WORDS: dict[Role, tuple[str, str]] = {
+    R.DATA_USER: ("a researcher", "researchers"),
+    R.RIGHTS_HOLDER: ("a rights holder", "rights holders"),
+    R.OPERATOR: ("an operator", "operators"),
+}
+
 
 class User(Model):
     """A person or service that holds a token. A user has exactly one role: two hats are two users."""
@@ -111,9 +155,8 @@ def is_allowed(user: User, permission: Permission) -> bool:
 def check_allowed(user: User, permission: Permission) -> None:
     """Raises NotAllowed unless the user's role holds the permission."""
     if not is_allowed(user, permission):
-        raise NotAllowed(
-            "user", f"the role {user.role} may not {permission}.", "Ask someone who has the right."
-        )
+        who = " or ".join(ROLE_WORDS[role][1] for role in Role if role in GRANTS.get(permission, frozenset()))
+        raise rights.ROLE(name=user.name, role=ROLE_WORDS[user.role][0], who=who, deed=DEEDS[permission])
 
 
 def may_see_dataset(
@@ -146,4 +189,4 @@ def may_see_job(user: User, *, author: str, reviews: bool) -> bool:
 def check_independent(user: User, *, author: str) -> None:
     """Nobody decides on their own job."""
     if user.name == author:
-        raise NotAllowed("user", "the author of a job cannot decide on it.", "Ask another rights holder.")
+        raise rights.OWN_JOB()

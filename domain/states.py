@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from domain.errors import Conflict
+from domain.refusals import jobs as refusals
 
 
 class JobState(StrEnum):
@@ -144,6 +145,35 @@ TRANSITIONS: tuple[Transition, ...] = (
     _row(S.IN_REVIEW, S.WITHHELD, A.RIGHTS_HOLDER, meaning="never to be read; the charge stands"),
 )
 
+# where a job stands, and what was asked of it, in words
+STANDS: dict[JobState | None, str] = {
+    None: "is new",
+    S.SUBMITTED: "waits for approval",
+    S.QUEUED: "waits for a worker",
+    S.PREPARING: "is being prepared",
+    S.RUNNING: "runs",
+    S.AGGREGATING: "is at its release",
+    S.IN_REVIEW: "waits for the review of its release",
+    S.RELEASED: "is released",
+    S.WITHHELD: "ended without a release: a reviewer withheld it",
+    S.REJECTED: "was rejected",
+    S.CANCELLED: "was cancelled",
+    S.ERRORED: "ended by a failure of the platform",
+}
+WANTED: dict[JobState, str] = {
+    S.SUBMITTED: "be submitted",
+    S.QUEUED: "be approved",
+    S.PREPARING: "be prepared",
+    S.RUNNING: "be run",
+    S.AGGREGATING: "be aggregated",
+    S.IN_REVIEW: "be reviewed",
+    S.RELEASED: "be released",
+    S.WITHHELD: "be withheld",
+    S.REJECTED: "be rejected",
+    S.CANCELLED: "be cancelled",
+    S.ERRORED: "be given up",
+}
+
 _BY_MOVE = {(row.before, row.after): row for row in TRANSITIONS}
 
 TES_VIEW: dict[JobState, TesState] = {
@@ -170,12 +200,15 @@ def transition(before: JobState | None, after: JobState, actor: Actor) -> Transi
     """The row that permits this move. Raises Conflict when there is none or the actor may not take it."""
     row = _BY_MOVE.get((before, after))
     if row is None:
-        raise Conflict(
-            "state", f"a job that is {before or 'new'} cannot become {after}.", "Look at its state first."
-        )
+        raise refusals.STATE(now=STANDS[before], wanted=WANTED[after], fix=_stays(before))
     if actor not in row.actors:
         raise Conflict("state", f"{actor} cannot move a job from {before or 'new'} to {after}.")
     return row
+
+
+def _stays(before: JobState | None) -> str:
+    ends = before is not None and is_terminal(before)
+    return "Nothing about it changes any more." if ends else "`dpgate status` says when it moves on."
 
 
 def next_states(before: JobState, actor: Actor) -> tuple[JobState, ...]:

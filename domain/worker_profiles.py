@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from domain.dataset import Dataset, Declaration
-from domain.errors import Conflict
 from domain.job import AnyRequest, JobRequest, Reason
+from domain.refusals import admission
 
 
 def refused_by_profile(profile: str, declaration: Declaration) -> Reason | None:
@@ -33,13 +33,5 @@ def check_workers(request: AnyRequest, dataset: Dataset, profiles: Collection[st
     if None in reasons:
         return
     if Reason.NOT_SYNTHETIC in reasons:
-        raise Conflict(
-            "dataset",
-            f"{dataset.name} is not declared synthetic, and the workers isolate for development only.",
-            "Ask the operator for a worker of profile standard: dpgate up without --isolation dev.",
-        )
-    raise Conflict(
-        "dataset",
-        f"{dataset.name} does not pad its timing, and the workers isolate strictly.",
-        "Ask the rights holder for padded timing, or the operator for a worker of profile standard.",
-    )
+        raise admission.ONLY_SYNTHETIC(dataset=dataset.name)
+    raise admission.ONLY_PADDED(dataset=dataset.name)

@@ -32,7 +32,10 @@ def as_model(build: Callable[[Any], ModelT], raw: Any) -> ModelT:
 def refusal(answer: httpx.Response) -> DpgateError:
     try:
         body = answer.json()
-        problems = tuple(Problem(p["field"], p["problem"], p["fix"]) for p in body["problems"])
+        problems = tuple(
+            Problem(p["field"], p["problem"], p["fix"], p.get("code", ""), p.get("sentence", ""))
+            for p in body["problems"]
+        )
         return RequestRefused(
             status=answer.status_code,
             kind=str(body["type"]).rsplit(":", 1)[-1],

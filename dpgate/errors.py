@@ -57,6 +57,12 @@ class Problem:
     field: str
     problem: str
     fix: str
+    # which refusal of the platform's catalogue it is, and the whole of it for a person; not of older ones
+    code: str = ""
+    sentence: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.field}: {self.problem} {self.fix}".strip()
 
 
 class RequestRefused(DpgateError):
@@ -67,8 +73,7 @@ class RequestRefused(DpgateError):
         self.kind = kind
         self.title = title
         self.problems = problems
-        lines = [f"{p.field}: {p.problem} {p.fix}".strip() for p in problems]
-        super().__init__("\n".join(lines) or title)
+        super().__init__("\n".join(map(str, problems)) or title)
 
     @property
     def is_over_budget(self) -> bool:

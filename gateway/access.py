@@ -10,8 +10,8 @@ from fastapi import Depends, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from domain.acting import check_acting
-from domain.errors import NotAllowed, Unauthenticated
-from domain.permissions import Permission, User, check_allowed
+from domain.permissions import DEEDS, Permission, User, check_allowed
+from domain.refusals import rights
 from domain.scopes import SCOPE, covers
 from gateway.config import GatewaySettings
 from gateway.maintenance import check_goes_on
@@ -26,7 +26,6 @@ OPEN_ROUTES = {"/api/v1/health", "/api/v1/health/ready", "/api/v1/openapi.json",
 # the identity provider comes with its own signature
 OPEN_ROUTES |= {"/api/v1/login/ended"}
 
-NO_TOKEN = ("authorization", "no token came with the request.", "Log in with `dpgate login`.")
 _bearer = HTTPBearer(
     auto_error=False, description="A token of `dpgate user add`, `dpgate token add` or the identity provider"
 )
@@ -50,7 +49,7 @@ def current_caller(
 ) -> Caller:
     """Who holds the bearer token, and how far it reaches. Raises Unauthenticated."""
     if credentials is None:
-        raise Unauthenticated(*NO_TOKEN)
+        raise rights.NO_TOKEN()
     return caller_of(request, database, credentials.credentials)
 
 
@@ -91,11 +90,9 @@ def requires(permission: Permission) -> Callable[[Caller, Request, Database], Us
 def check_scope(caller: Caller, permission: Permission) -> None:
     """Raises NotAllowed when the token was made for less."""
     if not covers(caller.scopes, permission):
-        raise NotAllowed(
-            "authorization",
-            f"this token may not {permission}.",
-            f"Use one with the scope {SCOPE[permission]}." if permission in SCOPE else "",
-        )
+        scope = SCOPE.get(permission)
+        instead = f"Use one with the scope {scope}." if scope else "Log in and do it without a token."
+        raise rights.TOKEN(deed=DEEDS[permission], instead=instead)
 
 
 def check_no_step_up(request: Request, user: User, permission: Permission) -> None:
@@ -103,9 +100,7 @@ def check_no_step_up(request: Request, user: User, permission: Permission) -> No
     settings: GatewaySettings = request.app.state.settings
     rule = settings.step_up.get(user.role)
     if rule is not None and rule.concerns(permission, request.method):
-        raise NotAllowed(
-            "authorization", "this needs a fresh login, which no token shows.", "Do it in a browser."
-        )
+        raise rights.FRESH_LOGIN()
 
 
 # A route opens its own transaction, for as long as it needs it. A connection held by a dependency would be

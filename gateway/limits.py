@@ -10,8 +10,9 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from domain.errors import RequestError, TooLarge, Unauthenticated
-from gateway.access import NO_TOKEN, OPEN_ROUTES, caller_of
+from domain.errors import RequestError, TooLarge
+from domain.refusals import rights
+from gateway.access import OPEN_ROUTES, caller_of
 from gateway.pages.session import LOGIN, has_session
 from gateway.problems import answer
 from gateway.routes import PREFIX
@@ -79,7 +80,7 @@ def _stranger(scope: Scope) -> Response | None:
     scheme, token = get_authorization_scheme_param(request.headers.get("authorization"))
     try:
         if scheme.lower() != "bearer" or not token:
-            raise Unauthenticated(*NO_TOKEN)
+            raise rights.NO_TOKEN()
         caller_of(request, request.app.state.database, token)
     except RequestError as error:
         return answer(_too_large(STRANGERS_BYTES) if scope["path"] in OPEN_ROUTES else error)

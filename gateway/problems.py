@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 from pydantic.json_schema import models_json_schema
 from starlette.exceptions import HTTPException
 
@@ -41,6 +42,8 @@ class ProblemField(BaseModel):
     field: str
     problem: str
     fix: str
+    code: str = Field(description="Which refusal of the catalogue it is; empty for what is not in it")
+    sentence: str = Field(description="The whole of it for a person, without a path of JSON")
 
 
 class Problem(BaseModel):
@@ -103,7 +106,7 @@ def answer(error: RequestError, *, status: int | None = None) -> JSONResponse:
         title=error.title,
         status=status,
         detail="; ".join(map(str, shown)) + (f"; and {more} more" if more else ""),
-        problems=[ProblemField(field=p.field, problem=p.problem, fix=p.fix) for p in shown],
+        problems=[ProblemField(**vars(p), sentence=_text(p.sentence)) for p in shown],
     )
     headers = {"WWW-Authenticate": "Bearer"} if status == 401 else {}
     if isinstance(error, errors.TooMany | errors.UnderMaintenance):
@@ -155,7 +158,9 @@ def _unreadable() -> InvalidRequest:
 
 
 def _shown(problem: FieldProblem) -> FieldProblem:
-    return FieldProblem(_text(problem.field), _text(problem.problem), _text(problem.fix))
+    return replace(
+        problem, field=_text(problem.field), problem=_text(problem.problem), fix=_text(problem.fix)
+    )
 
 
 def _text(text: str) -> str:

@@ -6,10 +6,11 @@ from datetime import datetime
 
 import sqlalchemy as sa
 
-from domain.errors import Conflict, NotFound
+from domain.errors import Conflict
 from domain.job import Job
 from domain.notice import NoticeKind
 from domain.permissions import Role, User
+from domain.refusals import jobs as refusals
 from domain.review import MAX_COMMENTS, Comment, Thread, check_comment, check_thread_open
 from store import audit, jobs, notices, reviewers
 from store.review_tables import comments
@@ -57,7 +58,7 @@ def _readable(connection: sa.Connection, job_id: str, thread: Thread, user: User
     # operators see states, not what people say about data; a release's thread is the reviewers' alone
     may = user.role is Role.RIGHTS_HOLDER or (user.role is Role.DATA_USER and thread is Thread.JOB)
     if not may:
-        raise NotFound("job", "there is no such job.", "See `dpgate status`.")
+        raise refusals.NO_JOB()
     return job
 
 

@@ -14,6 +14,7 @@ from domain.errors import Conflict, InvalidRequest, NotFound
 from domain.job import Job
 from domain.permissions import User, may_see_dataset
 from domain.policy import on_record
+from domain.refusals import admission
 from privacy.cost import Currency, format_amount
 from store import audit, grants, ledger, policies, reviewers
 from store.clock import is_over
@@ -166,7 +167,7 @@ def newest(connection: sa.Connection, name: str, user: User) -> Dataset:
     dataset_id = _visible_id(connection, name, user, _opened_to(connection, user))
     if dataset_id is None:
         # the same words for absent and forbidden: a name is not confirmed to those who may not see it
-        raise NotFound("dataset", f"there is no data set {name} that you may use.", "See `dpgate datasets`.")
+        raise admission.NO_DATASET(dataset=name)
     return get(connection, dataset_id)
 
 

@@ -13,9 +13,10 @@ from typing import Any
 import sqlalchemy as sa
 
 from domain.dataset import Dataset
-from domain.errors import NotAllowed, NotFound
+from domain.errors import NotFound
 from domain.permissions import Role, User, is_named
 from domain.project import Grant, GrantState, today
+from domain.refusals import jobs as refusals
 from domain.states import JobState, is_terminal
 from store import allotments, projects
 from store.ledger import Account
@@ -54,33 +55,22 @@ def check_spending(
     )  # fmt: skip
     # the locks of a reader: many may submit at once, and nobody ends what they rely on
     if connection.execute(mine.with_for_update(read=True)).scalar() is None:
-        raise NotAllowed(
-            "project",
-            f"there is no project {project} of yours.",
-            "Ask its lead to add you, or leave project out.",
-        )
+        raise refusals.NO_PROJECT(project=project)
     found = projects.get(connection, project)
     if not found.is_living(now):
         how = "is closed" if found.is_closed else f"ended on {found.ends_on}"
-        raise NotAllowed(
-            "project", f"{project} {how}: nothing can be submitted with it.", "Use another project."
-        )
+        raise refusals.PROJECT_OVER(project=project, how=how)
     grant = find(connection, project, dataset, reading=True)
     state = grant.state_at(now) if grant else None
     if state is not GrantState.GRANTED:
-        raise NotAllowed(
-            "project", f"the project {project} {_STANDS[state]} {dataset}.",
-            f"Its lead asks for a grant: `dpgate project ask {project} {dataset}`.",
-        )  # fmt: skip
+        raise refusals.NO_GRANT(project=project, how=_STANDS[state], dataset=dataset)
 
 
 def check_named(connection: sa.Connection, user: User, dataset: Dataset, now: datetime) -> None:
     """Raises NotAllowed for somebody who may use the data set for a project only."""
     if not is_named(user, dataset.declaration.policy.data_users):
         mine = ", ".join(paying_for(connection, user, dataset.name, now))
-        raise NotAllowed(
-            "project", f"is missing: you may use {dataset.name} for {mine} only.", "Name the project."
-        )
+        raise refusals.PROJECT_MISSING(dataset=dataset.name, projects=mine)
 
 
 def of_project(connection: sa.Connection, project: str, user: User) -> list[Grant]:

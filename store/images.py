@@ -8,8 +8,9 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from domain.errors import Conflict, InvalidRequest, NotFound
+from domain.errors import Conflict, NotFound
 from domain.image import ImageKind, ImageState, SyscallTable
+from domain.refusals import admission
 from domain.states import JobState, is_terminal
 from store.database import insert_once
 from store.tables import images, jobs
@@ -152,11 +153,7 @@ def approved(connection: sa.Connection, name: str) -> Image:
         .limit(1)
     ).one_or_none()
     if row is None:
-        raise InvalidRequest(
-            "pipeline.manifest.image",
-            f"no image {name} is approved on this platform.",
-            "Choose one that `dpgate image list` shows as approved, or ask the operator.",
-        )
+        raise admission.NO_IMAGE(image=name)
     return _image(row)
 
 

@@ -11,9 +11,10 @@ import sqlalchemy as sa
 from pydantic import TypeAdapter
 
 from domain.dataset import Dataset
-from domain.errors import Conflict, NotFound
+from domain.errors import Conflict, RequestError
 from domain.job import AnyRequest, Job, Reason, own_id
 from domain.permissions import User, may_see_job
+from domain.refusals import jobs as refusals
 from domain.states import Actor, JobState, LedgerAction, is_terminal, transition
 from domain.twin_request import TwinRequest
 from store import audit, job_notices, ledger, reviewers, runs, still_ready
@@ -160,7 +161,7 @@ def get(connection: sa.Connection, job_id: str, *, lock: bool = False) -> Job:
         connection.execute(sa.select(jobs.c.id).where(jobs.c.id == job_id).with_for_update())
     found = _find(connection, job_id)
     if found is None:
-        raise NotFound("job", "there is no such job.", "See `dpgate status`.")
+        raise refusals.NO_JOB()
     return found
 
 
@@ -173,7 +174,7 @@ def get_visible(connection: sa.Connection, job_id: str, user: User) -> Job:
         row = connection.execute(seen.where(jobs.c.id == known)).one_or_none()
         if row is not None and _may_see(connection, user, found := _job(row)):
             return found
-    raise NotFound("job", "there is no such job.", "See `dpgate status`.")
+    raise refusals.NO_JOB()
 
 
 def listed(
@@ -230,18 +231,14 @@ def in_state(connection: sa.Connection, state: JobState, *, now: datetime, for_s
     return list(connection.execute(query.order_by(jobs.c.moved_at)).scalars())
 
 
-def _released_once(request: AnyRequest) -> Conflict:
+def _released_once(request: AnyRequest) -> RequestError:
     if isinstance(request, TwinRequest):
         return Conflict(
             "again",
             "counts for a twin of these data were made, or are being made; a second set costs again.",
             "Use those: any number of twins is drawn from them for free. Or say again: true.",
         )
-    return Conflict(
-        "mechanism",
-        f"{request.mechanism_name} releases once from one pipeline and data set; another job does that.",
-        "Ask the identical question when it is RELEASED: the same release answers it, free.",
-    )
+    return refusals.ONCE(mechanism=request.mechanism_name)
 
 
 def _once(connection: sa.Connection, request: AnyRequest, dataset: Dataset) -> str | None:
@@ -263,8 +260,8 @@ def _check_own_id(connection: sa.Connection, job_id: str) -> None:
         raise _other_request()
 
 
-def _other_request() -> Conflict:
-    return Conflict("job_id", "this id stands for another request.", "Choose a new id.")
+def _other_request() -> RequestError:
+    return refusals.OTHER_REQUEST()
 
 
 def _answered(connection: sa.Connection, question: str) -> str | None:

@@ -13,7 +13,8 @@ from typing import Any, Literal
 
 import sqlalchemy as sa
 
-from domain.errors import BudgetExceeded, InvalidRequest, PlatformError
+from domain.errors import PlatformError, RequestError
+from domain.refusals import jobs as refusals
 from domain.states import LedgerAction
 from privacy.cost import Cost, Currency, format_amount
 from store import turn
@@ -206,11 +207,7 @@ def _covering(
             raise no_budget(currency)
         share = found.get(("project", currency))
         if project is not None and (share is None or share.member is None):
-            raise InvalidRequest(
-                "project",
-                f"no budget of {currency} is allotted to a project {project} of which {author} is a member.",
-                "Ask the rights holder, or leave project out.",
-            )
+            raise refusals.NO_SHARE(currency=currency, project=project, author=author)
     return [_account(row) for row in rows]
 
 
@@ -244,16 +241,12 @@ def check_cap(cap: int) -> None:
         raise ValueError("a cap is a positive integer of units of its currency")
 
 
-def no_budget(currency: Currency) -> BudgetExceeded:
+def no_budget(currency: Currency) -> RequestError:
     """What to raise where the cohort has no account of a currency."""
-    return BudgetExceeded(
-        "mechanism",
-        f"this data set has no budget of {currency}.",
-        "Its rights holder declares one in dataset.yaml. Nothing was charged.",
-    )
+    return refusals.NO_BUDGET(currency=currency)
 
 
-def _exceeded(connection: sa.Connection, ids: list[int], cost: Cost) -> BudgetExceeded:
+def _exceeded(connection: sa.Connection, ids: list[int], cost: Cost) -> RequestError:
     query = sa.select(accounts).where(accounts.c.id.in_(ids)).order_by(accounts.c.id)
     found = [_account(row) for row in connection.execute(query)]
     account = next(account for account in found if account.left < cost[account.currency])
@@ -262,12 +255,14 @@ def _exceeded(connection: sa.Connection, ids: list[int], cost: Cost) -> BudgetEx
         "project": f"of the project {account.holder}",
         "user": f"of the user {account.holder}",
     }[account.kind]
-    return BudgetExceeded(
-        str(account.currency),
-        f"{_text(account, cost[account.currency])} is more than the {_text(account, account.left)} left "
-        f"of the budget {whose} (cap {_text(account, account.cap)}, spent {_text(account, account.spent)}, "
-        f"reserved {_text(account, account.reserved)}).",
-        "Ask for less, or ask the rights holder. Nothing was charged.",
+    return refusals.OVER_BUDGET(
+        at=str(account.currency),
+        asked=_text(account, cost[account.currency]),
+        left=_text(account, account.left),
+        whose=whose,
+        cap=_text(account, account.cap),
+        spent=_text(account, account.spent),
+        reserved=_text(account, account.reserved),
     )
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import sqlalchemy as sa
 
 from domain.dataset import Dataset
-from domain.errors import Conflict, NotFound
 from domain.job import own_id
+from domain.refusals import jobs as refusals
 from domain.rehearsal import (
     KEPT,
     MAX_WAITING,
@@ -65,7 +65,7 @@ def request(
         "due_at": now + RESEND_AFTER,
     }
     if not insert_once(connection, rehearsals, values):
-        raise Conflict("rehearsal_id", "this id stands for another rehearsal.", "Choose a new id.")
+        raise refusals.OTHER_REHEARSAL()
     _forget_old(connection, author)
     return get(connection, rehearsal_id), True
 
@@ -76,7 +76,7 @@ def on_record(
     """The one that this very request made before. Raises Conflict when the id stands for another."""
     present = _find(connection, rehearsal_id)
     if present is not None and (present.author != author or present.request != request):
-        raise Conflict("rehearsal_id", "this id stands for another rehearsal.", "Choose a new id.")
+        raise refusals.OTHER_REHEARSAL()
     return present
 
 
@@ -90,7 +90,7 @@ def id_of(connection: sa.Connection, chosen: str, *, author: str) -> str:
 def get(connection: sa.Connection, rehearsal_id: str) -> Rehearsal:
     found = _find(connection, rehearsal_id)
     if found is None:
-        raise NotFound("rehearsal", "there is no such rehearsal.", "See `dpgate rehearse --list`.")
+        raise refusals.NO_REHEARSAL()
     return found
 
 
@@ -99,7 +99,7 @@ def get_own(connection: sa.Connection, rehearsal_id: str, *, author: str) -> Reh
     somebody else's."""
     found = _find(connection, id_of(connection, rehearsal_id, author=author))
     if found is None:
-        raise NotFound("rehearsal", "there is no such rehearsal.", "See `dpgate rehearse --list`.")
+        raise refusals.NO_REHEARSAL()
     return found
 
 
@@ -213,9 +213,7 @@ def _change(connection: sa.Connection, rehearsal: Rehearsal, **values: Any) -> b
 def _check_waiting(connection: sa.Connection, author: str) -> None:
     query = sa.select(sa.func.count()).where(rehearsals.c.author == author, rehearsals.c.state.in_(_OPEN))
     if connection.execute(query).scalar_one() >= MAX_WAITING:
-        raise Conflict(
-            "rehearsal", f"{MAX_WAITING} of your rehearsals wait or run.", "Wait until one of them is done."
-        )
+        raise refusals.REHEARSALS_WAIT(most=MAX_WAITING)
 
 
 def _taken_over(
@@ -238,11 +236,7 @@ def _taken_over(
         and code_digest(earlier.request.pipeline) == code_digest(request.pipeline)
     )
     if not same or earlier.runs is None:
-        raise Conflict(
-            "runs_of",
-            "its runs are not those of this pipeline, data set, twin, image and block size.",
-            "Leave runs_of out: then the pipeline runs again.",
-        )
+        raise refusals.OTHER_RUNS()
     return earlier.runs
 
 

@@ -6,6 +6,7 @@ import sqlalchemy as sa
 
 from domain.errors import Conflict, NotFound, NotReady
 from domain.job import Job
+from domain.refusals import jobs as refusals
 from domain.release import Release
 from domain.states import JobState
 from store.database import insert_once
@@ -83,9 +84,7 @@ def _get(connection: sa.Connection, job_id: str) -> Release:
 
 def _check_released(job: Job) -> None:
     if job.state is not JobState.RELEASED:
-        raise Conflict(
-            "job", f"the job is {job.state}; it has no release to read.", "Wait until it is RELEASED."
-        )
+        raise refusals.NO_RELEASE(state=job.state)
 
 
 def _no_release() -> NotFound:

@@ -15,6 +15,7 @@ import sqlalchemy as sa
 from domain.errors import Conflict
 from domain.job import Job
 from domain.permissions import User, check_independent
+from domain.refusals.jobs import MOVED_ON
 from domain.review import Stage, Tally, Vote, check_reason, outcome
 from domain.states import Actor, JobState, transition
 from store import audit, datasets, job_lists, jobs
@@ -145,7 +146,7 @@ def _end(connection: sa.Connection, job: Job, stage: Stage, found: Tally, *, by:
     after = outcome(stage, approved=found.approved)
     record(connection, subject=job.id, action="job.decide", cast=found.votes, now=now)
     if not jobs.move(connection, job.id, job.state, after, actor=Actor.RIGHTS_HOLDER, by=by, now=now):
-        raise Conflict("job", "the job has just moved on.", "Look at it again.")
+        raise MOVED_ON()
 
 
 def _vote(row: sa.Row[Any]) -> Vote:

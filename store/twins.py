@@ -19,6 +19,7 @@ from domain.errors import Conflict, InvalidRequest, NotFound, PlatformError
 from domain.job import Job, own_id
 from domain.notice import NoticeKind
 from domain.permissions import User
+from domain.refusals import jobs as refusals
 from domain.review import Stage, Tally, TwinState, Vote, check_reason
 from domain.states import Actor, JobState
 from domain.twin.counts import TableCounts
@@ -68,7 +69,7 @@ def cancel(connection: sa.Connection, dataset: Dataset, job_id: str, *, by: str,
     if not jobs.move(
         connection, job_id, job.state, JobState.CANCELLED, actor=Actor.DATA_USER, by=by, now=now
     ):
-        raise Conflict("job", "the job has just moved on.", "Look at it again.")
+        raise refusals.MOVED_ON()
     return jobs.get(connection, job_id)
 
 

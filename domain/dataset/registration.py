@@ -5,8 +5,8 @@ from __future__ import annotations
 from enum import StrEnum
 
 from domain.dataset.declaration import Declaration
-from domain.errors import Conflict
 from domain.model import Model, Slug
+from domain.refusals import admission
 
 
 class DatasetState(StrEnum):
@@ -90,9 +90,5 @@ class Dataset(Model):
         if self.state is DatasetState.READY:
             return
         if self.state.has_been_ready:
-            raise Conflict(
-                "dataset",
-                f"{self.name} was {self.state.lower()} by its rights holder: it takes nothing new.",
-                "What was released from it stays where it is; ask the rights holder for a later version.",
-            )
-        raise Conflict("dataset", f"{self.name} is {self.state}.", "Wait until it is READY.")
+            raise admission.TAKES_NOTHING(dataset=self.name, state=self.state.lower())
+        raise admission.NOT_READY(dataset=self.name, state=self.state)

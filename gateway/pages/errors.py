@@ -20,6 +20,7 @@ from domain.errors import (
     TooMany,
     UnderMaintenance,
 )
+from domain.places import place
 from gateway.pages.layout import page
 from gateway.problems import STATUS
 
@@ -106,5 +107,5 @@ def _page(
 
 def _shown(problem: FieldProblem) -> FieldProblem:
     field = "" if problem.field in NAMELESS else problem.field
-    text = problem.problem[:1].upper() + problem.problem[1:] if not field else problem.problem
-    return FieldProblem(field, text, problem.fix)
+    text = problem.problem[:1].upper() + problem.problem[1:] if not place(field) else problem.problem
+    return FieldProblem(field, text, problem.fix, problem.code)

@@ -101,10 +101,10 @@ def _sign_on_the_page(console: Console, scramble_id: str, report: bytes) -> None
         assert "Scrambled original data wait for signatures" in words(vera.get(f"/reviews/twins/{NAME}"))
         assert "Smiles of people: scrambled original data, not anonymous" in words(vera.get("/reviews"))
         for fields, said in (
-            ({"leak_report": digest}, "has_read: must be true"),
+            ({"leak_report": digest}, "has read: must be true"),
             ({"leak_report": "1" * 64, "has_read": "on"}, "is the digest of another report"),
-            ({"leak_report": "<b>", "has_read": "on"}, "leak_report"),
-            ({"has_read": "on"}, "leak_report: is missing"),
+            ({"leak_report": "<b>", "has_read": "on"}, "leak report: "),
+            ({"has_read": "on"}, "leak report: is missing"),
         ):
             answer = vera.send(place, decision="sign", **fields)
             assert (answer.status_code, said in words(answer)) == (422, True), said

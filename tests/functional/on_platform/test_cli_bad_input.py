@@ -290,7 +290,9 @@ def test_wrong_words(one_platform: Platform, locked: Path) -> None:
     refused(ada("preview", locked, "--want", "mean_age=1e-300"), ExitCode.USAGE, "no epsilon reaches this")
     refused(ada("decide", "job", "perhaps"), ExitCode.USAGE, "'withhold'")
     refused(ada("allot", "ages", "--epsilon", "1"), ExitCode.USAGE, "--user or --project")
-    refused(ada("allot", "ages", "--epsilon", "1", "--user", "ada"), ExitCode.NOT_ALLOWED, "may not")
+    refused(
+        ada("allot", "ages", "--epsilon", "1", "--user", "ada"), ExitCode.NOT_ALLOWED, "only rights holders"
+    )
     refused(ada("verify", "nowhere.json"), ExitCode.USAGE, "there is no")
     assert ada("flying", "--json").json["exit_code"] == ExitCode.USAGE
 

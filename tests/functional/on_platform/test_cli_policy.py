@@ -97,7 +97,7 @@ def test_a_researcher_reads_it_and_changes_nothing(ruled: Platform) -> None:
     for arguments in (("history", "ruled"), ("simulate", "ruled", path)):
         refused = ada("policy", *arguments)
         assert refused.code != 0
-        assert "may not policy.change" in refused.err
+        assert "can change a data set's policy" in refused.err
 
 
 def test_the_same_from_python(ruled: Platform) -> None:

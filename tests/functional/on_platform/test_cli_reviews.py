@@ -91,7 +91,7 @@ def test_two_votes_each_hidden_from_the_other(one_platform: Platform, vera: Term
         }  # fmt: skip
         assert client.decide(job, "approve").state != "SUBMITTED"
         assert client.reviews.votes(job)[0]["votes"][0]["reason"] == REASON
-        with pytest.raises(RequestRefused, match="cannot become"):
+        with pytest.raises(RequestRefused, match="so it cannot be"):
             client.decide(job, "reject", REASON)
     wait_until(lambda: one_platform.ada.ok("status", job, "--json").json["state"] == "IN_REVIEW")
     vera.ok("comment", job, "A count that anybody may know.", "--release")

@@ -81,7 +81,7 @@ INVALID: list[tuple[str, tuple[Any, ...], Any, int, str, str]] = [
     ("shape of another file", ("shape", "files", 0, "file"), "other.tsv", 422, "body", "shape"),
     ("NUL in a label", ROWS, [["a\0"], ["b"]], 422, "body", "shape"),
     ("NUL in a name", ("dataset",), "heights\0", 422, "dataset", "no short name"),
-    ("NUL in an argument", (*MANIFEST, "command"), ["a\0b"], 422, "pipeline.manifest.command.0", "pattern"),
+    ("NUL in an argument", (*MANIFEST, "command"), ["a\0b"], 422, "pipeline.manifest.command.0", "plain"),
     ("lone surrogate", ("dataset",), "\ud800", 422, "dataset", "string"),
     ("lone surrogate in a label", ROWS, [["\udfff"], [None]], 422, "shape.files.0.rows.0.0", "string"),
     ("lone surrogate as a key", ("\ud800",), 1, 422, "body", "string"),
@@ -145,7 +145,10 @@ def test_an_id_of_a_wrong_form(shared_gateway: Gateway, job_id: str):
     before = shared_gateway.rows()
     answer = shared_gateway.ask("PUT", f"/jobs/{job_id}", by="ada", json=job_request_fields())
     found = problem(answer, status=422, kind="InvalidRequest")
-    assert (found["field"], found["fix"]) == ("job_id", "A UUID is a good choice.")
+    assert (found["field"], found["fix"]) == (
+        "job_id",
+        "`dpgate status` lists the ids of your jobs; a UUID is good for a new one.",
+    )
     assert shared_gateway.rows() == before
 
 

@@ -43,6 +43,9 @@ def test_over_budget_is_refused_with_the_whole_account_in_words(heights: Gateway
         "problem": "0.3 is more than the 0.2 left of the budget of this data set "
         "(cap 1.2, spent 0, reserved 1).",
         "fix": "Ask for less, or ask the rights holder. Nothing was charged.",
+        "code": "over_budget",
+        "sentence": "epsilon: 0.3 is more than the 0.2 left of the budget of this data set (cap 1.2, "
+        "spent 0, reserved 1). Ask for less, or ask the rights holder. Nothing was charged.",
     }
     assert heights.rows() == before
     # exactly what is left is given

@@ -18,7 +18,7 @@ from gateways import all_routes, document, permissions
 from given_projects import project_fields
 from made_scrambles import given_offer
 
-from domain.permissions import GRANTS, Permission
+from domain.permissions import DEEDS, GRANTS, Permission
 from gateway.access import OPEN_ROUTES
 from gateway.app import PREFIX
 
@@ -198,10 +198,11 @@ def test_a_role_is_let_in_exactly_as_the_table_of_grants_says(
                 if PEOPLE[person] in GRANTS[permission]:
                     # what the object itself forbids has words of its own and is tested elsewhere
                     assert answer.status_code not in (401, 422), answer.text
-                    assert "the role" not in answer.text
+                    assert '"code":"role"' not in answer.text
                 else:
                     refused = problem(answer, status=403, kind="NotAllowed")
-                    assert refused["problem"] == f"the role {PEOPLE[person]} may not {permission}."
+                    assert refused["code"] == "role"
+                    assert refused["problem"].endswith(f" can {DEEDS[permission]}.")
 
 
 def test_nobody_gets_in_without_a_token(shared_gateway: Gateway, subtests: pytest.Subtests):

@@ -12,7 +12,7 @@ from asking import PEOPLE, Gateway, problem, running_gateway
 from factories import given_user
 from test_route_matrix import GUARDED, Route
 
-from domain.permissions import GRANTS, Permission, Role, User
+from domain.permissions import DEEDS, GRANTS, Permission, Role, User
 from domain.scopes import SCOPE, Scope, covers
 from store import sessions, tokens, users
 from store.tokens import Caller
@@ -58,7 +58,7 @@ def test_a_token_of_one_scope_is_let_in_where_the_table_says_and_nowhere_else(sc
         before = before or scoped.rows()
         answer = scoped.ask(headers=headers[person_for(route)], **route.request)
         refused = problem(answer, status=403, kind="NotAllowed")
-        assert refused["problem"] == f"this token may not {permission}.", route.name
+        assert refused["problem"] == f"this token is not made to {DEEDS[permission]}.", route.name
         assert refused["fix"] == f"Use one with the scope {SCOPE[permission]}."
     assert scoped.rows() == before
 

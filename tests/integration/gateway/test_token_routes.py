@@ -36,8 +36,11 @@ def test_a_token_reaches_as_far_as_its_scopes(gateway: Gateway):
     )
     assert refused == {
         "field": "authorization",
-        "problem": "this token may not tokens.own.",
+        "problem": "this token is not made to make, list and revoke tokens of one's own.",
         "fix": "Use one with the scope tokens.",
+        "code": "token",
+        "sentence": "This token is not made to make, list and revoke tokens of one's own. "
+        "Use one with the scope tokens.",
     }
     submitted = gateway.ask("PUT", "/jobs/job-1", headers=bearer(made["token"]), json=job_request_fields())
     assert problem(submitted, status=403)["fix"] == "Use one with the scope submit."

@@ -53,7 +53,7 @@ TABLE: list[tuple[Any, Any, str, str]] = [
     (JobRequest, job_request_fields(seed=1), "seed", "not a known field"),
     (JobRequest, without(job_request_fields(), "mechanism"), "mechanism", "is missing. Add it."),
     (Declaration, without(declaration_fields(), "privacy_unit"), "privacy_unit", "is missing. Add it."),
-    (Declaration, [], "body", "valid dictionary"),
+    (Declaration, [], "body", "an object of names and values"),
     # bounds
     (
         Column,
@@ -124,7 +124,7 @@ TABLE: list[tuple[Any, Any, str, str]] = [
             ("a" * 300 + ".tsv", "at most 240"),
         ]
     ],
-    (OutputFile, output(file="result.exe"), "file", "pattern"),
+    (OutputFile, output(file="result.exe"), "file", "Let it end in .tsv"),
     (OutputFile, output(file="result.tsv/"), "file", ""),
     (Declaration, declaration_fields(tables=[table_fields(path="../p.tsv")]), "tables.0.path", "inside"),
     (
@@ -196,7 +196,7 @@ TABLE: list[tuple[Any, Any, str, str]] = [
     (Manifest, manifest_fields(resources={"wall_seconds": 0}), "resources.wall_seconds", "greater"),
     (Manifest, manifest_fields(resources={"memory_mib": 1}), "resources.memory_mib", "greater"),
     (Manifest, manifest_fields(command=[], image="host-python"), "command", "no entry point"),
-    (Manifest, manifest_fields(command=["a\0b"]), "command.0", "pattern"),
+    (Manifest, manifest_fields(command=["a\0b"]), "command.0", "one plain line"),
     (
         Manifest,
         manifest_fields(levels=["group", "participant"]),
@@ -230,7 +230,7 @@ TABLE: list[tuple[Any, Any, str, str]] = [
         "exactly one column must have kind person",
     ),
     (Column, {"name": "sex", "kind": "categorical"}, "body", "column sex: categories are missing; declare"),
-    (Column, {"name": "a\tb", "kind": "person"}, "name", "pattern"),
+    (Column, {"name": "a\tb", "kind": "person"}, "name", "one plain line"),
     # text that no file or database can hold
     (Declaration, declaration_fields(title="\ud800"), "title", "unicode"),
     (Declaration, declaration_fields(description="\ud800"), "description", "unicode"),

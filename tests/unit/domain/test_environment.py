@@ -108,4 +108,4 @@ def test_too_many():
 
 
 def test_not_a_mapping():
-    assert "dictionary" in refused(["A=1"])
+    assert "object of names and values" in refused(["A=1"])

@@ -172,7 +172,7 @@ BAD: list[tuple[dict[str, Any], str, str]] = [
     ({"weights": {"mean_age": 1.5}}, "mechanism.weights.mean_age", "whole number"),
     ({"weights": {"mean_age": 1001}}, "mechanism.weights.mean_age", "less than or equal to 1000"),
     ({"weights": {"sd": 2}}, "body", "weights name sd, which is no output; there are mean_age"),
-    ({"count_failures": "perhaps"}, "mechanism.count_failures", "boolean"),
+    ({"count_failures": "perhaps"}, "mechanism.count_failures", "true or false"),
     ({"interval": "both"}, "mechanism.interval", "'noise' or 'sampling'"),
     ({"nats": "1"}, "mechanism.nats", "is not a known field"),
     ({"name": "pac"}, "mechanism.nats", "is missing"),

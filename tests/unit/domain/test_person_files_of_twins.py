@@ -220,7 +220,7 @@ WHAT_CANNOT_BE_MADE_IS_REFUSED = (
     ({"path": "{person}/a.vhdr", "twin_recording": {**RECORDING, "seconds": 86_400}}, "fewer seconds"),
     (
         {"path": "{person}/a.vhdr", "twin_recording": {**RECORDING, "channels": [{"name": "a\nb"}]}},
-        "pattern",
+        "no name of a channel",
     ),
     ({"path": "{person}/a.nii", "twin_volume": {**GRID, "repetition_time": 2}}, "four axes"),
     (

@@ -39,7 +39,15 @@ def test_an_error_becomes_its_problem(kind: type[RequestError]):
         "title": kind.title,
         "status": STATUS[kind],
         "detail": "field: is wrong. Do this.",
-        "problems": [{"field": "field", "problem": "is wrong.", "fix": "Do this."}],
+        "problems": [
+            {
+                "field": "field",
+                "problem": "is wrong.",
+                "fix": "Do this.",
+                "code": "",
+                "sentence": "field: is wrong. Do this.",
+            }
+        ],
     }
     assert ("www-authenticate" in found.headers) == (kind is errors.Unauthenticated)
     assert found.headers.get("retry-after") == ("7" if kind is errors.TooMany else None)

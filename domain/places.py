@@ -1,0 +1,35 @@
+"""What a field of a request is called to a person: no path of JSON, which programs get beside it."""
+
+from __future__ import annotations
+
+_FILES = {"pipeline.manifest": "dpgate.yaml", "declaration": "dataset.yaml"}
+# the parts of a request that a person sees as one with it
+_WHOLE = ("pipeline", "mechanism", "query", "model")
+# nobody filled these in: the sentence says all
+_NAMES = {"body": "request"}
+_NAMELESS = {"authorization", "user", "state", "form", "session"}
+
+
+def place(field: str) -> str:
+    """The field in words; nothing where its name says nothing."""
+    for path, name in _FILES.items():
+        if field == path or field.startswith(f"{path}."):
+            return ", ".join([name, *_words(field[len(path) + 1 :])])
+    for path in _WHOLE:
+        field = field.removeprefix(f"{path}.")
+    return "" if field in _NAMELESS else _NAMES.get(field) or ", ".join(_words(field))
+
+
+def _words(path: str) -> list[str]:
+    """The parts of a path; a number in a list goes with what the list holds."""
+    found: list[str] = []
+    for part in path.split(".") if path else []:
+        if part.isdigit() and found:
+            found[-1] = f"{_one(found[-1])} {int(part) + 1}"
+        else:
+            found.append(part.replace("_", " "))
+    return found
+
+
+def _one(several: str) -> str:
+    return f"{several[:-3]}y" if several.endswith("ies") else several.removesuffix("s")

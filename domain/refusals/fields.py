@@ -1,0 +1,103 @@
+"""What is wrong with one field of a request, in words: a form that fits no pattern, another kind of value."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from domain.errors import InvalidRequest
+from domain.refusals.form import Refusal
+
+# fmt: off
+MISSING = Refusal("field_missing", InvalidRequest, "", "is missing.", "Add it.")
+UNKNOWN = Refusal(
+    "field_unknown", InvalidRequest, "",
+    "is not a known field.", "Remove it, or check its spelling.",
+)
+FORM = Refusal("field_form", InvalidRequest, "", "is {no}.", "{use}")
+KIND = Refusal("field_kind", InvalidRequest, "", "is not {kind}.", "Write {kind}.")
+VALUE = Refusal("field_value", InvalidRequest, "", "{problem}", "{use}")
+# fmt: on
+
+# by pattern: what the text is not, and what to write
+FORMS: Mapping[str, tuple[str, str]] = {
+    r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$": ("no short name", "Use small letters, digits and hyphens."),
+    r"^[A-Za-z][A-Za-z0-9_.-]{0,63}$": (
+        "no name of a value",
+        "Begin with a letter; use at most 64 letters, digits, `_`, `.` or `-`, and no space.",
+    ),
+    r"^[A-Za-z][A-Za-z0-9_.-]{0,47}$": (
+        "no name of a group",
+        "Begin with a letter; use at most 48 letters, digits, `_`, `.` or `-`, and no space.",
+    ),
+    r"^[A-Za-z][A-Za-z0-9_]{0,62}$": (
+        "no name of an array",
+        "Begin with a letter; use at most 63 letters, digits or `_`.",
+    ),
+    r"^[A-Za-z0-9][A-Za-z0-9 ()'*+/._-]{0,15}$": (
+        "no name of a channel",
+        "Begin with a letter or digit; use at most 16 characters.",
+    ),
+    r"^[A-Z][A-Z0-9_]{0,39}$": ("no kind of identifier", "Use capital letters, digits and `_`."),
+    r"^[A-Za-z0-9][A-Za-z0-9_-]{7,63}$": ("no id", "Use 8 to 64 letters, digits, `_` or `-`."),
+    r"^[A-Za-z0-9_-]{8,64}$": ("no id", "Use 8 to 64 letters, digits, `_` or `-`."),
+    r"^[A-Za-z0-9_-]{1,64}$": ("no id", "Use 1 to 64 letters, digits, `_` or `-`."),
+    r"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$": (
+        "no delivery number",
+        "Copy it from `dpgate dataset deliver`.",
+    ),
+    r"^[0-9a-f-]{36}$": ("no delivery number", "Copy it from `dpgate dataset deliver`."),
+    r"^sha256:[0-9a-f]{64}$": ("no digest", "Write sha256: and 64 hex digits."),
+    r"^[0-9a-f]{64}$": ("no digest", "Write 64 hex digits."),
+    r"^[0-9a-f]{32}$": ("no digest", "Write 32 hex digits."),
+    r"^[0-9a-f]{4,16}$": ("no id", "Copy it from the list."),
+    r"^[A-Za-z0-9+/]{43}=$": ("no key", "Copy it as it was given."),
+    r"^[01]*$": ("no row of 0 and 1", "Use the digits 0 and 1."),
+    r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?$": ("no number", "Write one such as 0.5."),
+    r"^(direct|quasi|sensitive|none)$": ("no class", "Choose direct, quasi, sensitive or none."),
+    r"^(drop|mask|generalise|pseudonymise|keep)$": (
+        "no decision",
+        "Choose drop, mask, generalise, pseudonymise or keep.",
+    ),
+    r"^(cohort|(project|user):[a-z0-9-]{1,63})$": (
+        "no account",
+        "Write cohort, project:NAME or user:NAME.",
+    ),
+}  # fmt: skip
+_ONE_LINE = ("not one plain line", "Leave out tabs, line breaks and control characters.")
+
+# by the validator's word for it: what a value should have been
+KINDS: Mapping[str, str] = {
+    "dict_type": "an object of names and values",
+    "mapping_type": "an object of names and values",
+    "model_type": "an object of names and values",
+    "model_attributes_type": "an object of names and values",
+    "list_type": "a list",
+    "tuple_type": "a list",
+    "set_type": "a list",
+    "frozen_set_type": "a list",
+    "string_type": "text",
+    "bool_type": "true or false",
+    "bool_parsing": "true or false",
+    "int_type": "a whole number",
+    "int_parsing": "a whole number",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+    "float_parsing": "a number",
+    "decimal_parsing": "a number",
+    "date_from_datetime_parsing": "a day such as 2027-01-31",
+    "date_parsing": "a day such as 2027-01-31",
+    "datetime_parsing": "a time such as 2027-01-31T12:00:00Z",
+    "datetime_from_date_parsing": "a time such as 2027-01-31T12:00:00Z",
+}
+
+
+def form_of(pattern: str) -> tuple[str, str]:
+    """What a text that does not match is not, and what to write instead."""
+    if endings := re.fullmatch(r"\\\.\((.+)\)\$|\\\.(\w+)\$", pattern):
+        # of a file's name
+        found = (endings[1] or endings[2]).replace("\\", "").split("|")
+        return "no name of such a file", f"Let it end in {', '.join(f'.{each}' for each in found)}."
+    if re.fullmatch(r"\^\[\^[^\]]*\]\*\$", pattern):
+        return _ONE_LINE
+    return FORMS[pattern]
