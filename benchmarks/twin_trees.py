@@ -68,7 +68,7 @@ def main() -> None:
 
 def volumes() -> None:
     """One T1w image of a usual size, in whole."""
-    for fill in ("zeros", "phantom", "noise"):
+    for fill in ("zeros", "sketch", "phantom", "noise"):
         volume = {"shape": [256, 256, 176], "dtype": "int16", "lower": 0, "upper": 1000, "fill": fill}
         file = {"path": "{person}/anat/{person}_T1w.nii.gz", "twin_volume": volume}
         described = declared({PARTICIPANTS: [{"name": "participant_id", "kind": "person"}]}, 6, [file])

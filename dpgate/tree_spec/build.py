@@ -49,6 +49,7 @@ _HEAD = """\
 # Lengths, shapes and settings of machines are those that most people's headers have. Answer every ASK from
 # the design of the experiment, not from the data.
 """
+_SIMPLER = {"sketch": "noise comes back from row to row", "zeros": "all voxels are 0"}
 _SHARE = 20  # of the missing rate: in twentieths
 
 
@@ -94,16 +95,23 @@ def _person_files(tree: Tree, spec: Spec) -> Iterator[dict[str, Any]]:
 
 
 def _made(path: str, fields: Mapping[str, Any], spec: Spec) -> Mapping[str, Any]:
-    """The fields, or those of a simpler file where these are more than a twin has."""
+    """The fields, or those of a simpler file where these are more than a twin has: a file that opens, or a
+    question."""
     volume = fields.get("twin_volume")
-    if volume is None or _is_sound(path, fields):
+    if volume is None or volume["shape"] == ASK or _is_sound(path, fields):
         return fields
-    if _is_sound(path, zeros := {"twin_volume": volume | {"fill": "zeros"}}):
-        spec.notes.append((path, "large: its voxels are all 0 in the twin"))
-        return zeros
-    size = "x".join(map(str, volume["shape"]))
+    shape = volume["shape"]
+    shorter = [shape[3] >> times for times in range(1, 20) if shape[3] >> times] if len(shape) > 3 else []
+    for length in (None, *shorter):
+        smaller = volume if length is None else volume | {"shape": [*shape[:3], length]}
+        for fill in _SIMPLER:
+            if _is_sound(path, simpler := {"twin_volume": smaller | {"fill": fill}}):
+                cut = f", and {shape[3]} volumes are cut to {length}" if length else ""
+                spec.notes.append((path, f"large: {_SIMPLER[fill]}{cut}"))
+                return simpler
+    size = "x".join(map(str, shape))
     spec.notes.append((path, f"{size} voxels of {volume['dtype']} are too many: declare a smaller volume"))
-    return {}
+    return {"twin_volume": volume | {"shape": ASK}}
 
 
 def _is_sound(path: str, fields: Mapping[str, Any]) -> bool:
@@ -115,26 +123,34 @@ def _is_sound(path: str, fields: Mapping[str, Any]) -> bool:
 
 
 def _fitted(files: list[dict[str, Any]], people: int, spec: Spec) -> list[dict[str, Any]]:
-    """Small enough for a twin of as many people: shorter recordings, then volumes that pack to little."""
+    """Small enough for a twin of as many people: volumes that pack to little, then shorter recordings."""
     if _size(files) * people <= MAX_BYTES:
         return files
+    _simplify(files, people, "sketch", spec)
     recordings = [file["twin_recording"] for file in files if "twin_recording" in file]
     room = MAX_BYTES // (2 * people * max(len(recordings), 1))
-    for recording in recordings:
+    for recording in recordings if _size(files) * people > MAX_BYTES else ():
         most = max(1, int(room / (2 * recording["rate"] * len(recording["channels"]))))
         if most < recording["seconds"]:
             spec.notes.append(
                 ("recordings", f"{recording['seconds']} s are cut to {most} s, so that the twin fits")
             )
             recording["seconds"] = most
-    if _size(files) * people > MAX_BYTES:
-        for file in files:
-            if "twin_volume" in file:
-                file["twin_volume"]["fill"] = "zeros"
-        spec.notes.append(("volumes", "all voxels are 0, so that the twin of everybody fits"))
+    _simplify(files, people, "zeros", spec)
     if _size(files) * people > MAX_BYTES:
         spec.notes.append(("the twin", f"more than {MAX_BYTES >> 20} MiB: fetch it with fewer --people"))
     return files
+
+
+def _simplify(files: list[dict[str, Any]], people: int, fill: str, spec: Spec) -> None:
+    """All volumes that pack are filled so, where the twin of everybody does not fit without."""
+    volumes = [
+        file["twin_volume"] for file in files if "twin_volume" in file and file["path"].endswith(".gz")
+    ]
+    if volumes and _size(files) * people > MAX_BYTES:
+        for volume in volumes:
+            volume["fill"] = fill
+        spec.notes.append(("volumes", f"{_SIMPLER[fill]}, so that the twin of everybody fits"))
 
 
 def _agreeing(files: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -160,19 +176,19 @@ def _agreeing(files: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def _seconds(file: Mapping[str, Any]) -> float | None:
     volume = file.get("twin_volume", {})
-    if "repetition_time" in volume:
+    if "repetition_time" in volume and volume["shape"] != ASK:
         return math.floor(volume["shape"][3] * volume["repetition_time"])
     return file["twin_recording"]["seconds"] if "twin_recording" in file else None
 
 
 def _size(files: list[dict[str, Any]]) -> int:
-    asked = [file for file in files if file.get("twin_table", {}).get("columns") != ASK and not _asks(file)]
-    return sum(parse(PersonFile, file).twin_bytes for file in asked)
+    return sum(parse(PersonFile, file).twin_bytes for file in files if not _asks(file))
 
 
 def _asks(file: Mapping[str, Any]) -> bool:
     columns = file.get("twin_table", {}).get("columns", ())
-    return columns == ASK or any(column.get("categories") == ASK for column in columns)
+    is_open = columns == ASK or any(column.get("categories") == ASK for column in columns)
+    return is_open or file.get("twin_volume", {}).get("shape") == ASK
 
 
 def _at_the_top(tree: Tree, spec: Spec) -> tuple[list[dict[str, str]], list[str]]:

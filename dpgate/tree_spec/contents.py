@@ -60,10 +60,10 @@ def _volume(group: Group) -> Proposal:
 
     found, said = agreed(group, read)
     if found is None:
-        return Proposal({}, (f"{said}; until then it is empty in the twin",))
+        return _asked(group, said)
     dims, kind, zooms, seconds, axes = found
     if len(dims) > 4 or kind not in _TYPES or max(dims) > 1024 or min(zooms) <= 0:
-        return Proposal({}, ("a volume of this form is not made: it is empty in the twin",))
+        return _asked(group, "a volume of this form is not made: state one that is, or leave the file out")
     volume = {
         "shape": list(dims), "dtype": _TYPES[kind], "lower": 0,
         "upper": 1 if group.suffix in _MASKS else 100 if kind in ("u1", "i1") else 1000,
@@ -73,6 +73,12 @@ def _volume(group: Group) -> Proposal:
         volume["repetition_time"] = seconds
     place, asked = _place(group, axes)
     return Proposal({"twin_volume": volume | place}, (*((said,) if said else ()), *asked))
+
+
+def _asked(group: Group, why: str) -> Proposal:
+    """A file of nothing opens in no tool, so the rights holder answers."""
+    upper = 1 if group.suffix in _MASKS else 1000
+    return Proposal({"twin_volume": {"shape": ASK, "lower": 0, "upper": upper, "fill": "phantom"}}, (why,))
 
 
 def _place(group: Group, axes: str | None) -> tuple[dict[str, Any], tuple[str, ...]]:

@@ -22,6 +22,7 @@ from dpgate.tree_spec.agreed import Proposal, agreed, head_of
 from dpgate.tree_spec.places import Group
 
 _HEAD = 64 * 1024
+_STATUS = "status"
 _STEP_SECONDS, _UNKNOWN_SECONDS = 10, 60
 _SENSOR_TYPES: dict[str, ChannelType] = {"MEGMAG": "MEGMAG", "MEGGRADPLANAR": "MEGGRADPLANAR"}
 
@@ -51,12 +52,21 @@ def propose_recording(group: Group) -> Proposal:
 
 
 def propose_channels(group: Group) -> Proposal:
-    found, said = agreed(group, lambda _name, path: tuple(_channel_rows(head_of(path, _HEAD))))
+    """A pipeline that leaves out bad channels finds the column. Which were bad in whom is in no proposal."""
+
+    def read(_name: str, path: Path) -> tuple[bool, tuple[Electrode, ...]]:
+        text = head_of(path, _HEAD)
+        return _STATUS in _cells(text)[0], tuple(_channel_rows(text))
+
+    found, said = agreed(group, read)
     if found is None:
         return Proposal({"twin_table": {"columns": ASK}}, (said,))
-    lines = "".join(f"{each.name}\t{each.type}\t{each.units}\n" for each in found)
-    notes = ("columns but name, type and units are left out", *((said,) if said else ()))
-    return Proposal({"twin_text": f"name\ttype\tunits\n{lines}"}, notes)
+    has_status, channels = found
+    more = ("\tstatus", "\tgood") if has_status else ("", "")
+    lines = "".join(f"{each.name}\t{each.type}\t{each.units}{more[1]}\n" for each in channels)
+    kept = "name, type, units and status, which is good for all," if has_status else "name, type and units"
+    notes = (f"columns but {kept} are left out", *((said,) if said else ()))
+    return Proposal({"twin_text": f"name\ttype\tunits{more[0]}\n{lines}"}, notes)
 
 
 def propose_electrodes(group: Group) -> Proposal:

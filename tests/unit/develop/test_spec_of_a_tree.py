@@ -97,7 +97,7 @@ def _person(root: Path, person: str) -> None:
     (eeg / f"{stem}_eeg.eeg").write_bytes(bytes(2 * 2 * 250 * 33))
     (eeg / f"{stem}_eeg.vmrk").write_text(f"Brain Vision\nMk1=Stimulus,{SAID},1,1,0\n")
     (eeg / f"{stem}_channels.tsv").write_text(
-        f"name\ttype\tunits\tnote\nCz\tEEG\tuV\t{SAID}\n{PLANTED[2]}\tEEG\tuV\tx\n"
+        f"name\ttype\tunits\tnote\tstatus\nCz\tEEG\tuV\t{SAID}\tgood\n{PLANTED[2]}\tEEG\tuV\tx\tbad\n"
     )
     (folder / f"{person}_{PLANTED[3]}.tsv").write_text(SAID)
     (folder / "anat" / f"{person}_acq-19550321_T1w.nii").write_bytes(b"")
@@ -175,6 +175,8 @@ def test_technical_settings_are_kept_and_the_rest_is_told(tree):
     recording = files["{person}/eeg/{person}_task-rest_eeg.vhdr"]["twin_recording"]
     assert recording["seconds"] == 40  # 33, rounded up
     assert [channel["name"] for channel in recording["channels"]] == ["Cz", "Ch2"]
+    channels = files["{person}/eeg/{person}_task-rest_channels.tsv"]["twin_text"]
+    assert channels == "name\ttype\tunits\tstatus\nCz\tEEG\tuV\tgood\nCh2\tMISC\tuV\tgood\n"
     texts = {file["path"]: file["text"] for file in spec.content["public_files"]}
     assert texts[".bidsignore"] == "TWIN-README.md\n"
     assert "TWIN-README.md" in texts["README"]
@@ -256,14 +258,31 @@ def test_where_volumes_lie_is_asked(tree):
 
 
 def test_what_is_too_large_becomes_smaller_and_is_told(tree):
-    for number in range(1, 5):
-        person = f"sub-K{number}"
-        header = nifti.new_header((256, 256, 176), kind="i2", zooms=(1, 1, 1))
-        (tree / person / "anat" / f"{person}_T1w.nii.gz").write_bytes(gzip.compress(header))
-    spec = make_spec(tree)
-    volumes = [file["twin_volume"] for file in spec.content["person_files"] if "twin_volume" in file]
-    assert {volume["fill"] for volume in volumes} == {"zeros"}
-    assert ("volumes", "all voxels are 0, so that the twin of everybody fits") in spec.notes
+    """A series packs to little, or becomes shorter; what no twin holds is asked. Nothing is empty."""
+
+    def proposed(shape, ending):
+        for number in range(1, 5):
+            person = f"sub-K{number}"
+            (found,) = (tree / person / "func").glob("*_bold.nii*")
+            found.unlink()
+            seconds = 2 if len(shape) == 4 else None
+            head = nifti.new_header(shape, kind="i2", zooms=(3, 3, 4, 2)[: len(shape)], seconds=seconds)
+            head = gzip.compress(head) if ending == "nii.gz" else head
+            found.with_name(f"{person}_task-rest_bold.{ending}").write_bytes(head)
+        spec = make_spec(tree)
+        (at,) = (file for file in spec.content["person_files"] if "_bold.nii" in file["path"])
+        return at["twin_volume"], at["path"], spec
+
+    series = (64, 64, 33, 300)
+    volume, path, spec = proposed(series, "nii.gz")
+    assert (volume["fill"], volume["shape"]) == ("sketch", list(series))
+    assert ("volumes", "noise comes back from row to row, so that the twin of everybody fits") in spec.notes
+    volume, path, spec = proposed(series, "nii")
+    assert (volume["fill"], volume["shape"][3]) == ("sketch", 150)
+    assert (path, "large: noise comes back from row to row, and 300 volumes are cut to 150") in spec.notes
+    volume, path, spec = proposed((1024, 1024, 1024), "nii.gz")
+    assert volume["shape"] == ASK
+    assert [place for place, note in spec.notes if "too many: declare a smaller volume" in note] == [path]
 
 
 def test_what_bids_requires_of_a_recording_is_there_without_its_words():

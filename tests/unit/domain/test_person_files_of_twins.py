@@ -48,7 +48,7 @@ def image(content):
 
 def test_another_reader_finds_the_declared_grid(subtests):
     for ending in (".nii", ".nii.gz"):
-        for fill in ("zeros", "phantom", "noise"):
+        for fill in ("zeros", "sketch", "phantom", "noise"):
             for fields in (GRID, SERIES):
                 with subtests.test(ending=ending, fill=fill, fields=fields):
                     file = {
@@ -79,17 +79,22 @@ def test_another_reader_finds_the_declared_grid(subtests):
                     assert grid.seconds == fields.get("repetition_time")
 
 
-def test_a_phantom_has_a_brain_that_a_mask_finds_and_a_course_that_a_model_finds():
-    volume = parse(
-        TwinVolume, {**SERIES, "shape": [20, 20, 16, 40], "zooms": [10, 10, 10], "fill": "phantom"}
-    )
-    voxels = np.asarray(image(make_file(volume, random.Random(1), compressed=True)).dataobj)
-    mean = voxels.mean(axis=3)
-    assert 0.1 < (mean > 400).mean() < 0.5
-    assert mean[10, 10, 3] > 400 > mean[0, 0, 0]
-    # half of the inside follows blocks of 20 s, the other half does not
-    spread = voxels.std(axis=3)[mean > 700]
-    assert spread.max() > 1.5 * spread.min()
+def test_a_phantom_has_a_brain_that_a_mask_finds_and_a_course_that_a_model_finds(subtests):
+    series = {**SERIES, "shape": [20, 20, 16, 40], "zooms": [10, 10, 10]}
+    sizes = {}
+    for fill in ("phantom", "sketch"):
+        with subtests.test(fill=fill):
+            volume = parse(TwinVolume, {**series, "fill": fill})
+            content = make_file(volume, random.Random(1), compressed=True)
+            sizes[fill] = len(content)
+            voxels = np.asarray(image(content).dataobj)
+            mean = voxels.mean(axis=3)
+            assert 0.1 < (mean > 400).mean() < 0.5
+            assert mean[10, 10, 3] > 400 > mean[0, 0, 0]
+            # half of the inside follows blocks of 20 s, the other half does not, and nothing stands still
+            spread = voxels.std(axis=3)[mean > 700]
+            assert spread.max() > 1.5 * spread.min() > 0
+    assert sizes["sketch"] * 20 < sizes["phantom"]
 
 
 def test_nothing_but_the_grid_is_in_a_header():
@@ -195,14 +200,14 @@ def test_fields_that_say_nothing_new_stay_out_of_the_declaration():
     assert set(stored["person_files"][0]) == {"path", "twin_text", "twin_volume"}
 
 
-def test_volumes_of_zeros_are_counted_as_they_are_packed():
-    full = {
-        "path": "{person}/{person}_x.nii.gz",
-        "twin_volume": {**GRID, "shape": [256, 256, 176], "fill": "phantom"},
-    }
-    empty = {**full, "twin_volume": {**full["twin_volume"], "fill": "zeros"}}
-    assert size_of_twin(make_declaration(**bids(full))) > 200e6
-    assert size_of_twin(make_declaration(**bids(empty))) < 2.5e6
+def test_volumes_are_counted_as_they_are_packed():
+    def size(fill, ending="nii.gz"):
+        volume = {**GRID, "shape": [256, 256, 176], "fill": fill}
+        file = {"path": f"{{person}}/{{person}}_x.{ending}", "twin_volume": volume}
+        return size_of_twin(make_declaration(**bids(file))) / (12 * 2 * 256 * 256 * 176)
+
+    assert [round(1 / size(fill)) for fill in ("phantom", "sketch", "zeros")] == [2, 100, 150]
+    assert round(size("zeros", "nii")) == 1
 
 
 WHAT_CANNOT_BE_MADE_IS_REFUSED = (
@@ -224,8 +229,12 @@ WHAT_CANNOT_BE_MADE_IS_REFUSED = (
     ),
     ({"path": "{person}/a.nii", "twin_volume": {**GRID, "repetition_time": 2}}, "four axes"),
     (
-        {"path": "{person}/a.nii", "twin_volume": {**GRID, "shape": [1024] * 3, "fill": "zeros"}},
-        "bytes, more than",
+        {"path": "{person}/a.nii.gz", "twin_volume": {**GRID, "shape": [1024] * 3, "fill": "zeros"}},
+        "the volume has 2147483648 bytes, more than",
+    ),
+    (
+        {"path": "{person}/a.nii", "twin_volume": {**GRID, "shape": [512, 512, 256], "fill": "zeros"}},
+        "about 134217728 bytes, more than 67108864; fill: sketch or zeros in a .nii.gz packs to little",
     ),
     (
         {"path": "{person}/a.tsv", "twin_table": {"columns": [{"name": "p", "kind": "person"}]}},
