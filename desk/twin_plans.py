@@ -119,5 +119,5 @@ def _problem(dataset: Dataset, order: PlanOrder) -> str | None:
     try:
         check_policy(TwinRequest(dataset=dataset.name, **order.model_dump()), dataset)
     except RequestError as error:
-        return str(error)
+        return error.sentence
     return None

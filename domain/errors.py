@@ -70,6 +70,11 @@ class RequestError(Exception):
         self.reason = reason
         super().__init__("; ".join(str(problem) for problem in self.problems))
 
+    @property
+    def sentence(self) -> str:
+        """The whole for a person: a line for each problem."""
+        return "\n".join(problem.sentence for problem in self.problems)
+
 
 class InvalidRequest(RequestError):
     """A field does not hold what it must."""

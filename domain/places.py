@@ -27,7 +27,8 @@ def _words(path: str) -> list[str]:
         if part.isdigit() and found:
             found[-1] = f"{_one(found[-1])} {int(part) + 1}"
         else:
-            found.append(part.replace("_", " "))
+            # a name in capitals is one that somebody gave, as of an environment
+            found.append(part.replace("_", " ") if part.islower() else part)
     return found
 
 

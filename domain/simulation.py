@@ -116,7 +116,7 @@ def _decide(job: Job, dataset: Dataset, taken: Counter[str]) -> Decision:
         if job.project is not None and job.answered_by is None and micro_epsilon is not None:
             check_project(dataset, project=job.project, micro_epsilon=taken[job.project] + micro_epsilon)
     except RequestError as error:
-        return Decision(Admission.REFUSED, None, (str(error),))
+        return Decision(Admission.REFUSED, None, (error.sentence,))
     return _admitted(job, policy)
 
 

@@ -62,7 +62,7 @@ class Problem:
     sentence: str = ""
 
     def __str__(self) -> str:
-        return f"{self.field}: {self.problem} {self.fix}".strip()
+        return self.sentence or f"{self.field}: {self.problem} {self.fix}".strip()
 
 
 class RequestRefused(DpgateError):

@@ -250,8 +250,7 @@ def _command(first: str = "") -> Any:
     only = copy(app)
     only.registered_commands = [one for one in app.registered_commands if doors.name_of(one) == first]
     only.registered_groups = [one for one in app.registered_groups if one.name == first]
-    is_known = bool(only.registered_commands or only.registered_groups)
-    return typer.main.get_command(only if is_known else app)
+    return typer.main.get_command(only if only.registered_commands or only.registered_groups else app)
 
 
 def run(arguments: list[str]) -> int:
@@ -267,8 +266,9 @@ def run(arguments: list[str]) -> int:
     except (SandboxUnavailable, ModuleNotFoundError) as error:
         return _say(lacking(error), ExitCode.NOT_READY, as_json=as_json)
     except (DpgateError, RequestError, PlatformError, PipelineError) as error:
-        problems = [vars(problem) for problem in getattr(error, "problems", ())]
-        return _say(str(error), exit_code(error), as_json=as_json, problems=problems)
+        problems = [vars(each) | {"sentence": each.sentence} for each in getattr(error, "problems", ())]
+        said = getattr(error, "sentence", "") or str(error)
+        return _say(said, exit_code(error), as_json=as_json, problems=problems)
     except BrokenPipeError:
         # whoever read our output has had enough (`dpgate datasets | head -1`)
         sys.stderr.close()

@@ -20,7 +20,7 @@ def test_an_image_that_is_no_name(shell: Terminal, subtests: pytest.Subtests) ->
     for number, image in enumerate(images):
         with subtests.test(msg=image):
             answer = shell("run", pipeline_folder(shell.folder / f"tagged-{number}", image=image))
-            refused(answer, ExitCode.USAGE, "pipeline.manifest.image", "not the name of an image")
+            refused(answer, ExitCode.USAGE, "dpgate.yaml, image: ", "not the name of an image")
             assert "Write the name of an approved image" in " ".join(answer.err.split())
 
 
@@ -36,9 +36,9 @@ def test_an_environment_that_is_not_for_pipelines(shell: Terminal, subtests: pyt
     for name, words in WRONG_NAMES:
         with subtests.test(msg=name):
             folder = pipeline_folder(shell.folder / name, environment={name: "x"})
-            refused(shell("run", folder), ExitCode.USAGE, "pipeline.manifest.environment", name, words)
+            refused(shell("run", folder), ExitCode.USAGE, "dpgate.yaml, environment", name, words)
 
 
 def test_a_limit_of_zero(shell: Terminal) -> None:
     folder = pipeline_folder(shell.folder / "zero", resources={"memory_mib": 0})
-    refused(shell("run", folder), ExitCode.USAGE, "resources.memory_mib", "Use 32 or more.")
+    refused(shell("run", folder), ExitCode.USAGE, "dpgate.yaml, resources, memory mib: ", "Use 32 or more.")

@@ -70,7 +70,7 @@ BAD_FIELDS: dict[str, tuple[dict[str, object], str]] = {
         {"outputs": [{"file": "../r.csv", "values": [{"name": "a", "lower": 0, "upper": 1}]}]},
         "must stay inside its folder",
     ),
-    "no command": ({"command": []}, "pipeline.manifest.command"),
+    "no command": ({"command": []}, "dpgate.yaml, command: "),
 }
 
 

@@ -95,10 +95,10 @@ def test_a_weak_epsilon_is_called_weak(rich: Platform, folder: Path) -> None:
 WRONG = (
     ([], ExitCode.USAGE, "say what to spend: --epsilon"),
     (["--mechanism", "jackknife"], ExitCode.USAGE, "There are sample_aggregate, stability_calibrated, pac."),
-    (["--mechanism", "pac", "--epsilon", "1"], ExitCode.USAGE, "mechanism.epsilon: is not a known field"),
+    (["--mechanism", "pac", "--epsilon", "1"], ExitCode.USAGE, "epsilon: is not a known field"),
     (["--mechanism", "pac", "--nats", "0.6"], ExitCode.USAGE, "from 0.000001 to 0.5 nat"),
     (["--epsilon", "1", "--noise", "gaussian"], ExitCode.USAGE, "noise gaussian needs a delta"),
-    (["--epsilon", "1", "--noise", "gaussian", "--delta", "0.009"], ExitCode.USAGE, "mechanism.delta"),
+    (["--epsilon", "1", "--noise", "gaussian", "--delta", "0.009"], ExitCode.USAGE, "delta: 0.009 is over"),
     (["--epsilon", "1", "--weights", "mean_age"], ExitCode.USAGE, "--weights takes OUTPUT=WHOLE NUMBER"),
     (["--epsilon", "1", "--weights", "sd=2"], ExitCode.USAGE, "weights name sd, which is no output"),
     (

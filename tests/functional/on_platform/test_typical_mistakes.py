@@ -74,9 +74,9 @@ MISTAKES: tuple[tuple[str, Callable[[Desk], Answer], ExitCode, str], ...] = (
     ("no epsilon", lambda d: d.submit(), ExitCode.USAGE,
      "say what to spend: --epsilon. dpgate preview shows what each buys"),
     ("epsilon in words", lambda d: d.submit("--epsilon", "lots"), ExitCode.USAGE,
-     "mechanism.epsilon: epsilon must be a number such as 1 or 0.5."),
+     "epsilon: epsilon must be a number such as 1 or 0.5."),
     ("more than a job may take", lambda d: d.submit("--epsilon", 3), ExitCode.USAGE,
-     "mechanism.epsilon: 3 is over the 2 that the policy of ages allows for one job. Ask for 2 or less."),
+     "epsilon: 3 is over the 2 that the policy of ages allows for one job. Ask for 2 or less."),
     ("more than is left", lambda d: d.submit("--epsilon", "0.8", "--anyway", folder=d.thrifty),
      ExitCode.OVER_BUDGET,
      "epsilon: 0.8 is more than the 0.5 left of the budget of this data set (cap 0.5, spent 0, reserved 0). "
@@ -93,9 +93,9 @@ MISTAKES: tuple[tuple[str, Callable[[Desk], Answer], ExitCode, str], ...] = (
      "the bounds, and is paid for. Mend the pipeline so that it copes with few people, or take larger "
      "blocks."),
     ("blocks too large", lambda d: d.submit("--epsilon", 1, "--block-size", 500), ExitCode.USAGE,
-     "mechanism.block_size: a data set of nominal size 12 does not fill 2 blocks of 500. Use 6 or less."),
+     "block size: a data set of nominal size 12 does not fill 2 blocks of 500. Use 6 or less."),
     ("bounds the wrong way round", lambda d: d.run(outputs=CROSSED), ExitCode.USAGE,
-     "pipeline.manifest.outputs.0.values.0: mean_age: lower must be less than upper."),
+     "dpgate.yaml, output 1, value 1: mean_age: lower must be less than upper."),
     ("no twin there", lambda d: d.run(twin="twinn"), ExitCode.USAGE,
      "twinn holds no twin; fetch one with: dpgate twin DATASET -o twinn"),
     ("a column misspelt", lambda d: d.run(MEAN.replace('["age"]', '["Age"]')), ExitCode.PIPELINE_FAILED,
