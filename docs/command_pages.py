@@ -9,12 +9,12 @@ import typer
 from page_parts import code, table
 
 from dpgate.cli import doors
-from dpgate.cli.app import app
+from dpgate.cli.app import whole
 from dpgate.cli.exit_codes import MEANING, ExitCode
 
 
 def cli() -> str:
-    group: Any = typer.main.get_command(app)
+    group: Any = typer.main.get_command(whole())
     text = "# Commands\n\n"
     text += "Every command takes `--help`. With `--json` a command prints one JSON document and nothing "
     text += "else to standard output. The [exit code](exit-codes.md) says how it ended. "

@@ -59,8 +59,9 @@ def serve(address: str) -> NoReturn:
     from known_image import one_look
     from looked_image import looked_before
 
-    import dpgate.cli.app  # noqa: F401
+    from dpgate.cli.app import whole
 
+    whole()
     looked_before()
     with one_look():
         _serve(address)

@@ -87,9 +87,3 @@ def dataset_erase(
         return
     waits = f"; it waits: {plain(found['waits_for'])}" if found["waits_for"] else ""
     out.print(f"[bold]{plain(name)}[/] is being erased{waits}. Ask again to see how far it is.")
-
-
-COMMANDS = (
-    ("withdraw", dataset_withdraw, "dpgate dataset withdraw heights"),
-    ("erase", dataset_erase, "dpgate dataset erase heights"),
-)

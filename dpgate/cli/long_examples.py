@@ -9,6 +9,7 @@ PROJECT_NEW = (
     "dpgate project new sleep --title 'Sleep and memory' --purpose 'How one bears on the other.' "
     "--until 2027-01-31"
 )
+REGISTER = "dpgate dataset register -d dataset.yaml --delivery NUMBER"
 COMPARE = "dpgate twin compare --original data --twin twin -d dataset.yaml"
 REPORT = "dpgate twin report --original data --twin twin -d dataset.yaml --out report"
 ENROL = (

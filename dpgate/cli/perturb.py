@@ -35,6 +35,7 @@ class FileFirst(TyperGroup):
         return super().parse_args(ctx, args)
 
 
+perturbing = typer.Typer(cls=FileFirst, help=WHAT_IT_PROTECTS, no_args_is_help=True)
 Threads = Annotated[
     int | None, typer.Option(min=1, max=64, help="Threads (default: 2 where there are two processors).")
 ]

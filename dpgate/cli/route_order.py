@@ -15,6 +15,7 @@ class InRouteOrder(TyperGroup):
     def list_commands(self, ctx: Any) -> list[str]:
         names = super().list_commands(ctx)
         for name, before in self.after.items():
-            names.remove(name)
-            names.insert(names.index(before) + 1, name)
+            if name in names and before in names:
+                names.remove(name)
+                names.insert(names.index(before) + 1, name)
         return names

@@ -17,7 +17,7 @@ WHAT_THEY_ARE = (
     "`dpgate submit` offers. What all tools but addnoise write is original data or as good as that."
 )
 
-tools = typer.Typer(no_args_is_help=True)
+tools = typer.Typer(help=WHAT_THEY_ARE, no_args_is_help=True)
 tools.command(epilog="Example: dpgate siesta run data my-pipeline results --slots 2")(siesta_run.run)
 
 Source = Annotated[Path, typer.Argument(metavar="IN", help="A BIDS data set.")]

@@ -30,6 +30,7 @@ class GetFirst(TyperGroup):
         return super().parse_args(ctx, args)
 
 
+twins = typer.Typer(cls=GetFirst, help=WHAT_THEY_ARE, no_args_is_help=True)
 Name = Annotated[str, typer.Argument(metavar="DATASET", help="The data set's name.")]
 Tables = Annotated[
     list[str] | None,

@@ -13,8 +13,6 @@ import typer
 from domain.profile.accept import accept
 from domain.profile.decide import Decision, Verb, decide
 from domain.profile.draft import open_questions
-from dpgate.cli import twin_at_gateway, twin_report
-from dpgate.cli.long_examples import DECIDE
 from dpgate.cli.output import Json, Profile, out, plain, print_json, progress
 from dpgate.cli.profile_results import say_results
 from dpgate.cli.twin_at_gateway import Asked, DeliveriesFolder, profile_at_gateway
@@ -179,21 +177,3 @@ def _looked_at(
     seen = look_at(data, declaration, text, without_sandbox=without_sandbox, shown=shown)
     said = [f"looked at the data for: {', '.join(seen.answered) or 'nothing'}."]
     return seen.text, said + [f"left open: {one}." for one in seen.left]
-
-
-def add_to(twins: typer.Typer, dataset: typer.Typer) -> None:
-    """The commands about profiles, each with an example."""
-    for group, name, command, example in (
-        (twins, "profile", twin_profile, "dpgate twin profile data --out profile"),
-        (twins, "deliver", twin_at_gateway.twin_deliver, "dpgate twin deliver data --name clinic --key KEY"),
-        (twins, "profiles", twin_at_gateway.twin_profiles, "dpgate twin profiles"),
-        (twins, "decide", twin_decide, DECIDE),
-        (twins, "publish", twin_report.twin_publish, "dpgate twin publish heights report/public.html"),
-        (
-            dataset,
-            "register",
-            twin_at_gateway.dataset_register,
-            "dpgate dataset register -d dataset.yaml --delivery NUMBER",
-        ),
-    ):
-        group.command(name, epilog=f"Example: {example}")(command)

@@ -14,7 +14,7 @@ from fastapi.routing import iter_route_contexts
 from fenced import DOCS
 from typer.main import get_command
 
-from dpgate.cli.app import app as commands
+from dpgate.cli.app import whole
 from dpgate.client import Client
 from dpgate.credentials import Login
 from dpgate.errors import PlatformUnreachable
@@ -78,7 +78,7 @@ def test_every_write_of_the_interface_has_its_row(known: set[tuple[str, str]]) -
 
 
 def test_every_command_is_there() -> None:
-    there = set(_commands(get_command(commands)))
+    there = set(_commands(get_command(whole())))
     assert {action.command for action in ACTIONS} <= there
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,8 +12,8 @@ import typer
 from terminal import Terminal
 
 from domain.errors import InvalidRequest, NotReady
-from dpgate.cli import doors
-from dpgate.cli.app import app
+from dpgate.cli import app, doors
+from dpgate.cli.app import whole
 from dpgate.cli.exit_codes import MEANING, ExitCode, exit_code
 from dpgate.errors import (
     DpgateError,
@@ -22,9 +25,11 @@ from dpgate.errors import (
     RequestRefused,
 )
 
+ROOT = Path(__file__).parents[2]
+
 
 def commands() -> list[str]:
-    root: Any = typer.main.get_command(app)
+    root: Any = typer.main.get_command(whole())
     found = []
     for name, command in root.commands.items():
         inner: Any = getattr(command, "commands", None)
@@ -48,8 +53,19 @@ def test_every_command_has_one_example_and_fits_the_terminal(
             assert max(map(len, answer.out.splitlines())) <= int(width)
 
 
-def test_help_starts_with_the_route(shell: Terminal) -> None:
+def test_help_starts_with_the_route_and_waits_for_no_command(
+    shell: Terminal, capsys: pytest.CaptureFixture[str]
+) -> None:
+    alone = (
+        "import sys; from dpgate.cli.app import run; run(['--help']);"
+        "sys.exit('numpy' in sys.modules or 'pydantic' in sys.modules)"
+    )
+    made = subprocess.run([sys.executable, "-c", alone], cwd=ROOT, capture_output=True, text=True, check=True)
     shown = shell.ok("--help").out
+    everything: Any = app._command("")
+    everything.main(["--help"], prog_name="dpgate", standalone_mode=False)
+    assert capsys.readouterr().out == shown
+    assert "submit" in made.stdout
     route = "login, datasets, twin, run, preview, submit, status, result"
     assert route in shown
     places = [shown.index(f"│ {name} ") for name in route.split(", ")]
@@ -57,7 +73,7 @@ def test_help_starts_with_the_route(shell: Terminal) -> None:
 
 
 def test_every_command_is_on_the_first_page_or_behind_one_door(shell: Terminal) -> None:
-    root: Any = typer.main.get_command(app)
+    root: Any = typer.main.get_command(whole())
     at_first = {name for name, command in root.commands.items() if not command.hidden}
     assert at_first == {*doors.FIRST, *doors.WHAT_IS_BEHIND}
     behind = [name for door in doors.WHAT_IS_BEHIND for name in root.commands[door].commands]

@@ -22,7 +22,7 @@ def commands(group: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str
 
 @cache
 def every() -> dict[tuple[str, ...], Any]:
-    return dict(commands(app._command()))
+    return dict(commands(app._command("")))
 
 
 def required(command: Any) -> list[Any]:

@@ -12,8 +12,10 @@ from forks import GATEWAY, WORKER, forked
 from recording import Transcript
 from services import redis_server
 
+from dpgate.cli.commands import modules
+
 LIFE = Path(__file__).parent / "life.py"
-IMPORTED = (*GATEWAY, *WORKER, "pytest", "aiosmtpd.controller", "dpgate.cli.app")
+IMPORTED = (*GATEWAY, *WORKER, "pytest", "aiosmtpd.controller", "dpgate.cli.app", *sorted(modules()))
 
 
 def life_of(change: str | None, *, template: Path, which: str = "whole") -> Transcript:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from dpgate.cli.app import app
+from dpgate.cli.app import whole
 from dpgate.cli.doors import ADMIN, HOLDER, IN_THE_LAB, LAB, MORE
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ DOORS = {MORE, HOLDER, ADMIN}
 
 def all_commands() -> set[str]:
     """Each once: behind a door stands what can be typed without it as well."""
-    names = set(_below(typer.main.get_command(app)))
+    names = set(_below(typer.main.get_command(whole())))
     return {name for name in names if not (_is_behind(name.split()) and name.partition(" ")[2] in names)}
 
 

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from domain.errors import Conflict, InvalidRequest, NotFound, Unauthenticated
 from domain.permissions import Role
-from dpgate.cli.app import app
+from dpgate.cli.app import whole
 from store import images, users
 from store.database import Database
 from store.first_operator import token_of_operator
@@ -174,7 +174,7 @@ def test_a_platform_begins_from_nothing_by_three_commands(tmp_path):
     url, folder = f"sqlite:///{tmp_path}/new.sqlite", tmp_path / "zone"
 
     def typed(*words):
-        return CliRunner().invoke(app, [*words, "--database-url", url])
+        return CliRunner().invoke(whole(), [*words, "--database-url", url])
 
     assert typed("database", "upgrade", "--json").exit_code == 0
     found = json.loads(typed("database", "operator", "olga", "--json").stdout)
