@@ -246,7 +246,8 @@ def _check_project(connection: sa.Connection, job: Job, dataset: Dataset) -> Non
         connection, cohort=dataset.cohort, kind="project", holder=job.project, currency=Currency.EPSILON
     )
     if account is None:
-        raise refusals.NO_SHARE_TO_COUNT(project=job.project, dataset=dataset.name)
+        # the reservation was of this account; without it nothing could be counted
+        raise refusals.NO_SHARE(currency=Currency.EPSILON, project=job.project, author=job.author)
     check_project(dataset, project=job.project, micro_epsilon=account.reserved + account.spent)
 
 

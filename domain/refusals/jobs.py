@@ -50,11 +50,6 @@ NO_SHARE = Refusal(
     "no budget of {currency} is allotted to a project {project} of which {author} is a member.",
     "Ask the rights holder, or leave project out.",
 )
-NO_SHARE_TO_COUNT = Refusal(
-    "no_share_to_count", NotAllowed, "project",
-    "{project} has no share of the budget of {dataset}, so its limit cannot be counted.",
-    "Ask the rights holder for a share.",
-)
 NO_PROJECT = Refusal(
     "no_project", NotAllowed, "project",
     "there is no project {project} of yours.", "Ask its lead to add you, or leave project out.",

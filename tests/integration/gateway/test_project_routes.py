@@ -67,24 +67,47 @@ def test_somebody_granted_through_a_project_names_it(gateway: Gateway):
 
 
 @pytest.mark.parametrize(
-    ("method", "path", "by", "body", "words"),
+    ("method", "path", "by", "body", "words", "code"),
     [
-        ("POST", f"{GRANT}/end", "holder", {"reason": "Done."}, "has no longer a grant of heights"),
-        ("DELETE", GRANT, "ada", None, "has no longer a grant of heights"),
-        ("DELETE", "/projects/sleep/members/bob", "ada", None, "there is no project sleep of yours"),
-        ("DELETE", "/projects/sleep/members/bob", "bob", None, "there is no project sleep of yours"),
-        ("POST", "/projects/sleep/closing", "ada", None, "sleep is closed"),
+        (
+            "POST",
+            f"{GRANT}/end",
+            "holder",
+            {"reason": "Done."},
+            "has no longer a grant of heights",
+            "no_grant",
+        ),
+        ("DELETE", GRANT, "ada", None, "has no longer a grant of heights", "no_grant"),
+        (
+            "DELETE",
+            "/projects/sleep/members/bob",
+            "ada",
+            None,
+            "there is no project sleep of yours",
+            "no_project",
+        ),
+        (
+            "DELETE",
+            "/projects/sleep/members/bob",
+            "bob",
+            None,
+            "there is no project sleep of yours",
+            "no_project",
+        ),
+        ("POST", "/projects/sleep/closing", "ada", None, "sleep is closed", "project_over"),
     ],
 )
 def test_what_ends_access_refuses_the_next_job_and_hides_the_data_set(
-    gateway: Gateway, method: str, path: str, by: str, body: Any, words: str
+    gateway: Gateway, method: str, path: str, by: str, body: Any, words: str, code: str
 ):
     prepare(gateway, granted=True)
     assert submit(gateway).status_code == 201
     assert gateway.ask("GET", "/datasets/heights/twin", by="bob").is_success
     assert gateway.ask(method, path, by=by, json=body).is_success
     before = gateway.rows()
-    assert words in problem(submit(gateway, job_id="job-too-late"), status=403)["problem"]
+    refused = problem(submit(gateway, job_id="job-too-late"), status=403)
+    assert words in refused["problem"]
+    assert refused["code"] == code
     # a repeat of what is on record is answered, whatever came since
     assert submit(gateway).status_code == 200
     for part in ("", "/twin", "/budget"):

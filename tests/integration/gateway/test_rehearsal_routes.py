@@ -53,7 +53,8 @@ def test_a_rehearsal_is_asked_for_once_and_read(ready: Gateway):
     assert first.status_code == 201
     assert first.json()["state"] == "QUEUED"
     assert ready.ask("PUT", PLACE, by="ada", json=body()).status_code == 200
-    problem(ready.ask("PUT", PLACE, by="ada", json=body(block_size=7)), status=409, kind="Conflict")
+    other = problem(ready.ask("PUT", PLACE, by="ada", json=body(block_size=7)), status=409, kind="Conflict")
+    assert other["code"] == "other_rehearsal"
     finish(ready)
     found = ready.ask("GET", PLACE, by="ada").json()
     assert found["state"] == "DONE"
@@ -74,7 +75,7 @@ def test_ids_are_an_authors_own_and_tell_nothing_of_anothers(ready: Gateway):
     assert ready.ask("GET", PLACE, by="ada").json()["id"] == hers["id"]
     again = body(runs_of="rehearsal-0001")
     other = ready.ask("PUT", "/rehearsals/rehearsal-0002", by="bob", json=again)
-    assert problem(other, status=409, kind="Conflict")["field"] == "runs_of"  # his own, which has not run
+    assert problem(other, status=409, kind="Conflict")["code"] == "other_runs"  # his own, which has not run
 
 
 def test_it_costs_nothing(ready: Gateway):
@@ -91,6 +92,7 @@ def test_nobody_else_learns_of_it(ready: Gateway, subtests: pytest.Subtests):
         with subtests.test(other):
             refused = problem(ready.ask("GET", PLACE, by=other), status=404, kind="NotFound")
             absent = ready.ask("GET", "/rehearsals/rehearsal-none", by=other)
+            assert refused["code"] == "no_rehearsal"
             assert refused == problem(absent, status=404, kind="NotFound")
             assert ready.ask("GET", "/rehearsals", by=other).json() == []
             asked = ready.ask("POST", f"{PLACE}/forecast", by=other, json=forecast)
@@ -136,14 +138,15 @@ def test_a_twin_that_is_too_large_is_refused(ready: Gateway):
     with ready.database.transaction() as connection:
         given_dataset(connection, name="crowd", nominal_size=10_000_000)
     answer = ready.ask("PUT", PLACE, by="ada", json=body(dataset="crowd"))
-    assert "MiB" in problem(answer, status=413, kind="TooLarge")["problem"]
+    assert problem(answer, status=413, kind="TooLarge")["code"] == "twin_too_large"
 
 
 def test_only_so_many_wait(ready: Gateway):
     for number in range(MAX_WAITING):
         place = f"/rehearsals/rehearsal-a{number:03d}"
         assert ready.ask("PUT", place, by="ada", json=body()).status_code == 201
-    problem(ready.ask("PUT", PLACE, by="ada", json=body()), status=409, kind="Conflict")
+    one_more = problem(ready.ask("PUT", PLACE, by="ada", json=body()), status=409, kind="Conflict")
+    assert one_more["code"] == "rehearsals_wait"
 
 
 def ask_forecast(gateway: Gateway, **mechanism: Any) -> Any:
@@ -152,7 +155,8 @@ def ask_forecast(gateway: Gateway, **mechanism: Any) -> Any:
 
 def test_a_forecast_of_any_mechanism_comes_with_its_class(ready: Gateway):
     ready.ask("PUT", PLACE, by="ada", json=body())
-    problem(ask_forecast(ready, name="pac", nats="0.1"), status=409, kind="Conflict")
+    early = problem(ask_forecast(ready, name="pac", nats="0.1"), status=409, kind="Conflict")
+    assert early["code"] == "rehearsal_state"
     finish(ready, preview=Preview(means=(QuietMean(output=0, block_size=10, offsets=(-0.5, 0.0, 0.5)),)))
     found = ask_forecast(
         ready, name="sample_aggregate", epsilon="0.7", noise="gaussian", delta="0.000001"

@@ -114,7 +114,7 @@ def test_where_a_fresh_login_is_not_enough_nobody_is_sent_round_in_circles(
 
 def test_a_token_shows_no_fresh_login(gateway: Gateway):
     refused = gateway.ask("POST", "/jobs/job-nothing/review?decision=release", by="holder")
-    assert "fresh login" in problem(refused, status=403, kind="NotAllowed")["problem"]
+    assert problem(refused, status=403, kind="NotAllowed")["code"] == "fresh_login"
     assert gateway.ask("GET", "/jobs", by="holder").status_code == 200
     # roles that no rule names are asked for nothing
     assert gateway.ask("POST", "/users", by="olga", json={"name": "new", "role": "data_user"}).is_success

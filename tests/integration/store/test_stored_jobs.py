@@ -23,6 +23,7 @@ from factories import (
 from made_counts import given_counts
 from undone import undone
 
+from desk.jobs import _move
 from domain.dataset import DatasetState
 from domain.errors import BudgetExceeded, Conflict, NotFound, NotReady
 from domain.model import parse
@@ -122,6 +123,8 @@ def test_a_move_from_a_state_that_has_passed_finds_nothing_to_do(connection):
     after = (balance(connection), events(connection))
     assert not move_to_running(connection, job.id)
     assert not jobs.move(connection, job.id, JobState.PREPARING, JobState.ERRORED, actor=Actor.SWEEP, now=NOW)
+    with pytest.raises(Conflict, match="the job has just moved on"):
+        _move(connection, job, JobState.ERRORED, Actor.SWEEP)
     assert (balance(connection), events(connection)) == after
 
 

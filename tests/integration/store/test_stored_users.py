@@ -99,7 +99,7 @@ def test_unknown_members_are_named(connection, token):
 
 def test_an_image_runs_only_once_approved(connection):
     images.announce(connection, digest=IMAGE, name="python", description="", now=NOW)
-    with pytest.raises(InvalidRequest, match="no image python is approved"):
+    with pytest.raises(InvalidRequest, match="no image python is approved on this platform"):
         images.approved(connection, "python")
     images.approve(connection, digest=IMAGE, by="ops", now=NOW)
     found = images.approved(connection, "python")
