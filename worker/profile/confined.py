@@ -37,9 +37,10 @@ _ANSWER_BYTES = 256 * MIB
 _MEMORY_BYTES = 2048 * MIB  # of address space; what lies in memory is a tenth of it
 _CODE, _PACKAGES, _MODEL = "/run/dpgate", "/packages", "/run/dpgate/model"
 _PARTS = {
-    "domain": ("__init__.py", "delimited.py", "errors.py", "model.py"),
+    "domain": ("__init__.py", "delimited.py", "errors.py", "model.py", "places.py"),
     "domain/pii": None,
     "domain/profile": None,
+    "domain/refusals": None,
     "worker": ("__init__.py",),
     "worker/profile": ("__init__.py", "frames.py", "inside.py", "reading.py"),
     "worker/scan": ("__init__.py", "plain.py"),
