@@ -83,7 +83,7 @@ class TwinVolume(Model):
     to the millimetre, where all people's volumes lie on one grid. An import refuses people's volumes that lie
     otherwise, unless `any_orientation` says that they do. `fill`: `noise` is drawn at random, `phantom` an
     ellipsoid as large as a brain with noise, whose voxels change with time where there are several volumes,
-    `sketch` the same with noise that comes back from row to row and packs to a hundredth, `zeros` has nothing.
+    `sketch` the same with noise that comes back from row to row: it packs to a hundredth. `zeros` is nothing.
     """
 
     shape: Annotated[tuple[Axis, ...], Field(min_length=3, max_length=4)]

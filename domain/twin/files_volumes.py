@@ -2,8 +2,8 @@
 
 Memory stays that of one slice, or of one volume of several. The phantom is an ellipsoid of a brain's size in
 the middle of the grid: masks, registrations and models of the time course find something to work on. A
-sketch is one of which few rows differ, so that long series pack to little. No voxel of its brain stands still,
-so what divides by a spread runs on it as on the original.
+sketch is one of which few rows differ, so that long series pack to little. No voxel of its brain stands
+still, so what divides by a spread runs on it as on the original.
 """
 
 from __future__ import annotations

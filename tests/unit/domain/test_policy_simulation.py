@@ -70,13 +70,13 @@ def test_a_review_is_told_apart_from_an_approval():
 
 
 WHAT_WOULD_HAVE_BEEN_REFUSED_SAYS_WHY = (
-    ({"epsilon": "2"}, {"max_epsilon_per_job": "1"}, "mechanism.epsilon: 2 is over the 1"),
+    ({"epsilon": "2"}, {"max_epsilon_per_job": "1"}, "epsilon: 2 is over the 1"),
     ({}, {"images": ["octave"]}, "does not allow the image python"),
     ({}, {"guarantees": ["pac"]}, "promises pure_dp"),
     ({}, {"mechanisms": ["pac"]}, "does not allow sample_aggregate"),
-    ({}, {"min_block_size": 20}, "mechanism.block_size: 10 is under the 20"),
+    ({}, {"min_block_size": 20}, "block size: 10 is under the 20"),
     ({}, {"data_users": ["bob"]}, "ada is not among the data users"),
-    ({}, {"max_wall_seconds": 1}, "resources.wall_seconds"),
+    ({}, {"max_wall_seconds": 1}, "wall seconds: 10 is over the policy's 1"),
 )
 
 
