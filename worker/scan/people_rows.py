@@ -6,7 +6,7 @@ They are original data. Nothing but a trainer may get them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 
 import numpy as np
@@ -26,6 +26,11 @@ from worker.scan.rows import Pass, Rows
 from worker.scan.scan import Limits
 from worker.scan.source import Source
 from worker.scan.winners import WON, Choice
+
+# of the engine's memory a group of columns may take an eighth, as they lie in the file; and each column takes
+# what is computed from it
+_SHARE_OF_MEMORY = 8
+_MOST_AT_ONCE = 256
 
 
 @dataclass(frozen=True)
@@ -68,6 +73,8 @@ def read_people(
     reading = _Reading(_asked(used, request), declaration, source, key, used, request.model.rows)
     passes = request.passes(declaration, memory_mib=engine_limits.memory_mib)
     with opened(source, memory_mib=engine_limits.memory_mib, threads=engine_limits.threads) as engine:
+        if source.form == "parquet" and request.table(declaration).rows_per_person == "one":
+            return _by_columns(engine, reading, engine_limits)
         parts = [
             _people(found, used, request)
             for found in reading.parts(engine, passes=passes, memory_mib=engine_limits.memory_mib)
@@ -92,6 +99,7 @@ class _Reading:
     key: bytes
     used: Sequence[Feature | Target]
     most: int
+    is_numbered: bool = False
 
     def parts(
         self, engine: Engine, *, passes: int, memory_mib: int
@@ -99,9 +107,7 @@ class _Reading:
         """Columns q0, ... and g0, ..., a person's rows together, in an order that follows from these rows
         alone; `person` is a number that means nothing."""
         if self._is_one_each:
-            parameters = Parameters()
-            rows = self._complete(parameters, Pass(0, 1))
-            yield self._columns(engine, f"({rows})", parameters, reads=True)
+            yield self.of_one_each(engine)
             return
         held = self._choice(Pass(0, 1)).turns(engine, parts=passes, memory_mib=memory_mib)
         for number, turns in enumerate(held):
@@ -121,6 +127,16 @@ class _Reading:
             order = ", ".join(["person", *self._names])
             yield self._columns(engine, f"({unpacked}) ORDER BY {order}", parameters, reads=turns == 1)
 
+    def of_one_each(self, engine: Engine) -> dict[str, NDArray[np.generic]]:
+        """The same of a table with one row per person, in any order."""
+        parameters = Parameters()
+        rows = self._complete(parameters, Pass(0, 1))
+        return self._columns(engine, f"({rows})", parameters, reads=True)
+
+    def some(self, used: Sequence[Feature | Target]) -> _Reading:
+        """Of these columns alone, with each row's `place_in_file`."""
+        return replace(self, asked=_asked(used, self.asked.training), used=used, is_numbered=True)
+
     def _columns(
         self, engine: Engine, rows: str, parameters: Parameters, *, reads: bool
     ) -> dict[str, NDArray[np.generic]]:
@@ -134,12 +150,13 @@ class _Reading:
         bounded = [(part, part.grid) for part in self.used if part.grid is not None]
         units = [name for name in self._names if name not in self._groups]
         scaled = [
-            _scaled(name, grid, is_target=part is self.used[-1])
+            _scaled(name, grid, is_target=isinstance(part, Target))
             for name, (part, grid) in zip(units, bounded, strict=True)
         ]
         place = {"place": self.source.place} if reads else {}
-        person = [] if self._is_one_each else ["person"]
-        statement = f"SELECT {', '.join([*person, *scaled, *numbered])} FROM {rows}"  # noqa: S608  as above
+        whose = [] if self._is_one_each else ["person"]
+        whose += ["place_in_file"] if self.is_numbered else []
+        statement = f"SELECT {', '.join([*whose, *scaled, *numbered])} FROM {rows}"  # noqa: S608  as above
         return engine.columns(statement, {**parameters.values, **place})
 
     def _choice(self, part: Pass) -> Choice:
@@ -164,7 +181,15 @@ class _Reading:
         return f"SELECT * FROM ({taking_part}) WHERE {there}"  # noqa: S608  see Parameters
 
     def _rows(self, parameters: Parameters, part: Pass) -> Rows:
-        return Rows(self.asked, self.declaration, self.source, parameters, part, self.key)
+        return Rows(
+            self.asked,
+            self.declaration,
+            self.source,
+            parameters,
+            part,
+            self.key,
+            is_numbered=self.is_numbered,
+        )
 
 
 def _together(parts: Sequence[PeopleRows]) -> PeopleRows:
@@ -178,26 +203,71 @@ def _together(parts: Sequence[PeopleRows]) -> PeopleRows:
     )
 
 
+def _by_columns(engine: Engine, reading: _Reading, limits: Limits) -> PeopleRows:
+    """A Parquet table with one row each: whole columns of a row group are in the engine's memory at once, so
+    no more of them are read at a time than fit, and a row's cells come together by its place in the file."""
+    size, at_once = _rows_and_columns_at_once(engine, reading.source, limits)
+    inputs, targets = _inputs(size, reading.used), np.zeros(size, np.int32)
+    found, at, groups = np.zeros(size, np.int16), 0, 0
+    for start in range(0, len(reading.used), at_once):
+        group = reading.used[start : start + at_once]
+        columns = reading.some(group).of_one_each(engine)
+        rows = columns.pop("place_in_file").astype(np.int64)
+        if isinstance(group[-1], Target):
+            targets[rows] = columns.pop(_named(group)[-1][0])
+        at = _fill(inputs, at, rows, columns, group)
+        found[rows] += 1
+        groups += 1
+    # what lacks a value in one group of columns is not among its rows
+    complete = found == groups
+    starts = np.arange(np.count_nonzero(complete) + 1)
+    return PeopleRows(inputs[complete], targets[complete], starts, reading.most)
+
+
+def _rows_and_columns_at_once(engine: Engine, source: Source, limits: Limits) -> tuple[int, int]:
+    """Each thread holds a row group's part of each column; each group of columns opens the file once more."""
+    look = "SELECT sum(num_values) FILTER (column_id = 0), max(greatest(total_compressed_size, "
+    look += "total_uncompressed_size)) FROM parquet_metadata($place)"
+    ((rows, largest),) = engine.rows(look, {"place": source.place})
+    room = limits.memory_mib * 2**20 // _SHARE_OF_MEMORY // limits.threads
+    return int(rows or 0), max(1, min(room // (largest or 1), _MOST_AT_ONCE))
+
+
 def _people(
     found: dict[str, NDArray[np.generic]], used: Sequence[Feature | Target], request: TrainingRequest
 ) -> PeopleRows:
     """Takes each column out of `found` as it is copied."""
-    *features, target = _named(used)
-    size = len(found[target[0]])
-    inputs = np.zeros((size, sum(max(1, len(feature.categories)) for _, feature in features)), np.int16)
-    at = 0
-    for name, feature in features:
-        column = found.pop(name)
-        if feature.grid is not None:
-            inputs[:, at] = column
-            at += 1
-        for place in range(len(feature.categories)):
-            inputs[:, at] = (column == place) * np.int16(2**INPUT_BITS)
-            at += 1
+    targets = found.pop(_named(used)[-1][0]).astype(np.int32)
+    size = len(targets)
     person = found["person"].astype(np.int64) if "person" in found else np.arange(size)
     starts = np.flatnonzero(np.diff(person, prepend=-1, append=-1)) if size else np.zeros(1, np.int64)
-    targets = found[target[0]].astype(np.int32)
+    inputs = _inputs(size, used)
+    _fill(inputs, 0, slice(None), found, used)
     return PeopleRows(inputs, targets, starts.astype(np.int64), request.model.rows)
+
+
+def _inputs(size: int, used: Sequence[Feature | Target]) -> NDArray[np.int16]:
+    return np.zeros((size, sum(part.inputs for part in used if isinstance(part, Feature))), np.int16)
+
+
+def _fill(
+    inputs: NDArray[np.int16],
+    at: int,
+    rows: slice | NDArray[np.int64],
+    columns: dict[str, NDArray[np.generic]],
+    used: Sequence[Feature | Target],
+) -> int:
+    """The inputs of these features, from input `at` on; the input behind them."""
+    for name, part in _named(used):
+        if isinstance(part, Target):
+            continue
+        column = columns.pop(name)
+        if part.grid is not None:
+            inputs[rows, at] = column
+        for place in range(len(part.categories)):
+            inputs[rows, at + place] = (column == place) * np.int16(2**INPUT_BITS)
+        at += part.inputs
+    return at
 
 
 def _named(used: Sequence[Feature | Target]) -> list[tuple[str, Feature | Target]]:

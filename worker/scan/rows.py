@@ -63,6 +63,7 @@ class Rows:
 
     In SQL a row has g0, g1, ... (groups), x0, x1, ... (columns read, in steps), q0, q1, ... (the same,
     clipped), f0, f1, ... (what each condition compares) and, where there are many rows of each, the person.
+    Where `is_numbered`, it has its `place_in_file`.
     """
 
     request: AsksForRows
@@ -71,6 +72,7 @@ class Rows:
     parameters: Parameters
     part: Pass
     key: bytes
+    is_numbered: bool = False
 
     @property
     def table(self) -> Table:
@@ -115,6 +117,7 @@ class Rows:
         grids = enumerate(self.request.query.grids(self.table))
         columns = [*self.groups, *(f"{clipped(f'x{i}', grid)} AS q{i}" for i, grid in grids)]
         columns += ["person"] if self._of_many else []
+        columns += ["place_in_file"] if self.is_numbered else []
         conditions = list(self._conditions())
         where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
         return f"SELECT {', '.join(columns) or '1'} FROM ({self._cells()}){where}"  # noqa: S608  see Parameters
@@ -141,7 +144,9 @@ class Rows:
             name = self.table.person_column.name
             cell, is_text = self.source.column(name), self.source.is_text(name)
             columns.append(f"{person(cell, self.parameters, is_text=is_text)} AS person")
-        return f"SELECT {', '.join(columns) or '1'} FROM {self.source.relation()}"  # noqa: S608  see Parameters
+        columns += ["place_in_file"] if self.is_numbered else []
+        relation = self.source.relation(is_numbered=self.is_numbered)
+        return f"SELECT {', '.join(columns) or '1'} FROM {relation}"  # noqa: S608  see Parameters
 
     def _conditions(self) -> Iterator[str]:
         for i, comparison in enumerate(self.request.query.where):

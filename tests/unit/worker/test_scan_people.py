@@ -9,9 +9,11 @@ from pathlib import Path
 import duckdb
 import numpy as np
 import pytest
+from factories import make_declaration
 from scan_reference import KEY, ask, declaration_of, scan
 
 from domain.training import TrainingRequest
+from worker.scan import people_rows
 from worker.scan.engine import Engine, ScanFailed
 from worker.scan.people_rows import read_people
 from worker.scan.scan import Limits
@@ -147,6 +149,51 @@ def test_very_many_rows_of_one_person_end_neither_a_training_nor_a_query(tmp_pat
         read()
     with pytest.raises(ScanFailed):
         scan(source, question, declaration, limits=limits)
+
+
+WIDE = 24
+WIDE_ROWS = """
+    COPY (SELECT 'p' || i AS person, CASE WHEN i < 30_000 THEN 'f' ELSE 'm' END AS sex,
+                 CASE WHEN i % 3 > 0 THEN i / 60_000 END AS x0,
+                 CASE WHEN i % 5 > 0 THEN 1 - i / 60_000 END AS x1, {} FROM range(60_000) t(i))
+    TO '{}' (FORMAT parquet)
+"""
+
+
+def test_a_wide_table_of_parquet_is_read_a_few_columns_at_a_time(tmp_path, monkeypatch):
+    """All columns of a row group at once would need as much memory as they are wide, and end a charged job:
+    the control."""
+    path = tmp_path / "people.parquet"
+    filling = ", ".join(f"hash(i, {number}) / 2.0**64 AS x{number}" for number in range(2, WIDE))
+    duckdb.execute(WIDE_ROWS.format(filling, path))
+    names = [f"x{number}" for number in (0, *range(2, WIDE), 1)]
+    columns = [
+        {"name": "person", "kind": "person"},
+        {"name": "sex", "kind": "categorical", "categories": ["f", "m"]},
+    ]
+    columns += [{"name": name, "kind": "number", "lower": 0, "upper": 1} for name in names]
+    declaration = make_declaration(
+        tables=[{"path": path.name, "columns": columns}],
+        privacy_unit={"table": path.name, "column": "person"},
+        nominal_size=60_000,
+    )
+
+    def read():
+        request = asked(kind="logistic", features=names)
+        limits = Limits(memory_mib=12, threads=1)
+        return read_people(plain_file(path), request, declaration, key=KEY, limits=limits)
+
+    people = read()
+    # of thirty numbers 16 are multiples of neither
+    assert len(people) == 60_000 * 8 // 15
+    # each row's first and last column, and its target, are of the same row
+    assert np.abs(people.inputs[:, 0] + people.inputs[:, -1]).max() <= 1
+    clear = np.abs(people.inputs[:, 0]) > 1
+    assert ((people.inputs[:, 0] > 0) == people.targets)[clear].all()
+    assert people.inputs[:, 1:-1].any(axis=0).all()
+    monkeypatch.setattr(people_rows, "_rows_and_columns_at_once", lambda *_: (60_000, WIDE + 1))
+    with pytest.raises(ScanFailed):
+        read()
 
 
 def test_which_rows_count_depends_on_that_person_alone(tmp_path, monkeypatch):

@@ -14,6 +14,7 @@ from scan_reference import KEY, declaration_of
 from domain.errors import InvalidRequest, PlatformError
 from domain.model import parse
 from domain.training import TrainingRequest
+from dpgate import training_trial
 from dpgate.cli.catalogue import DECLARATION
 from dpgate.cli.train import train_try
 from dpgate.errors import DpgateError
@@ -21,6 +22,7 @@ from dpgate.trained_model import TrainedModel
 from dpgate.training_file import Choice, build_training_request, read_choices
 from dpgate.training_trial import try_on_twin
 from privacy import sampled_losses
+from privacy.training import Head
 from worker.scan.people_rows import read_people
 from worker.scan.source import plain_file
 from worker.training.answer import draw_model
@@ -226,8 +228,8 @@ def test_a_trial_of_numbers_and_of_many_rows(tmp_path):
     assert (trial.rows, "At most 2 rows" in trial.limit) == (100, True)
     # a model that always says the middle is as far off as the median at the best
     assert all(0 <= each.score < 1 for each in trial.tried)
-    softmax = tried("softmax", declared("many"), twin, rows=2)
-    assert softmax.constant == pytest.approx(
+    people = read_people(plain_file(twin / "people.csv"), asked("softmax", rows=2), declared("many"), key=KEY)
+    assert training_trial._constant(people, Head.SOFTMAX) == pytest.approx(
         max(sum(row["sex"] == sex for row in rows) for sex in "fmd") / 100
     )
 
