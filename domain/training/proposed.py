@@ -45,15 +45,16 @@ def proposed(declaration: Declaration, table: Table) -> Proposed:
         target="" if first is None else first.name,
         kind=_kind(first),
         batch=batch,
-        delta=format_amount(Currency.DELTA, _delta(people)),
+        delta=usual_delta(people),
     )
 
 
-def _delta(people: int) -> int:
+def usual_delta(people: int) -> str:
+    """A power of ten."""
     most, found = ATTO // (LEAST_PEOPLE_PER_DELTA * people), _USUAL_DELTA
     while found > most:
         found //= 10
-    return found
+    return format_amount(Currency.DELTA, found)
 
 
 def _kind(target: Column | None) -> Head:

@@ -20,7 +20,6 @@ from dpgate.cli.output import (
     Profile,
     amounts,
     err,
-    number,
     out,
     plain,
     print_json,
@@ -28,9 +27,10 @@ from dpgate.cli.output import (
     print_table,
     progress,
 )
+from dpgate.cli.released import show_release
 from dpgate.client import connect
 from dpgate.errors import DpgateError, NotFinished, PlatformUnreachable
-from dpgate.models import Job, Release, Value
+from dpgate.models import Job, Release
 from dpgate.unpacking import write_files
 
 LONGEST_WAIT_S = 3600.0
@@ -240,61 +240,3 @@ def find_release(job: Job, *, as_json: bool) -> Release:
         print_json(job.raw) if as_json else print_job(job)
         raise typer.Exit(ExitCode.NOT_RELEASED)
     return job.release()
-
-
-def show_release(release: Release, *, as_json: bool) -> None:
-    print_json(release.raw) if as_json else print_release(release)
-
-
-def print_release(release: Release) -> None:
-    """The values, what they cost, and what an interval covers."""
-    shown = (*release.values, *release.diagnostics)
-    columns = ["output", "released", "noise interval"]
-    rows = [
-        [
-            value.name,
-            number(value.headline, value.noise_scale),
-            _interval(value, value.lower_95, value.upper_95),
-        ]
-        for value in shown
-    ]
-    note = f"Guarantee class {plain(release.guarantee)}, {amounts(release.cost)}."
-    if any(value.lower_95 is not None for value in shown):
-        note += " The noise interval covers the noise with 95 %, not the sampling error."
-    if any(value.projected is not None for value in shown):
-        columns.append("as drawn")
-        for row, value in zip(rows, shown, strict=True):
-            row.append("" if value.projected is None else number(value.value, value.noise_scale))
-        note += " A value that noise has carried beyond its bounds is shown at the nearest of them."
-    if any(value.sampling_lower_95 is not None for value in shown):
-        columns.append("sampling interval")
-        for row, value in zip(rows, shown, strict=True):
-            row.append(_interval(value, value.sampling_lower_95, value.sampling_upper_95))
-        note += " The sampling interval covers both, for the population, with about 95 %."
-    note += "".join(f" {plain(remark)}" for remark in release.remarks)
-    print_table(f"Release from {release.dataset}", columns, rows, note=note)
-    if release.results:
-        _print_results(release)
-
-
-def _print_results(release: Release) -> None:
-    """What follows from the released numbers."""
-    print_table(
-        "Computed from them",
-        ("result", "value", "95 % noise interval"),
-        [
-            (
-                each.name,
-                "open" if each.value is None else number(each.value),
-                f"{each.lower_95:g} to {each.upper_95:g}",
-            )
-            for each in release.results
-        ],
-        note="They cost nothing further. An interval covers the noise of all numbers that it follows from.",
-    )
-
-
-def _interval(value: Value, low: float | None, high: float | None) -> str:
-    if low is None or high is None:
-        return "-"
-    return f"{number(low, value.noise_scale)} to {number(high, value.noise_scale)}"

@@ -8,9 +8,10 @@ from typing import Annotated, Any, Literal
 import typer
 
 from dpgate.cli.approving import is_approver, sign_approval
-from dpgate.cli.jobs import JobArgument, print_job, show_release
+from dpgate.cli.jobs import JobArgument, print_job
 from dpgate.cli.mandates import custody_of, say_where
 from dpgate.cli.output import Json, Profile, err, out, plain, print_json, print_line
+from dpgate.cli.released import show_release
 from dpgate.client import Client, connect
 from dpgate.models import Job
 from dpgate.unpacking import write_files

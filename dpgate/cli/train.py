@@ -10,6 +10,7 @@ import typer
 
 from domain.dataset import Declaration
 from domain.model import parse
+from domain.training.proposed import usual_delta
 from dpgate.cli import choices
 from dpgate.cli.catalogue import load_twin_declaration
 from dpgate.cli.jobs import send
@@ -33,7 +34,9 @@ commands = typer.Typer(help="Models trained on declared columns, without a pipel
 def train_try(
     model: Model,
     epsilon: Epsilon = "1",
-    delta: Delta = "0.00001",
+    delta: Annotated[
+        str | None, typer.Option(help="Left out, a power of ten that the data set's size admits.")
+    ] = None,
     twin: Twin = Path("twin"),
     as_json: Json = False,
 ) -> None:
@@ -43,6 +46,7 @@ def train_try(
     What a twin's columns have to do with each other is what its level keeps: at level 0, nothing.
     """
     declaration = parse(Declaration, load_twin_declaration(twin), within="declaration")
+    delta = delta or usual_delta(declaration.nominal_size)
     asked = read_choices(model, dataset=declaration.name, epsilon=epsilon, delta=delta)
     trial = try_on_twin(asked, declaration, twin)
     if as_json:

@@ -13,6 +13,7 @@ from privacy.training.fixed_point import WEIGHT_BITS, Floats
 from worker.cancelling import watched
 from worker.chunk import Chunk, grid_of
 from worker.scan.chunk import choice_key, limits_of, source_of
+from worker.scan.engine import ScanFailed
 from worker.scan.people_rows import read_people
 from worker.zone import WorkerZone
 
@@ -30,8 +31,11 @@ def train_chunk(zone: WorkerZone, chunk: Chunk) -> dict[int, bytes]:
     # rows far above the public size make a training late, never a failure that others would see
     with watched(zone, chunk, None):
         key = choice_key(zone, dataset)
-        people = read_people(source, request, dataset.declaration, key=key, limits=limits)
-        weights = request.trainer(dataset.declaration).train(people)
+        try:
+            people = read_people(source, request, dataset.declaration, key=key, limits=limits)
+            weights = request.trainer(dataset.declaration).train(people)
+        except MemoryError:
+            raise ScanFailed("a training did not fit into the memory of this worker") from None
         grid.end(1)
     return {0: pack_weights(weights)}
 

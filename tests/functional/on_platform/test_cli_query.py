@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,8 +19,8 @@ from dpgate import queries
 from dpgate.cli.catalogue import DECLARATION
 from dpgate.cli.declaration import load_declaration
 from dpgate.cli.exit_codes import ExitCode
-from dpgate.cli.jobs import print_release
 from dpgate.cli.query import query_try
+from dpgate.cli.released import print_release
 from dpgate.query_file import answer_on_twin, build_query_request
 
 MEAN = "{kind: mean, column: age}"
@@ -145,9 +146,14 @@ def test_an_answer_of_many_rows_says_how_they_were_limited(tmp_path: Path, capsy
     assert json.loads(capsys.readouterr().out)["limit"].startswith("At most 2 rows of each person count")
 
 
-def test_a_release_in_a_terminal_says_how_rows_were_limited(capsys) -> None:
+def test_a_release_in_a_terminal_says_how_rows_were_limited_and_where_files_are(capsys) -> None:
     print_release(release_of())
     assert LIMIT in " ".join(capsys.readouterr().out.split())
+    # a model has no values: how its files come down
+    of_files = replace(release_of(), values=(), files={"model.json": "{}"}, binary_files={"model.npz": b""})
+    print_release(of_files)
+    said = " ".join(capsys.readouterr().out.split())
+    assert f"model.json, model.npz. Write them with dpgate result {of_files.job_id} -o FOLDER" in said
 
 
 def test_every_kind_can_be_written_in_python() -> None:

@@ -21,6 +21,7 @@ from privacy import sampled_losses
 from store import datasets, jobs
 from worker.certificate import public_key_pem
 from worker.importing import import_dataset
+from worker.training import chunk
 
 COLUMNS = [
     {"name": "participant_id", "kind": "person"},
@@ -90,9 +91,19 @@ def few_losses(monkeypatch):
     monkeypatch.setattr(sampled_losses, "_CELLS", 2**8)
 
 
+def too_little_memory(*_: object, **__: object) -> None:
+    raise MemoryError
+
+
 def test_a_model_is_trained_paid_for_released_and_used(bench: Bench, tmp_path: Path) -> None:
     given_pairs(bench, guarantees=["pure_dp", "approx_dp"])
     ask(bench, "training-1")
+    # memory runs out once it was charged: the chunk waits for the next worker, and nothing is charged again
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(chunk, "read_people", too_little_memory)
+        bench.drive()
+    assert bench.job("training-1").state is JobState.RUNNING
+    bench.sent.run_chunk("training-1", 0)
     bench.drive()
     release = bench.release("training-1")
     assert (release.guarantee, release.values) == ("approx_dp", ())

@@ -178,7 +178,7 @@ def test_a_trial_on_the_twin(tmp_path, capsys):
     twin = twin_in(tmp_path, rows_of(), declared())
     written = tmp_path / "model.yaml"
     written.write_text(json.dumps({"kind": "logistic", **KINDS["logistic"], "batch": 50, "steps": 15}))
-    train_try(str(written), epsilon="8", delta="0.00001", twin=twin, as_json=False)
+    train_try(str(written), epsilon="8", twin=twin)
     shown = capsys.readouterr().out
     assert "not a release" in shown
     assert "approx_dp" in shown
