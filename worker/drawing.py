@@ -31,6 +31,12 @@ from worker.twin.answer import draw_counts
 from worker.zone import WorkerZone
 
 
+def prepare(job: Job, dataset: Dataset) -> None:
+    """What a draw needs that follows from the question alone, and takes long: this process keeps it."""
+    if isinstance(job.request, TrainingRequest):
+        _ = job.request.trainer(dataset.declaration).sampled
+
+
 def draw(
     zone: WorkerZone, connection: sa.Connection, job: Job, dataset: Dataset, opened: Mapping[int, bytes]
 ) -> Drawn:

@@ -73,11 +73,13 @@ def publish(zone: WorkerZone, job_id: str) -> None:
     """Take a job whose time has come to its release. Repeating it finds nothing to do."""
     if not _may_draw(zone, job_id) or not begin(zone, job_id):
         return
+    with zone.database.reading() as connection:
+        job = jobs.get(connection, job_id)
+        dataset = datasets.of_job(connection, job)
+    drawing.prepare(job, dataset)  # others wait for the transaction that draws
     try:
         drawn, waits = _publish(zone, job_id)
     except books.OffTheBooks as refused:  # between the two looks
-        with zone.database.reading() as connection:
-            job = jobs.get(connection, job_id)
         books.hold(zone, job, refused.reason, what="a draw")
         return
     if drawn:

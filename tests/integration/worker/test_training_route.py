@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from dpgate.verification import check_release, recompute
 from gateway.pages.release import release_facts
 from privacy import sampled_losses
 from store import datasets, jobs
+from worker import publish as publishing
 from worker.certificate import public_key_pem
 from worker.importing import import_dataset
 from worker.training import chunk
@@ -91,11 +93,32 @@ def few_losses(monkeypatch):
     monkeypatch.setattr(sampled_losses, "_CELLS", 2**8)
 
 
+def searches_while_publishing(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How often a transaction of the release looks for the noise, in a worker that did not train."""
+    found, begin, publish = [], publishing.begin, publishing._publish
+
+    def begin_elsewhere(*given: Any) -> bool:
+        sampled_losses.tight_variance.cache_clear()
+        return begin(*given)
+
+    def counted(*given: Any) -> Any:
+        before = sampled_losses.tight_variance.cache_info().misses
+        done = publish(*given)
+        found.append(sampled_losses.tight_variance.cache_info().misses - before)
+        return done
+
+    monkeypatch.setattr(publishing, "begin", begin_elsewhere)
+    monkeypatch.setattr(publishing, "_publish", counted)
+    return found
+
+
 def too_little_memory(*_: object, **__: object) -> None:
     raise MemoryError
 
 
-def test_a_model_is_trained_paid_for_released_and_used(bench: Bench, tmp_path: Path) -> None:
+def test_a_model_is_trained_paid_for_released_and_used(
+    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     given_pairs(bench, guarantees=["pure_dp", "approx_dp"])
     ask(bench, "training-1")
     # memory runs out once it was charged: the chunk waits for the next worker, and nothing is charged again
@@ -104,7 +127,9 @@ def test_a_model_is_trained_paid_for_released_and_used(bench: Bench, tmp_path: P
         bench.drive()
     assert bench.job("training-1").state is JobState.RUNNING
     bench.sent.run_chunk("training-1", 0)
+    searches = searches_while_publishing(monkeypatch)
     bench.drive()
+    assert searches == [0], "others would wait for the transaction that long"
     release = bench.release("training-1")
     assert (release.guarantee, release.values) == ("approx_dp", ())
     assert release.cost == {"epsilon": "20", "delta": "0.00001"}
