@@ -17,6 +17,9 @@ import duckdb
 
 MEMORY_MIB = 256
 _ROWS = 65_536
+_VECTOR, _USUAL_ROWS = 2048, 122_880
+"""Of a row group: its rows are a multiple of the one, and without a word from us the other."""
+_CELLS_OF_A_GROUP = 2**21
 
 _WHOLE = re.compile(r"U?(TINYINT|SMALLINT|INTEGER|BIGINT)")
 _NUMBER = re.compile(r"FLOAT|DOUBLE|DECIMAL\(\d+,\d+\)")
@@ -84,7 +87,7 @@ def write_declared(
         )
         connection.execute(
             f"COPY (SELECT {names} FROM read_parquet($place)) TO {place} "  # noqa: S608  quoted below
-            "(FORMAT parquet, COMPRESSION zstd)",
+            f"{_form(columns)}",
             {"place": str(path)},
         )
 
@@ -115,10 +118,16 @@ def write_cut(
         names = ", ".join(map(_name, columns))
         chosen = f"{whose} NOT IN (SELECT unnest($heavy)) OR file_row_number IN (SELECT unnest($kept))"
         connection.execute(
-            f"COPY (SELECT {names} {rows} WHERE {chosen}) TO {goal} (FORMAT parquet, COMPRESSION zstd)",
+            f"COPY (SELECT {names} {rows} WHERE {chosen}) TO {goal} {_form(columns)}",
             {**place, "heavy": heavy, "kept": kept},
         )
     return True
+
+
+def _form(columns: Sequence[str]) -> str:
+    """Of a table that is written. A row group is in memory until it is whole: wide ones have fewer rows."""
+    rows = _CELLS_OF_A_GROUP // len(columns) // _VECTOR * _VECTOR
+    return f"(FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE {min(max(rows, _VECTOR), _USUAL_ROWS)})"
 
 
 def _least(

@@ -15,6 +15,7 @@ from domain.dataset import Declaration, ImportProblem
 from store.keys import Keys
 from store.snapshots import SnapshotArea
 from worker.intake import Delivery, ImportRefused, check_delivery
+from worker.scan import parquet
 from worker.scan.sealed import sealed_table
 
 PEOPLE = (
@@ -65,6 +66,22 @@ def test_it_is_sealed_without_what_nobody_declared_and_scanned(tmp_path: Path, c
     source = sealed_table(lambda: snapshot.open_table("people.parquet"), declaration.tables[0])
     assert source.header == ("person", "age", "sex")
     assert scan(source, ask({"kind": "count", "by": ["sex"]}), declaration) == (20, 20, 20)
+
+
+def test_a_wide_table_is_written_within_the_memory_of_an_import(tmp_path: Path, monkeypatch) -> None:
+    """A row group is held until it is whole. 100 columns with the usual number of rows are the control."""
+    monkeypatch.setattr(parquet, "_SETTINGS", {**parquet._SETTINGS, "memory_limit": "64MiB"})
+    names, paths = [f"x{number}" for number in range(100)], (tmp_path / "a.parquet", tmp_path / "b.parquet")
+    cells = ", ".join(f"hash(i, {number}) AS x{number}" for number in range(100))
+    rows = f"SELECT {cells} FROM range(40_000) t(i)"
+    duckdb.execute(f"COPY ({rows}) TO '{paths[0]}' (FORMAT parquet, ROW_GROUP_SIZE 2048)")
+    parquet.write_declared(paths[0], names, paths[1])
+    sums = "SELECT sum(x0), sum(x99), count(*) FROM"
+    before, after = (duckdb.execute(f"{sums} '{path}'").fetchall() for path in paths)
+    assert before == after
+    monkeypatch.setattr(parquet, "_CELLS_OF_A_GROUP", 2**40)
+    with pytest.raises(parquet.NotParquet):
+        parquet.write_declared(paths[0], names, paths[1])
 
 
 def test_whole_numbers_can_name_people(tmp_path: Path) -> None:
