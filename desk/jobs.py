@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from pydantic import BaseModel, Field
 
 from desk.messages import Messages
+from desk.operation import why_all_wait
 from desk.rights import needs
 from domain.accepting import check_channels
 from domain.admission import check_policy, check_project, check_version, epsilon_of, needs_approval
@@ -73,7 +74,8 @@ class JobView(BaseModel):
     may_become: list[JobState] = Field(description="What this user may move it to")
 
     @classmethod
-    def of(cls, job: Job, dataset: Dataset, user: User) -> JobView:
+    def of(cls, job: Job, dataset: Dataset, user: User, *, waits: str | None = None) -> JobView:
+        """`waits`: of `why_all_wait`."""
         request, declaration = job.request, dataset.declaration
         timetable = timetable_of(job, declaration)
         return cls(
@@ -99,7 +101,7 @@ class JobView(BaseModel):
             timing=timing_sentence(declaration),
             isolation=declaration.policy.isolation_sentence if isinstance(request, JobRequest) else "",
             answered_by=job.answered_by,
-            reason=job.reason,
+            reason=job.reason or (waits if job.state is JobState.QUEUED else None),
             may_become=list(next_states(job.state, actor_of(job, user))),
         )
 
@@ -189,8 +191,9 @@ def visible_jobs(
     """So many jobs that this user may see and wants, newest first; and whether there are no more."""
     with database.reading() as connection:
         found = job_lists.visible_to(connection, user, wanted, limit=limit + 1)
-        of = datasets.of_jobs(connection, found[:limit])
-    views = [JobView.of(job, dataset, user) for job, dataset in zip(found[:limit], of, strict=True)]
+        of, waits = datasets.of_jobs(connection, found[:limit]), why_all_wait(connection)
+    pairs = zip(found[:limit], of, strict=True)
+    views = [JobView.of(job, dataset, user, waits=waits) for job, dataset in pairs]
     return views, len(found) <= limit
 
 
@@ -287,4 +290,4 @@ def _move(
 
 
 def _view(connection: sa.Connection, job: Job, user: User) -> JobView:
-    return JobView.of(job, datasets.of_job(connection, job), user)
+    return JobView.of(job, datasets.of_job(connection, job), user, waits=why_all_wait(connection))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 
 from desk.audit import PLAIN
 from desk.messages import Messages
 from desk.rights import needs
+from domain.job import WORKERS_MISSING
 from domain.maintenance import Maintenance, PlannedMaintenance
 from domain.model import Model, Slug
 from domain.operation import Stuck, StuckKind, WorkerState, WorkKind
@@ -174,3 +175,10 @@ def _send(queue: Messages, wanted: Mend) -> None:
         # for one that nobody took; the sweep puts one back that a dead worker left
         queue.rehearse(wanted.subject)
     return queue.sweep()
+
+
+def why_all_wait(connection: Any) -> str | None:
+    """A public fact, as in what says whether the platform is ready. Said before the charge only: after it a
+    job looks the same whatever its runs do to a worker."""
+    is_any_there = workers.others_take_jobs(connection, None, now=database_time(connection))
+    return None if is_any_there else WORKERS_MISSING

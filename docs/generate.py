@@ -18,7 +18,7 @@ from refusal_table import with_refusals
 from settings_pages import configuration, env_sample
 from state_diagram import draw
 
-from domain.job import Reason
+from domain.job import WORKERS_MISSING, Reason
 from domain.permissions import DEEDS, GRANTS, Role
 from domain.states import TES_VIEW, TRANSITIONS, JobState, is_terminal
 from dpgate.demo.found import Found
@@ -100,7 +100,8 @@ def job_states() -> str:
     rows = [(code(state), "yes" if is_terminal(state) else "", code(TES_VIEW[state])) for state in JobState]
     text += table(("state", "final", "the nearest state of GA4GH TES"), rows)
     text += "\n## Reasons\n\nA job that the platform could not run carries one of these and nothing else:\n\n"
-    return text + table(("reason", "sentence"), [(code(reason.name), reason.value) for reason in Reason])
+    text += table(("reason", "sentence"), [(code(reason.name), reason.value) for reason in Reason])
+    return text + f"\nA job that may run says while it waits for any worker: {WORKERS_MISSING}.\n"
 
 
 def permissions() -> str:

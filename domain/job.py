@@ -242,6 +242,11 @@ HELD = frozenset(
 )
 """Reasons that no worker can do away with: the job waits where it is, and other jobs go past it."""
 
+WORKERS_MISSING = (
+    "no worker takes jobs now; it starts when one does, and nothing is charged until then; ask the operator"
+)
+"""Why a job waits that may run, while no worker is there. It is not on record: it is over when one comes."""
+
 
 class Job(Model):
     """A job on record."""

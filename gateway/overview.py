@@ -16,7 +16,7 @@ from domain.notice import NoticeState
 from domain.operation import Stuck, WorkerState, size_class
 from domain.states import JobState
 from gateway.readiness import Readiness
-from store import history, images, notices, operation, releases, workers
+from store import history, images, notices, operation, releases, sweeps, workers
 from store.clock import ahead_s, database_time
 from store.database import Database
 from store.operation import RefusedLogins
@@ -43,6 +43,8 @@ class Overview:
     notices_dead: int
     maintenance: Maintenance | None
     logins: RefusedLogins
+    # to the minute, as what lies on disks: how long anything takes on a worker is not shown
+    last_sweep_at: datetime | None
 
     @property
     def live(self) -> list[Worker]:
@@ -88,10 +90,12 @@ _UNREAD: dict[str, Any] = {
     "notices_dead": 0,
     "maintenance": None,
     "logins": RefusedLogins(0, (), 0),
+    "last_sweep_at": None,
 }
 
 
 def _read(connection: Any, now: datetime) -> dict[str, Any]:
+    swept = sweeps.last_asked(connection)
     dead = (part.count for part in notices.standing(connection) if part.state is NoticeState.DEAD)
     return {
         "has_key": releases.public_key(connection) is not None,
@@ -102,4 +106,5 @@ def _read(connection: Any, now: datetime) -> dict[str, Any]:
         "notices_dead": sum(dead),
         "maintenance": store.maintenance.current(connection),
         "logins": operation.refused_logins(connection, now=now),
+        "last_sweep_at": swept and swept.replace(second=0, microsecond=0),
     }

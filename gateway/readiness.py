@@ -10,12 +10,13 @@ import logging
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from datetime import UTC, datetime, timedelta
 
-from domain.operation import is_full
+from domain.operation import MOST_SKEW_S, WorkerState, is_full
 from gateway.queue import Queue
 from store import sweeps, workers
-from store.clock import database_time
+from store.clock import ahead_s, database_time
 from store.database import Database
 from store.operation import database_words, free_for_database
 
@@ -35,6 +36,11 @@ class Readiness:
     disk: str
     # whether a worker takes up what others left; without one jobs are taken and kept, as without the broker
     sweeps: str
+    # whether one takes new jobs
+    workers: str
+    # whether the gateway's goes as the database's, and that one only forward. Those of workers are for their
+    # operator: whoever keeps a worker busy moves what it measures
+    clock: str
     # how identity providers answered last; nobody is asked for this word, and nothing but logins waits for it
     logins: str
 
@@ -53,7 +59,7 @@ class Readiness:
 
     def __str__(self) -> str:
         parts = {"database": self.database, "tables": self.schema, "broker": self.broker, "disk": self.disk}
-        more = {"sweeps": self.sweeps, "logins": self.logins}
+        more = {"sweeps": self.sweeps, "workers": self.workers, "clock": self.clock, "logins": self.logins}
         return ", ".join(f"{name} {word}" for name, word in {**parts, **more}.items())
 
 
@@ -69,7 +75,7 @@ class Looks:
         self._queue = queue
         self._lock = threading.Lock()
         self._looked_at = float("-inf")
-        self._found = Readiness("unknown", "unknown", "unknown", "unknown", "unknown", "unknown")
+        self._found = Readiness(*["unknown"] * len(fields(Readiness)))
 
     def now(self) -> Readiness:
         with self._lock:
@@ -81,17 +87,26 @@ class Looks:
     def _look(self) -> Readiness:
         database, schema = database_words(self._database)
         broker = "ok" if self._queue.answers() else "unreachable"
-        disk, sweeping = ("unknown", "unknown") if {database, schema} != {"ok"} else self._parts()
-        found = Readiness(database, schema, broker, disk, sweeping, self._logins())
-        if found != self._found and {database, schema, broker, disk} != {"ok"}:
+        parts = self._parts() if {database, schema} == {"ok"} else ("unknown",) * 4
+        found = Readiness(database, schema, broker, *parts, self._logins())
+        if found != self._found and {database, schema, broker, found.disk, found.clock} != {"ok"}:
             log.warning("not all is well: %s", found)
         return found
 
-    def _parts(self) -> tuple[str, str]:
+    def _parts(self) -> tuple[str, str, str, str]:
         free = free_for_database(self._database)
         with self._database.reading() as connection:
-            is_any_full = workers.any_is_full(connection, now=database_time(connection))
-            sweeping = "ok" if sweeps.are_asked_for(connection) else "none"
-        if free is not None and is_full(free=free, least_mib=self._least_free_mib):
-            is_any_full = True
-        return "full" if is_any_full else "ok", sweeping
+            now = database_time(connection)
+            known = workers.listed(connection, now=now)
+            ahead = timedelta(seconds=ahead_s(connection, datetime.now(UTC)))
+            asked, is_swept = sweeps.last_asked(connection), sweeps.are_asked_for(connection)
+        there = [one for one in known if one.is_there]
+        is_any_full = any(one.storage.get("full") for one in there) or (
+            free is not None and is_full(free=free, least_mib=self._least_free_mib)
+        )
+        return (
+            "full" if is_any_full else "ok",
+            "ok" if is_swept else "none",
+            "ok" if any(one.state is WorkerState.LIVE for one in there) else "none",
+            "off" if max(abs(ahead), (asked or now) - now) > timedelta(seconds=MOST_SKEW_S) else "ok",
+        )

@@ -190,8 +190,8 @@ def drain_asked(connection: sa.Connection, name: str) -> tuple[datetime, bool] |
     return None if row is None or row.drain_asked_at is None else (row.drain_asked_at, row.drain_ends)
 
 
-def others_take_jobs(connection: sa.Connection, name: str, *, now: datetime) -> bool:
-    """Whether another worker is there that is not asked to drain."""
+def others_take_jobs(connection: sa.Connection, name: str | None, *, now: datetime) -> bool:
+    """Whether a worker is there that is not asked to drain, beside this one."""
     return any(one.state is WorkerState.LIVE and one.name != name for one in listed(connection, now=now))
 
 
@@ -211,11 +211,6 @@ def still_on(connection: sa.Connection, subjects: Subjects) -> Subjects:
         query = sa.select(table.c.id).where(table.c.id.in_(sorted(subjects[kind])), table.c.state.in_(states))
         found[kind] = set(connection.execute(query).scalars()) if subjects[kind] else set()
     return found
-
-
-def any_is_full(connection: sa.Connection, *, now: datetime) -> bool:
-    """Whether a worker that is there has no room in its zone."""
-    return any(one.is_there and one.storage.get("full") for one in listed(connection, now=now))
 
 
 def any_job_taken(connection: sa.Connection) -> bool:

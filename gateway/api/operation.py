@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request
@@ -37,6 +38,10 @@ class OperationView(BaseModel):
     tables: dict[str, str | None] = Field(description="Newest migration found and needed")
     database: str
     broker: str
+    disk: str
+    last_sweep_at: datetime | None = Field(
+        description="When a worker last looked for what others left, to the minute"
+    )
     database_size: str
     certificate_key: bool = Field(description="Whether a worker has published the key of certificates")
     clock_skew_s: float
@@ -56,6 +61,8 @@ class OperationView(BaseModel):
             tables={"found": found.schema.found, "needed": found.schema.needed},
             database=found.readiness.database,
             broker=found.readiness.broker,
+            disk=found.readiness.disk,
+            last_sweep_at=found.last_sweep_at,
             database_size=found.database_size,
             certificate_key=found.has_key,
             clock_skew_s=round(found.skew_s, 3),

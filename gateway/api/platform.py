@@ -30,8 +30,9 @@ class CertificateKey(BaseModel):
 
 class Ready(BaseModel):
     """Database and tables are `ok`, no disk is full. Ready without the broker, and without a worker that
-    takes up what others left (`sweeps`): jobs wait until they are back. `logins` is how identity providers
-    answered last."""
+    takes up what others left (`sweeps`) or takes jobs (`workers`): jobs wait until they are back. `clock` is
+    `off` where the gateway's and the database's differ, or that one went back. `logins` is how identity
+    providers answered last."""
 
     status: Literal["ready"]
     database: str
@@ -39,6 +40,8 @@ class Ready(BaseModel):
     broker: str
     disk: str
     sweeps: str
+    workers: str
+    clock: str
     logins: str
 
 
@@ -67,6 +70,8 @@ def ready(request: Request) -> Ready:
         broker=found.broker,
         disk=found.disk,
         sweeps=found.sweeps,
+        workers=found.workers,
+        clock=found.clock,
         logins=found.logins,
     )
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from domain.operation import MOST_SKEW_S
-from domain.states import is_terminal
+from domain.states import JobState, is_terminal
 from gateway.overview import Overview
 from gateway.pages.layout import counted
 from store.workers import Worker
@@ -58,13 +58,20 @@ def _broker(found: Overview) -> Tile:
 def _workers(found: Overview) -> Tile:
     where = ("/operation/workers", "Workers")
     if not found.workers:
-        return Tile("Workers", BAD, "None has ever started. Start one; nothing runs without.", *where)
+        text = f"None has ever started. Start one; nothing runs without.{_waiting(found)}"
+        return Tile("Workers", BAD, text, *where)
     if not found.live:
-        text = "None takes jobs now: each is lost, drained or has ended."
+        text = f"None takes jobs now: each is lost, drained or has ended.{_waiting(found)}"
         return Tile("Workers", BAD, text, *where)
     if found.lost:
         return Tile("Workers", WARN, f"{_names(found.lost)}: not seen for over 2 minutes.", *where)
     return Tile("Workers", GOOD, f"{counted(len(found.live), 'worker')} there, ready for jobs.", *where)
+
+
+def _waiting(found: Overview) -> str:
+    """Those say so, too: domain.job.WORKERS_MISSING."""
+    count = found.jobs.get(JobState.QUEUED, 0)
+    return f" {counted(count, 'job waits', 'jobs wait')} for one." if count else ""
 
 
 def _queue(found: Overview) -> Tile:

@@ -11,6 +11,7 @@ from fastapi.responses import RedirectResponse, Response
 from starlette.datastructures import FormData
 
 from desk.jobs import AskedJobs, JobView, cancel_job, visible_jobs
+from desk.operation import why_all_wait
 from domain.admission import needs_review
 from domain.errors import FieldProblem, InvalidRequest
 from domain.model import parse
@@ -94,12 +95,14 @@ def job_page(
         refusals = reviews.refusals(connection, job)
         may_talk = is_allowed(user, Permission.JOB_COMMENT)
         talk = comments.listed(connection, job_id=job_id, thread=Thread.JOB, user=user) if may_talk else None
-    view = JobView.of(job, dataset, user)
+        view = JobView.of(job, dataset, user, waits=why_all_wait(connection))
     now = datetime.now(UTC)
     is_late = view.due_at is not None and now > view.due_at
     timetable = timetable_of(job, dataset.declaration)
     turns_over = None if timetable is None else timetable.turns_over(now)
     shown = f"{view.state}-late" if is_late else f"{view.state}-{turns_over or 0}"
+    if view.reason:
+        shown += f"-{job.reason.name if job.reason else 'WORKERS_MISSING'}"
     if seen == shown:
         return Response(status_code=204)
     return page(

@@ -90,6 +90,12 @@ def metrics(found: Overview, waited_s: int, known: list[Image]) -> list[Metric]:
             "Things that do not move, by kind.",
             {f'kind="{kind}"': by_kind[kind] for kind in StuckKind},
         ),
+        Metric(
+            "dpgate_last_sweep_timestamp_seconds",
+            "When a worker last looked for what others left, to the minute; 0 for never.",
+            {"": found.last_sweep_at.timestamp() if found.last_sweep_at else 0},
+        ),
+        Metric("dpgate_disk_full", "Whether a disk is full.", {"": int(found.readiness.disk == "full")}),
         Metric("dpgate_clocks_off", "Workers whose clock is off.", {"": len(found.off_clocks)}),
         Metric("dpgate_maintenance", "Whether maintenance goes on.", {"": int(bool(found.maintenance))}),
         Metric("dpgate_notices_dead", "Notices that were given up.", {"": found.notices_dead}),

@@ -3,35 +3,47 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime, timedelta
 
 import pytest
+import sqlalchemy as sa
 from factories import given_job
 from serving import Console, words
 from story import ERRORED, REJECTED, RUNNING, WAITING
 
-from domain.job import Reason
+from domain.job import WORKERS_MISSING, Reason
 from domain.states import JobState
 from gateway.pages import steps
+from store.operation_tables import workers
 
 
 def test_every_state_has_words_and_a_place_on_the_way():
     assert set(steps.WORDS) == set(JobState)
 
 
-@pytest.mark.parametrize("state", JobState)
-def test_each_state_is_shown(console: Console, state: JobState):
+def test_each_state_is_shown(console: Console, subtests: pytest.Subtests):
     with console.database.transaction() as connection:
-        given_job(connection, job_id="job-of-state", state=state, dataset="commuters", epsilon="0.0625")
+        for number, state in enumerate(JobState, start=1):
+            given_job(
+                connection, job_id=_of(state), state=state, dataset="commuters", epsilon=f"0.0{number:02}"
+            )
     with console.visit("ada") as visitor:
-        answer = visitor.get("/jobs/job-of-state")
         listed = words(visitor.get("/jobs"))
-    text = words(answer)
-    assert steps.WORDS[state].sentence in text
-    assert steps.WORDS[state].name in listed
-    polls = 'hx-trigger="every' in answer.text
-    assert polls == (state in set(JobState) - {JobState.RELEASED, *_ended()})
-    assert ("Withdraw this job" in text) == (state.name in ("SUBMITTED", "QUEUED", "PREPARING", "RUNNING"))
-    assert len(re.findall(r'aria-current="step"', answer.text)) == (state is not JobState.RELEASED)
+        shown = {state: visitor.get(f"/jobs/{_of(state)}") for state in JobState}
+    for state, answer in shown.items():
+        with subtests.test(state=state):
+            text = words(answer)
+            assert steps.WORDS[state].sentence in text
+            assert steps.WORDS[state].name in listed
+            polls = 'hx-trigger="every' in answer.text
+            assert polls == (state in set(JobState) - {JobState.RELEASED, *_ended()})
+            may_end = state.name in ("SUBMITTED", "QUEUED", "PREPARING", "RUNNING")
+            assert ("Withdraw this job" in text) == may_end
+            assert len(re.findall(r'aria-current="step"', answer.text)) == (state is not JobState.RELEASED)
+
+
+def _of(state: JobState) -> str:
+    return f"job-of-{state.lower()}"
 
 
 def test_a_reason_comes_with_its_fix_and_what_it_means_for_the_budget(shared_console: Console):
@@ -58,7 +70,19 @@ def test_polling_gets_nothing_while_nothing_changed(console: Console):
         assert seen is not None
         assert visitor.get(seen[1]).status_code == 204
         console.approve(WAITING)
-        assert "Queued." in words(visitor.get(seen[1]))
+        queued = visitor.get(seen[1])
+        assert "Queued." in words(queued)
+        assert WORKERS_MISSING not in words(queued)
+        seen = re.search(r'hx-get="([^"]+)"', queued.text)
+        assert seen is not None
+        assert visitor.get(seen[1]).status_code == 204
+        with console.database.transaction() as connection:
+            connection.execute(sa.update(workers).values(seen_at=datetime.now(UTC) - timedelta(days=2)))
+        assert WORKERS_MISSING in words(visitor.get(seen[1]))
+    with console.visit("olga") as operator:
+        assert re.search(
+            r"None takes jobs now: [^.]+\. 1 job waits for one\.", words(operator.get("/operation"))
+        )
 
 
 def test_a_job_is_withdrawn_and_its_cost_comes_back(console: Console):

@@ -39,7 +39,10 @@ def test_a_gateway_whose_database_has_no_room_is_not_ready(tmp_path: Path, sqlit
     place = tmp_path / "small"
     place.mkdir()
     said = json.loads(on_small_disk(gateway_on, sqlite_template, place=place, mib=32))
-    words = "not ready: database ok, tables ok, broker unreachable, disk full, sweeps none, logins none."
+    words = (
+        "not ready: database ok, tables ok, broker unreachable, disk full, sweeps none, workers none, "
+        "clock ok, logins none."
+    )
     assert said == [200, "disk", words, "ok"]
 
 

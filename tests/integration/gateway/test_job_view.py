@@ -36,7 +36,8 @@ PUBLIC = {
     "timing": "the policy's sentence",
     "isolation": "the policy's sentence, with what it accepts; not where the runs were",
     "answered_by": "which release stood before; a release is public to the asker",
-    "reason": "set before data are touched, or by lost workers; from a fixed list",
+    "reason": "set before data are touched, or by lost workers; from a fixed list. "
+    "That no worker is there is public, and said before the charge only",
     "may_become": "of state and role",
 }
 
@@ -56,6 +57,7 @@ def test_nothing_moves_while_the_runs_do_what_they_do(gateway: Gateway, state: J
         job_id = given_job(connection, state=state).id
         runs.plan(connection, job_id=job_id, count=3)
     before = seen(gateway, job_id)
+    assert before["reason"] is None  # whatever its runs may have done to a worker: none is there
     with gateway.database.transaction() as connection:
         for number in range(2):
             claim = runs.claim(connection, job_id=job_id, number=number, lease_until=NOW)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -9,10 +10,13 @@ import sqlalchemy as sa
 from asking import problem, running_gateway
 
 from gateway import readiness
-from store import sweeps
+from store import sweeps, workers
+from store.clock import database_time
 from store.database import Database
 from store.operation import database_words
+from store.operation_tables import sweeps as swept
 from store.schema import schema
+from store.workers import Presence
 
 READY = {
     "status": "ready",
@@ -21,6 +25,8 @@ READY = {
     "broker": "ok",
     "disk": "ok",
     "sweeps": "none",
+    "workers": "none",
+    "clock": "ok",
     "logins": "none",
 }
 
@@ -35,6 +41,16 @@ def test_ready_with_everything_there(database_url: str, redis_url: str):
         assert gateway.ask("GET", "/health/ready").json() == READY
         assert sweeps.take_turn(gateway.database, every_s=5)
         assert gateway.ask("GET", "/health/ready").json() == READY | {"sweeps": "ok"}
+        with gateway.database.transaction() as connection:
+            now = database_time(connection)
+            told = Presence("one", "its start", "1", "3.11", "standard", "supervised", 1, {})
+            workers.announce(connection, told, now=now, skew_s=60)
+            # the clock went back since a worker asked
+            connection.execute(sa.update(swept).values(asked_at=now + timedelta(seconds=30)))
+        there = {"sweeps": "ok", "workers": "ok", "clock": "off"}
+        assert gateway.ask("GET", "/health/ready").json() == READY | there
+        last = gateway.ask("GET", "/operation", by="olga").json()["last_sweep_at"]
+        assert datetime.fromisoformat(last) == (now + timedelta(seconds=30)).replace(second=0, microsecond=0)
 
 
 def test_without_the_broker_it_goes_on_and_says_so(sqlite_url: str):
@@ -51,7 +67,8 @@ def test_with_older_tables_it_is_not_ready(database_url: str, redis_url: str):
         refused = problem(gateway.ask("GET", "/health/ready"), status=503, kind="Unready")
         assert (refused["field"], refused["problem"]) == (
             "tables",
-            "not ready: database ok, tables differs, broker ok, disk unknown, sweeps unknown, logins none.",
+            "not ready: database ok, tables differs, broker ok, disk unknown, sweeps unknown, "
+            "workers unknown, clock unknown, logins none.",
         )
         tables = gateway.ask("GET", "/operation", by="olga").json()["tables"]
         assert tables["found"] == "0005" != tables["needed"]

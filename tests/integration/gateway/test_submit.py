@@ -22,7 +22,7 @@ from factories import (
     policy_fields,
 )
 
-from domain.job import own_id
+from domain.job import WORKERS_MISSING, own_id
 from domain.states import JobState
 from privacy.cost import Currency
 from store import jobs, ledger, workers
@@ -52,6 +52,11 @@ def announce(gateway: Gateway, name: str, profile: str) -> None:
         workers.announce(connection, told, now=database_time(connection), skew_s=0)
 
 
+def listed(gateway: Gateway) -> dict[str, Any]:
+    (job,) = gateway.ask("GET", "/jobs", by="ada").json()
+    return job
+
+
 def messages(url: str) -> list[dict[str, Any]]:
     with redis.Redis(unix_socket_path=url.removeprefix("redis+socket://")) as client:
         return [json.loads(raw) for raw in reversed(client.lrange("dpgate", 0, -1))]
@@ -69,6 +74,10 @@ def reserved(gateway: Gateway) -> int:
 def test_new_is_201_the_same_is_200_another_is_409(heights: Gateway):
     first = submit(heights)
     assert (first.status_code, first.json()["state"]) == (201, "QUEUED")
+    assert first.json()["reason"] == listed(heights)["reason"] == WORKERS_MISSING
+    announce(heights, "one", "standard")
+    first = heights.ask("GET", f"/jobs/{OWN}", by="ada")
+    assert first.json()["reason"] is listed(heights)["reason"] is None
     before = heights.rows()
     assert (submit(heights).status_code, submit(heights).json()) == (200, first.json())
     # another spelling of the same amount is the same request
