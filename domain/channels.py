@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cache
 from itertools import product
 from typing import Literal, get_args
 
@@ -272,9 +273,9 @@ def premise(names: Iterable[ChannelName]) -> str:
     )
 
 
+@cache  # each policy that is read asks, a dozen times for each job
 def of_default_sandbox(isolation: Isolation, timing: TimingMode) -> tuple[ChannelName, ...]:
-    """What a supervisor under the strict table leaves open, in an image that is kept in memory: what a policy
-    accepts without naming it."""
+    """What a supervisor under the strict table leaves open, with an image in memory: accepted unnamed."""
     strict = SyscallTable.STRICT
     return ordered(
         name

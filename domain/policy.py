@@ -170,7 +170,8 @@ class Policy(Model):
 
     def unaccepted(self, left_open: Iterable[ChannelName]) -> tuple[ChannelName, ...]:
         """Those channels of a run's surroundings that this policy does not accept."""
-        return ordered(name for name in left_open if name not in self.all_accepted_channels)
+        accepted = self.all_accepted_channels
+        return ordered(name for name in left_open if name not in accepted)
 
     @property
     def isolation_sentence(self) -> str:

@@ -17,7 +17,7 @@ import os
 import stat
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from operator import attrgetter
 from pathlib import Path
@@ -27,6 +27,7 @@ from worker.sandbox.core.slot_user import check_open_to_slots
 from .core.images import HostImage
 from .protocol import SandboxUnavailable
 
+Mark = tuple[str, int, int]  # path, inode, time of change
 OLDEST_PYTHON = (3, 11)
 _SYSTEM_INTERPRETERS = (Path("/usr/local/bin/python3"), Path("/usr/bin/python3"))
 # On a merged /usr these are links into it; elsewhere folders of their own.
@@ -52,7 +53,7 @@ def describe(python_env: Path | None = None) -> HostImage:
     folders = tuple(Path(name) for name in _BESIDE_USR if os.path.isdir(name) and not os.path.islink(name))
     from_etc = tuple(Path(name) for name in _FROM_ETC if os.path.exists(name))
     binds = (Path("/usr"), *folders, *from_etc, *environment)
-    marks = _marks(interpreter, binds)
+    marks = _marks(_places(interpreter, binds))
     return HostImage(
         name="host-python",
         digest=_digest(interpreter, binds),
@@ -69,18 +70,17 @@ class Looks:
     """Whether the host is still as it was described."""
 
     image: HostImage
-    _marks: tuple[object, ...] = field(init=False)
+    _marks: tuple[Mark, ...] = field(init=False)
 
     def __post_init__(self) -> None:
         self._marks = self.image.marks
 
     def is_unchanged(self) -> bool:
-        mounted = self.image.interpreter, self.image.binds
-        marks = _marks(*mounted)
+        marks = _marks(place for place, *_ in self._marks)
         if marks == self._marks:
             return True
         try:
-            if _digest(*mounted) != self.image.digest:
+            if _digest(self.image.interpreter, self.image.binds) != self.image.digest:
                 return False
         except FileNotFoundError:  # it goes on right now, or something of it is gone
             return False
@@ -88,21 +88,25 @@ class Looks:
         return True
 
 
-def _marks(interpreter: Path, binds: tuple[Path, ...]) -> tuple[object, ...]:
+def _places(interpreter: Path, binds: tuple[Path, ...]) -> Iterator[str]:
     """Cheap to look at, and moved by what installs: the distribution's packages, or Python's."""
-    places = [Path(name) for name in (*_PACKAGE_DATABASES, *_FROM_ETC)] + [interpreter, *binds]
+    yield from (*_PACKAGE_DATABASES, *_FROM_ETC, str(interpreter), *map(str, binds))
     for root in binds:
         for above in (root, root / "local"):
-            places += sorted(above.glob("lib/python3*/*-packages"))
-    return tuple(_mark(place) for place in places)
+            yield from sorted(map(str, above.glob("lib/python3*/*-packages")))
 
 
-def _mark(place: Path) -> tuple[str, int, int] | None:
-    try:
-        found = place.stat()
-    except OSError:
-        return None
-    return str(place), found.st_ino, found.st_mtime_ns
+def _marks(places: Iterable[str]) -> tuple[Mark, ...]:
+    """Of each the file that is there and its time of change; zeros for none."""
+    found = []
+    for place in places:
+        try:
+            seen = os.stat(place)
+        except OSError:
+            found.append((place, 0, 0))
+        else:
+            found.append((place, seen.st_ino, seen.st_mtime_ns))
+    return tuple(found)
 
 
 def _environment_roots(python_env: Path) -> tuple[Path, ...]:

@@ -69,12 +69,12 @@ def test_what_is_installed_is_looked_at_where_runs_can_see_it(tmp_path, monkeypa
     packages.write_text("vim 1")
     monkeypatch.setattr(host_image, "_PACKAGE_DATABASES", (str(packages),))
     mounted = tree / "bin" / "python3", (tree,)
-    before = host_image._marks(*mounted)
+    before = host_image._marks(host_image._places(*mounted))
     image = HostImage("host-python", host_image._digest(*mounted), *mounted, (), "", before)
     looks = host_image.Looks(image)
     assert looks.is_unchanged()
     packages.write_text("vim 2")
-    assert host_image._marks(*mounted) != before
+    assert host_image._marks(host_image._places(*mounted)) != before
     assert digest(tree) == image.digest
     assert looks.is_unchanged()
     (tree / "lib" / "python3.11" / "site-packages" / "numpy").mkdir()

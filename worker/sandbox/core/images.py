@@ -15,7 +15,7 @@ class HostImage:
     binds: tuple[Path, ...]  # read-only, each at its own path
     links: tuple[tuple[str, Path], ...]  # (target, link)
     search_path: str  # PATH of the pipeline
-    marks: tuple[object, ...] = ()  # times of change from before the digest was taken
+    marks: tuple[tuple[str, int, int], ...] = ()  # times of change from before the digest was taken
 
 
 @dataclass(frozen=True)
