@@ -1,9 +1,9 @@
 """While a chunk runs: its slot is cancelled within a second of its job, and its lease is kept alive.
 
-A claim's lease covers the longest that a chunk should take, for data may take long to stage. Once it is at
-its runs, the lease is this process's sign of life: short, and renewed as long as it lives, however long it
-takes. So what a killed worker held is taken up soon. What is left to wait for after the runs has the whole
-time again.
+The lease is this process's sign of life: renewed as long as it lives, however long it takes. So what a killed
+worker held is taken up soon. While data are staged it is a minute, since one step of that may hold the
+interpreter for long, or as long as the chunk should take, if that is less. At the runs it is short. What is
+left to wait for after them has the whole time of the chunk.
 """
 
 from __future__ import annotations
@@ -29,6 +29,8 @@ log = logging.getLogger(__name__)
 LOOK_EVERY_S = 0.5
 # seconds that a sign of life lasts at least: some looks may come to nothing
 LEAST_SIGN_S = 3.0
+# the same before the runs
+STAGING_SIGN_S = 60.0
 # A process that hangs is given up after this.
 RENEWED_FOR_S = 6 * 3600.0
 
@@ -49,6 +51,34 @@ def watched(zone: WorkerZone, chunk: Chunk, slot: Slot | None) -> Iterator[None]
         try:
             _renew(zone, chunk, for_s=max(ends_at - time.monotonic(), _sign_s(zone)))
         except Exception as error:  # the last sign of life holds, or the chunk is made again
+            log.warning("job %s: a lease was not renewed: %s", chunk.job.id, without_its_text(error))
+
+
+def first_lease_s(zone: WorkerZone, longest_s: float) -> float:
+    """Of a claim, in seconds; `longest_s`: of the chunk, on a healthy worker."""
+    margin_s = zone.settings.lease_margin_s
+    return min(longest_s + margin_s, max(STAGING_SIGN_S, 4 * margin_s))
+
+
+@contextmanager
+def staging(zone: WorkerZone, chunk: Chunk) -> Iterator[None]:
+    """Keep the claim while the data of its runs are looked for."""
+    done = threading.Event()
+    keeper = threading.Thread(target=_keep, args=(zone, chunk, done), daemon=True)
+    keeper.start()
+    try:
+        yield
+    finally:
+        done.set()
+        keeper.join()
+
+
+def _keep(zone: WorkerZone, chunk: Chunk, done: threading.Event) -> None:
+    lease_s = first_lease_s(zone, chunk.schedule.longest_s(chunk.number))
+    while not done.wait(lease_s / 4) and time.monotonic() < chunk.claimed_at + RENEWED_FOR_S:
+        try:
+            _renew(zone, chunk, for_s=lease_s)
+        except Exception as error:  # the database is away for a moment: what is staged is kept
             log.warning("job %s: a lease was not renewed: %s", chunk.job.id, without_its_text(error))
 
 

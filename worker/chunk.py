@@ -21,7 +21,7 @@ from privacy.plan import Blocks, HalfSamples, RunPlan
 from store import datasets, images, jobs, runs
 from store.sealing import seal
 from store.snapshots import SnapshotArea
-from worker.cancelling import watched
+from worker.cancelling import first_lease_s, staging, watched
 from worker.collect import collect, default_of, output_context, pack
 from worker.levels import FarTooMuch, ParticipantLevel, has_participant_level
 from worker.older_plan import DEALING, start_again_if_older
@@ -107,7 +107,7 @@ def _image_of(connection: Any, job: Job) -> images.Image | None:
 
 
 def claim_chunk(zone: WorkerZone, job_id: str, number: int) -> Chunk | None:
-    """A lease on the chunk, for as long as it can take on a healthy worker."""
+    """A lease on the chunk, for as long as a healthy worker may say nothing."""
     with zone.database.transaction() as connection:
         job = jobs.get(connection, job_id)
         if job.state is not JobState.RUNNING or job.slots is None:
@@ -118,7 +118,7 @@ def claim_chunk(zone: WorkerZone, job_id: str, number: int) -> Chunk | None:
         first = schedule.participant_chunks
         if number >= first and not runs.all_done_before(connection, job_id, first):
             return None  # group runs wait for the whole participant level, whatever message came first
-        lease_s = schedule.longest_s(number) + zone.settings.lease_margin_s
+        lease_s = first_lease_s(zone, schedule.longest_s(number))
         image = _image_of(connection, job)
         if _refusal(zone, job, dataset, image) is not None:
             return None  # approved for another table since its message was taken
@@ -134,10 +134,10 @@ def run(zone: WorkerZone, chunk: Chunk) -> dict[int, bytes]:
     """Each input in a sandbox of its own, one after the other, on the public time grid: packed outputs."""
     request = _request(chunk)
     mechanism = request.mechanism_for(chunk.dataset.declaration)
-    level = participant_level(zone, chunk) if has_participant_level(request.pipeline) else None
-    inputs = stage(zone, chunk, mechanism, level)
-    packed: dict[int, bytes] = {}
-    grid = grid_of(chunk)
+    with staging(zone, chunk):
+        level = participant_level(zone, chunk) if has_participant_level(request.pipeline) else None
+        inputs = stage(zone, chunk, mechanism, level)
+    packed, grid = dict[int, bytes](), grid_of(chunk)
     with (
         zone.sandbox.open_slot(order_of(zone, chunk), slot=zone.slot) as slot,
         watched(zone, chunk, slot),

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from domain.schedule import MOST_TURNS
 from privacy.participant_turns import participant_turns
 from privacy.partition import derive_key
-from worker.cancelling import watched
+from worker.cancelling import staging, watched
 from worker.chunk import Chunk, grid_of, order_of, participant_level
 from worker.levels import ParticipantLevel
 from worker.order import for_participants
@@ -22,8 +22,9 @@ def run_people(zone: WorkerZone, chunk: Chunk) -> None:
     In padded timing the turns of all others, of people who are done and of nobody, are runs on nobody: the
     host counts runs in numbers that a run can read, and those must not tell how many people there are.
     """
-    level = participant_level(zone, chunk)
-    people = people_of(zone, chunk, level)
+    with staging(zone, chunk):
+        level = participant_level(zone, chunk)
+        people = people_of(zone, chunk, level)
     grid = grid_of(chunk)
     with (
         zone.sandbox.open_slot(for_participants(order_of(zone, chunk)), slot=zone.slot) as slot,

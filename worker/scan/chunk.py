@@ -26,9 +26,9 @@ def scan_chunk(zone: WorkerZone, chunk: Chunk) -> dict[int, bytes]:
     assert isinstance(request, QueryRequest)
     source, limits = source_of(zone, dataset, request.table(dataset.declaration)), limits_of(zone)
     grid = grid_of(chunk)
-    grid.wait_for(0)
     # rows far above the public size make a scan late, never a failure that others would see
     with watched(zone, chunk, None):
+        grid.wait_for(0)
         totals = scan(source, request, dataset.declaration, key=choice_key(zone, dataset), limits=limits)
         grid.end(1)
     return {0: pack_sums(totals)}

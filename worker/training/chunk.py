@@ -27,9 +27,9 @@ def train_chunk(zone: WorkerZone, chunk: Chunk) -> dict[int, bytes]:
     assert isinstance(request, TrainingRequest)
     source, limits = source_of(zone, dataset, request.table(dataset.declaration)), limits_of(zone)
     grid = grid_of(chunk)
-    grid.wait_for(0)
     # rows far above the public size make a training late, never a failure that others would see
     with watched(zone, chunk, None):
+        grid.wait_for(0)
         key = choice_key(zone, dataset)
         try:
             people = read_people(source, request, dataset.declaration, key=key, limits=limits)

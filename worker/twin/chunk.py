@@ -17,10 +17,10 @@ def count_chunk(zone: WorkerZone, chunk: Chunk) -> dict[int, bytes]:
     request = chunk.job.request
     assert isinstance(request, TwinRequest)
     key, limits, grid = choice_key(zone, chunk.dataset), limits_of(zone), grid_of(chunk)
-    grid.wait_for(0)
     totals: list[int] = []
     # rows far above the public size make a scan late, never a failure that others would see
     with watched(zone, chunk, None):
+        grid.wait_for(0)
         for wanted in countings(request, chunk.dataset.declaration):
             source = source_of(zone, chunk.dataset, wanted.table)
             totals += count(source, wanted, key=key, limits=limits)

@@ -14,11 +14,12 @@ from zones import Bench, cancel, check_books, given_heights, open_bench, submit
 
 from domain.errors import PlatformError
 from domain.job import Reason
+from domain.schedule import LONGEST_CHUNK_S
 from domain.states import JobState
 from store import runs
 from store.sealing import open_sealed, seal
 from store.tables import accounts, chunks, releases, run_outputs
-from worker.cancelling import watched
+from worker.cancelling import first_lease_s, staging, watched
 from worker.chunk import claim_chunk, keep, order_of, run
 from worker.collect import output_context
 from worker.execute import execute, execute_chunk
@@ -244,14 +245,15 @@ def test_cancel_meets_a_worker_that_is_just_finishing(bench: Bench) -> None:
     other.close()
 
 
-def test_a_lease_is_as_long_as_the_chunk_can_take(bench: Bench) -> None:
+def test_a_lease_is_as_long_as_the_chunk_can_take_or_a_minute(bench: Bench) -> None:
+    """Of a chunk of a quarter of an hour, whose worker is killed while it stages, others soon know."""
     job_id = running(bench)
     before = bench.clock()
     chunk = claim_chunk(bench.zone, job_id, 0)
     assert chunk is not None
-    lease = next(row["lease_until"] for row in bench.rows(chunks) if row["number"] == 0)
-    margin = timedelta(seconds=bench.zone.settings.lease_margin_s)
-    assert lease - before >= timedelta(seconds=chunk.schedule.chunk_s) + margin
+    assert 60 < chunk.schedule.chunk_s < LONGEST_CHUNK_S
+    assert timedelta(seconds=60) <= lease(bench) - before < timedelta(seconds=70)
+    assert first_lease_s(bench.zone, 20) == 20 + bench.zone.settings.lease_margin_s
 
 
 def test_a_worker_that_is_still_at_it_keeps_its_claim(sqlite_url: str, tmp_path: Path) -> None:
@@ -262,6 +264,11 @@ def test_a_worker_that_is_still_at_it_keeps_its_claim(sqlite_url: str, tmp_path:
         chunk = claim_chunk(bench.zone, job_id, 0)
         assert chunk is not None
         long_ago = replace(chunk, claimed_at=chunk.claimed_at - chunk.schedule.chunk_s - 3)
+        whole = lease(bench)
+        brief = chunk.schedule.model_copy(update={"runs": 1, "wall_s": 0.1, "nominal_size": 1})
+        with staging(bench.zone, replace(chunk, schedule=brief)):
+            bench.clock.forward(60)
+            wait_until(lambda: lease(bench) > whole)
         bench.clock.forward(chunk.schedule.chunk_s + 2)
         with bench.zone.sandbox.open_slot(order_of(bench.zone, chunk), slot=0) as slot:
             with watched(bench.zone, long_ago, slot):
