@@ -25,7 +25,10 @@ def test_a_decision_moves_the_job_and_is_on_record(
     console: Console, job_id: str, decision: str, after: JobState
 ):
     with console.visit("holder") as holder:
-        assert decision.capitalize() in words(holder.get(f"/reviews/{job_id}"))
+        shown = words(holder.get(f"/reviews/{job_id}"))
+        assert decision.capitalize() in shown
+        # a page signs nothing: it comes from the gateway
+        assert (f"dpgate custody approve {WAITING}" in shown) == (job_id == WAITING)
         answer = holder.send(f"/reviews/{job_id}", decision=decision, reason=REASON)
         assert answer.headers["location"] == "/reviews"
         listed = holder.get("/reviews").text
