@@ -10,7 +10,8 @@ from importlib.metadata import version
 from typing import Any
 
 from anyio.to_thread import current_default_thread_limiter
-from fastapi import FastAPI
+from fastapi import FastAPI, Request, Response
+from fastapi.responses import StreamingResponse
 from fastapi.telemetry import TelemetryConfig
 
 from gateway import problems
@@ -76,8 +77,21 @@ NO_TELEMETRY: TelemetryConfig = {
 }
 
 
+_PIECE = 2**15
+
+
 class Gateway(FastAPI):
     """FastAPI, with errors documented as what they are."""
+
+    _document: bytes | None = None
+
+    def setup(self) -> None:
+        # strangers may ask for it: written anew for each, a few of them a second would keep everybody waiting
+        async def openapi(_: Request) -> Response:
+            self._document = self._document or json.dumps(self.openapi(), separators=(",", ":")).encode()
+            return StreamingResponse(_pieces(self._document), media_type="application/json")
+
+        self.add_route(str(self.openapi_url), openapi, include_in_schema=False)
 
     def openapi(self) -> dict[str, Any]:
         if self.openapi_schema is None:
@@ -88,6 +102,12 @@ class Gateway(FastAPI):
         components = document["components"]
         components["schemas"] = dict(sorted((components["schemas"] | problems.schemas()).items()))
         return document
+
+
+async def _pieces(content: bytes) -> AsyncIterator[bytes]:
+    """Of whoever does not read on, one is kept, and not all of it."""
+    for begin in range(0, len(content), _PIECE):
+        yield content[begin : begin + _PIECE]
 
 
 @asynccontextmanager

@@ -3,11 +3,15 @@
 Uvicorn waits without end for the head of a request, for its body and for who does not read an answer. Here
 each has a deadline, and where too many connections are open those give way that wait for their client: first
 of the address that has most of them, the oldest first. Behind a proxy all come from one address.
+
+Of an answer that is not read the kernel would keep megabytes for each connection, of a memory that all
+connections of this machine share.
 """
 
 from __future__ import annotations
 
 import asyncio
+import socket
 from collections import Counter
 from collections.abc import Iterable
 
@@ -21,6 +25,8 @@ BODY_S = 20.0
 LEAST_BYTES_S = 16 * 1024
 # and an answer be read on at least so often
 READ_S = 60.0
+# so much of it that is not on its way yet lies in the kernel, and a quarter of that here before we wait
+UNSENT_BYTES = 64 * 1024
 
 
 class Connection(H11Protocol):
@@ -36,6 +42,10 @@ class Connection(H11Protocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        transport.set_write_buffer_limits(high=UNSENT_BYTES // 4)
+        taken: socket.socket | None = transport.get_extra_info("socket")
+        if taken is not None and _family(taken) in (socket.AF_INET, socket.AF_INET6):
+            taken.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, UNSENT_BYTES)
         self.made_at = self.loop.time()
         self._expect(self.made_at + HEAD_S)
         if len(self.connections) > MOST_OPEN:
@@ -77,6 +87,11 @@ class Connection(H11Protocol):
         return self.conn.their_state in (h11.IDLE, h11.SEND_BODY)
 
     @property
+    def may_give_way(self) -> bool:
+        """Also one whose client does not read what we have answered."""
+        return (self.waits_for_client or self._is_unread) and not self.is_given_up
+
+    @property
     def address(self) -> str:
         return self.client[0] if self.client else ""
 
@@ -101,9 +116,14 @@ class Connection(H11Protocol):
             self._timer = self.loop.call_at(self._due, self._look)
 
 
+def _family(taken: socket.socket) -> int:
+    """By the kernel's word: uvicorn calls each that it was handed one of UNIX."""
+    return taken.getsockopt(socket.SOL_SOCKET, socket.SO_DOMAIN)
+
+
 def give_way(connections: Iterable[Connection]) -> None:
     """End one of those that wait for their client."""
-    waiting = [each for each in connections if each.waits_for_client and not each.is_given_up]
+    waiting = [each for each in connections if each.may_give_way]
     held = Counter(each.address for each in waiting)
     oldest = min(waiting, key=lambda each: (-held[each.address], each.made_at), default=None)
     if oldest is not None:
