@@ -64,6 +64,15 @@ def why_approval(request: AnyRequest, policy: Policy) -> str | None:
     """Which rule makes the job wait, as a sentence; None when none does."""
     if isinstance(request, TwinRequest):
         return None  # whose budget it is has asked
+    return _why_persons(request, policy)
+
+
+def needs_signature(request: AnyRequest, policy: Policy) -> bool:
+    """Where signatures are asked for: also for counts of twins, of which a row says who wants them."""
+    return _why_persons(request, policy) is not None
+
+
+def _why_persons(request: AnyRequest, policy: Policy) -> str | None:
     if policy.approve_jobs:
         return "All jobs wait for approval."
     return _above(request, policy.approve_jobs_above)

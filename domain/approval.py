@@ -6,11 +6,13 @@ An in-toto Statement v1 in a DSSE envelope, Ed25519, as mandates are. Whose keys
 from __future__ import annotations
 
 import hashlib
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field
 
 from domain.job import AnyRequest, JobId
 from domain.mandate import Digest
-from domain.model import Model, Slug, canonical
+from domain.model import Model, Slug, Whole, canonical
 from domain.release import opened, statement
 
 PREDICATE_TYPE = "urn:dpgate:predicate:job-approval:v1"
@@ -21,6 +23,7 @@ class JobApproval(Model):
     """`request` is the digest of all that the job asks, with its code: it holds for nothing else."""
 
     dataset: Slug
+    version: Annotated[Whole, Field(ge=1)]
     job: JobId
     author: Slug
     request: Digest

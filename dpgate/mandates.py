@@ -132,9 +132,13 @@ class Custody:
             **{name: getattr(before, name) for name in kept},
         )
 
-    def approve(self, job: str, *, dataset: str, author: str, request: AnyRequest) -> dict[str, Any]:
-        """Sign that this very job may run, as one whom a mandate names."""
-        approval = JobApproval(dataset=dataset, job=job, author=author, request=request_digest(request))
+    def approve(
+        self, job: str, *, dataset: str, version: int, author: str, request: AnyRequest
+    ) -> dict[str, Any]:
+        """Sign that this very job may run, as one whom a mandate names, or who signed it."""
+        approval = JobApproval(
+            dataset=dataset, version=version, job=job, author=author, request=request_digest(request)
+        )
         return sign(approval.as_statement(), key=self._private())
 
     def to_erase(self, dataset: str) -> dict[str, Any] | None:

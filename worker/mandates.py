@@ -170,8 +170,10 @@ def _of_one(
         and mandate.policy == declared.policy
         and all(mandate.caps.get(currency, 0) >= spent[currency] for currency in currencies)
     )
-    may_run = same and _is_admitted(job, dataset) and approvals.are_given(page, job, mandate)
-    return None if may_run else Reason.MANDATE_DIFFERS
+    if not same or not _is_admitted(job, dataset):
+        return Reason.MANDATE_DIFFERS
+    is_signed_for = approvals.are_given(page, job, mandate, holder=guard.key)
+    return None if is_signed_for else Reason.MANDATE_DIFFERS
 
 
 def _is_admitted(job: Job, dataset: Dataset) -> bool:

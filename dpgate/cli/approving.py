@@ -26,7 +26,7 @@ def custody_approve(
     profile: Profile = "default",
 ) -> None:
     """Sign that a job may run, where the data's mandate names you: what a vote is to the platform, this is to
-    the worker zone.
+    the worker zone. Counts for a twin are signed by whoever signed the mandate.
 
     It holds for the job as the platform shows it now, with its code: read that first, `dpgate review JOB`.
     """
@@ -56,7 +56,13 @@ def sign_approval(own: Custody, client: Client, job_id: str, deliveries: Path | 
 
     job = client.job(job_id)
     request = TypeAdapter(AnyRequest).validate_python(client.reviews.request(job_id))
-    signed = own.approve(job_id, dataset=job.dataset, author=job.raw["author"], request=request)
+    signed = own.approve(
+        job_id,
+        dataset=job.dataset,
+        version=job.raw["dataset_version"],
+        author=job.raw["author"],
+        request=request,
+    )
     return own.deliver_approval(signed, delivered_to(own, deliveries))
 
 

@@ -9,9 +9,11 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from dpgate.cli.approving import sign_approval
 from dpgate.cli.catalogue import check_twin_folder, keep_declaration
 from dpgate.cli.exit_codes import ExitCode
-from dpgate.cli.output import Json, Profile, amounts, out, plain, print_json, print_line, print_table
+from dpgate.cli.mandates import custody_of, say_where
+from dpgate.cli.output import Json, Profile, amounts, err, out, plain, print_json, print_line, print_table
 from dpgate.client import Client, connect
 from dpgate.errors import DpgateError
 
@@ -141,8 +143,14 @@ def twin_make(
     as_json: Json = False,
     profile: Profile = "default",
 ) -> None:
-    """Have the counts made that twins are drawn from. Each set is charged once, to the whole budget."""
-    job_id = str(uuid.uuid4())
+    """Have the counts made that twins are drawn from. Each set is charged once, to the whole budget.
+
+    Where your own mandate names approvers, your key signs that they may be made.
+    """
+    job_id, own = str(uuid.uuid4()), custody_of(profile)
+    newest = own.newest(dataset)
+    if signs := newest is not None and bool(newest.approvers):
+        own.check_opens()
     with connect(profile=profile) as client:
         asked = _tables(client, dataset, tables, columns, level)
         job = client.twins.make(
@@ -155,6 +163,8 @@ def twin_make(
             again=again,
             job_id=job_id,
         )
+        if signs:
+            say_where(sign_approval(own, client, job["id"]), err)
         if wait:
             job = client.job(job_id).wait().raw
     if as_json:

@@ -16,10 +16,11 @@ from domain.dataset import Dataset, DatasetState, ImportProblem
 from domain.job import Reason
 from domain.policy import Policy
 from domain.states import JobState
+from domain.twin_request import AskedTable, TwinRequest
 from dpgate.cli.app import run
 from dpgate.errors import DpgateError
 from dpgate.mandates import Custody
-from store import datasets, policies
+from store import datasets, policies, twins
 from store.envelopes import fingerprint
 from store.tables import accounts, ledger_entries
 from store.tables import datasets as dataset_rows
@@ -29,6 +30,7 @@ from worker.mandates import enrol, key_file
 from worker.zone import WorkerZone
 
 YEAR_S = 366 * 86_400
+JOB = "00000000-0000-4000-8000-000000000001"
 
 
 @pytest.fixture
@@ -132,12 +134,13 @@ def test_another_policy_is_another_mandate_and_so_is_who_approves(
     job_id = submit(bench, epsilon="0.3")
     waits(bench, job_id, Reason.MANDATE_DIFFERS)
     asked, other = bench.job(job_id).request, submit(bench, epsilon="0.2", queued=False)
-    fields: dict[str, Any] = {"dataset": "heights", "author": "ada", "request": asked}
+    fields: dict[str, Any] = {"dataset": "heights", "version": 1, "author": "ada", "request": asked}
     for signed in (
         ada.approve(job_id, **fields),  # she asks herself
         own.approve(job_id, **fields),  # of no key that is named
         bob.approve(other, **fields),
         bob.approve(job_id, **fields | {"request": bench.job(other).request}),
+        bob.approve(job_id, **fields | {"version": 2}),
     ):
         ada.deliver_approval(signed, deliveries)
         bench.sent.run_job(job_id)
@@ -145,6 +148,20 @@ def test_another_policy_is_another_mandate_and_so_is_who_approves(
     bob.deliver_approval(bob.approve(job_id, **fields), deliveries)
     goes_on(bench, job_id)
     assert not list(deliveries.glob("*.approval"))
+
+    # counts of a twin, for which the platform asks no vote: rows are not enough for them either
+    asked = TwinRequest(dataset="heights", epsilon="0.05", tables=(AskedTable(path="participants.tsv"),))
+    with bench.database.transaction() as connection:
+        now, of = bench.clock(), datasets.get(connection, dataset.id)
+        job_id = twins.submit(connection, job_id=JOB, request=asked, dataset=of, by=of.owner, now=now).id
+    bench.sent.run_job(job_id)
+    waits(bench, job_id, Reason.MANDATE_DIFFERS)
+    fields |= {"author": dataset.owner, "request": asked}
+    ada.deliver_approval(ada.approve(job_id, **fields | {"version": 2}), deliveries)
+    bench.sent.run_job(job_id)
+    waits(bench, job_id, Reason.MANDATE_DIFFERS)
+    own.deliver_approval(own.approve(job_id, **fields), deliveries)
+    goes_on(bench, job_id)
     with pytest.raises(DpgateError, match="asks for 2 votes"):
         own.next_for(
             kept,
