@@ -36,9 +36,10 @@ _MOST_BYTES = 2**20
 @dataclass(frozen=True)
 class Guard:
     """A delivery's key, the newest mandate that it signed for the data set's name, and whether it has signed
-    since both that these data are to be erased."""
+    since both that these data are to be erased. `imported_as`: under which name the delivery came."""
 
     delivery: str
+    imported_as: str
     declaration: str
     key: str
     mandate: Mandate | None
@@ -60,19 +61,23 @@ def enrol(zone: WorkerZone, dataset: Dataset, *, delivery: str, snapshot: str, k
     """At the import: from now on these data are used under mandates of this key alone. False where the
     delivery was imported before and became other data, or under another declaration: those would have no key.
     """
-    body = {"delivery": delivery, "snapshot": snapshot, "declaration": _declared(dataset)}
+    body = {
+        "delivery": delivery,
+        "dataset": dataset.name,
+        "snapshot": snapshot,
+        "declaration": _declared(dataset),
+    }
     with zone.ledger.writing() as page:
         earlier = [entry.body for entry in page.having(Kind.ENROLLED) if entry.body["delivery"] == delivery]
         if any(entry[name] != body[name] for entry in earlier for name in body):
             return False
-        add_key(page, **body, key=key)
+        add_key(page, body, key=key)
     return True
 
 
-def add_key(page: Page, *, delivery: str, snapshot: str, declaration: str, key: str) -> bool:
+def add_key(page: Page, delivered: Mapping[str, str], *, key: str) -> bool:
     """The newest key of a delivery counts. False when it is known."""
-    body = {"delivery": delivery, "snapshot": snapshot, "declaration": declaration, "key": key}
-    return page.add(Kind.ENROLLED, f"{delivery} {key_id(key)}", body)
+    return page.add(Kind.ENROLLED, f"{delivered['delivery']} {key_id(key)}", {**delivered, "key": key})
 
 
 def take_in(zone: WorkerZone, name: str = "*") -> None:
@@ -118,12 +123,13 @@ def why_not_released(zone: WorkerZone, page: Page, dataset: Dataset) -> Reason |
 
 def is_erasure_signed(zone: WorkerZone, page: Page, name: str, data_key: str | None) -> bool:
     """Whether those whose keys guard what is sealed under the key of a data set have signed that it goes:
-    each that has ever signed for this name, for equal data of others may lie here under keys of theirs."""
+    each that was delivered under this name, whether or not it has signed a mandate yet. Equal data of others
+    may lie here under keys and names of theirs."""
     names = () if data_key is None else zone.sealed.snapshots_under(data_key)
     found = _guards(page, name, snapshots=names)
     if not found:
         return zone.settings.mandates != "required"
-    signers = [guard for guard in found if guard.mandate is not None] or found
+    signers = [guard for guard in found if guard.mandate is not None or guard.imported_as == name] or found
     return all(guard.is_ordered for guard in signers)
 
 
@@ -145,6 +151,7 @@ def _guard(page: Page, entry: Entry, name: str) -> Guard:
     is_last = order is not None and order.number > max(entry.number, mandate.number if mandate else 0)
     return Guard(
         entry.body["delivery"],
+        entry.body.get("dataset", name),  # older entries do not say it: theirs is asked
         entry.body["declaration"],
         entry.body["key"],
         None if mandate is None else mandate_in(mandate.body),

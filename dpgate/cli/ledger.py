@@ -205,14 +205,7 @@ def ledger_enrol(
         known = [entry.body for entry in page.having(Kind.ENROLLED) if entry.body["delivery"] == delivery]
         if not known:
             raise DpgateError(f"no key was enrolled with a delivery {delivery}; see `dpgate custody show`")
-        before = known[-1]
-        is_new = add_key(
-            page,
-            delivery=delivery,
-            snapshot=before["snapshot"],
-            declaration=before["declaration"],
-            key=public,
-        )
+        is_new = add_key(page, known[-1], key=public)
     if not is_new:
         raise DpgateError("this key was enrolled for this delivery before; make another")
     out.print(f"{plain(delivery)}: mandates of the key [bold]{fingerprint(public)}[/] count from now on")

@@ -15,13 +15,13 @@ import sqlalchemy as sa
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from factories import make_user
 from gateway_intruder import ask_to_erase, given_guarded, refusals, rows_of
-from heights import PEOPLE
+from heights import PEOPLE, table_text
 from test_backups import destroy, key_apart, put_back, taken
 from test_draining_rehearsals import announce
 from test_killed_between_ledgers import killed_after
 from test_query_route import HEIGHT, TALL, ask
 from test_zone_books import Died
-from zones import Bench, check_books, given_heights, imported, open_bench
+from zones import Bench, check_books, given_delivery, given_heights, imported, open_bench
 
 from domain.dataset import Dataset, DatasetState
 from domain.errors import Conflict, PlatformError
@@ -44,6 +44,7 @@ from worker import erasing
 from worker.catching_up import catch_up
 from worker.certificate import public_key_pem
 from worker.collect import output_context
+from worker.importing import import_dataset
 from worker.sweep import sweep
 
 HOLDER = make_user("holder", Role.RIGHTS_HOLDER)
@@ -251,6 +252,8 @@ def test_data_that_a_key_guards_go_when_it_has_signed_that(bench: Bench, tmp_pat
     dataset = given_guarded(bench, own)
     mandate = own.newest("heights")
     assert mandate is not None
+    (signed,) = deliveries.glob("*.mandate")
+    signed.rename(own.folder / signed.name)
     intruder, holder = (f"{number:08}-0000-4000-8000-000000000000" for number in (1, 2))
     forged = other.first_for(dataset.declaration, version=1, delivery=mandate.delivery)
     assert other.to_erase("weights") is None
@@ -263,6 +266,28 @@ def test_data_that_a_key_guards_go_when_it_has_signed_that(bench: Bench, tmp_pat
             rows.execute("DELETE FROM erasures")
     assert refusals(bench) == [f"{intruder} UNSIGNED"]
     assert not list(deliveries.glob("*.mandate")), "the sweep took all in"
+
+    # somebody who may deliver puts data of theirs under this name and signs that it goes: the key of the
+    # others guards, though it has signed nothing yet
+    table = {"participants.tsv": table_text(dict(list(PEOPLE.items())[:10]))}
+    theirs = given_delivery(
+        bench, table, budget_epsilon="1", policy=dataset.declaration.policy.model_dump(mode="json")
+    )
+    with bench.database.reading() as connection:
+        delivery = datasets.delivery_of(connection, theirs.id)
+    other.enrol_with(deliveries / delivery)
+    import_dataset(bench.zone, theirs.id)
+    assert imported(bench, theirs.id).state is DatasetState.READY
+    mine = other.first_for(theirs.declaration, version=theirs.version, delivery=delivery)
+    for envelope in (mine, other.to_erase("heights") or mine):
+        other.deliver(envelope, deliveries)
+    ask_to_erase(bench, erasure_id=intruder)
+    sweep(bench.zone)
+    assert bench.zone.sealed.keys.names() == ["heights"]
+    with rows_of(bench) as rows:
+        rows.execute("DELETE FROM erasures")
+        rows.execute("DELETE FROM datasets WHERE id = ?", (theirs.id,))
+    own.deliver(json.loads((own.folder / signed.name).read_bytes()), deliveries)
 
     ask_to_erase(bench, erasure_id=holder)
     sweep(bench.zone)
