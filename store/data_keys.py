@@ -79,15 +79,14 @@ class DataKeys:
         path = self._path(name)
         if not path.exists():
             return
-        with suppress(FileNotFoundError), self._locked(fcntl.LOCK_SH):
+        # alone: between the look and the writing nobody else removes it and makes the next one
+        with suppress(FileNotFoundError), self._locked(fcntl.LOCK_EX):
             with suppress(PlatformError):  # overwritten before, by one that died
                 if self.id_of(name) not in (None, key_id):
                     return
-            with path.open("r+b") as file:
-                file.write(secrets.token_bytes(path.stat().st_size))
-                file.flush()
-                os.fsync(file.fileno())
-            path.unlink()
+            for unfinished in self.folder.glob(".key-*"):  # of a rotation that was killed: it may be this one
+                _overwrite(unfinished)
+            _overwrite(path)
             _sync(self.folder)
 
     def rotate(self, key_file: Path) -> list[str]:
@@ -109,7 +108,7 @@ class DataKeys:
 
     @contextmanager
     def _locked(self, how: int) -> Iterator[None]:
-        """Nobody makes or destroys a key while all are wrapped anew."""
+        """Nobody makes a key while one is destroyed, or either while all are wrapped anew."""
         self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         descriptor = os.open(self.folder / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
@@ -120,7 +119,7 @@ class DataKeys:
 
     def _put(self, name: str, content: dict[str, str], *, instead: bool = False) -> None:
         """Whole or not at all; `instead` of the one that is there, which else stays."""
-        descriptor, unfinished = tempfile.mkstemp(prefix=".", dir=self.folder)  # for its owner alone
+        descriptor, unfinished = tempfile.mkstemp(prefix=".key-", dir=self.folder)  # for its owner alone
         try:
             with os.fdopen(descriptor, "wb") as file:
                 file.write(canonical(content))
@@ -151,6 +150,14 @@ def _read(path: Path) -> tuple[str, bytes] | None:
     if not re.fullmatch(_ID, key_id):
         raise PlatformError("the key of a data set is not as it was written")
     return key_id, sealed
+
+
+def _overwrite(path: Path) -> None:
+    with path.open("r+b") as file:
+        file.write(secrets.token_bytes(path.stat().st_size))
+        file.flush()
+        os.fsync(file.fileno())
+    path.unlink()
 
 
 def _context(key_id: str, name: str) -> str:

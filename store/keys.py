@@ -22,6 +22,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from domain.errors import NotReady
 
 KEY_BYTES = 32
+_UNFINISHED = ".master-"
 
 
 def derived(root: bytes, purpose: str) -> bytes:
@@ -176,6 +177,8 @@ def begin_rotation(path: Path) -> None:
 def end_rotation(path: Path) -> None:
     """The key before is forgotten: call it when nothing is wrapped under it any more."""
     _replace(path, _read(path)[: 2 * KEY_BYTES])
+    for unfinished in path.parent.glob(f"{_UNFINISHED}*"):  # of one that was killed
+        unfinished.unlink()
 
 
 def _read(path: Path) -> bytes:
@@ -185,7 +188,7 @@ def _read(path: Path) -> bytes:
 
 def _replace(path: Path, content: bytes) -> None:
     """Whole or not at all."""
-    descriptor, unfinished = tempfile.mkstemp(prefix=".", dir=path.parent)  # for its owner alone
+    descriptor, unfinished = tempfile.mkstemp(prefix=_UNFINISHED, dir=path.parent)  # for its owner alone
     with os.fdopen(descriptor, "wb") as file:
         file.write(content)
         file.flush()

@@ -131,6 +131,30 @@ def test_one_that_died_while_it_overwrote_a_key_is_gone_on_with(tmp_path: Path) 
     assert table.find("heights") is None
 
 
+def test_a_rotation_that_was_killed_leaves_no_key_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its unfinished copies open like the key itself."""
+    key_file = tmp_path / "master.key"
+    create_keys(key_file)
+    table = DataKeys(tmp_path / "data-keys", lambda: load_keys(key_file))
+    made = table.make("heights")
+    before, really = key_file.read_bytes(), os.replace
+    for place in (key_file, table.folder / "heights"):
+        with monkeypatch.context() as killed:
+            killed.setattr(
+                "os.replace", lambda new, old, at=place: _interrupted() if old == at else really(new, old)
+            )
+            killed.setattr(Path, "unlink", _interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                table.rotate(key_file)
+    assert sum(path.name.startswith(".") for path in files(tmp_path)) == 2
+    table.rotate(key_file)
+    table.destroy("heights", made.id)
+    assert files(tmp_path) == [key_file]
+    assert key_file.read_bytes() != before
+
+
 def test_a_key_opens_for_its_zone_and_its_data_set(tmp_path: Path) -> None:
     DataKeys(tmp_path, lambda: KEYS).make("heights")
     with pytest.raises(PlatformError, match="wrong key"):
@@ -179,5 +203,5 @@ def test_an_old_key_of_the_zone_opens_nothing_that_is_wrapped_anew(tmp_path: Pat
     assert key_file.stat().st_mode & 0o077 == 0
 
 
-def _interrupted(*_: object) -> None:
+def _interrupted(*_: object, **__: object) -> None:
     raise KeyboardInterrupt
