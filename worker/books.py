@@ -97,12 +97,14 @@ def why_no_data(zone: WorkerZone, job: Job, dataset: Dataset) -> Reason | None:
     """Before a chunk's runs: why they see nothing, unless this very job was charged here. From the first
     chunk on, its charge stands whatever becomes of it."""
     try:
+        digest = job_digest(job, dataset)
         with zone.ledger.reading() as page:
-            reason = _not_charged(page, job, job_digest(job, dataset))
-            touched = page.find(Kind.TOUCHED, job.id) is not None
-        if reason is None and not touched:
+            reason, touched = _not_charged(page, job, digest), page.find(Kind.TOUCHED, job.id)
+        if reason is None and touched is None:
             with zone.ledger.writing() as page:
-                page.add(Kind.TOUCHED, job.id, {})
+                # once more: another charge may have found it void meanwhile
+                if (reason := _not_charged(page, job, digest)) is None:
+                    page.add(Kind.TOUCHED, job.id, {})
     except NotReady:
         reason = Reason.LEDGER_MISSING
     if reason is not None:

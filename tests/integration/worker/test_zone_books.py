@@ -17,6 +17,7 @@ from domain.job import Reason
 from domain.states import Actor, JobState
 from dpgate.cli.app import run
 from dpgate.cli.exit_codes import ExitCode
+from store import datasets
 from store.tables import accounts, chunks, releases
 from store.zone_ledger import Kind
 from worker import books
@@ -106,8 +107,15 @@ def test_a_charge_that_only_the_zone_has_ends_with_a_refund(
     bench.drive()
     assert bench.job(other).state is JobState.RELEASED
     assert spent(bench) == (2_000_000, 2_000_000)
+    # a worker that has looked just before sees no data of it either
+    stale, looked = [None], books._not_charged
+    monkeypatch.setattr(books, "_not_charged", lambda *asked: stale.pop() if stale else looked(*asked))
+    with bench.database.reading() as connection:
+        dataset = datasets.of_job(connection, bench.job(job_id))
+    assert books.why_no_data(bench.zone, bench.job(job_id), dataset) is Reason.NOT_IN_LEDGER
     with bench.zone.ledger.reading() as page:
         assert page.find(Kind.VOID, job_id) is not None
+        assert page.find(Kind.TOUCHED, job_id) is None
 
 
 def test_a_release_that_only_the_zone_has_is_the_one_that_comes_out(
