@@ -32,6 +32,9 @@ PAGES = (
     "docs/explanation/the-promise.md",
     "docs/explanation/isolation.md",
     "docs/explanation/threat-model.md",
+    "docs/explanation/privacy/model-training.md",
+    "docs/how-to/train-a-model.md",
+    "docs/how-to/end-a-data-set.md",
 )
 CERTIFICATE = "certificate"
 WITHOUT_EXCEPTION = re.compile(r"\b(always|never|nothing|only|any|every|no \w+ is)\b", re.IGNORECASE)

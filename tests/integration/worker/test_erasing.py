@@ -9,6 +9,7 @@ import shutil
 from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -45,6 +46,7 @@ from worker.catching_up import catch_up
 from worker.certificate import public_key_pem
 from worker.collect import output_context
 from worker.importing import import_dataset
+from worker.mandates import guards, why_not_allowed
 from worker.sweep import sweep
 
 HOLDER = make_user("holder", Role.RIGHTS_HOLDER)
@@ -255,6 +257,17 @@ def test_data_that_a_key_guards_go_when_it_has_signed_that(bench: Bench, tmp_pat
     (signed,) = deliveries.glob("*.mandate")
     signed.rename(own.folder / signed.name)
     intruder, holder = (f"{number:08}-0000-4000-8000-000000000000" for number in (1, 2))
+
+    def is_charge_refused() -> bool:
+        """Before the job is looked at: there is none."""
+        with bench.zone.ledger.reading() as page:
+            (guard,) = guards(page, imported(bench, dataset.id))
+            if not guard.is_ordered:
+                return False
+            asked: Any = None
+            said = why_not_allowed(bench.zone, page, asked, imported(bench, dataset.id), spent={})
+            return said is Reason.MANDATE_MISSING
+
     forged = other.first_for(dataset.declaration, version=1, delivery=mandate.delivery)
     assert other.to_erase("weights") is None
     for attempt in (lambda: None, lambda: other.deliver(other.to_erase("heights") or forged, deliveries)):
@@ -303,6 +316,7 @@ def test_data_that_a_key_guards_go_when_it_has_signed_that(bench: Bench, tmp_pat
     own.deliver(order, deliveries)
     sweep(bench.zone)
     assert bench.zone.sealed.keys.names() == ["heights"]
+    assert is_charge_refused() is False
     second = own.to_erase("heights")
     assert second not in (None, order)
     own.deliver(second, deliveries)
@@ -310,6 +324,7 @@ def test_data_that_a_key_guards_go_when_it_has_signed_that(bench: Bench, tmp_pat
     assert imported(bench, dataset.id).state is DatasetState.ERASED
     with bench.database.reading() as connection:
         assert erasures.waits_for(connection, found(bench)) is None
+    assert is_charge_refused() is True, "whatever job rows bring"
 
     # the same data once more, as before under another delivery: the order was about those of before
     given_guarded(bench, own)
