@@ -58,12 +58,15 @@ def for_participants(order: SlotOrder) -> SlotOrder:
 def is_warm_script(pipeline: Pipeline) -> bool:
     """Whether an interpreter that already runs can take it: a script of the pipeline's own, and no flags.
 
-    R is handed the names of scripts by a shell script, which has its own way with spaces.
+    R is handed the names of scripts by a shell script, which has its own way with spaces; and it follows its
+    environment when it starts, to profiles and packages of whoever sets it: see check_order.
     """
     command = pipeline.manifest.command
     if len(command) < 2 or not command[1].startswith(_SOURCES):
         return False
-    if command[0] not in _PYTHON and (command[0] != PROGRAM or " " in command[1]):
+    if command[0] not in (*_PYTHON, PROGRAM):
+        return False
+    if command[0] == PROGRAM and (" " in command[1] or pipeline.manifest.environment):
         return False
     return command[1].removeprefix(_SOURCES) in {source.path for source in pipeline.sources}
 

@@ -72,6 +72,11 @@ REFUSED = {
     "NUL in an output": {"outputs": ("a\0",)},
     "warm without a script": {"warm": (), "command": ("python3",)},
     "warm with an option": {"warm": (), "command": ("python3", "-I", "main.py")},
+    "R before its runs, with an environment": {
+        "warm": (),
+        "command": ("Rscript", "/pipeline/app.R"),
+        "environment": {"R_PROFILE_USER": "/pipeline/app.R"},
+    },
     "endless": {"limits": replace(LIMITS, wall_s=math.inf)},
     "not a number": {"limits": replace(LIMITS, wall_s=math.nan)},
     **{f"no {name}": {"limits": replace(LIMITS, **{name: 0})} for name in AMOUNTS},

@@ -10,6 +10,7 @@ from sandbox_images.seccomp import answered
 from sandbox_images.seccomp.bpf import ARCHITECTURES, Architecture, compile_policy
 from sandbox_images.seccomp.model import Policy
 from sandbox_images.seccomp.policy import STRICT
+from sandbox_images.supervisor.warm_r import PROGRAM
 from worker.sandbox.protocol import (
     Audience,
     Cause,
@@ -44,6 +45,9 @@ def check_order(order: SlotOrder) -> None:
         raise ValueError("a root of views is an absolute path")
     if order.warm is not None and (len(order.command) < 2 or order.command[1].startswith("-")):
         raise ValueError("a warm order's command is an interpreter, a script, and the script's arguments")
+    if order.warm is not None and order.command[0] == PROGRAM and order.environment:
+        # R_PROFILE_USER, R_LIBS and others name code, which would run before a run is confined
+        raise ValueError("an order that starts R before its runs brings no environment of its own")
     if any(name == "" or "=" in name for name in order.environment):
         raise ValueError("not a name of an environment variable")
     if not all(0 < amount < math.inf for amount in vars(limits).values()):
