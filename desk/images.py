@@ -14,7 +14,7 @@ from store import audit, images
 from store.database import Database
 
 
-class Approval(Model):
+class ImageApproval(Model):
     """What the operator approves the image for."""
 
     syscalls: SyscallTable = Field(SyscallTable.STRICT, description="The table that its runs are held to")
@@ -54,9 +54,11 @@ def list_images(database: Database, _user: User) -> list[ImageView]:
 
 
 @needs(Permission.IMAGE_APPROVE)
-def approve_image(database: Database, user: User, digest: str, approval: Approval | None = None) -> ImageView:
+def approve_image(
+    database: Database, user: User, digest: str, approval: ImageApproval | None = None
+) -> ImageView:
     """For the strict table of system calls unless the body says otherwise. The newest approval counts."""
-    wanted, now = approval or Approval(), datetime.now(UTC)
+    wanted, now = approval or ImageApproval(), datetime.now(UTC)
     with database.transaction() as connection:
         image = images.approve(
             connection, digest=digest, by=user.name, now=now, syscalls=wanted.syscalls, warm=wanted.warm

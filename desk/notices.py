@@ -60,7 +60,7 @@ class NoticeView(BaseModel):
         )
 
 
-class StandingView(BaseModel):
+class NoticeStanding(BaseModel):
     """How many deliveries of one sort there are."""
 
     channel: Channel
@@ -88,9 +88,9 @@ def retry_notice(database: Database, user: User, notice_id: str) -> NoticeView:
 
 
 @needs(Permission.OPERATION_READ)
-def notice_standing(database: Database, _user: User) -> list[StandingView]:
+def notice_standing(database: Database, _user: User) -> list[NoticeStanding]:
     with database.reading() as connection:
-        return [StandingView(**vars(standing)) for standing in notices.standing(connection)]
+        return [NoticeStanding(**vars(standing)) for standing in notices.standing(connection)]
 
 
 @needs(Permission.OPERATION_CHANGE)

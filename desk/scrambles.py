@@ -46,7 +46,7 @@ class Part(Model):
     content: Annotated[Base64Bytes, Field(max_length=_MOST_ENCODED)]
 
 
-class Withdrawal(Model):
+class ScrambleWithdrawal(Model):
     """Why it is withdrawn; reviewers alone read it."""
 
     reason: str = ""
@@ -144,7 +144,7 @@ def send_part(
 
 @needs(Permission.TWIN_WITHDRAW)
 def withdraw_scramble(
-    database: Database, user: User, name: Slug, scramble_id: str, body: Withdrawal
+    database: Database, user: User, name: Slug, scramble_id: str, body: ScrambleWithdrawal
 ) -> ScrambleView:
     """Its files are gone from here. The answer names those who have taken it and must delete it."""
     with database.transaction() as connection:

@@ -147,7 +147,7 @@ DATASET: dict[str, dict[str, str]] = {
         "at times drawn at random.",
         "fdt": "Of a `.set`: its samples lie in a `.fdt` beside it.",
     },
-    "Channel": {
+    "RecordedChannel": {
         "": "Channel",
         "name": "As in the file.",
         "type": "As BIDS has it. `EEG` gets noise and a rhythm of ten a second; `TRIG`, `MISC`, `REF` and "

@@ -95,7 +95,7 @@ class TwinTable(Model):
         return len(self.columns) * self.rows * _CELL
 
 
-class Channel(Model):
+class RecordedChannel(Model):
     """One channel of a recording, as BIDS has it in channels.tsv."""
 
     name: ChannelName
@@ -116,7 +116,7 @@ class TwinRecording(Model):
     `fdt`: the samples of a .set lie in a .fdt beside it.
     """
 
-    channels: Annotated[tuple[Channel, ...], Field(min_length=1, max_length=512)]
+    channels: Annotated[tuple[RecordedChannel, ...], Field(min_length=1, max_length=512)]
     rate: Annotated[Number, Field(ge=1, le=100_000)]
     seconds: Annotated[Whole, Field(ge=1, le=86_400)]
     markers: Annotated[tuple[Marker, ...], Field(max_length=100, exclude_if=_is_nothing)] = ()

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from domain.dataset.twin_content import Channel, TwinRecording
+from domain.dataset.twin_content import RecordedChannel, TwinRecording
 from domain.matlab5_numbers import (
     CHAR,
     CLASSES,
@@ -78,7 +78,7 @@ def make_set(
     return content, values if recording.fdt else None
 
 
-def _place(channel: Channel) -> Mapping[str, Array]:
+def _place(channel: RecordedChannel) -> Mapping[str, Array]:
     """EEGLAB's axes lead to the nose, to the left and up."""
     found = position(channel.name) if channel.type == "EEG" else None
     right, front, up = (_RADIUS_MM * part for part in found) if found else (None, None, None)

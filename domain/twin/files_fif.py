@@ -10,7 +10,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 
-from domain.dataset.twin_content import Channel, ChannelType, TwinRecording, Units
+from domain.dataset.twin_content import ChannelType, RecordedChannel, TwinRecording, Units
 from domain.twin.positions import RADIUS_MM, Point, on_helmet, position
 from domain.twin.signals import Samples, resolution
 
@@ -78,7 +78,7 @@ def _device_is_head() -> bytes:
     return struct.pack(">2i24f", _DEVICE, _HEAD, *same, *same)
 
 
-def _channel(number: int, channel: Channel, count: int) -> bytes:
+def _channel(number: int, channel: RecordedChannel, count: int) -> bytes:
     unit, scale = UNITS[channel.units]
     # a stimulus channel holds codes, in whatever units it is declared
     scale = 1.0 if channel.type == "TRIG" else scale
@@ -90,7 +90,7 @@ def _channel(number: int, channel: Channel, count: int) -> bytes:
     )  # fmt: skip
 
 
-def _place(number: int, channel: Channel, count: int) -> tuple[float, ...]:
+def _place(number: int, channel: RecordedChannel, count: int) -> tuple[float, ...]:
     """In metres: of an electrode, and then of its reference; of a sensor, and then the axes of its coil."""
     if channel.type in _STEPS:
         point = on_helmet(number - 1, count)

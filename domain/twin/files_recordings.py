@@ -14,7 +14,7 @@ from pathlib import PurePosixPath
 
 import numpy as np
 
-from domain.dataset.twin_content import Channel, TwinRecording
+from domain.dataset.twin_content import RecordedChannel, TwinRecording
 from domain.twin.events import Event, marks_of, pulses
 from domain.twin.files_edf import make_edf
 from domain.twin.files_eeglab import make_set
@@ -53,7 +53,7 @@ def make_files(
 
 
 def _signal(
-    channel: Channel, recording: TwinRecording, draw: random.Random, events: Sequence[Event]
+    channel: RecordedChannel, recording: TwinRecording, draw: random.Random, events: Sequence[Event]
 ) -> Samples:
     """Octaves of held noise, each of one strength (Voss 1978): about 1/f. Whole numbers, so that every
     machine gets the same."""

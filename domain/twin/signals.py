@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from domain.dataset.twin_content import Channel
+from domain.dataset.twin_content import RecordedChannel
 
 Samples = NDArray[np.int16]
 """Steps: a row for each channel."""
@@ -14,6 +14,6 @@ Mark = tuple[int, int]
 """The sample that it stands at, counted from 1, and the number of its marker."""
 
 
-def resolution(channel: Channel) -> float:
+def resolution(channel: RecordedChannel) -> float:
     """Units of a channel for a step of one; not of magnetic ones. A stimulus channel holds whole codes."""
     return 1.0 if channel.type == "TRIG" else 0.1

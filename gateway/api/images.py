@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Body
 
 from desk import images
-from desk.images import Approval
+from desk.images import ImageApproval
 from gateway.problems import RESPONSES
 from gateway.routes import PREFIX, Digest
 from gateway.serving import served
@@ -16,7 +16,7 @@ router = APIRouter(prefix=f"{PREFIX}/images", tags=["images"], responses=RESPONS
 
 router.get("", summary="Images on this platform")(served(images.list_images))
 router.post("/{digest}/approval", summary="Approve an image, by digest")(
-    served(images.approve_image, digest=Digest, approval=Annotated[Approval | None, Body()])
+    served(images.approve_image, digest=Digest, approval=Annotated[ImageApproval | None, Body()])
 )
 router.delete("/{digest}/approval", summary="Withdraw an approval")(
     served(images.withdraw_image, digest=Digest)

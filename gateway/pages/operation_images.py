@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import RedirectResponse, Response
 
-from desk.images import Approval, approve_image, withdraw_image
+from desk.images import ImageApproval, approve_image, withdraw_image
 from domain.errors import InvalidRequest
 from domain.image import ImageState, SyscallTable
 from domain.permissions import Permission, User
@@ -44,7 +44,7 @@ def decide_image(digest: Digest, form: CheckedForm, user: Operator, database: Th
     if decision == "withdraw":
         withdraw_image(database, user, digest)
     elif decision == "approve" and str(form.get("syscalls")) in set(SyscallTable):
-        approve_image(database, user, digest, Approval(syscalls=SyscallTable(str(form.get("syscalls")))))
+        approve_image(database, user, digest, ImageApproval(syscalls=SyscallTable(str(form.get("syscalls")))))
     else:
         raise InvalidRequest("decision", "is missing.", "Approve with one of the tables, or withdraw.")
     return RedirectResponse(HERE, status_code=303)

@@ -78,7 +78,7 @@ def withdraw(
     database: TheDatabase,
 ) -> Response:
     try:
-        reason = desk.Withdrawal(reason=text_of(form, "reason"))
+        reason = desk.ScrambleWithdrawal(reason=text_of(form, "reason"))
         desk.withdraw_scramble(database, user, name, scramble_id, reason)
     except RequestError as error:
         return _page(request, name, user, database, typed=form, error=error, about=scramble_id)
