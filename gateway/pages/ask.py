@@ -22,7 +22,7 @@ from domain.permissions import Permission, User
 from domain.query import QueryRequest
 from gateway.access import TheDatabase, TheQueue
 from gateway.pages.ask_form import CONDITIONS, KINDS, OPERATORS, query_of
-from gateway.pages.budget_bar import bars, binding
+from gateway.pages.budget_bar import Bar, bars, binding, questions_left
 from gateway.pages.dataset_facts import promise_of
 from gateway.pages.layout import page
 from gateway.pages.session import CheckedForm, page_requires
@@ -93,6 +93,7 @@ def _page(
     with database.reading() as connection:
         projects = grants.paying_for(connection, user, dataset.name, datetime.now(UTC))
     budget = get_budget(database, user, dataset.name)
+    paying = bars(binding(budget, project=text_of(typed, "project") if typed else None))
     return page(
         request,
         "ask.html",
@@ -112,19 +113,21 @@ def _page(
         job_id=text_of(typed, "job_id") if typed else str(uuid.uuid4()),
         problems=error.problems if error else (),
         wrong=by_field(error.problems) if error else {},
-        bars=bars(binding(budget, project=text_of(typed, "project") if typed else None)),
-        answer=_answer(asked, dataset) if asked else None,
+        bars=paying,
+        answer=_answer(asked, dataset, paying) if asked else None,
     )
 
 
-def _answer(asked: QueryRequest, dataset: Dataset) -> dict[str, object]:
+def _answer(asked: QueryRequest, dataset: Dataset, paying: list[Bar]) -> dict[str, object]:
     """What the release would hold, and its price."""
     names = asked.outputs(dataset.declaration)
+    cost = {str(currency): text for currency, text in texts(asked.cost(dataset.declaration)).items()}
     return {
         "title": asked.title,
         "names": names[:MOST_NAMES],
         "more": max(0, len(names) - MOST_NAMES),
-        "cost": {str(currency): text for currency, text in texts(asked.cost(dataset.declaration)).items()},
+        "cost": cost,
+        "times": questions_left(paying, cost),
         "promise": promise_of(asked.guarantee, asked.guarantee.sentence),
         "needs_approval": needs_approval(asked, dataset.declaration.policy),
     }

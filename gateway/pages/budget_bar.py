@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -74,6 +75,16 @@ def binding(budget: BudgetView, *, project: str | None) -> BudgetView:
 def whole(budget: BudgetView) -> list[Bar]:
     """The accounts of everybody together."""
     return [bar for bar in bars(budget) if bar.kind == "cohort"]
+
+
+def questions_left(accounts: Sequence[Bar], cost: Mapping[str, str]) -> int:
+    """How often the accounts that pay could pay this, until the first of them is empty."""
+    times = (
+        Fraction(account.left) // Fraction(cost[account.name])
+        for account in accounts
+        if Fraction(cost.get(account.name, "0")) > 0
+    )
+    return min(times, default=0)
 
 
 def percent(part: Fraction, of: Fraction) -> str:

@@ -26,7 +26,7 @@ from domain.training import TrainingRequest
 from domain.training.proposed import Proposed, proposed
 from gateway.access import TheDatabase, TheQueue
 from gateway.pages.ask import Author, ready, table_of
-from gateway.pages.budget_bar import bars, binding
+from gateway.pages.budget_bar import Bar, bars, binding, questions_left
 from gateway.pages.dataset_facts import promise_of
 from gateway.pages.layout import page
 from gateway.pages.session import CheckedForm
@@ -84,6 +84,7 @@ def _page(
     budget = get_budget(database, user, dataset.name)
     columns = proposed(dataset.declaration, table)
     problems = by_name(error, typed, columns) if error and typed else ()
+    paying = bars(binding(budget, project=text_of(typed, "project") if typed else None))
     return page(
         request,
         "train.html",
@@ -101,8 +102,8 @@ def _page(
         job_id=text_of(typed, "job_id") if typed else str(uuid.uuid4()),
         problems=problems,
         wrong=by_field(problems),
-        bars=bars(binding(budget, project=text_of(typed, "project") if typed else None)),
-        answer=_answer(asked, dataset) if asked else None,
+        bars=paying,
+        answer=_answer(asked, dataset, paying) if asked else None,
     )
 
 
@@ -120,16 +121,18 @@ def _refusal(dataset: Dataset, table: Table, columns: Proposed) -> str:
     return ""
 
 
-def _answer(asked: TrainingRequest, dataset: Dataset) -> dict[str, object]:
+def _answer(asked: TrainingRequest, dataset: Dataset, paying: list[Bar]) -> dict[str, object]:
     """What the release would hold, its price and when it comes; and the same for a trial on the twin."""
     declaration = dataset.declaration
     network = asked.trainer(declaration).network
+    cost = {str(currency): text for currency, text in texts(asked.cost(declaration)).items()}
     model = asked.model.model_dump(mode="json", exclude_defaults=True)
     return {
         "title": asked.title,
         "inputs": network.inputs,
         "weights": network.size,
-        "cost": {str(currency): text for currency, text in texts(asked.cost(declaration)).items()},
+        "cost": cost,
+        "times": questions_left(paying, cost),
         "promise": promise_of(asked.guarantee, asked.guarantee.sentence),
         "needs_approval": needs_approval(asked, declaration.policy),
         "needs_review": needs_review(asked, declaration.policy),

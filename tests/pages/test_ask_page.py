@@ -89,6 +89,8 @@ def test_every_kind_says_what_it_releases_and_costs(ada: Visitor, subtests: pyte
             assert answer.status_code == 200, words(answer)
             assert released in words(answer)
             assert "It costs 0.5 epsilon" in words(answer)
+            left = min(map(float, re.findall(r"([0-9.]+) of [0-9.]+ epsilon left", words(answer))))
+            assert f"is enough for about {left // 0.5:.0f} questions like this one" in words(answer)
             assert "Differential privacy" in words(answer), "the promise's class stands beside the number"
 
 
