@@ -19,7 +19,13 @@ from walker import MODES, Mode, Walks
 def chromium() -> Iterator[Browser]:
     found = shutil.which("chromium")
     assert found is not None, "chromium is missing; deploy/test-host.sh installs it"
-    arguments = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
+    # no page is there for long: to translate its scripts for speed is in vain
+    arguments = [
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-dev-shm-usage",
+        "--js-flags=--no-opt --no-maglev",
+    ]
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=found, args=arguments)
         yield started

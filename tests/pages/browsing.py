@@ -37,6 +37,8 @@ const at = document.activeElement, byId = id => document.getElementById(id)?.tex
 return [at.textContent, at.innerText, at.ariaLabel, at.title, at.placeholder, at.value, at.alt,
     ...[...(at.labels || [])].map(label => label.textContent),
     ...(at.getAttribute('aria-labelledby') || '').split(' ').map(byId)].join(' ').replace(/\\s+/g, ' ')"""
+# no page is there for long: in vain are scripts translated for speed, or pages kept for whoever goes back
+SHORT_LIVED = ("--js-flags=--no-opt --no-maglev", "--disable-features=BackForwardCache")
 Scheme = Literal["light", "dark"]
 
 
@@ -151,7 +153,8 @@ class Browser:
 @contextmanager
 def chromium() -> Iterator[Browser]:
     options = Options()
-    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"):
+    plain = ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage")
+    for argument in (*plain, *SHORT_LIVED):
         options.add_argument(argument)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     driver = _driver(options)
