@@ -27,11 +27,16 @@ MAY = {
 # what takes for how long it is waited; less than a second is a look
 _BY_NAME = ("timeout", "timeout_s", "deadline")
 _BY_PLACE = ("join", "result", "settimeout")
+# without one of these words a text holds no look and no such number: it need not be read as a program
+_SAYS_LOOK = re.compile("|".join({word.split(".")[1] for word in WAITS}))
+_SAYS_NUMBER = re.compile(rf"{'|'.join(_BY_NAME)}|\.\s*({'|'.join(_BY_PLACE)})\s*\(\s*[\d(.]")
 LAST_WORD = "wait_until and let_pass of tests/waiting.py are the only ways to wait"
 
 
 def looks_at_the_clock(text: str) -> list[str]:
     """`line call` of each look and each sleep."""
+    if not _SAYS_LOOK.search(text):
+        return []
     tree = ast.parse(text)
     names = _names_of_the_clock(tree)
     called = (node for node in ast.walk(tree) if isinstance(node, ast.Attribute | ast.Name))
@@ -41,6 +46,8 @@ def looks_at_the_clock(text: str) -> list[str]:
 
 def deadlines_in(text: str) -> list[str]:
     """`line call` of each that is told a number of seconds: patience is PATIENCE_S."""
+    if not _SAYS_NUMBER.search(text):
+        return []
     calls = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call))
     return [f"{call.lineno} {ast.unparse(call.func)}" for call in calls if any(map(_is_long, _given(call)))]
 
