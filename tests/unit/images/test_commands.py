@@ -1,12 +1,15 @@
 """Whether a command is there, asked of an image's tree and of the host's."""
 
 import os
+import tempfile
+from pathlib import Path
 
 import pytest
-from made_images import Recipe, folder, layer, link, member
+from made_images import Recipe, folder, layer, link, member, pack
 
 from worker.images.commands import resolve_command
 from worker.images.refusal import CommandRefused
+from worker.images.store import ImageStore
 
 pytestmark = pytest.mark.needs(backend="bubblewrap")
 
@@ -17,8 +20,9 @@ def program(name, content=b"\x7fELF"):
     return member(name, content, mode=0o755)
 
 
-@pytest.fixture
-def image(add):
+@pytest.fixture(scope="module")
+def image(host):
+    """One for all: who asks changes nothing in it."""
     content = layer(
         program("usr/bin/tool"),
         program("bin/sh"),
@@ -39,7 +43,10 @@ def image(add):
         link("usr/bin/dangling", "nothing"),
         program("opt/other/alone"),
     )
-    return add(Recipe([content]).docker())
+    with tempfile.TemporaryDirectory(prefix="images") as place:
+        os.chmod(place, 0o755)
+        archive = pack(Recipe([content]).docker(), Path(place, "image.tar"))
+        yield ImageStore(Path(place, "store"), host=host).add(archive)
 
 
 @pytest.mark.parametrize(
