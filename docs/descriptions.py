@@ -88,7 +88,7 @@ SETTINGS: dict[str, dict[str, str]] = {
         "max_attempts": "How often the platform tries a step before the job becomes `ERRORED`.",
         "prepare_timeout_s": "After this long in `PREPARING` the worker counts as gone.",
         "lease_margin_s": "After so long without a sign of life a worker at its runs counts as gone; before "
-        "its runs after a minute or four times as long, or the chunk's longest time more, if that is less.",
+        "its runs after four times as long, or the chunk's longest time and this, if that is less.",
         "sweep_every_s": "How often lost messages and dead workers are looked for.",
         "resend_after_s": "A message counts as lost after this long.",
         "least_free_mib": "With less than so many MiB left in its zone, the worker says that its disk is "

@@ -1,9 +1,9 @@
 """While a chunk runs: its slot is cancelled within a second of its job, and its lease is kept alive.
 
 The lease is this process's sign of life: renewed as long as it lives, however long it takes. So what a killed
-worker held is taken up soon. While data are staged it is a minute, since one step of that may hold the
-interpreter for long, or as long as the chunk should take, if that is less. At the runs it is short. What is
-left to wait for after them has the whole time of the chunk.
+worker held is taken up soon. While data are staged it is four times as long as at the runs, a minute by
+default, since one step of staging may hold the interpreter for long; or as long as the chunk should take, if
+that is less. What is left to wait for after the runs has the whole time of the chunk.
 """
 
 from __future__ import annotations
@@ -29,8 +29,6 @@ log = logging.getLogger(__name__)
 LOOK_EVERY_S = 0.5
 # seconds that a sign of life lasts at least: some looks may come to nothing
 LEAST_SIGN_S = 3.0
-# the same before the runs
-STAGING_SIGN_S = 60.0
 # A process that hangs is given up after this.
 RENEWED_FOR_S = 6 * 3600.0
 
@@ -57,7 +55,7 @@ def watched(zone: WorkerZone, chunk: Chunk, slot: Slot | None) -> Iterator[None]
 def first_lease_s(zone: WorkerZone, longest_s: float) -> float:
     """Of a claim, in seconds; `longest_s`: of the chunk, on a healthy worker."""
     margin_s = zone.settings.lease_margin_s
-    return min(longest_s + margin_s, max(STAGING_SIGN_S, 4 * margin_s))
+    return min(longest_s + margin_s, max(2 * LEAST_SIGN_S, 4 * margin_s))
 
 
 @contextmanager
