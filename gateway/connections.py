@@ -14,9 +14,10 @@ import asyncio
 import socket
 from collections import Counter
 from collections.abc import Iterable
+from typing import Any
 
 import h11
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.http.h11_impl import DEFAULT_MAX_INCOMPLETE_EVENT_SIZE, H11Protocol
 
 MOST_OPEN = 512
 HEAD_S = 10.0
@@ -29,6 +30,29 @@ READ_S = 60.0
 UNSENT_BYTES = 64 * 1024
 
 
+# a body may come in so many pieces, and in more if they hold so much each on the average
+MOST_PIECES = 512
+LEAST_PIECE = 64
+
+
+class Pieces(h11.Connection):
+    """The state of one connection; refuses a body of very many chunks of a byte. All that has come is read
+    at one go, for as long as it takes, and nobody else is served meanwhile."""
+
+    _pieces = 0
+    _bytes = 0
+
+    def next_event(self) -> Any:
+        event = super().next_event()
+        if isinstance(event, h11.Data):
+            self._pieces, self._bytes = self._pieces + 1, self._bytes + len(event.data)
+            if self._pieces > MOST_PIECES and self._bytes < self._pieces * LEAST_PIECE:
+                raise h11.RemoteProtocolError("the body comes in very small pieces")
+        elif isinstance(event, h11.Request):
+            self._pieces = self._bytes = 0
+        return event
+
+
 class Connection(H11Protocol):
     """One connection, for `uvicorn --http gateway.connections:Connection`."""
 
@@ -39,6 +63,11 @@ class Connection(H11Protocol):
     _began_at: float | None = None
     _received = 0
     _is_unread = False
+
+    def __init__(self, *args: Any, **fields: Any) -> None:
+        super().__init__(*args, **fields)
+        largest = self.config.h11_max_incomplete_event_size
+        self.conn = Pieces(h11.SERVER, DEFAULT_MAX_INCOMPLETE_EVENT_SIZE if largest is None else largest)
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -122,9 +151,11 @@ def _family(taken: socket.socket) -> int:
 
 
 def give_way(connections: Iterable[Connection]) -> None:
-    """End one of those that wait for their client."""
-    waiting = [each for each in connections if each.may_give_way]
-    held = Counter(each.address for each in waiting)
+    """End one of those that wait for their client. What else an address has open counts too: else who has
+    nothing but a connection that was just made would be among the first."""
+    opened = list(connections)
+    waiting = [each for each in opened if each.may_give_way]
+    held = Counter(each.address for each in opened if not each.is_given_up)
     oldest = min(waiting, key=lambda each: (-held[each.address], each.made_at), default=None)
     if oldest is not None:
         oldest.give_up()

@@ -175,6 +175,9 @@ def test_who_says_nothing_or_too_little_is_not_waited_for(server: Path, monkeypa
     monkeypatch.setattr(connections, "BODY_S", 0.1)
     assert raw(server) == raw(server, HEAD) == b""
     assert raw(server, HEAD + b"Content-Length: 2\r\n\r\nx") == b""
+    # nor is what comes in very many pieces read to its end
+    crumbs = HEAD + b"Transfer-Encoding: chunked\r\n\r\n" + b"1\r\nx\r\n" * 2 * connections.MOST_PIECES
+    assert raw(server, crumbs).startswith(b"HTTP/1.1 400 ")
     monkeypatch.setattr(connections, "HEAD_S", PATIENCE_S)
     monkeypatch.setattr(connections, "MOST_OPEN", 2)
     with socket.socket(socket.AF_UNIX) as first, socket.socket(socket.AF_UNIX) as second:

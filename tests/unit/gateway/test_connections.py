@@ -1,9 +1,11 @@
-"""A connection whose client does not read what it asked for."""
+"""Connections whose clients do not read, or are many, and who gives way then."""
 
 from __future__ import annotations
 
 import asyncio
 import socket
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
 import pytest
@@ -22,8 +24,9 @@ ASK = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 class Heard(Connection):
     """One that says when it is held up, and when it has ended."""
 
-    is_held: asyncio.Event
-    has_ended: asyncio.Event
+    def __init__(self, *args: Any, **fields: Any) -> None:
+        super().__init__(*args, **fields)
+        self.is_held, self.has_ended = asyncio.Event(), asyncio.Event()
 
     def pause_writing(self) -> None:
         super().pause_writing()
@@ -32,6 +35,43 @@ class Heard(Connection):
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
         self.has_ended.set()
+
+
+class Port:
+    """Where an application is served, and the connections to it in their order."""
+
+    def __init__(self, address: tuple[str, int]) -> None:
+        self.address = address
+        self.made: list[Heard] = []
+
+    async def connected(self, source: str, *, asks: bool) -> tuple[socket.socket, Heard]:
+        loop, client, number = asyncio.get_running_loop(), socket.socket(), len(self.made)
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+        client.bind((source, 0))
+        client.setblocking(False)
+        await loop.sock_connect(client, self.address)
+        if asks:
+            await loop.sock_sendall(client, ASK)
+        while len(self.made) == number or self.made[-1].made_at == 0:
+            await asyncio.sleep(0)
+        return client, self.made[-1]
+
+
+@asynccontextmanager
+async def served(app: Callable[..., Any]) -> AsyncIterator[Port]:
+    config, state = uvicorn.Config(app, log_level="critical"), ServerState()
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = Port(listener.getsockname())
+
+        def make() -> Heard:
+            port.made.append(Heard(config, state, {}))
+            return port.made[-1]
+
+        # as uvicorn does with a socket that it is handed
+        handed = socket.fromfd(listener.fileno(), socket.AF_UNIX, socket.SOCK_STREAM)
+        server = await asyncio.get_running_loop().create_server(make, sock=handed)
+        yield port
+        server.close()
 
 
 async def unread() -> int:
@@ -46,31 +86,14 @@ async def unread() -> int:
             given += len(PIECE)
         await send({"type": "http.response.body"})
 
-    config, state, made = uvicorn.Config(app, log_level="critical"), ServerState(), []
-    config.load()
-
-    def make() -> Heard:
-        made.append(Heard(config, state, {}))
-        made[-1].is_held, made[-1].has_ended = asyncio.Event(), asyncio.Event()
-        return made[-1]
-
-    loop = asyncio.get_running_loop()
-    # as uvicorn does with a socket that it is handed
-    with socket.create_server(("127.0.0.1", 0)) as listener, socket.socket() as client:
-        handed = socket.fromfd(listener.fileno(), socket.AF_UNIX, socket.SOCK_STREAM)
-        server = await loop.create_server(make, sock=handed)
-        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
-        client.setblocking(False)
-        address = listener.getsockname()
-        await loop.sock_connect(client, address)
-        await loop.sock_sendall(client, ASK)
-        while not made:
-            await asyncio.sleep(0)
-        await made[0].is_held.wait()
+    async with served(app) as port:
+        first, held = await port.connected("127.0.0.1", asks=True)
+        await held.is_held.wait()
         before = given
-        with socket.create_connection(address):
-            await made[0].has_ended.wait()
-        server.close()
+        other, _ = await port.connected("127.0.0.1", asks=False)
+        await held.has_ended.wait()
+        first.close()
+        other.close()
         return before
 
 
@@ -78,3 +101,31 @@ async def unread() -> int:
 def test_who_does_not_read_gets_little_and_gives_way(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connections, "MOST_OPEN", 1)
     assert asyncio.run(asyncio.wait_for(unread(), PATIENCE_S)) < MUCH / 16
+
+
+async def many_of_one_address() -> list[str]:
+    """Whose connection ends when one too many comes: three of an address are being answered, and one more of
+    it says nothing, like the one of somebody who came before."""
+    goes_on = asyncio.Event()
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        await goes_on.wait()
+
+    async with served(app) as port, AsyncExitStack() as kept:
+        for source, asks in (("127.0.0.2", False), *[("127.0.0.3", True)] * 3, ("127.0.0.3", False)):
+            client, made = await port.connected(source, asks=asks)
+            kept.callback(client.close)
+            while asks and made.waits_for_client:
+                await asyncio.sleep(0)
+        last, _ = await port.connected("127.0.0.4", asks=False)
+        kept.callback(last.close)
+        goes_on.set()
+        return [made.address for made in port.made if made.is_given_up]
+
+
+@pytest.mark.needs(process=True)
+def test_an_address_that_is_answered_much_gives_way_before_one_that_is_new(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(connections, "MOST_OPEN", 5)
+    assert asyncio.run(asyncio.wait_for(many_of_one_address(), PATIENCE_S)) == ["127.0.0.3"]
