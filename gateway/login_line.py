@@ -53,7 +53,7 @@ class LoginLine:
     _waiting: list[Try] = field(default_factory=list)
     _now: list[Try] = field(default_factory=list)
     _known: OrderedDict[tuple[str, str], None] = field(default_factory=OrderedDict)
-    # by address: how many failures are not yet forgotten, and of when that number is
+    # by address, or by name and address of who is known: how many failures are not yet forgotten, and of when that number is
     _failures: OrderedDict[str, tuple[float, float]] = field(default_factory=OrderedDict)
     _changed: threading.Condition = field(default_factory=threading.Condition)
 
@@ -71,8 +71,10 @@ class LoginLine:
 
     def _enter(self, name: str, address: str) -> Try:
         with self._changed:
-            failed, known = self._failed(address), (name, address) in self._known
-            if not known and failed >= FREE_FAILURES:
+            known = (name, address) in self._known
+            # whoever is known here counts by themselves: nobody's guesses at them count against the others
+            failed = self._failed(_origin(name, address, known=known))
+            if failed >= FREE_FAILURES:
                 wait_s = int((failed - FREE_FAILURES + 1) * FAILURE_EVERY_S) + 1
                 raise TooMany(
                     "login", "too many failed logins from there.", "Try again then.", retry_after_s=wait_s
@@ -101,15 +103,20 @@ class LoginLine:
             return False
         return mine is min(self._waiting, key=lambda each: each.rank)
 
-    def _failed(self, address: str) -> float:
-        count, at = self._failures.get(address, (0.0, 0.0))
+    def _failed(self, origin: str) -> float:
+        count, at = self._failures.get(origin, (0.0, 0.0))
         return max(0.0, count - (self.clock() - at) / FAILURE_EVERY_S)
 
     def _note(self, tried: Try) -> None:
         if tried.is_right:
             _remember(self._known, (tried.name, tried.address), None)
-        elif not tried.known:
-            _remember(self._failures, tried.address, (self._failed(tried.address) + 1, self.clock()))
+        else:
+            origin = _origin(tried.name, tried.address, known=tried.known)
+            _remember(self._failures, origin, (self._failed(origin) + 1, self.clock()))
+
+
+def _origin(name: str, address: str, *, known: bool) -> str:
+    return f"{address} {name}" if known else address
 
 
 def address_of(host: str) -> str:

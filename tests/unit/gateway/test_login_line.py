@@ -48,6 +48,10 @@ def test_an_address_that_fails_waits_and_whoever_is_known_there_does_not() -> No
         assert turn.origin == ""
     clock.now += 12
     assert attempt(line, "bob", HERE)
+    # guesses at somebody where they are known do not go before everybody else for ever
+    assert attempt(line, "eve", THERE, right=True)
+    assert [attempt(line, "eve", THERE) for _ in range(FREE_FAILURES + 1)] == [*[True] * FREE_FAILURES, False]
+    assert attempt(line, "bob", THERE)
 
 
 def test_one_place_is_left_to_people_who_are_known_and_they_go_first() -> None:
