@@ -206,31 +206,43 @@ def _together(parts: Sequence[PeopleRows]) -> PeopleRows:
 def _by_columns(engine: Engine, reading: _Reading, limits: Limits) -> PeopleRows:
     """A Parquet table with one row each: whole columns of a row group are in the engine's memory at once, so
     no more of them are read at a time than fit, and a row's cells come together by its place in the file."""
-    size, at_once = _rows_and_columns_at_once(engine, reading.source, limits)
+    size, groups = _rows_and_groups(engine, reading.source, reading.used, limits)
     inputs, targets = _inputs(size, reading.used), np.zeros(size, np.int32)
-    found, at, groups = np.zeros(size, np.int16), 0, 0
-    for start in range(0, len(reading.used), at_once):
-        group = reading.used[start : start + at_once]
+    found, at = np.zeros(size, np.int16), 0
+    for group in groups:
         columns = reading.some(group).of_one_each(engine)
         rows = columns.pop("place_in_file").astype(np.int64)
         if isinstance(group[-1], Target):
             targets[rows] = columns.pop(_named(group)[-1][0])
         at = _fill(inputs, at, rows, columns, group)
         found[rows] += 1
-        groups += 1
     # what lacks a value in one group of columns is not among its rows
-    complete = found == groups
+    complete = found == len(groups)
     starts = np.arange(np.count_nonzero(complete) + 1)
     return PeopleRows(inputs[complete], targets[complete], starts, reading.most)
 
 
-def _rows_and_columns_at_once(engine: Engine, source: Source, limits: Limits) -> tuple[int, int]:
-    """Each thread holds a row group's part of each column; each group of columns opens the file once more."""
-    look = "SELECT sum(num_values) FILTER (column_id = 0), max(greatest(total_compressed_size, "
-    look += "total_uncompressed_size)) FROM parquet_metadata($place)"
-    ((rows, largest),) = engine.rows(look, {"place": source.place})
+def _rows_and_groups(
+    engine: Engine, source: Source, used: Sequence[Feature | Target], limits: Limits
+) -> tuple[int, list[Sequence[Feature | Target]]]:
+    """Each thread holds a row group's part of each column; each group of columns opens the file once more.
+
+    Threat: one person's long cell in one column has every column read by itself, and ends the training
+    late, which others see. So each counts with its own largest part.
+    """
+    look = "SELECT column_id, sum(num_values), max(greatest(total_compressed_size, total_uncompressed_size)) "
+    look += "FROM parquet_metadata($place) GROUP BY ALL"
+    parts = engine.rows(look, {"place": source.place})
+    largest = {source.header[number]: size for number, _, size in parts}
     room = limits.memory_mib * 2**20 // _SHARE_OF_MEMORY // limits.threads
-    return int(rows or 0), max(1, min(room // (largest or 1), _MOST_AT_ONCE))
+    groups, taken, first = list[Sequence[Feature | Target]](), 0, 0
+    for place, part in enumerate(used):
+        size = largest.get(part.name, 0)
+        if place > first and (taken + size > room or place - first == _MOST_AT_ONCE):
+            groups.append(used[first:place])
+            taken, first = 0, place
+        taken += size
+    return max((rows for _, rows, _ in parts), default=0), [*groups, used[first:]]
 
 
 def _people(
