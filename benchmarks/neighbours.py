@@ -3,9 +3,9 @@
     python benchmarks/neighbours.py [--pairs 20] [--rows 1500000] [--most 1000] [--load 0] [--at-once]
 
 Half of the pairs differ in whether somebody with so many rows is there, half in whether somebody has so many
-or ten. `--most 0` declares no `most_rows`, which is the control. `--load` starts so many busy processes
-beside. `--at-once` submits the two jobs of a pair together, to a platform with two slots on one host.
-Prints for each release how many ticks after its due time it came.
+or ten. A declaration without `most_rows` is refused, so there is no control without one. `--load` starts so
+many busy processes beside. `--at-once` submits the two jobs of a pair together, to a platform with two slots
+on one host. Prints for each release how many ticks after its due time it came.
 """
 
 from __future__ import annotations
@@ -73,7 +73,8 @@ def declared(name: str, most: int) -> Declaration:
             {"name": "who", "kind": "person"},
             {"name": "score", "kind": "number", "lower": 0, "upper": 100},
         ],
-    } | ({"most_rows": most} if most else {})
+        "most_rows": most,
+    }
     return parse(
         Declaration,
         {

@@ -12,6 +12,7 @@ from desk.messages import Messages
 from desk.rights import needs
 from domain.budget import Accounting
 from domain.dataset import Dataset, Declaration
+from domain.dataset.person_size import check_most_rows
 from domain.errors import InvalidRequest
 from domain.loss import Currency, canonical_amount, format_amount, units
 from domain.model import Model, Slug
@@ -158,6 +159,7 @@ def register_dataset(
     """The files were delivered to the worker zone before (`dpgate dataset add`); they never pass here."""
     if registration.declaration.name in TAKEN:
         raise InvalidRequest("declaration.name", "is the address of a page here.", "Choose another name.")
+    check_most_rows(registration.declaration)
     with database.transaction() as connection:
         erasures.check_none_waits(connection, registration.declaration.name)
         dataset = datasets.register(

@@ -65,7 +65,8 @@ DATASET: dict[str, dict[str, str]] = {
         "typical_rows": "With `many`: how many rows a person of the twin has on average, from 1 to twice as "
         "many less one. Public knowledge, never counted in the data. Default: 2.",
         "most_rows": "With `many`: an import keeps no more rows of anybody, chosen by lot. A public, round "
-        "number, [for the time of release](../how-to/register-a-dataset.md#the-most-of-a-person).",
+        "number, needed with padded timing, "
+        "[for the time of release](../how-to/register-a-dataset.md#the-most-of-a-person).",
         "line_end": "How lines of the text file end; the twin's do too.",
         "dropped": "Columns of the file that stay outside, with the decision. Part of the version.",
         "row_rules": "What holds between columns; every row of the twin keeps it. "

@@ -7,6 +7,7 @@ from types import NoneType
 from typing import Any
 
 from domain.dataset import Declaration
+from domain.dataset.person_size import check_most_rows
 from domain.errors import FieldProblem, InvalidRequest
 from domain.model import parse
 from domain.yaml_text import write_yaml
@@ -105,7 +106,9 @@ def declared(content: dict[str, Any]) -> Declaration:
         unit["table"] = tables[0]["path"]
     if "column" not in unit and (found := person_column(content, unit.get("table"))):
         unit["column"] = found
-    return parse(Declaration, {**content, "privacy_unit": unit})
+    read = parse(Declaration, {**content, "privacy_unit": unit})
+    check_most_rows(read)
+    return read
 
 
 def person_column(content: dict[str, Any], path: Any) -> str | None:

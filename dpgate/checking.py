@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from domain.dataset import Declaration
-from domain.dataset.person_size import size_sentence, unstated
+from domain.dataset.person_size import check_most_rows, size_sentence, unstated
 from domain.errors import InvalidRequest
 from dpgate.errors import DpgateError
 
@@ -36,6 +36,7 @@ def check_locally(data: Path, declared: Declaration, *, compares: bool = False) 
 
     if not data.is_dir():
         raise DpgateError(f"there is no folder {data}")
+    check_most_rows(declared)
     try:
         found = check_delivery(
             data,

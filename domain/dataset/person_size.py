@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from domain.dataset.declaration import Declaration
 from domain.dataset.table import MOST_ROWS, Table
+from domain.errors import FieldProblem, InvalidRequest
 
 ROW_BYTES, COLUMN_BYTES = 256, 32
 """A row of more bytes than the first, and than the second for each of its columns, counts as several."""
@@ -54,6 +55,27 @@ def _unstated(declaration: Declaration) -> Iterator[str]:
             yield table.path
     if declaration.layout == "bids" and declaration.most_bytes is None:
         yield "files"
+
+
+def check_most_rows(declaration: Declaration) -> None:
+    """Raises InvalidRequest where a padded release could be late by the rows of one person, by nobody's word.
+    What was registered before is read as it was."""
+    if declaration.policy.timing.mode != "padded":
+        return
+    missing = [
+        FieldProblem(
+            f"tables.{at}.most_rows",
+            "is missing: in a table with many rows of a person, one who has very many could make a padded "
+            "release late.",
+            "State a public, round number that has room for everybody; the report of dpgate twin profile "
+            "proposes one.",
+        )
+        for at, table in enumerate(declaration.tables)
+        if table.rows_per_person == "many" and table.most_rows is None
+    ]
+    if missing:
+        first, *more = missing
+        raise InvalidRequest(first.field, first.problem, first.fix, more=tuple(more))
 
 
 def size_sentence(declaration: Declaration) -> str:

@@ -134,6 +134,7 @@ def declared(name: str = "town", **changes: Any) -> dict[str, Any]:
             {
                 "path": "visits.csv",
                 "rows_per_person": "many",
+                "most_rows": 1000,
                 "columns": [
                     {"name": "participant_id", "kind": "person"},
                     {"name": "score", "kind": "integer", "lower": 0, "upper": 100},

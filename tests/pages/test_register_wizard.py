@@ -305,6 +305,11 @@ def test_a_table_of_hundreds_of_columns_is_edited_page_by_page(wizard: Console):
         assert 'columns.100.lower" value="1"' in holder.get(f"{base}/tables/0?first=80").text
 
 
+def text_without_most(text: str) -> str:
+    assert "most_rows: 20\n" in text
+    return re.sub(r" *most_rows: 20\n", "", text)
+
+
 def test_a_pasted_declaration_and_a_new_version(wizard: Console):
     with wizard.visit("holder") as holder:
         text = holder.get(f"/datasets/new/{DRAFT}/dataset.yaml").text
@@ -315,6 +320,9 @@ def test_a_pasted_declaration_and_a_new_version(wizard: Console):
         with wizard.database.reading() as connection:
             declared = datasets.newest(connection, "heights", HOLDER).declaration
         assert parse(Declaration, read_yaml(again)) == declared
+        # of one from before a most of a person was asked for: its next version says what is missing
+        open_ended = begin(holder, **{"from": "yaml", "yaml": text_without_most(again)})
+        assert "could make a padded release late" in words(holder.get(f"{open_ended}/check"))
     with wizard.visit("rival") as rival:
         stolen = rival.send("/datasets/new", **{"from": "version", "name": "heights"})
         assert stolen.status_code == 404

@@ -55,7 +55,7 @@ def give_data_sets(connection: sa.Connection) -> None:
         nominal_size=600,
         tables=[
             table_fields(columns=columns),
-            {"path": "visits.csv", "columns": visits, "rows_per_person": "many"},
+            {"path": "visits.csv", "columns": visits, "rows_per_person": "many", "most_rows": 20},
         ],
         public_files=[{"path": "README", "text": "Six years of visits.\n"}],
         budget_epsilon="10",

@@ -5,14 +5,26 @@ from __future__ import annotations
 import random
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
-from factories import column_fields, make_declaration, table_fields
+from factories import column_fields, make_declaration, policy_fields, table_fields
 
+from desk.datasets import Registration, register_dataset
+from domain import registration_draft
 from domain.dataset import Declaration
-from domain.dataset.person_size import FILE_BYTES, ROW_BYTES, person_bytes, size_sentence, unstated
+from domain.dataset.person_size import (
+    FILE_BYTES,
+    ROW_BYTES,
+    check_most_rows,
+    person_bytes,
+    size_sentence,
+    unstated,
+)
 from domain.errors import InvalidRequest
+from domain.permissions import Role, User
+from domain.policy import Policy
 from dpgate.checking import about_cuts, about_size, check_locally
 from store.keys import Keys
 from store.snapshots import Snapshot, SnapshotArea
@@ -22,6 +34,9 @@ from worker.sealed_source import SealedSource
 from worker.stage import open_people
 
 MOST = 5
+NOTHING: Any = None
+"""In place of a database and a queue that are not reached."""
+
 KEYS = [bytes([number]) * 32 for number in range(200)]
 LOT = Lot(KEYS[0])
 PEOPLE = [f"p{number:02d}" for number in range(12)]
@@ -214,6 +229,23 @@ def test_a_declaration_says_where_nothing_bounds_a_person() -> None:
     assert "visits.csv" in size_sentence(declared(None))
     # what was declared before reads, and digests, as it did
     assert "most_rows" not in str(declared(None).model_dump(mode="json"))
+
+
+def test_a_padded_release_that_one_persons_rows_could_make_late_is_not_registered(tmp_path: Path) -> None:
+    """Not by the desk, a check of the data, or a draft of the console; with coarse timing it may be."""
+    asked = Registration.model_construct(declaration=declared(None), delivery="0" * 32)
+    holder = User(name="holder", role=Role.RIGHTS_HOLDER)
+    for refused in (
+        lambda: register_dataset(NOTHING, holder, asked, NOTHING),
+        lambda: check_locally(tmp_path, declared(None)),
+        lambda: registration_draft.declared(declared(None).model_dump(mode="json")),
+    ):
+        with pytest.raises(InvalidRequest, match="could make a padded release late") as error:
+            refused()
+        assert [problem.field for problem in error.value.problems] == ["tables.1.most_rows"]
+    check_most_rows(declared())
+    coarse = policy_fields(timing={"mode": "coarse", "step_seconds": 60})
+    check_most_rows(declared(None).model_copy(update={"policy": Policy.model_validate(coarse)}))
 
 
 def test_most_rows_is_for_tables_with_many_and_most_bytes_for_files() -> None:
