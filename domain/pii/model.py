@@ -2,7 +2,8 @@
 
 Multinomial logistic regression over hashed character n-grams (n = 1..4) of the value and of its outline
 (letters and digits by class). The hash is our own and never changes: coefficients belong to it. The file is
-made by `benchmarks/pii_model.py`, which also says what it was trained on. Weinberger and others 2009 on
+made by `benchmarks/pii_model.py`, which also says what it was trained on, and holds a list of names
+(`domain/pii/names.py`) beside them. Weinberger and others 2009 on
 feature hashing; Cavnar and Trenkle 1994 on n-grams of text.
 """
 
@@ -17,12 +18,15 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from domain.pii.names import Names
+
 LONGEST_VALUE = 64
 """Characters of a value that are looked at."""
 
 LONGEST_GRAM = 4
-FORMAT = 1
+FORMAT = 2
 
+_ARRAYS = ("format", "labels", "weights", "scale", "intercept", "known")
 _PRIME = np.uint32(16777619)
 _START = 2166136261
 _OUTLINE_OFFSET = 7919
@@ -58,13 +62,14 @@ class Model:
     labels: tuple[str, ...]
     weights: npt.NDArray[np.float32]
     intercept: npt.NDArray[np.float32]
+    names: Names
 
     @classmethod
     def parse(cls, content: bytes) -> Model:
         """Raises ValueError for bytes that are no model of this format. Nothing in them is executed."""
         try:
             with np.load(io.BytesIO(content), allow_pickle=False) as file:
-                held = {name: file[name] for name in ("format", "labels", "weights", "scale", "intercept")}
+                held = {name: file[name] for name in _ARRAYS}
         except (KeyError, ValueError, OSError, EOFError, zipfile.BadZipFile):
             raise ValueError("the file holds no character model; install the package anew") from None
         labels, weights = tuple(str(label) for label in held["labels"]), held["weights"]
@@ -74,7 +79,8 @@ class Model:
             raise ValueError("the file holds a character model of another format; install the package anew")
         if not buckets or buckets & (buckets - 1):
             raise ValueError("the character model must have a power of two of rows")
-        return cls(labels, expanded(weights, held["scale"]), held["intercept"].astype(np.float32))
+        names = Names(held["known"].astype(np.uint8).tobytes())
+        return cls(labels, expanded(weights, held["scale"]), held["intercept"].astype(np.float32), names)
 
     def likely(self, values: Sequence[str]) -> npt.NDArray[np.float32]:
         """The probability of each label for each value: an array of values x labels, rows sum to 1."""

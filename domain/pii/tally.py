@@ -163,6 +163,8 @@ class Tally:
     """With what values begin; a few signs are kept."""
     likely: dict[str, float] = field(default_factory=dict)
     scored: float = 0
+    known: float = 0
+    """The shares of words that are names of people, added up over what the model was asked about."""
     few: Few = field(default_factory=Few)
     phones: Asked = field(default_factory=Asked)
     houses: Distinct = field(default_factory=Distinct)
@@ -205,6 +207,11 @@ class Tally:
     @property
     def words_each(self) -> float:
         return self.of_present(self.words)
+
+    @property
+    def known_share(self) -> float:
+        """How many words are names that somebody bears: the mean over what the model was asked about."""
+        return self.known / self.scored if self.scored else 0.0
 
     def mean(self, *labels: str) -> float:
         """The model's mean probability of these labels, over the values that it was asked about."""
