@@ -30,13 +30,18 @@ def scanned(case: Case, *, hidden: bool) -> Finding:
 
 
 @pytest.fixture(scope="module")
-def shown() -> Judged:
-    return [(case, scanned(case, hidden=False)) for case in cases()]
+def made() -> list[Case]:
+    return list(cases())
 
 
 @pytest.fixture(scope="module")
-def hidden() -> Judged:
-    return [(case, scanned(case, hidden=True)) for case in cases()]
+def shown(made: list[Case]) -> Judged:
+    return [(case, scanned(case, hidden=False)) for case in made]
+
+
+@pytest.fixture(scope="module")
+def hidden(made: list[Case]) -> Judged:
+    return [(case, scanned(case, hidden=True)) for case in made]
 
 
 def recall(judged: Judged) -> float:
@@ -54,8 +59,7 @@ def false_hits(judged: Judged) -> float:
     return sum(alike) / len(alike)
 
 
-def test_there_are_enough_columns_to_judge_by() -> None:
-    made = list(cases())
+def test_there_are_enough_columns_to_judge_by(made: list[Case]) -> None:
     assert len(made) >= 150
     assert {case.expected for case in made} == {"direct", "quasi", "none"}
     assert made == list(cases()), "the same in every process"
@@ -67,20 +71,20 @@ def test_with_headers_nearly_all_are_found(shown: Judged) -> None:
     assert false_hits(shown) <= 0.05
 
 
-def test_without_headers_three_in_four_are_found_and_nine_in_ten_calls_are_right(hidden: Judged) -> None:
-    assert recall(hidden) >= 0.8
+def test_without_headers_seven_in_eight_are_found_and_nine_in_ten_calls_are_right(hidden: Judged) -> None:
+    assert recall(hidden) >= 0.875
     assert precision(hidden) >= 0.9
     assert false_hits(hidden) <= 0.1
 
 
-def test_the_model_carries_names_without_headers() -> None:
-    names = [case for case in cases() if case.kind == "PERSON"]
+def test_the_model_carries_names_without_headers(hidden: Judged) -> None:
+    names = [case for case, _ in hidden if case.kind == "PERSON"]
     without = []
     for case in names:
         scan = ColumnScan(None, model=None)
         scan.add(case.values)
         without.append(scan.finish().classification is Class.DIRECT)
-    found = [scanned(case, hidden=True) for case in names]
+    found = [said for case, said in hidden if case.kind == "PERSON"]
     assert sum(without) <= len(names) / 3
     # of 25 cells with nine surnames little can be known: those that it does not call names do not stay either
     assert sum(said.classification is Class.DIRECT for said in found) >= 0.45 * len(names)
