@@ -147,6 +147,6 @@ _RULES: tuple[tuple[re.Pattern[str], Callable[[str, Place], str]], ...] = tuple(
             r"zero-size array|too few|not enough|contrasts can be applied only to factors",
             _fixed(_FEW),
         ),
-        (r"sys\.argv.*\n(?:.*\n)?.*IndexError", _fixed(_ARGUMENTS)),
+        (r"sys\.argv.*\n(?:.*\n)?.*IndexError|(?im:^[ \t]*usage:)", _fixed(_ARGUMENTS)),
     )
 )

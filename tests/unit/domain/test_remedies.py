@@ -49,6 +49,12 @@ SAID = (
         "  d = sys.argv[3]\n        ~~~~~~~~^^^\nIndexError: list index out of range",
         "The command gets the input",
     ),
+    (
+        "usage: app.py [-h] {participant,group} bids_dir output_dir",
+        "unless `{in}`, `{out}` and `{level}` in it",
+    ),
+    ("sh: x\nUsage: ./app.sh LEVEL IN OUT", "The command gets the input"),
+    ("usage: app.py bids_dir out level\nNo module named 'bids'", "has no bids"),
 )
 
 
