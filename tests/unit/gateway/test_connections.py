@@ -22,11 +22,15 @@ ASK = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 
 
 class Heard(Connection):
-    """One that says when it is held up, and when it has ended."""
+    """One that says when it is made, is held up, and has ended."""
 
     def __init__(self, *args: Any, **fields: Any) -> None:
         super().__init__(*args, **fields)
-        self.is_held, self.has_ended = asyncio.Event(), asyncio.Event()
+        self.is_made, self.is_held, self.has_ended = asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        self.is_made.set()
 
     def pause_writing(self) -> None:
         super().pause_writing()
@@ -43,18 +47,19 @@ class Port:
     def __init__(self, address: tuple[str, int]) -> None:
         self.address = address
         self.made: list[Heard] = []
+        self.newest: asyncio.Queue[Heard] = asyncio.Queue()
 
     async def connected(self, source: str, *, asks: bool) -> tuple[socket.socket, Heard]:
-        loop, client, number = asyncio.get_running_loop(), socket.socket(), len(self.made)
+        loop, client = asyncio.get_running_loop(), socket.socket()
         client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
         client.bind((source, 0))
         client.setblocking(False)
         await loop.sock_connect(client, self.address)
         if asks:
             await loop.sock_sendall(client, ASK)
-        while len(self.made) == number or self.made[-1].made_at == 0:
-            await asyncio.sleep(0)
-        return client, self.made[-1]
+        made = await self.newest.get()
+        await made.is_made.wait()
+        return client, made
 
 
 @asynccontextmanager
@@ -64,8 +69,10 @@ async def served(app: Callable[..., Any]) -> AsyncIterator[Port]:
         port = Port(listener.getsockname())
 
         def make() -> Heard:
-            port.made.append(Heard(config, state, {}))
-            return port.made[-1]
+            made = Heard(config, state, {})
+            port.made.append(made)
+            port.newest.put_nowait(made)
+            return made
 
         # as uvicorn does with a socket that it is handed
         handed = socket.fromfd(listener.fileno(), socket.AF_UNIX, socket.SOCK_STREAM)
@@ -106,17 +113,18 @@ def test_who_does_not_read_gets_little_and_gives_way(monkeypatch: pytest.MonkeyP
 async def many_of_one_address() -> list[str]:
     """Whose connection ends when one too many comes: three of an address are being answered, and one more of
     it says nothing, like the one of somebody who came before."""
-    goes_on = asyncio.Event()
+    goes_on, asked = asyncio.Event(), asyncio.Semaphore(0)
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
+        asked.release()
         await goes_on.wait()
 
     async with served(app) as port, AsyncExitStack() as kept:
         for source, asks in (("127.0.0.2", False), *[("127.0.0.3", True)] * 3, ("127.0.0.3", False)):
-            client, made = await port.connected(source, asks=asks)
+            client, _ = await port.connected(source, asks=asks)
             kept.callback(client.close)
-            while asks and made.waits_for_client:
-                await asyncio.sleep(0)
+            if asks:
+                await asked.acquire()
         last, _ = await port.connected("127.0.0.4", asks=False)
         kept.callback(last.close)
         goes_on.set()
