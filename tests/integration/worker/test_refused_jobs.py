@@ -79,7 +79,9 @@ def test_an_image_that_is_no_more_what_was_approved_ends_its_job_after_one_look(
     with open_bench(database_url, tmp_path, max_attempts=5) as bench:
         given_heights(bench)
         withdrawn, changed, elsewhere = (submit(bench, epsilon=each) for each in ("1", "2", "3"))
-        bench.zone.images.host = replace(host_image(), digest=NO_IMAGE)
+        looks, gone = bench.zone.images._looks, tmp_path / "gone"  # as if its interpreter had been there
+        assert looks is not None
+        looks.image, looks._marks = replace(looks.image, interpreter=gone), ((str(gone), 1, 1),)
         bench.deliver(("job", changed))
         another = bench.zone.settings.model_copy(update={"worker_name": "another"})
         Heartbeat(another, {}).announce(bench.database)
