@@ -39,7 +39,8 @@ def open_sandbox(daemon: DockerDaemon, digest: str, *, behind_proxy: bool = Fals
 def quick_part(docker_daemon: DockerDaemon, digest: str) -> Mapping[str, ProbeResult]:
     """What is said of each attack, by its name."""
     with open_sandbox(docker_daemon, digest, behind_proxy=True) as sandbox:
-        return {each.name: each for each in run_quick(sandbox, LoadedImage(digest))}
+        found = run_quick(sandbox, LoadedImage(digest), patience_s=PATIENCE_S, death_s=PATIENCE_S)
+        return {each.name: each for each in found}
 
 
 @contextmanager

@@ -71,7 +71,9 @@ def quick_part() -> Callable[[str], tuple[Mapping[str, ProbeResult], int]]:
         if name not in known:
             with open_executor(name) as executor, host_nodes():
                 counted = Counted(executor.sandbox)
-                results = run_quick(counted, executor.image, backend=name)
+                results = run_quick(
+                    counted, executor.image, backend=name, patience_s=PATIENCE_S, death_s=PATIENCE_S
+                )
             known[name] = {each.name: each for each in results}, counted.runs
         return known[name]
 

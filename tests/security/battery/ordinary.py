@@ -14,6 +14,7 @@ HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parents[1]), str(HERE.parents[2])]
 
 from executors import open_executor  # noqa: E402
+from waiting import PATIENCE_S  # noqa: E402
 
 from sandbox_images.probe.catalogue import CATALOGUE  # noqa: E402
 from worker.sandbox.battery import Bench, Outcome, Targets, judge, run_quick  # noqa: E402
@@ -33,7 +34,9 @@ def main(part: str, names: list[str]) -> None:
 def run(name: str, part: str) -> dict[str, list[str]]:
     with open_executor(name) as executor:
         if part == "quick":
-            results = run_quick(executor.sandbox, executor.image, backend=name)
+            results = run_quick(
+                executor.sandbox, executor.image, backend=name, patience_s=PATIENCE_S, death_s=PATIENCE_S
+            )
         else:
             results = tuple(run_all(executor))
     return {each.name: [each.outcome.value, each.detail] for each in results}

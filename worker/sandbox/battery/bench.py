@@ -27,6 +27,7 @@ FIRST_SLOT = 9_990  # users of their own, so that attacks do not count against r
 _LEVEL = "group"
 SEND_S, _LOOK_S = 0.8, 0.25  # how long one of a pair sends, and how long the other looks
 _PLENTY_S = 20.0
+PATIENCE_S, DEATH_S = 6.0, 3.0
 _FLAT, _NESTED = "result.tsv", "inner/result.tsv"
 
 
@@ -79,8 +80,8 @@ class Bench:
         *,
         bare: Mapping[str, Any] | None = None,
         little_s: float = 1.0,
-        patience_s: float = 6.0,
-        death_s: float = 3.0,
+        patience_s: float = PATIENCE_S,
+        death_s: float = DEATH_S,
     ) -> None:
         """`bare`: the facts of target.json for a run without a sandbox, where the same folders lie elsewhere.
         `little_s`: the wall limit of attacks that would go on for ever. `patience_s`: how much later than its

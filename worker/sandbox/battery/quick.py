@@ -9,7 +9,7 @@ from sandbox_images.probe.catalogue import CATALOGUE, Expect, Mode, Probe
 from worker.sandbox.core.slot_user import slot_user
 from worker.sandbox.protocol import Image, Sandbox, SandboxUnavailable
 
-from .bench import CALM, Bench, Conditions
+from .bench import CALM, DEATH_S, PATIENCE_S, Bench, Conditions
 from .judge import judge
 from .result import Outcome, ProbeResult
 from .targets import Targets
@@ -18,14 +18,25 @@ _CONTROL = "control"
 _AT_ONCE = 24  # attacks in one run
 
 
-def run_quick(sandbox: Sandbox, image: Image, *, backend: str | None = None) -> tuple[ProbeResult, ...]:
-    """Some seconds. `backend` is one of warm, cold, docker; by default what the class says.
+def run_quick(
+    sandbox: Sandbox,
+    image: Image,
+    *,
+    backend: str | None = None,
+    patience_s: float = PATIENCE_S,
+    death_s: float = DEATH_S,
+) -> tuple[ProbeResult, ...]:
+    """Some seconds. `backend` is one of warm, cold, docker; by default what the class says. `patience_s` and
+    `death_s` are those of the bench.
 
     The first result is the control pipeline's: if that fails nothing else is run, because a sandbox in which
     nothing runs withstands every attack. Raises SandboxUnavailable where the platform itself fails.
     """
     conditions = Conditions(backend or _backend_of(sandbox), shared_user=slot_user(0) == slot_user(1))
-    with Targets() as targets, Bench(sandbox, image, targets, conditions) as bench:
+    with (
+        Targets() as targets,
+        Bench(sandbox, image, targets, conditions, patience_s=patience_s, death_s=death_s) as bench,
+    ):
         control = _run_control(bench)
         if control.outcome is Outcome.FAILED:
             return (control,)
