@@ -20,8 +20,6 @@ from domain.surroundings import Backend as Made
 from dpgate.embedded.home import Home
 from dpgate.embedded.redis_binary import find_redis_server
 from dpgate.errors import DpgateError
-from store.doors import doors_of_host
-from store.reports import keep_report
 from worker.host_turns import this_host
 from worker.sandbox.backend_check import check_backend
 from worker.sandbox.choice import open_sandbox
@@ -177,6 +175,8 @@ def keep(found: Diagnosis, home: Home) -> str:
     """
     if reason := _why_not(home):
         return f"The report was not kept: {reason}"
+    from store.reports import keep_report
+
     try:
         keep_report(
             home.database_url,
@@ -258,6 +258,8 @@ def _redis() -> Feature:
 
 def _doors(home: Home) -> Feature:
     """Of this host's workers on record. Advised: they start all the same, and hold runs back."""
+    from store.doors import doors_of_host
+
     found = doors_of_host(home.database_url, host=this_host())
     is_one = found is not None and len(set(found.values())) <= 1
     if found is None:
