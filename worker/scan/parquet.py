@@ -105,18 +105,20 @@ def write_cut(
     the person and the number of the row among the person's own. False, and nothing written, where nobody has.
     """
     place, goal = {"place": str(path)}, "'" + str(target).replace("'", "''") + "'"
-    whose = f"TRIM(CAST({_name(person)} AS VARCHAR))"
-    rows = "FROM read_parquet($place, file_row_number=true)"
+    held = list(columns_of(path))
+    # named anew: a column may be called what the engine calls the place of a row
+    rows = f"FROM read_parquet($place) AS t({', '.join(f'c{number}' for number in range(len(held)))})"
+    whose = f"TRIM(CAST(t.c{held.index(person)} AS VARCHAR))"
     many = f"SELECT {whose} {rows} GROUP BY 1 HAVING count(*) > {most}"
     with _opened() as connection:
         heavy = [name for (name,) in connection.execute(many, place).fetchall()]
         if not heavy:
             return False
-        theirs = f"SELECT {whose}, file_row_number {rows} WHERE {whose} IN (SELECT unnest($heavy))"
+        theirs = f"SELECT {whose}, t.file_row_number {rows} WHERE {whose} IN (SELECT unnest($heavy))"
         found = connection.execute(theirs, {**place, "heavy": heavy})
         kept = _least(iter(lambda: found.fetchmany(_ROWS), []), most=most, ticket=ticket)
-        names = ", ".join(map(_name, columns))
-        chosen = f"{whose} NOT IN (SELECT unnest($heavy)) OR file_row_number IN (SELECT unnest($kept))"
+        names = ", ".join(f"t.c{held.index(column)} AS {_name(column)}" for column in columns)
+        chosen = f"{whose} NOT IN (SELECT unnest($heavy)) OR t.file_row_number IN (SELECT unnest($kept))"
         connection.execute(
             f"COPY (SELECT {names} {rows} WHERE {chosen}) TO {goal} {_form(columns)}",
             {**place, "heavy": heavy, "kept": kept},

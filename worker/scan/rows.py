@@ -13,7 +13,7 @@ from domain.query.filters import Comparison
 from privacy.grid import OutputGrid
 from worker.scan.cells import Parameters, category, clipped, condition, number, person, steps
 from worker.scan.limit import Lot, chosen, reduced
-from worker.scan.source import Source
+from worker.scan.source import PLACE_IN_FILE, Source
 from worker.scan.winners import WON, Choice
 
 _COMPARABLE = ("integer", "number", "categorical")
@@ -144,9 +144,8 @@ class Rows:
             name = self.table.person_column.name
             cell, is_text = self.source.column(name), self.source.is_text(name)
             columns.append(f"{person(cell, self.parameters, is_text=is_text)} AS person")
-        columns += ["place_in_file"] if self.is_numbered else []
-        relation = self.source.relation(is_numbered=self.is_numbered)
-        return f"SELECT {', '.join(columns) or '1'} FROM {relation}"  # noqa: S608  see Parameters
+        columns += [f"{PLACE_IN_FILE} AS place_in_file"] if self.is_numbered else []
+        return f"SELECT {', '.join(columns) or '1'} FROM {self.source.relation()}"  # noqa: S608  see Parameters
 
     def _conditions(self) -> Iterator[str]:
         for i, comparison in enumerate(self.request.query.where):

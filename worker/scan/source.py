@@ -17,6 +17,9 @@ Form = Literal["csv", "tsv", "parquet"]
 LONGEST_LINE = 2**23
 """Bytes of one row; longer ones are left out, as are rows that cannot be taken apart."""
 
+PLACE_IN_FILE = "file_row_number"
+"""Of each row of Parquet, from 0: the engine's own column, unless one of the file keeps that name."""
+
 _PROBE_BYTES = 2**22
 
 
@@ -40,9 +43,9 @@ class Source:
         """Whether the cells of a column are text, in which a number may be spelled or said to be missing."""
         return self.form != "parquet" or name in self.text_columns
 
-    def relation(self, *, is_numbered: bool = False) -> str:
+    def relation(self) -> str:
         """SQL for the table with its columns named c0, c1, ..., in the order of the file, all but Parquet's
-        as text. Rows of Parquet can be `is_numbered`, from 0, in a further column `place_in_file`.
+        as text. Rows of Parquet have their `PLACE_IN_FILE` as well.
 
         The place is the parameter `place`. Nothing is guessed from the data: every option that the engine
         would look for in the first rows is given, as what one person's row holds must not change how others
@@ -50,8 +53,6 @@ class Source:
         """
         names = ", ".join(f"c{number}" for number in range(len(self.header)))
         if self.form == "parquet":
-            if is_numbered:
-                return f"read_parquet($place, file_row_number=true) AS t({names}, place_in_file)"
             return f"read_parquet($place) AS t({names})"
         columns = ", ".join(f"'c{number}': 'VARCHAR'" for number in range(len(self.header)))
         options = {

@@ -40,7 +40,9 @@ NOTHING: Any = None
 KEYS = [bytes([number]) * 32 for number in range(200)]
 LOT = Lot(KEYS[0])
 PEOPLE = [f"p{number:02d}" for number in range(12)]
-COLUMNS = [{"name": "who", "kind": "person"}, column_fields(name="score"), column_fields(name="note")]
+NUMBERED = "file_row_number"
+"""So the engine calls the place of a row of Parquet."""
+COLUMNS = [{"name": "who", "kind": "person"}, column_fields(name="score"), column_fields(name=NUMBERED)]
 
 
 def declared(most: int | None = MOST, ending: str = "csv") -> Declaration:
@@ -58,7 +60,7 @@ def rows_of(person: str, count: int) -> list[str]:
 def delivered(folder: Path, rows: list[str]) -> Path:
     folder.mkdir(exist_ok=True)
     (folder / "people.csv").write_text("\n".join(["who", *PEOPLE]) + "\n")
-    (folder / "visits.csv").write_text("\n".join(["who,score,note", *rows]))
+    (folder / "visits.csv").write_text("\n".join([f"who,score,{NUMBERED}", *rows]))
     return folder
 
 
@@ -201,10 +203,10 @@ def test_parquet_rows_are_cut_too_whatever_is_between_them(tmp_path: Path) -> No
     folder = delivered(tmp_path / "data", [])
     (folder / "visits.csv").unlink()
     others = " UNION ALL ".join(
-        f"SELECT '{person}' AS who, i::DOUBLE AS score, NULL::VARCHAR AS note FROM range(3) t(i)"
+        f"SELECT '{person}' AS who, i::DOUBLE AS score, NULL::VARCHAR AS {NUMBERED} FROM range(3) t(i)"
         for person in PEOPLE[4:]
     )
-    heavy = "SELECT 'p03' AS who, (i % 90)::DOUBLE AS score, 'same' AS note FROM range({}) t(i)"
+    heavy = f"SELECT 'p03' AS who, (i % 90)::DOUBLE AS score, 'same' AS {NUMBERED} FROM range({{}}) t(i)"
     cut = tmp_path / "cut.parquet"
     kept = []
     for rows in (f"{heavy.format(2)} UNION ALL {others}", f"{heavy.format(500)} UNION ALL {others}",
