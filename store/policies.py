@@ -9,6 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from domain.dataset import Dataset, Declaration
+from domain.dataset.person_size import check_becomes_padded
 from domain.errors import Conflict, InvalidRequest
 from domain.permissions import Role
 from domain.policy import Policy, changes, on_record
@@ -104,6 +105,7 @@ def check_fits(connection: sa.Connection, dataset: Dataset, policy: Policy) -> N
     """Raises InvalidRequest when this policy cannot be in effect for the data set."""
     if problem := dataset.declaration.problem_of(policy):
         raise InvalidRequest("max_epsilon_per_project", f"{problem}.")
+    check_becomes_padded(dataset.declaration, policy)
     check_reviewers(connection, policy, owner=dataset.owner)
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from domain.dataset.declaration import Declaration
 from domain.dataset.table import MOST_ROWS, Table
 from domain.errors import FieldProblem, InvalidRequest
+from domain.policy import Policy
 
 ROW_BYTES, COLUMN_BYTES = 256, 32
 """A row of more bytes than the first, and than the second for each of its columns, counts as several."""
@@ -51,7 +52,7 @@ def unstated(declaration: Declaration) -> tuple[str, ...]:
 
 def _unstated(declaration: Declaration) -> Iterator[str]:
     for table in declaration.tables:
-        if table.rows_per_person == "many" and table.most_rows is None:
+        if _is_open_ended(table):
             yield table.path
     if declaration.layout == "bids" and declaration.most_bytes is None:
         yield "files"
@@ -62,7 +63,7 @@ def check_most_rows(declaration: Declaration) -> None:
     What was registered before is read as it was."""
     if declaration.policy.timing.mode != "padded":
         return
-    missing = [
+    if missing := [
         FieldProblem(
             f"tables.{at}.most_rows",
             "is missing: in a table with many rows of a person, one who has very many could make a padded "
@@ -71,11 +72,27 @@ def check_most_rows(declaration: Declaration) -> None:
             "proposes one.",
         )
         for at, table in enumerate(declaration.tables)
-        if table.rows_per_person == "many" and table.most_rows is None
-    ]
-    if missing:
+        if _is_open_ended(table)
+    ]:
         first, *more = missing
         raise InvalidRequest(first.field, first.problem, first.fix, more=tuple(more))
+
+
+def check_becomes_padded(declaration: Declaration, policy: Policy) -> None:
+    """Raises InvalidRequest where coarse timing would become padded, and no most of a person is stated.
+    What was padded before may be changed in other ways."""
+    if policy.timing.mode != "padded" or declaration.policy.timing.mode == "padded":
+        return
+    if places := ", ".join(table.path for table in declaration.tables if _is_open_ended(table)):
+        raise InvalidRequest(
+            "timing.mode",
+            f"cannot be padded: one person who has very many rows in {places} could make a release late.",
+            "Register a version that states most_rows there.",
+        )
+
+
+def _is_open_ended(table: Table) -> bool:
+    return table.rows_per_person == "many" and table.most_rows is None
 
 
 def size_sentence(declaration: Declaration) -> str:

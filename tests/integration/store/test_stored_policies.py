@@ -18,6 +18,7 @@ from factories import (
     make_policy,
     make_user,
     policy_fields,
+    table_fields,
 )
 from sqlalchemy.exc import DBAPIError
 
@@ -146,11 +147,21 @@ def test_a_reviewer_is_another_rights_holder_who_can_log_in(
     assert change(heights, expected=1, reviewers=["rival"], votes=2).number == 2
 
 
-def test_a_limit_for_projects_must_be_countable(database: Database) -> None:
+def test_a_limit_for_projects_must_be_countable_and_rows_bounded_for_a_time_grid(database: Database) -> None:
+    coarse: dict[str, Any] = {"review_releases": True, "timing": {"mode": "coarse", "step_seconds": 5}}
     with database.transaction() as connection:
-        given_dataset(connection, accounting="zcdp", budget_delta="0.000001")
+        given_dataset(
+            connection,
+            accounting="zcdp",
+            budget_delta="0.000001",
+            tables=[table_fields(rows_per_person="many")],
+            policy=policy_fields(**coarse),
+        )
     with pytest.raises(InvalidRequest, match="max_epsilon_per_project: needs losses"):
         change(database, expected=1, max_epsilon_per_project="1")
+    with pytest.raises(InvalidRequest, match=r"timing.mode: cannot be padded: .* rows in participants.tsv"):
+        change(database, expected=1)
+    assert change(database, expected=1, **coarse, approve_jobs=True).number == 2
 
 
 def test_a_job_keeps_the_policy_of_its_submission(heights: Database) -> None:
