@@ -12,7 +12,12 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
+import numpy as np
+
 BITS = 24
+MOST_BYTES = 4
+"""Of a step: it is shorter than the largest hash."""
+
 FEWEST_LETTERS = 3
 """Of a word in Latin letters: shorter ones are names of somebody in nearly any language."""
 
@@ -32,19 +37,21 @@ class Names:
 
     def __init__(self, packed: bytes) -> None:
         """Raises ValueError for bytes that `packed` did not make."""
-        self._bits = bytearray(2**BITS // 8)
-        at = step = shift = 0
-        for byte in packed:
-            step |= (byte & 127) << shift
-            shift += 7
-            if byte < 128:
-                at += step
-                if at >= 2**BITS:
-                    raise ValueError("the list of names goes beyond its hashes; install the package anew")
-                self._bits[at >> 3] |= 1 << (at & 7)
-                step = shift = 0
-        if shift:
+        signs = np.frombuffer(packed, np.uint8)
+        ends = np.flatnonzero(signs < 128)
+        if len(signs) and (not len(ends) or ends[-1] != len(signs) - 1):
             raise ValueError("the list of names ends within a hash; install the package anew")
+        starts = np.concatenate(([0], ends[:-1] + 1)) if len(ends) else ends
+        places = np.arange(len(signs)) - np.repeat(starts, ends - starts + 1)
+        if len(signs) and places.max() >= MOST_BYTES:
+            raise ValueError("the list of names holds a step that is too long; install the package anew")
+        parts = (signs & 127).astype(np.int64) << (7 * places)
+        hashes = np.cumsum(np.add.reduceat(parts, starts)) if len(ends) else parts
+        if len(hashes) and hashes[-1] >= 2**BITS:
+            raise ValueError("the list of names goes beyond its hashes; install the package anew")
+        bits = np.zeros(2**BITS // 8, np.uint8)
+        np.bitwise_or.at(bits, hashes >> 3, (1 << (hashes & 7)).astype(np.uint8))
+        self._bits = bits.tobytes()
 
     def share(self, value: str) -> float:
         """The share of a value's words that somebody is called by. 0 without a word."""

@@ -127,6 +127,8 @@ A_FILE_OF_ANOTHER_FORM_IS_REFUSED = (
     {"format": np.int64(1)},
     {"known": np.array([128], dtype=np.uint8)},
     {"known": np.array([255, 255, 255, 127], dtype=np.uint8)},
+    {"known": np.array([129, 128, 128, 128, 1], dtype=np.uint8)},
+    {"known": np.array([1, 128], dtype=np.uint8)},
     {"weights": np.zeros((8, 2), dtype=np.float64)},
     {"weights": np.zeros((8, 3), dtype=np.int8)},
     {"weights": np.zeros((12, 2), dtype=np.int8)},
