@@ -14,6 +14,7 @@ from pathlib import PurePosixPath
 
 from domain.delimited import delimiter_of
 from domain.errors import PipelineError
+from domain.image import HOST_IMAGE
 from domain.pipeline import Pipeline
 from domain.remedies import Place, remedy
 from domain.shape import Shape
@@ -87,10 +88,18 @@ def _fix(detail: RunDetail, pipeline: Pipeline, place: Place) -> str:
         case Cause.OUTPUT:
             return _about_output(pipeline)
         case Cause.START:
-            command = " ".join(pipeline.manifest.command) or "the entry point of the image"
-            return f"Check the command: {command[:_SHOWN]}"
+            return _about_command(pipeline.manifest.command, place)
         case _:
             return remedy(detail.tail, place)
+
+
+def _about_command(command: Sequence[str], place: Place) -> str:
+    """A path of the author's own machine is the usual mistake."""
+    check = f"Check the command: {(' '.join(command) or 'the entry point of the image')[:_SHOWN]}"
+    if command and command[0].startswith("/") and not command[0].startswith("/pipeline/"):
+        own = "; for an environment that is given with --python-env, call python3"
+        return f"{check}. A run sees its image and /pipeline{own if place.image == HOST_IMAGE else ''}."
+    return check
 
 
 def _about_output(pipeline: Pipeline) -> str:

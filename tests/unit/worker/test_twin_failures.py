@@ -6,7 +6,7 @@ from domain.model import parse
 from domain.pipeline import Pipeline
 from domain.remedies import Place
 from domain.shape import Shape
-from worker.rehearsal.failures import failures
+from worker.rehearsal.failures import failures, why
 from worker.rehearsal.runs import lock_shape
 from worker.sandbox.protocol import Cause, RunDetail, RunResult
 
@@ -14,12 +14,12 @@ PLACE = Place("host-python", {"people.csv": ("person", "age")})
 TABLE = b"group,mean\na,1.5\nb,2.5\n"
 
 
-def pipeline() -> Pipeline:
+def pipeline(*command: str) -> Pipeline:
     values = [{"name": name, "lower": 0, "upper": 9} for name in ("of_a", "of_b")]
     manifest = {
         "name": "means",
         "image": "host-python",
-        "command": ["python3", "/pipeline/main.py"],
+        "command": command or ("python3", "/pipeline/main.py"),
         "outputs": [{"file": "means.csv", "values": values}],
     }
     sources = [{"path": "main.py", "content_base64": "cGFzcw=="}]
@@ -85,3 +85,17 @@ def test_what_a_run_says_cannot_write_to_a_terminal() -> None:
     (line,) = told(ended("\x1b[2Jgone\x07"))
     assert "\x1b" not in line
     assert "\x07" not in line
+
+
+def test_a_command_of_ones_own_machine_is_told_what_a_run_sees() -> None:
+    absent = RunDetail(Cause.START, 127, "group", 0.0, "No such file or directory")
+    sees = "A run sees its image and /pipeline"
+    for command, image, more in (
+        ("/home/ada/env/bin/python", "host-python", f". {sees}; for an environment that is given with"),
+        ("/opt/tool", "r", f". {sees}."),
+        ("pyhton3", "host-python", ""),
+        ("/pipeline/app", "host-python", ""),
+    ):
+        said = why(absent, pipeline(command, "x"), Place(image, {}))
+        assert f"What to do: Check the command: {command} x{more}" in said
+        assert (sees in said) is bool(more)
