@@ -1,8 +1,9 @@
 """The leave-one-out workflow on 60 people, end to end: `dpgate siesta run` against a container for each step.
 
-    python benchmarks/siesta.py TREE [--rounds 5]
+    python benchmarks/siesta.py ARCHIVE [--language python] [--rounds 5]
 
-TREE is the unpacked base image `python` (sandbox_images/bases). The other side does what scripts around such
+ARCHIVE is the base image of the language: `python`, `r`, or `minimal` for `shell` (sandbox_images/bases). Of
+R, ours starts warm: `--warm`. The other side does what scripts around such
 a workflow do: copy the people's data for each step, start one container for it (60 of the participant level,
 61 of the group level), put the outputs together. It is spared their own tools, noise and merging. Docker runs
 with a daemon of its own, hardened no further than `--network none`; bubblewrap with new namespaces. All take
@@ -30,10 +31,26 @@ from worker.sandbox.core.bwrap_binary import find_bwrap
 
 ROOT = Path(__file__).parent.parent
 DATA = ROOT / "examples" / "heights" / "data"
-PIPELINE = ROOT / "examples" / "bids-means-python"
 RESULT = "derivatives/group/results.tsv"
 Step = Callable[[Path, Path, str], None]
 """Runs one level on an input folder into an output folder."""
+
+_SHELL = r"""#!/bin/sh
+# The means of bids-means-python, by awk.
+if [ "$3" = participant ]; then
+  awk -F '\t' -v out="$2" 'NR == 1 {for (i = 1; i <= NF; i++) place[$i] = i; next} {
+    person = $place["participant_id"]; system("mkdir " out "/" person)
+    file = out "/" person "/" person "_measures.tsv"
+    print $place["age"] "\t" $place["Height"] "\t" $place["Weight"] > file
+  }' "$1/participants.tsv"
+else
+  mkdir -p "$2/derivatives/group"
+  cat "$2"/sub-*/*_measures.tsv | awk -F '\t' '
+    {for (i = 1; i <= 3; i++) if ($i != "n/a") {sum[i] += $i; count[i]++}}
+    END {printf "%.12g\t%.12g\t%.12g\n", sum[1] / count[1], sum[2] / count[2], sum[3] / count[3]}
+  ' > "$2/derivatives/group/results.tsv"
+fi
+"""
 
 
 @dataclass(frozen=True)
@@ -44,12 +61,44 @@ class Route:
     go: Callable[[Path], None]
 
 
-def ours(slots: int) -> Callable[[Path], None]:
+@dataclass(frozen=True)
+class App:
+    """The same means in one language. `images`: where its image is stored, unless the host has it."""
+
+    pipeline: Path
+    command: tuple[str, ...]
+    images: Path | None = None
+    is_warm: bool = False
+
+
+def app_in(language: str, archive: Path, folder: Path) -> App:
+    if language == "python":
+        return App(ROOT / "examples" / "bids-means-python", ("python3", "/pipeline/app.py"))
+    images = folder / "images"
+    name = archive.stem
+    add = [sys.executable, "-m", "dpgate", "image", "add", str(archive), "--name", name]
+    named = {"DPGATE_IMAGES_FOLDER": str(images), "PYTHONPATH": str(ROOT)}
+    subprocess.run(add, check=True, env=os.environ | named)
+    if language == "r":
+        return App(ROOT / "examples" / "bids-means-r", ("Rscript", "/pipeline/app.R"), images, is_warm=True)
+    pipeline = folder / "bids-means-shell"
+    shutil.copytree(ROOT / "examples" / "bids-means-r", pipeline)
+    (pipeline / "app.R").unlink()
+    (pipeline / "app.sh").write_text(_SHELL)
+    manifest = (pipeline / "dpgate.yaml").read_text().replace("image: r\n", "image: minimal\n")
+    (pipeline / "dpgate.yaml").write_text(
+        manifest.replace("[Rscript, /pipeline/app.R]", "[sh, /pipeline/app.sh]")
+    )
+    return App(pipeline, ("sh", "/pipeline/app.sh"), images)
+
+
+def ours(app: App, slots: int) -> Callable[[Path], None]:
     def go(work: Path) -> None:
-        command = [sys.executable, "-m", "dpgate", "siesta", "run", DATA, PIPELINE, work / "out"]
+        command = [sys.executable, "-m", "dpgate", "siesta", "run", DATA, app.pipeline, work / "out"]
         environment = os.environ | {"HOME": str(work), "PYTHONPATH": str(ROOT)}
+        environment |= {"DPGATE_IMAGES_FOLDER": str(app.images)} if app.images else {}
         done = subprocess.run(
-            [*map(str, command), "--slots", str(slots)],
+            [*map(str, command), "--slots", str(slots), *(["--warm"] if app.is_warm else [])],
             check=True,
             capture_output=True,
             text=True,
@@ -106,31 +155,31 @@ def copy_people(target: Path, kept: Sequence[str], *, outputs: Path | None) -> N
         shutil.copytree(outputs / person / person, target / "derivatives" / "level" / person)
 
 
-def docker_step(daemon: DockerDaemon, image: str) -> Step:
+def docker_step(app: App, daemon: DockerDaemon, image: str) -> Step:
     def run(source: Path, target: Path, level: str) -> None:
-        folders = [f"{source}:/in:ro", f"{target}:/out", f"{PIPELINE}:/pipeline:ro"]
+        folders = [f"{source}:/in:ro", f"{target}:/out", f"{app.pipeline}:/pipeline:ro"]
         binds = [part for folder in folders for part in ("--volume", folder)]
         daemon.docker(
             *("run", "--rm", "--network", "none", *binds, image),
-            *("python3", "/pipeline/app.py", "/in", "/out", level),
+            *(*app.command, "/in", "/out", level),
         )
 
     return run
 
 
-def bwrap_step(tree: Path) -> Step:
+def bwrap_step(app: App, tree: Path) -> Step:
     bwrap = str(find_bwrap().path)
 
     def run(source: Path, target: Path, level: str) -> None:
         binds = [
             *("--ro-bind", str(tree), "/", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"),
             *("--ro-bind", str(source), "/in", "--bind", str(target), "/out"),
-            *("--ro-bind", str(PIPELINE), "/pipeline"),
+            *("--ro-bind", str(app.pipeline), "/pipeline"),
         ]
         subprocess.run(
             [
                 *(bwrap, "--unshare-all", "--die-with-parent", *binds),
-                *("python3", "/pipeline/app.py", "/in", "/out", level),
+                *(*app.command, "/in", "/out", level),
             ],
             check=True,
         )
@@ -160,15 +209,28 @@ def take_turns(routes: Sequence[Route], rounds: int) -> dict[str, list[float]]:
     return taken
 
 
-def main(tree: Path, rounds: int) -> None:
+def unpacked(archive: Path, folder: Path) -> Path:
+    """Its largest layer is all of it."""
+    blobs, tree = folder / "blobs", folder / "tree"
+    for made in (blobs, tree):
+        made.mkdir()
+    subprocess.run(["tar", "-xf", archive, "-C", blobs], check=True)
+    layer = max((blobs / "blobs" / "sha256").iterdir(), key=lambda blob: blob.stat().st_size)
+    subprocess.run(["tar", "-xf", layer, "--no-same-owner", "-C", tree], check=True)
+    return tree
+
+
+def main(archive: Path, language: str, rounds: int) -> None:
     print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.2f}")
-    with running_daemon() as daemon:
+    with running_daemon() as daemon, tempfile.TemporaryDirectory(dir="/var/tmp") as name:
+        Path(name).chmod(0o755)
+        tree, app = unpacked(archive, Path(name)), app_in(language, archive, Path(name))
         image = daemon.import_tree(tree)
         routes = [
-            Route("siesta run --slots 1", ours(1)),
-            Route("siesta run --slots 2", ours(2)),
-            Route("bubblewrap for each step", by_steps(bwrap_step(prepared(tree)))),
-            Route("Docker for each step", by_steps(docker_step(daemon, image))),
+            Route("siesta run --slots 1", ours(app, 1)),
+            Route("siesta run --slots 2", ours(app, 2)),
+            Route("bubblewrap for each step", by_steps(bwrap_step(app, prepared(tree)))),
+            Route("Docker for each step", by_steps(docker_step(app, daemon, image))),
         ]
         taken = take_turns(routes, rounds)
     for title, seconds in taken.items():
@@ -184,7 +246,8 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("tree", type=Path)
+    parser.add_argument("archive", type=Path)
+    parser.add_argument("--language", choices=("python", "r", "shell"), default="python")
     parser.add_argument("--rounds", type=int, default=5)
     arguments = parser.parse_args()
-    main(arguments.tree.resolve(), arguments.rounds)
+    main(arguments.archive.resolve(), arguments.language, arguments.rounds)

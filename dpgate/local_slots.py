@@ -29,18 +29,22 @@ def open_local(
     python_env: Path | None,
     images: Path | None,
     syscalls: SyscallTable = SyscallTable.STRICT,
+    warm: bool = False,
 ) -> Iterator[TwinSlots]:
-    """`images` is the store to take the pipeline's image from, unless it is this host's own. Raises
-    DpgateError where the command cannot be started, before anything runs."""
+    """`images` is the store to take the pipeline's image from, unless it is this host's own. `warm`: the
+    researcher has made it. Raises DpgateError where the command cannot be started, before anything runs.
+    """
     host = describe(python_env)
     image = image_for(pipeline.manifest, host, images)
     _check_command(pipeline, image, images)
+    if warm:
+        check_warm(image)
     order = order_for(
         pipeline,
         image=image,
         audience=Audience.TWIN,
         syscalls=syscalls,
-        warm=image is host,
+        warm=warm or image is host,
         roots=(twin.resolve(),),
     )
     with SupervisedSandbox(host) as sandbox:
@@ -57,6 +61,11 @@ def _check_command(pipeline: Pipeline, image: HostImage | StoredImage, images: P
         hints = [f"it has {', '.join(near)}"] if near else []
         hints += [f"the image {', '.join(having)} has {program}"] if having else []
         raise DpgateError("; ".join([f"{refused}", *hints])) from None
+
+
+def check_warm(image: HostImage | StoredImage) -> None:
+    if image.interpreter is None:
+        raise DpgateError(f"the image {image.name} has no Python 3.11, which --warm needs; leave --warm out")
 
 
 def image_for(manifest: Manifest, host: HostImage, images: Path | None) -> HostImage | StoredImage:

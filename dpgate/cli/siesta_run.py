@@ -45,6 +45,11 @@ Syscalls = Annotated[
     typer.Option(help="The table of system calls; standard is for SQLite, HDF5, asyncio, Java, Node."),
 ]
 
+Warm = Annotated[
+    bool,
+    typer.Option("--warm", help="You made the stored image: load its libraries once for all runs."),
+]
+
 
 def _mechanism(help_text: str, metavar: str | None = None) -> Any:
     return typer.Option(help=help_text, metavar=metavar, rich_help_panel=MECHANISM)
@@ -86,6 +91,7 @@ def run(
     exclude: Annotated[list[str] | None, _paths("Leave this file or folder out.")] = None,
     slots: SlotCount = None,
     syscalls: Syscalls = SyscallTable.STRICT,
+    warm: Warm = False,
     python_env: Annotated[Path | None, typer.Option(help="A Python environment beside the host's.")] = None,
     as_json: Json = False,
 ) -> None:
@@ -112,13 +118,11 @@ def run(
         python_env=python_env,
         images=image_store(),
         syscalls=syscalls,
+        warm=warm,
     )
     with progress("opening", shown=not as_json) as step:
         ending = run_study(study, lambda level, done, total: step(done, total, f"{level}, {done} of {total}"))
-    if as_json:
-        print_json(_document(ending, out))
-    else:
-        _print(ending, out)
+    print_json(_document(ending, out)) if as_json else _print(ending, out)
 
 
 def _choice(

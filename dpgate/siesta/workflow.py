@@ -72,6 +72,7 @@ class Study:
     python_env: Path | None = None
     images: Path | None = None
     syscalls: SyscallTable = SyscallTable.STRICT
+    warm: bool = False
 
 
 @dataclass(frozen=True)
@@ -106,6 +107,7 @@ def run_study(study: Study, step: Step) -> Ending:
             python_env=study.python_env,
             images=study.images,
             syscalls=study.syscalls,
+            warm=study.warm,
         ) as slots,
     ):
         inputs = _begin(study, people, state, slots, known)
@@ -160,6 +162,7 @@ def _begin(
     inputs = group_inputs(study.choice, people.names, nominal_size=known.nominal_size, key=bytes.fromhex(key))
     if known.shape is not None:
         _mechanism(study, people, known, known.shape)  # its refusals come before the first run
+    is_wide = study.syscalls is not SyscallTable.STRICT
     state.begin(
         {
             "pipeline": study.pipeline.digest,
@@ -169,11 +172,7 @@ def _begin(
             "nominal size": known.nominal_size,
             "shape": None if known.shape is None else known.shape.model_dump(mode="json"),
             "key": key,
-            **(
-                {}
-                if study.syscalls is SyscallTable.STRICT
-                else {"table of system calls": study.syscalls.value}
-            ),
+            **({"table of system calls": study.syscalls.value} if is_wide else {}),
             **({"way into blocks": DEALING} if isinstance(study.choice, SampleAggregateRequest) else {}),
         }
     )
