@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from domain.image import SyscallTable
+from domain.image import HOST_IMAGE, SyscallTable
 from domain.pipeline import Manifest, Pipeline
 from dpgate.errors import DpgateError
 from dpgate.images_with import images_with, programs_like
@@ -34,7 +34,7 @@ def open_local(
     """`images` is the store to take the pipeline's image from, unless it is this host's own. `warm`: the
     researcher has made it. Raises DpgateError where the command cannot be started, before anything runs.
     """
-    host = describe(python_env)
+    host = describe(python_env, is_run=pipeline.manifest.image == HOST_IMAGE)
     image = image_for(pipeline.manifest, host, images)
     _check_command(pipeline, image, images)
     if warm:
@@ -70,7 +70,7 @@ def check_warm(image: HostImage | StoredImage) -> None:
 
 def image_for(manifest: Manifest, host: HostImage, images: Path | None) -> HostImage | StoredImage:
     """By the name in the manifest: here the researcher is their own operator."""
-    return host if manifest.image == host.name else stored_image(manifest.image, images)
+    return host if manifest.image == HOST_IMAGE else stored_image(manifest.image, images)
 
 
 def stored_image(name: str, images: Path | None) -> StoredImage:

@@ -42,8 +42,12 @@ _PACKAGE_DATABASES = ("/var/lib/dpkg/status", "/lib/apk/db/installed", "/var/lib
 _NOT_LISTED = {f"/usr/share/{name}" for name in ("doc", "info", "man")}
 
 
-def describe(python_env: Path | None = None) -> HostImage:
-    """Look at the host as it is now. Takes half a second: do it once per worker and after upgrades."""
+def describe(python_env: Path | None = None, *, is_run: bool = True) -> HostImage:
+    """Look at the host as it is now. Takes half a second: do it once per worker and after upgrades.
+
+    `is_run`: False where pipelines run in another image and it only starts their supervisors. Then it has no
+    digest, which takes nearly all of that time.
+    """
     environment = () if python_env is None else _environment_roots(python_env)
     interpreter = _find_interpreter(python_env)
     _check_version(interpreter)
@@ -56,7 +60,7 @@ def describe(python_env: Path | None = None) -> HostImage:
     marks = _marks(_places(interpreter, binds))
     return HostImage(
         name="host-python",
-        digest=_digest(interpreter, binds),
+        digest=_digest(interpreter, binds) if is_run else "not looked at",
         interpreter=interpreter,
         binds=binds,
         links=links,
