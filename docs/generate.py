@@ -13,6 +13,7 @@ from pathlib import Path
 from channel_table import with_channels
 from command_pages import cli, exit_codes
 from declaration_pages import dataset_yaml, dpgate_yaml
+from effort_table import with_effort
 from page_parts import NOTE, code, table
 from refusal_table import with_refusals
 from settings_pages import configuration, env_sample
@@ -31,6 +32,7 @@ from worker.sandbox.needs import NEEDS
 DOCS = Path(__file__).parent
 ROOT = DOCS.parent
 THREAT_MODEL = DOCS / "explanation" / "threat-model.md"
+BENCHMARKS = DOCS / "benchmarks.md"
 REFUSALS = DOCS / "how-to" / "when-something-is-refused.md"
 
 
@@ -63,6 +65,7 @@ def pages() -> dict[Path, str]:
         ROOT / "deploy" / "env.sample": env_sample(),
         THREAT_MODEL: with_channels(THREAT_MODEL.read_text()),
         REFUSALS: with_refusals(REFUSALS.read_text()),
+        BENCHMARKS: with_effort(BENCHMARKS.read_text()),
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import importlib
 import json
 import re
 import shutil
@@ -25,6 +26,7 @@ from dpgate.cli.app import run
 from dpgate.cli.exit_codes import ExitCode
 from store import jobs, ledger, users
 
+DOCS = Path(__file__).parents[2] / "docs"
 PLACE, TRAINING = "/datasets/heights/ask", "/datasets/heights/train"
 MEAN = {"kind": "mean", "column": "age", "epsilon": "0.5", "table": "participants.tsv"}
 
@@ -92,6 +94,39 @@ def test_every_kind_says_what_it_releases_and_costs(ada: Visitor, subtests: pyte
             left = min(map(float, re.findall(r"([0-9.]+) of [0-9.]+ epsilon left", words(answer))))
             assert f"is enough for about {left // 0.5:.0f} questions like this one" in words(answer)
             assert "Differential privacy" in words(answer), "the promise's class stands beside the number"
+
+
+def test_a_first_question_takes_the_clicks_that_are_counted(ada: Visitor, monkeypatch: pytest.MonkeyPatch):
+    """In the table of what a task asks of a person, which is made from the page that leads through it."""
+    monkeypatch.syspath_prepend(DOCS)
+    effort = importlib.import_module("effort_table")
+    _, ask, price, submit = effort.FIRST_QUESTION.clicks
+    assert linked(ada.get("/").text, "Heights and memory in a small town") == "/datasets/heights"
+    assert linked(ada.get("/datasets/heights").text, ask) == PLACE
+    assert pressed(ada.get(PLACE).text, price) == "check"
+    assert pressed(send(ada).text, submit) == "submit"
+    job = send(ada, "submit", job_id="job-first-question", epsilon="0.03").headers["location"]
+    assert job == f"/jobs/{own_id('ada', 'job-first-question')}"
+    assert linked(ada.get(f"/jobs/{MODEL}").text, effort.READ) == f"/jobs/{MODEL}/release"
+    # what somebody new is promised
+    assert len(effort.FIRST_QUESTION.clicks) <= 4
+    assert effort.OWN_RELEASE.commands == 4
+
+
+def linked(page: str, label: str) -> str:
+    """Where the link with this label leads."""
+    found = re.search(rf'<a [^>]*href="([^"]+)"[^>]*>(?:(?!</a>).)*{re.escape(label)}', page, re.DOTALL)
+    assert found, f"no link {label!r}"
+    return found[1]
+
+
+def pressed(page: str, label: str) -> str:
+    """What the button with this label sends as the action."""
+    found = re.search(
+        rf'<button [^>]*value="(\w+)"[^>]*>(?:(?!</button>).)*{re.escape(label)}', page, re.DOTALL
+    )
+    assert found, f"no button {label!r}"
+    return found[1]
 
 
 REFUSED = {
