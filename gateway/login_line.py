@@ -53,7 +53,8 @@ class LoginLine:
     _waiting: list[Try] = field(default_factory=list)
     _now: list[Try] = field(default_factory=list)
     _known: OrderedDict[tuple[str, str], None] = field(default_factory=OrderedDict)
-    # by address, or by name and address of who is known: how many failures are not yet forgotten, and of when that number is
+    # by address, or by name and address of who is known: how many failures are not yet forgotten, and of when
+    # that number is
     _failures: OrderedDict[str, tuple[float, float]] = field(default_factory=OrderedDict)
     _changed: threading.Condition = field(default_factory=threading.Condition)
 
