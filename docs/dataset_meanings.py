@@ -173,7 +173,8 @@ DATASET: dict[str, dict[str, str]] = {
         "millimetres to the right, front and up for a step along each axis and at the first voxel.",
         "any_orientation": "People's volumes lead to several directions. The import then compares nothing.",
         "fill": "`noise`: at random between the bounds. `phantom`: an ellipsoid as large as a brain, whose "
-        "voxels change with time. `sketch`: one that packs to a hundredth. `zeros`: nothing; packs to less.",
+        "voxels change with time. `sketch`: one that packs to about a seventieth. "
+        "`zeros`: nothing; packs to less.",
     },
     "PublicFile": {
         "": "Public file",

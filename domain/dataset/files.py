@@ -46,7 +46,7 @@ Fill = Literal["noise", "phantom", "sketch", "zeros"]
 Axis = Annotated[Whole, Field(ge=1, le=1024)]
 Size = Annotated[Number, Field(gt=0, le=1e6)]
 
-_PACKED = {"noise": 1, "phantom": 2, "sketch": 100, "zeros": 150}
+_PACKED = {"noise": 1, "phantom": 2, "sketch": 75, "zeros": 150}
 """How many times smaller a volume is in a .gz, about."""
 _NEARLY = 1e-3
 _A_PERSON = r"sub-[A-Za-z0-9+]+"
@@ -83,7 +83,7 @@ class TwinVolume(Model):
     to the millimetre, where all people's volumes lie on one grid. An import refuses people's volumes that lie
     otherwise, unless `any_orientation` says that they do. `fill`: `noise` is drawn at random, `phantom` an
     ellipsoid as large as a brain with noise, whose voxels change with time where there are several volumes,
-    `sketch` the same with noise that comes back from row to row: it packs to a hundredth. `zeros` is nothing.
+    `sketch` the same with noise that comes back by rows and packs to a seventieth; `zeros` holds nothing.
     """
 
     shape: Annotated[tuple[Axis, ...], Field(min_length=3, max_length=4)]

@@ -2,8 +2,8 @@
 
 Memory stays that of one slice, or of one volume of several. The phantom is an ellipsoid of a brain's size in
 the middle of the grid: masks, registrations and models of the time course find something to work on. A
-sketch is one of which few rows differ, so that long series pack to little. No voxel of its brain stands
-still, so what divides by a spread runs on it as on the original.
+sketch is one of which few rows differ, so that long series pack to little. No voxel stands still in it, so
+what divides by a spread runs on it as on the original.
 """
 
 from __future__ import annotations
@@ -74,20 +74,17 @@ def _phantom(volume: TwinVolume, draw: random.Random) -> Iterator[bytes]:
 
 
 def _sketch(volume: TwinVolume, draw: random.Random) -> Iterator[bytes]:
-    """The phantom with one row of noise at each time, of the brain alone, and planes that are alike."""
-    high = volume.shape[2]
+    """The phantom with four rows of noise, above, below, in front and behind. Planes are alike by four."""
+    wide, deep, high = volume.shape[:3]
     middles = {min(start + _ALIKE // 2, high - 1) for start in range(0, high, _ALIKE)}
-    planes = [
-        (still, active, still > _OUTSIDE)
-        for number, (still, active) in enumerate(_slices(volume))
-        if number in middles
-    ]
+    planes = [(number, *plane) for number, plane in enumerate(_slices(volume)) if number in middles]
+    halves = np.arange(deep) * 2 // deep
     for course, drift in _times(volume, draw):
-        noise = _noise((volume.shape[0],), draw)
+        noise = _noise((2, 2, wide), draw)
         left = high
-        for still, active, brain in planes:
-            plane = _stored(volume, (still * drift + course * active) + noise * brain)
-            yield plane * min(_ALIKE, left)
+        for number, still, active in planes:
+            shares = still * drift + noise[number * 2 // high][halves] + course * active
+            yield _stored(volume, shares) * min(_ALIKE, left)
             left -= _ALIKE
 
 
