@@ -75,10 +75,12 @@ def _signal(
     return np.rint(noise).clip(-32_000, 32_000).astype(np.int16)
 
 
+_UNITS = {"n/a": "ARU"}  # without a unit is in microvolts in this format; ARU is its word for none
+
+
 def _header_text(name: str, recording: TwinRecording) -> str:
     channels = "".join(
-        f"Ch{number}={channel.name},,{resolution(channel):g},"
-        f"{'' if channel.units == 'n/a' else channel.units}\n"
+        f"Ch{number}={channel.name},,{resolution(channel):g},{_UNITS.get(channel.units, channel.units)}\n"
         for number, channel in enumerate(recording.channels, start=1)
     )
     return (

@@ -111,6 +111,8 @@ def test_a_recording_reads_as_declared(ending, read):
     files = make_files(f"a/{'x'}_eeg.{ending}", recording, random.Random(1))
     head = read(files[f"a/x_eeg.{ending}"])
     assert [channel.name for channel in head.channels] == ["Cz", "TRIG"]
+    if ending == "vhdr":  # where no unit means microvolts, and codes of triggers are none
+        assert [channel.units for channel in head.channels] == ["uV", "n/a"]
     assert head.rate == 250
     samples = files["a/x_eeg.eeg"] if ending == "vhdr" else files["a/x_eeg.edf"][256 * 3 :]
     assert len(samples) == 250 * 20 * 2 * 2
