@@ -43,12 +43,14 @@ BlockSize = Annotated[
     ),
 ]
 
+PythonEnv = Annotated[Path | None, typer.Option(help="A Python environment beside the host's.")]
+
 
 def run(
     folder: Folder,
     twin: Annotated[Path, typer.Option(help="The twin's folder (see `dpgate twin`).")] = Path("twin"),
     block_size: BlockSize = None,
-    python_env: Annotated[Path | None, typer.Option(help="A Python environment beside the host's.")] = None,
+    python_env: PythonEnv = None,
     propose: Annotated[
         bool,
         typer.Option("--propose", help="Print `outputs` for dpgate.yaml from what it writes; lock nothing."),
@@ -178,6 +180,7 @@ def run_more(
     name: PlanName,
     block_size: int | None = None,
     twin: Path,
+    python_env: Path | None,
     shown: bool,
     longest_s: float | None = None,
 ) -> Lock:
@@ -205,6 +208,7 @@ def run_more(
             twin=twin,
             shape=lock.shape,
             plan=plan,
+            python_env=python_env,
             images=image_store(),
             progress=step,
             longest_s=longest_s,

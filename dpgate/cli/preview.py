@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -17,7 +18,7 @@ from domain.pipeline import Manifest, Pipeline
 from dpgate import preview_many
 from dpgate import preview_page as page
 from dpgate.cli import choices
-from dpgate.cli.develop import Folder, block_size_of, run_more
+from dpgate.cli.develop import Folder, PythonEnv, block_size_of, run_more
 from dpgate.cli.output import Json, err, out, plain, print_json, print_table
 from dpgate.cli.preview_ratio import ratio_words
 from dpgate.cli.preview_results import results_table
@@ -63,18 +64,18 @@ def preview(
     weights: choices.Weights = None,
     count_failures: choices.CountFailures = False,
     twin: Twin = Path("twin"),
+    python_env: PythonEnv = None,
     as_json: Json = False,
 ) -> None:
     """Show the error to expect and what to choose, before anything is spent."""
     pipeline = parse(Pipeline, load_pipeline(folder).body, within="pipeline")
     lock = load_lock(folder, pipeline_digest=pipeline.digest)
+    more = partial(run_more, folder, pipeline, twin=twin, python_env=python_env, shown=not as_json)
     if mechanism == "pac":
-        worlds = HalfSamples()
-        lock = run_more(folder, pipeline, lock, worlds, name="half_samples", twin=twin, shown=not as_json)
+        lock = more(lock, HalfSamples(), name="half_samples")
         _show_pac(pipeline.manifest, lock, as_json=as_json)
     elif mechanism == "stability_calibrated":
-        everybody = LeaveOneOut(lock.nominal_size)
-        lock = run_more(folder, pipeline, lock, everybody, name="leave_one_out", twin=twin, shown=not as_json)
+        lock = more(lock, LeaveOneOut(lock.nominal_size), name="leave_one_out")
         _show_stability(pipeline.manifest, lock, as_json=as_json)
     elif mechanism == "sample_aggregate":
         chosen = {
@@ -89,12 +90,10 @@ def preview(
         request = _request({name: value for name, value in chosen.items() if value is not None})
         sizes = _asked_sizes(block_sizes, pipeline.manifest) or _sizes_to_try(pipeline.manifest, lock, twin)
         lock = _with_sizes(
-            folder,
-            pipeline,
+            more,
             lock,
             sizes,
             twin=twin,
-            shown=not as_json,
             longest_s=None if block_sizes else TRY_S,
             repeats=request.repeats,
         )
@@ -119,13 +118,11 @@ def _request(chosen: dict[str, object]) -> SampleAggregateRequest:
 
 
 def _with_sizes(
-    folder: Path,
-    pipeline: Pipeline,
+    more: Callable[..., Lock],
     lock: Lock,
     sizes: Sequence[int],
     *,
     twin: Path,
-    shown: bool,
     longest_s: float | None,
     repeats: int,
 ) -> Lock:
@@ -145,17 +142,7 @@ def _with_sizes(
                 f"[yellow]There is no {plain(twin)}: blocks of {size} are guessed from those that ran.[/]"
             )
             continue
-        lock = run_more(
-            folder,
-            pipeline,
-            lock,
-            plan,
-            name="blocks",
-            block_size=size,
-            twin=twin,
-            shown=shown,
-            longest_s=longest_s,
-        )
+        lock = more(lock, plan, name="blocks", block_size=size, longest_s=longest_s)
     return lock
 
 

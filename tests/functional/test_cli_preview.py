@@ -226,6 +226,10 @@ def test_a_twin_of_other_people_is_refused(ada: Terminal) -> None:
     refused = ada("preview", "ages", "--block-sizes", "10", "--twin", "other")
     assert refused.code == ExitCode.USAGE
     assert "is a twin of others" in " ".join(refused.err.split())
+    # the environment reaches the runs: one that is not there ends them before they begin
+    gone = ada("preview", "ages", "--mechanism", "pac", "--python-env", "no-such-env")
+    assert gone.code != ExitCode.OK
+    assert "no-such-env" in gone.err
     missing = ada("preview", "ages", "--mechanism", "pac", "--twin", "none")
     assert missing.code == ExitCode.USAGE
     assert "dpgate twin" in missing.err
