@@ -115,6 +115,14 @@ def test_environment_without_python_is_refused(env):
 
 
 @pytest.mark.needs(process=True)
+def test_a_host_in_whose_image_nothing_runs_is_given_no_digest(monkeypatch):
+    monkeypatch.setattr(host_image, "_digest", None)  # to call it would be an error
+    assert not describe(is_run=False).digest.startswith("sha256:")
+    with pytest.raises(TypeError):
+        describe()
+
+
+@pytest.mark.needs(process=True)
 def test_environment_that_does_not_run_is_refused(env):
     (env / "bin").mkdir()
     (env / "bin" / "python3").symlink_to("/bin/false")
