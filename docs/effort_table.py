@@ -1,4 +1,4 @@
-"""What a task asks of a person, counted on the page that leads through it: commands, clicks, words to read.
+"""What it takes a person to get something, counted on the page that leads there: commands, clicks, words.
 
 Tests type the commands of these pages, and press what is named here.
 """
@@ -21,7 +21,7 @@ _COMMAND = re.compile(r"^(?:\w+=\S+ |\w+=\$\()?dpgate [a-z]", re.MULTILINE)
 
 
 @dataclass(frozen=True)
-class Task:
+class Aim:
     """One thing that somebody wants, and the sections that lead there."""
 
     name: str
@@ -50,18 +50,18 @@ class Task:
 
 
 FIRST_ANSWER, FIRST_RELEASE = "tutorial/first-answer.md", "tutorial/first-release.md"
-FIRST_QUESTION = Task(
+FIRST_QUESTION = Aim(
     "a first question, asked in the browser", FIRST_ANSWER, ("1", "2", "3"), (OPEN, ASK, PRICE, SUBMIT)
 )
-OWN_RELEASE = Task("a release of one's own pipeline", FIRST_RELEASE, ("4", "5", "6", "7", "8"))
-TASKS = (
+OWN_RELEASE = Aim("a release of one's own pipeline", FIRST_RELEASE, ("4", "5", "6", "7", "8"))
+AIMS = (
     FIRST_QUESTION,
-    Task("its answer, read", FIRST_ANSWER, ("4",), (READ,)),
+    Aim("its answer, read", FIRST_ANSWER, ("4",), (READ,)),
     OWN_RELEASE,
-    Task("its certificate, checked", FIRST_RELEASE, ("9",)),
-    Task("a platform, started", FIRST_RELEASE, ("1",)),
-    Task("two people, added and logged in", FIRST_RELEASE, ("2",)),
-    Task("a data set, registered with its declaration", FIRST_RELEASE, ("3",)),
+    Aim("its certificate, checked", FIRST_RELEASE, ("9",)),
+    Aim("a platform, started", FIRST_RELEASE, ("1",)),
+    Aim("two people, added and logged in", FIRST_RELEASE, ("2",)),
+    Aim("a data set, registered with its declaration", FIRST_RELEASE, ("3",)),
 )
 
 
@@ -72,7 +72,14 @@ def with_effort(page: str) -> str:
     if not begin or not end:
         raise ValueError(f"the page has no place for these counts: {BEGIN!r} and {END!r}")
     rows = [
-        (f"[{task.name}]({task.page})", str(task.commands), str(len(task.clicks)), str(task.words))
-        for task in TASKS
+        (f"[{aim.name}]({aim.page})", str(aim.commands), str(len(aim.clicks)), str(aim.words)) for aim in AIMS
     ]
-    return before + BEGIN + "\n" + table(("task", "commands", "clicks", "words"), rows) + "\n" + END + after
+    return (
+        before
+        + BEGIN
+        + "\n"
+        + table(("what one wants", "commands", "clicks", "words"), rows)
+        + "\n"
+        + END
+        + after
+    )

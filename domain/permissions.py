@@ -113,7 +113,7 @@ DEEDS: dict[Permission, str] = {
     P.RELEASE_READ: "read a release",
     P.RELEASE_DECIDE: "read a release in review; release or withhold it",
     P.TWIN_MAKE: "plan better twins of an own data set, have their counts made, withdraw them",
-    P.TWIN_DECIDE: "approve or refuse a twin before data users may fetch it",
+    P.TWIN_DECIDE: "approve or refuse a twin before researchers may fetch it",
     P.TWIN_WITHDRAW: "withdraw a scrambled twin at once",
     P.TWIN_TAKE: "agree to the terms of a scrambled twin and download it",
     P.JOB_COMMENT: "read and write comments on a job",

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-_FILES = {"pipeline.manifest": "dpgate.yaml", "declaration": "dataset.yaml"}
+# in a file stand the names as they are here
+_FILES = {
+    "pipeline.manifest": "dpgate.yaml",
+    "declaration": "dataset.yaml",
+    "policy": "policy",
+    "dpgate.lock.json": "dpgate.lock.json",
+}
 # the parts of a request that a person sees as one with it
 _WHOLE = ("pipeline", "mechanism", "query", "model")
 # nobody filled these in: the sentence says all
@@ -14,21 +20,20 @@ def place(field: str) -> str:
     """The field in words; nothing where its name says nothing."""
     for path, name in _FILES.items():
         if field == path or field.startswith(f"{path}."):
-            return ", ".join([name, *_words(field[len(path) + 1 :])])
+            return ", ".join([name, *_words(field[len(path) + 1 :], in_a_file=True)])
     for path in _WHOLE:
         field = field.removeprefix(f"{path}.")
     return "" if field in _NAMELESS else _NAMES.get(field) or ", ".join(_words(field))
 
 
-def _words(path: str) -> list[str]:
+def _words(path: str, *, in_a_file: bool = False) -> list[str]:
     """The parts of a path; a number in a list goes with what the list holds."""
     found: list[str] = []
     for part in path.split(".") if path else []:
         if part.isdigit() and found:
             found[-1] = f"{_one(found[-1])} {int(part) + 1}"
         else:
-            # a name in capitals is one that somebody gave, as of an environment
-            found.append(part.replace("_", " ") if part.islower() else part)
+            found.append(part if in_a_file else part.replace("_", " "))
     return found
 
 

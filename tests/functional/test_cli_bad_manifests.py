@@ -41,4 +41,4 @@ def test_an_environment_that_is_not_for_pipelines(shell: Terminal, subtests: pyt
 
 def test_a_limit_of_zero(shell: Terminal) -> None:
     folder = pipeline_folder(shell.folder / "zero", resources={"memory_mib": 0})
-    refused(shell("run", folder), ExitCode.USAGE, "dpgate.yaml, resources, memory mib: ", "Use 32 or more.")
+    refused(shell("run", folder), ExitCode.USAGE, "dpgate.yaml, resources, memory_mib: ", "Use 32 or more.")

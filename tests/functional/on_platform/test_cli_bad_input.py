@@ -148,8 +148,8 @@ BAD_REQUESTS = (
     (["--epsilon", "1e-9"], "epsilon"),
     (["--epsilon", "3"], "policy"),
     (["--epsilon", "1", "--block-size", "0"], "block"),
-    (["--epsilon", "1", "--block-size", "100"], "block_size"),
-    (["--epsilon", "1", "--job-id", "../../x"], "job_id"),
+    (["--epsilon", "1", "--block-size", "100"], "block size: "),
+    (["--epsilon", "1", "--job-id", "../../x"], "job id: "),
     (["--epsilon", "1", "--dataset", "No Name"], "the data set No Name"),
 )
 
@@ -187,7 +187,7 @@ def test_a_pipeline_that_changed_since_its_run_on_the_twin(one_platform: Platfor
     for command in (["submit", folder, "--epsilon", "1"], ["preview", folder]):
         refused(ada(*command), ExitCode.USAGE, "has changed since", "dpgate run")
     (folder / "dpgate.lock.json").write_text('{"dataset": 7}', encoding="utf-8")
-    refused(ada("preview", folder), ExitCode.USAGE, "dpgate.lock.json.dataset")
+    refused(ada("preview", folder), ExitCode.USAGE, "dpgate.lock.json, dataset: ")
     (folder / "dpgate.lock.json").unlink()
     refused(ada("preview", folder), ExitCode.USAGE, "run the pipeline on the twin first")
 
@@ -205,7 +205,11 @@ def test_a_limit_beyond_the_policy(one_platform: Platform) -> None:
     folder = ready_pipeline(one_platform, "modest", "hungry")
     answer = one_platform.ada("submit", folder, "--epsilon", "1")
     refused(
-        answer, ExitCode.USAGE, "resources.memory_mib", "512 is over the policy's 256", "Use 256 or less."
+        answer,
+        ExitCode.USAGE,
+        "dpgate.yaml, resources, memory_mib: 512",
+        "512 is over the policy's 256",
+        "Use 256 or less.",
     )
 
 
@@ -321,6 +325,6 @@ def test_no_server_and_no_login(shell: Terminal) -> None:
 
 def test_a_wrong_token(one_platform: Platform, tmp_path: Path) -> None:
     stranger = terminal(tmp_path, Login(one_platform.stack.url, "dpgate.0123.wrong-secret"))
-    refused(stranger("datasets"), ExitCode.NOT_ALLOWED, "the token is not valid")
-    refused(stranger("login"), ExitCode.NOT_ALLOWED, "the token is not valid")
+    refused(stranger("datasets"), ExitCode.NOT_ALLOWED, "The token is not valid")
+    refused(stranger("login"), ExitCode.NOT_ALLOWED, "The token is not valid")
     assert "wrong-secret" not in json.dumps(stranger("datasets", "--json").json)

@@ -79,7 +79,7 @@ def test_a_registration_says_that_it_changes_the_policy(platform: Platform) -> N
 def test_a_wrong_file_is_refused_with_its_place(ruled: Platform, subtests: pytest.Subtests) -> None:
     for text, said in (
         ("a: &a [x]\nb: *a\n", "has an alias"),
-        ("max_epsilon: 1\n", "max_epsilon"),
+        ("max_epsilon: 1\n", "policy, max_epsilon: is not a known field"),
         ("- 1\n", "must hold"),
         ("{", "is not valid YAML"),
     ):

@@ -63,4 +63,4 @@ def test_mistakes_are_named(one_platform: Platform) -> None:
     assert ada("rehearse", folder, "--dataset", "nothing").code == ExitCode.NOT_FOUND
     refused = ada("rehearse", folder, "--dataset", "ages", "--block-size", "5000")
     assert refused.code == ExitCode.USAGE
-    assert "block_size" in refused.err
+    assert "block size: " in refused.err

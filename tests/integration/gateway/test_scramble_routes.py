@@ -220,7 +220,9 @@ def test_what_no_signature_is(case: Case, folder: Folder) -> None:
     ):
         assert problem(sign(case, folder, "vera", **changes), status=422)["field"] == field
     problem(sign(case, folder, "rival"), status=404)
-    assert problem(sign(case, folder, "ada"), status=403)["problem"].endswith("twin.decide.")
+    assert problem(sign(case, folder, "ada"), status=403)["problem"].endswith(
+        "before researchers may fetch it."
+    )
     assert case.gateway.rows() == before
     assert sign(case, folder, "vera", record=folder.offer.record).is_success
     assert "you have signed" in problem(sign(case, folder, "vera"), status=409)["problem"]
