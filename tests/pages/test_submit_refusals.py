@@ -54,7 +54,7 @@ def test_hostile_files_are_refused_and_what_was_there_stays(
         ({"outputs": ""}, "dpgate.yaml, outputs"),
         ({"wall_seconds": "soon"}, "is not a number"),
         ({"wall_seconds": "86400"}, "over the policy"),
-        ({"memory_mib": "1"}, "memory mib: "),
+        ({"memory_mib": "1"}, "memory_mib: "),
     ],
 )
 def test_a_wrong_field_is_named_and_kept(told: Wizard, change: dict[str, str], words_of_it: str):

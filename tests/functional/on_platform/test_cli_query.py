@@ -87,10 +87,10 @@ def test_trying_spends_nothing_and_asks_nobody(asked: Platform) -> None:
 
 
 WRONG = {
-    "{kind: mode, column: age}": "query.kind",
-    "{kind: mean}": "query.column: is missing",
-    "{kind: mean, column: height}": "query.column.height: height is not a column of people.csv",
-    "{kind: mean, column: age, by: [person]}": "query.by.0",
+    "{kind: mode, column: age}": "kind: is none",
+    "{kind: mean}": "column: is missing",
+    "{kind: mean, column: height}": "column, height: height is not a column of people.csv",
+    "{kind: mean, column: age, by: [person]}": "by 1: person is not categorical",
     "{kind: mean": "is not valid YAML",
     "nowhere.yaml": "there is no nowhere.yaml",
 }

@@ -139,7 +139,7 @@ PROVOKED: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "resources": (
         lambda: asked(pipeline=manifest(resources={"wall_seconds": 61})),
-        "dpgate.yaml, resources, wall seconds: 61 is over the policy's 60. Use 60 or less.",
+        "dpgate.yaml, resources, wall_seconds: 61 is over the policy's 60. Use 60 or less.",
     ),
     "block_too_small": (
         lambda: asked({"min_block_size": 15}, block_size=10),
