@@ -97,7 +97,7 @@ def test_every_kind_says_what_it_releases_and_costs(ada: Visitor, subtests: pyte
 
 
 def test_a_first_question_takes_the_clicks_that_are_counted(ada: Visitor, monkeypatch: pytest.MonkeyPatch):
-    """In the table of what a task asks of a person, which is made from the page that leads through it."""
+    """In the table of what it takes a person, which is made from the page that leads there."""
     monkeypatch.syspath_prepend(DOCS)
     effort = importlib.import_module("effort_table")
     _, ask, price, submit = effort.FIRST_QUESTION.clicks
