@@ -19,14 +19,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "unit" / "domain")]
+sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "unit" / "twins")]
 
 from pii_columns import Case, cases  # noqa: E402
 from pii_judge import judge_others  # noqa: E402
 
-from domain.pii import Class, Finding  # noqa: E402
-from domain.pii.column import ColumnScan  # noqa: E402
-from domain.pii.model import Model  # noqa: E402
+from twins.pii import Class, Finding  # noqa: E402
+from twins.pii.column import ColumnScan  # noqa: E402
+from twins.pii.model import Model  # noqa: E402
 from worker.pii_model import model_bytes  # noqa: E402
 
 CELLS = 1_000_000

@@ -27,8 +27,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 import yaml
 from pii_ruby import locales
 
-from domain.pii import Action, Class
-from domain.pii.column import ColumnScan
+from twins.pii import Action, Class
+from twins.pii.column import ColumnScan
 from worker.pii_model import load
 
 FEWEST, ROWS, MOST_ROWS = 12, (40, 80, 200), 2000

@@ -12,10 +12,10 @@ from pathlib import Path
 
 from pii_others import CHOSEN, HELD_OUT, Other, others
 
-from domain.evaluation.proportions import Proportion
-from domain.pii import Action, Class, Finding
-from domain.pii.column import ColumnScan
-from domain.pii.model import Model
+from twins.evaluation.proportions import Proportion
+from twins.pii import Action, Class, Finding
+from twins.pii.column import ColumnScan
+from twins.pii.model import Model
 
 Judged = list[tuple[Other, Finding]]
 

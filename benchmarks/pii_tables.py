@@ -23,8 +23,8 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from domain.pii import Class
-from domain.pii.column import ColumnScan
+from twins.pii import Class
+from twins.pii.column import ColumnScan
 from worker.pii_model import load
 
 MOST_ROWS, MOST_COLUMNS, FEWEST_ROWS = 500, 40, 9

@@ -15,8 +15,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from domain.profile.draft import open_questions
 from dpgate.pipeline_folder import load_yaml
+from twins.profile.draft import open_questions
 
 COLUMNS = (
     "age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation",

@@ -19,8 +19,8 @@ from pathlib import Path
 
 import numpy as np
 
-from dpgate.perturb.method import Request
-from dpgate.perturb.threads import perturb_array
+from companions.perturb.method import Request
+from companions.perturb.threads import perturb_array
 from privacy.reference import randomised_unsafe
 
 VALUES = 30_614_640

@@ -30,11 +30,11 @@ from sklearn.metrics import roc_auc_score
 from twin_attacks import ATTO_DELTA, mechanism
 from twin_cases import Case, Codes, adult, ds004148, synthea, totals_of
 
-from domain.evaluation.association import cramers_v
-from domain.evaluation.marginals import total_variation
 from privacy.loss import MICRO
 from privacy.twin import GaussianLoss, GaussianPatterns, Patterns, TwinMechanism, draw_rows, predicted_tv1
 from privacy.twin.marginals import fit
+from twins.evaluation.association import cramers_v
+from twins.evaluation.marginals import total_variation
 
 Figures = Mapping[str, float]
 TRIPLES = 60

@@ -22,8 +22,6 @@ import numpy as np
 from scipy import stats
 from twin_cases import Case, Codes, adult, totals_of
 
-from domain.evaluation.sheet import Sheet, Values
-from domain.evaluation.singling_out import about_one_column, singled_out
 from privacy.loss import MICRO
 from privacy.twin import (
     ColumnCounts,
@@ -34,6 +32,8 @@ from privacy.twin import (
     TwinMechanism,
     draw_rows,
 )
+from twins.evaluation.sheet import Sheet, Values
+from twins.evaluation.singling_out import about_one_column, singled_out
 
 EVERY = 10**9
 ATTO_DELTA = 10**9

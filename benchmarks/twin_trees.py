@@ -27,13 +27,13 @@ from typing import Any
 
 from twin_cases import is_number
 
-from domain import nifti
 from domain.dataset import Declaration
 from domain.model import parse
-from domain.profile.draft import ASK
-from domain.twin import make_twin
-from domain.yaml_text import read_yaml
 from dpgate.tree_spec.build import make_spec
+from formats import nifti
+from formats.yaml_text import read_yaml
+from twins.drawn import make_twin
+from twins.profile.draft import ASK
 
 TREES = (
     "openneuro_ds004148",

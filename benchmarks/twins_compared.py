@@ -10,10 +10,10 @@ import argparse
 import os
 from pathlib import Path
 
-from dpgate.lab.gan.comparison import Figures, measure, networks, twins
-from dpgate.lab.gan.table import AMOUNTS, DROPPED
-from dpgate.lab.gan.training import Training
-from dpgate.lab.subjects import read_cells
+from companions.lab.gan.comparison import Figures, measure, networks, twins
+from companions.lab.gan.table import AMOUNTS, DROPPED
+from companions.lab.gan.training import Training
+from companions.lab.subjects import read_cells
 
 
 def main() -> None:

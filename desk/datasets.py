@@ -17,7 +17,7 @@ from domain.errors import InvalidRequest
 from domain.loss import Currency, canonical_amount, format_amount, units
 from domain.model import Model, Slug
 from domain.permissions import Permission, User
-from domain.twin_basis import BLANK, TwinBasis
+from domain.twin.basis import BLANK, TwinBasis
 from store import (
     allotments,
     audit,

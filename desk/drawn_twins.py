@@ -17,10 +17,11 @@ from threading import Lock
 
 from domain.dataset import Declaration
 from domain.errors import InvalidRequest, TooLarge, TooMany
-from domain.twin import MAX_BYTES, size_of_twin
+from domain.twin.basis import BLANK, TwinBasis
 from domain.twin.counts import TableCounts
-from domain.twin_basis import BLANK, TwinBasis, draw_twin
 from store.kept import Kept
+from twins.drawn import MAX_BYTES, size_of_twin
+from twins.drawn.draw import draw_twin
 
 WAIT_S = 60
 MOST_WAITING = 4

@@ -17,10 +17,10 @@ from domain.model import Model
 from domain.permissions import Permission, User
 from domain.refusals import jobs as refusals
 from domain.rehearsal import Preview, Rehearsal, RehearsalRequest, RehearsalState, TwinRuns, largest_block
-from domain.twin import MAX_BYTES, size_of_twin
-from domain.twin_basis import BLANK, TwinBasis
+from domain.twin.basis import BLANK, TwinBasis
 from store import audit, datasets, images, rehearsals, twins
 from store.database import Database
+from twins.drawn import MAX_BYTES, size_of_twin
 
 
 class RehearsalView(BaseModel):

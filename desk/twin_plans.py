@@ -11,7 +11,7 @@ from domain.admission import check_policy
 from domain.dataset import Dataset
 from domain.errors import RequestError
 from domain.loss import Currency, format_amount
-from domain.twin_request import PlanOrder, TwinRequest
+from domain.twin.request import PlanOrder, TwinRequest
 from store.ledger import Account
 
 

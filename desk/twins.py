@@ -19,12 +19,12 @@ from domain.admission import check_policy
 from domain.dataset import Dataset
 from domain.model import Model, Slug
 from domain.permissions import Permission, User
-from domain.public_report import check_report
 from domain.review import Stage, TwinState, approves
 from domain.states import JobState
+from domain.twin.basis import TwinBasis
 from domain.twin.levels import CUSTODIAN_LABELS
-from domain.twin_basis import TwinBasis
-from domain.twin_request import PlanOrder, TwinOrder, TwinRequest
+from domain.twin.request import PlanOrder, TwinOrder, TwinRequest
+from formats.public_report import check_report
 from store import datasets, jobs, ledger, twin_reports, twins
 from store.database import Database
 from store.twin_reports import TwinReport

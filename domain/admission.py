@@ -15,7 +15,7 @@ from domain.request import Request
 from domain.training import TrainingRequest, check_training
 from domain.training.request import MECHANISM as TRAINING
 from domain.training.request import check_accounts
-from domain.twin_request import TwinRequest, check_twin
+from domain.twin.request import TwinRequest, check_twin
 from privacy.cost import Currency
 from privacy.loss import GuaranteeClass
 from privacy.mechanism import MAX_OUTPUTS

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from domain.csv_text import csv_text
 from domain.dataset import Declaration
+from formats.csv_text import csv_text
 
 COLUMNS = (
     "table", "column", "kind", "lower", "upper", "categories", "missing", "missing_rate", "rows_per_person",

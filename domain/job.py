@@ -27,7 +27,7 @@ from domain.shape import Shape
 from domain.states import JobState
 from domain.surroundings import Backend
 from domain.training import TrainingRequest
-from domain.twin_request import TwinRequest
+from domain.twin.request import TwinRequest
 from privacy.cost import Cost
 from privacy.loss import GuaranteeClass
 from privacy.sample_aggregate import SampleAggregate

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import PurePosixPath
 from typing import BinaryIO
 
-from domain.delimited import Delimited, Row
+from formats.delimited import Delimited, Row
 
 PERSON = re.compile(r"sub-([A-Za-z0-9+]+)")
 MISSING = ("", "n/a")

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from domain.nifti_axes import Affine, letters_of
+from formats.nifti_axes import Affine, letters_of
 
 Voxels = npt.NDArray[np.float64]
 

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from domain import nifti, placing
+from domain import placing
 from domain.errors import PipelineError
-from domain.nifti_axes import letters_of
+from formats import nifti
+from formats.nifti_axes import letters_of
 
 MAX_LABEL = 65_535
 _MOSTLY = 0.5  # a cube of which less lies in the mask is left out

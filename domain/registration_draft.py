@@ -10,7 +10,7 @@ from domain.dataset import Declaration
 from domain.dataset.person_size import check_most_rows
 from domain.errors import FieldProblem, InvalidRequest
 from domain.model import parse
-from domain.yaml_text import write_yaml
+from formats.yaml_text import write_yaml
 
 
 @dataclass(frozen=True)

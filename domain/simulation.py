@@ -13,7 +13,7 @@ from domain.errors import NotAllowed, RequestError
 from domain.job import Job
 from domain.policy import Policy
 from domain.states import JobState
-from domain.twin_request import TwinRequest
+from domain.twin.request import TwinRequest
 
 EVERYBODY = "*"
 _GIVEN_BACK = (JobState.REJECTED, JobState.CANCELLED, JobState.ERRORED)

@@ -20,7 +20,7 @@ from dulwich.refs import Ref
 from dulwich.repo import MemoryRepo
 
 from domain.errors import InvalidRequest, NotAllowed, TooLarge
-from domain.git_pack import MAX_PACK_BYTES, PackRefused, files_of
+from formats.git_pack import MAX_PACK_BYTES, PackRefused, files_of
 from gateway.git_hosts import ElsewherePool
 
 log = logging.getLogger(__name__)

@@ -16,7 +16,7 @@ from domain.job import AnyRequest, Job, Reason, own_id
 from domain.permissions import User, may_see_job
 from domain.refusals import jobs as refusals
 from domain.states import Actor, JobState, LedgerAction, is_terminal, transition
-from domain.twin_request import TwinRequest
+from domain.twin.request import TwinRequest
 from store import audit, job_notices, ledger, reviewers, runs, still_ready
 from store.clock import is_over
 from store.database import insert_once

@@ -22,9 +22,9 @@ from domain.permissions import User
 from domain.refusals import jobs as refusals
 from domain.review import Stage, Tally, TwinState, Vote, check_reason
 from domain.states import Actor, JobState
+from domain.twin.basis import BLANK, TwinBasis
 from domain.twin.counts import TableCounts
-from domain.twin_basis import BLANK, TwinBasis
-from domain.twin_request import FILE, TwinRequest
+from domain.twin.request import FILE, TwinRequest
 from store import datasets, jobs, notices, releases, reviewers, reviews, twin_reviews
 from store.database import insert_once
 from store.kept import Kept

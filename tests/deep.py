@@ -96,11 +96,14 @@ PARTS = {
         ("tests/noninterference",),
     ),
     "twins": Part(
-        ("domain/twin/**/*.py", "domain/pii/**/*.py", "domain/profile/**/*.py"), ("tests/unit/twin_report",)
+        ("domain/twin/**/*.py", "twins/**/*.py", "companions/twin_report/**/*.py"),
+        ("tests/unit/twin_report", "tests/unit/twins"),
     ),
-    "readers": Part(("domain/**/*.py",), ("tests/fuzz", "tests/unit/domain")),
+    "readers": Part(
+        ("domain/**/*.py", "formats/**/*.py"), ("tests/fuzz", "tests/unit/domain", "tests/unit/formats")
+    ),
     "commands": Part(
-        ("dpgate/**/*.py",),
+        ("dpgate/**/*.py", "companions/**/*.py"),
         ("tests/functional", "tests/docs", "tests/unit/develop", "tests/unit/lab", "tests/unit/siesta"),
     ),
 }

@@ -12,7 +12,10 @@ from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
 from importlib.metadata import PackageNotFoundError, packages_distributions, requires
 
-OURS = {"domain", "privacy", "store", "desk", "gateway", "worker", "sandbox_images", "dpgate"}
+OURS = {
+    "domain", "privacy", "formats", "drawing", "twins", "store", "desk", "gateway", "worker",
+    "sandbox_images", "dpgate", "companions",
+}  # fmt: skip
 
 
 def required(package: str = "dpgate", *, known: frozenset[str] = frozenset()) -> frozenset[str]:

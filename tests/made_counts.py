@@ -13,7 +13,7 @@ from domain.dataset import Dataset
 from domain.model import canonical, parse
 from domain.states import JobState
 from domain.twin import TableCounts
-from domain.twin_request import FILE, FORM, TwinRequest
+from domain.twin.request import FILE, FORM, TwinRequest
 from store import jobs, releases, twins
 
 TABLE = "participants.tsv"

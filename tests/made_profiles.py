@@ -9,10 +9,10 @@ from uuid import uuid4
 from zones import Bench
 
 from domain.model import parse
-from domain.profile.document import DeliveredProfile
 from domain.profile_request import DeliveredKey, ProfileOnRecord, ProfileRequest, context_of
 from store import profiles
 from store.profile_box import new_key, open_profile
+from twins.profile.document import DeliveredProfile
 from worker.profile.delivered import write_key
 
 

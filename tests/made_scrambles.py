@@ -6,12 +6,12 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from companions.scramble.agreement import agree
+from companions.scramble.folder import Folder, read_folder
+from companions.scramble.methods import Wishes
+from companions.scramble.run import Order, scramble
 from domain.scrambled import Offer
 from domain.scrambled_archive import pack
-from dpgate.scramble.agreement import agree
-from dpgate.scramble.folder import Folder, read_folder
-from dpgate.scramble.methods import Wishes
-from dpgate.scramble.run import Order, scramble
 
 ORIGINAL = "participant_id\tage\tsex\n" + "".join(
     f"sub-{number:03d}\t{20 + number}\t{'mf'[number % 2]}\n" for number in range(40)

@@ -13,7 +13,7 @@ from domain.admission import needs_signature
 from domain.approval import JobApproval, approval_in, request_digest
 from domain.job import Job
 from domain.mandate import Mandate, mandate_in
-from domain.twin_request import TwinRequest
+from domain.twin.request import TwinRequest
 from store.envelopes import is_signed, key_id
 from store.zone_ledger import Kind, Page
 

@@ -14,7 +14,7 @@ from domain.query import QueryRequest
 from domain.shape import Shape
 from domain.shape.nifti import NiftiShape
 from domain.training import TrainingRequest
-from domain.twin_request import TwinRequest
+from domain.twin.request import TwinRequest
 from privacy.mechanism import NoisedOutput, RunOutput
 from privacy.pac import Pac
 from privacy.pac_state import PacState

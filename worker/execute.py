@@ -21,7 +21,7 @@ from domain.job import Reason
 from domain.query import QueryRequest
 from domain.schedule import JOB_OVERHEAD_S
 from domain.training import TrainingRequest
-from domain.twin_request import TwinRequest
+from domain.twin.request import TwinRequest
 from store import jobs
 from store.coming import next_release
 from worker import books

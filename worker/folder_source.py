@@ -9,8 +9,8 @@ from functools import cached_property
 from pathlib import Path
 
 from domain.dataset import Declaration
-from domain.delimited import read_rows
 from domain.people_in_paths import label_of, owners, place_of
+from formats.delimited import read_rows
 from worker.view import Opener, Part
 
 

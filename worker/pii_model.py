@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from importlib import resources
 
-from domain.pii.model import Model
+from twins.pii.model import Model
 
 
 def model_bytes() -> bytes:

@@ -17,7 +17,7 @@ from domain.notice import NoticeKind
 from domain.release import Release
 from domain.schedule import coarse_time, padded_time
 from domain.states import Actor, JobState
-from domain.twin_request import TwinRequest
+from domain.twin.request import TwinRequest
 from store import agreement, datasets, job_notices, jobs, ledger, line, releases, runs, twins
 from store.clock import APART_S
 from store.sealing import open_sealed

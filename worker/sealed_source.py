@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from itertools import groupby
 
-from domain.delimited import stream_rows
 from domain.people_in_paths import place_of
+from formats.delimited import stream_rows
 from store.snapshots import RowsPlace, Snapshot, StoredFile
 from worker.view import Part
 

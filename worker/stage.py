@@ -15,8 +15,8 @@ from functools import cached_property
 from typing import Protocol
 
 from domain.dataset import Declaration, Table
-from domain.delimited import Delimited, Row, cells_of, delimiter_of, joined, read_rows
 from domain.people_in_paths import label_of
+from formats.delimited import Delimited, Row, cells_of, delimiter_of, joined, read_rows
 from privacy.plan import RunPlan, members
 from worker.view import Part, View
 

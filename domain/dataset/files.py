@@ -14,8 +14,8 @@ from pydantic import AfterValidator, Field, StringConstraints, WithJsonSchema, m
 
 from domain.dataset.twin_content import NOT_MADE, OTHER_RECORDINGS, TABLES, Share, TwinRecording, TwinTable
 from domain.model import InsidePath, Model, Number, Whole
-from domain.nifti_axes import PATTERN as ORIENTATION
-from domain.nifti_axes import Affine, affine_rows, letters_of
+from formats.nifti_axes import PATTERN as ORIENTATION
+from formats.nifti_axes import Affine, affine_rows, letters_of
 
 PERSON = "{person}"
 MAX_TEXT = 1_000_000

@@ -10,8 +10,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints, model_validator
 
+from domain.identifier_kind import Kind
 from domain.model import Model
-from domain.pii.finding import Kind
 
 Classification = Literal["direct", "quasi", "sensitive"]
 OneLine = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\t\r\n\x00]*$")]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator, Sequence
 
-from domain.byte_cursor import ByteCursor, Order
 from domain.errors import PipelineError
 from domain.shape.matlab_reading import Parsed, Reading, array, text_of
 from domain.shape.matlab_tree import Node, Numbers, Text, Variable
+from formats.byte_cursor import ByteCursor, Order
 
 _CODES = ("d", "f", "i", "h", "H", "B")
 _FULL, _TEXT, _SPARSE = 0, 1, 2

@@ -7,9 +7,11 @@ import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from domain.byte_cursor import ByteCursor
 from domain.errors import PipelineError
-from domain.matlab5_numbers import (
+from domain.shape.matlab_reading import Parsed, Reading, array, flags_of, text_of
+from domain.shape.matlab_tree import Cell, Node, Struct, Variable
+from formats.byte_cursor import ByteCursor
+from formats.matlab5_numbers import (
     CELL,
     CHAR,
     CLASSES,
@@ -35,8 +37,6 @@ from domain.matlab5_numbers import (
     UTF32,
     VERSION,
 )
-from domain.shape.matlab_reading import Parsed, Reading, array, flags_of, text_of
-from domain.shape.matlab_tree import Cell, Node, Struct, Variable
 
 HEADER_BYTES = 128
 # as long as the most elements, arrays and names that are read of any file, written as wastefully as can be

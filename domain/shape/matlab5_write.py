@@ -7,7 +7,8 @@ import struct
 import zlib
 from collections.abc import Iterator, Sequence
 
-from domain.matlab5_numbers import (
+from domain.shape.matlab_tree import Flags, Node, Numbers, Struct, Text, Variable
+from formats.matlab5_numbers import (
     CELL,
     CHAR,
     CLASSES,
@@ -24,7 +25,6 @@ from domain.matlab5_numbers import (
     UTF16,
     VERSION,
 )
-from domain.shape.matlab_tree import Flags, Node, Numbers, Struct, Text, Variable
 
 # no date: the same numbers give the same file
 HEADER = b"MATLAB 5.0 MAT-file, written by dpgate".ljust(116) + b"\0" * 8

@@ -11,7 +11,6 @@ import struct
 from collections.abc import Iterator, Mapping, Sequence
 
 from domain.errors import PipelineError
-from domain.hdf5 import SIGNATURE, Attributes, Dataset, Group, Writer, open_file
 from domain.shape.matlab_reading import Parsed, Reading, array, flags_of, text_of
 from domain.shape.matlab_tree import (
     Cell,
@@ -23,6 +22,7 @@ from domain.shape.matlab_tree import (
     Variable,
     children,
 )
+from formats.hdf5 import SIGNATURE, Attributes, Dataset, Group, Writer, open_file
 
 USER_BLOCK_BYTES = 512
 VERSION = 0x0200

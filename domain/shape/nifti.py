@@ -17,11 +17,12 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field, StringConstraints, model_validator
 
-from domain import nifti, placing, regions
+from domain import placing, regions
 from domain.errors import PipelineError
 from domain.model import InsidePath, Model
 from domain.pipeline import MAX_VALUES, OutputFile, VolumeBounds
 from domain.regions import Regions
+from formats import nifti
 from privacy.mechanism import MAX_OUTPUTS
 
 MAX_MAP_CHARACTERS = 2 * 1024 * 1024

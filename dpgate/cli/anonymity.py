@@ -13,10 +13,10 @@ from dpgate.cli.output import Json, out, plain, print_json, print_table
 from dpgate.errors import DpgateError
 
 if TYPE_CHECKING:
-    from domain.anonymity.plan import Goal, Sensitive
-    from domain.anonymity.release import Standing
-    from domain.anonymity.search import Generalised
-    from domain.anonymity.table import TextTable
+    from twins.anonymity.plan import Goal, Sensitive
+    from twins.anonymity.release import Standing
+    from twins.anonymity.search import Generalised
+    from twins.anonymity.table import TextTable
 
 WHAT_IT_IS = (
     "Check and make tables of k-anonymity, l-diversity, t-closeness.\n\n"
@@ -53,10 +53,10 @@ def anonymity_check(
     as_json: Json = False,
 ) -> None:
     """Say which k, l and t a table has. With -k, -l or -t it ends with code 11 if they are missed."""
-    from domain.anonymity.classes import codes_of
-    from domain.anonymity.plan import Goal
-    from domain.anonymity.release import secrets_of, standing
     from domain.model import parse
+    from twins.anonymity.classes import codes_of
+    from twins.anonymity.plan import Goal
+    from twins.anonymity.release import secrets_of, standing
 
     read = _read(table)
     columns = [_sensitive(one) for one in sensitive or ()]
@@ -86,12 +86,12 @@ def anonymity_generalise(
     as_json: Json = False,
 ) -> None:
     """Make a table coarser until it has the k, l and t of a plan. What is left is weaker than a release."""
-    from domain.anonymity.plan import Plan
-    from domain.anonymity.search import generalise
-    from domain.delimited_text import table_text
+    from companions.siesta.new_folder import new_folder
     from domain.model import parse
-    from domain.yaml_text import read_yaml
-    from dpgate.siesta.new_folder import new_folder
+    from formats.delimited_text import table_text
+    from formats.yaml_text import read_yaml
+    from twins.anonymity.plan import Plan
+    from twins.anonymity.search import generalise
 
     wanted = parse(Plan, read_yaml(_text(plan), field="plan"), within="plan")
     found = generalise(_read(table), wanted)
@@ -121,8 +121,8 @@ def anonymity_generalise(
 
 
 def _read(path: Path) -> TextTable:
-    from domain.anonymity.table import text_table
-    from domain.delimited import read_rows
+    from formats.delimited import read_rows
+    from twins.anonymity.table import text_table
 
     if path.suffix not in (".csv", ".tsv"):
         raise DpgateError(f"{path} is no table: its name must end in .csv or .tsv")
@@ -143,8 +143,8 @@ def _text(path: Path) -> str:
 
 
 def _sensitive(text: str) -> Sensitive:
-    from domain.anonymity.plan import Sensitive
     from domain.model import parse
+    from twins.anonymity.plan import Sensitive
 
     name, is_stated, distance = text.rpartition("=")
     if not is_stated:
@@ -215,6 +215,6 @@ def _note(found: Generalised, goal: Goal) -> str:
 
 
 def _weaker() -> str:
-    from domain.anonymity import WEAKER
+    from twins.anonymity import WEAKER
 
     return WEAKER

@@ -12,9 +12,9 @@ from domain.dataset import Declaration
 from domain.errors import FieldProblem, InvalidRequest
 from domain.model import parse
 from domain.people_in_paths import without_labels
-from domain.profile.draft import open_questions
 from dpgate.errors import DpgateError
 from dpgate.pipeline_folder import load_yaml
+from twins.profile.draft import open_questions
 
 MAX_PUBLIC_BYTES = 8 * 1024**2
 HIDES_PEOPLE = "hides_people"

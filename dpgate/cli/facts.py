@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
-from domain.csv_text import csv_text
 from domain.dictionary import COLUMNS
 from dpgate.cli.jobs import JobArgument
 from dpgate.cli.output import Json, Profile, out, plain, print_json, print_line, print_table
 from dpgate.client import connect
+from formats.csv_text import csv_text
 
 Named = Annotated[str, typer.Argument(help="The data set's name.")]
 Csv = Annotated[Path | None, typer.Option("--csv", help="Write a table for spreadsheets to this file.")]

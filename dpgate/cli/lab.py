@@ -10,13 +10,13 @@ from typing import Annotated
 
 import typer
 
+from companions.lab import demo_data, experiments
+from companions.lab.chapter import Conditions, Standing
+from companions.lab.experiments import EXPERIMENTS, Report
+from companions.lab.report import WARNING
+from companions.lab.subjects import Subjects, load_subjects
 from dpgate.cli.output import Json, err, out, plain, print_json, print_table, progress
 from dpgate.errors import DpgateError
-from dpgate.lab import demo_data, experiments
-from dpgate.lab.chapter import Conditions, Standing
-from dpgate.lab.experiments import EXPERIMENTS, Report
-from dpgate.lab.report import WARNING
-from dpgate.lab.subjects import Subjects, load_subjects
 
 _COLOURS = {Standing.BROKEN: "red", Standing.HOLDS: "green", Standing.NO_PROMISE: "yellow"}
 

@@ -13,8 +13,8 @@ from dpgate.cli.output import Json, err, number, out, plain, print_json, print_l
 from dpgate.errors import DpgateError
 
 if TYPE_CHECKING:
-    from dpgate.perturb.method import Request
-    from dpgate.perturb.one_file import Perturbed
+    from companions.perturb.method import Request
+    from companions.perturb.one_file import Perturbed
 
 WHAT_IT_PROTECTS = (
     "Perturb an array of your own before you give it away: local differential privacy.\n\n"
@@ -81,9 +81,9 @@ def perturb_file(
     as_json: Json = False,
 ) -> None:
     """Perturb one array: local differential privacy for every value of it."""
-    from dpgate.perturb.method import Request
-    from dpgate.perturb.one_file import perturb_to_file
-    from dpgate.perturb.signals import open_signal
+    from companions.perturb.method import Request
+    from companions.perturb.one_file import perturb_to_file
+    from companions.perturb.signals import open_signal
 
     request = Request(lower, upper, epsilon, delta, mechanism, variant == "fast", missing)
     if to.resolve() == file.resolve():
@@ -139,9 +139,9 @@ def perturb_sweep(
 
     All arrays together cost the sum of their losses: give away one of them, not the grid.
     """
+    from companions.perturb.sweep import HOLDER, TABLE, run_sweep
+    from companions.perturb.sweep_config import SweepConfig
     from domain.model import parse
-    from dpgate.perturb.sweep import HOLDER, TABLE, run_sweep
-    from dpgate.perturb.sweep_config import SweepConfig
     from dpgate.pipeline_folder import load_yaml
 
     wanted = parse(SweepConfig, load_yaml(config), within="sweep")
@@ -175,7 +175,7 @@ def perturb_sweep(
 
 
 def _ratios(table: Path | None, classes: str) -> dict[str, float]:
-    from dpgate.perturb.class_ratio import leave_one_out_ratios
+    from companions.perturb.class_ratio import leave_one_out_ratios
 
     return {} if table is None else leave_one_out_ratios(table, [name.strip() for name in classes.split(",")])
 
@@ -209,7 +209,7 @@ def _print_summary(summary: dict[str, float | None]) -> None:
 
 
 def _print_ratios(ratios: dict[str, float]) -> None:
-    from dpgate.perturb.class_ratio import EXPLANATION
+    from companions.perturb.class_ratio import EXPLANATION
 
     if ratios:
         rows = [(name, repr(ratio)) for name, ratio in ratios.items()]

@@ -9,11 +9,11 @@ import typer
 
 from domain.model import parse
 from domain.policy import Policy
-from domain.yaml_text import read_yaml, write_yaml
 from dpgate.cli.mandates import Deliveries, custody_of, say_signed, sign_next
 from dpgate.cli.output import Json, Profile, out, plain, print_json, print_table
 from dpgate.client import connect
 from dpgate.pipeline_folder import read_text
+from formats.yaml_text import read_yaml, write_yaml
 
 Name = Annotated[str, typer.Argument(help="The data set's name.")]
 File = Annotated[

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from dpgate.cli.output import err, out, plain, print_json, print_table
 
 if TYPE_CHECKING:
-    from domain.profile.document import ProfileDocument
+    from twins.profile.document import ProfileDocument
 
 
 def say_results(

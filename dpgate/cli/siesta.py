@@ -80,7 +80,7 @@ def mergesubjects(
     as_json: Json = False,
 ) -> None:
     """Put together what was written for each person by themselves."""
-    from dpgate.siesta.merging import merge_subjects
+    from companions.siesta.merging import merge_subjects
 
     merged = merge_subjects(sources, target, public=public or (), copy=copy)
     if as_json:
@@ -113,7 +113,7 @@ def cleanup(
     as_json: Json = False,
 ) -> None:
     """Delete everything of an output folder but the files that the whitelist names."""
-    from dpgate.siesta.cleaning import clean_up
+    from companions.siesta.cleaning import clean_up
 
     kept = () if whitelist is None else whitelist_in(whitelist)
     deleted = clean_up(folder, kept, dry_run=dry_run, made_from=made_from)
@@ -136,7 +136,7 @@ def _select(
     copy: bool,
     as_json: bool,
 ) -> None:
-    from dpgate.siesta.selection import select
+    from companions.siesta.selection import select
 
     done = select(
         source, target, participant, alone=alone, public=public or (), exclude=exclude or (), copy=copy

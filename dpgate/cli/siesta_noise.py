@@ -12,7 +12,7 @@ from dpgate.cli.output import Json, err, number, plain, print_json, print_line, 
 from dpgate.errors import DpgateError
 
 if TYPE_CHECKING:
-    from dpgate.siesta.noise_table import NoiseTable
+    from companions.siesta.noise_table import NoiseTable
 
 
 class Layout(StrEnum):
@@ -56,8 +56,8 @@ def mergegroup(
     as_json: Json = False,
 ) -> None:
     """Collect the results of all leave-one-out samples in OUT/group-merged.tsv, which is secret."""
-    from dpgate.siesta.samples import KEEP_IT, MERGED, merge_group
-    from dpgate.siesta.shaped_files import Volumes
+    from companions.siesta.samples import KEEP_IT, MERGED, merge_group
+    from companions.siesta.shaped_files import Volumes
 
     samples = merge_group(
         sources,
@@ -91,10 +91,10 @@ def calibratenoise(
     as_json: Json = False,
 ) -> None:
     """Decide how wide the noise of each number must be. EMPIRICAL: no differential privacy."""
-    from dpgate.siesta.calibration import bounds_from_options, calibrate, read_bounds
-    from dpgate.siesta.noise_table import write_noise_table
-    from dpgate.siesta.samples import read_samples
-    from dpgate.siesta.wp15 import named_alike, read_merged, row_of, write_row
+    from companions.siesta.calibration import bounds_from_options, calibrate, read_bounds
+    from companions.siesta.noise_table import write_noise_table
+    from companions.siesta.samples import read_samples
+    from companions.siesta.wp15 import named_alike, read_merged, row_of, write_row
     from privacy.stability import LABEL
 
     if bounds is not None and (lower or upper):
@@ -140,8 +140,8 @@ def addnoise(
     as_json: Json = False,
 ) -> None:
     """Write the whitelisted files with fresh noise on every number. Repeats average it out. EMPIRICAL."""
-    from dpgate.siesta.noising import add_noise
-    from dpgate.siesta.shaped_files import Volumes
+    from companions.siesta.noising import add_noise
+    from companions.siesta.shaped_files import Volumes
     from privacy.stability import LABEL
 
     if layout is Layout.WP15 and whitelist.is_dir():
@@ -174,7 +174,7 @@ def addnoise(
 
 
 def whitelist_in(path: Path) -> tuple[str, ...]:
-    from dpgate.siesta.whitelist import read_whitelist
+    from companions.siesta.whitelist import read_whitelist
 
     try:
         # not read_text, which would take a lone carriage return for a line end
@@ -185,7 +185,7 @@ def whitelist_in(path: Path) -> tuple[str, ...]:
 
 
 def _noise_in(path: Path, layout: Layout) -> NoiseTable:
-    from dpgate.siesta.noise_table import read_noise_table
-    from dpgate.siesta.wp15 import read_row, row_of
+    from companions.siesta.noise_table import read_noise_table
+    from companions.siesta.wp15 import read_row, row_of
 
     return read_row(row_of(path)) if layout is Layout.WP15 else read_noise_table(path)

@@ -17,7 +17,7 @@ from dpgate.cli.output import Json, err, number, plain, print_json, print_line, 
 from dpgate.errors import DpgateError
 
 if TYPE_CHECKING:
-    from dpgate.siesta.workflow import Ending
+    from companions.siesta.workflow import Ending
 
 MOST_SLOTS = 4  # without being told: each holds the memory of a run
 APP, MECHANISM = "Without dpgate.yaml", "Mechanism"
@@ -99,9 +99,9 @@ def run(
 
     A second call with the same arguments goes on where the first ended. No person costs a copy of the data.
     """
+    from companions.siesta.bids_app import AppOptions, load_app
+    from companions.siesta.workflow import Study, run_study
     from dpgate.embedded.home import image_store
-    from dpgate.siesta.bids_app import AppOptions, load_app
-    from dpgate.siesta.workflow import Study, run_study
 
     app = AppOptions(command, image, whitelist, bounds, lower, upper, wall_seconds, memory_mib)
     study = Study(

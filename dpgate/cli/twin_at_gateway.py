@@ -23,8 +23,8 @@ from dpgate.errors import DpgateError, NotFinished
 from dpgate.profiles import DeliveredProfile
 
 if TYPE_CHECKING:
-    from domain.profile.document import DeliveredProfile as Opened
     from dpgate.profile.at_gateway import Kept
+    from twins.profile.document import DeliveredProfile as Opened
 
 DeliveriesFolder = Annotated[
     Path | None, typer.Option(help="The worker zone's deliveries folder.", envvar="DPGATE_DELIVERIES")

@@ -14,7 +14,7 @@ from dpgate.client import Client, connect
 from dpgate.errors import DpgateError
 
 if TYPE_CHECKING:
-    from dpgate.scramble.folder import Folder
+    from companions.scramble.folder import Folder
 
 Name = Annotated[str, typer.Argument(metavar="DATASET", help="The data set's name.")]
 Scrambled = Annotated[Path, typer.Argument(metavar="FOLDER", help="A scrambled folder.")]
@@ -135,7 +135,7 @@ def scramble_get(
     profile: Profile = "default",
 ) -> None:
     """Agree to the terms of a data set's scrambled twin and fetch it. That you agreed is recorded."""
-    from dpgate.scramble.verify import verify
+    from companions.scramble.verify import verify
 
     check_twin_folder(folder)
     with connect(profile=profile) as client:
@@ -156,7 +156,7 @@ def scramble_get(
 
 
 def _read(folder: Path, report: Path | None) -> Folder:
-    from dpgate.scramble.folder import read_folder
+    from companions.scramble.folder import read_folder
 
     return read_folder(folder, report, today=today_here())
 

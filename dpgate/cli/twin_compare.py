@@ -22,7 +22,7 @@ def twin_compare(
     as_json: Json = False,
 ) -> None:
     """Compare names, types, shapes and domains of a twin with its original. Nothing is sent anywhere."""
-    from dpgate.twin_report.same_shape import compare_folders
+    from companions.twin_report.same_shape import compare_folders
 
     for place in (original, twin):
         if not place.is_dir():

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from domain.profile.accept import accept
-from domain.profile.decide import Decision, Verb, decide
-from domain.profile.draft import open_questions
 from dpgate.cli.output import Json, Profile, out, plain, print_json, progress
 from dpgate.cli.profile_results import say_results
 from dpgate.cli.twin_at_gateway import Asked, DeliveriesFolder, profile_at_gateway
 from dpgate.errors import DpgateError
 from dpgate.pipeline_folder import parse_yaml, read_text
+from twins.profile.accept import accept
+from twins.profile.decide import Decision, Verb, decide
+from twins.profile.draft import open_questions
 
 if TYPE_CHECKING:
     pass

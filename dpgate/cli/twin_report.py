@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from domain.loss import format_epsilon, micro
-from domain.public_report import check_report
 from dpgate.cli.declaration import load_declaration
 from dpgate.cli.output import Json, Profile, err, out, plain, print_json, print_table, progress
 from dpgate.client import connect
 from dpgate.errors import DpgateError
+from formats.public_report import check_report
 
 if TYPE_CHECKING:
-    from dpgate.twin_report.build import Report
-    from dpgate.twin_report.private import TableFindings
+    from companions.twin_report.build import Report
+    from companions.twin_report.private import TableFindings
 
 PRIVATE, PUBLIC = "report.html", "public.html"
 Counts = Annotated[
@@ -68,9 +68,9 @@ def twin_report(
     as_json: Json = False,
 ) -> None:
     """Evaluate a twin against its original, here: one page for you, one for researchers."""
+    from companions.twin_report.build import Given, build
+    from companions.twin_report.private import Wishes
     from dpgate.embedded.home import image_store
-    from dpgate.twin_report.build import Given, build
-    from dpgate.twin_report.private import Wishes
 
     for place in (original, twin, *([holdout] if holdout else [])):
         if not place.is_dir():

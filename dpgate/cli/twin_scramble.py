@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from companions.scramble.agreement import METHODS, Method
 from dpgate.cli.exit_codes import ExitCode
 from dpgate.cli.output import Json, err, out, plain, print_json, print_table
-from dpgate.scramble.agreement import METHODS, Method
 
 if TYPE_CHECKING:
-    from dpgate.scramble.run import Outcome
+    from companions.scramble.run import Outcome
 
 WHAT_IT_IS = (
     "NOT anonymous: real values in mixed order, for a named person, until a date. Outside the guarantee.\n\n"
@@ -80,10 +80,10 @@ def scramble_make(
     as_json: Json = False,
 ) -> None:
     """Scramble a folder or table for somebody who has signed for it. Never call the result anonymous."""
-    from dpgate.scramble.agreement import agree
-    from dpgate.scramble.methods import Wishes
-    from dpgate.scramble.run import Order, scramble
-    from dpgate.scramble.tables import Named
+    from companions.scramble.agreement import agree
+    from companions.scramble.methods import Wishes
+    from companions.scramble.run import Order, scramble
+    from companions.scramble.tables import Named
 
     today = today_here()
     groups = tuple(tuple(name.strip() for name in group.split(",")) for group in together or ())
@@ -105,7 +105,7 @@ def scramble_verify(
     as_json: Json = False,
 ) -> None:
     """Say whether a scrambled folder has expired, and whether it is as it was handed over."""
-    from dpgate.scramble.verify import verify
+    from companions.scramble.verify import verify
 
     found = verify(folder, today=today_here())
     record = found.record
@@ -132,7 +132,7 @@ def scramble_verify(
 
 
 def _print(found: Outcome, *, as_json: bool) -> None:
-    from dpgate.scramble import OUTSIDE
+    from companions.scramble import OUTSIDE
 
     if as_json:
         print_json(

@@ -11,10 +11,10 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
-from domain.checksums import MANIFEST, manifest
 from dpgate.delivery.journal import Done, Journal, find_unfinished, opened
 from dpgate.delivery.source import Rooted, SourceFile, words_for
 from dpgate.errors import DpgateError
+from formats.checksums import MANIFEST, manifest
 from worker.intake.delivery import JOURNAL
 
 Progress = Callable[[int, int], None]

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import BinaryIO, Protocol
 
-from domain.checksums import LISTS, MAX_LIST_BYTES, parse_list
 from dpgate.errors import DpgateError
+from formats.checksums import LISTS, MAX_LIST_BYTES, parse_list
 from worker.intake.tree import can_be_staged
 
 MAX_FILE_BYTES = 4 * 1024**3

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from html import escape
 
-from domain.chart.axis import Linear, figure_text
 from dpgate.demo.found import Answer, Found, Spied
 from dpgate.demo.words import LABELS, plus_minus
+from drawing.axis import Linear, figure_text
 
 INK, QUIET, PAPER, GRID = "#1a2233", "#4a5568", "#fbfcfe", "#d5dbe5"
 QUERY, PROGRAM, SPY = "#1f5fa8", "#a3480f", "#8a1c4a"

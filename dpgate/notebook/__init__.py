@@ -1,6 +1,6 @@
 """What a notebook shows for the objects of the SDK: HTML with the drawings of the pages.
 
-Loaded when something is displayed, never with `import dpgate`. It knows `domain.chart`, `domain.job_steps`
+Loaded when something is displayed, never with `import dpgate`. It knows `drawing`, `domain.job_steps`
 and `privacy.loss`, which need no more than the standard library. Everything that a platform answered is
 foreign text here: it is escaped and cut, and an object that makes no sense is shown as its plain text.
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from domain.chart.account_bar import AccountBar, draw_account_bar
 from dpgate.notebook.frame import careful, legible, paragraph, text, view
+from drawing.account_bar import AccountBar, draw_account_bar
 
 if TYPE_CHECKING:
     from dpgate.models import Account, Budget

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from typing import TypeVar
 
-from domain.chart.axis import figure_text
+from drawing.axis import figure_text
 from privacy.loss import GuaranteeClass
 
 LONGEST_TEXT = 300

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from domain.chart.error_curve import Curve, ErrorCurve, draw_error_curve
 from dpgate.notebook.frame import careful, legible, number, paragraph, promise, table, text, view
+from drawing.error_curve import Curve, ErrorCurve, draw_error_curve
 
 if TYPE_CHECKING:
     from dpgate.previews import Preview, Rung

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from domain.chart.axis import figure_text
-from domain.chart.intervals import MOST, Mark, draw_intervals
-from domain.chart.strip import Strip, draw_strip, span_text
 from dpgate.notebook.frame import careful, legible, number, pair, paragraph, promise, table, text, view
+from drawing.axis import figure_text
+from drawing.intervals import MOST, Mark, draw_intervals
+from drawing.strip import Strip, draw_strip, span_text
 
 if TYPE_CHECKING:
     from dpgate.models import Release, Value

@@ -17,12 +17,12 @@ from pydantic import Field
 
 from domain.errors import InvalidRequest
 from domain.model import Model, Slug, canonical, parse
-from domain.profile.document import DeliveredProfile
-from domain.profile.proposals import DictionaryEntry
 from domain.profile_request import DELIVERY, PublicKey, context_of
 from dpgate.errors import DpgateError
 from dpgate.profile.run import write_private
 from store.profile_box import is_signed, new_key, open_profile, public_half
+from twins.profile.document import DeliveredProfile
+from twins.profile.proposals import DictionaryEntry
 
 FILE = "request.json"
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 
-from domain.profile.found import FoundTable
-from domain.profile.look import Looked, look
 from dpgate.cli.output import progress
 from dpgate.errors import DpgateError
 from dpgate.pipeline_folder import parse_yaml
 from dpgate.profile.places import Source, find_tables
+from twins.profile.found import FoundTable
+from twins.profile.look import Looked, look
 from worker.profile.tables import profile_source, profile_source_here
 from worker.sandbox.protocol import SandboxUnavailable
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from domain.profile.found import FoundColumn
+from twins.profile.found import FoundColumn
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 _WIDTH, _HEIGHT, _LONGEST = 200, 44, 60

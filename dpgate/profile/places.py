@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from domain.profile import NoTable
-from domain.profile.proposals import DictionaryEntry
 from dpgate.errors import DpgateError
+from twins.profile import NoTable
+from twins.profile.proposals import DictionaryEntry
 from worker.profile import places
 from worker.profile.places import Found, Source, read_dictionary
 

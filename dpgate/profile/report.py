@@ -6,9 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from domain.dataset.person_size import proposed_rows
-from domain.profile import FoundTable
-from domain.profile.document import ProfileDocument, ProfiledTable
-from domain.profile.proposals import Proposal
 from dpgate.profile.pieces import (
     badge,
     cell,
@@ -24,6 +21,9 @@ from dpgate.profile.pieces import (
     table,
 )
 from dpgate.profile.steps import six_steps
+from twins.profile import FoundTable
+from twins.profile.document import ProfileDocument, ProfiledTable
+from twins.profile.proposals import Proposal
 
 DRAWN = 400
 """Columns of a table with a drawing each; a wider table has the first of them drawn."""

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from domain.model import canonical
-from domain.profile.document import ProfileDocument, ProfiledTable
-from domain.profile.draft import DraftTable, write_draft
-from domain.profile.proposals import DictionaryEntry, Proposal, propose
 from dpgate.profile.report import render
 from dpgate.profile.run import write_private
+from twins.profile.document import ProfileDocument, ProfiledTable
+from twins.profile.draft import DraftTable, write_draft
+from twins.profile.proposals import DictionaryEntry, Proposal, propose
 
 Dictionaries = Mapping[str, Mapping[str, DictionaryEntry]]
 """What sidecars say of columns, by table and column."""

@@ -10,10 +10,10 @@ from pathlib import Path
 
 from domain.errors import InvalidRequest
 from domain.model import canonical, parse
-from domain.profile.document import WARNING, ProfileDocument, ProfiledTable
-from domain.profile.unit import find_unit
 from dpgate.errors import DpgateError
 from dpgate.profile.places import Found, Source
+from twins.profile.document import WARNING, ProfileDocument, ProfiledTable
+from twins.profile.unit import find_unit
 from worker.pii_model import model_bytes
 from worker.profile.tables import profile_source, profile_source_here
 from worker.sandbox.protocol import SandboxUnavailable

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from domain.profile import FoundTable
-from domain.profile.power import HIGHEST, LOWEST
-from domain.profile.proposals import CATEGORIES_AT_MOST, Proposal
 from domain.twin.levels import CUSTODIAN_LABELS
 from dpgate.profile.pieces import cell, digits, marked, name_cell, number_cell, paragraph, shown, table
 from privacy.loss import MICRO
 from privacy.twin import suggested_level
+from twins.profile import FoundTable
+from twins.profile.power import HIGHEST, LOWEST
+from twins.profile.proposals import CATEGORIES_AT_MOST, Proposal
 
 Looked = tuple[str, FoundTable, Sequence[Proposal]]
 _EPSILONS = (1, 10)

@@ -18,12 +18,12 @@ from domain.dataset import PersonFile
 from domain.dataset.twin_content import NOT_MADE
 from domain.errors import InvalidRequest
 from domain.model import parse
-from domain.profile.draft import ASK
-from domain.twin import MAX_BYTES, files_sidecars
 from domain.twin import README as TWIN_README
-from domain.yaml_text import write_yaml
 from dpgate.tree_spec.contents import propose
 from dpgate.tree_spec.places import FEW, Tree, find_tree
+from formats.yaml_text import write_yaml
+from twins.drawn import MAX_BYTES, files_sidecars
+from twins.profile.draft import ASK
 
 LEFT_OUT = (
     "README", "README.md", "README.rst", "README.txt", "CHANGES", "LICENSE", "CITATION.cff", ".bidsignore",

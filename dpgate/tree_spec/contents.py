@@ -12,13 +12,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from domain import nifti
 from domain.dataset.twin_content import RECORDINGS
-from domain.profile.draft import ASK
-from domain.twin import files_sidecars
 from dpgate.tree_spec.agreed import MOST_LOOKED_AT, Proposal, agreed, head_of
 from dpgate.tree_spec.places import FEW, Group
 from dpgate.tree_spec.sensors import propose_channels, propose_electrodes, propose_recording
+from formats import nifti
+from twins.drawn import files_sidecars
+from twins.profile.draft import ASK
 
 _TYPES = {"u1": "uint8", "i1": "int8", "u2": "uint16", "i2": "int16", "u4": "uint32", "i4": "int32",
           "f4": "float32", "f8": "float64"}  # fmt: skip

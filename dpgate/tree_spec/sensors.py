@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from domain.dataset.twin_content import MAGNETIC, MAX_SAMPLES, ChannelType
-from domain.profile.draft import ASK
-from domain.twin import files_headers, files_sidecars
-from domain.twin.files_headers import Electrode
-from domain.twin.positions import RADIUS_MM, position
-from domain.twin.recording_heads import read_recording
 from dpgate.tree_spec.agreed import Proposal, agreed, head_of
 from dpgate.tree_spec.places import Group
+from twins.drawn import files_headers, files_sidecars
+from twins.drawn.files_headers import Electrode
+from twins.drawn.positions import RADIUS_MM, position
+from twins.drawn.recording_heads import read_recording
+from twins.profile.draft import ASK
 
 _HEAD = 64 * 1024
 _STATUS = "status"

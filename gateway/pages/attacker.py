@@ -9,9 +9,9 @@ from fastapi.responses import Response
 from markupsafe import Markup
 
 from domain.attacker import EVER, SO_FAR, SUSPICIONS, Bound, learnable
-from domain.chart.suspicion import Group, Growth, draw_suspicions
 from domain.model import Slug
 from domain.permissions import Permission, User
+from drawing.suspicion import Group, Growth, draw_suspicions
 from gateway.access import TheDatabase
 from gateway.pages.layout import page
 from gateway.pages.session import page_requires

@@ -12,13 +12,13 @@ from markupsafe import Markup
 
 from desk.datasets import get_budget
 from desk.spending import CourseView, EntryView, SpendingView, Wanted, get_spending
-from domain.chart.timeline import Standing, Timeline, draw_timeline
-from domain.csv_text import csv_text
 from domain.errors import InvalidRequest
 from domain.loss import Currency
 from domain.model import Slug, parse
 from domain.permissions import Permission, User
 from domain.states import LedgerAction
+from drawing.timeline import Standing, Timeline, draw_timeline
+from formats.csv_text import csv_text
 from gateway.access import TheDatabase
 from gateway.pages.budget_bar import bars
 from gateway.pages.downloads import attached

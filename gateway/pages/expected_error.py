@@ -8,10 +8,10 @@ from fractions import Fraction
 from markupsafe import Markup
 
 from desk.datasets import BudgetView
-from domain.chart import Curve, ErrorCurve, draw_error_curve
 from domain.loss import format_epsilon, micro
 from domain.mechanism import SampleAggregateRequest
 from domain.rehearsal import Preview, Rehearsal, Rung
+from drawing import Curve, ErrorCurve, draw_error_curve
 from gateway.pages.dataset_facts import promise_of
 from gateway.pages.error_shown import ExpectedError, Row, output_index, said_of, short, some_draws
 from gateway.pages.layout import number

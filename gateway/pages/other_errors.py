@@ -9,7 +9,6 @@ from typing import Any
 from markupsafe import Markup
 
 from desk.datasets import BudgetView
-from domain.chart import Curve, ErrorCurve, draw_error_curve
 from domain.choice_forecast import NOT_KNOWN, Asked, Forecast, forecast_of
 from domain.choice_forecast import NoForecast as Unforeseen
 from domain.dataset import Declaration
@@ -19,6 +18,7 @@ from domain.mechanism import PacRequest, SampleAggregateRequest, StabilityReques
 from domain.model import parse
 from domain.pipeline import OutputValue
 from domain.rehearsal import Rehearsal
+from drawing import Curve, ErrorCurve, draw_error_curve
 from gateway.pages.dataset_facts import promise_of
 from gateway.pages.error_shown import (
     ExpectedError,

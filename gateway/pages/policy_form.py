@@ -14,7 +14,7 @@ from starlette.datastructures import FormData
 from domain.errors import InvalidRequest
 from domain.model import parse
 from domain.policy import ALL_MECHANISMS, Policy, in_full
-from domain.yaml_text import read_yaml, write_yaml
+from formats.yaml_text import read_yaml, write_yaml
 from gateway.pages.policy_fields import ABOVE, ALL, GROUPS, NOBODY, Field
 
 MAX_YAML = 200_000

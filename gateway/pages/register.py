@@ -14,7 +14,7 @@ from desk.datasets import DELIVERY, Registration, brings_another_policy, registe
 from domain import registration_draft
 from domain.errors import Conflict, InvalidRequest, NotFound, RequestError
 from domain.permissions import Permission, User
-from domain.yaml_text import read_yaml
+from formats.yaml_text import read_yaml
 from gateway.access import TheDatabase, TheQueue
 from gateway.pages import register_draft, register_steps
 from gateway.pages.layout import page

@@ -9,7 +9,6 @@ from markupsafe import Markup
 from domain import registration_draft
 from domain.budget_meaning import in_plain_words, noise_share, purchases
 from domain.channels import CHANNELS, beyond_default
-from domain.chart.noise_range import Choice, draw_noise_range
 from domain.dataset.files import VoxelType
 from domain.image import ImageState
 from domain.instruments import INSTRUMENTS
@@ -17,6 +16,7 @@ from domain.isolation import Isolation
 from domain.loss import Currency, canonical_amount
 from domain.policy import Policy
 from domain.usual_ranges import RANGES
+from drawing.noise_range import Choice, draw_noise_range
 from gateway.pages.dataset_facts import KINDS, rules
 from gateway.pages.dataset_facts import promises as all_promises
 from gateway.pages.register_draft import Typed

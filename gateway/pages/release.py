@@ -10,9 +10,7 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.responses import RedirectResponse, Response
 from markupsafe import Markup
 
-from domain.chart.intervals import MOST, Mark, by_own_bounds, draw_intervals
 from domain.citation import citation
-from domain.csv_text import csv_text
 from domain.curve_points import curve_points
 from domain.dataset import Dataset
 from domain.errors import Conflict, NotFound
@@ -22,6 +20,8 @@ from domain.query import QueryRequest
 from domain.release import Release, opened
 from domain.shape import Shape
 from domain.training import TrainingRequest
+from drawing.intervals import MOST, Mark, by_own_bounds, draw_intervals
+from formats.csv_text import csv_text
 from gateway.access import TheDatabase
 from gateway.pages import pictures, request_facts
 from gateway.pages.dataset_facts import Promise, promise_of

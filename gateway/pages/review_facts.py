@@ -10,8 +10,6 @@ from typing import Any
 from markupsafe import Markup
 
 from desk.datasets import BudgetView
-from domain.chart.distribution import Distribution, draw_distribution
-from domain.chart.error_curve import Curve, ErrorCurve, draw_error_curve
 from domain.choice_forecast import NOT_KNOWN, NoForecast, check_noise, check_replayed, forecast_of
 from domain.dataset import Dataset
 from domain.image import ImageState
@@ -19,6 +17,8 @@ from domain.job import Job, JobRequest
 from domain.loss import Currency, format_epsilon, texts
 from domain.mechanism import SampleAggregateRequest
 from domain.rehearsal import OutputText, Preview, Rehearsal
+from drawing.distribution import Distribution, draw_distribution
+from drawing.error_curve import Curve, ErrorCurve, draw_error_curve
 from gateway.pages import request_facts, source_code
 from gateway.pages.dataset_facts import promise_of
 from gateway.pages.layout import day

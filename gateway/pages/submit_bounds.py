@@ -11,7 +11,6 @@ from markupsafe import Markup
 from starlette.datastructures import FormData
 
 from desk.rehearsals import request_rehearsal
-from domain.chart import Distribution, draw_distribution
 from domain.draft_steps import BoundsEntry, bounds_entries, pipeline_of, with_bounds
 from domain.errors import FieldProblem, InvalidRequest, RequestError
 from domain.job_draft import Step
@@ -19,6 +18,7 @@ from domain.model import parse
 from domain.permissions import User
 from domain.pipeline import OutputValue, Pipeline
 from domain.rehearsal import RehearsalRequest
+from drawing import Distribution, draw_distribution
 from gateway.access import TheDatabase, TheQueue
 from gateway.pages.manifest_form import read_number
 from gateway.pages.session import CheckedForm

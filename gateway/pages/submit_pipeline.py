@@ -14,7 +14,7 @@ from domain.errors import InvalidRequest, RequestError
 from domain.job_draft import DraftContent, Step
 from domain.permissions import User
 from domain.sent_files import SentFiles, read_sent
-from domain.yaml_text import read_yaml
+from formats.yaml_text import read_yaml
 from gateway.access import TheDatabase
 from gateway.git_source import fetch_commit
 from gateway.pages.manifest_form import manifest_of, shown_manifest

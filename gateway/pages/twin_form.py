@@ -13,7 +13,7 @@ from domain.dataset import Declaration
 from domain.errors import InvalidRequest
 from domain.loss import format_amount, units
 from domain.model import parse
-from domain.twin_request import PlanOrder
+from domain.twin.request import PlanOrder
 from gateway.pages.budget_bar import Bar, percent
 from gateway.pages.submit_frame import text_of
 

@@ -16,7 +16,7 @@ from desk import twins as desk
 from domain.errors import InvalidRequest
 from domain.model import Slug
 from domain.permissions import Permission, User
-from domain.public_report import MAX_BYTES
+from formats.public_report import MAX_BYTES
 from gateway.access import TheDatabase
 from gateway.pages.session import CheckedForm, page_requires
 from store import datasets

@@ -21,8 +21,8 @@ from domain.permissions import Permission, User
 from domain.policy import ALL_GUARANTEES
 from domain.states import is_terminal
 from domain.twin import has_cells
+from domain.twin.basis import SHORT
 from domain.twin.levels import CUSTODIAN_LABELS, SHOWS
-from domain.twin_basis import SHORT
 from gateway.access import TheDatabase, TheQueue
 from gateway.pages import steps
 from gateway.pages.budget_bar import whole

@@ -10,7 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = ("privacy", "domain", "store", "desk", "gateway", "worker", "sandbox_images", "dpgate")
+PACKAGES = (
+    "privacy", "formats", "drawing", "domain", "twins", "store", "desk", "gateway", "worker",
+    "sandbox_images", "dpgate", "companions",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)

@@ -78,7 +78,7 @@ def test_every_state_move_of_the_code_is_a_row_of_the_table() -> None:
     exempt = {"domain/states.py", "domain/rehearsal.py", "store/tables.py", "dpgate/models.py"}
     literal = [
         f"{module.place}:{node.lineno} {node.value}"
-        for module in modules("domain", "store", "desk", "gateway", "worker")
+        for module in modules("domain", "twins", "store", "desk", "gateway", "worker")
         if module.place not in exempt and "migrations" not in module.place
         for node in module.nodes
         if isinstance(node, ast.Constant) and node.value in names

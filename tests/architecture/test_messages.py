@@ -33,7 +33,7 @@ def test_workers_have_a_task_for_every_message() -> None:
     assert sorted(names) == sorted(f"Message.{message.name}.value" for message in Message)
 
 
-@pytest.mark.parametrize("package", ["desk", "gateway", "worker", "store", "domain"])
+@pytest.mark.parametrize("package", ["desk", "gateway", "worker", "store", "domain", "twins"])
 def test_no_other_file_spells_the_name_of_a_message(package: str) -> None:
     names = set(Message)
     spelt = [

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import trusted_base
-from source import modules
+from source import PACKAGES, modules
 from trusted_base import (
     CONFINED,
     CORE,
@@ -50,7 +50,7 @@ def test_a_file_that_is_not_listed_or_too_long_would_be_noticed(monkeypatch: pyt
     assert CORE + "slot.py" not in found[2]
 
 
-OURS = {"worker", "sandbox_images", "domain", "store", "privacy", "desk", "gateway", "dpgate"}
+OURS = set(PACKAGES)
 
 
 def test_the_core_imports_itself_the_contract_and_what_lies_inside() -> None:

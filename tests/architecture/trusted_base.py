@@ -31,7 +31,8 @@ _MOST_LINES = re.compile(r"(\d+) files, at most ([\d,]+) lines")
 def known() -> dict[str, Module]:
     """Every file that may be a part, by its place."""
     return {
-        module.place: module for module in modules("worker", "sandbox_images", "domain", "store", "privacy")
+        module.place: module
+        for module in modules("worker", "sandbox_images", "domain", "formats", "store", "privacy")
     }
 
 

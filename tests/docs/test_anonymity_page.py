@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from domain.anonymity.plan import Plan
 from domain.model import parse
-from domain.yaml_text import read_yaml
+from formats.yaml_text import read_yaml
+from twins.anonymity.plan import Plan
 
 HOW_TO = Path(__file__).parents[2] / "docs" / "how-to"
 

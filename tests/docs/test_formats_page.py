@@ -16,9 +16,9 @@ from domain.formats import FORMATS
 from domain.model import parse
 from domain.outputs import values_of
 from domain.pipeline import OutputFile, Pipeline
-from domain.twin import make_twin
 from dpgate.cli.declaration import load_declaration
 from dpgate.pipeline_folder import LOCK, load_lock, load_pipeline
+from twins.drawn import make_twin
 
 PAGE = "how-to/output-formats.md"
 MANIFEST = {

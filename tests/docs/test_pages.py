@@ -25,7 +25,11 @@ BESIDE += sorted((ROOT / "examples").glob("*/README.md"))
 TEXTS = [*PAGES, *BESIDE]
 OWN = (
     "privacy",
+    "formats",
+    "drawing",
     "domain",
+    "twins",
+    "companions",
     "store",
     "desk",
     "gateway",

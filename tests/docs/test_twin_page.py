@@ -10,8 +10,8 @@ from factories import make_declaration
 
 from domain.dataset.row_rules import read_rule
 from domain.instruments import INSTRUMENTS
-from domain.twin import make_twin
 from domain.twin.levels import CUSTODIAN_LABELS, LOOKED_AT
+from twins.drawn import make_twin
 
 PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "make-a-twin.md").read_text()
 

@@ -10,7 +10,7 @@ import pytest
 from factories import column_fields, make_declaration, table_fields
 from terminal import Terminal, pipeline_folder, terminal
 
-from domain.twin import make_twin
+from twins.drawn import make_twin
 
 PEOPLE = 12
 PERSON = {"path": "{person}/eeg/{person}_eeg.json", "twin_text": '{"Person": "{person}"}'}

@@ -12,7 +12,7 @@ import yaml
 from factories import column_fields, make_declaration, table_fields
 from terminal import Terminal, pipeline_folder, terminal
 
-from domain.twin import make_twin
+from twins.drawn import make_twin
 
 PEOPLE = 40
 APP = """\

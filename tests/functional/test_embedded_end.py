@@ -17,6 +17,11 @@ from processes import alive, command_of, descendants
 from terminal import Terminal
 from waiting import wait_until
 
+OURS = (
+    "privacy", "formats", "drawing", "domain", "twins", "store", "desk", "gateway", "worker",
+    "sandbox_images", "dpgate", "companions",
+)  # fmt: skip
+
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
@@ -87,7 +92,7 @@ def test_the_demo_works_for_an_ordinary_user(temporary: Path) -> None:
     checkout = temporary / "checkout"
     checkout.mkdir()
     root = Path(__file__).parents[2]
-    for package in ("dpgate", "domain", "privacy", "store", "desk", "gateway", "worker", "sandbox_images"):
+    for package in OURS:
         # with what is compiled: this user can write nothing there
         shutil.copytree(root / package, checkout / package)
     examples = quick_examples(checkout / "examples")

@@ -16,13 +16,14 @@ from lent_data import lent
 from domain.dataset import Declaration
 from domain.model import parse
 from domain.pipeline import Pipeline
-from domain.twin import TableCounts, cell_grid, has_cells, make_twin
+from domain.twin import TableCounts, cell_grid, has_cells
 from dpgate.cli.declaration import load_declaration
 from dpgate.image_store import add_image
 from dpgate.local import TwinRun, run_on_twin
 from dpgate.pipeline_folder import load_pipeline
 from privacy.loss import MICRO
 from privacy.twin import ColumnCounts, Patterns
+from twins.drawn import make_twin
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 HEIGHTS = EXAMPLES / "heights" / "data"

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from terminal import Terminal
 
+from companions.lab.experiments import EXPERIMENTS
 from dpgate.cli.exit_codes import ExitCode
-from dpgate.lab.experiments import EXPERIMENTS
 
 PEOPLE = "person,age,town\n" + "\n".join(f"p{n},{20 + n % 31},{n % 5}" for n in range(40)) + "\n"
 WITHOUT_MATPLOTLIB = """\

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from terminal import EXAMPLES, Terminal
 
-from domain.twin import make_twin
 from dpgate.cli.declaration import load_declaration
 from dpgate.cli.exit_codes import ExitCode
+from twins.drawn import make_twin
 
 HEIGHTS = EXAMPLES / "heights"
 DECLARATION = HEIGHTS / "dataset.yaml"

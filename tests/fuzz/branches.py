@@ -13,11 +13,11 @@ Branch = tuple[str, int, int]
 """File, the line before, the line after; -1: the frame was entered."""
 _WATCHED = (
     "domain/shape/",
-    "domain/hdf5/",
-    "domain/nifti.py",
-    "domain/byte_cursor.py",
+    "formats/hdf5/",
+    "formats/nifti.py",
+    "formats/byte_cursor.py",
     "domain/whitelist.py",
-    "domain/delimited.py",
+    "formats/delimited.py",
     "worker/intake/",
     "worker/scan/parquet.py",
 )

@@ -14,12 +14,12 @@ from factories import column_fields, table_fields
 from pydantic import TypeAdapter
 
 from domain.dataset import Table
-from domain.delimited import joined, read_rows
 from domain.errors import PipelineError
 from domain.model import parse
 from domain.pipeline import OutputFile
 from domain.shape import FileShape, lock
 from domain.whitelist import read_whitelist
+from formats.delimited import joined, read_rows
 from worker.intake.parquet_table import ParquetTable
 from worker.intake.refusal import ImportRefused
 from worker.intake.text_table import TextTable

@@ -16,7 +16,7 @@ from readers import CORPUS, READERS, Broken, Reader, kept_files
 from search import Search, main, search
 from seeds import seeds
 
-from domain.delimited import read_rows
+from formats.delimited import read_rows
 
 PLENTY = 20_000  # tries of a short search
 SECONDS = float(os.environ.get("DPGATE_FUZZ_SECONDS", "600"))
@@ -97,7 +97,7 @@ def test_branches_are_those_of_the_readers_alone() -> None:
     watch = Branches()
     found, table = watch.of(lambda: read_rows("t.csv", b'a,"b"\n'))
     assert table.header.cells == ("a", "b")
-    assert {place for place, _, _ in found} == {"domain/delimited.py"}
+    assert {place for place, _, _ in found} == {"formats/delimited.py"}
     assert watch.new_of(found)
     assert not watch.new_of(watch.of(lambda: read_rows("t.csv", b'a,"b"\n'))[0])
 

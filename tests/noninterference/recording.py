@@ -129,5 +129,5 @@ class LogLines(logging.Handler):
         root = logging.getLogger()
         root.handlers[:] = [self]
         root.setLevel(logging.INFO)
-        for ours in ("dpgate", "desk", "gateway", "worker", "store", "domain"):
+        for ours in ("dpgate", "desk", "gateway", "worker", "store", "domain", "twins", "formats"):
             logging.getLogger(ours).setLevel(logging.DEBUG)

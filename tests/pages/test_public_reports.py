@@ -9,11 +9,11 @@ from browsing import Browser
 from serving import Console, Visitor
 from told_profiles import REPORT
 
+from companions.twin_report.page import render
+from companions.twin_report.parts import Document, Origin, Section, Text
 from domain.errors import InvalidRequest, TooLarge
 from domain.permissions import Role, User
-from domain.public_report import MAX_BYTES, check_report
-from dpgate.twin_report.page import render
-from dpgate.twin_report.parts import Document, Origin, Section, Text
+from formats.public_report import MAX_BYTES, check_report
 from gateway import headers
 from store import datasets, twin_reports
 

@@ -17,7 +17,7 @@ from domain.dataset import Declaration
 from domain.header_line import MAX_BYTES
 from domain.model import parse
 from domain.permissions import Role, User
-from domain.yaml_text import read_yaml
+from formats.yaml_text import read_yaml
 from store import audit, datasets, drafts
 
 PII = ("kind", "classification", "decision", "by", "why")

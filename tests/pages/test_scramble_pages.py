@@ -18,11 +18,11 @@ from factories import given_dataset, given_user, make_user, policy_fields
 from made_scrambles import offered, scrambled_folder
 from serving import Console, running_console, words
 
+from companions.scramble.folder import Folder
 from domain.permissions import Role
 from domain.scrambled import NOTE
 from dpgate.cli.app import run
 from dpgate.cli.exit_codes import ExitCode
-from dpgate.scramble.folder import Folder
 from store import scrambled, scrambled_files, users
 
 NAME = "smiles"

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from domain.profile import NoTable
+from twins.profile import NoTable
 from worker.profile import confined
 
 SECRET = "canary-93f2"

@@ -8,7 +8,7 @@ import pytest
 from checks import check_no_fine_bits, check_on_grid, share_of_fine_bits
 from release_paths import drawn_in_batches, release_values
 
-from dpgate.perturb.method import Request
+from companions.perturb.method import Request
 from privacy import discrete_gaussian, discrete_laplace
 from privacy.grid import OutputGrid
 from privacy.reference import laplace_unsafe

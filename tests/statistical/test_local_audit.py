@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from local_checks import check_certain_results, check_one_run, one_run_epsilon
 
-from dpgate.perturb.method import Request
-from dpgate.perturb.threads import perturb_array
+from companions.perturb.method import Request
+from companions.perturb.threads import perturb_array
 
 LOWER, UPPER = -13.0, 13.5
 

@@ -16,7 +16,7 @@ from checks import (
 from local_checks import check_truncated_laplace, check_wide_gaussian
 from mutation import load_mutant
 
-from dpgate.perturb.threads import PIECE, perturb_array
+from companions.perturb.threads import PIECE, perturb_array
 from privacy import discrete_laplace, fast_laplace, gaussian_digits
 from privacy.bounded_noise import BoundedNoise
 from privacy.cost import ATTO

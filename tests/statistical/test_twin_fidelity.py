@@ -7,9 +7,9 @@ import pytest
 from adult_cells import adult
 from twin_paths import totals_of
 
-from domain.evaluation.association import cramers_v
-from domain.evaluation.marginals import each_column, total_variation
 from privacy.twin import ColumnCounts, Patterns, draw_rows, predicted_tv1
+from twins.evaluation.association import cramers_v
+from twins.evaluation.marginals import each_column, total_variation
 
 ONE = 1_000_000
 PAIRS = list(combinations(range(15), 2))

@@ -7,9 +7,10 @@ import pytest
 from factories import make_declaration
 from twin_paths import totals_of
 
-from domain.evaluation.association import cramers_v
-from domain.twin import TableCounts, cell_grid, make_twin
+from domain.twin import TableCounts, cell_grid
 from privacy.twin import ColumnCounts, Patterns, draw_rows
+from twins.drawn import make_twin
+from twins.evaluation.association import cramers_v
 
 ONE = 1_000_000
 PEOPLE = 200

@@ -20,8 +20,8 @@ from typing import BinaryIO
 
 from domain.dataset import Table
 from domain.dataset.person_size import counted_rows, row_unit
-from domain.delimited import Row, stream_rows
 from domain.model import canonical
+from formats.delimited import Row, stream_rows
 from store.sealing import CHUNK
 from store.snapshots import PersonRows
 from worker.intake.checksums import Open

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import BinaryIO
 
-from domain.checksums import LISTS, MANIFEST, MAX_LIST_BYTES, parse_list, parse_manifest
 from domain.dataset import ImportProblem
+from formats.checksums import LISTS, MANIFEST, MAX_LIST_BYTES, parse_list, parse_manifest
 from worker.intake.refusal import ImportRefused, refuse_all
 from worker.intake.tree import Tree
 

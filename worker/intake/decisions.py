@@ -12,10 +12,10 @@ from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 from domain.dataset import Column, Declaration, Table
-from domain.pii import masks
-from domain.profile.cells import is_missing
 from domain.twin.cells import cell_grid
 from store.keys import Keys
+from twins.pii import masks
+from twins.profile.cells import is_missing
 
 Change = Callable[[str, str], str]
 """From the name of a row's person and a cell to the cell that is kept."""

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from domain.checksums import LISTS, MANIFEST
 from domain.dataset import Declaration, ImportProblem
 from domain.people_in_paths import PERSON, label_of, mentions, owners
+from formats.checksums import LISTS, MANIFEST
 from worker.intake.refusal import ImportRefused, refuse_all
 
 Knows = Callable[[Sequence[str]], bool]

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from typing import BinaryIO
 
 from domain.dataset import ImportProblem, Table
-from domain.delimited import BOM, NotText, Row, cells_of, delimiter_of, stream_rows
 from domain.people_in_paths import mentions
+from formats.delimited import BOM, NotText, Row, cells_of, delimiter_of, stream_rows
 from worker.intake.checksums import Open
 from worker.intake.decisions import UNDECIDED, Decisions
 from worker.intake.refusal import ImportRefused

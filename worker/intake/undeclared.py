@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 
 from domain.dataset import Declaration, ImportProblem
-from domain.delimited import Delimited, read_rows
 from domain.people_in_paths import id_columns_of
+from formats.delimited import Delimited, read_rows
 from worker.intake.places import Knows
 from worker.intake.refusal import ImportRefused, refuse_all
 from worker.intake.tree import Tree

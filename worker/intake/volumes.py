@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from domain import nifti
 from domain.dataset import PERSON, Declaration, ImportProblem, TwinVolume
 from domain.errors import PipelineError
 from domain.placing import lies_alike
+from formats import nifti
 from worker.intake.places import Places
 from worker.intake.refusal import ImportRefused
 from worker.intake.tree import Tree

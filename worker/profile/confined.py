@@ -20,7 +20,7 @@ import numpy
 
 from domain.errors import InvalidRequest
 from domain.model import parse
-from domain.profile import FoundTable, NoTable
+from twins.profile import FoundTable, NoTable
 from worker.images.confinement import run_confined
 from worker.images.program import Confined
 from worker.images.refusal import ImageRefused
@@ -37,9 +37,11 @@ _ANSWER_BYTES = 256 * MIB
 _MEMORY_BYTES = 2048 * MIB  # of address space; what lies in memory is a tenth of it
 _CODE, _PACKAGES, _MODEL = "/run/dpgate", "/packages", "/run/dpgate/model"
 _PARTS = {
-    "domain": ("__init__.py", "delimited.py", "errors.py", "model.py", "places.py"),
-    "domain/pii": None,
-    "domain/profile": None,
+    "domain": ("__init__.py", "errors.py", "identifier_kind.py", "model.py", "places.py"),
+    "formats": ("__init__.py", "delimited.py"),
+    "twins": ("__init__.py",),
+    "twins/pii": None,
+    "twins/profile": None,
     "domain/refusals": None,
     "worker": ("__init__.py",),
     "worker/profile": ("__init__.py", "frames.py", "inside.py", "reading.py"),

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from domain.profile.table import NoTable, Reader, Rows
+from twins.profile.table import NoTable, Reader, Rows
 from worker.profile.reading import check_head, open_text
 
 LARGEST = 64 * 2**20

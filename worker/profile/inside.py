@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from domain.pii.model import Model
-from domain.profile import NoTable, profile_table
-from domain.profile.keys import Wanted
-from domain.profile.table import Reader
+from twins.pii.model import Model
+from twins.profile import NoTable, profile_table
+from twins.profile.keys import Wanted
+from twins.profile.table import Reader
 from worker.profile.frames import joined_reader
 from worker.profile.reading import reader_of
 

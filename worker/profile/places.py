@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from domain.profile.proposals import DictionaryEntry
-from domain.profile.table import NoTable
+from twins.profile.proposals import DictionaryEntry
+from twins.profile.table import NoTable
 
 MOST_TABLES = 200
 TABLES = (".csv", ".tsv", ".parquet")

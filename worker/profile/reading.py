@@ -9,8 +9,8 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import BinaryIO
 
-from domain.delimited import BOM, NotText, stream_rows
-from domain.profile.table import NoTable, Reader, Rows
+from formats.delimited import BOM, NotText, stream_rows
+from twins.profile.table import NoTable, Reader, Rows
 
 HEAD = 65_536
 _SHARE_OF_NULS = 0.2

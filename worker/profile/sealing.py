@@ -12,17 +12,11 @@ from pathlib import Path
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from domain.model import canonical
-from domain.profile import NoTable
-from domain.profile.document import (
-    WARNING,
-    DeliveredProfile,
-    DictionaryColumn,
-    ProfileDocument,
-    ProfiledTable,
-)
-from domain.profile.unit import find_unit
 from domain.profile_request import ProfileOnRecord, context_of
 from store.profile_box import TooLong, seal_profile
+from twins.profile import NoTable
+from twins.profile.document import WARNING, DeliveredProfile, DictionaryColumn, ProfileDocument, ProfiledTable
+from twins.profile.unit import find_unit
 from worker.profile.places import Found, Source, find_tables, read_dictionary
 from worker.profile.tables import left_out, profile_source
 from worker.sandbox.protocol import SandboxUnavailable

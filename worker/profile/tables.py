@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from domain.profile import FoundTable, NoTable
-from domain.profile.document import ProfiledTable
+from twins.profile import FoundTable, NoTable
+from twins.profile.document import ProfiledTable
 from worker.pii_model import model_bytes
 from worker.profile.confined import LONGEST_S, profile_file, profile_here
 from worker.profile.frames import write_frames

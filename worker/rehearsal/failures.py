@@ -12,7 +12,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from domain.delimited import delimiter_of
 from domain.errors import PipelineError
 from domain.image import HOST_IMAGE
 from domain.pipeline import Pipeline
@@ -20,6 +19,7 @@ from domain.remedies import Place, remedy
 from domain.shape import Shape
 from domain.shape.constants import read_results
 from domain.shape.text import TextShape, find_number, split_cells
+from formats.delimited import delimiter_of
 from worker.rehearsal.texts import clean
 from worker.sandbox.protocol import Cause, RunDetail, RunResult
 from worker.stage import People

@@ -13,10 +13,10 @@ from dataclasses import replace
 from domain.dataset import Declaration
 from domain.dataset.column import Column, plain
 from domain.dataset.table import Table
-from domain.delimited import read_rows
-from domain.delimited_text import table_text
 from domain.pipeline import Pipeline
 from domain.shape import Shape
+from formats.delimited import read_rows
+from formats.delimited_text import table_text
 from worker.rehearsal.failures import Failure, failures, place_of
 from worker.rehearsal.levels import GroupRuns
 from worker.sandbox.protocol import NOTHING

@@ -8,10 +8,11 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 from domain.dataset import Declaration
-from domain.delimited import read_rows
 from domain.people_in_paths import label_of, owners, place_of
 from domain.twin import TableCounts
-from domain.twin_basis import BLANK, TwinBasis, draw_twin
+from domain.twin.basis import BLANK, TwinBasis
+from formats.delimited import read_rows
+from twins.drawn.draw import draw_twin
 from worker.view import Opener, Part
 
 

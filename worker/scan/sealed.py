@@ -11,7 +11,7 @@ from typing import Any
 from fsspec import AbstractFileSystem
 
 from domain.dataset import Table
-from domain.delimited import stream_rows
+from formats.delimited import stream_rows
 from store.sealed_file import JoinedFile
 from store.sealing import CHUNK
 from worker.scan.source import Source, parquet_source

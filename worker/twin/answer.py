@@ -6,7 +6,7 @@ from domain.dataset import Declaration
 from domain.errors import PlatformError
 from domain.model import canonical
 from domain.twin.counts import TableCounts
-from domain.twin_request import FILE, FORM, TwinRequest
+from domain.twin.request import FILE, FORM, TwinRequest
 from privacy.concentrated import ceil_pico
 from privacy.cost import Currency, format_amount
 from privacy.loss import GuaranteeClass

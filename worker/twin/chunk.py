@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from domain.dataset import Declaration
 from domain.twin import cell_grid
-from domain.twin_request import TwinRequest, find_table
+from domain.twin.request import TwinRequest, find_table
 from worker.cancelling import watched
 from worker.chunk import Chunk, grid_of
 from worker.scan.chunk import choice_key, limits_of, pack_sums, source_of

@@ -9,7 +9,7 @@ from itertools import pairwise
 from domain.dataset import Table
 from domain.scan_memory import passes
 from domain.twin.cells import CellGrid
-from domain.twin_request import COLUMNS_AT_ONCE
+from domain.twin.request import COLUMNS_AT_ONCE
 from privacy.twin import TwinMechanism
 from privacy.twin.mechanism import starts
 from worker.scan.cells import Parameters, person

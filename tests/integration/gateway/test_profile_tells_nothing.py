@@ -26,7 +26,6 @@ from services import PostgreSQL
 
 from domain.model import canonical, parse
 from domain.permissions import User
-from domain.profile.document import WARNING, ProfileDocument
 from dpgate.cli.app import run
 from dpgate.pipeline_folder import load_yaml
 from dpgate.profile.places import find_tables
@@ -34,6 +33,7 @@ from dpgate.profile.run import Options, profile_all
 from gateway.app import PREFIX
 from gateway.pages.session import COOKIE
 from store import datasets, sessions
+from twins.profile.document import WARNING, ProfileDocument
 
 DELIVERY = "00000000-0000-4000-8000-000000000000"
 KEPT = {"kind": "TEXT", "classification": "quasi", "decision": "keep", "by": "holder", "why": "so agreed"}

@@ -20,10 +20,10 @@ from asking import Gateway, problem, running_gateway
 from factories import given_dataset, given_user, make_policy, make_user, policy_fields
 from made_scrambles import ORIGINAL, RARE, offered, packed, scrambled_folder
 
+from companions.scramble.folder import Folder
 from domain.permissions import Role
 from domain.policy import Policy
 from domain.scrambled import MOST_PARTS, PART_BYTES
-from dpgate.scramble.folder import Folder
 from store import datasets, history, policies, scrambled_files, users
 from store.database import Database
 from store.history import Wanted

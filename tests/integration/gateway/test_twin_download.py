@@ -13,8 +13,9 @@ from made_counts import given_counts
 
 from desk import drawn_twins
 from domain.states import JobState
-from domain.twin import LABEL, README, make_twin
+from domain.twin import LABEL, README
 from store import twins
+from twins.drawn import make_twin
 
 BIDS = {
     "layout": "bids",

@@ -14,7 +14,7 @@ from factories import NOW, given_dataset, given_image, given_job, given_user
 from domain.errors import BudgetExceeded, Conflict
 from domain.model import parse
 from domain.states import Actor, JobState
-from domain.twin_request import TwinRequest
+from domain.twin.request import TwinRequest
 from privacy.cost import Currency
 from store import jobs, ledger, twins
 from store.database import Database

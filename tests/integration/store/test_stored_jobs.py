@@ -29,7 +29,7 @@ from domain.errors import BudgetExceeded, Conflict, NotFound, NotReady
 from domain.model import parse
 from domain.permissions import Role
 from domain.states import TRANSITIONS, Actor, JobState, LedgerAction
-from domain.twin_request import TwinRequest
+from domain.twin.request import TwinRequest
 from privacy.cost import Currency
 from store import datasets, job_lists, jobs, ledger, releases, twins
 from store.tables import audit_events, ledger_entries

@@ -12,7 +12,7 @@ from domain.errors import Conflict, InvalidRequest, NotFound
 from domain.permissions import Role, User
 from domain.review import TwinState
 from domain.states import JobState
-from domain.twin_basis import BLANK, TwinBasis
+from domain.twin.basis import BLANK, TwinBasis
 from store import datasets, history, policies, twin_reviews, twins, waiting
 from store.database import Database
 from store.history import Wanted

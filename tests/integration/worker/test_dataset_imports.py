@@ -16,8 +16,8 @@ from heights import COLUMNS, PEOPLE, table_text
 from waiting import PATIENCE_S
 from zones import Bench, check_books, given_delivery, given_heights, host_image, imported, submit
 
-from domain.checksums import MANIFEST, manifest
 from domain.dataset import Dataset, DatasetState, ImportProblem
+from formats.checksums import MANIFEST, manifest
 from store.blobs import BlobArea
 from store.tables import accounts
 from worker import importing

@@ -16,7 +16,6 @@ from zones import Bench, open_bench
 
 from domain.errors import Conflict, NotFound
 from domain.model import canonical, parse
-from domain.profile.document import WARNING, DeliveredProfile, ProfileDocument, ProfiledTable
 from domain.profile_request import (
     FIRST_STEP_S,
     KEPT_FOR,
@@ -30,6 +29,7 @@ from domain.profile_request import (
 from store import profiles
 from store.profile_box import is_signed, new_key, open_profile
 from store.tables import metadata
+from twins.profile.document import WARNING, DeliveredProfile, ProfileDocument, ProfiledTable
 from worker.intake.delivery import JOURNAL
 from worker.profile import route, sealing
 from worker.profile.delivered import key_file, write_key

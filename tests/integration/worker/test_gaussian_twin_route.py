@@ -28,7 +28,7 @@ from domain.errors import InvalidRequest
 from domain.release import opened
 from domain.states import JobState
 from domain.twin import TableCounts
-from domain.twin_request import FILE
+from domain.twin.request import FILE
 from dpgate.verification import check_release
 from store.sealing import open_sealed
 from store.tables import accounts, ledger_entries, releases, run_outputs

@@ -16,7 +16,7 @@ from domain.dataset import Dataset, DatasetState, ImportProblem
 from domain.job import Reason
 from domain.policy import Policy
 from domain.states import JobState
-from domain.twin_request import AskedTable, TwinRequest
+from domain.twin.request import AskedTable, TwinRequest
 from dpgate.cli.app import run
 from dpgate.errors import DpgateError
 from dpgate.mandates import Custody

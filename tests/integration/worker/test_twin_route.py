@@ -22,12 +22,13 @@ from domain.rehearsal import RehearsalRequest
 from domain.release import opened
 from domain.states import JobState
 from domain.twin import TableCounts
-from domain.twin_basis import BLANK, draw_twin
-from domain.twin_request import FILE, TwinRequest
+from domain.twin.basis import BLANK
+from domain.twin.request import FILE, TwinRequest
 from dpgate.verification import check_release
 from store import datasets, rehearsals, twins
 from store.sealing import open_sealed
 from store.tables import accounts, releases, run_outputs
+from twins.drawn.draw import draw_twin
 from worker.certificate import public_key_pem
 from worker.chunk import claim_chunk, keep
 from worker.collect import output_context

@@ -19,7 +19,7 @@ from domain.pipeline import OutputFile
 from domain.release import opened
 from domain.shape import Shape, lock
 from domain.states import JobState
-from domain.twin import make_twin
+from twins.drawn import make_twin
 from worker.importing import import_dataset
 
 PEOPLE = [f"sub-{number}" for number in range(1, 13)]

@@ -11,7 +11,7 @@ from sandbox_harness import open_folder
 
 PROJECT = Path(__file__).parents[3]
 HERE = Path(__file__).parent.relative_to(PROJECT)
-NEEDED = ("worker", "sandbox_images", "domain", "tests/security")
+NEEDED = ("worker", "sandbox_images", "domain", "formats", "tests/security")
 HELPERS = ("tests/waiting.py", "tests/looked_image.py")
 ORDINARY = 1500
 # without test_supervisor_hygiene.py: what a supervisor finds in itself, as whom it runs has no part in

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from domain.checksums import MANIFEST
 from dpgate.delivery import copying, journal
 from dpgate.delivery.folder import FolderSource
 from dpgate.delivery.source import rooted
 from dpgate.errors import DpgateError
+from formats.checksums import MANIFEST
 from worker.intake.delivery import JOURNAL
 
 FILES = {"participants.tsv": b"participant_id\nsub-1\n", "sub-1/a.json": b"{}", "sub-1/b.bin": bytes(3000)}

@@ -17,9 +17,9 @@ import yaml
 from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
 
-from domain.profile.draft import ASK, open_questions
 from dpgate.cli.app import run
 from dpgate.pipeline_folder import load_yaml
+from twins.profile.draft import ASK, open_questions
 
 MOST_ROWS = 70
 """More than a list of categories has."""

@@ -21,11 +21,11 @@ from waiting import wait_until
 from domain.dataset import Declaration
 from domain.errors import InvalidRequest
 from domain.model import parse
-from domain.profile.draft import open_questions
 from dpgate.cli.app import run
 from dpgate.cli.declaration import load_declaration
 from dpgate.pipeline_folder import load_yaml
 from dpgate.profile.places import find_tables, read_dictionary
+from twins.profile.draft import open_questions
 
 PATIENTS = "Id,NAME,EMAIL,AGE,STEPS,SEX\n" + "".join(
     f"pat-{n:03d},Person Number{n},someone{n}@example.net,{20 + n % 50},"

@@ -16,18 +16,18 @@ from factories import declaration_fields, table_fields
 from lent_data import lent
 from nibabel.nifti1 import Nifti1Extension
 
-from domain import nifti
 from domain.dataset import PERSON, Declaration, PersonFile
 from domain.model import parse
-from domain.profile.draft import ASK, open_questions
-from domain.twin import make_twin
-from domain.twin.files_headers import read_edf, read_vhdr
-from domain.twin.files_sidecars import technical
-from domain.yaml_text import read_yaml
 from dpgate.cli.app import run
 from dpgate.errors import DpgateError
 from dpgate.tree_spec.build import make_spec
 from dpgate.tree_spec.places import find_tree
+from formats import nifti
+from formats.yaml_text import read_yaml
+from twins.drawn import make_twin
+from twins.drawn.files_headers import read_edf, read_vhdr
+from twins.drawn.files_sidecars import technical
+from twins.profile.draft import ASK, open_questions
 
 PLANTED = ("SMITH^JOHN", "19550321", "MRN0048213", "Kuhlenkampff")
 SAID = " ".join(PLANTED)

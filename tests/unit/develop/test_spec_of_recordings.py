@@ -11,14 +11,14 @@ from factories import declaration_fields, table_fields
 
 from domain.dataset.twin_content import TwinRecording
 from domain.model import parse
-from domain.profile.draft import ASK
-from domain.twin import make_twin
-from domain.twin.files_recordings import make_files
-from domain.yaml_text import read_yaml, write_yaml
 from dpgate.cli.app import run
 from dpgate.cli.declaration import load_declaration
 from dpgate.cli.exit_codes import ExitCode
 from dpgate.tree_spec.build import make_spec
+from formats.yaml_text import read_yaml, write_yaml
+from twins.drawn import make_twin
+from twins.drawn.files_recordings import make_files
+from twins.profile.draft import ASK
 
 PLANTED = "Kuhlenkampff"
 CHANNELS = [{"name": "Fz"}, {"name": "E12"}, {"name": PLANTED[:12]}]

@@ -6,8 +6,8 @@ from typing import get_args
 
 import yaml
 
-from domain.profile.accept import accept
-from domain.profile.decide import Decision, Verb
+from twins.profile.accept import accept
+from twins.profile.decide import Decision, Verb
 
 COLUMNS = (
     ("pid", "person", "pseudonymise", "ASK"),

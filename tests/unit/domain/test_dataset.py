@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from domain.dataset import DatasetState, ImportProblem
 from domain.errors import InvalidRequest
-from domain.twin import make_twin
 from privacy.cost import Currency
+from twins.drawn import make_twin
 
 TSV, CSV = make_table(), make_table(path="participants.csv")
 CELLS = st.text(st.characters(codec="utf-8", exclude_characters="\t\r\n"), max_size=10)

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.chart.axis import MARGIN, TOP
-from domain.chart.intervals import Mark, by_own_bounds, draw_intervals
-from domain.chart.noise_range import Choice, draw_noise_range
-from domain.chart.suspicion import Group, Growth, draw_suspicions
-from domain.chart.timeline import HEIGHT, MOST_STEPS, Standing, Timeline, draw_timeline, thinned
+from drawing.axis import MARGIN, TOP
+from drawing.intervals import Mark, by_own_bounds, draw_intervals
+from drawing.noise_range import Choice, draw_noise_range
+from drawing.suspicion import Group, Growth, draw_suspicions
+from drawing.timeline import HEIGHT, MOST_STEPS, Standing, Timeline, draw_timeline, thinned
 
 HOSTILE = "\"'><script>alert(1)</script>&"
 INNER = 100 - 2 * MARGIN

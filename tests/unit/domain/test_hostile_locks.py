@@ -11,13 +11,13 @@ import pytest
 from factories import job_request_fields
 from pydantic import ValidationError
 
-from domain import nifti
 from domain.errors import InvalidRequest, PipelineError
 from domain.job import JobRequest
 from domain.model import MOST_PROBLEMS, parse
 from domain.pipeline import MAX_VALUES, OutputFile
 from domain.shape import Shape, lock
 from domain.shape.files import MOST_VOLUMES
+from formats import nifti
 
 LARGE = (256, 256, 128)  # as many voxels as a release may hold
 

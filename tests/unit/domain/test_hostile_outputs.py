@@ -16,12 +16,12 @@ import pytest
 from made_bombs import MIB, gzip_bomb
 from scipy import io as matlab
 
-from domain import nifti
 from domain.errors import PipelineError
 from domain.model import parse
 from domain.pipeline import OutputFile
 from domain.shape import FileShape, lock
-from domain.twin_volume import make_volume
+from formats import nifti
+from twins.drawn.volume import make_volume
 
 MOST_MEMORY = 160 * MIB
 MOST_SECONDS = 3.0

@@ -16,7 +16,7 @@ HEAVY = {
     "stdnum", "phonenumbers",
 }  # fmt: skip
 # of ours: readers of pipelines' files, the scan for identifying columns, and questions to the data
-ELSEWHERE = ("domain.shape", "domain.pipeline", "domain.hdf5", "domain.pii.column", "privacy.trusted")
+ELSEWHERE = ("domain.shape", "domain.pipeline", "formats.hdf5", "twins.pii.column", "privacy.trusted")
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from matlab_samples import locked, v73
 
 from domain.errors import PipelineError
 from domain.formats import MAX_BYTES
-from domain.hdf5 import Writer
+from formats.hdf5 import Writer
 
 
 def circle(file: h5py.File) -> None:

@@ -14,12 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from domain import nifti
 from domain.errors import PipelineError
 from domain.pipeline import OutputFile
 from domain.shape import nifti as nifti_shape
 from domain.shape.nifti import NiftiShape
-from domain.twin_volume import make_volume
+from formats import nifti
+from twins.drawn.volume import make_volume
 
 DIMS = (4, 5, 6)
 LARGE = (8, 8, 8)

@@ -11,15 +11,16 @@ import numpy as np
 import pytest
 from nibabel import orientations
 
-from domain import nifti, placing
+from domain import placing
 from domain.dataset import TwinVolume
 from domain.errors import InvalidRequest, PipelineError
 from domain.model import parse
-from domain.nifti_axes import letters_of
 from domain.pipeline import OutputFile
 from domain.shape import nifti as nifti_shape
-from domain.twin.file_conformance import compare_file
-from domain.twin.files_volumes import make_file
+from formats import nifti
+from formats.nifti_axes import letters_of
+from twins.drawn.file_conformance import compare_file
+from twins.drawn.files_volumes import make_file
 from worker.intake.volumes import misplaced
 
 DIMS = (4, 5, 6)

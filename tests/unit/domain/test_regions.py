@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from domain import nifti, regions
+from domain import regions
 from domain.errors import PipelineError
-from domain.twin_volume import make_volume
+from formats import nifti
+from twins.drawn.volume import make_volume
 
 
 def test_a_region_for_each_label():

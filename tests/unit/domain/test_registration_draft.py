@@ -19,7 +19,7 @@ from domain.registration_draft import (
     step_of,
     taken_up,
 )  # fmt: skip
-from domain.yaml_text import read_yaml
+from formats.yaml_text import read_yaml
 
 
 def test_every_field_of_a_declaration_has_one_step():

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from domain.dataset.row_rules import InOrder, OnALine, Rising, read_rule
 from domain.errors import InvalidRequest
-from domain.twin import make_twin
-from domain.twin.rules import MOST_DEVIATIONS, RowRules
+from twins.drawn import make_twin
+from twins.drawn.rules import MOST_DEVIATIONS, RowRules
 
 PERSON = {"name": "id", "kind": "person"}
 DAYS = {"kind": "date", "lower": "2019-01-01", "upper": "2019-03-31", "missing_rate": 0.2}

@@ -18,7 +18,7 @@ from factories import (
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain import carrying, nifti
+from domain import carrying
 from domain.errors import InvalidRequest
 from domain.model import parse
 from domain.pipeline import OutputFile
@@ -35,6 +35,7 @@ from domain.schedule import (
     padded_time,
 )
 from domain.shape import Shape, lock
+from formats import nifti
 from worker.sandbox.core.seat import RUNS_PER_SUPERVISOR
 
 SCHEDULES = st.builds(

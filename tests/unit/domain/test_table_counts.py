@@ -9,8 +9,9 @@ from fractions import Fraction
 import pytest
 from factories import column_fields, make_declaration, table_fields
 
-from domain.twin import LABEL, README, TableCounts, cell_grid, make_twin
+from domain.twin import LABEL, README, TableCounts, cell_grid
 from privacy.twin import ColumnCounts, NoisyCounts, Patterns
+from twins.drawn import make_twin
 
 PERSON = {"name": "participant_id", "kind": "person"}
 SEX = {"name": "sex", "kind": "categorical", "categories": ["f", "m", "d"], "count_missing": True}

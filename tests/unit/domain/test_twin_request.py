@@ -16,12 +16,13 @@ from domain.job import AnyRequest, JobRequest, UserRequest
 from domain.loss import texts
 from domain.model import parse
 from domain.twin import README, TableCounts
+from domain.twin.basis import BLANK, TwinBasis
 from domain.twin.cells import cell_count
 from domain.twin.plan import MAX_CELLS
-from domain.twin_basis import BLANK, TwinBasis, draw_twin
-from domain.twin_request import MAX_WIDTH, TwinOrder, TwinRequest
+from domain.twin.request import MAX_WIDTH, TwinOrder, TwinRequest
 from privacy.cost import Currency
 from privacy.loss import GuaranteeClass
+from twins.drawn.draw import draw_twin
 
 TABLE = "participants.tsv"
 VISITS = {

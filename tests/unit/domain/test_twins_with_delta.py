@@ -15,13 +15,14 @@ from domain.errors import InvalidRequest, NotAllowed
 from domain.loss import texts
 from domain.model import parse
 from domain.twin import README, TableCounts
+from domain.twin.basis import TwinBasis
 from domain.twin.plan import TwinPlan
-from domain.twin_basis import TwinBasis, draw_twin
-from domain.twin_request import FILE, PlanOrder, TwinOrder, TwinRequest
+from domain.twin.request import FILE, PlanOrder, TwinOrder, TwinRequest
 from privacy.concentrated import largest_pico_rho
 from privacy.cost import PICO
 from privacy.loss import GuaranteeClass
 from privacy.twin import GaussianColumns, GaussianPatterns
+from twins.drawn.draw import draw_twin
 from worker.scan.chunk import pack_sums
 from worker.twin.answer import draw_counts
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from dpgate.lab.chapter import Conditions
-from dpgate.lab.subjects import Subjects
+from companions.lab.chapter import Conditions
+from companions.lab.subjects import Subjects
 
 
 class Brief(Conditions):

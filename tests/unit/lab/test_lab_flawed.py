@@ -5,7 +5,7 @@ import pytest
 from held import whole_numbers
 from scipy import stats
 
-from dpgate.lab.flawed import (
+from companions.lab.flawed import (
     leave_one_out_means,
     leave_one_out_reach,
     leave_one_out_scale,
@@ -14,7 +14,7 @@ from dpgate.lab.flawed import (
     mean_without_small_noise,
     shared_noise_vector,
 )
-from dpgate.lab.simulation import seeded
+from companions.lab.simulation import seeded
 
 VALUES = whole_numbers()
 

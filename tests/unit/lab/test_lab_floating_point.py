@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from dpgate.lab.attacks.floating_point import has_fine_bits, is_reachable, lowest_bits, reachable_share
-from dpgate.lab.chapters.floating_point import (
+from companions.lab.attacks.floating_point import has_fine_bits, is_reachable, lowest_bits, reachable_share
+from companions.lab.chapters.floating_point import (
     BLOCKS,
     diffprivlib_pair,
     fine_bits,
@@ -14,7 +14,7 @@ from dpgate.lab.chapters.floating_point import (
     numpy_pair,
     our_pair,
 )
-from dpgate.lab.simulation import seeded
+from companions.lab.simulation import seeded
 from privacy.grid import OutputGrid
 
 

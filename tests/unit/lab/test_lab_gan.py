@@ -10,17 +10,17 @@ import pytest
 from held import make_subjects
 from lent_data import lent
 
+from companions.lab.chapter import Conditions, NumberTable, Standing, Text
+from companions.lab.chapters.gan import comparable, explore
+from companions.lab.demo_data import clinic
+from companions.lab.gan.comparison import measure, networks, twins
+from companions.lab.gan.layers import count_parameters, discriminator, generator
+from companions.lab.gan.networks import INSTALL, build, require_torch
+from companions.lab.gan.table import AMOUNTS, BINS, DROPPED, encode
+from companions.lab.gan.training import Training
+from companions.lab.simulation import seeded
+from companions.lab.subjects import read_cells
 from dpgate.errors import DpgateError
-from dpgate.lab.chapter import Conditions, NumberTable, Standing, Text
-from dpgate.lab.chapters.gan import comparable, explore
-from dpgate.lab.demo_data import clinic
-from dpgate.lab.gan.comparison import measure, networks, twins
-from dpgate.lab.gan.layers import count_parameters, discriminator, generator
-from dpgate.lab.gan.networks import INSTALL, build, require_torch
-from dpgate.lab.gan.table import AMOUNTS, BINS, DROPPED, encode
-from dpgate.lab.gan.training import Training
-from dpgate.lab.simulation import seeded
-from dpgate.lab.subjects import read_cells
 
 
 def test_layers_have_the_parameters_of_the_slides():
@@ -146,7 +146,7 @@ def test_figures_tell_twins_apart():
 def test_networks_learn_and_private_training_ends_at_its_epsilon():
     """Needs the extra `gan`."""
     torch = pytest.importorskip("torch")
-    private = pytest.importorskip("dpgate.lab.gan.private_training")
+    private = pytest.importorskip("companions.lab.gan.private_training")
     pytest.importorskip("opacus")
     built = [build(layers(11)) for layers in (generator, discriminator)]
     assert [sum(p.numel() for p in one.parameters()) for one in built] == [174_475, 170_497]

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from held import make_subjects, whole_numbers
 
-from dpgate.lab.attacks.linkage import CLOSE, choose_people, know, link, most_telling
-from dpgate.lab.chapter import Conditions, Standing
-from dpgate.lab.chapters.linkage import explore, search, searches
-from dpgate.lab.demo_data import clinic, heights
-from dpgate.lab.simulation import seeded
-from dpgate.lab.twins import twin_of
+from companions.lab.attacks.linkage import CLOSE, choose_people, know, link, most_telling
+from companions.lab.chapter import Conditions, Standing
+from companions.lab.chapters.linkage import explore, search, searches
+from companions.lab.demo_data import clinic, heights
+from companions.lab.simulation import seeded
+from companions.lab.twins import twin_of
 
 CONDITIONS = Conditions(quick=True, seed=1)
 EVERYBODY = np.arange(6)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from held import make_subjects, whole_numbers
 
-from dpgate.lab.attacks.membership import attack_membership, impossible_share, laplace_best, pure_dp_bound
-from dpgate.lab.chapter import Conditions, Standing
-from dpgate.lab.chapters.membership import (
+from companions.lab.attacks.membership import attack_membership, impossible_share, laplace_best, pure_dp_bound
+from companions.lab.chapter import Conditions, Standing
+from companions.lab.chapters.membership import (
     SERIES,
     Claim,
     Series,
@@ -19,9 +19,9 @@ from dpgate.lab.chapters.membership import (
     pac_bound,
     series_for,
 )
-from dpgate.lab.contenders import neighbours
-from dpgate.lab.flawed import leave_one_out_reach, leave_one_out_scale, mean_without_small_noise
-from dpgate.lab.simulation import seeded
+from companions.lab.contenders import neighbours
+from companions.lab.flawed import leave_one_out_reach, leave_one_out_scale, mean_without_small_noise
+from companions.lab.simulation import seeded
 
 CONDITIONS = Conditions(quick=True, seed=1)
 OUTLIER = make_subjects([*whole_numbers(59), 100.0])

@@ -7,8 +7,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from dpgate.lab.attacks.audit import ERROR, chance, least_epsilon
-from dpgate.lab.attacks.model_membership import approx_dp_bound, by_likelihood, by_threshold
+from companions.lab.attacks.audit import ERROR, chance, least_epsilon
+from companions.lab.attacks.model_membership import approx_dp_bound, by_likelihood, by_threshold
 
 PRINTED = (
     (100, 100, 75, 0, 0.702),

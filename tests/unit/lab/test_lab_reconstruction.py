@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from held import make_subjects, whole_numbers
 
-from dpgate.lab.attacks.reconstruction import (
+from companions.lab.attacks.reconstruction import (
     candidates_of,
     differences,
     find_divisor,
@@ -17,15 +17,15 @@ from dpgate.lab.attacks.reconstruction import (
     name_values,
     name_values_without_release,
 )
-from dpgate.lab.chapter import Standing
-from dpgate.lab.chapters.reconstruction import Outcome, attack_all, recovered_in_each
-from dpgate.lab.contenders.blocks import sample_aggregate
-from dpgate.lab.contenders.unsound import local_noise, shifted, without_small_noise
-from dpgate.lab.contenders.whole import stability_calibrated, trusted_mean
-from dpgate.lab.contenders.worlds import draw_worlds, log_densities, snapped
-from dpgate.lab.flawed import leave_one_out_means, shared_noise_vector
-from dpgate.lab.published import NOISY_MEANS, PEOPLE
-from dpgate.lab.simulation import seeded
+from companions.lab.chapter import Standing
+from companions.lab.chapters.reconstruction import Outcome, attack_all, recovered_in_each
+from companions.lab.contenders.blocks import sample_aggregate
+from companions.lab.contenders.unsound import local_noise, shifted, without_small_noise
+from companions.lab.contenders.whole import stability_calibrated, trusted_mean
+from companions.lab.contenders.worlds import draw_worlds, log_densities, snapped
+from companions.lab.flawed import leave_one_out_means, shared_noise_vector
+from companions.lab.published import NOISY_MEANS, PEOPLE
+from companions.lab.simulation import seeded
 from privacy.grid import OutputGrid
 from privacy.pac import Pac
 from privacy.pac_state import PacState

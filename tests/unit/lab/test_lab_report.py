@@ -13,14 +13,14 @@ import numpy as np
 import pytest
 from held import Brief, make_subjects, whole_numbers
 
+from companions.lab.chapter import Chapter, Conditions, Drawing, NumberTable, Standing, Text, Verdict, percent
+from companions.lab.chapters.models import NOTEBOOK
+from companions.lab.chapters.training import printed_epsilon
+from companions.lab.drawing import draw, draw_grid, require_matplotlib
+from companions.lab.experiments import EXPERIMENTS, Report, choose, run_all
+from companions.lab.report import POLICY, WARNING, render
+from companions.lab.subjects import Subjects
 from dpgate.errors import DpgateError
-from dpgate.lab.chapter import Chapter, Conditions, Drawing, NumberTable, Standing, Text, Verdict, percent
-from dpgate.lab.chapters.models import NOTEBOOK
-from dpgate.lab.chapters.training import printed_epsilon
-from dpgate.lab.drawing import draw, draw_grid, require_matplotlib
-from dpgate.lab.experiments import EXPERIMENTS, Report, choose, run_all
-from dpgate.lab.report import POLICY, WARNING, render
-from dpgate.lab.subjects import Subjects
 from privacy import sampled_losses
 
 pytestmark = pytest.mark.deep("the whole report, made many times over; test_lab_cli makes one and reads it")

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from held import make_subjects
 
+from companions.lab.demo_data import heights
+from companions.lab.subjects import load_subjects, outward_bounds, parse_cells, read_cells
 from dpgate.errors import DpgateError
-from dpgate.lab.demo_data import heights
-from dpgate.lab.subjects import load_subjects, outward_bounds, parse_cells, read_cells
 
 PEOPLE = "\n".join(f"p{number},{number % 7}" for number in range(25))
 

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from dpgate.lab.chapters.training import (
+from companions.lab.chapters.training import (
     LADDER,
     PRINTED,
     coded_epsilon,

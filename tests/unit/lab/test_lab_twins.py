@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from held import make_subjects, whole_numbers
 
-from domain.evaluation.proportions import Proportion
-from dpgate.lab.attacks.linkage import know
-from dpgate.lab.attacks.presence import found_again
-from dpgate.lab.chapter import Conditions, Standing
-from dpgate.lab.chapters.twins import LINKAGE, NEIGHBOUR, Aimed, aim, explore
-from dpgate.lab.demo_data import clinic
-from dpgate.lab.simulation import seeded
-from dpgate.lab.twins import counted_twin, permuted
+from companions.lab.attacks.linkage import know
+from companions.lab.attacks.presence import found_again
+from companions.lab.chapter import Conditions, Standing
+from companions.lab.chapters.twins import LINKAGE, NEIGHBOUR, Aimed, aim, explore
+from companions.lab.demo_data import clinic
+from companions.lab.simulation import seeded
+from companions.lab.twins import counted_twin, permuted
+from twins.evaluation.proportions import Proportion
 
 TWINS = ("level 0", "level 1", "level 2")
 

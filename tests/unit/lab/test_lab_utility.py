@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from held import make_subjects, whole_numbers
 
-from dpgate.lab.chapter import Conditions
-from dpgate.lab.chapters.utility import count_errors, curves
-from dpgate.lab.contenders.estimates import ESTIMATES, all_draws, by_stability, by_worlds, sampling_error
-from dpgate.lab.simulation import seeded
+from companions.lab.chapter import Conditions
+from companions.lab.chapters.utility import count_errors, curves
+from companions.lab.contenders.estimates import ESTIMATES, all_draws, by_stability, by_worlds, sampling_error
+from companions.lab.simulation import seeded
 
 pytestmark = pytest.mark.deep(
     "errors over thousands of draws; each mechanism is held against its law in unit/privacy and statistical"

@@ -6,14 +6,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from companions.perturb.class_ratio import leave_one_out_ratios
+from companions.perturb.method import MECHANISMS, UNSAFE, Request
+from companions.perturb.one_file import MAX_REFERENCE_VALUES, perturb_to_file
+from companions.perturb.signals import open_signal
+from companions.perturb.summary import Summary
+from companions.perturb.threads import PIECE, default_threads, perturb_array
+from companions.perturb.writing import digest, new_array
 from dpgate.errors import DpgateError
-from dpgate.perturb.class_ratio import leave_one_out_ratios
-from dpgate.perturb.method import MECHANISMS, UNSAFE, Request
-from dpgate.perturb.one_file import MAX_REFERENCE_VALUES, perturb_to_file
-from dpgate.perturb.signals import open_signal
-from dpgate.perturb.summary import Summary
-from dpgate.perturb.threads import PIECE, default_threads, perturb_array
-from dpgate.perturb.writing import digest, new_array
 
 REQUEST = Request(-13, 13.5, "1")
 
@@ -254,9 +254,9 @@ def test_a_file_larger_than_the_memory_allowed(tmp_path):
     program = f"""
 import resource, sys
 from pathlib import Path
-from dpgate.perturb.method import Request
-from dpgate.perturb.one_file import perturb_to_file
-from dpgate.perturb.signals import open_signal
+from companions.perturb.method import Request
+from companions.perturb.one_file import perturb_to_file
+from companions.perturb.signals import open_signal
 request = Request(-13, 13.5, "1")
 folder = Path({str(tmp_path)!r})
 values = open_signal(folder / "a.npy")

@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 from waiting import let_pass, wait_until
 
+from companions.perturb.sweep import HOLDER, MANIFEST, TABLE, run_sweep
+from companions.perturb.sweep_config import SweepConfig
+from companions.perturb.writing import PARTIAL, digest
 from domain.errors import InvalidRequest
 from domain.model import parse
 from dpgate.errors import DpgateError
-from dpgate.perturb.sweep import HOLDER, MANIFEST, TABLE, run_sweep
-from dpgate.perturb.sweep_config import SweepConfig
-from dpgate.perturb.writing import PARTIAL, digest
 
 FIELDS = {"file": "a.npy", "lower": -13, "upper": 13.5, "epsilon": [0.5, 1], "delta": ["1e-9"]}
 REPOSITORY = Path(__file__).parents[3]

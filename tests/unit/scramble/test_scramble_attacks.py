@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 from lent_data import lent
 
+from companions.lab.attacks.linkage import choose_people, know, link
+from companions.lab.simulation import seeded
+from companions.scramble.leaks import leaks_of
+from companions.scramble.methods import Columned, Columns, Wishes, scrambled
 from domain.dataset.table import Table
-from domain.evaluation.sheet import Sheet, sheet_of
-from domain.evaluation.singling_out import about_one_column, singled_out
 from domain.model import parse
-from dpgate.lab.attacks.linkage import choose_people, know, link
-from dpgate.lab.simulation import seeded
-from dpgate.scramble.leaks import leaks_of
-from dpgate.scramble.methods import Columned, Columns, Wishes, scrambled
+from twins.evaluation.sheet import Sheet, sheet_of
+from twins.evaluation.singling_out import about_one_column, singled_out
 
 KNOWN = ("RACE", "GENDER", "BIRTHDATE", "CITY")
 SECRET = "BIRTHPLACE"

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from test_scramble_run import TODAY, run, source
 
+from companions.scramble.verify import verify
 from dpgate.errors import DpgateError
-from dpgate.scramble.verify import verify
 
 __all__ = ["source"]
 

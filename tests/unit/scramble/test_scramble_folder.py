@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from made_scrambles import scrambled_folder, today
 
+from companions.scramble.folder import read_folder
 from domain.scrambled import NOTE, PART_BYTES, RECORD
 from dpgate.errors import DpgateError
-from dpgate.scramble.folder import read_folder
 
 
 def test_offered_and_signed_alike(tmp_path: Path) -> None:
@@ -59,6 +59,6 @@ def test_an_expired_folder_and_one_of_before(tmp_path: Path) -> None:
 
 def test_too_large_is_said_before_anything_is_packed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = scrambled_folder(tmp_path)
-    monkeypatch.setattr("dpgate.scramble.folder.MOST_UNPACKED", 100)
+    monkeypatch.setattr("companions.scramble.folder.MOST_UNPACKED", 100)
     with pytest.raises(DpgateError, match="the platform takes at most"):
         read_folder(folder, None, today=today())

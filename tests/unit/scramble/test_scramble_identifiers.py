@@ -11,15 +11,15 @@ from typing import Any
 import pytest
 from lent_data import lent
 
+from companions.scramble import tables
+from companions.scramble.agreement import NOTE, agree
+from companions.scramble.identifiers import Identifiers
+from companions.scramble.leaks import TableLeaks
+from companions.scramble.methods import Wishes
+from companions.scramble.run import Order, Outcome, scramble
+from companions.scramble.tables import Named
 from domain.scrambled import MOST_DAYS
 from dpgate.errors import DpgateError
-from dpgate.scramble import tables
-from dpgate.scramble.agreement import NOTE, agree
-from dpgate.scramble.identifiers import Identifiers
-from dpgate.scramble.leaks import TableLeaks
-from dpgate.scramble.methods import Wishes
-from dpgate.scramble.run import Order, Outcome, scramble
-from dpgate.scramble.tables import Named
 
 TODAY = date(2026, 3, 2)
 PEOPLE = 60

@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
+from companions.scramble.agreement import NOTE, RECORD, Agreement, agree
+from companions.scramble.methods import Wishes
+from companions.scramble.run import Order, Outcome, scramble
+from companions.scramble.tables import Named
+from companions.scramble.verify import verify
 from domain.errors import InvalidRequest
 from dpgate.errors import DpgateError
-from dpgate.scramble.agreement import NOTE, RECORD, Agreement, agree
-from dpgate.scramble.methods import Wishes
-from dpgate.scramble.run import Order, Outcome, scramble
-from dpgate.scramble.tables import Named
-from dpgate.scramble.verify import verify
 
 TODAY = date(2026, 3, 2)
 PLANTED = ("SMITH^JOHN", "19700101", "MRN-4711")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from bids_folders import write
 
-from dpgate.siesta.calibration import calibrate
-from dpgate.siesta.samples import Samples, merge_group
+from companions.siesta.calibration import calibrate
+from companions.siesta.samples import Samples, merge_group
 
 FILES = ("g/means.tsv", "b.csv", "c.txt")
 RESULT = {

@@ -6,10 +6,10 @@ import pytest
 from bids_folders import read, write
 from group_results import FILES, NAMES, calibrate_in, result, samples
 
+from companions.siesta.calibration import calibrate
+from companions.siesta.group_files import is_number
+from companions.siesta.noising import add_noise
 from dpgate.errors import DpgateError
-from dpgate.siesta.calibration import calibrate
-from dpgate.siesta.group_files import is_number
-from dpgate.siesta.noising import add_noise
 
 
 @pytest.fixture

@@ -3,8 +3,8 @@ from pathlib import Path
 import pytest
 from bids_folders import read, write
 
+from companions.siesta.cleaning import clean_up
 from dpgate.errors import DpgateError
-from dpgate.siesta.cleaning import clean_up
 
 FILES = {
     "derivatives/group/results.tsv": "1",

@@ -10,21 +10,21 @@ import pytest
 import scipy.io
 from bids_folders import dataset, read, write
 
+from companions.siesta.calibration import calibrate
+from companions.siesta.cleaning import clean_up
+from companions.siesta.merging import merge_subjects
+from companions.siesta.noise_table import NoiseTable, mechanism_for
+from companions.siesta.noising import add_noise
+from companions.siesta.people import choose
+from companions.siesta.samples import Samples, merge_group
+from companions.siesta.selection import select
+from companions.siesta.study import open_study
+from companions.siesta.whitelist import read_whitelist
 from domain.model import parse
 from domain.pipeline import OutputFile
 from domain.shape import Shape, lock
 from domain.whitelist import check_whitelist
 from dpgate.errors import DpgateError
-from dpgate.siesta.calibration import calibrate
-from dpgate.siesta.cleaning import clean_up
-from dpgate.siesta.merging import merge_subjects
-from dpgate.siesta.noise_table import NoiseTable, mechanism_for
-from dpgate.siesta.noising import add_noise
-from dpgate.siesta.people import choose
-from dpgate.siesta.samples import Samples, merge_group
-from dpgate.siesta.selection import select
-from dpgate.siesta.study import open_study
-from dpgate.siesta.whitelist import read_whitelist
 from privacy.grid import OutputGrid
 from privacy.sample_aggregate import SampleAggregate
 from worker.collect import collect

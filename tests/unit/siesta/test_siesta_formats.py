@@ -13,12 +13,12 @@ import pytest
 import scipy.io
 from bids_folders import write
 
+from companions.siesta.calibration import calibrate
+from companions.siesta.group_files import read_group_files
+from companions.siesta.noising import add_noise
+from companions.siesta.samples import merge_group, read_samples
+from companions.siesta.shaped_files import Volumes
 from dpgate.errors import DpgateError
-from dpgate.siesta.calibration import calibrate
-from dpgate.siesta.group_files import read_group_files
-from dpgate.siesta.noising import add_noise
-from dpgate.siesta.samples import merge_group, read_samples
-from dpgate.siesta.shaped_files import Volumes
 
 FILES = ("r.mat", "r.json", "r.npy", "v.nii.gz")
 NAMES = (

@@ -9,11 +9,11 @@ import pytest
 from bids_folders import write
 from group_results import FILES, NAMES, calibrate_in, result, samples
 
+from companions.siesta.calibration import bounds_from_options, calibrate, read_bounds
+from companions.siesta.group_files import read_group_files
+from companions.siesta.noise_table import read_noise_table
+from companions.siesta.samples import Samples, merge_group, read_samples
 from dpgate.errors import DpgateError
-from dpgate.siesta.calibration import bounds_from_options, calibrate, read_bounds
-from dpgate.siesta.group_files import read_group_files
-from dpgate.siesta.noise_table import read_noise_table
-from dpgate.siesta.samples import Samples, merge_group, read_samples
 
 
 def scale_of(tmp_path, rows, whole, *, lower="0", upper="1024", multiplier="1"):

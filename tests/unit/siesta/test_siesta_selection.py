@@ -7,10 +7,10 @@ import os
 import pytest
 from bids_folders import PEOPLE, dataset, read, write
 
+from companions.siesta import new_folder
+from companions.siesta.people import choose
+from companions.siesta.selection import select
 from dpgate.errors import DpgateError
-from dpgate.siesta import new_folder
-from dpgate.siesta.people import choose
-from dpgate.siesta.selection import select
 
 
 def refused(root, match, *, participant="sub-1", alone=False, **options):

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_datasets import datasets
 
+from companions.siesta.selection import select
+from companions.siesta.study import digest_of_data, open_study
 from dpgate.errors import DpgateError
-from dpgate.siesta.selection import select
-from dpgate.siesta.study import digest_of_data, open_study
 
 
 def view(root: Path, *labels: str, **options) -> dict[str, bytes]:

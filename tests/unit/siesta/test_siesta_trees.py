@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_datasets import datasets
 
+from companions.siesta.merging import merge_subjects
+from companions.siesta.selection import select
 from dpgate.errors import DpgateError
-from dpgate.siesta.merging import merge_subjects
-from dpgate.siesta.selection import select
 
 
 @settings(max_examples=50, deadline=None)

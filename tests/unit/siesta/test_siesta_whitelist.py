@@ -1,7 +1,7 @@
 import pytest
 
+from companions.siesta.whitelist import read_whitelist
 from dpgate.errors import DpgateError
-from dpgate.siesta.whitelist import read_whitelist
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])

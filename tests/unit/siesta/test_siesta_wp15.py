@@ -8,11 +8,11 @@ import pytest
 from bids_folders import read, write
 from group_results import BOUNDS, FILES, NAMES, result, samples
 
+from companions.siesta.calibration import calibrate, read_bounds
+from companions.siesta.noising import add_noise
+from companions.siesta.samples import Samples, merge_group
+from companions.siesta.wp15 import named_alike, read_merged, read_row, row_of, write_row
 from dpgate.errors import DpgateError
-from dpgate.siesta.calibration import calibrate, read_bounds
-from dpgate.siesta.noising import add_noise
-from dpgate.siesta.samples import Samples, merge_group
-from dpgate.siesta.wp15 import named_alike, read_merged, read_row, row_of, write_row
 
 ROWS = "".join(f"20\t{170 + i / 8}\t5\t0.5\t15\n" for i in range(20))
 WHOLE = Samples(NAMES, (("20", "171", "5", "0.5", "15"),))

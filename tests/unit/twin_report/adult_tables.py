@@ -119,7 +119,7 @@ class Repeated(Keystream):
 def release(declaration: Declaration, rows: Rows, level: int, micro_epsilon: int) -> dict[str, Any]:
     """`twin-counts.json` of these people, with the product's own mechanisms."""
     from domain.twin import TableCounts, cell_grid
-    from domain.twin_request import FORM
+    from domain.twin.request import FORM
     from privacy.twin import ColumnCounts, Patterns
 
     declared = declaration.tables[0].columns[1:]
@@ -136,7 +136,8 @@ def write_twin(
     folder: Path, declaration: Declaration, released: dict[str, Any] | None, seed: int = 0
 ) -> Path:
     """A folder with the twin, and the counts that it was drawn from beside it."""
-    from domain.twin import TableCounts, make_twin
+    from domain.twin import TableCounts
+    from twins.drawn import make_twin
 
     counts = {} if released is None else {p: TableCounts.parse(d) for p, d in released["tables"].items()}
     folder.mkdir(parents=True, exist_ok=True)

@@ -7,16 +7,16 @@ from pathlib import Path
 import pytest
 from adult_tables import PATH, declare, people, permuted, release, write, write_twin
 
+from companions.lab.simulation import seeded
+from companions.twin_report.attack import Attack, Standing
+from companions.twin_report.attacks import NAMES, Effort, attack, choose_secret
+from companions.twin_report.fidelity import measure
+from companions.twin_report.leaks import find_leaks
+from companions.twin_report.private import TableFindings, Wishes, find
+from companions.twin_report.reading import TableSet, read_tables
 from domain.dataset import Declaration
-from domain.evaluation.blind import blind_copy
 from domain.twin import cell_grid
-from dpgate.lab.simulation import seeded
-from dpgate.twin_report.attack import Attack, Standing
-from dpgate.twin_report.attacks import NAMES, Effort, attack, choose_secret
-from dpgate.twin_report.fidelity import measure
-from dpgate.twin_report.leaks import find_leaks
-from dpgate.twin_report.private import TableFindings, Wishes, find
-from dpgate.twin_report.reading import TableSet, read_tables
+from twins.evaluation.blind import blind_copy
 
 FEW, MICRO_EPSILON = 500, 10_000_000
 NEIGHBOUR = "a neighbour's search"

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from lent_data import lent
 
-from domain.evaluation.datleak import as_published, cell_matches
+from twins.evaluation.datleak import as_published, cell_matches
 
 
 def columns(name: str, folder: str = "siesta_datleak") -> list[list[str]]:

@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from companions.lab.simulation import seeded
 from domain.dataset import Table
-from domain.evaluation.association import correlations, cramer_matrix, cramers_v, mean_difference
-from domain.evaluation.marginals import TRIPLES, each_group, pairs_of, total_variation, triples_of
-from domain.evaluation.moments import cumulatives, log_moments, mean_log_differences
-from domain.evaluation.sheet import Sheet, exact_codes, sheet_of
 from domain.model import parse
-from dpgate.lab.simulation import seeded
+from twins.evaluation.association import correlations, cramer_matrix, cramers_v, mean_difference
+from twins.evaluation.marginals import TRIPLES, each_group, pairs_of, total_variation, triples_of
+from twins.evaluation.moments import cumulatives, log_moments, mean_log_differences
+from twins.evaluation.sheet import Sheet, exact_codes, sheet_of
 
 CELLS = (3, 2, 4)
 tables = arrays(np.int64, st.tuples(st.integers(1, 20), st.just(3)), elements=st.integers(0, 1))

@@ -18,20 +18,20 @@ from adult_tables import PATH, columns, declare, people, permuted, release, writ
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from sklearn.metrics import roc_auc_score
 
+from companions.twin_report.build import Given, Report, build, public_page, read_price
+from companions.twin_report.figures.bars import Bars, draw_bars
+from companions.twin_report.figures.lines import draw_lines, draw_scatter
+from companions.twin_report.figures.matrix import draw_matrix
+from companions.twin_report.learning import area
+from companions.twin_report.page import render
+from companions.twin_report.parts import Document, NumberTable, Origin, Section, Text, percent
+from companions.twin_report.price import Price, read_release
+from companions.twin_report.private import Wishes
+from companions.twin_report.reading import read_counts
 from domain.dataset import Declaration
 from domain.release import statement
-from domain.twin_request import FILE
+from domain.twin.request import FILE
 from dpgate.errors import DpgateError
-from dpgate.twin_report.build import Given, Report, build, public_page, read_price
-from dpgate.twin_report.figures.bars import Bars, draw_bars
-from dpgate.twin_report.figures.lines import draw_lines, draw_scatter
-from dpgate.twin_report.figures.matrix import draw_matrix
-from dpgate.twin_report.learning import area
-from dpgate.twin_report.page import render
-from dpgate.twin_report.parts import Document, NumberTable, Origin, Section, Text, percent
-from dpgate.twin_report.price import Price, read_release
-from dpgate.twin_report.private import Wishes
-from dpgate.twin_report.reading import read_counts
 from store.envelopes import sign
 from worker.certificate import public_key_pem
 

@@ -8,14 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_twin_measures import sheet
 
-from domain.evaluation.anonymity import anonymity, diversity, unique_in_both
-from domain.evaluation.linking import inference, linkability, secret_of
-from domain.evaluation.matches import equal_rows, near_rows
-from domain.evaluation.nearest import nearer_share, nearest, points_of
-from domain.evaluation.proportions import Proportion, difference, is_beyond, risk
-from domain.evaluation.rare_values import rare_values
-from domain.evaluation.singling_out import about_one_column, about_several, singled_out, true_of
-from dpgate.lab.simulation import seeded
+from companions.lab.simulation import seeded
+from twins.evaluation.anonymity import anonymity, diversity, unique_in_both
+from twins.evaluation.linking import inference, linkability, secret_of
+from twins.evaluation.matches import equal_rows, near_rows
+from twins.evaluation.nearest import nearer_share, nearest, points_of
+from twins.evaluation.proportions import Proportion, difference, is_beyond, risk
+from twins.evaluation.rare_values import rare_values
+from twins.evaluation.singling_out import about_one_column, about_several, singled_out, true_of
 
 
 def test_wilson_and_newcombe_as_printed() -> None:

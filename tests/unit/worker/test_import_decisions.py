@@ -13,7 +13,7 @@ from factories import column_fields, make_declaration
 
 from domain.dataset import Declaration
 from domain.errors import InvalidRequest
-from domain.parquet_file import ParquetColumn, write_parquet
+from formats.parquet_file import ParquetColumn, write_parquet
 from store.keys import Keys
 from store.snapshots import SnapshotArea
 from worker.intake import Delivery, check_delivery

@@ -13,11 +13,11 @@ import pytest
 import yaml
 from factories import column_fields, make_declaration, table_fields
 
-from domain.checksums import manifest
 from domain.dataset import ImportProblem as P
 from domain.dataset import TwinVolume
 from domain.model import parse
-from domain.twin.files_volumes import make_file
+from formats.checksums import manifest
+from twins.drawn.files_volumes import make_file
 from worker.intake import Delivery, ImportRefused, check_delivery
 
 TABLE = "participant_id\tage\tsex\theight\nsub-1\t30\tf\t1.7\nsub-10\t40\tm\t1.8\n"

@@ -9,7 +9,7 @@ import pytest
 from factories import make_declaration, table_fields
 from scan_reference import ask, scan
 
-from domain.delimited import BOM
+from formats.delimited import BOM
 from store.keys import Keys
 from store.snapshots import SnapshotArea
 from worker.intake import check_delivery

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from domain.parquet_file import ParquetColumn, write_parquet
-from domain.profile import FoundTable, NoTable
-from domain.profile.sketch import Distinct, Frequent
+from formats.parquet_file import ParquetColumn, write_parquet
+from twins.profile import FoundTable, NoTable
+from twins.profile.sketch import Distinct, Frequent
 from worker.pii_model import model_bytes
 from worker.profile.confined import profile_file, profile_here
 

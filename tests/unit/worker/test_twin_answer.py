@@ -9,7 +9,7 @@ from factories import make_declaration
 
 from domain.errors import PlatformError
 from domain.model import parse
-from domain.twin_request import FILE, TwinRequest
+from domain.twin.request import FILE, TwinRequest
 from worker.scan.chunk import pack_sums
 from worker.twin.answer import draw_counts
 

@@ -14,8 +14,9 @@ from factories import make_declaration, table_fields
 
 from domain.dataset import Column, Declaration
 from domain.model import parse
-from domain.twin import TableCounts, cell_grid, check_conformance, make_twin
+from domain.twin import TableCounts, cell_grid
 from privacy.twin import ColumnCounts, Patterns, TwinMechanism
+from twins.drawn import check_conformance, make_twin
 from worker.scan.scan import Limits
 from worker.scan.source import plain_file
 from worker.twin.count import Counting, count

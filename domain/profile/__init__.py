@@ -1,9 +1,0 @@
-"""The registration profile: what a table holds, counted for its rights holder, and what to ask them.
-
-Nothing here goes to a researcher or through the gateway: figures follow from the data without any noise.
-"""
-
-from domain.profile.found import FoundColumn, FoundTable
-from domain.profile.table import NoTable, profile_table
-
-__all__ = ["FoundColumn", "FoundTable", "NoTable", "profile_table"]

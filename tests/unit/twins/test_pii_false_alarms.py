@@ -1,0 +1,63 @@
+"""What was taken for telephone numbers and addresses, and how few plans of countries are asked."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+
+import pytest
+
+from twins.pii import Class, Finding, Kind, phones
+from twins.pii.column import ColumnScan
+from worker.pii_model import load
+
+draw = random.Random(16)
+ROWS = 60
+
+
+def scan(values: list[str], name: str | None) -> Finding:
+    column = ColumnScan(name, model=load())
+    column.add(values)
+    return column.finish()
+
+
+def test_a_country_is_asked_no_more_once_it_cannot_have_nearly_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A plan is slow to ask. Who is dropped had missed too many, so what a column is stays the same."""
+    asked: Counter[str | None] = Counter()
+
+    def counting(value: str, country: str | None) -> bool:
+        asked[country] += 1
+        return country == "NL" or (country == "BE" and int(value[-1]) < 7)
+
+    monkeypatch.setattr(phones, "is_of", counting)
+    column = phones.Asked()
+    for number in range(40):
+        column.add(f"020 {1000 + number} 00{number % 10}", number)
+    assert (asked["NL"], column.asked, column.share) == (32, 32, 1.0)
+    assert asked["DE"] == phones.MOST_MISSED + 1 < asked["BE"] < 20
+
+
+def test_a_date_is_asked_of_no_country(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(phones, "is_of", lambda *_: pytest.fail("a date"))
+    scan([f"0{day % 9 + 1}.0{month}.1{960 + day}" for day in range(20) for month in range(1, 9)], None)
+
+
+def test_amounts_entries_and_models_are_no_addresses(subtests: pytest.Subtests) -> None:
+    makers = ("Eagle Summit", "Ford Escort", "Honda Civic", "Mazda Protege", "Dodge Colt", "Acura Integra")
+    columns = {
+        "amounts": [f"{draw.randrange(2000, 4000)} mAh" for _ in range(ROWS)],
+        "entries": [f"{number} - {name} Ale" for number in range(1200, 1210) for name in makers],
+        "models": [f"{name} {trim} 4" for name in makers for trim in ("", "Wagon", "Coupe", "Deluxe")],
+    }
+    for title, values in columns.items():
+        with subtests.test(title):
+            assert scan(values, None).classification is Class.NONE
+    homes = [f"{name} {draw.randrange(1, 200)}" for name in makers for _ in range(10)]
+    assert scan(homes, None).kind is Kind.ADDRESS
+
+
+def test_one_number_of_many_that_begins_with_two_zeros_is_no_call_from_abroad() -> None:
+    barcodes = [f"{draw.randrange(10**12, 10**13)}" for _ in range(99)]
+    assert scan([*barcodes, "0049301234567"], None).kind is Kind.RECORD_ID
+    assert scan([*barcodes, "0049301234567"] + ["00493012345678"] * 9, None).kind is Kind.PHONE
+    assert scan(["none", "unknown"] * 50 + ["0049301234567"], None).classification is Class.DIRECT

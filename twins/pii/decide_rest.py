@@ -1,0 +1,260 @@
+"""The last steps of a decision: coordinates, text, the character model, and keys."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from domain.identifier_kind import Kind
+from twins.pii.finding import Action, Class, Finding
+from twins.pii.phones import NEARLY_ALL
+from twins.pii.remains import FEWEST, MOSTLY, SOME, code_of
+from twins.pii.tally import MOST_LETTERS, PERSON, Tally
+from twins.pii.verdict import NOUNS, Verdict, verdict
+
+LIKELY, LIKELY_UNCASED, LIKELY_EAST, SURELY = 0.58, 0.72, 0.65, 0.75
+"""The model's mean probability of a name that a column needs: of many different values, of a script without
+capitals, of one of East Asia, of few values."""
+
+LESS_LIKELY = 0.2
+"""By how much more is asked of a column the more its values repeat: words for colours and towns come from
+short lists, and people's names from long ones."""
+
+MANY = 100
+"""Different values from which on a list is long, however many rows there are."""
+
+LIKELY_FULL, LIKELY_FULL_UNCASED = 0.4, 0.55
+"""The same where nearly all values have the form of a full name."""
+
+MARGIN = 0.05
+"""By how much full names are likelier than words: schools and brands have their form as well."""
+
+KNOWN, LIKELY_KNOWN, LONGEST_KNOWN = 0.6, 0.5, 5
+"""Share of words that are names of people somewhere, from which on the model needs so little, and up to how
+many words a value may have then."""
+
+UNKNOWN, MORE_LIKELY = 0.2, 0.08
+"""Share of such words below which the model has to be so much surer."""
+
+HOUSES, MOST_HOUSES = 0.3, 20
+"""Different numbers of houses for each different value, up to so many: what all have numbers a model."""
+
+KEY = 0.95
+"""Different values for each value, from which on a column tells people apart."""
+
+NUMBERED = 10
+"""Different numbers behind one letter, from which on they may be those of people."""
+
+
+def by_parts(tally: Tally, within: Sequence[Finding]) -> Verdict | None:
+    """JSON and paths are what the worst of their parts is."""
+    is_json = tally.share("json") >= MOSTLY
+    if not within or not (is_json or tally.share("path") >= MOSTLY):
+        return None
+    worst = next((part for part in within if part.classification is Class.DIRECT), None)
+    if worst is not None:
+        inside = "fields" if is_json else "names of files and folders"
+        kind = Kind.FREE_TEXT if is_json else worst.kind
+        return verdict(kind, min(0.8, worst.confidence), f"Among its {inside} are {NOUNS[worst.kind]}.")
+    if not is_json:
+        unknown = any(part.proposed is not Action.KEEP for part in within)
+        why = "Names of files; nobody has said yet whom or what their words mean."
+        return verdict(Kind.TEXT, 0.4, why, "path") if unknown else None
+    if all(part.proposed is Action.KEEP for part in within):
+        return verdict(
+            Kind.CODE, 0.7, "Structured values (JSON), in whose fields nothing was recognised.", "json"
+        )
+    return verdict(
+        Kind.TEXT, 0.5, "Structured values (JSON); nobody has said yet what some of its fields hold.", "json"
+    )
+
+
+def by_phones(tally: Tally) -> Verdict | None:
+    """Numbers as they are written at home, nearly all of which one country's plan has."""
+    asked = tally.phones.asked
+    if asked < FEWEST or tally.different < 0.5 or tally.phones.share < NEARLY_ALL:
+        return None
+    if tally.of_present(tally.with_letters) >= 0.2 or sum(tally.years.values()) >= 0.5 * tally.present:
+        return None
+    return verdict(Kind.PHONE, 0.7, "Nearly all values are telephone numbers of one country's plan.")
+
+
+def by_letter(tally: Tally) -> Verdict | None:
+    """`X01`, `Y01` and so on: codes of a few chapters of a catalogue, or people who are numbered."""
+    if len(tally.firsts) > MOST_LETTERS or tally.distinct.count < NUMBERED or set(tally.shapes) != {"A9***"}:
+        return None
+    if tally.share("code: icd-10") < MOSTLY:
+        return None
+    why = "Numbers behind a letter: codes of a few chapters of a catalogue, or people who are numbered."
+    return verdict(Kind.TEXT, 0.4, why, "code: icd-10")
+
+
+def has_code_of(tally: Tally) -> Verdict | None:
+    """Codes of catalogues, where most values are of one kind that nothing else is written like."""
+    rule, share = code_of(tally, specific=True)
+    if share < MOSTLY:
+        return None
+    return verdict(
+        Kind.CODE, 0.8, "Codes of a catalogue, measurements or versions: nothing about one person.", rule
+    )
+
+
+def by_coordinates(tally: Tally) -> Verdict | None:
+    """Of fine resolution and of one region: homes, perhaps. Others cannot be told from measurements."""
+    numbers = tally.numbers
+    if (
+        numbers.count < MOSTLY * tally.present
+        or tally.of_present(numbers.precise) < MOSTLY
+        or tally.distinct.count < FEWEST
+    ):
+        return None
+    width, far = numbers.high - numbers.low, max(abs(numbers.low), abs(numbers.high))
+    # means and logarithms lie near each other as well, often with more decimals than anybody measures
+    if far > 180 or tally.of_present(numbers.computed) >= 0.1:
+        return None
+    if abs(numbers.mean) >= 20 and width <= 12:
+        why = "Numbers with four decimals or more, all near each other: perhaps coordinates."
+        return verdict(Kind.COORDINATE, 0.5, why)
+    if abs(numbers.mean) >= 3 and width <= 1.5:
+        why = "Numbers with four decimals or more, all near each other: logarithms, or perhaps coordinates."
+        return verdict(Kind.TEXT, 0.4, why)
+    return None
+
+
+def by_text(tally: Tally) -> Verdict | None:
+    """Sentences, unless they are the same few: answers of a questionnaire."""
+    few = tally.distinct.count <= max(12, 0.02 * tally.present)
+    if few and tally.different < 0.5 and not tally.long:
+        return None
+    if tally.of_present(tally.sentences + tally.long) >= 0.3 or tally.words_each >= 8:
+        return verdict(Kind.FREE_TEXT, 0.85, "Sentences in people's own words, which can name anybody.")
+    return None
+
+
+def by_model(tally: Tally, *, doubtful: bool) -> Verdict | None:
+    """What the character model sees in the different values, where no rule knows.
+
+    `doubtful` where the header speaks of a thing: then only what surely looks like names is.
+    """
+    if tally.scored < 3 or tally.of_present(tally.with_letters) < MOSTLY:
+        return None
+    if code_of(tally, specific=False)[1] >= MOSTLY:
+        return None
+    is_category = tally.distinct.count <= 12 and tally.different < 0.2
+    is_cased = tally.of_present(tally.cased) >= SOME
+    likely = _likely(tally, is_cased=is_cased)
+    person, needed = tally.mean(*PERSON), SURELY if is_category or doubtful else likely
+    others = max(tally.mean("TERM", "CODE"), tally.mean("PLACE"), tally.mean("ORGANISATION"))
+    if tally.mean("ADDRESS") >= 0.6 and _have_houses(tally) and not is_category:
+        return verdict(Kind.ADDRESS, 0.6, "Most values look like postal addresses.")
+    if tally.of_present(tally.short) >= MOSTLY:
+        return None
+    if tally.share("full name form") >= MOSTLY and tally.different >= 0.5 and not doubtful:
+        needed = LIKELY_FULL if is_cased else LIKELY_FULL_UNCASED
+        others += MARGIN
+    if not (is_category or doubtful or tally.share("east") >= SOME):
+        needed = _with_list(tally, needed)
+    if (
+        tally.share("east name") >= 0.85
+        and tally.different >= SOME
+        and person >= 0.25
+        and tally.scored >= FEWEST
+    ):
+        return verdict(Kind.PERSON, 0.7, "Most values have the form of names of East Asia.", "east name")
+    if (person >= needed and person >= others) or (tally.share("comma name") >= MOSTLY and person >= 0.3):
+        return verdict(Kind.PERSON, min(0.9, person), "Most values look like people's names.", "comma name")
+    accounts = tally.mean("USERNAME") if tally.mean("USERNAME", *PERSON) >= 0.6 else 0.0
+    if accounts >= 0.35 and tally.different >= 0.7 and not is_category:
+        return verdict(Kind.USERNAME, 0.6, "Most values look like user names.")
+    if tally.mean("PLACE") >= 0.6:
+        return verdict(Kind.PLACE, 0.5, "Most values look like places.")
+    return None
+
+
+def _with_list(tally: Tally, needed: float) -> float:
+    """What the model needs where the list of names knows the words, and where it hardly knows any."""
+    is_long_enough = tally.distinct.count >= FEWEST and tally.words_each <= LONGEST_KNOWN
+    if tally.known_share >= KNOWN and is_long_enough:
+        return min(needed, LIKELY_KNOWN)
+    return needed + MORE_LIKELY * (tally.known_share < UNKNOWN)
+
+
+def _have_houses(tally: Tally) -> bool:
+    enough = min(MOST_HOUSES, HOUSES * tally.distinct.count)
+    return tally.share("house number") >= SOME and tally.houses.count >= enough
+
+
+def _likely(tally: Tally, *, is_cased: bool) -> float:
+    """What single names need. Full names are asked for less, by the form that they have."""
+    if not is_cased and tally.share("east") >= MOSTLY:
+        return LIKELY_EAST
+    repeated = 1 - max(tally.different, min(1.0, tally.distinct.count / MANY))
+    return (LIKELY if is_cased else LIKELY_UNCASED) + LESS_LIKELY * repeated
+
+
+def by_rare(tally: Tally, *, doubtful: bool) -> Verdict | None:
+    """Names that come seldom among a few common words, such as the one assistant beside many `other`."""
+    rare = [] if tally.few.is_over else tally.few.rare()
+    if not rare or doubtful or tally.different >= SOME or tally.of_present(tally.with_letters) < 0.5:
+        return None
+    any_name = sum(name.any_name for name in rare) / len(rare)
+    full_name = sum(name.full_name for name in rare if name.has_form) / len(rare)
+    # a single one may be any category, such as a day or a state, that looks like a name
+    if full_name >= (0.4 if len(rare) > 1 else 0.6) or (len(rare) > 1 and any_name >= 0.85):
+        return verdict(Kind.PERSON, 0.6, "Values that come seldom look like people's names.")
+    formed = sum(name.has_form for name in rare) >= 0.5 * len(rare)
+    if full_name >= 0.4 or formed or any_name >= 0.25 or max(name.any_name for name in rare) >= 0.6:
+        return verdict(
+            Kind.TEXT, 0.4, "Categories of which one or more that come seldom may be a person's name."
+        )
+    return None
+
+
+def of_a_thing(tally: Tally) -> Verdict | None:
+    """Samples, grants and files have codes of their own, which tell no people apart."""
+    if tally.share("mixed", "grouped") < MOSTLY:
+        return None
+    return verdict(
+        Kind.CODE, 0.5, "The header speaks of things, of which each has a code of its own.", "header"
+    )
+
+
+def by_key(tally: Tally) -> Verdict | None:
+    """A value of its own for everybody tells people apart, whatever it is called."""
+    if tally.present < FEWEST or tally.different < KEY:
+        return None
+    codes = code_of(tally, specific=False)[1]
+    if tally.share("mixed") >= MOSTLY and tally.share("thing inside") >= MOSTLY:
+        why = "Codes of plates, tubes or the like behind other signs, which may number people."
+        return verdict(Kind.TEXT, 0.4, why, "thing inside")
+    if tally.share("mixed") >= MOSTLY and codes < MOSTLY:
+        return verdict(
+            Kind.RECORD_ID, 0.7, "Letters and digits, another in every row: it tells people apart.", "mixed"
+        )
+    ungrouped = sum(count for digits, count in tally.numbers.lengths.items() if digits >= 7)
+    all_digits = tally.of_present(tally.marks["grouped"] + ungrouped)
+    if tally.share("grouped") >= 0.2 and all_digits >= MOSTLY and codes < MOSTLY:
+        return verdict(
+            Kind.RECORD_ID, 0.6, "Groups of digits, another in every row: it tells people apart.", "grouped"
+        )
+    lengths, whole = tally.numbers.lengths, tally.numbers.whole
+    if whole < KEY * tally.present or codes >= MOSTLY or not lengths:
+        return None
+    length, most = lengths.most_common(1)[0]
+    if most >= KEY * tally.present and length in (5, 6) and tally.numbers.leading_zero:
+        return verdict(
+            Kind.POSTCODE, 0.4, "Five or six digits, some with a zero in front: perhaps postcodes."
+        )
+    # shorter ones of several lengths are counts and measurements as well
+    long = sum(count for digits, count in lengths.items() if digits >= 10)
+    if most >= KEY * tally.present and 7 <= length <= 9 and _is_quantity(tally):
+        why = "Long whole numbers of one magnitude: counts and amounts, or perhaps identifiers."
+        return verdict(Kind.TEXT, 0.4, why)
+    if (most >= KEY * tally.present and 7 <= length <= 20) or long >= KEY * tally.present:
+        return verdict(Kind.RECORD_ID, 0.5, "Long whole numbers, another in every row: perhaps identifiers.")
+    return None
+
+
+def _is_quantity(tally: Tally) -> bool:
+    """Numbers that are drawn begin with any digit, and those in a row lie close: amounts do neither."""
+    low, high = tally.numbers.low, tally.numbers.high
+    return high < 5 * low and high - low > 100 * tally.present

@@ -1,0 +1,70 @@
+"""What a column's name says it holds, in English, Dutch, Spanish, German, French and Italian.
+
+A name is evidence, not proof: `twins/pii/decide.py` believes it only where the values could be what it says.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from domain.identifier_kind import Kind
+from twins.pii.header_words import (
+    ABOUT_SOMETHING,
+    NO_ID_OF_A_PERSON,
+    NO_PERSON,
+    PARTS,
+    THINGS_WITH_CODES,
+    WHOLE,
+    WORDS,
+)
+
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_LONGEST = 200
+
+
+def words_of(header: str) -> tuple[str, ...]:
+    """Small letters without accents: `dateOfBirth`, `date_of_birth` and `Date of birth` are the same."""
+    plain = unicodedata.normalize("NFKD", header[:_LONGEST].replace("ß", "ss").replace("ø", "o"))
+    plain = "".join(sign for sign in plain if not unicodedata.combining(sign))
+    return tuple(re.findall(r"[^\W\d_]+|\d+", _CAMEL.sub(" ", plain).casefold()))
+
+
+def kind_of_header(header: str) -> Kind | None:
+    """The kind that a name announces, or None. Names about something else (`phone_type`) announce nothing."""
+    words = words_of(header)
+    if not words:
+        return None
+    joined = "".join(words)
+    kind = WHOLE.get(joined) or _by_part(joined) or _by_word(words)
+    if kind is None or (len(words) > 1 and ABOUT_SOMETHING & set(words)):
+        return None
+    if kind is Kind.PERSON and NO_PERSON & set(words):
+        return None
+    if kind is Kind.RECORD_ID and joined not in WHOLE and NO_ID_OF_A_PERSON & set(words):
+        return None
+    return kind
+
+
+def speaks_of_a_thing(header: str) -> bool:
+    """Whether a name is about a drug, a region, a colour and the like, whose values may look like names."""
+    return bool(NO_PERSON & set(words_of(header)))
+
+
+def speaks_of_codes_of_things(header: str) -> bool:
+    """Whether a name is about a sample, a grant, a file and the like, each of which has its own code."""
+    return bool(THINGS_WITH_CODES & set(words_of(header)))
+
+
+def _by_part(joined: str) -> Kind | None:
+    """German and Dutch write compounds: what is long enough counts wherever it stands."""
+    return next((kind for kind, parts in PARTS for part in parts if part in joined), None)
+
+
+def _by_word(words: tuple[str, ...]) -> Kind | None:
+    # the first kind of the table that any word means: a birth date is more than a date
+    said = {WORDS[word] for word in words if word in WORDS}
+    return next((kind for kind in _ORDER if kind in said), None)
+
+
+_ORDER = tuple(dict.fromkeys(WORDS.values()))
