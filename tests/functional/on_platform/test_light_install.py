@@ -48,7 +48,7 @@ def test_a_light_installation_takes_a_researcher_to_a_release(one_platform: Plat
     assert json.loads(answer.out)["values"]
 
 
-@pytest.mark.parametrize("command", ["up", "doctor", "demo"])
+@pytest.mark.parametrize("command", ["up", "demo"])
 def test_what_needs_the_platform_says_what_to_install(one_platform: Platform, command: str) -> None:
     answer = light(one_platform, command)
     assert answer.code == ExitCode.NOT_READY, answer

@@ -11,6 +11,7 @@ import pytest
 from sandbox_harness import SLOT, TIGHT
 from slow_to_die import slow_to_die
 from supervisors import supervisor_of
+from waiting import wait_until
 
 from worker.sandbox.core import slot_user
 from worker.sandbox.protocol import MIB, Audience, SlotOrder
@@ -45,6 +46,7 @@ def watching(ask) -> SlotOrder:
 
 
 def seen_by_the_next(slot, first: bytes) -> bytes:
+    wait_until(slot._seats[0].is_free, said="the end of the run before")
     assert slot.take_turn(0)
     slot.run({"data.csv": first}, within_s=WALL_S + 0.01)
     assert slot.take_turn(1)

@@ -191,7 +191,7 @@ def test_no_name_of_a_process_is_the_platforms_failure(name, supervised, ask):
 @pytest.mark.parametrize("mode", ["warm"])
 def test_it_would_be_where_lines_end_elsewhere(supervised, ask, doctored):
     doctored("memory.py", lambda source: source.replace('split(b"\\n")', "splitlines()"))
-    script = "import ctypes, time; ctypes.CDLL(None).prctl(15, b'\\rRssAnon: x', 0, 0, 0); time.sleep(0.2)"
+    script = "import ctypes, time; ctypes.CDLL(None).prctl(15, b'\\rRssAnon: x', 0, 0, 0); time.sleep(2)"
     with (
         supervised.open_slot(ask(script), slot=SLOT) as slot,
         pytest.raises(SandboxUnavailable, match="ValueError in the supervisor"),

@@ -76,7 +76,7 @@ WHAT_WOULD_HAVE_BEEN_REFUSED_SAYS_WHY = (
     ({}, {"mechanisms": ["pac"]}, "does not allow sample_aggregate"),
     ({}, {"min_block_size": 20}, "block size: 10 is under the 20"),
     ({}, {"data_users": ["bob"]}, "ada is not among the data users"),
-    ({}, {"max_wall_seconds": 1}, "wall seconds: 10 is over the policy's 1"),
+    ({}, {"max_wall_seconds": 1}, "wall_seconds: 10 is over the policy's 1"),
 )
 
 
