@@ -295,7 +295,7 @@ def test_none_shows_what_is_ours_alone(subtests: pytest.Subtests) -> None:
 def test_each_form_of_a_field_has_its_words() -> None:
     sources = [
         path.read_text(encoding="utf-8")
-        for room in ("domain", "desk")
+        for room in ("domain", "desk", "gateway")
         for path in (TESTS.parent / room).rglob("*.py")
     ]
     found = {pattern for text in sources for pattern in re.findall(r'pattern=r?"([^"]+)"', text)}
