@@ -23,8 +23,34 @@ class Fence:
 
 
 def fences(page: str) -> list[Fence]:
-    text = (DOCS / page).read_text(encoding="utf-8")
-    return [Fence(language, title, body) for language, title, body in FENCE.findall(text)]
+    return [Fence(language, title, body) for language, title, body in FENCE.findall(prose(page))]
+
+
+def prose(page: str) -> str:
+    """A page, or of `page.md#anchor` that section, or of `page.md#..anchor` what stands before it."""
+    name, _, anchor = page.partition("#")
+    text = (DOCS / name).read_text(encoding="utf-8")
+    if not anchor:
+        return text
+    begin, level = _heading(text, anchor.removeprefix(".."))
+    if anchor.startswith(".."):
+        return text[:begin]
+    end = next((at for at, other, _ in _headings(text) if at > begin and other <= level), len(text))
+    return text[begin:end]
+
+
+def _heading(text: str, anchor: str) -> tuple[int, int]:
+    (found,) = [(at, level) for at, level, name in _headings(text) if name == anchor]
+    return found
+
+
+def _headings(text: str) -> list[tuple[int, int, str]]:
+    """Of each heading: where it begins, its level and its anchor. Comments of a fenced block are none."""
+    bare = FENCE.sub(lambda block: "-" * len(block[0]), text)
+    return [
+        (found.start(), len(found[1]), re.sub(r"[^\w\- ]", "", found[2]).strip().lower().replace(" ", "-"))
+        for found in re.finditer(r"^(#+) (.*)$", bare, re.MULTILINE)
+    ]
 
 
 def commands(page: str) -> list[Fence]:

@@ -60,7 +60,7 @@ def researcher(running: Rewound, tmp_path_factory: pytest.TempPathFactory) -> di
 
 def test_sdk_page(researcher: dict[str, str], tmp_path: Path) -> None:
     """One interpreter for the Python blocks; the shell blocks come in between, as on the page."""
-    page = "how-to/use-the-sdk.md"
+    page = "tutorial/notebook.md#the-python-sdk"
     quick_pipeline(tmp_path)
     parts = [
         f"import subprocess; subprocess.run({fence.text!r}, shell=True, check=True)"
@@ -81,7 +81,7 @@ def test_notebook_page(researcher: dict[str, str], tmp_path: Path) -> None:
         f"exec({before!r}, cells); found = eval({last!r}, cells)\n"
         "print(found if found is not None else '', getattr(found, '_repr_html_', str)())"
         for before, _, last in (
-            fence.text.strip().rpartition("\n") for fence in commands("tutorial/notebook.md")
+            fence.text.strip().rpartition("\n") for fence in commands("tutorial/notebook.md#..the-python-sdk")
         )
     ]
     (tmp_path / "page.py").write_text("\n".join(["cells = {}", *cells]), encoding="utf-8")

@@ -18,7 +18,7 @@ from dpgate.embedded.stack import Stack
 from dpgate.pipeline_folder import LOCK, load_pipeline
 from privacy.loss import GuaranteeClass
 
-MECHANISMS = "how-to/choose-a-mechanism.md"
+MECHANISMS = "how-to/choose-epsilon.md#choose-a-mechanism"
 SIGNALS = "how-to/perturb-signals.md"
 DATA = ROOT / "examples" / "heights" / "data"
 

@@ -15,7 +15,7 @@ from in_image import run_in_image
 from sandbox_images.bases.recipe import RECIPES
 
 TreeOf = Callable[[str], Path]
-PAGE = (ROOT / "docs/how-to/languages.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs/how-to/write-a-pipeline.md").read_text(encoding="utf-8")
 SHAPE = (3, 4, 5)
 TYPES = ("uint8", "int16", "int32", "float32", "float64", "int8", "uint16")
 # the sum and one voxel of each file named on the command line
