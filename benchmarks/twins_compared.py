@@ -1,4 +1,4 @@
-"""Twins beside a generative network, on Synthea's patients.csv: for docs/explanation/twins-compared.md.
+"""Twins beside a generative network, on Synthea's patients.csv, for docs/how-to/make-a-twin.md.
 
     DPGATE_DATA=... python benchmarks/twins_compared.py [--passes 300] [--private-passes 30] [--no-networks]
 

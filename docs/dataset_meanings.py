@@ -25,7 +25,7 @@ DATASET: dict[str, dict[str, str]] = {
         "counts 65,536 beside its bytes. "
         "[Why](../how-to/register-a-dataset.md#the-most-of-a-person).",
         "profile": "Which registration profile the declaration rests on: looked at when you register, and "
-        "kept nowhere. [`dpgate twin profile`](../how-to/profile-a-data-set.md) writes it.",
+        "kept nowhere. [`dpgate twin profile`](../how-to/register-a-dataset.md#profile-it-first) writes it.",
         "cohort": "The people whose budget this data set shares. Default: the name, or the "
         "earlier version's.",
         "new_people": "State that the same names stand for other people than those of your other cohorts.",

@@ -136,7 +136,7 @@ def features() -> str:
     text += "What isolation rests on, from `worker/sandbox/needs.py`. `dpgate doctor` looks for each of "
     text += "them, and so does every start of a worker. A feature is needed from a profile on: what `dev` "
     text += "needs, `standard` and `strict` need as well. "
-    text += "[Choose a sandbox](../how-to/choose-a-sandbox.md) explains the profiles.\n\n"
+    text += "[Choose a sandbox](../how-to/deploy.md#choose-a-sandbox) explains the profiles.\n\n"
     rows = [
         (name, code(need.needed_from.value) if need.needed_from else "advised", f"{need.reason}.")
         for name, need in NEEDS.items()

@@ -9,7 +9,7 @@ from domain.pipeline import OutputFile
 from domain.shape import FileShape, TextShape
 from privacy.mechanism import MAX_OUTPUTS
 
-USE_CASES = "docs/how-to/siesta-use-cases.md"
+USE_CASES = "docs/how-to/siesta.md#what-siestas-use-cases-can-have"
 
 
 def of_names(output: OutputFile, content: bytes) -> list[str]:

@@ -42,7 +42,7 @@ def check_names_nobody(files: Mapping[str, bytes], people: Iterable[str]) -> Non
             raise PipelineFailed(
                 f"{path} names {named}: names of people and a row for each of them cannot leave with any "
                 "noise. Write numbers over people at the group level, or let dpgate make them of columns: "
-                "docs/how-to/siesta-use-cases.md"
+                "docs/how-to/siesta.md#what-siestas-use-cases-can-have"
             )
 
 

@@ -146,7 +146,7 @@ def plain(name: str) -> str:
 
 
 def is_genuine(secret: str, headers: dict[str, str], body: bytes) -> bool:
-    """Is this message the platform's, and not older than five minutes? As docs/how-to/notices.md has it."""
+    """Is this message the platform's, and not older than five minutes? As docs/how-to/accounts.md has it."""
     sent_at = headers.get("webhook-timestamp", "")
     if not sent_at.isdecimal() or abs(time.time() - int(sent_at)) > OLDEST_S:
         return False

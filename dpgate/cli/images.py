@@ -77,7 +77,7 @@ def image_approve(
     if approved["syscalls"] == "standard":
         err.print(
             "[yellow]Runs with the standard table can notice more of each other: see "
-            "docs/how-to/choose-a-sandbox.md.[/]"
+            "docs/how-to/deploy.md#choose-a-sandbox.[/]"
         )
 
 

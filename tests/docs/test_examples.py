@@ -93,7 +93,7 @@ def test_notebook_page(researcher: dict[str, str], tmp_path: Path) -> None:
 
 
 def test_api_page(researcher: dict[str, str], tmp_path: Path) -> None:
-    page = "how-to/use-the-api.md"
+    page = "how-to/use-the-api.md#..from-a-bids-app-to-a-call-back"
     quick_pipeline(tmp_path)
     first = "dpgate twin heights --output twin\ndpgate run my-pipeline --twin twin --block-size 3\n"
     done = shell(first + "\n".join(fence.text for fence in commands(page)), tmp_path, **researcher)
@@ -136,7 +136,7 @@ def test_images_page(running: Rewound, tmp_path: Path) -> None:
 
 @pytest.mark.deep("one command, which tests/functional/on_platform asks for its whole report")
 def test_sandbox_page(tmp_path: Path) -> None:
-    page = "how-to/choose-a-sandbox.md"
+    page = "how-to/deploy.md#choose-a-sandbox"
     script = "\n".join(fence.text for fence in commands(page))
     done = shell(script, tmp_path, DPGATE_HOME=str(tmp_path / "home"))
     assert done.returncode == 0, done.stdout + done.stderr

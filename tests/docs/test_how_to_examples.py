@@ -19,7 +19,7 @@ from dpgate.pipeline_folder import LOCK, load_pipeline
 from privacy.loss import GuaranteeClass
 
 MECHANISMS = "how-to/choose-epsilon.md#choose-a-mechanism"
-SIGNALS = "how-to/perturb-signals.md"
+SIGNALS = "how-to/reviewed-scramble.md#perturb-signals"
 DATA = ROOT / "examples" / "heights" / "data"
 
 

@@ -14,7 +14,7 @@ from domain.notice import NoticeKind
 from store import channels, notices
 from store.database import Database
 
-PAGE = "how-to/notices.md"
+PAGE = "how-to/accounts.md#notices-by-e-mail-and-webhook"
 SUBJECT = "3f0c1b1e-7a53-4c5e-9a51-0d6c7c3c2b11"
 
 

@@ -13,6 +13,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+import yaml
 from fenced import DOCS, ROOT
 
 from domain.channels import CHANNELS
@@ -99,6 +100,24 @@ def test_every_link_and_anchor_leads_somewhere(site: Path, built: dict[str, Page
             if there not in known or (anchor and there in built and anchor not in built[there].ids):
                 broken.append(f"{path}: {link}")
     assert not broken
+
+
+def test_four_doors_lead_to_every_page_in_two_steps(site: Path, built: dict[str, Page]) -> None:
+    """At most 36 entries in the side bar; other pages are linked by an entry, or by a page that one links."""
+    (nav,) = re.findall(r"^nav:\n(.*)", (ROOT / "mkdocs.yml").read_text(), re.MULTILINE | re.DOTALL)
+    tabs = [tab for entry in yaml.safe_load(nav) for tab in entry.items()]
+    assert [name for name, _ in tabs][1:5] == ["Researcher", "Rights holder", "Operator", "Integrator"]
+    entries = {page for _, pages in tabs for entry in pages for page in entry.values()}
+    assert len(entries) <= 36
+    found = {os.path.normpath(site / Path(entry).with_suffix(".html")) for entry in entries}
+    for _ in range(2):
+        found |= {
+            os.path.normpath(Path(page).parent / link.partition("#")[0])
+            for page in found & set(built)
+            for link in built[page].links
+        }
+    every = {str((site / page.relative_to(DOCS)).with_suffix(".html")) for page in PAGES}
+    assert every <= found
 
 
 def test_the_site_loads_nothing_from_elsewhere(built: dict[str, Page]) -> None:

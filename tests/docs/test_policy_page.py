@@ -11,7 +11,7 @@ from dpgate.cli.declaration import load_declaration
 from dpgate.cli.registration import add_dataset
 from dpgate.embedded.stack import Stack
 
-PAGE = "how-to/policy.md"
+PAGE = "how-to/policy.md#..budget"
 
 
 def test_every_command_of_the_page(tmp_path: Path, stack: Stack) -> None:

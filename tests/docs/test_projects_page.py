@@ -11,7 +11,7 @@ from dpgate.cli.declaration import load_declaration
 from dpgate.cli.registration import add_dataset
 from dpgate.embedded.stack import Stack
 
-PAGE = "how-to/projects.md"
+PAGE = "how-to/policy.md#projects-and-grants"
 DATA = ROOT / "examples" / "heights" / "data"
 
 

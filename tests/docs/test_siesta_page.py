@@ -9,7 +9,7 @@ import yaml
 from fenced import ROOT, commands, fences, find_missing, stated_lines
 from page_shell import shell
 
-PAGE = "how-to/siesta.md"
+PAGE = "how-to/siesta.md#..what-siestas-use-cases-can-have"
 PIPELINE = "examples/bids-means-python"
 RESULTS = "derivatives/group/results.tsv"
 

@@ -10,7 +10,7 @@ import pytest
 from fenced import ROOT, commands, find_missing, stated_lines
 from page_shell import shell
 
-PAGE = "how-to/workbench.md"
+PAGE = "how-to/use-the-api.md#from-a-bids-app-to-a-call-back"
 
 
 @pytest.mark.deep("a platform of its own with a provider; tests/integration asks of its parts")

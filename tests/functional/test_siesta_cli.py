@@ -136,7 +136,7 @@ def test_the_loop_of_the_workflow_runs_with_the_names_exchanged(holder: Terminal
 def test_the_page_is_a_script_that_runs(holder: Terminal) -> None:
     folder = holder.folder
     shutil.copytree(APP.parent, folder / "examples" / "mean-height")
-    page = (EXAMPLES.parent / "docs" / "how-to" / "siesta-tools.md").read_text()
+    page = (EXAMPLES.parent / "docs" / "how-to" / "siesta.md").read_text().partition("\n## SIESTA tools\n")[2]
     script = "\n".join(re.findall(r'^```bash title="run"\n(.*?)^```$', page, re.MULTILINE | re.DOTALL))
     with warm_command(folder) as command:  # the script calls it some sixty times
         done = subprocess.run(

@@ -2,7 +2,7 @@
 
 Its layers and its preparation of a table are those of a student project's slides, "Differentially private
 data generation", which have no noise in them. `private_training` trains the same layers with DP-SGD. Nothing
-here makes a twin of the platform: the figures (docs/explanation/twins-compared.md) say why.
+here makes a twin of the platform: the figures (docs/how-to/make-a-twin.md#twins-compared) say why.
 
     layers             the layers as numbers; counts of parameters
     table              a table to numbers, and drawn numbers back to a table
