@@ -7,6 +7,19 @@ from __future__ import annotations
 
 from dataset_meanings import DATASET
 
+from domain.formats import FORMATS
+
+
+def _endings() -> str:
+    """How names of output files end, with what is to be said of some."""
+    found = []
+    for each in FORMATS.values():
+        found += [f"`{suffix}`" for suffix in each.suffixes]
+        if each.note:
+            found[-1] += f" ({each.note})"
+    return f"{', '.join(found[:-1])} or {found[-1]}"
+
+
 PIPELINE: dict[str, dict[str, str]] = {
     "Manifest": {
         "": "Manifest",
@@ -23,8 +36,7 @@ PIPELINE: dict[str, dict[str, str]] = {
     },
     "OutputFile": {
         "": "Output",
-        "file": "Below `/out`; ends in `.tsv`, `.csv`, `.txt` (space separated), `.json`, `.npy`, `.mat`, "
-        "`.nii` or `.nii.gz`.",
+        "file": f"Below `/out`; ends in {_endings()}.",
         "values": "The numbers of the file in reading order. At most 20 in all; of means with joint or "
         "Gaussian noise 400.",
         "bounds": "Instead of `values`: bounds by place. Each number takes the first entry that fits.",

@@ -10,6 +10,7 @@ import math
 
 from domain.dataset import Declaration
 from domain.dataset.person_size import person_bytes
+from domain.formats import FORMATS
 from domain.pipeline import Manifest
 from domain.schedule import RUN_OVERHEAD_S
 from domain.shape import FileShape, NiftiShape, Shape
@@ -33,9 +34,6 @@ DYING_S, DYING_S_PER_PROCESS, DYING_SHARE_OF_WALL = 0.5, 0.02, 0.6
 """Of a run that is killed: what its processes hold beside memory, such as many thousand mappings or watched
 descriptors each. The slowest of `benchmarks/lateness.py` took 3.7 s for 256 processes on two busy cores. Who
 builds longer dies longer: 64 processes, each forked by the one before, took 5.3 s after 10 s of building."""
-
-READING_S = {"text": 0.03, "json": 0.05, "npy": 0.05, "mat": 0.5, "nifti": 0.2, "table": 0.4, "curve": 0.8}
-"""Of one file, at the most that its reader takes, doubled."""
 
 VOXELS_PER_S = 8 * 2**20
 
@@ -79,4 +77,4 @@ def people_of_run(plan: RunPlan, declaration: Declaration) -> int:
 
 def _reading_s(shape: FileShape) -> float:
     voxels = shape.voxels if isinstance(shape, NiftiShape) else 0
-    return READING_S[shape.format] + voxels / VOXELS_PER_S
+    return FORMATS[shape.format].reading_s + voxels / VOXELS_PER_S

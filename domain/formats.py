@@ -1,41 +1,57 @@
-"""The kinds of output files, told by the end of a file's name, and the most that is read of each."""
+"""The kinds of output files, a row each: how a file's name ends, and the most that its reader takes.
+
+Whoever asks about a kind of file reads this table: the manifest, the whitelist, the schedule, the
+certificate, the advice on a failed run and the pages. The shape of each kind stands in `domain/shape/`.
+"""
 
 from __future__ import annotations
 
-from typing import Literal
-
-FormatName = Literal["text", "json", "npy", "mat", "nifti", "table", "curve"]
-"""`table`: a text file with a row for each person, of which columns are summarised.
-`curve`: a text file with a column for an axis, of whose values splines are fitted."""
+import re
+from dataclasses import dataclass
 
 KIB, MIB = 1024, 1024 * 1024
-FORMATS: dict[str, FormatName] = {
-    ".tsv": "text",
-    ".csv": "text",
-    ".txt": "text",
-    ".json": "json",
-    ".npy": "npy",
-    ".mat": "mat",
-    ".nii": "nifti",
-    ".nii.gz": "nifti",
-}
-MAX_BYTES: dict[FormatName, int] = {
-    "text": 64 * KIB,
-    "json": 64 * KIB,
-    "npy": 4 * MIB,
-    "mat": 4 * MIB,
-    "nifti": 32 * MIB,
-    "table": MIB,
-    "curve": 64 * KIB,
-}
-ANY_SUFFIX = r"\.(tsv|csv|txt|json|npy|mat|nii|nii\.gz)$"
-TEXTS: frozenset[FormatName] = frozenset({"text", "json", "table", "curve"})
-"""Those that a release holds as text; all others are bytes."""
 
 
-def format_of(file: str) -> FormatName:
+@dataclass(frozen=True)
+class Format:
+    """One kind of file. `suffixes`: of the names by which it is told; a kind without one is told by what the
+    manifest says of a text file. `reading_s`: seconds for one file, at the most that its reader takes,
+    doubled. `is_text`: a release holds it as text, not as bytes. `note` stands behind the suffixes on
+    pages."""
+
+    suffixes: tuple[str, ...]
+    most_bytes: int
+    reading_s: float
+    is_text: bool = False
+    note: str = ""
+
+
+FORMATS: dict[str, Format] = {
+    "text": Format((".tsv", ".csv", ".txt"), 64 * KIB, 0.03, is_text=True, note="space separated"),
+    "json": Format((".json",), 64 * KIB, 0.05, is_text=True),
+    "npy": Format((".npy",), 4 * MIB, 0.05),
+    "mat": Format((".mat",), 4 * MIB, 0.5),
+    "nifti": Format((".nii", ".nii.gz"), 32 * MIB, 0.2),
+    # a text file with a row for each person, of which columns are summarised
+    "table": Format((), MIB, 0.4, is_text=True),
+    # a text file with a column for an axis, of whose values splines are fitted
+    "curve": Format((), 64 * KIB, 0.8, is_text=True),
+}
+
+
+def suffixes() -> tuple[str, ...]:
+    """How names of output files end."""
+    return tuple(suffix for each in FORMATS.values() for suffix in each.suffixes)
+
+
+def any_suffix() -> str:
+    """The regular expression that such a name matches."""
+    return rf"\.({'|'.join(re.escape(suffix[1:]) for suffix in suffixes())})$"
+
+
+def format_of(file: str) -> str:
     """The format of a file by its name. Raises ValueError for a name that ends otherwise."""
-    for suffix, name in FORMATS.items():
-        if file.endswith(suffix):
+    for name, each in FORMATS.items():
+        if file.endswith(each.suffixes):
             return name
-    raise ValueError(f"ends in none of {', '.join(FORMATS)}")
+    raise ValueError(f"ends in none of {', '.join(suffixes())}")

@@ -7,10 +7,18 @@ import hashlib
 import re
 from typing import Annotated, Literal
 
-from pydantic import Field, StringConstraints, ValidationInfo, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    Field,
+    StringConstraints,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
 
 from domain.environment import Environment
-from domain.formats import ANY_SUFFIX, MAX_BYTES, FormatName, format_of
+from domain.formats import FORMATS, any_suffix, format_of, suffixes
 from domain.image import HOST_IMAGE as HOST_IMAGE
 from domain.image import ImageName
 from domain.model import InsidePath, Model, Number, Slug, Whole, digest, find_inside_another
@@ -48,6 +56,13 @@ def _is_default_output(mib: int) -> bool:
     return mib == DEFAULT_OUTPUT_MIB
 
 
+def _ends_as_a_format(file: str) -> str:
+    """Looked up when a manifest is read. Refused in the words of a pattern."""
+    if not file.endswith(suffixes()):
+        raise PydanticCustomError("string_pattern_mismatch", "ends otherwise", {"pattern": any_suffix()})
+    return file
+
+
 class OutputFile(Model):
     """A file below the output folder, and what its numbers are: `values` one by one in reading order, or
     `bounds` by place, or `volume` for averages over a NIfTI volume, or `columns` of a table with a row for
@@ -56,7 +71,7 @@ class OutputFile(Model):
     `constants` are places as in `bounds` whose numbers are no results: they stay the twin's, like labels.
     """
 
-    file: Annotated[InsidePath, StringConstraints(pattern=ANY_SUFFIX)]
+    file: Annotated[InsidePath, AfterValidator(_ends_as_a_format)]
     values: Annotated[tuple[OutputValue, ...], Field(max_length=MAX_VALUES, exclude_if=_is_empty)] = ()
     bounds: Annotated[tuple[SelectedBounds, ...], Field(max_length=MAX_VALUES, exclude_if=_is_empty)] = ()
     volume: Annotated[VolumeBounds | None, Field(exclude_if=_is_none)] = None
@@ -82,7 +97,7 @@ class OutputFile(Model):
         return self
 
     @property
-    def format(self) -> FormatName:
+    def format(self) -> str:
         if self.curve:
             return "curve"
         return "table" if self.columns else format_of(self.file)
@@ -90,7 +105,7 @@ class OutputFile(Model):
     @property
     def max_bytes(self) -> int:
         """The most that is read of this file."""
-        return MAX_BYTES[self.format]
+        return FORMATS[self.format].most_bytes
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
-from domain.formats import FORMATS, KIB
+from domain.formats import KIB, suffixes
 from domain.model import InsidePath, Model, find_inside_another
 
 FILE = "whitelist.txt"
@@ -17,7 +17,7 @@ class _Entry(Model):
 
 
 def read_whitelist(
-    text: str, *, name: str = "whitelist", suffixes: Sequence[str] = tuple(FORMATS)
+    text: str, *, name: str = "whitelist", endings: tuple[str, ...] | None = None
 ) -> tuple[str, ...]:
     """The paths, in order. `#` in column 0 starts a comment; empty lines are passed over.
 
@@ -25,12 +25,12 @@ def read_whitelist(
     kind: `..`, `.`, an absolute path, a backslash, a control character, white space around it, a path twice,
     a path below another one, another suffix; and when no line names a file.
     """
-    return tuple(_lines_of(text, name, suffixes))
+    return tuple(_lines_of(text, name, endings or suffixes()))
 
 
 def check_whitelist(text: str, files: Iterable[str], *, name: str = FILE) -> None:
     """Raises ValueError, naming the line or the file, unless the lines are exactly these output files."""
-    lines = _lines_of(text, name, tuple(FORMATS))
+    lines = _lines_of(text, name, suffixes())
     declared = list(files)
     for path, number in lines.items():
         if path not in declared:
@@ -45,7 +45,7 @@ def check_whitelist(text: str, files: Iterable[str], *, name: str = FILE) -> Non
             )
 
 
-def _lines_of(text: str, name: str, suffixes: Sequence[str]) -> dict[str, int]:
+def _lines_of(text: str, name: str, endings: tuple[str, ...]) -> dict[str, int]:
     """The number of its line by path."""
     if len(text) > MAX_CHARACTERS:
         raise ValueError(f"{name} is longer than {MAX_CHARACTERS} characters")
@@ -53,7 +53,7 @@ def _lines_of(text: str, name: str, suffixes: Sequence[str]) -> dict[str, int]:
     for number, line in enumerate(text.replace("\r\n", "\n").split("\n"), start=1):
         if line.startswith("#") or not line.strip():
             continue
-        problem = _problem(line, suffixes) or (f"repeats line {found[line]}" if line in found else None)
+        problem = _problem(line, endings) or (f"repeats line {found[line]}" if line in found else None)
         if problem:
             raise ValueError(f"{name}, line {number}, {problem}")
         found[line] = number
@@ -64,7 +64,7 @@ def _lines_of(text: str, name: str, suffixes: Sequence[str]) -> dict[str, int]:
     return found
 
 
-def _problem(line: str, suffixes: Sequence[str]) -> str | None:
+def _problem(line: str, endings: tuple[str, ...]) -> str | None:
     if line.startswith("\N{ZERO WIDTH NO-BREAK SPACE}"):
         return "starts with a byte order mark; save the file as UTF-8 without one"
     if any(unicodedata.category(character) in ("Cc", "Cf", "Zl", "Zp") for character in line):
@@ -75,6 +75,6 @@ def _problem(line: str, suffixes: Sequence[str]) -> str | None:
         _Entry(path=line)
     except ValueError:
         return "is not a relative path inside the output folder ('..', '.', '//' and '\\' are refused)"
-    if not line.endswith(tuple(suffixes)):
-        return f"names a kind of file that cannot be noised; supported are {', '.join(suffixes)}"
+    if not line.endswith(endings):
+        return f"names a kind of file that cannot be noised; supported are {', '.join(endings)}"
     return None

@@ -226,7 +226,7 @@ class Result:
 class Release:
     """What left the platform, and all that left. `cost` is exact decimal text by currency.
 
-    `files` are texts (.tsv, .csv, .txt, .json), `binary_files` all others (.npy, .mat, .nii), by path.
+    `files` are texts, `binary_files` all others (.npy, .mat, .nii), by path.
     """
 
     job_id: str

@@ -17,7 +17,7 @@ from typing import Any
 from domain.dataset import Declaration
 from domain.dataset.table import Table
 from domain.errors import InvalidRequest
-from domain.formats import MAX_BYTES
+from domain.formats import FORMATS
 from domain.mechanism import SampleAggregateRequest
 from domain.model import parse
 from domain.outputs import values_of
@@ -150,7 +150,7 @@ def correlated(number: float, columns: Sequence[NumberColumn]) -> tuple[NumberCo
 
 
 def _columns(table: Table, path: Path) -> Iterator[NumberColumn]:
-    is_read = path.exists() and path.stat().st_size <= MAX_BYTES["table"]
+    is_read = path.exists() and path.stat().st_size <= FORMATS["table"].most_bytes
     read = rows_of(table.path, path.read_bytes()) if is_read else None
     if read is None:
         return

@@ -19,7 +19,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from domain.dataset import Dataset
 from domain.dataset.person_size import timing_sentence
-from domain.formats import TEXTS, format_of
+from domain.formats import FORMATS, format_of
 from domain.job import AnyRequest, Job, JobRequest
 from domain.people import Result
 from domain.release import Release, ReleasedValue, statement
@@ -117,7 +117,7 @@ def _float(number: Fraction | None) -> float | None:
 
 def _is_text(file: str) -> bool:
     # what a training writes; no pipeline has outputs of this form
-    return not file.endswith(".npz") and format_of(file) in TEXTS
+    return not file.endswith(".npz") and FORMATS[format_of(file)].is_text
 
 
 def _subjects(files: Mapping[str, bytes]) -> dict[str, str]:

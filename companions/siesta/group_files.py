@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from companions.siesta.shaped_files import ShapedFile, Volumes, read_shaped
-from domain.formats import MAX_BYTES, format_of
+from domain.formats import FORMATS, format_of
 from domain.shape import NUMBER
 from dpgate.errors import DpgateError
 
@@ -99,7 +99,7 @@ def _read(folder: Path, file: str, header_lines: int, volumes: Volumes) -> Group
         raise DpgateError(f"{path} leads out of {folder} by a link")
     if not path.is_file():
         raise DpgateError(f"{path} is missing; every result must hold every file of the whitelist")
-    most = MAX_BYTES[format_of(file)]
+    most = FORMATS[format_of(file)].most_bytes
     if path.stat().st_size > most:
         raise DpgateError(f"{path} is larger than {most} bytes")
     content = path.read_bytes()

@@ -8,7 +8,6 @@ from typing import Annotated, Any
 from pydantic import Discriminator, Field, Tag, field_validator, model_validator
 
 from domain.errors import PipelineError
-from domain.formats import FormatName
 from domain.model import Model
 from domain.pipeline import MAX_VALUES, Manifest, OutputFile
 from domain.shape import curve, json_file, matlab, nifti, npy, table, text
@@ -37,7 +36,7 @@ FileShape = Annotated[
     Discriminator(_format),
 ]
 
-LOCKS: dict[FormatName, Callable[[OutputFile, bytes, Mapping[str, bytes]], Any]] = {
+LOCKS: dict[str, Callable[[OutputFile, bytes, Mapping[str, bytes]], Any]] = {
     "text": text.lock,
     "json": json_file.lock,
     "mat": matlab.lock,

@@ -15,14 +15,14 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints, model_validator
 
 from domain.errors import PipelineError
-from domain.formats import MAX_BYTES
+from domain.formats import FORMATS
 from domain.model import InsidePath
 from domain.pipeline import OutputFile
 from domain.shape.constants import HasConstants
 from domain.shape.json_leaves import Leaf, read_leaves
 from domain.shape.text import MAX_CELLS
 
-MAX_FILE_BYTES = MAX_BYTES["json"]
+MAX_FILE_BYTES = FORMATS["json"].most_bytes
 
 
 class JsonShape(HasConstants):

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints, model_validator
 
 from domain.errors import PipelineError
-from domain.formats import MAX_BYTES
+from domain.formats import FORMATS
 from domain.model import InsidePath
 from domain.pipeline import OutputFile
 from domain.shape import matlab4, matlab5, matlab5_write, matlab73
@@ -89,8 +89,8 @@ def lock(output: OutputFile, content: bytes, _sources: Mapping[str, bytes]) -> M
 
 
 def _parse(file: str, content: bytes) -> Parsed:
-    if len(content) > MAX_BYTES["mat"]:
-        raise PipelineError(f"{file} is larger than {MAX_BYTES['mat']} bytes")
+    if len(content) > FORMATS["mat"].most_bytes:
+        raise PipelineError(f"{file} is larger than {FORMATS['mat'].most_bytes} bytes")
     try:
         if matlab73.is_version_73(content):
             return matlab73.read(content)

@@ -16,7 +16,7 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints, model_validator
 
 from domain.errors import PipelineError
-from domain.formats import MAX_BYTES
+from domain.formats import FORMATS
 from domain.model import InsidePath, Whole
 from domain.pipeline import OutputFile
 from domain.shape.constants import HasConstants
@@ -111,8 +111,8 @@ def lock(output: OutputFile, content: bytes, _sources: Mapping[str, bytes]) -> N
 
 
 def _read_header(file: str, content: bytes) -> _Header:
-    if len(content) > MAX_BYTES["npy"]:
-        raise PipelineError(f"{file} is larger than {MAX_BYTES['npy']} bytes")
+    if len(content) > FORMATS["npy"].most_bytes:
+        raise PipelineError(f"{file} is larger than {FORMATS['npy'].most_bytes} bytes")
     version = tuple(content[6:8])
     if content[:6] != _MAGIC or version not in _LENGTHS:
         raise PipelineError(f"{file} is not a .npy file of version 1, 2 or 3")

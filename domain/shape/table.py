@@ -14,7 +14,7 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints, model_validator
 
 from domain.errors import PipelineError
-from domain.formats import MAX_BYTES, format_of
+from domain.formats import FORMATS, format_of
 from domain.model import InsidePath, Model
 from domain.people_summary import Product, Square
 from domain.people_summary import Summary as Summary
@@ -59,7 +59,7 @@ class TableShape(Model):
         Raises PipelineError for a file without one of the columns, and for rows of unequal length.
         """
         headings, *rows = split_cells(
-            self.file, content, most_bytes=MAX_BYTES["table"], most_cells=MAX_TABLE_CELLS
+            self.file, content, most_bytes=FORMATS["table"].most_bytes, most_cells=MAX_TABLE_CELLS
         )
         if any(len(row) != len(headings) for row in rows):
             raise PipelineError("the file has rows of another length than its headings")
@@ -95,7 +95,7 @@ def rows_of(file: str, content: bytes) -> tuple[list[str], list[list[str]]] | No
     """Headings that are all labels, each once, and the rows below; None where the file is no such table."""
     try:
         headings, *rows = split_cells(
-            file, content, most_bytes=MAX_BYTES["table"], most_cells=MAX_TABLE_CELLS
+            file, content, most_bytes=FORMATS["table"].most_bytes, most_cells=MAX_TABLE_CELLS
         )
     except PipelineError:
         return None

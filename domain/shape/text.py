@@ -11,12 +11,12 @@ from typing import Annotated, Literal, NamedTuple
 from pydantic import Field, StringConstraints, model_validator
 
 from domain.errors import PipelineError
-from domain.formats import MAX_BYTES
+from domain.formats import FORMATS
 from domain.model import InsidePath
 from domain.pipeline import OutputFile
 from domain.shape.constants import HasConstants
 
-MAX_FILE_BYTES = MAX_BYTES["text"]
+MAX_FILE_BYTES = FORMATS["text"].most_bytes
 MAX_CELLS = 4096
 MAX_LABEL = 1000
 NUMBER = re.compile(r"[+-]?(\d{1,20}(\.\d{0,40})?|\.\d{1,40})([eE][+-]?\d{1,3})?", re.ASCII)

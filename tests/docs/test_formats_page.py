@@ -12,7 +12,7 @@ from fenced import ROOT, commands, fences, find_missing, stated_lines
 from page_shell import shell
 
 from domain.dataset import Declaration
-from domain.formats import FORMATS
+from domain.formats import suffixes
 from domain.model import parse
 from domain.outputs import values_of
 from domain.pipeline import OutputFile, Pipeline
@@ -102,4 +102,4 @@ def test_every_yaml_of_the_page_is_a_list_of_outputs() -> None:
 
 def test_every_format_is_on_the_page() -> None:
     text = (ROOT / "docs" / PAGE).read_text(encoding="utf-8")
-    assert [suffix for suffix in FORMATS if f"`{suffix}`" not in text] == []
+    assert [suffix for suffix in suffixes() if f"`{suffix}`" not in text] == []

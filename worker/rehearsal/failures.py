@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from domain.errors import PipelineError
+from domain.formats import suffixes
 from domain.image import HOST_IMAGE
 from domain.pipeline import Pipeline
 from domain.remedies import Place, remedy
@@ -27,7 +28,6 @@ from worker.stage import People
 _SHOWN = 120
 _LINES = 3
 _NUMBERS = re.compile(r"\d+(?:\.\d+)?")
-_WRITTEN = re.compile(rb"[\w.-]+\.(?:csv|tsv|txt|json|npy|mat|nii(?:\.gz)?)\b")
 _EVERY_LEVEL = "Write a row for each declared category, with n/a where a block has nobody of it."
 
 
@@ -105,8 +105,10 @@ def _about_command(command: Sequence[str], place: Place) -> str:
 def _about_output(pipeline: Pipeline) -> str:
     """A file of nearly the declared name stands in the sources, and the declared one does not."""
     declared = {PurePosixPath(output.file).name for output in pipeline.manifest.outputs}
+    endings = "|".join(map(re.escape, sorted(suffixes(), key=len, reverse=True)))
+    written = re.compile(rf"[\w.-]+(?:{endings})\b".encode())
     for path, content in pipeline.contents.items():
-        named = {found.decode("ascii", errors="replace") for found in _WRITTEN.findall(content)}
+        named = {found.decode("ascii", errors="replace") for found in written.findall(content)}
         for name in sorted(declared - named):
             if near := difflib.get_close_matches(name, sorted(named - declared), n=1):
                 return f"{path} names {near[0]}, dpgate.yaml declares {name}: make them the same."

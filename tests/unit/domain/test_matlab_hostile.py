@@ -14,7 +14,7 @@ from matlab_samples import Structs, locked, scipy_file, v73_file
 from pydantic import ValidationError
 
 from domain.errors import PipelineError
-from domain.formats import MAX_BYTES
+from domain.formats import FORMATS
 from domain.shape import MatlabShape
 from domain.shape.matlab5_write import HEADER
 
@@ -209,7 +209,7 @@ def test_bombs_take_little_memory(subtests):
 
 def test_a_file_above_the_limit_is_not_read():
     with pytest.raises(PipelineError, match="larger than"):
-        locked(SEEDS[1] + b"\0" * MAX_BYTES["mat"])
+        locked(SEEDS[1] + b"\0" * FORMATS["mat"].most_bytes)
 
 
 NUMBER = {"kind": "numbers", "dims": [1, 1]}

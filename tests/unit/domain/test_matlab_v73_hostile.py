@@ -12,7 +12,7 @@ from made_bombs import zlib_bomb
 from matlab_samples import locked, v73
 
 from domain.errors import PipelineError
-from domain.formats import MAX_BYTES
+from domain.formats import FORMATS
 from formats.hdf5 import Writer
 
 
@@ -65,7 +65,7 @@ content_of = functools.cache(v73)
 )
 def test_version_73_that_lies(build, words):
     content = content_of(build)
-    assert len(content) < MAX_BYTES["mat"]
+    assert len(content) < FORMATS["mat"].most_bytes
     started = time.process_time()
     if words is None:
         assert locked(content).numbers == 60 * 64
@@ -116,7 +116,7 @@ def test_a_header_of_very_many_empty_messages_ends_soon():
     content[root:] = b"".join(parts)
     started = time.process_time()
     with pytest.raises(PipelineError, match="too often"):
-        locked(filled(bytes(content))[: MAX_BYTES["mat"]])
+        locked(filled(bytes(content))[: FORMATS["mat"].most_bytes])
     assert time.process_time() - started < 2
 
 

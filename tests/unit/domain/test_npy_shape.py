@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from domain.errors import InvalidRequest, PipelineError
-from domain.formats import MAX_BYTES
+from domain.formats import FORMATS
 from domain.model import parse
 from domain.pipeline import OutputFile
 from domain.shape import MAX_CELLS, NpyShape, lock
@@ -145,7 +145,7 @@ ANOTHER_FILE_IS_A_FAILED_RUN = (
     with_header(header().replace("'", '"'), b"\x00" * 48),
     with_header("{" * 3000, b"\x00" * 48),
     with_header("{" + " " * 3000, b"\x00" * 48),
-    b"\x00" * (MAX_BYTES["npy"] + 1),
+    b"\x00" * (FORMATS["npy"].most_bytes + 1),
 )
 
 

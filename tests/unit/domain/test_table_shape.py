@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.errors import InvalidRequest, PipelineError
-from domain.formats import MAX_BYTES
+from domain.formats import FORMATS
 from domain.model import parse
 from domain.outputs import values_of
 from domain.pipeline import OutputFile
@@ -79,7 +79,7 @@ OTHER_FILES = (
     b"cnr\tsnr\n1\t2\n\n",
     b"cnr\tsnr\n\xff\t2\n",
     b"\t" * MAX_TABLE_CELLS,
-    b"1" * (MAX_BYTES["table"] + 1),
+    b"1" * (FORMATS["table"].most_bytes + 1),
 )
 
 
