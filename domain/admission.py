@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from domain.dataset import Dataset, Declaration
 from domain.delta import check_delta
 from domain.job import AnyRequest, JobRequest
@@ -29,19 +32,10 @@ def check_policy(request: AnyRequest, dataset: Dataset, *, through: str | None =
     if through is not None and dataset.declaration.policy.in_person:
         raise rights.SERVICE_IN_PERSON(dataset=dataset.name)
     check_guarantee(request, dataset)
-    if isinstance(request, TwinRequest):
-        # its limits are its own: the others are for what data users ask of somebody else's budget
-        check_twin(request, dataset.declaration)
-        return
-    _check_allowed(request.mechanism_name, dataset)
-    if isinstance(request, QueryRequest):
-        check_loss(dataset, field="epsilon", micro_epsilon=request.micro_epsilon)
-        check_query(request, dataset.declaration)
-    elif isinstance(request, TrainingRequest):
-        check_loss(dataset, field="epsilon", micro_epsilon=request.micro_epsilon)
-        check_training(request, dataset.declaration)
-    else:
-        _check_pipeline(request, dataset)
+    if not request.is_of_holder:
+        # these limits are for what data users ask of somebody else's budget
+        _check_allowed(request.mechanism_name, dataset)
+    CHECKS[type(request)](request, dataset)
 
 
 def check_version(request: AnyRequest, dataset: Dataset) -> None:
@@ -62,7 +56,7 @@ def needs_review(request: AnyRequest, policy: Policy) -> bool:
 
 def why_approval(request: AnyRequest, policy: Policy) -> str | None:
     """Which rule makes the job wait, as a sentence; None when none does."""
-    if isinstance(request, TwinRequest):
+    if request.is_of_holder:
         return None  # whose budget it is has asked
     return _why_persons(request, policy)
 
@@ -80,7 +74,7 @@ def _why_persons(request: AnyRequest, policy: Policy) -> str | None:
 
 def why_review(request: AnyRequest, policy: Policy) -> str | None:
     """Which rule makes the release wait, as a sentence; None when none does."""
-    if isinstance(request, TwinRequest):
+    if request.is_of_holder:
         return None  # twins are approved before anybody gets one
     if policy.review_releases:
         return "All releases are reviewed."
@@ -241,3 +235,22 @@ def _check_built(request: JobRequest, dataset: Dataset) -> None:
         request.mechanism_for(dataset.declaration)
     except ValueError as error:
         raise admission.CANNOT_BE_BUILT(why=error) from None
+
+
+def _computed_here(check: Callable[[Any, Declaration], None]) -> Callable[[Any, Dataset], None]:
+    """The check of what the platform itself computes, at an epsilon of the request's own."""
+
+    def checked(request: QueryRequest | TrainingRequest, dataset: Dataset) -> None:
+        check_loss(dataset, field="epsilon", micro_epsilon=request.micro_epsilon)
+        check(request, dataset.declaration)
+
+    return checked
+
+
+CHECKS: dict[type, Callable[[Any, Dataset], None]] = {
+    JobRequest: _check_pipeline,
+    QueryRequest: _computed_here(check_query),
+    TrainingRequest: _computed_here(check_training),
+    TwinRequest: lambda request, dataset: check_twin(request, dataset.declaration),
+}
+"""By kind of request, what holds of it alone: raises InvalidRequest or NotAllowed."""

@@ -63,6 +63,10 @@ class JobRequest(Model):
         return values_of(self.pipeline.manifest, self.shape)
 
     @property
+    def is_of_holder(self) -> bool:
+        return False
+
+    @property
     def title(self) -> str:
         return self.pipeline.manifest.name
 

@@ -22,6 +22,10 @@ class Request(Protocol):
         """Whose allocation pays as well."""
 
     @property
+    def is_of_holder(self) -> bool:
+        """Whether only the rights holder asks it, of whose policy no rule is about it."""
+
+    @property
     def title(self) -> str:
         """What lists call it."""
 

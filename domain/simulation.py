@@ -13,7 +13,6 @@ from domain.errors import NotAllowed, RequestError
 from domain.job import Job
 from domain.policy import Policy
 from domain.states import JobState
-from domain.twin.request import TwinRequest
 
 EVERYBODY = "*"
 _GIVEN_BACK = (JobState.REJECTED, JobState.CANCELLED, JobState.ERRORED)
@@ -97,8 +96,8 @@ def simulate(past: Iterable[tuple[Job, Dataset]], policy: Policy) -> Simulation:
     taken: Counter[str] = Counter()
     judged = []
     for job, dataset in sorted(past, key=lambda pair: pair[0].created_at):
-        if isinstance(job.request, TwinRequest):
-            continue  # the rights holder's own: no rule of a policy is about it
+        if job.request.is_of_holder:
+            continue  # no rule of a policy is about it
         then = _admitted(job, dataset.declaration.policy)
         other = _under(dataset, policy)
         judged.append(Judged(job, then, _decide(job, other, taken)))

@@ -13,7 +13,6 @@ from domain.admission import needs_signature
 from domain.approval import JobApproval, approval_in, request_digest
 from domain.job import Job
 from domain.mandate import Mandate, mandate_in
-from domain.twin.request import TwinRequest
 from store.envelopes import is_signed, key_id
 from store.zone_ledger import Kind, Page
 
@@ -55,6 +54,6 @@ def are_given(page: Page, job: Job, mandate: Mandate, *, holder: str) -> bool:
         return page.find(Kind.APPROVAL, f"{key_id(key)} {wanted.digest}") is not None
 
     others = {key for name, key in mandate.approvers.items() if name != job.author}
-    if isinstance(job.request, TwinRequest) and has_signed(holder):
+    if job.request.is_of_holder and has_signed(holder):
         return True
     return sum(map(has_signed, others)) >= mandate.policy.votes

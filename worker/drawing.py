@@ -1,4 +1,4 @@
-"""From the outputs of a job's runs to noised numbers: the only place where un-noised numbers meet."""
+"""From the outputs of a pipeline's runs to noised numbers: the only place where they meet."""
 
 from __future__ import annotations
 
@@ -10,11 +10,8 @@ import sqlalchemy as sa
 from domain.dataset import Dataset
 from domain.job import Job, JobRequest
 from domain.mechanism import BlackBox
-from domain.query import QueryRequest
 from domain.shape import Shape
 from domain.shape.nifti import NiftiShape
-from domain.training import TrainingRequest
-from domain.twin.request import TwinRequest
 from privacy.mechanism import NoisedOutput, RunOutput
 from privacy.pac import Pac
 from privacy.pac_state import PacState
@@ -25,29 +22,7 @@ from store.sealing import open_sealed, seal
 from worker.collect import unpack
 from worker.drawn import Drawn, DrawnValue, text
 from worker.results import results_of
-from worker.scan.answer import draw_query
-from worker.training.answer import draw_model
-from worker.twin.answer import draw_counts
 from worker.zone import WorkerZone
-
-
-def prepare(job: Job, dataset: Dataset) -> None:
-    """What a draw needs that follows from the question alone, and takes long: this process keeps it."""
-    if isinstance(job.request, TrainingRequest):
-        _ = job.request.trainer(dataset.declaration).sampled
-
-
-def draw(
-    zone: WorkerZone, connection: sa.Connection, job: Job, dataset: Dataset, opened: Mapping[int, bytes]
-) -> Drawn:
-    """The noise of a job, drawn once, from its opened outputs by run."""
-    if isinstance(job.request, QueryRequest):
-        return draw_query(job.request, dataset.declaration, opened[0])
-    if isinstance(job.request, TrainingRequest):
-        return draw_model(job.request, dataset.declaration, opened[0])
-    if isinstance(job.request, TwinRequest):
-        return draw_counts(job.request, dataset.declaration, opened[0])
-    return draw_pipeline(zone, connection, job, dataset, opened)
 
 
 def draw_pipeline(

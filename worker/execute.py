@@ -4,7 +4,7 @@
     execute_chunk  see that turns reach all of this host -> take a turn -> claim -> run people, run groups,
                    scan, count, or train -> keep;
                    whoever finishes a level last sends the next one's chunks, or arranges the release
-                                                       (neighbours.py, host_turns.py, chunk.py, scan/)
+                                             (neighbours.py, host_turns.py, kinds.py, chunk.py, scan/)
     publish        aggregate, noise and release in one transaction                    (publish.py)
 
 Every step may be repeated or die half way: each is a compare-and-set in the database, and `sweep.py` takes up
@@ -14,30 +14,22 @@ what a dead worker left.
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
 
 from domain.isolation import Isolation
 from domain.job import Reason
-from domain.query import QueryRequest
 from domain.schedule import JOB_OVERHEAD_S
-from domain.training import TrainingRequest
-from domain.twin.request import TwinRequest
 from store import jobs
 from store.coming import next_release
 from worker import books
-from worker.chunk import Chunk, claim_chunk, give_back, keep, run, wanted
+from worker.chunk import claim_chunk, give_back, keep, wanted
 from worker.due import say_if_late
+from worker.kinds import kind_of
 from worker.levels import OutcomeMissing
 from worker.neighbours import why_not_beside
-from worker.participant_chunk import run_people
 from worker.publish import arrange_release
 from worker.sandbox.protocol import SandboxUnavailable, SlotCancelled
-from worker.sandbox.slot_cores import kept_to
-from worker.scan.chunk import scan_chunk
 from worker.scan.engine import ScanFailed
 from worker.start import charge, claim, prepare, put_back, send, send_groups
-from worker.training.chunk import train_chunk
-from worker.twin.chunk import count_chunk
 from worker.zone import WorkerZone
 
 log = logging.getLogger(__name__)
@@ -117,7 +109,7 @@ def _execute_in_turn(zone: WorkerZone, job_id: str, number: int) -> None:
         give_back(zone, chunk, was_tried=reason is not Reason.LEDGER_MISSING)
         return
     try:
-        outputs = _outputs(zone, chunk)
+        outputs = kind_of(chunk.job).outputs(zone, chunk)
     except SlotCancelled:
         give_back(zone, chunk)  # nobody takes it: the job is over
         return
@@ -136,20 +128,3 @@ def _execute_in_turn(zone: WorkerZone, job_id: str, number: int) -> None:
         send_groups(zone, job_id, first=chunk.schedule.participant_chunks)
     else:
         arrange_release(zone, job_id)
-
-
-def _outputs(zone: WorkerZone, chunk: Chunk) -> Mapping[int, bytes]:
-    """Packed, by run. The participant level has none: its outcomes are kept one by one as they come."""
-    if isinstance(chunk.job.request, QueryRequest):
-        return scan_chunk(zone, chunk)
-    if isinstance(chunk.job.request, TrainingRequest):
-        return train_chunk(zone, chunk)
-    if isinstance(chunk.job.request, TwinRequest):
-        return count_chunk(zone, chunk)
-    # runs that are alone have every core
-    beside = chunk.dataset.declaration.policy.isolation is Isolation.SHARED
-    with kept_to(zone.core if beside else None):
-        if chunk.is_participant:
-            run_people(zone, chunk)
-            return {}
-        return run(zone, chunk)

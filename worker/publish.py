@@ -17,15 +17,15 @@ from domain.notice import NoticeKind
 from domain.release import Release
 from domain.schedule import coarse_time, padded_time
 from domain.states import Actor, JobState
-from domain.twin.request import TwinRequest
 from store import agreement, datasets, job_notices, jobs, ledger, line, releases, runs, twins
 from store.clock import APART_S
 from store.sealing import open_sealed
 from store.zone_ledger import Head
-from worker import books, drawing
+from worker import books
 from worker.certificate import certify
 from worker.collect import output_context
 from worker.due import say_if_late
+from worker.kinds import kind_of
 from worker.marks import code_of_release
 from worker.runs_premise import RunsOnRecord
 from worker.zone import WorkerZone
@@ -76,7 +76,7 @@ def publish(zone: WorkerZone, job_id: str) -> None:
     with zone.database.reading() as connection:
         job = jobs.get(connection, job_id)
         dataset = datasets.of_job(connection, job)
-    drawing.prepare(job, dataset)  # others wait for the transaction that draws
+    kind_of(job).prepare(job, dataset)  # others wait for the transaction that draws
     try:
         drawn, waits = _publish(zone, job_id)
     except books.OffTheBooks as refused:  # between the two looks
@@ -104,7 +104,7 @@ def _publish(zone: WorkerZone, job_id: str) -> tuple[bool, str | None]:
         _move(zone, connection, job_id, JobState.AGGREGATING, JobState.IN_REVIEW, Actor.WORKER)
         if not needs_review(job.request, dataset.declaration.policy):
             _move(zone, connection, job_id, JobState.IN_REVIEW, JobState.RELEASED, Actor.POLICY)
-            if isinstance(job.request, TwinRequest):
+            if job.request.is_of_holder:
                 twins.announce(connection, dataset, now=zone.now())
         else:
             job_notices.tell_reviewers(connection, NoticeKind.RELEASE_WAITS, job, dataset, zone.now())
@@ -151,7 +151,7 @@ def draw(zone: WorkerZone, connection: sa.Connection, job: Job, dataset: Dataset
         for run, content in sealed.items()
     }
     return certify(
-        drawing.draw(zone, connection, job, dataset, opened),
+        kind_of(job).draw(zone, connection, job, dataset, opened),
         job=job,
         dataset=dataset,
         standings=ledger.standings(connection, job_id=job.id, cohort=dataset.cohort),

@@ -49,6 +49,10 @@ class QueryRequest(Model):
         return f"{self.query.kind} of {names}" if names else self.query.kind
 
     @property
+    def is_of_holder(self) -> bool:
+        return False
+
+    @property
     def pipeline_digest(self) -> None:
         return None
 

@@ -87,6 +87,10 @@ class TrainingRequest(Model):
         return f"{self.model.kind} model of {self.model.target.name}"
 
     @property
+    def is_of_holder(self) -> bool:
+        return False
+
+    @property
     def pipeline_digest(self) -> None:
         return None
 

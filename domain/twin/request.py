@@ -85,6 +85,10 @@ class PlanOrder(Model):
         return micro(self.epsilon)
 
     @property
+    def is_of_holder(self) -> bool:
+        return True
+
+    @property
     def guarantee(self) -> GuaranteeClass:
         """The class of the counts."""
         return GuaranteeClass.PURE_DP if self.delta is None else GuaranteeClass.APPROX_DP

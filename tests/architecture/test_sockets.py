@@ -10,12 +10,16 @@ from types import ModuleType
 from typing import get_args
 
 import pytest
+from factories import make_dataset
 
-from domain import formats, whitelist
+from domain import admission, formats, whitelist
 from domain.errors import InvalidRequest
+from domain.job import AnyRequest
 from domain.model import parse
 from domain.pipeline import OutputFile
+from domain.query import QueryRequest
 from domain.shape import LOCKS, FileShape
+from worker.kinds import KINDS
 
 ROOT = Path(__file__).parents[2]
 
@@ -59,3 +63,27 @@ def test_every_format_of_the_table_has_one_lock_and_one_shape() -> None:
     union, _ = get_args(FileShape)
     assert {tag.tag for shape in get_args(union) for tag in shape.__metadata__} == set(formats.FORMATS)
     assert set(LOCKS) == set(formats.FORMATS)
+
+
+# --- kinds of request
+
+
+def test_every_kind_of_request_is_checked_and_worked_on_by_its_row() -> None:
+    union, _ = get_args(AnyRequest)
+    kinds = {get_args(each)[0] for each in get_args(union)}
+    assert set(admission.CHECKS) == kinds
+    assert set(KINDS) == kinds
+
+
+def test_a_request_of_a_dummy_kind_goes_its_own_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Dummy(QueryRequest):
+        pass
+
+    asked = parse(Dummy, {"dataset": "registry", "query": {"kind": "count"}, "epsilon": "0.1"})
+    dataset = make_dataset()
+    with pytest.raises(KeyError):  # what has no row is not admitted
+        admission.check_policy(asked, dataset)
+    checked: list[object] = []
+    monkeypatch.setitem(admission.CHECKS, Dummy, lambda request, _dataset: checked.append(request))
+    admission.check_policy(asked, dataset)
+    assert checked == [asked]
