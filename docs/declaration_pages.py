@@ -7,7 +7,7 @@ from page_parts import code, table
 
 from domain.dataset import Declaration, ImportProblem
 from domain.job import JobRequest
-from domain.mechanism import MECHANISMS
+from domain.mechanism import REQUESTS
 from domain.pipeline import Manifest
 
 
@@ -32,4 +32,6 @@ def dpgate_yaml() -> str:
     text += "and these fields:\n\n"
     left_out = {"pipeline", "shape"}
     text += table_of(JobRequest, only=[n for n in JobRequest.model_fields if n not in left_out])
-    return text + "\n" + "\n".join(part for model in MECHANISMS for part in models(model)).rstrip() + "\n"
+    return (
+        text + "\n" + "\n".join(part for model in REQUESTS.values() for part in models(model)).rstrip() + "\n"
+    )

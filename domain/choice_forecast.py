@@ -20,6 +20,7 @@ from domain.forecast import (
 )
 from domain.loss import format_epsilon
 from domain.mechanism import PacRequest, SampleAggregateRequest, StabilityRequest
+from domain.mechanisms import twin_runs
 from domain.pipeline import OutputValue
 from domain.rehearsal import Preview, QuietMean, Rehearsal, TwinRuns
 from privacy.mean_noise import NoiseKind
@@ -28,10 +29,6 @@ from privacy.mechanism import MAX_OUTPUTS
 Asked = SampleAggregateRequest | PacRequest | StabilityRequest
 MOST_FORECAST = MAX_OUTPUTS
 """Outputs of one rehearsal that have a forecast: the first ones."""
-ABOUT = {
-    "pac": "64 runs on halves of its people",
-    "stability_calibrated": "a run without each of its people in turn",
-}
 NOT_KNOWN = (
     "There is no forecast for this output at this block size: a rehearsal makes one for the first "
     f"{MOST_FORECAST} outputs, and anew when it runs again."
@@ -121,8 +118,8 @@ def _check_sampled(asked: PacRequest | StabilityRequest, twin: _Twin) -> None:
     if twin.preview.unable_sampled:
         raise NoForecast(f"There is no forecast: {twin.preview.unable_sampled}")
     raise NoForecast(
-        f"The error of this mechanism follows from {ABOUT[asked.name]}, which the rehearsal has not made. "
-        "On the twin they cost nothing.",
+        f"The error of this mechanism follows from {twin_runs()[asked.name].about}, which the rehearsal has "
+        "not made. On the twin they cost nothing.",
         is_to_run=True,
     )
 

@@ -32,10 +32,6 @@ BlackBox = SampleAggregate | TwoStepMean | StabilityCalibrated | Pac
 """The mechanisms that release what a pipeline computed."""
 
 
-def _is_empty(ratios: dict[str, float]) -> bool:
-    return not ratios
-
-
 SpreadRatio = Annotated[Number, Field(ge=1, le=1e9)]
 
 
@@ -49,8 +45,8 @@ class SampleAggregateRequest(Model):
     aggregator: Literal["clipped_mean", "median", "two_step", "auto"] = "clipped_mean"
     spread_ratio: SpreadRatio | None = None
     # in place of one for all; left out where there are none, as before there were any
-    spread_ratios: Annotated[dict[ValueName, SpreadRatio], Field(exclude_if=_is_empty)] = Field(
-        default_factory=dict
+    spread_ratios: Annotated[dict[ValueName, SpreadRatio], Field(exclude_if=lambda ratios: not ratios)] = (
+        Field(default_factory=dict)
     )
     noise: Literal["laplace", "joint", "gaussian", "auto"] = "auto"
     delta: Delta | None = None
@@ -269,7 +265,11 @@ class PacRequest(Model):
 MechanismRequest = Annotated[
     SampleAggregateRequest | StabilityRequest | PacRequest, Field(discriminator="name")
 ]
-MECHANISMS = (SampleAggregateRequest, StabilityRequest, PacRequest)
+REQUESTS: dict[str, type[SampleAggregateRequest | StabilityRequest | PacRequest]] = {
+    "sample_aggregate": SampleAggregateRequest,
+    "stability_calibrated": StabilityRequest,
+    "pac": PacRequest,
+}
 
 
 def _check_count(names: Sequence[str], *, fix: str) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints, ValidationInfo, field_validator, model_validator
 
 from domain.channels import ALL_CHANNELS, ChannelName, beyond_default, of_default_sandbox, ordered, premise
 from domain.isolation import Isolation
 from domain.loss import Epsilon, micro
+from domain.mechanisms import MECHANISMS
 from domain.model import Model, Number, Slug, Whole
 from domain.surroundings import TimingMode
 from privacy.loss import GuaranteeClass
@@ -18,9 +19,12 @@ from privacy.sample_parameters import MAX_JOINT_OUTPUTS
 
 PipelineDigest = Annotated[str, StringConstraints(pattern=r"^sha256:[0-9a-f]{64}$")]
 Seconds = Annotated[Number, Field(gt=0, le=3600)]
-MechanismName = Literal["sample_aggregate", "trusted_query", "model_training", "stability_calibrated", "pac"]
 ALL_GUARANTEES = tuple(GuaranteeClass)
-ALL_MECHANISMS: tuple[MechanismName, ...] = get_args(MechanismName)
+ALL_MECHANISMS = tuple(name for name, each in MECHANISMS.items() if each.is_of_policy)
+if TYPE_CHECKING:
+    MechanismName = str
+else:
+    MechanismName = Literal[ALL_MECHANISMS]
 MAX_REVIEWERS = 20
 
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
 from domain.loss import micro
+from domain.mechanisms import twin_runs
 from domain.model import Model, Slug, Whole, digest
 from domain.outputs import values_of
 from domain.pipeline import OutputValue, Pipeline
@@ -36,7 +37,10 @@ MAX_TEXT = 20_000
 """Characters of one output file that are shown."""
 
 
-Sampled = Literal["pac", "stability_calibrated"]
+if TYPE_CHECKING:
+    Sampled = str
+else:
+    Sampled = Literal[tuple(twin_runs())]
 """Mechanisms whose error is forecast from runs of their own plan, beside the blocks."""
 Numbers = tuple[float | None, ...] | None
 """What one run gave: None for a number that is missing, and for a run that failed."""
@@ -99,7 +103,8 @@ class TwinRuns(Model):
 
     def of_plan(self, mechanism: Sampled) -> tuple[Numbers, ...]:
         """What the runs of this mechanism's own plan gave."""
-        return self.half_samples if mechanism == "pac" else self.leave_one_out
+        found: tuple[Numbers, ...] = getattr(self, twin_runs()[mechanism].kept)
+        return found
 
     @property
     def failed(self) -> int:

@@ -8,15 +8,17 @@ from typing import Annotated
 
 import typer
 
+from domain.mechanisms import cards
 from dpgate.cli.output import err
 from dpgate.errors import DpgateError
 from privacy.loss import MICRO, micro_epsilon
 
 WEAK_EPSILON = 10
 
-Mechanism = Annotated[
-    str, typer.Option(help="sample_aggregate, pac, or stability_calibrated (no formal guarantee).")
+_OFFERED = [
+    f"{name} (no formal guarantee)" if card.is_for_reviewed else name for name, card in cards().items()
 ]
+Mechanism = Annotated[str, typer.Option(help=f"{', '.join(_OFFERED[:-1])}, or {_OFFERED[-1]}.")]
 Epsilon = Annotated[str | None, typer.Option(help="Privacy loss to spend, for instance 0.5.")]
 Repeats = Annotated[
     int | None, typer.Option(help="Partitions into blocks: more runs, less luck of the draw, same noise.")

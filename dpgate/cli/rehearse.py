@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, get_args
+from typing import Annotated
 
 import typer
 
@@ -13,10 +13,11 @@ from domain.cautions import BlocksSeen
 from domain.forecast import in_units
 from domain.loss import micro
 from domain.mechanism import grids_of
+from domain.mechanisms import twin_runs
 from domain.model import parse
 from domain.outputs import values_of
 from domain.pipeline import OutputValue, Pipeline
-from domain.rehearsal import Numbers, Sampled, TwinRuns
+from domain.rehearsal import Numbers, TwinRuns
 from dpgate.cli.develop import DEFAULT_BLOCK_SIZE, BlockSize, print_cautions, warn_of_many
 from dpgate.cli.output import Json, Profile, err, out, plain, print_json, print_table, progress
 from dpgate.client import connect
@@ -46,8 +47,8 @@ def rehearse(
         return
     if dataset is None:
         raise DpgateError("say on whose twin: --dataset NAME, as `dpgate datasets` lists them")
-    if mechanism not in (None, *get_args(Sampled)):
-        raise DpgateError(f"--mechanism is {' or '.join(get_args(Sampled))}; leave it out for blocks alone")
+    if mechanism not in (None, *twin_runs()):
+        raise DpgateError(f"--mechanism is {' or '.join(twin_runs())}; leave it out for blocks alone")
     pipeline = parse(Pipeline, load_pipeline(folder).body, within="pipeline")
     with connect(profile=profile) as client, progress("rehearsing on the twin", shown=not as_json) as step:
         # before the runs: if another version comes meanwhile, the lock does not pass for one of that

@@ -12,6 +12,7 @@ from starlette.datastructures import FormData
 
 from desk.jobs import AskedJobs, JobView, cancel_job, visible_jobs
 from desk.operation import why_all_wait
+from domain import mechanisms
 from domain.admission import needs_review
 from domain.errors import FieldProblem, InvalidRequest
 from domain.model import parse
@@ -122,7 +123,7 @@ def job_page(
         charge=steps.charge_sentence(view),
         ended=is_terminal(view.state),
         promise=promise_of(job.request.guarantee, job.request.guarantee.sentence),
-        mechanism=request_facts.MECHANISMS[view.mechanism],
+        mechanism=mechanisms.summary(view.mechanism),
         choices=request_facts.choices(view.choices),
         outputs=request_facts.outputs(job.request),
         is_late=is_late,

@@ -14,7 +14,8 @@ from domain.choice_forecast import NoForecast as Unforeseen
 from domain.dataset import Declaration
 from domain.errors import InvalidRequest
 from domain.forecast import Expected
-from domain.mechanism import PacRequest, SampleAggregateRequest, StabilityRequest
+from domain.mechanism import REQUESTS, SampleAggregateRequest
+from domain.mechanisms import cards, twin_runs
 from domain.model import parse
 from domain.pipeline import OutputValue
 from domain.rehearsal import Rehearsal
@@ -31,18 +32,10 @@ from gateway.pages.error_shown import (
 )
 from gateway.pages.expected_error import block_size, estimated_from, left_of
 from gateway.pages.layout import number
-from gateway.pages.manifest_form import read_number
+from gateway.pages.mechanism_form import value_of
 
 LEAST_ERROR = 1e-12
 """A drawing of powers knows no zero."""
-_PAC_WORDS = (
-    "For a first release of this cohort; later ones have less noise, as the halves are told apart by then. "
-    "The noise that the original data get follows their own halves and is shown to nobody."
-)
-_STABILITY_WORDS = (
-    "The scale of the noise is a power of two, so the error moves in steps; other people's data may get "
-    "twice as much or half, and one unusual person decides. There is no formal guarantee."
-)
 _GAUSSIAN_WORDS = (
     "Mean over blocks with Gaussian noise. At large epsilon, what is left comes from who is in the data."
 )
@@ -57,7 +50,7 @@ def other_error(
     rehearsal: Rehearsal, typed: Mapping[str, str], *, declaration: Declaration, budget: BudgetView
 ) -> ExpectedError | NoForecast | None:
     """None while the preview is not there yet, or where the ladder has the answer."""
-    is_other = _has_own_noise(typed, rehearsal) or typed.get("mechanism") in ("pac", "stability_calibrated")
+    is_other = _has_own_noise(typed, rehearsal) or typed.get("mechanism") in twin_runs()
     if rehearsal.preview is None or rehearsal.runs is None or not is_other:
         return None
     index = output_index(typed.get("output", ""), len(rehearsal.values))
@@ -111,16 +104,15 @@ def curve_of(found: Forecast, asked: Asked, declaration: Declaration, *, left: F
 
 
 def _asked(typed: Mapping[str, str], rehearsal: Rehearsal) -> Asked:
-    if typed["mechanism"] == "pac":
-        return parse(PacRequest, _chosen(typed, "nats") | {"name": "pac"}, within="mechanism")
-    if typed["mechanism"] == "stability_calibrated":
-        chosen = _chosen(typed, "noise_multiplier") | {"name": "stability_calibrated"}
-        return parse(StabilityRequest, chosen, within="mechanism")
+    name = typed["mechanism"]
+    if name in twin_runs():
+        return parse(REQUESTS[name], _chosen(typed, name) | {"name": name}, within="mechanism")
     size = block_size(typed, rehearsal)
     if size is None:
         raise Unforeseen(NOT_KNOWN)
-    delta = ("delta", "clip_norm") if typed.get("noise") in ("gaussian", "auto") else ()
-    chosen = _chosen(typed, "epsilon", "aggregator", "noise", *delta)
+    chosen = _chosen(typed, name)
+    if typed.get("noise") not in ("gaussian", "auto"):
+        chosen = {field: value for field, value in chosen.items() if field not in ("delta", "clip_norm")}
     fixed = {"name": "sample_aggregate", "block_size": size}
     return parse(SampleAggregateRequest, chosen | fixed, within="mechanism")
 
@@ -152,10 +144,8 @@ def _shown(
 
 
 def _caption(asked: Asked, found: Forecast, ran: int) -> str:
-    if isinstance(asked, PacRequest):
-        return _PAC_WORDS
-    if isinstance(asked, StabilityRequest):
-        return _STABILITY_WORDS
+    if not isinstance(asked, SampleAggregateRequest):
+        return twin_runs()[asked.name].caption
     if found.noise_kind != "gaussian":
         words = _REPLAYED_WORDS.format(kind=found.noise_kind)
     else:
@@ -173,15 +163,10 @@ def _row(rung: Expected, *, is_chosen: bool) -> Row:
     )
 
 
-def _chosen(typed: Mapping[str, str], *fields: str) -> dict[str, Any]:
-    """What was typed, numbers where the request has them."""
-    given = {name: text.strip() for name in fields if (text := typed.get(name, "")).strip()}
+def _chosen(typed: Mapping[str, str], name: str) -> dict[str, Any]:
+    """What was typed of this mechanism, numbers where the request has them."""
     return {
-        name: _number(text) if name in ("noise_multiplier", "clip_norm") else text
-        for name, text in given.items()
+        option.field: value_of(option, text)
+        for option in cards()[name].options
+        if (text := typed.get(option.field, "").strip())
     }
-
-
-def _number(text: str) -> float | str:
-    found = read_number(text)
-    return text if found is None else found

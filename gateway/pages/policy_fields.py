@@ -8,10 +8,10 @@ from typing import Literal
 
 from domain.channels import CHANNELS, beyond_default
 from domain.isolation import Isolation
+from domain.mechanisms import MECHANISMS
 from domain.policy import ALL_GUARANTEES, ALL_MECHANISMS, Policy, Timing
 from gateway.pages.dataset_facts import promise_of
 from gateway.pages.layout import number
-from gateway.pages.request_facts import MECHANISMS
 
 Kind = Literal["names", "lines", "ticks", "tick", "amount", "whole", "number", "choice"]
 ALL, ABOVE, NOBODY = "all", "above", "none"
@@ -58,8 +58,8 @@ def _guarantees() -> Iterable[Option]:
 
 def _mechanisms() -> Iterable[Option]:
     for name in ALL_MECHANISMS:
-        label, _, meaning = MECHANISMS[name].partition(": ")
-        yield Option(name, label, meaning[:1].upper() + meaning[1:])
+        meaning = MECHANISMS[name].sentence
+        yield Option(name, MECHANISMS[name].title, meaning[:1].upper() + meaning[1:])
 
 
 _WHO = Group(

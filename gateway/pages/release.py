@@ -10,6 +10,7 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.responses import RedirectResponse, Response
 from markupsafe import Markup
 
+from domain import mechanisms
 from domain.citation import citation
 from domain.curve_points import curve_points
 from domain.dataset import Dataset
@@ -120,7 +121,7 @@ def release_facts(request: AnyRequest, release: Release) -> dict[str, Any]:
         "timing": _signed(release, "guarantee").get("timing", ""),
         "runs": _signed(release, "runs").get("sentence", ""),
         "cost": ", ".join(f"{currency} {amount}" for currency, amount in release.cost.items()),
-        "mechanism": request_facts.MECHANISMS[request.mechanism_name],
+        "mechanism": mechanisms.summary(request.mechanism_name),
         "choices": request_facts.choices(request.choices() | _drawn_noise(release)),
         "model": _model(release) if isinstance(request, TrainingRequest) else None,
         "is_joint": _drawn_noise(release).get("noise") == "joint",

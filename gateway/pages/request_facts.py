@@ -10,19 +10,6 @@ from domain.job import AnyRequest, JobRequest
 from domain.shape.selection import name_values
 from gateway.pages.layout import number
 
-MECHANISMS = {
-    "sample_aggregate": "Sample and aggregate: the pipeline runs on disjoint blocks of people; the "
-    "noised mean or median of what the blocks say is released.",
-    "trusted_query": "Trusted query: the platform itself computes the answer and adds noise.",
-    "model_training": "Training: the platform itself trains a model, with clipped gradients and noise in "
-    "each step.",
-    "pac": "PAC: the pipeline runs on a secret half of the people; noise bounds what can be told about "
-    "which half.",
-    "twin_counts": "Counts for a twin: the platform counts rows in declared cells of columns, or of pairs "
-    "of columns, and adds noise. Any number of twins is drawn from the noisy counts afterwards.",
-    "stability_calibrated": "Stability-calibrated: noise as wide as one person was seen to matter. No formal "
-    "guarantee.",
-}
 _CHOICES = {
     "aggregator": "How blocks become one value",
     "average": "Mean of the weights of the last half of the steps",

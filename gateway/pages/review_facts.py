@@ -10,6 +10,7 @@ from typing import Any
 from markupsafe import Markup
 
 from desk.datasets import BudgetView
+from domain import mechanisms
 from domain.choice_forecast import NOT_KNOWN, NoForecast, check_noise, check_replayed, forecast_of
 from domain.dataset import Dataset
 from domain.image import ImageState
@@ -82,7 +83,7 @@ def asked(job: Job, dataset: Dataset) -> dict[str, Any]:
     reviewed = dataset.declaration.policy.reviewed_pipelines
     return {
         "promise": promise_of(request.guarantee, request.guarantee.sentence),
-        "mechanism": request_facts.MECHANISMS[request.mechanism_name],
+        "mechanism": mechanisms.summary(request.mechanism_name),
         "choices": request_facts.choices(request.choices()),
         "outputs": request_facts.outputs(request),
         "manifest": source_code.manifest_rows(pipeline.manifest) if pipeline else [],

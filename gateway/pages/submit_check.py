@@ -9,6 +9,7 @@ from fastapi.responses import RedirectResponse, Response
 
 from desk.datasets import get_budget
 from desk.jobs import submit_job
+from domain import mechanisms
 from domain.admission import check_policy, needs_approval, needs_review
 from domain.cautions import BlocksSeen, Caution, Twin, about_job
 from domain.dataset.person_size import timing_sentence
@@ -150,7 +151,7 @@ def mend_of(problem: FieldProblem, error: RequestError, drafted: Drafted) -> Men
 def _summary(asked: JobRequest, drafted: Drafted) -> dict[str, object]:
     declaration = drafted.dataset.declaration
     return {
-        "mechanism": request_facts.MECHANISMS[asked.mechanism_name],
+        "mechanism": mechanisms.summary(asked.mechanism_name),
         "choices": request_facts.choices(asked.choices()),
         "outputs": request_facts.outputs(asked),
         "promise": promise_of(asked.guarantee, asked.guarantee.sentence),

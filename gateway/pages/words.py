@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from domain.mechanisms import MECHANISMS
+
 WORDS = {
     "block": "A group of whole privacy units; a job splits the data set into disjoint blocks.",
     "certificate": "What was released, how and at what loss, signed.",
@@ -13,7 +15,7 @@ WORDS = {
     "What has none, such as a scrambled twin, is marked none.",
     "image": "A root file system in which pipelines run, approved by the operator, named by digest.",
     "mechanism": "How outputs of runs, or sums over rows, become a value that may be released: "
-    "sample_aggregate, trusted_query, model_training, twin_counts, pac, stability_calibrated.",
+    f"{', '.join(MECHANISMS)}.",
     "nats": "The unit of PAC privacy: how much may be learned about which half was analysed.",
     "pipeline": "Manifest and sources: an image, a command, and declared outputs with bounds.",
     "privacy budget": "The most that all releases together may tell about the people behind a data set.",

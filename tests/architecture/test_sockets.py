@@ -12,13 +12,17 @@ from typing import get_args
 import pytest
 from factories import make_dataset
 
-from domain import admission, formats, whitelist
+from domain import admission, formats, mechanisms, whitelist
 from domain.errors import InvalidRequest
 from domain.job import AnyRequest
+from domain.mechanism import REQUESTS
 from domain.model import parse
 from domain.pipeline import OutputFile
 from domain.query import QueryRequest
 from domain.shape import LOCKS, FileShape
+from gateway.pages import mechanism_form
+from gateway.pages.mechanism_form import value_of
+from privacy.loss import GuaranteeClass
 from worker.kinds import KINDS
 
 ROOT = Path(__file__).parents[2]
@@ -30,6 +34,9 @@ def anew(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], ModuleType]:
     monkeypatch.syspath_prepend(ROOT / "docs")
 
     def imported(name: str) -> ModuleType:
+        parent, _, child = name.rpartition(".")
+        if parent:  # which an import would leave with the new one
+            monkeypatch.setattr(importlib.import_module(parent), child, importlib.import_module(name))
         monkeypatch.delitem(sys.modules, name, raising=False)
         found = importlib.import_module(name)
         monkeypatch.setitem(sys.modules, name, found)
@@ -87,3 +94,52 @@ def test_a_request_of_a_dummy_kind_goes_its_own_way(monkeypatch: pytest.MonkeyPa
     monkeypatch.setitem(admission.CHECKS, Dummy, lambda request, _dataset: checked.append(request))
     admission.check_policy(asked, dataset)
     assert checked == [asked]
+
+
+# --- mechanisms
+
+DUMMY = mechanisms.Mechanism(
+    "Dummy",
+    "it does nothing.",
+    (GuaranteeClass.PURE_DP,),
+    mechanisms.Card(
+        "A dummy",
+        "It is in the way.",
+        "Never.",
+        (mechanisms.Option("dose", "number", "How much of it", "3"),),
+        mechanisms.TwinRuns("half_samples", "no runs at all", "Nothing moves."),
+        is_for_reviewed=True,
+    ),
+)
+
+
+def test_a_mechanism_of_the_table_shows_up_where_people_choose_and_read(
+    monkeypatch: pytest.MonkeyPatch, anew: Callable[[str], ModuleType]
+) -> None:
+    monkeypatch.setitem(mechanisms.MECHANISMS, "dummy", DUMMY)
+    policy = anew("domain.policy")
+    assert policy.Policy(mechanisms=["dummy"]).mechanisms == ("dummy",)
+    assert "`dummy`" in anew("field_tables").type_of(policy.Policy.model_fields["mechanisms"])
+    fields = {
+        field.name: field for group in anew("gateway.pages.policy_fields").GROUPS for field in group.fields
+    }
+    offered = {option.value: option for option in fields["mechanisms"].options}
+    assert (offered["dummy"].label, offered["dummy"].meaning) == ("Dummy", "It does nothing.")
+    card = {card.name: card for card in mechanism_form.cards(make_dataset(), pipeline_digest="")}["dummy"]
+    assert (card.title, card.does, card.when) == ("A dummy", "It is in the way.", "Never.")
+    assert "whose code the rights holder has read" in card.refusal
+    assert mechanism_form.typed_of({}, block_size=10, epsilon="1")["dose"] == "3"
+    assert mechanisms.summary("dummy") == "Dummy: it does nothing."
+    assert "dummy" in anew("gateway.pages.words").WORDS["mechanism"]
+    assert "dummy" in get_args(anew("dpgate.cli.choices").Mechanism)[1].help
+    assert "dummy" in get_args(anew("domain.rehearsal").Sampled)
+
+
+def test_every_mechanism_that_runs_a_pipeline_has_its_request_with_the_fields_of_its_form() -> None:
+    assert set(mechanisms.cards()) == set(REQUESTS)
+    for name, card in mechanisms.cards().items():
+        assert {option.field for option in card.options} <= set(REQUESTS[name].model_fields)
+        told = {option.field: value_of(option, option.start) for option in card.options if option.start}
+        epsilon = {"epsilon": "1"} if "epsilon" in REQUESTS[name].model_fields else {}
+        asked = parse(REQUESTS[name], {"name": name, **epsilon, **told})
+        assert asked.guarantee is mechanisms.MECHANISMS[name].guarantees[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from domain.errors import PipelineError
+from domain.mechanisms import twin_runs
 from domain.rehearsal import MAX_LEFT_OUT, Numbers, Sampled, TwinRuns
 from domain.shape import Shape
 from privacy.plan import HalfSamples, LeaveOneOut
@@ -37,5 +38,4 @@ def run_sampled(
 
 
 def with_sampled(runs: TwinRuns, mechanism: Sampled, found: tuple[Numbers, ...]) -> TwinRuns:
-    name = "half_samples" if mechanism == "pac" else "leave_one_out"
-    return runs.model_copy(update={name: found})
+    return runs.model_copy(update={twin_runs()[mechanism].kept: found})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from factories import (
@@ -19,7 +19,7 @@ from factories import (
 from domain.admission import check_policy
 from domain.errors import InvalidRequest, NotAllowed
 from domain.job import JobRequest
-from domain.mechanism import MECHANISMS, SampleAggregateRequest
+from domain.mechanism import REQUESTS, SampleAggregateRequest
 from domain.model import parse
 from domain.output_value import OutputValue, PersonValue
 from privacy.cost import Cost, Currency
@@ -58,8 +58,8 @@ def built(request: JobRequest, **declared: Any) -> Any:
 
 
 def test_there_is_a_model_for_every_mechanism_of_black_boxes() -> None:
-    names = [model.model_fields["name"].annotation.__args__[0] for model in MECHANISMS]  # type: ignore[union-attr]
-    assert names == [kind.mechanism for kind in (SampleAggregate, StabilityCalibrated, Pac)]
+    names = [get_args(model.model_fields["name"].annotation)[0] for model in REQUESTS.values()]
+    assert names == list(REQUESTS) == [kind.mechanism for kind in (SampleAggregate, StabilityCalibrated, Pac)]
 
 
 def test_the_defaults_are_the_plainest_mechanism() -> None:
