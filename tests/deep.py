@@ -67,6 +67,8 @@ PARTS = {
     "sandboxes": Part(ISOLATION, ("tests/security", "tests/unit/sandbox")),
     "battery": Part(ISOLATION, ("tests/security/battery",)),
     "gate": Part(ISOLATION, (GATE,)),
+    "senders": Part(ISOLATION, (f"{GATE}/test_each_sender.py",)),
+    "beside": Part(ISOLATION, (f"{GATE}/test_beside.py",)),
     "walls": Part(ISOLATION, (f"{GATE}/test_gate_controls.py",)),
     "relays": Part(ISOLATION, (f"{GATE}/test_relays.py",)),
     "docker": Part(DOCKER, ("tests/integration/docker",)),

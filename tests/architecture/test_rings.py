@@ -114,7 +114,9 @@ def test_no_two_parts_ask_the_same() -> None:
     assert len(set(asked)) == len(asked)
     assert deep.left_to_others("battery") == []
     assert set(deep.left_to_others("sandboxes")) == {
-        place for name in ("battery", "gate", "walls", "relays") for place in deep.PARTS[name].asks
+        place
+        for name in ("battery", "gate", "senders", "beside", "walls", "relays")
+        for place in deep.PARTS[name].asks
     }
 
 

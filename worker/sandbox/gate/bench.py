@@ -30,7 +30,6 @@ from worker.sandbox.protocol import (
 
 SEATS = 2  # supervisors of a slot, as where runs keep to turns; looks are made in the first
 FIRST_SLOT = 9_970  # users of their own, so that nothing here counts against running slots
-HOLD_S = 0.8  # how long a sender beside a look goes on
 MARK = "x7qMarkOfAnother"  # a word in the block of every sender, which no look may find in its memory
 _DYING_S = 0.5
 _LIMITS = Limits(
@@ -66,6 +65,7 @@ class GateBench:
     ) -> None:
         """`most`: of the paths that a look looks at. `first_slot`: of numbers that nobody else uses."""
         self._sandbox, self._most, self._first_slot = sandbox, most, first_slot
+        self.wall_s = _LIMITS.wall_s
         self._order = SlotOrder(
             image=image,
             code={**attack_sources(), **gate_sources()},

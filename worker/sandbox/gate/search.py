@@ -7,9 +7,10 @@ from contextlib import AbstractContextManager, nullcontext
 from sandbox_images.gate.classified import unclassified
 from sandbox_images.seccomp.answered import answered
 from sandbox_images.seccomp.policy import STRICT
+from worker.sandbox.protocol import SandboxUnavailable
 
 from . import judge, known, senders
-from .bench import HOLD_S, GateBench, Look, Sending
+from .bench import GateBench, Look, Sending
 from .coin import fair
 from .judge import Round, Rule
 from .report import Experiment, Finding, How, Report, Residual
@@ -18,6 +19,7 @@ _LOOK, _OTHER = 0, 1  # slots
 _QUIET = 4  # looks that must be alike
 _PAUSE_S = 0.03  # more than a tick: what is older than a run must not look new
 _UNDER_WAY_S = 0.1  # until a sender beside has begun
+_HOLD_S = 0.4  # how long it goes on at first; longer where a look takes longer
 _MEASURED = 24  # fresh rounds for a residual channel
 _AGAIN = 6  # fresh rounds in which a value that is not listed must move again to be a finding
 MEASURED_CHANNELS = tuple(senders.OF_CHANNEL)
@@ -43,22 +45,18 @@ class Search:
         self._bench, self._mode, self._coin, self._say = bench, mode, coin, say
         self._learned, self._alone, self._looks = learned, alone, 0
         self._last: Look | None = None  # of this slot, if nothing has run there since
+        self._hold_s = _HOLD_S
 
     def short(self) -> Report:
         """Everything at once, in each place."""
-        return self._report([(senders.ALL, How.SAME_SLOT), (senders.ALL_BESIDE, How.BESIDE)], ())
+        return self.asked(at_once([How.SAME_SLOT, How.BESIDE]))
 
-    def deep(self, more: Iterable[Sending] = (), places: Sequence[How] = tuple(How)) -> Report:
-        """Everything at once in each place, each sender by itself in each of `places`, and each residual
-        channel.
-        """
-        every = [*senders.one_by_one(), *more]
-        asked: list[tuple[Sending, How]] = [(senders.ALL, how) for how in How if how != How.BESIDE]
-        asked += [(senders.ALL_BESIDE, How.BESIDE)]
-        asked += [(each, how) for each in every for how in places]
-        return self._report(asked, MEASURED_CHANNELS)
+    def deep(self, more: Iterable[Sending] = ()) -> Report:
+        """Everything at once and each sender by itself, in each place, and each residual channel."""
+        return self.asked([*at_once(How), *by_itself(more, How)], MEASURED_CHANNELS)
 
-    def _report(self, asked: Sequence[tuple[Sending, How]], channels: Sequence[str]) -> Report:
+    def asked(self, asked: Sequence[tuple[Sending, How]], channels: Sequence[str] = ()) -> Report:
+        """Quiet looks, each of these experiments, and of these residual channels the size."""
         self._say(f"{self._mode}: quiet looks")
         with self._alone():
             reference, quiet = self.quiet()
@@ -158,7 +156,7 @@ class Search:
         """How often a look made for this channel guesses its sender, in fresh rounds."""
         sending, how = senders.of_channel(channel), _BEFORE.get(channel, How.BESIDE)
         key = f"residual {channel}"
-        self._renew()
+        self._fresh()
 
         between = self._bench.forget_image_files if channel == "page_faults" else (lambda: None)
 
@@ -207,10 +205,7 @@ class Search:
         between()
         doing = sending if sent else None
         if how is How.BESIDE:
-            sender = self._bench.start(doing, _OTHER, hold_s=HOLD_S)
-            time.sleep(_UNDER_WAY_S)
-            after = self._look(_LOOK, residuals)
-            sender.result()
+            after = self._look_beside(doing, residuals)
             self._last = None  # a look beside somebody is not one before the next
         else:
             where = _OTHER if how is How.OTHER_SLOT else _LOOK
@@ -218,10 +213,33 @@ class Search:
             self._last = after = self._look(_LOOK, residuals)
         return Round(sent, before, after)
 
+    def _look_beside(self, doing: Sending | None, residuals: Sequence[str]) -> Look:
+        """One that ends before the sender does; where it takes longer, the next sender goes on for longer."""
+        while self._hold_s < self._bench.wall_s:
+            sender, began = self._bench.start(doing, _OTHER, hold_s=self._hold_s), time.monotonic()
+            time.sleep(_UNDER_WAY_S)
+            found = self._look(_LOOK, residuals)
+            took_s = time.monotonic() - began
+            sender.result()
+            if took_s <= self._hold_s:
+                return found
+            self._hold_s = 1.5 * took_s
+        raise SandboxUnavailable("a look takes longer than a run may go on beside it: ask when less runs")
+
     def _balanced(self, count: int) -> list[bool]:
         """As many with a sender as without, in pairs of which the coin says who comes first."""
         firsts = [self._coin() for _ in range(count // 2)]
         return [sent for first in firsts for sent in (first, not first)]
+
+
+def at_once(places: Iterable[How]) -> list[tuple[Sending, How]]:
+    """All that can be done in one run, in each of these places."""
+    return [(senders.ALL_BESIDE if how is How.BESIDE else senders.ALL, how) for how in places]
+
+
+def by_itself(more: Iterable[Sending], places: Sequence[How] | type[How]) -> list[tuple[Sending, How]]:
+    """Each sender, and each of `more`, in each of these places."""
+    return [(each, how) for each in (*senders.one_by_one(), *more) for how in places]
 
 
 def _moves(rounds: Sequence[Round], reference: Look) -> dict[str, list[bool]]:

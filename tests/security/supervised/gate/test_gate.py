@@ -4,9 +4,9 @@ on the list.
 
 import pytest
 
-from worker.sandbox.battery.targets import Targets
-from worker.sandbox.gate import senders
+from worker.sandbox.gate.known import CLOCKS, NAMES
 from worker.sandbox.gate.report import How
+from worker.sandbox.gate.search import MEASURED_CHANNELS, at_once
 
 
 def test_nothing_unlisted_moves_when_others_do_what_they_can(search):
@@ -16,15 +16,10 @@ def test_nothing_unlisted_moves_when_others_do_what_they_can(search):
     assert not report.findings, "\n".join(map(str, report.findings))
 
 
-PLACES = {"warm": tuple(How), "cold": (How.SAME_SLOT,)}
-"""Where each sender is asked about by itself. Slots and seats are the same for cold runs, which ask them with
-everything at once: the report of `deep` has that for each place."""
-
-
-@pytest.mark.deep("each sender by itself, in each place")
-@pytest.mark.timeout(3600)
-def test_nothing_unlisted_moves_for_any_sender(search, mode):
-    with Targets() as targets:
-        report = search().deep(senders.of_battery(targets), PLACES[mode])
-    assert not report.unclassified
+@pytest.mark.deep("all places, and how much each residual channel carries")
+@pytest.mark.timeout(1800)
+def test_nothing_unlisted_moves_in_any_place_and_each_residual_channel_has_its_size(search):
+    report = search().asked(at_once(How), MEASURED_CHANNELS)
     assert not report.findings, "\n".join(map(str, report.findings))
+    assert {each.channel for each in report.residuals} == NAMES - {CLOCKS}
+    assert all(each.why_not if each.bits is None else 0 <= each.bits <= 1 for each in report.residuals)
