@@ -184,47 +184,18 @@ DATASET: dict[str, dict[str, str]] = {
         "as_delivered": "For files that are too large to be declared, and public by your word: every block "
         "gets the delivered file, and the content given here is the twin's stand-in.",
     },
+    # what is added on this page to the description that stands beside each field of the model
     "Policy": {
         "": "Policy",
-        "data_users": "Users who may see and use the data set; `*` is everyone. Empty: nobody.",
-        "images": "Names of images in which pipelines may run. Empty: nothing runs.",
-        "guarantees": "Classes of guarantee that jobs may have.",
-        "max_epsilon_per_job": "The most that one job may spend.",
-        "min_block_size": "The smallest block that you allow, in people.",
-        "max_wall_seconds": "The longest that you let one run take.",
-        "max_memory_mib": "The most memory that you let one run have.",
-        "max_processes": "The most processes and threads.",
-        "max_scratch_mib": "The most that `/tmp` may hold, again `/dev/shm`, and `/out` where it is over 16.",
-        "reviewed_pipelines": "Digests of pipelines whose code you have read; only they may ask for "
-        "`stability_calibrated`.",
-        "mechanisms": "The mechanisms that you allow; left out, all that give an allowed guarantee.",
-        "max_epsilon_per_project": "The most that the jobs of one project may spend together, over all data "
-        "about the same people. Left out, its share of the budget is the limit.",
-        "max_values": "The most values that one release may hold. Left out, as many as its mechanism takes.",
-        "approve_jobs": "Jobs wait for your approval before they run.",
-        "approve_jobs_above": "Only jobs of a larger epsilon wait, and those without one to compare.",
-        "review_releases": "Releases wait for your decision. Your refusal is a bit that nobody noised.",
-        "review_releases_above": "Only releases of a larger epsilon wait, and those without one to compare.",
-        "reviewers": "Further rights holders who may decide beside you.",
-        "votes": "How many of them must agree: with 2, votes are hidden until both are in.",
-        "review_twin": "Nobody may fetch a version's twin before it is reviewed.",
-        "scrambled_twin": "A [scrambled original](../how-to/reviewed-scramble.md), not anonymous and of no "
-        "guarantee class, may be handed out once reviewers have signed for it.",
-        "in_person": "No [service](../how-to/accounts.md#services-that-act-for-people) submits jobs for "
-        "people.",
-        "timing": "When a release becomes visible.",
-        "isolation": "`exclusive`: while a run goes on, no other run of any job and no rehearsal is on its "
-        "host. `shared`: runs go on beside each other. [What each promises]"
-        "(../how-to/policy.md#alone-or-beside-each-other).",
-        "accepted_channels": "Further [channels between runs](../explanation/threat-model.md#between-runs) "
-        "that you accept, beside those of the default sandbox: `host-python`, `docker` and images approved "
-        "for `standard` need it.",
+        "scrambled_twin": "[How](../how-to/reviewed-scramble.md).",
+        "in_person": "[Services](../how-to/accounts.md#services-that-act-for-people).",
+        "isolation": "[`exclusive` and `shared`](../how-to/policy.md#alone-or-beside-each-other).",
+        "accepted_channels": "`host-python`, `docker` and images approved for `standard` need it. "
+        "[Channels between runs](../explanation/threat-model.md#between-runs).",
     },
     "Timing": {
         "": "Timing",
         "mode": "`padded`: computed from public values; a release that misses it becomes visible whole ticks "
         "later, which may depend on the data. `coarse`: rounded up, and runs are not on a time grid.",
-        "step_seconds": "For `coarse`, and only there.",
-        "staging_seconds": "For `padded`: room in every turn to bring large files to a run.",
     },
 }

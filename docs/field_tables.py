@@ -1,4 +1,5 @@
-"""Tables of the fields of models: name, type, default, and the meaning that field_meanings gives."""
+"""Tables of the fields of models: name, type, default, and the meaning: the field's own description, or what
+field_meanings gives."""
 
 from __future__ import annotations
 
@@ -38,11 +39,20 @@ def models(model: type[BaseModel]) -> Iterator[str]:
 
 def table_of(model: type[BaseModel], *, only: list[str] | None = None) -> str:
     rows = [
-        (code(name), type_of(field), default_of(field), FIELDS[model.__name__][name])
+        (code(name), type_of(field), default_of(field), meaning_of(model, name))
         for name, field in model.model_fields.items()
         if only is None or name in only
     ]
     return table(("field", "type", "default", "meaning"), rows)
+
+
+def meaning_of(model: type[BaseModel], name: str) -> str:
+    """The description of the field, and what the page adds; without either, KeyError."""
+    said = " ".join((model.model_fields[name].description or "").split())
+    if not said:
+        return FIELDS[model.__name__][name]
+    # a star by itself would begin emphasis
+    return f"{said.replace('*', '`*`')} {FIELDS.get(model.__name__, {}).get(name, '')}".strip()
 
 
 def _inner_models(annotation: Any) -> Iterator[type[BaseModel]]:

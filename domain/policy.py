@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import Field, StringConstraints, ValidationInfo, field_validator, model_validator
+from pydantic import ConfigDict, Field, StringConstraints, ValidationInfo, field_validator, model_validator
 
 from domain.channels import ALL_CHANNELS, ChannelName, beyond_default, of_default_sandbox, ordered, premise
 from domain.isolation import Isolation
@@ -52,10 +52,14 @@ class Timing(Model):
     clock. For pipelines that somebody has read; every surface that shows the job says so.
     """
 
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
     mode: TimingMode = "padded"
+    """The time at which a release appears can itself tell something."""
     step_seconds: Seconds | None = None
-    # room in every turn of a padded job for bringing large files to a run, stated without a look at the data
+    """Releases appear at multiples of it. For coarse time only."""
     staging_seconds: Annotated[Number, Field(ge=0, le=3600, exclude_if=_is_zero)] = 0
+    """Added to each turn of a padded job to bring large files to a run, stated without a look at the data."""
 
     @model_validator(mode="after")
     def _fields_belong_to_the_mode(self) -> Timing:
@@ -89,44 +93,76 @@ def _isolation_for(known: dict[str, Any]) -> Isolation:
 class Policy(Model):
     """Default deny: without a name in `data_users` and an image in `images`, nothing runs."""
 
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
     data_users: tuple[Slug | Literal["*"], ...] = ()
+    """Names of the users who may see and use the data set; * stands for everybody with an account. Empty:
+    nobody."""
     images: tuple[Slug, ...] = ()
+    """Names of the root file systems that pipelines may run in. Without one, no pipeline runs."""
     guarantees: tuple[GuaranteeClass, ...] = (GuaranteeClass.PURE_DP,)
+    """What must be promised about each person for a number to leave."""
     max_epsilon_per_job: Epsilon = "1"
+    """How much one job may change what can be told about one person: smaller protects more."""
     min_block_size: Annotated[Whole, Field(ge=MIN_BLOCK_SIZE, le=100_000)] = MIN_BLOCK_SIZE
+    """The fewest people that a pipeline gets to see at a time. The guarantee is the same for all."""
     max_wall_seconds: Annotated[Number, Field(gt=0, le=86_400)] = 60
+    """The longest that one run may take; after that time it is ended."""
     max_memory_mib: Annotated[Whole, Field(ge=32, le=1_048_576)] = 4096
+    """The most memory that one run may take."""
     max_processes: Annotated[Whole, Field(ge=1, le=1024)] = 256
+    """The most processes and threads of one run at the same time."""
     max_scratch_mib: Annotated[Whole, Field(ge=1, le=65_536)] = 1024
-    # digests of pipelines whose code somebody has read: only they may run where the mechanism trusts the code
+    """The most that a run may write for itself: in /tmp, again in /dev/shm, and in /out where that is over
+    16."""
     reviewed_pipelines: Annotated[tuple[PipelineDigest, ...], Field(max_length=1000)] = ()
-    # of those that promise one of the guarantees; None: all of them
+    """Digests (sha256:…) of pipelines whose code somebody has read. Only these may use mechanisms that trust
+    the code."""
     mechanisms: Annotated[
         tuple[MechanismName, ...] | None, Field(min_length=1, max_length=20, exclude_if=_is_nothing)
     ] = None
-    # of all jobs of one project together, over everything about the same people
+    """The ways to a number that you allow, among those that give an allowed promise. Left out: all of
+    them."""
     max_epsilon_per_project: Annotated[Epsilon | None, Field(exclude_if=_is_nothing)] = None
-    # of one release; None: as many as its mechanism takes
+    """The most epsilon of all jobs of one project together, on all data about the same people. Left out: its
+    share of the budget is the limit."""
     max_values: Annotated[Whole | None, Field(ge=1, le=MAX_JOINT_OUTPUTS, exclude_if=_is_nothing)] = None
-    # all of them; or those of a larger epsilon, and those that have none to compare
+    """The most values that one release may hold. More values share the same loss: the promise stays, each is
+    noisier. Left out: as many as its mechanism takes."""
     approve_jobs: bool = False
+    """Whether jobs wait until a reviewer has read their code."""
     approve_jobs_above: Annotated[Epsilon | None, Field(exclude_if=_is_nothing)] = None
+    """Jobs of a larger epsilon wait, and those without one to compare."""
     review_releases: bool = False
+    """Whether releases wait until a reviewer has looked at them. Whoever withholds one goes by what it says:
+    the refusal itself tells a little about the data, outside the guarantee."""
     review_releases_above: Annotated[Epsilon | None, Field(exclude_if=_is_nothing)] = None
-    # further rights holders who may decide beside the owner
+    """Releases of a larger epsilon wait, and those without one to compare."""
     reviewers: Annotated[tuple[Slug, ...], Field(max_length=MAX_REVIEWERS, exclude_if=_is_nothing)] = ()
-    # how many of them must agree
+    """Further rights holders who may decide beside the owner."""
     votes: Annotated[Literal[1, 2], Field(exclude_if=_is_one)] = 1
+    """How many of them must agree. With two, both votes are hidden until both are in, and one refusal
+    refuses."""
     review_twin: Annotated[bool, Field(exclude_if=_is_nothing)] = False
-    # real values in mixed order, of no guarantee class, once reviewers have signed for them
+    """Nobody may fetch a version's twin before it is reviewed. The twin is made from the declaration alone; a
+    review finds what should not stand in there."""
     scrambled_twin: Annotated[bool, Field(exclude_if=_is_nothing)] = False
-    # no service submits jobs for anybody
+    """Scrambled original data may be handed out: real values in mixed order, not anonymous, without a formal
+    guarantee. Reviewers sign for each one."""
     in_person: Annotated[bool, Field(exclude_if=_is_nothing)] = False
+    """People submit their jobs in person: no service that the operator enrolled submits jobs for those who
+    came through it."""
     timing: Timing = Timing.model_construct()  # its defaults, without a validator at the import
+    """When a release becomes visible."""
     # always written out: one on record that does not say is from a version that knew shared alone
     isolation: Isolation = Field(default_factory=_isolation_for)
-    # further ones by which runs may signal to each other, beyond those of the default sandbox
+    """A guarantee against a hostile pipeline rests on runs that cannot signal to each other: they are alone
+    on their host, or beside each other."""
     accepted_channels: Annotated[tuple[ChannelName, ...], Field(max_length=100, exclude_if=_is_nothing)] = ()
+    """Channels by which runs may signal to each other, beyond those of the default sandbox, which are
+    accepted in any case. A worker that uses containers opens some, an image with the wider table of system
+    calls, and an image that is not kept in memory. A job for which one is open that you do not accept is
+    refused before data are touched."""
 
     @field_validator("approve_jobs_above", "review_releases_above")
     @classmethod

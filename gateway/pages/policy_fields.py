@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal, get_args
 
 from domain.channels import CHANNELS, beyond_default
 from domain.isolation import Isolation
@@ -28,17 +28,24 @@ class Option:
 
 @dataclass(frozen=True)
 class Field:
-    """One field: its name in a policy, and what the form says of it. `unit` stands behind the input;
+    """One field: its name in a policy, and how the form asks for it. `unit` stands behind the input;
     `beside` is the amount that belongs to the choice `above`."""
 
     name: str
     label: str
     kind: Kind
-    meaning: str
     advice: str = ""
     unit: str = ""
     options: tuple[Option, ...] = ()
     beside: str = ""
+
+    @property
+    def meaning(self) -> str:
+        """The description that stands beside the field of the policy."""
+        outer, _, inner = self.name.partition(".")
+        field = Timing.model_fields[inner] if inner else Policy.model_fields[outer]
+        assert field.description is not None, self.name
+        return " ".join(field.description.split())
 
 
 @dataclass(frozen=True)
@@ -67,20 +74,14 @@ _WHO = Group(
     "Who may ask, and what",
     (
         Field("data_users", "Researchers", "names",
-              "Their names here, one on each line. * stands for everybody with an account here.",
               "Name people. Members of a project that you grant the data set need no line here."),
-        Field("images", "Images", "ticks",
-              "Root file systems that pipelines may run in. Without one, only trusted queries are possible.",
-              "Allow only what people need."),
+        Field("images", "Images", "ticks", "Allow only what people need."),
         Field("guarantees", "Promises", "ticks",
-              "What must be promised about each person for a number to leave.",
               "Differential privacy alone, unless somebody has a reason that you understand.",
               options=tuple(_guarantees())),
         Field("mechanisms", "Mechanisms", "ticks",
-              "The ways to a number that you allow, among those that give an allowed promise.",
               "All of them: the promise is what protects people.", options=tuple(_mechanisms())),
         Field("reviewed_pipelines", "Pipelines that somebody has read", "lines",
-              "Digests (sha256:…), one on each line. Only these may use mechanisms that trust the code.",
               "Empty, unless you allow a mechanism without a formal guarantee."),
     ),
 )  # fmt: skip
@@ -88,25 +89,19 @@ _LIMITS = Group(
     "limits",
     "Limits",
     (
-        Field("max_epsilon_per_job", "Largest epsilon of one job", "amount",
-              "How much one job may change what can be told about one person: smaller protects more.",
-              "1 or less.", "epsilon"),
+        Field("max_epsilon_per_job", "Largest epsilon of one job", "amount", "1 or less.", "epsilon"),
         Field("max_epsilon_per_project", "Largest epsilon of one project", "amount",
-              "Of all its jobs together, on all data about the same people. Empty: no such limit.",
               "A part of the budget that leaves something for others.", "epsilon"),
         Field("max_values", "Most values of one release", "whole",
-              "More values share the same loss: the promise stays, each is noisier. Empty: no such limit.",
               "Empty. What protects people is the epsilon.", "values"),
         Field("min_block_size", "Smallest block", "whole",
-              "The fewest people that a pipeline gets to see at a time. The guarantee is the same for all.",
               "1, unless single people must not be computed on.", "people"),
-        Field("max_wall_seconds", "Longest run", "number", "After that time a run is ended.",
+        Field("max_wall_seconds", "Longest run", "number",
               "As long as an honest run needs, twice over.", "seconds"),
-        Field("max_memory_mib", "Memory of a run", "whole", "The most that one run may take.",
+        Field("max_memory_mib", "Memory of a run", "whole",
               "4096, unless people have asked for more.", "MiB"),
-        Field("max_processes", "Processes of a run", "whole", "The most at the same time.",
-              "256 is plenty for most."),
-        Field("max_scratch_mib", "Scratch space of a run", "whole", "For files that a run writes for itself.",
+        Field("max_processes", "Processes of a run", "whole", "256 is plenty for most."),
+        Field("max_scratch_mib", "Scratch space of a run", "whole",
               "1024, unless people have asked for more.", "MiB"),
     ),
 )  # fmt: skip
@@ -115,35 +110,26 @@ _PEOPLE = Group(
     "What people decide",
     (
         Field("approve_jobs", "Before a job runs", "choice",
-              "Which jobs wait until a reviewer has read their code.",
               "Those above the epsilon that you would let pass unread.",
               options=(Option(NOBODY, "No job waits"),
                        Option(ABOVE, "Jobs above this epsilon wait, and those that have none"),
                        Option(ALL, "Every job waits")),
               beside="approve_jobs_above"),
         Field("review_releases", "Before a release is read", "choice",
-              "Which releases wait until a reviewer has looked at them. Whoever withholds one goes by what "
-              "it says: the refusal itself tells a little about the data, outside the guarantee.",
               "No release: what protects people is the noise, which is in it already.",
               options=(Option(NOBODY, "No release waits"),
                        Option(ABOVE, "Releases above this epsilon wait, and those that have none"),
                        Option(ALL, "Every release waits")),
               beside="review_releases_above"),
-        Field("reviewers", "Further reviewers", "names",
-              "Rights holders who may decide beside you, one on each line.",
-              "At least one, for your holidays."),
+        Field("reviewers", "Further reviewers", "names", "At least one, for your holidays."),
         Field("votes", "Votes for a decision", "choice",
-              "With two, both are hidden until both are in, and one refusal refuses.",
               "Two, where a mistake would be grave.",
               options=(Option("1", "One reviewer decides"), Option("2", "Two reviewers must agree"))),
         Field("review_twin", "Review each version's twin before anybody may fetch it", "tick",
-              "The twin is made from the declaration alone; a review finds what should not stand in there.",
               "Tick it where declarations name rare categories."),
         Field("scrambled_twin", "Scrambled original data may be handed out", "tick",
-              "Real values in mixed order: not anonymous, no formal guarantee. Reviewers sign for each one.",
               "No, unless somebody needs real values and has signed an agreement with you."),
         Field("in_person", "People submit their jobs in person", "tick",
-              "A service that the operator enrolled can submit jobs for people who came through it.",
               "Tick it where you want to know that each job was sent by a person."),
     ),
 )  # fmt: skip
@@ -151,16 +137,13 @@ _TIME = Group(
     "time",
     "When a release is out",
     (
-        Field("timing.mode", "Time of release", "choice",
-              "The time at which a release appears can itself tell something.", "Padded.",
+        Field("timing.mode", "Time of release", "choice", "Padded.",
               options=(Option("padded", "Padded", Timing().sentence),
                        Option("coarse", "Coarse", Timing(mode="coarse", step_seconds=60).sentence.replace(
                            "60 s", "the step below")))),
-        Field("timing.step_seconds", "Step of the coarse time", "number",
-              "Releases appear at multiples of it. For coarse time only.", "As large as people can bear.",
+        Field("timing.step_seconds", "Step of the coarse time", "number", "As large as people can bear.",
               "seconds"),
         Field("timing.staging_seconds", "Time to bring large files to a run", "number",
-              "Added to each turn of a padded job, stated without a look at the data.",
               "0, unless files of one person are very large.", "seconds"),
     ),
 )  # fmt: skip
@@ -169,21 +152,36 @@ _RUNS = Group(
     "What runs could tell each other",
     (
         Field("isolation", "Alone, or beside each other", "choice",
-              "A guarantee against a hostile pipeline rests on runs that cannot signal to each other.",
               "Exclusive, unless somebody reads the code of each pipeline.",
               options=(Option(str(Isolation.EXCLUSIVE), "Exclusive", Isolation.EXCLUSIVE.sentence),
                        Option(str(Isolation.SHARED), "Shared", Isolation.SHARED.sentence))),
         Field("accepted_channels", "Further channels that you accept", "ticks",
-              "By these, runs could signal to each other where a worker uses containers, or an image the "
-              "wider table of system calls, or where an image is not kept in memory. A job for which one is "
-              "open that you do not accept is refused before data are touched. What the default sandbox "
-              "leaves open is accepted in any case.",
               "None for imported images; page_faults for host-python on public data.",
               options=tuple(Option(each.name, each.name, each.sentence) for each in CHANNELS
                             if each.name in beyond_default(Isolation.SHARED))),
     ),
 )  # fmt: skip
-GROUPS = (_WHO, _LIMITS, _PEOPLE, _RUNS, _TIME)
+
+
+def unplaced(*groups: Group) -> tuple[Field, ...]:
+    """The fields of a policy that no group has, each as the form can ask for it by its type alone."""
+    placed = {name for group in groups for field in group.fields for name in (field.name, field.beside)}
+    return tuple(
+        Field(name, name.replace("_", " ").capitalize(), _KINDS[_kept_as(info.annotation)])
+        for name, info in Policy.model_fields.items()
+        if name not in placed and name != "timing"
+    )
+
+
+def _kept_as(annotation: Any) -> Any:
+    """The plain type of what a field holds when it holds something."""
+    return next((part for part in get_args(annotation) if part is not type(None)), annotation)
+
+
+_KINDS: dict[Any, Kind] = {bool: "tick", int: "whole", float: "number", str: "amount"}
+_PLACED = (_WHO, _LIMITS, _PEOPLE, _RUNS, _TIME)
+_OTHERS = Group("others", "Further rules", unplaced(*_PLACED))
+GROUPS = (*_PLACED, _OTHERS) if _OTHERS.fields else _PLACED
 _LABELS = {field.name: field.label for group in GROUPS for field in group.fields} | {
     "approve_jobs_above": "Jobs that wait: above this epsilon",
     "review_releases_above": "Releases that wait: above this epsilon",
@@ -211,7 +209,7 @@ def told(name: str, policy: Policy) -> str:
     if isinstance(value, Timing):
         return _told_timing(value)
     if value is None:
-        return _EMPTY[name]
+        return _EMPTY.get(name, "no limit")
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, Isolation):

@@ -7,21 +7,25 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
-from typing import get_args
+from typing import Annotated, get_args
 
 import pytest
 from factories import make_dataset
+from pydantic import ConfigDict, Field
 
-from domain import admission, formats, mechanisms, whitelist
+from domain import admission, formats, mechanisms, policy, rehearsal, whitelist
 from domain.errors import InvalidRequest
 from domain.job import AnyRequest
 from domain.mechanism import REQUESTS
 from domain.model import parse
 from domain.pipeline import OutputFile
+from domain.policy import Policy, Timing, changes
 from domain.query import QueryRequest
 from domain.shape import LOCKS, FileShape
-from gateway.pages import mechanism_form
+from dpgate.cli import choices
+from gateway.pages import mechanism_form, policy_fields, policy_form, words
 from gateway.pages.mechanism_form import value_of
+from gateway.pages.policy_fields import GROUPS, unplaced
 from privacy.loss import GuaranteeClass
 from worker.kinds import KINDS
 
@@ -29,18 +33,19 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
-def anew(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], ModuleType]:
-    """Imports a module as if nobody had, one of the scripts of the pages too; others keep theirs."""
+def anew(monkeypatch: pytest.MonkeyPatch) -> Callable[[ModuleType | str], ModuleType]:
+    """Imports a module as if nobody had; others keep theirs. It is one of the scripts of the pages, or stands
+    above among the imports: what it imports itself must not be read first with a dummy in its tables."""
     monkeypatch.syspath_prepend(ROOT / "docs")
 
-    def imported(name: str) -> ModuleType:
+    def imported(which: ModuleType | str) -> ModuleType:
+        name = which if isinstance(which, str) else which.__name__
         parent, _, child = name.rpartition(".")
         if parent:  # which an import would leave with the new one
-            monkeypatch.setattr(importlib.import_module(parent), child, importlib.import_module(name))
-        monkeypatch.delitem(sys.modules, name, raising=False)
-        found = importlib.import_module(name)
-        monkeypatch.setitem(sys.modules, name, found)
-        return found
+            monkeypatch.setattr(sys.modules[parent], child, sys.modules[name])
+        monkeypatch.setitem(sys.modules, name, sys)  # so that it becomes again what it was, or goes
+        del sys.modules[name]
+        return importlib.import_module(name)
 
     return imported
 
@@ -53,7 +58,7 @@ def declared(file: str) -> OutputFile:
 
 
 def test_a_format_of_the_table_shows_up_wherever_files_are_named(
-    monkeypatch: pytest.MonkeyPatch, anew: Callable[[str], ModuleType]
+    monkeypatch: pytest.MonkeyPatch, anew: Callable[[ModuleType | str], ModuleType]
 ) -> None:
     with pytest.raises(InvalidRequest):
         declared("a.dmy")
@@ -114,15 +119,13 @@ DUMMY = mechanisms.Mechanism(
 
 
 def test_a_mechanism_of_the_table_shows_up_where_people_choose_and_read(
-    monkeypatch: pytest.MonkeyPatch, anew: Callable[[str], ModuleType]
+    monkeypatch: pytest.MonkeyPatch, anew: Callable[[ModuleType | str], ModuleType]
 ) -> None:
     monkeypatch.setitem(mechanisms.MECHANISMS, "dummy", DUMMY)
-    policy = anew("domain.policy")
-    assert policy.Policy(mechanisms=["dummy"]).mechanisms == ("dummy",)
-    assert "`dummy`" in anew("field_tables").type_of(policy.Policy.model_fields["mechanisms"])
-    fields = {
-        field.name: field for group in anew("gateway.pages.policy_fields").GROUPS for field in group.fields
-    }
+    rules = anew(policy)
+    assert rules.Policy(mechanisms=["dummy"]).mechanisms == ("dummy",)
+    assert "`dummy`" in anew("field_tables").type_of(rules.Policy.model_fields["mechanisms"])
+    fields = {field.name: field for group in anew(policy_fields).GROUPS for field in group.fields}
     offered = {option.value: option for option in fields["mechanisms"].options}
     assert (offered["dummy"].label, offered["dummy"].meaning) == ("Dummy", "It does nothing.")
     card = {card.name: card for card in mechanism_form.cards(make_dataset(), pipeline_digest="")}["dummy"]
@@ -130,9 +133,9 @@ def test_a_mechanism_of_the_table_shows_up_where_people_choose_and_read(
     assert "whose code the rights holder has read" in card.refusal
     assert mechanism_form.typed_of({}, block_size=10, epsilon="1")["dose"] == "3"
     assert mechanisms.summary("dummy") == "Dummy: it does nothing."
-    assert "dummy" in anew("gateway.pages.words").WORDS["mechanism"]
-    assert "dummy" in get_args(anew("dpgate.cli.choices").Mechanism)[1].help
-    assert "dummy" in get_args(anew("domain.rehearsal").Sampled)
+    assert "dummy" in anew(words).WORDS["mechanism"]
+    assert "dummy" in get_args(anew(choices).Mechanism)[1].help
+    assert "dummy" in get_args(anew(rehearsal).Sampled)
 
 
 def test_every_mechanism_that_runs_a_pipeline_has_its_request_with_the_fields_of_its_form() -> None:
@@ -143,3 +146,38 @@ def test_every_mechanism_that_runs_a_pipeline_has_its_request_with_the_fields_of
         epsilon = {"epsilon": "1"} if "epsilon" in REQUESTS[name].model_fields else {}
         asked = parse(REQUESTS[name], {"name": name, **epsilon, **told})
         assert asked.guarantee is mechanisms.MECHANISMS[name].guarantees[0]
+
+
+# --- rules of a policy
+
+
+class DummyPolicy(Policy):
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
+    most_coffees: Annotated[int | None, Field(ge=1)] = None
+    """The most coffees while a job runs."""
+
+
+def test_a_rule_of_a_policy_shows_up_in_form_record_and_page(
+    monkeypatch: pytest.MonkeyPatch, anew: Callable[[ModuleType | str], ModuleType]
+) -> None:
+    monkeypatch.setattr("domain.policy.Policy", DummyPolicy)
+    fields = anew(policy_fields)
+    asked = {field.name: field for group in fields.GROUPS for field in group.fields}["most_coffees"]
+    assert (asked.label, asked.kind) == ("Most coffees", "whole")
+    assert asked.meaning == "The most coffees while a job runs."
+    form = anew(policy_form)
+    typed = form.typed_policy(DummyPolicy())
+    assert typed["most_coffees"] == ("",)
+    chosen = form.from_form(typed | {"most_coffees": ("3",)})
+    assert chosen.most_coffees == 3
+    assert fields.told("most_coffees", chosen) == "3"
+    assert changes(DummyPolicy(), chosen) == {"most_coffees": (None, 3)}
+    row = next(line for line in anew("field_tables").table_of(DummyPolicy).splitlines() if "coffees" in line)
+    assert "The most coffees while a job runs." in row
+
+
+def test_the_meaning_of_every_rule_stands_beside_its_field() -> None:
+    for model in (Policy, Timing):
+        assert [name for name, field in model.model_fields.items() if not field.description] == []
+    assert unplaced(*GROUPS) == ()
