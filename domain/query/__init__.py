@@ -5,7 +5,7 @@ The platform computes these itself, so they name columns of the declaration and 
 checked against the declaration alone: what the data hold can neither refuse a query nor change its cost.
 """
 
-from domain.query.kinds import AnyQuery, Query
+from domain.query.kinds import QUERIES, AnyQuery, Query
 from domain.query.request import QueryRequest, check_query
 
-__all__ = ["AnyQuery", "Query", "QueryRequest", "check_query"]
+__all__ = ["QUERIES", "AnyQuery", "Query", "QueryRequest", "check_query"]

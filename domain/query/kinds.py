@@ -6,7 +6,7 @@ import re
 from abc import abstractmethod
 from fractions import Fraction
 from itertools import combinations_with_replacement, pairwise
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal, get_args
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
@@ -49,8 +49,11 @@ Probability = Annotated[
 
 
 class Query(Model):
-    """What all kinds have in common."""
+    """What all kinds have in common. `words`: a title, and what it is of, as a form offers it.
+    `is_of_one_kind`: its numbers are all counts, so that one scale suits them."""
 
+    words: ClassVar[tuple[str, str]]
+    is_of_one_kind: ClassVar[bool] = False
     table: InsidePath | None = None
     where: Annotated[tuple[Comparison, ...], Field(max_length=MAX_COMPARISONS)] = ()
     by: Annotated[tuple[ColumnName, ...], Field(max_length=3)] = ()
@@ -89,6 +92,8 @@ class CountQuery(Query):
     """How many people (or rows, up to the limit of each person) meet the conditions."""
 
     kind: Literal["count"] = "count"
+    words: ClassVar[tuple[str, str]] = ("How many", "people, or rows, that meet the conditions")
+    is_of_one_kind: ClassVar[bool] = True
 
     @property
     def read_columns(self) -> tuple[ClippedColumn, ...]:
@@ -113,6 +118,7 @@ class SumQuery(_OfOneColumn):
     """The sum of a column."""
 
     kind: Literal["sum"] = "sum"
+    words: ClassVar[tuple[str, str]] = ("Sum", "of a column")
 
     def build(self, table: Table, /, *, micro_epsilon: int, rows: int) -> TrustedQuery:
         return Sum(self.grids(table)[0], micro_epsilon=micro_epsilon, rows=rows)
@@ -125,6 +131,7 @@ class MeanQuery(_OfOneColumn):
     """The mean of a column, and the count."""
 
     kind: Literal["mean"] = "mean"
+    words: ClassVar[tuple[str, str]] = ("Mean", "of a column, with the count")
 
     def build(self, table: Table, /, *, micro_epsilon: int, rows: int) -> TrustedQuery:
         return Mean(self.grids(table)[0], micro_epsilon=micro_epsilon, rows=rows)
@@ -137,6 +144,7 @@ class VarianceQuery(_OfOneColumn):
     """The variance of a column, its mean, and the count."""
 
     kind: Literal["variance"] = "variance"
+    words: ClassVar[tuple[str, str]] = ("Variance", "of a column, with its mean and the count")
 
     def build(self, table: Table, /, *, micro_epsilon: int, rows: int) -> TrustedQuery:
         return Variance(self.grids(table)[0], micro_epsilon=micro_epsilon, rows=rows)
@@ -152,6 +160,8 @@ class HistogramQuery(_OfOneColumn):
     """
 
     kind: Literal["histogram"] = "histogram"
+    words: ClassVar[tuple[str, str]] = ("Histogram", "how many values lie in each of some bins")
+    is_of_one_kind: ClassVar[bool] = True
     bins: Annotated[Whole, Field(ge=2, le=MAX_BINS)] | None = None
     edges: Annotated[tuple[Number, ...], Field(max_length=MAX_BINS - 1)] = ()
 
@@ -178,6 +188,10 @@ class QuantileQuery(_OfOneColumn):
     """The values below which a share of the rows lies: "0.5" is the median."""
 
     kind: Literal["quantile"] = "quantile"
+    words: ClassVar[tuple[str, str]] = (
+        "Quantiles",
+        "the median, or other values below which a share of the rows lies",
+    )
     probabilities: Annotated[tuple[Probability, ...], Field(min_length=1, max_length=MAX_PROBABILITIES)] = (
         "0.5",
     )
@@ -194,6 +208,7 @@ class CovarianceQuery(Query):
     """Covariances of every pair of columns, their means, and the count."""
 
     kind: Literal["covariance"] = "covariance"
+    words: ClassVar[tuple[str, str]] = ("Covariance", "of every pair of some columns")
     columns: Annotated[tuple[ClippedColumn, ...], Field(min_length=2, max_length=MAX_COLUMNS)]
 
     @property
@@ -213,6 +228,7 @@ class RegressionQuery(Query):
     """Linear regression of the target on the features: intercept, slopes, and the count."""
 
     kind: Literal["regression"] = "regression"
+    words: ClassVar[tuple[str, str]] = ("Linear regression", "of the column on the columns that you tick")
     features: Annotated[tuple[ClippedColumn, ...], Field(min_length=1, max_length=MAX_COLUMNS - 1)]
     target: ClippedColumn
 
@@ -238,3 +254,7 @@ AnyQuery = Annotated[
     | RegressionQuery,
     Field(discriminator="kind"),
 ]
+QUERIES: dict[str, type[Query]] = {
+    kind.model_fields["kind"].default: kind for kind in get_args(get_args(AnyQuery)[0])
+}
+"""By name, all that there are."""

@@ -19,9 +19,9 @@ from domain.job import check_job_id
 from domain.loss import texts
 from domain.model import Slug
 from domain.permissions import Permission, User
-from domain.query import QueryRequest
+from domain.query import QUERIES, QueryRequest
 from gateway.access import TheDatabase, TheQueue
-from gateway.pages.ask_form import CONDITIONS, KINDS, OPERATORS, query_of
+from gateway.pages.ask_form import CONDITIONS, OPERATORS, query_of
 from gateway.pages.budget_bar import Bar, bars, binding, questions_left
 from gateway.pages.dataset_facts import promise_of
 from gateway.pages.layout import page
@@ -103,7 +103,7 @@ def _page(
         table=table,
         numeric=[column for column in table.columns if column.kind in ("integer", "number")],
         categorical=[column for column in table.columns if column.kind == "categorical"],
-        kinds=KINDS,
+        kinds={name: kind.words for name, kind in QUERIES.items()},
         operators=OPERATORS,
         conditions=range(CONDITIONS),
         projects=projects,

@@ -9,22 +9,11 @@ from starlette.datastructures import FormData
 from domain.dataset import Dataset, Table
 from domain.errors import FieldProblem, InvalidRequest
 from domain.model import parse
-from domain.query import QueryRequest
+from domain.query import QUERIES, QueryRequest
 from gateway.pages.manifest_form import read_number
 
-KINDS = {
-    "count": ("How many", "people, or rows, that meet the conditions"),
-    "sum": ("Sum", "of a column"),
-    "mean": ("Mean", "of a column, with the count"),
-    "variance": ("Variance", "of a column, with its mean and the count"),
-    "histogram": ("Histogram", "how many values lie in each of some bins"),
-    "quantile": ("Quantiles", "the median, or other values below which a share of the rows lies"),
-    "covariance": ("Covariance", "of every pair of some columns"),
-    "regression": ("Linear regression", "of the column on the columns that you tick"),
-}
 CONDITIONS = 3
 OPERATORS = ("=", "!=", "<", "<=", ">", ">=", "in")
-_OF_ONE = {"sum", "mean", "variance", "histogram", "quantile"}
 
 
 def query_of(form: FormData, dataset: Dataset, table: Table) -> QueryRequest:
@@ -37,7 +26,7 @@ def query_of(form: FormData, dataset: Dataset, table: Table) -> QueryRequest:
         query["by"] = by
     if table.rows_per_person == "many":
         query["contribution"] = _contribution(form, wrong)
-    query |= _of_kind(form, query["kind"], wrong)
+    query |= fields_of_kind(form, query["kind"], wrong)
     if wrong:
         first, *more = wrong
         raise InvalidRequest(first.field, first.problem, first.fix, more=tuple(more))
@@ -46,21 +35,21 @@ def query_of(form: FormData, dataset: Dataset, table: Table) -> QueryRequest:
     return parse(QueryRequest, body | ({"project": project} if project else {}))
 
 
-def _of_kind(form: FormData, kind: str, wrong: list[FieldProblem]) -> dict[str, Any]:
+def fields_of_kind(form: FormData, kind: str, wrong: list[FieldProblem]) -> dict[str, Any]:
     """The fields that this kind has beside all others'."""
-    found: dict[str, Any] = {}
+    asked = QUERIES[kind].model_fields if kind in QUERIES else {}
     ticked = [str(name) for name in form.getlist("columns")]
-    if kind in _OF_ONE:
-        found["column"] = _column(form, wrong)
-    if kind == "histogram":
+    found: dict[str, Any] = {}
+    if one := next((name for name in ("column", "target") if name in asked), None):
+        found[one] = _column(form, wrong)
+    if "bins" in asked:
         found["bins"] = _whole(form, "bins", wrong)
-    elif kind == "quantile":
+    if "probabilities" in asked:
         found["probabilities"] = _text(form, "probabilities").replace(",", " ").split() or ["0.5"]
-    elif kind == "covariance":
+    if "columns" in asked:
         found["columns"] = ticked
-    elif kind == "regression":
-        target = _column(form, wrong)
-        found |= {"target": target, "features": [name for name in ticked if name != target.get("name")]}
+    if "features" in asked:
+        found["features"] = [name for name in ticked if name != found["target"].get("name")]
     return found
 
 

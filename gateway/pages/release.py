@@ -39,8 +39,6 @@ Reader = Annotated[User, Depends(page_requires(Permission.RELEASE_READ))]
 MAX_STRIPS = 40
 MOST_ONE_BY_ONE = 12
 """More values than that are first shown at one look."""
-COMPARED = {"count", "histogram"}
-"""Queries whose numbers are all of one kind, so that one scale suits them."""
 COLUMNS = (
     "name", "value", "lower_95", "upper_95", "sampling_lower_95", "sampling_upper_95", "noise_scale",
     "projected",
@@ -105,7 +103,7 @@ def release_facts(request: AnyRequest, release: Release) -> dict[str, Any]:
     """What a template needs to show a release, on its page and in review."""
     outputs = request_facts.outputs(request)
     bounds = {output.name: (output.lower, output.upper) for output in outputs}
-    together = isinstance(request, QueryRequest) and request.query.kind in COMPARED
+    together = isinstance(request, QueryRequest) and request.query.is_of_one_kind
     shown_at_once = overview(release, bounds, together=together)
     return {
         "release": release,

@@ -7,11 +7,12 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
-from typing import Annotated, get_args
+from typing import Annotated, ClassVar, Literal, get_args
 
 import pytest
 from factories import make_dataset
 from pydantic import ConfigDict, Field
+from starlette.datastructures import FormData
 
 from domain import admission, formats, mechanisms, policy, rehearsal, whitelist
 from domain.errors import InvalidRequest
@@ -20,10 +21,11 @@ from domain.mechanism import REQUESTS
 from domain.model import parse
 from domain.pipeline import OutputFile
 from domain.policy import Policy, Timing, changes
-from domain.query import QueryRequest
+from domain.query import QUERIES, Query, QueryRequest
+from domain.query.columns import ClippedColumn
 from domain.shape import LOCKS, FileShape
 from dpgate.cli import choices
-from gateway.pages import mechanism_form, policy_fields, policy_form, words
+from gateway.pages import ask_form, mechanism_form, policy_fields, policy_form, words
 from gateway.pages.mechanism_form import value_of
 from gateway.pages.policy_fields import GROUPS, unplaced
 from privacy.loss import GuaranteeClass
@@ -146,6 +148,30 @@ def test_every_mechanism_that_runs_a_pipeline_has_its_request_with_the_fields_of
         epsilon = {"epsilon": "1"} if "epsilon" in REQUESTS[name].model_fields else {}
         asked = parse(REQUESTS[name], {"name": name, **epsilon, **told})
         assert asked.guarantee is mechanisms.MECHANISMS[name].guarantees[0]
+
+
+# --- trusted queries
+
+
+class DummyQuery(Query):
+    """The column as it is."""
+
+    kind: Literal["dummy"] = "dummy"
+    words: ClassVar[tuple[str, str]] = ("A dummy", "of a column")
+    column: ClippedColumn
+    probabilities: tuple[str, ...]
+
+
+def test_a_trusted_query_of_the_table_is_asked_by_its_fields(monkeypatch: pytest.MonkeyPatch) -> None:
+    form = FormData({"kind": "dummy", "column": "age", "probabilities": "0.1, 0.9"})
+    monkeypatch.setitem(QUERIES, "dummy", DummyQuery)
+    found = ask_form.fields_of_kind(form, "dummy", [])
+    assert found == {"column": {"name": "age"}, "probabilities": ["0.1", "0.9"]}
+
+
+def test_every_trusted_query_has_words_for_its_form() -> None:
+    for name, kind in QUERIES.items():
+        assert all(kind.words), name
 
 
 # --- rules of a policy
