@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import BaseModel, Field
 
 from desk.rights import needs
-from domain import attacker, dictionary
+from domain import assessment, attacker, dictionary
 from domain.model import Slug
 from domain.permissions import Permission, User
 from store import datasets, history
@@ -69,6 +69,22 @@ class AttackerView(BaseModel):
     example: str
     bounds: list[BoundView]
     sentences: list[Sentence]
+
+
+class AssessmentView(BaseModel):
+    """A draft of an impact assessment; all of it was declared, nothing depends on the data."""
+
+    dataset: str
+    version: int
+    text: str = Field(description="Markdown; what people have to write is marked")
+
+
+@needs(Permission.DATASET_REGISTER)
+def get_assessment(database: Database, user: User, name: Slug) -> AssessmentView:
+    """For its rights holder, of the newest version, whatever became of its import."""
+    with database.reading() as connection:
+        dataset = datasets.newest_registration(connection, name, user)
+    return AssessmentView(dataset=name, version=dataset.version, text=assessment.draft(dataset))
 
 
 @needs(Permission.DATASET_READ)

@@ -33,6 +33,10 @@ class Facts:
         """Bounds on what somebody could learn about one person, and about families."""
         return dict(self._ask("GET", path_of("datasets", dataset, "attacker")))
 
+    def assessment(self, dataset: str) -> dict[str, Any]:
+        """A draft of a data protection impact assessment, for its rights holder: `text` is Markdown."""
+        return dict(self._ask("GET", path_of("datasets", dataset, "assessment")))
+
     def citation(self, job_id: str) -> dict[str, str]:
         """How to cite a release: `text` and `bibtex`."""
         return dict(self._ask("GET", path_of("jobs", job_id, "citation")))

@@ -53,6 +53,7 @@ WITHIN = (
     ("dataset check", "registration.dataset_check", "dpgate dataset check data -d dataset.yaml"),
     ("dataset add", "registration.dataset_add", "dpgate dataset add data -d dataset.yaml"),
     ("dataset deliver", "registration.dataset_deliver", "dpgate dataset deliver data -d dataset.yaml"),
+    ("dataset dpia", "facts.dataset_dpia", "dpgate dataset dpia heights --profile holder > dpia.md"),
     ("dataset withdraw", "endings.dataset_withdraw", "dpgate dataset withdraw heights"),
     ("dataset erase", "endings.dataset_erase", "dpgate dataset erase heights"),
     ("dataset twin-review", "reviews.twin_review", "dpgate dataset twin-review heights"),

@@ -87,6 +87,19 @@ def attacker(dataset: Named, as_json: Json = False, profile: Profile = "default"
         out.print(f"[bold]{plain(sentence['about'])}[/] {plain(sentence['text'])}")
 
 
+def dataset_dpia(dataset: Named, as_json: Json = False, profile: Profile = "default") -> None:
+    """Draft a data protection impact assessment (GDPR Article 35) from declaration and policy, as Markdown.
+
+    Nothing in it was read from the data. What you have to write is marked TO FILL.
+    """
+    with connect(profile=profile) as client:
+        found = client.facts.assessment(dataset)
+    if as_json:
+        print_json(found)
+    else:
+        print_line(plain(found["text"]))
+
+
 def cite(
     job_id: JobArgument,
     bibtex: Annotated[bool, typer.Option("--bibtex", help="Print a BibTeX entry.")] = False,

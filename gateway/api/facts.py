@@ -14,6 +14,9 @@ router = APIRouter(prefix=f"{PREFIX}/datasets", tags=["data sets"], responses=RE
 router.get("/{name}/dictionary", summary="The data dictionary: every declared column")(
     served(facts.get_dictionary)
 )
+router.get("/{name}/assessment", summary="A draft of a data protection impact assessment")(
+    served(facts.get_assessment)
+)
 router.get("/{name}/attacker", summary="What an attacker could learn about one person at most")(
     served(facts.get_attacker)
 )

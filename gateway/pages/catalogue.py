@@ -9,7 +9,7 @@ from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
 from desk.datasets import WantedTwin, get_budget, get_twin
-from desk.facts import get_dictionary
+from desk.facts import get_assessment, get_dictionary
 from domain import attacker, dictionary
 from domain.dataset import Dataset
 from domain.model import Slug
@@ -138,6 +138,17 @@ def download_dictionary_json(name: Slug, user: Reader, database: TheDatabase) ->
     """The data dictionary, as the interface gives it."""
     content = get_dictionary(database, user, name).model_dump_json(indent=2)
     return attached(f"{name}-dictionary.json", content, "application/json")
+
+
+@router.get("/datasets/{name}/dpia.md")
+def download_assessment(
+    name: Slug,
+    user: Annotated[User, Depends(page_requires(Permission.DATASET_REGISTER))],
+    database: TheDatabase,
+) -> Response:
+    """A draft of an impact assessment, for its rights holder."""
+    text = get_assessment(database, user, name).text
+    return attached(f"{name}-dpia.md", text, "text/markdown")
 
 
 def _fits(dataset: Dataset, sought: str) -> bool:

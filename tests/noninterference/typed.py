@@ -19,6 +19,7 @@ TYPED: tuple[tuple[str, str], ...] = (
     ("ada", "budget town"),
     ("ada", "dictionary town --csv town.csv"),
     ("holder", "spending town"),
+    ("holder", "dataset dpia town"),
     ("ada", "attacker town"),
     ("ada", "status"),
     ("ada", "result {job_id} -o results"),

@@ -81,6 +81,7 @@ TABLE |= {
 TABLE |= {
     "/datasets/heights/attacker": (200, 200, 200, 404, 403),
     "/datasets/nothing/attacker": (404, 404, 404, 404, 403),
+    "/datasets/heights/dpia.md": (403, 403, 200, 404, 403),
     "/datasets/heights/dictionary.csv": (200, 200, 200, 404, 403),
     "/datasets/heights/dictionary.json": (200, 200, 200, 404, 403),
     "/budget/heights/entries.csv": (200, 200, 200, 404, 403),

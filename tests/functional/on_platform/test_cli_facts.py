@@ -33,6 +33,12 @@ def test_the_dictionary_as_table_as_json_and_as_file(one_platform: Platform, tmp
     assert ada("dictionary", "absent").code == ExitCode.NOT_FOUND
 
 
+def test_the_draft_of_an_assessment_is_printed_for_its_rights_holder(one_platform: Platform) -> None:
+    printed = one_platform.holder.ok("dataset", "dpia", "ages").out
+    assert printed == one_platform.holder.ok("dataset", "dpia", "ages", "--json").json["text"] + "\n"
+    assert one_platform.ada("dataset", "dpia", "ages").code == ExitCode.NOT_ALLOWED
+
+
 def test_the_dictionary_says_between_which_days_a_date_lies(one_platform: Platform, tmp_path: Path) -> None:
     data, declaration = data_folder(tmp_path, name="visited")
     (data / "people.csv").write_text(

@@ -53,6 +53,13 @@ def test_the_dictionary_is_what_was_declared(told: Gateway):
     assert [(column["lower"], column["upper"]) for column in sought["columns"]] == [(1.0, 2.2)]
 
 
+def test_the_draft_of_an_assessment_is_the_rights_holders(told: Gateway):
+    found = get(told, "/datasets/heights/assessment", "holder")
+    assert found["text"].startswith("# Data protection impact assessment: Heights")
+    problem(told.ask("GET", "/datasets/heights/assessment", by="ada"), status=403)
+    problem(told.ask("GET", "/datasets/nothing/assessment", by="holder"), status=404)
+
+
 def test_a_data_user_reads_their_own_entries_and_the_total(told: Gateway):
     found = get(told, "/datasets/heights/budget/entries", "ada")
     assert {entry["author"] for entry in found["entries"]} == {"ada"}

@@ -1,0 +1,80 @@
+"""The draft of an impact assessment: each part is filled, and no byte of it is decided by data."""
+
+from __future__ import annotations
+
+import re
+from typing import get_args
+
+import pytest
+from factories import column_fields, make_dataset, make_declaration, make_policy, table_fields
+
+from domain.assessment import PARTS, TO_FILL, draft
+from domain.assessment_words import DECISIONS, KINDS, PREMISES
+from domain.channels import CHANNELS
+from domain.dataset import Dataset, DatasetState, ImportProblem
+from domain.dataset.column import ColumnKind
+from domain.dataset.identifying import Identifying
+from privacy.loss import GuaranteeClass
+
+SECRETLY = {"kind": "EMAIL", "classification": "direct", "by": "holder", "why": "Nobody\nneeds | it."}
+
+
+def whole() -> Dataset:
+    policy = make_policy(guarantees=list(GuaranteeClass), scrambled_twin=True, reviewers=["rosa"], votes=2)
+    mail = column_fields(
+        name="mail", kind="text", lower=None, upper=None, pii={**SECRETLY, "decision": "mask"}
+    )
+    fields = table_fields()
+    fields["columns"] = [*fields["columns"], mail]
+    return make_dataset(declaration=make_declaration(tables=[fields], policy=policy.model_dump(mode="json")))
+
+
+@pytest.mark.parametrize("title", [title for title, _ in PARTS])
+def test_every_part_says_what_is_known_and_marks_what_people_have_to_write(title: str) -> None:
+    (part,) = re.findall(rf"^## {re.escape(title)}\n(.*?)(?=^## |\Z)", draft(whole()), re.M | re.S)
+    assert TO_FILL in part or title == "4. Measures"
+    known = [line for line in part.splitlines() if line and not line.startswith((TO_FILL, "| ---"))]
+    assert len(known) >= 3
+
+
+def test_it_names_columns_classes_channels_and_who_receives_what() -> None:
+    dataset, text = whole(), draft(whole())
+    told = dataset.declaration
+    assert [each.name for table in told.tables for each in table.columns if each.name not in text] == []
+    for each in GuaranteeClass:
+        assert f"| `{each}` | {each.sentence} | {PREMISES[each]} |" in text
+    for channel in CHANNELS:
+        assert (channel.sentence in text) == (channel.name in told.policy.all_accepted_channels)
+    assert told.budget_sentence in text
+    for said in (
+        "rosa",
+        "two people have to agree",
+        "A scrambled twin is allowed.",
+        "replaced by made-up values",
+    ):
+        assert said in text
+    assert "scrambled" not in draft(make_dataset())
+
+
+def test_no_byte_says_how_an_import_ended() -> None:
+    """What an import answers depends on data; whoever printed the whole data set would tell it."""
+    ready = make_dataset()
+    refused = make_dataset(state=DatasetState.REFUSED, problem=ImportProblem.TOO_MANY_PEOPLE)
+    assert ready.model_dump_json() != refused.model_dump_json()
+    assert draft(ready) == draft(refused)
+
+
+def test_what_somebody_typed_is_neither_a_cell_nor_a_heading_nor_a_link() -> None:
+    hostile = "Ages\n## 6. Signed | <img src=x> [here](https://dpgate.example.org)"
+    text = draft(make_dataset(declaration=make_declaration(title=hostile, description=hostile)))
+    headings = [line for line in text.splitlines() if line.startswith("#")]
+    assert len(headings) == 1 + len(PARTS)
+    assert not re.findall(r"(?<!\\)<img|(?<!\\)\[here", text)
+    (row,) = [line for line in draft(whole()).splitlines() if line.startswith("| participants.tsv: mail")]
+    assert row.endswith("| Nobody needs \\| it. |")
+
+
+def test_its_tables_are_total() -> None:
+    assert set(KINDS) == set(get_args(ColumnKind))
+    assert set(PREMISES) == set(GuaranteeClass)
+    assert set(DECISIONS) == set(get_args(Identifying.model_fields["decision"].annotation))
