@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +45,6 @@ from dpgate.images_with import images_with
 from dpgate.local_slots import open_local
 from dpgate.pipeline_folder import LOCK, MANIFEST, Lock, load_lock
 from worker.levels import Outcome, ParticipantLevel, has_participant_level
-from worker.order import for_participants
 from worker.rehearsal.failures import place_of, why
 from worker.rehearsal.slots import TwinSlots
 from worker.sandbox.protocol import NOTHING, RunResult, Slot
@@ -117,8 +116,9 @@ def run_study(study: Study, step: Step) -> Ending:
         is_earlier = release is not None
         if release is None:
             level = ParticipantLevel(study.pipeline, slots.order.image.digest, people, state.participants)
-            participants = _run_participants(study, level, state, slots, step, dropped)
-            groups = _run_groups(study, level, inputs, state, slots, step)
+            with _group_runs(study, level, inputs, state, slots, step) as runs:
+                participants = _run_participants(study, level, state, slots, step, dropped)
+                groups = runs.run_all()
             release = _release(study, people, inputs, state, known)
         write_released(release, study.out / "released")
         failed = sum(state.failed(one.name) for one in inputs)
@@ -194,7 +194,6 @@ def _run_participants(
     left = [person for person in level.people.names if not level.is_done(person)]
     total = len(level.people.names)
     done = total - len(left)
-    order = for_participants(slots.order)
 
     def keep(person: str, outcome: Outcome, seconds: float) -> None:
         nonlocal done
@@ -205,9 +204,11 @@ def _run_participants(
         state.note({"participant": person, "seconds": round(seconds, 3)})
         step("participant level", done, total)
 
-    runs = Slots[str, Outcome](lambda number: slots.sandbox.open_slot(order, slot=number), level.run, keep)
-    runs.run_all(left, slots=study.slots)
-    return len(left)
+    def opened(number: int) -> Slot:
+        return replace(slots, slot=number).for_participants()
+
+    with Slots[str, Outcome](opened, level.run, keep, left, study.slots) as runs:
+        return runs.run_all()
 
 
 def _why(study: Study, people: People, result: RunResult) -> str:
@@ -235,14 +236,15 @@ class _Before:
         return found
 
 
-def _run_groups(
+def _group_runs(
     study: Study,
     level: ParticipantLevel,
     inputs: Sequence[GroupInput],
     state: State,
     slots: TwinSlots,
     step: Step,
-) -> int:
+) -> Slots[GroupInput, RunResult]:
+    """Their slots open while the participant level runs, beside its own."""
     left = [one for one in inputs if not state.has(one.name)]
     done = len(inputs) - len(left)
     before = _Before(level) if has_participant_level(study.pipeline) else None
@@ -261,11 +263,10 @@ def _run_groups(
         done += 1
         step("group level", done, len(inputs))
 
-    runs = Slots[GroupInput, RunResult](
-        lambda number: slots.sandbox.open_slot(slots.order, slot=number), run, keep
-    )
-    runs.run_all(left, slots=study.slots)
-    return len(left)
+    def opened(number: int) -> Slot:
+        return replace(slots, slot=study.slots + number).for_groups()
+
+    return Slots(opened, run, keep, left, study.slots)
 
 
 def _look_early(study: Study, people: People, outputs: Mapping[str, bytes]) -> None:
