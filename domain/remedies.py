@@ -105,6 +105,10 @@ _ADDRESSES = (
     "It reserves many GiB of addresses, as Deno does, and a limit of memory counts them: raise "
     "resources.memory_mib in dpgate.yaml to 40000."
 )
+_MATLAB = (
+    "It calls a function of MATLAB that Octave does not have, in the innermost line of its own that is named "
+    "here: readtable is one, textscan is there. Or name an image with MATLAB's runtime."
+)
 _MEMORY = "It ran out of memory: raise resources.memory_mib in dpgate.yaml, or read less at once."
 _FEW = (
     "It does not cope with so few people. Write n/a where there are too few, or take larger blocks "
@@ -135,6 +139,8 @@ _RULES: tuple[tuple[re.Pattern[str], Callable[[str, Place], str]], ...] = tuple(
         ),
         (r"no attribute '_ssock'|failed to create UnixStream|socketpair", _fixed(_SOCKET_PAIR)),
         (r"CagedHeap reservation", _fixed(_ADDRESSES)),
+        # the base image lacks the list by which Octave would say it
+        (r"__unimplemented__|not yet implemented in Octave", _fixed(_MATLAB)),
         (r"MemoryError|Cannot allocate memory|cannot allocate vector|out of memory", _fixed(_MEMORY)),
         (r"Read-only file system|Permission denied: '[^']+'|: Permission denied", _fixed(_WRITES)),
         (r"No such file or directory: '([^']+)'|cannot open file '([^']+)'", _file),

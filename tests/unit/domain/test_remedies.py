@@ -40,6 +40,11 @@ SAID = (
         "It makes pairs of sockets",
     ),
     ("thread 'main' panicked:\nfailed to create UnixStream: Os { code: 1 }", "It makes pairs of sockets"),
+    (
+        "error: unable to open macros.texi for reading\nerror: called from\n    __makeinfo__ at line 116\n"
+        "    __unimplemented__ at line 532 column 9\n    pipeline at line 159 column 14",
+        "It calls a function of MATLAB that Octave does not have",
+    ),
     ("OSError: [Errno 97] Address family not supported by protocol", "A run has no network."),
     ("# Fatal process out of memory: Oilpan: CagedHeap reservation.", "It reserves many GiB of addresses"),
     ("Error: cannot allocate vector of size 2.0 Gb", "raise resources.memory_mib"),
