@@ -14,14 +14,16 @@ Importing this package needs httpx only.
 """
 
 from dpgate import queries
-from dpgate.client import Client, connect
+from dpgate.client import AsyncClient, Client, connect, connect_async
 from dpgate.errors import DpgateError, NotLoggedIn, PlatformUnreachable, RequestRefused
 from dpgate.forecasts import Forecast
-from dpgate.models import Account, Budget, Dataset, Job, Release, Value
+from dpgate.job import Job
+from dpgate.models import Account, Budget, Dataset, Release, Value
 from dpgate.previews import Preview
 
 __all__ = [
     "Account",
+    "AsyncClient",
     "Budget",
     "Client",
     "Dataset",
@@ -35,5 +37,6 @@ __all__ = [
     "RequestRefused",
     "Value",
     "connect",
+    "connect_async",
     "queries",
 ]

@@ -4,21 +4,13 @@ from __future__ import annotations
 
 import base64
 import json
-import time
-from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from dpgate.errors import DpgateError, NotFinished
-from dpgate.timetable import turns_over
+from dpgate.errors import DpgateError
 
 if TYPE_CHECKING:
     import pandas
-
-    from dpgate.client import Client
-
-TERMINAL = {"RELEASED", "WITHHELD", "REJECTED", "CANCELLED", "ERRORED"}
 
 JOINT = (
     "The noise is joint, one draw for all means: each interval holds by itself, and values that miss theirs "
@@ -92,86 +84,6 @@ class Budget:
         from dpgate.notebook import budget_html
 
         return budget_html(self)
-
-
-@dataclass(frozen=True)
-class Job:
-    """A job on record. `refresh` and `wait` return a newer one."""
-
-    id: str
-    state: str
-    dataset: str
-    mechanism: str
-    guarantee: str
-    cost: dict[str, str]
-    runs: int
-    due_at: str | None
-    answered_by: str | None
-    reason: str | None
-    raw: dict[str, Any] = field(repr=False)
-    is_new: bool = True
-    _client: Client | None = field(default=None, repr=False, compare=False)
-
-    @classmethod
-    def of(cls, raw: dict[str, Any], client: Client, *, is_new: bool = False) -> Job:
-        names = (
-            "id",
-            "state",
-            "dataset",
-            "mechanism",
-            "guarantee",
-            "cost",
-            "runs",
-            "due_at",
-            "answered_by",
-            "reason",
-        )
-        return cls(**{name: raw[name] for name in names}, raw=raw, is_new=is_new, _client=client)
-
-    @property
-    def is_finished(self) -> bool:
-        return self.state in TERMINAL
-
-    @property
-    def turns_over(self) -> int | None:
-        """About how many of `raw["turns"]` runs have had their turn by the timetable, which is public."""
-        return turns_over(self.raw, datetime.now(UTC))
-
-    def refresh(self) -> Job:
-        return self._connected().job(self.id)
-
-    def wait(self, *, timeout_s: float = 3600, poll_s: float = 0.5) -> Job:
-        """The job once it is finished. Raises NotFinished when it takes longer than `timeout_s`."""
-        for job in self.follow(timeout_s=timeout_s, poll_s=poll_s):
-            if job.is_finished:
-                return job
-        raise NotFinished(f"job {self.id} is not finished after {timeout_s:g} s; ask again later")
-
-    def follow(self, *, timeout_s: float = 3600, poll_s: float = 0.5) -> Iterator[Job]:
-        """The job again and again, until it is finished or the time is up."""
-        deadline = time.monotonic() + timeout_s
-        while time.monotonic() < deadline:
-            job = self.refresh()
-            yield job
-            if job.is_finished:
-                return
-            time.sleep(poll_s)
-
-    def release(self) -> Release:
-        return self._connected().release(self.id)
-
-    def cancel(self) -> Job:
-        return self._connected().cancel(self.id)
-
-    def _repr_html_(self) -> str:
-        from dpgate.notebook import job_html
-
-        return job_html(self)
-
-    def _connected(self) -> Client:
-        if self._client is None:
-            raise DpgateError("this job did not come from a client")
-        return self._client
 
 
 @dataclass(frozen=True)

@@ -2,69 +2,81 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 from urllib.parse import quote
 
+from dpgate.calls import Call, DriverT, Part, asked, record, records
 
-class Notices:
+
+class Notices(Part[DriverT]):
     """Part of a client: what was sent to you, and where it goes."""
 
-    def __init__(self, send: Callable[..., Any]) -> None:
-        self._send = send
-
-    def sent(self) -> list[dict[str, Any]]:
+    @asked
+    def sent(self) -> Call[list[dict[str, Any]]]:
         """What was or is to be sent to you, newest first."""
-        return list(self._send("GET", "/notices"))
+        return Call(records, "GET", "/notices")
 
-    def retry(self, notice_id: str) -> dict[str, Any]:
+    @asked
+    def retry(self, notice_id: str) -> Call[dict[str, Any]]:
         """Try one of yours again that was given up."""
-        return dict(self._send("POST", f"/notices/{_part(notice_id)}/retry"))
+        return Call(record, "POST", f"/notices/{_part(notice_id)}/retry")
 
-    def channels(self) -> dict[str, Any]:
+    @asked
+    def channels(self) -> Call[dict[str, Any]]:
         """Your e-mail address, your webhooks, what you are not told, and what the platform can send."""
-        return dict(self._send("GET", "/channels"))
+        return Call(record, "GET", "/channels")
 
-    def set_email(self, address: str) -> dict[str, Any]:
+    @asked
+    def set_email(self, address: str) -> Call[dict[str, Any]]:
         """A code is sent there; `confirm_email` takes it. Nothing else goes there before."""
-        return dict(self._send("PUT", "/channels/email", json={"address": address}))
+        return Call(record, "PUT", "/channels/email", json={"address": address})
 
-    def confirm_email(self, code: str) -> dict[str, Any]:
-        return dict(self._send("POST", "/channels/email/confirmation", json={"code": code}))
+    @asked
+    def confirm_email(self, code: str) -> Call[dict[str, Any]]:
+        return Call(record, "POST", "/channels/email/confirmation", json={"code": code})
 
-    def remove_email(self) -> dict[str, Any]:
-        return dict(self._send("DELETE", "/channels/email"))
+    @asked
+    def remove_email(self) -> Call[dict[str, Any]]:
+        return Call(record, "DELETE", "/channels/email")
 
-    def add_webhook(self, url: str) -> dict[str, Any]:
+    @asked
+    def add_webhook(self, url: str) -> Call[dict[str, Any]]:
         """The answer holds the secret that notices are signed with, this once."""
-        return dict(self._send("POST", "/channels/webhooks", json={"url": url}))
+        return Call(record, "POST", "/channels/webhooks", json={"url": url})
 
-    def remove_webhook(self, webhook_id: str) -> dict[str, Any]:
-        return dict(self._send("DELETE", f"/channels/webhooks/{_part(webhook_id)}"))
+    @asked
+    def remove_webhook(self, webhook_id: str) -> Call[dict[str, Any]]:
+        return Call(record, "DELETE", f"/channels/webhooks/{_part(webhook_id)}")
 
-    def rotate_webhook(self, webhook_id: str) -> str:
+    @asked
+    def rotate_webhook(self, webhook_id: str) -> Call[str]:
         """Another secret; the one so far signs as well for a day."""
-        answer = self._send("POST", f"/channels/webhooks/{_part(webhook_id)}/rotation")
-        return str(answer["secret"])
+        path = f"/channels/webhooks/{_part(webhook_id)}/rotation"
+        return Call(lambda raw: str(raw["secret"]), "POST", path)
 
-    def test_webhook(self, webhook_id: str) -> dict[str, Any]:
+    @asked
+    def test_webhook(self, webhook_id: str) -> Call[dict[str, Any]]:
         """Post a test there."""
-        return dict(self._send("POST", f"/channels/webhooks/{_part(webhook_id)}/test"))
+        return Call(record, "POST", f"/channels/webhooks/{_part(webhook_id)}/test")
 
-    def mute(self, kinds: Iterable[str]) -> dict[str, Any]:
+    @asked
+    def mute(self, kinds: Iterable[str]) -> Call[dict[str, Any]]:
         """Exactly these kinds are not told from now on."""
-        return dict(self._send("PUT", "/channels/off", json={"off": sorted(set(kinds))}))
+        return Call(record, "PUT", "/channels/off", json={"off": sorted(set(kinds))})
 
-    def standing(self) -> list[dict[str, Any]]:
+    @asked
+    def standing(self) -> Call[list[dict[str, Any]]]:
         """How many notices wait, were sent or were given up on the whole platform (operator)."""
-        return list(self._send("GET", "/operation/notices"))
+        return Call(records, "GET", "/operation/notices")
 
+    @asked
     def retry_all(
         self, *, channel: str | None = None, kind: str | None = None, problem: str | None = None
-    ) -> int:
+    ) -> Call[int]:
         """Try all again that were given up, of one sort if one is named (operator); how many."""
         wanted = {"channel": channel, "kind": kind, "problem": problem}
-        return int(self._send("POST", "/operation/notices/retry", json=wanted)["retried"])
+        return Call(lambda raw: int(raw["retried"]), "POST", "/operation/notices/retry", json=wanted)
 
 
 def _part(text: str) -> str:

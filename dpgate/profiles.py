@@ -12,10 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote
 
+from dpgate.calls import Call, DriverT, Part, Pause, Steps, asked, nothing
 from dpgate.errors import NotFinished, PlatformUnreachable
-
-Ask = Callable[..., Any]
-Download = Callable[..., bytes]
 
 
 @dataclass(frozen=True)
@@ -44,35 +42,38 @@ class DeliveredProfile:
         return self.state in ("SEALED", "FAILED")
 
 
-class Profiles:
+class Profiles(Part[DriverT]):
     """The part of a client that has deliveries profiled."""
 
-    def __init__(self, ask: Ask, download: Download) -> None:
-        self._ask, self._download = ask, download
-
+    @asked
     def request(
         self, profile_id: str, name: str, *, delivery: str, key: str, people: Mapping[str, str] | None = None
-    ) -> DeliveredProfile:
+    ) -> Call[DeliveredProfile]:
         """Have a delivery profiled for the public key that came with it. `people`: the column of people by
         table, where the platform would guess wrong. Repeating it with the same id is harmless."""
         body = {"name": name, "delivery": delivery, "key": key, "people": dict(people or {})}
-        return DeliveredProfile.of(self._ask("PUT", _of(profile_id), json=body))
+        return Call(DeliveredProfile.of, "PUT", _of(profile_id), json=body)
 
-    def get(self, profile_id: str) -> DeliveredProfile:
-        return DeliveredProfile.of(self._ask("GET", _of(profile_id)))
+    @asked
+    def get(self, profile_id: str) -> Call[DeliveredProfile]:
+        return Call(DeliveredProfile.of, "GET", _of(profile_id))
 
-    def all(self) -> list[DeliveredProfile]:
+    @asked
+    def all(self) -> Call[list[DeliveredProfile]]:
         """Yours, newest first."""
-        return [DeliveredProfile.of(raw) for raw in self._ask("GET", "/profiles")]
+        return Call(lambda raw: [DeliveredProfile.of(one) for one in raw], "GET", "/profiles")
 
-    def sealed(self, profile_id: str) -> bytes:
+    @asked
+    def sealed(self, profile_id: str) -> Call[bytes]:
         """What the worker zone sealed."""
-        return self._download(f"{_of(profile_id)}/sealed", params={})
+        return Call(bytes, "GET", f"{_of(profile_id)}/sealed", takes="octets")
 
-    def remove(self, profile_id: str) -> None:
+    @asked
+    def remove(self, profile_id: str) -> Call[None]:
         """Whatever its state; what was delivered stays."""
-        self._ask("DELETE", _of(profile_id))
+        return Call(nothing, "DELETE", _of(profile_id))
 
+    @asked
     def wait(
         self,
         profile_id: str,
@@ -80,16 +81,16 @@ class Profiles:
         timeout_s: float = 6 * 3600,
         poll_s: float = 1,
         progress: Callable[[DeliveredProfile], None] | None = None,
-    ) -> DeliveredProfile:
+    ) -> Steps[DeliveredProfile]:
         """The profile once it is SEALED or FAILED. Raises NotFinished when it takes longer."""
         deadline = time.monotonic() + timeout_s
         while time.monotonic() < deadline:
-            found = self.get(profile_id)
+            found = yield Call(DeliveredProfile.of, "GET", _of(profile_id))
             if progress is not None:
                 progress(found)
             if found.is_finished:
                 return found
-            time.sleep(poll_s)
+            yield Pause(poll_s)
         raise NotFinished(f"profile {profile_id} is not finished after {timeout_s:g} s; ask again later")
 
 

@@ -2,79 +2,93 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
+
+from dpgate.calls import Call, DriverT, Part, asked, record, records
 
 Amounts = Mapping[str, str | float]
 
 
-class Projects:
+class Projects(Part[DriverT]):
     """Projects, and what they were granted. Every method is one request; answers are as the interface gives
     them."""
 
-    def __init__(self, ask: Callable[..., Any]) -> None:
-        self._ask = ask
-
-    def make(self, name: str, *, title: str, purpose: str, ends_on: str) -> dict[str, Any]:
+    @asked
+    def make(self, name: str, *, title: str, purpose: str, ends_on: str) -> Call[dict[str, Any]]:
         """A project that you lead. `ends_on` is its last day, such as 2027-01-31, in UTC."""
         body = {"name": name, "title": title, "purpose": purpose, "ends_on": ends_on}
-        return dict(self._ask("POST", "/projects", json=body))
+        return Call(record, "POST", "/projects", json=body)
 
-    def mine(self) -> list[dict[str, Any]]:
+    @asked
+    def mine(self) -> Call[list[dict[str, Any]]]:
         """Your projects; for a rights holder those that asked for their data sets."""
-        return [*self._ask("GET", "/projects")]
+        return Call(records, "GET", "/projects")
 
-    def show(self, project: str) -> dict[str, Any]:
+    @asked
+    def show(self, project: str) -> Call[dict[str, Any]]:
         """Purpose, members, and `grants` with their share of each budget."""
-        return dict(self._ask("GET", _path(project)))
+        return Call(record, "GET", _path(project))
 
-    def history(self, project: str) -> list[dict[str, Any]]:
+    @asked
+    def history(self, project: str) -> Call[list[dict[str, Any]]]:
         """What happened to it and to its grants, newest first."""
-        return [*self._ask("GET", f"{_path(project)}/history")]
+        return Call(records, "GET", f"{_path(project)}/history")
 
-    def add_member(self, project: str, member: str) -> dict[str, Any]:
+    @asked
+    def add_member(self, project: str, member: str) -> Call[dict[str, Any]]:
         """A data user who sees from now on what the project was granted (lead)."""
-        return dict(self._ask("PUT", f"{_path(project)}/members/{_quoted(member)}"))
+        return Call(record, "PUT", f"{_path(project)}/members/{_quoted(member)}")
 
-    def remove_member(self, project: str, member: str) -> dict[str, Any]:
+    @asked
+    def remove_member(self, project: str, member: str) -> Call[dict[str, Any]]:
         """The lead removes a member, or you leave."""
-        return dict(self._ask("DELETE", f"{_path(project)}/members/{_quoted(member)}"))
+        return Call(record, "DELETE", f"{_path(project)}/members/{_quoted(member)}")
 
-    def hand_over(self, project: str, member: str) -> dict[str, Any]:
+    @asked
+    def hand_over(self, project: str, member: str) -> Call[dict[str, Any]]:
         """Another member leads from now on (lead)."""
-        return dict(self._ask("PUT", f"{_path(project)}/lead", json={"lead": member}))
+        return Call(record, "PUT", f"{_path(project)}/lead", json={"lead": member})
 
-    def close(self, project: str) -> dict[str, Any]:
+    @asked
+    def close(self, project: str) -> Call[dict[str, Any]]:
         """For good: nothing can be submitted with it any more (lead)."""
-        return dict(self._ask("POST", f"{_path(project)}/closing"))
+        return Call(record, "POST", f"{_path(project)}/closing")
 
-    def ask(self, project: str, dataset: str, *, why: str) -> dict[str, Any]:
+    @asked
+    def ask(self, project: str, dataset: str, *, why: str) -> Call[dict[str, Any]]:
         """Ask for a data set (lead). The answer does not say whether there is one of that name."""
-        return dict(self._ask("PUT", _grant(project, dataset), json={"why": why}))
+        return Call(record, "PUT", _grant(project, dataset), json={"why": why})
 
-    def withdraw(self, project: str, dataset: str) -> dict[str, Any]:
+    @asked
+    def withdraw(self, project: str, dataset: str) -> Call[dict[str, Any]]:
         """Take an ask back, or give a grant back (lead)."""
-        return dict(self._ask("DELETE", _grant(project, dataset)))
+        return Call(record, "DELETE", _grant(project, dataset))
 
-    def asks(self) -> list[dict[str, Any]]:
+    @asked
+    def asks(self) -> Call[list[dict[str, Any]]]:
         """What waits for your decision, the longest first (rights holder)."""
-        return [*self._ask("GET", "/grants")]
+        return Call(records, "GET", "/grants")
 
-    def grant_of(self, project: str, dataset: str) -> dict[str, Any]:
+    @asked
+    def grant_of(self, project: str, dataset: str) -> Call[dict[str, Any]]:
         """One grant: what was asked, what was decided, and its `accounts`."""
-        return dict(self._ask("GET", _grant(project, dataset)))
+        return Call(record, "GET", _grant(project, dataset))
 
+    @asked
     def grant(
         self, project: str, dataset: str, *, amounts: Amounts, ends_on: str | None = None, reason: str = ""
-    ) -> dict[str, Any]:
+    ) -> Call[dict[str, Any]]:
         """Grant what was asked for: `amounts` by currency, until a day or the project's (rights holder)."""
         return self._terms("approval", project, dataset, amounts, ends_on, reason)
 
-    def refuse(self, project: str, dataset: str, *, reason: str) -> dict[str, Any]:
+    @asked
+    def refuse(self, project: str, dataset: str, *, reason: str) -> Call[dict[str, Any]]:
         """Refuse what was asked for (rights holder)."""
-        return dict(self._ask("POST", f"{_grant(project, dataset)}/refusal", json={"reason": reason}))
+        return Call(record, "POST", f"{_grant(project, dataset)}/refusal", json={"reason": reason})
 
+    @asked
     def change(
         self,
         project: str,
@@ -83,19 +97,20 @@ class Projects:
         amounts: Amounts | None = None,
         ends_on: str | None = None,
         reason: str = "",
-    ) -> dict[str, Any]:
+    ) -> Call[dict[str, Any]]:
         """Change amounts or the last day; what is left out stays (rights holder)."""
         return self._terms("change", project, dataset, amounts or {}, ends_on, reason)
 
-    def end(self, project: str, dataset: str, *, reason: str) -> dict[str, Any]:
+    @asked
+    def end(self, project: str, dataset: str, *, reason: str) -> Call[dict[str, Any]]:
         """End a grant at once: nothing more is submitted with it (rights holder)."""
-        return dict(self._ask("POST", f"{_grant(project, dataset)}/end", json={"reason": reason}))
+        return Call(record, "POST", f"{_grant(project, dataset)}/end", json={"reason": reason})
 
     def _terms(
         self, step: str, project: str, dataset: str, amounts: Amounts, ends_on: str | None, reason: str
-    ) -> dict[str, Any]:
+    ) -> Call[dict[str, Any]]:
         body = {"amounts": dict(amounts), "ends_on": ends_on, "reason": reason}
-        return dict(self._ask("POST", f"{_grant(project, dataset)}/{step}", json=body))
+        return Call(record, "POST", f"{_grant(project, dataset)}/{step}", json=body)
 
 
 def _quoted(name: str) -> str:

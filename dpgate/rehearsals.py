@@ -9,11 +9,10 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote
 
+from dpgate.calls import Call, DriverT, Part, Pause, Steps, asked
 from dpgate.errors import NotFinished, PlatformUnreachable
 from dpgate.forecasts import Forecast
 from dpgate.previews import Preview
-
-Ask = Callable[..., Any]
 
 
 @dataclass(frozen=True)
@@ -55,12 +54,10 @@ class Rehearsal:
         return Preview.of_rehearsal(self.raw)
 
 
-class Rehearsals:
+class Rehearsals(Part[DriverT]):
     """The part of a client that rehearses."""
 
-    def __init__(self, ask: Ask) -> None:
-        self._ask = ask
-
+    @asked
     def request(
         self,
         dataset: str,
@@ -70,7 +67,7 @@ class Rehearsals:
         runs_of: str | None = None,
         mechanism: str | None = None,
         rehearsal_id: str | None = None,
-    ) -> Rehearsal:
+    ) -> Call[Rehearsal]:
         """Have a pipeline (manifest and sources) run on the twin; costs nothing. `runs_of` takes over the
         runs of an earlier rehearsal of the same code, where only bounds or names have changed. `mechanism`
         (pac or stability_calibrated) asks for the runs that its forecast needs, too."""
@@ -78,22 +75,26 @@ class Rehearsals:
         if mechanism is not None:
             body["mechanism"] = mechanism
         place = quote(rehearsal_id or str(uuid.uuid4()), safe="")
-        return Rehearsal.of(self._ask("PUT", f"/rehearsals/{place}", json=body))
+        return Call(Rehearsal.of, "PUT", f"/rehearsals/{place}", json=body)
 
-    def get(self, rehearsal_id: str) -> Rehearsal:
-        return Rehearsal.of(self._ask("GET", f"/rehearsals/{quote(rehearsal_id, safe='')}"))
+    @asked
+    def get(self, rehearsal_id: str) -> Call[Rehearsal]:
+        return _found(rehearsal_id)
 
-    def forecast(self, rehearsal: Rehearsal | str, mechanism: dict[str, Any]) -> Forecast:
+    @asked
+    def forecast(self, rehearsal: Rehearsal | str, mechanism: dict[str, Any]) -> Call[Forecast]:
         """The error to expect of every output at one choice of a mechanism, written as in a job's request.
         Costs nothing. PAC and stability-calibrated noise need a rehearsal that was asked for with them."""
         rehearsal_id = rehearsal if isinstance(rehearsal, str) else rehearsal.id
         path = f"/rehearsals/{quote(rehearsal_id, safe='')}/forecast"
-        return Forecast.of(self._ask("POST", path, json={"mechanism": mechanism}))
+        return Call(Forecast.of, "POST", path, json={"mechanism": mechanism})
 
-    def all(self) -> list[Rehearsal]:
+    @asked
+    def all(self) -> Call[list[Rehearsal]]:
         """Yours, newest first, without what they gave."""
-        return [Rehearsal.of(raw) for raw in self._ask("GET", "/rehearsals")]
+        return Call(lambda raw: [Rehearsal.of(one) for one in raw], "GET", "/rehearsals")
 
+    @asked
     def wait(
         self,
         rehearsal: Rehearsal,
@@ -101,14 +102,18 @@ class Rehearsals:
         timeout_s: float = 900,
         poll_s: float = 0.5,
         progress: Callable[[int, int], None] | None = None,
-    ) -> Rehearsal:
+    ) -> Steps[Rehearsal]:
         """The rehearsal once it is DONE or FAILED. Raises NotFinished when it takes longer."""
         deadline = time.monotonic() + timeout_s
         while time.monotonic() < deadline:
-            found = self.get(rehearsal.id)
+            found = yield _found(rehearsal.id)
             if progress is not None:
                 progress(found.done, found.total)
             if found.is_finished:
                 return found
-            time.sleep(poll_s)
+            yield Pause(poll_s)
         raise NotFinished(f"rehearsal {rehearsal.id} is not finished after {timeout_s:g} s; ask again later")
+
+
+def _found(rehearsal_id: str) -> Call[Rehearsal]:
+    return Call(Rehearsal.of, "GET", f"/rehearsals/{quote(rehearsal_id, safe='')}")

@@ -7,23 +7,22 @@ of twins, of any size, is drawn from them afterwards for nothing.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
-Ask = Callable[..., Any]
+from dpgate.calls import Call, DriverT, Part, asked, nothing, record, records
 
 
-class Twins:
+class Twins(Part[DriverT]):
     """The part of a client that is about twins. Answers are as the interface gives them."""
 
-    def __init__(self, ask: Ask) -> None:
-        self._ask = ask
-
-    def basis(self, dataset: str) -> dict[str, Any]:
+    @asked
+    def basis(self, dataset: str) -> Call[dict[str, Any]]:
         """What the twin is drawn from: level, label, class, epsilon, and what is not protected."""
-        return dict(self._ask("GET", _of(dataset, "basis")))
+        return Call(record, "GET", _of(dataset, "basis"))
 
+    @asked
     def plan(
         self,
         dataset: str,
@@ -32,10 +31,11 @@ class Twins:
         epsilon: str | float = "1",
         delta: str | float | None = None,
         rows: int = 1,
-    ) -> dict[str, Any]:
+    ) -> Call[dict[str, Any]]:
         """What twins would be worth and cost. `tables` as for `make`; nothing is spent."""
-        return dict(self._ask("POST", _of(dataset, "plan"), json=_order(tables, epsilon, delta, rows)))
+        return Call(record, "POST", _of(dataset, "plan"), json=_order(tables, epsilon, delta, rows))
 
+    @asked
     def make(
         self,
         dataset: str,
@@ -47,7 +47,7 @@ class Twins:
         beyond_share: bool = False,
         again: bool = False,
         job_id: str | None = None,
-    ) -> dict[str, Any]:
+    ) -> Call[dict[str, Any]]:
         """Have counts made; the answer is the job. `tables`: path and level (1 or 2) of each, and `columns`
         where not all are meant. `delta` brings Gaussian noise, and the class approx_dp. `rows`: the most of
         one person that count, in tables with many of each.
@@ -57,32 +57,38 @@ class Twins:
         """
         order = _order(tables, epsilon, delta, rows) | {"beyond_share": beyond_share, "again": again}
         place = _of(dataset, "counts", job_id or str(uuid.uuid4()))
-        return dict(self._ask("PUT", place, json=order))
+        return Call(record, "PUT", place, json=order)
 
-    def counts(self, dataset: str) -> list[dict[str, Any]]:
+    @asked
+    def counts(self, dataset: str) -> Call[list[dict[str, Any]]]:
         """All counts of the newest version, newest first, with their jobs and how far their approval is."""
-        return list(self._ask("GET", _of(dataset, "counts")))
+        return Call(records, "GET", _of(dataset, "counts"))
 
-    def cancel(self, dataset: str, job_id: str) -> dict[str, Any]:
+    @asked
+    def cancel(self, dataset: str, job_id: str) -> Call[dict[str, Any]]:
         """Withdraw counts that are not released; the charge stands if there was one."""
-        return dict(self._ask("POST", _of(dataset, "counts", job_id, "cancel")))
+        return Call(record, "POST", _of(dataset, "counts", job_id, "cancel"))
 
-    def decide(self, dataset: str, job_id: str, decision: str, *, reason: str = "") -> dict[str, Any]:
+    @asked
+    def decide(self, dataset: str, job_id: str, decision: str, *, reason: str = "") -> Call[dict[str, Any]]:
         """`approve` or `refuse` the twin that released counts give; a refusal needs a reason."""
         body = {"decision": decision, "reason": reason}
-        return dict(self._ask("POST", _of(dataset, "counts", job_id, "decision"), json=body))
+        return Call(record, "POST", _of(dataset, "counts", job_id, "decision"), json=body)
 
-    def report(self, dataset: str) -> dict[str, Any]:
+    @asked
+    def report(self, dataset: str) -> Call[dict[str, Any]]:
         """The public report about the twin: `page` (HTML, untrusted), digest, who handed it in and when."""
-        return dict(self._ask("GET", _of(dataset, "report")))
+        return Call(record, "GET", _of(dataset, "report"))
 
-    def put_report(self, dataset: str, page: str) -> dict[str, Any]:
+    @asked
+    def put_report(self, dataset: str, page: str) -> Call[dict[str, Any]]:
         """Hand in `public.html` of `dpgate twin report`, in place of an earlier one."""
-        return dict(self._ask("PUT", _of(dataset, "report"), json={"page": page}))
+        return Call(record, "PUT", _of(dataset, "report"), json={"page": page})
 
-    def remove_report(self, dataset: str) -> None:
+    @asked
+    def remove_report(self, dataset: str) -> Call[None]:
         """Researchers do not get it any more."""
-        self._ask("DELETE", _of(dataset, "report"))
+        return Call(nothing, "DELETE", _of(dataset, "report"))
 
 
 def _order(

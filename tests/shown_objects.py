@@ -9,7 +9,8 @@ from typing import Any
 from dpgate.client import Client
 from dpgate.credentials import Login
 from dpgate.forecasts import Forecast
-from dpgate.models import Budget, Dataset, Job, Release
+from dpgate.job import Job
+from dpgate.models import Budget, Dataset, Release
 from dpgate.previews import Preview
 
 LIMIT = "At most 3 rows of each person count."

@@ -29,7 +29,8 @@ import httpx
 from dpgate.asking import build_request
 from dpgate.client import Client
 from dpgate.credentials import Login
-from dpgate.models import Dataset, Job, Release
+from dpgate.job import Job
+from dpgate.models import Dataset, Release
 
 AUDIENCE = "dpgate"  # of the platform at the provider
 SERVICE, SERVICE_SECRET = "workbench", "secret-of-the-example"

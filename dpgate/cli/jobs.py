@@ -30,7 +30,8 @@ from dpgate.cli.output import (
 from dpgate.cli.released import show_release
 from dpgate.client import connect
 from dpgate.errors import DpgateError, NotFinished, PlatformUnreachable
-from dpgate.models import Job, Release
+from dpgate.job import Job
+from dpgate.models import Release
 from dpgate.unpacking import write_files
 
 LONGEST_WAIT_S = 3600.0

@@ -13,7 +13,7 @@ from dpgate.cli.mandates import custody_of, say_where
 from dpgate.cli.output import Json, Profile, err, out, plain, print_json, print_line
 from dpgate.cli.released import show_release
 from dpgate.client import Client, connect
-from dpgate.models import Job
+from dpgate.job import Job
 from dpgate.unpacking import write_files
 
 Name = Annotated[str, typer.Argument(help="The data set's name.")]

@@ -29,7 +29,8 @@ from dpgate.demo.words import LABELS
 from dpgate.embedded.home import Home
 from dpgate.embedded.stack import Stack
 from dpgate.errors import DpgateError
-from dpgate.models import Job, Release
+from dpgate.job import Job
+from dpgate.models import Release
 from dpgate.pipeline_folder import load_pipeline
 from dpgate.verification import check_release
 

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from domain.job_steps import WORDS, Step, charge_sentence, steps
 from domain.states import JobState
 from dpgate.notebook.frame import careful, paragraph, promise, text, view
 
 if TYPE_CHECKING:
-    from dpgate.models import Job
+    from dpgate.job import Job
 
 # a sign for each stage, and the word for those who do not see it
 _SIGNS = {"done": ("✓", "done"), "now": ("●", "now"), "ended": ("✕", "ended"), "ahead": ("○", "ahead")}
 
 
 @careful
-def job_html(job: Job) -> str:
+def job_html(job: Job[Any]) -> str:
     state = JobState(job.state)
     facts = {"is_answered": job.answered_by is not None, "is_charged": bool(job.raw.get("charged_at"))}
     way = steps(state, **facts, is_reviewed=False)

@@ -28,7 +28,7 @@ SDK = (
     "__init__", "client", "models", "errors", "credentials", "device_login", "queries", "unpacking",
     "policies", "projects", "rehearsals", "notices", "reviews", "facts", "operation", "answers",
     "previews", "twins", "entitlements", "scrambles", "profiles", "forecasts", "timetable",
-    "endings",
+    "endings", "calls", "drivers", "interface", "job",
 )  # fmt: skip
 # loaded when a notebook displays something: drawings and words of the pages, of the standard library alone
 SHOWN = {
@@ -68,7 +68,10 @@ CONFINED = {
         "companions/scramble/bidscramble.py",
     ),
     "httpx": (
+        "dpgate/calls.py",
         "dpgate/client.py",
+        "dpgate/drivers.py",
+        "dpgate/interface.py",
         "dpgate/device_login.py",
         "dpgate/embedded/stack.py",
         "gateway/oidc/wire.py",
@@ -176,7 +179,7 @@ def test_what_a_notebook_shows_needs_the_standard_library_only() -> None:
         for name in module.imports
         if name.split(".")[0] in {*PACKAGES, "httpx", *CONFINED} - {"drawing"}
         and ".".join(name.split(".")[:2])
-        not in SHOWN_KNOWS | {"dpgate.models", "dpgate.previews", "dpgate.forecasts"}
+        not in SHOWN_KNOWS | {"dpgate.models", "dpgate.job", "dpgate.previews", "dpgate.forecasts"}
         and ".".join(name.split(".")[:3]) not in SHOWN
     ]
     assert not wrong

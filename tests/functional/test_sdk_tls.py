@@ -108,5 +108,5 @@ def test_a_client_of_an_address_without_tls_trusts_no_server(
         Client(Login(f"http://{server}", TOKEN)) as client,
         pytest.raises(httpx.ConnectError, match="certificate verify failed"),
     ):
-        client._http.get(f"https://{server}/")
+        client._driver.http.get(f"https://{server}/")
     assert Answers.heard == []

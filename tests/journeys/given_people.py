@@ -18,7 +18,7 @@ from dpgate.cli.registration import add_source, deliver
 from dpgate.client import Client
 from dpgate.embedded.home import Home
 from dpgate.embedded.stack import Stack
-from dpgate.models import Job
+from dpgate.job import Job
 from store.database import Database
 from store.tables import jobs
 
