@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.console import Console
 
 from domain.job import check_job_id
 from domain.states import JobState
@@ -169,6 +170,8 @@ def send(request: dict[str, Any], *, job_id: str | None, wait: bool, as_json: bo
                 "the same id is charged once at most."
             ) from error
         if wait:
+            if not as_json:
+                print_job(job, to=err)  # the release alone is on stdout
             print_result(follow(job, shown=not as_json), as_json=as_json)
             return
     if as_json:
@@ -181,13 +184,32 @@ def follow(job: Job, *, shown: bool) -> Job:
     """Wait for the end of a job; what is shown are public facts."""
     if shown and not job.is_finished:
         err.print(f"Waiting for job {job.id}. Ctrl-C ends the waiting, not the job.", soft_wrap=True)
+    told: set[str] = set()
     with progress("waiting", shown=shown) as step:
         for newer in job.follow(timeout_s=LONGEST_WAIT_S):
             job = newer
             step(*_public_progress(job))
+            if shown and (news := _news(job, datetime.now(UTC))) and news not in told:
+                told.add(news)
+                err.print(news, soft_wrap=True)
     if not job.is_finished:
         raise NotFinished(f"job {job.id} is {job.state}; read it later: dpgate result {job.id} --wait")
     return job
+
+
+def _news(job: Job, now: datetime) -> str:
+    """When the release comes, once that is known, and that it did not come then; nothing before or after."""
+    if job.is_finished or job.due_at is None:
+        return ""
+    due = datetime.fromisoformat(job.due_at)
+    if now <= due:
+        return f"Its release is {_visible(job)} {due:%H:%M:%S} UTC."
+    if job.turns_over is None:
+        return f"Its release was planned before {due:%H:%M:%S} UTC and is late."
+    return (
+        f"Its release missed its time, {due:%H:%M:%S} UTC. It becomes visible some ticks later: a tick is a "
+        "minute, unless the operator of the platform chose another."
+    )
 
 
 def _public_progress(job: Job) -> tuple[float, float | None, str]:
@@ -216,18 +238,21 @@ def _visible(job: Job) -> str:
     return "visible at" if job.turns_over is not None else "planned before"
 
 
-def print_job(job: Job) -> None:
-    print_line(f"Job [bold]{plain(job.id)}[/] on {plain(job.dataset)}: [bold]{plain(job.state)}[/]")
-    out.print(f"  {plain(job.mechanism)} ({plain(job.guarantee)}), {amounts(job.cost)}, {job.runs} runs")
+def print_job(job: Job, *, to: Console = out) -> None:
+    to.print(
+        f"Job [bold]{plain(job.id)}[/] on {plain(job.dataset)}: [bold]{plain(job.state)}[/]", soft_wrap=True
+    )
+    to.print(f"  {plain(job.mechanism)} ({plain(job.guarantee)}), {amounts(job.cost)}, {job.runs} runs")
     if job.answered_by:
-        print_line(
-            f"  the identical question: answered by the release of {plain(job.answered_by)}, no charge"
+        to.print(
+            f"  the identical question: answered by the release of {plain(job.answered_by)}, no charge",
+            soft_wrap=True,
         )
     if job.due_at and not job.is_finished:
         when = plain(job.due_at[:19].replace("T", " "))
-        print_line(f"  the release: {_visible(job)} {when} UTC{_turns(job)}")
+        to.print(f"  the release: {_visible(job)} {when} UTC{_turns(job)}", soft_wrap=True)
     if job.reason:
-        out.print(f"  {plain(job.reason)}")
+        to.print(f"  {plain(job.reason)}")
 
 
 def print_result(job: Job, *, as_json: bool) -> None:

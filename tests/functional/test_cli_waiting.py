@@ -1,0 +1,23 @@
+"""What whoever waits for a release is told: when it comes, and that it missed its time."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from shown_objects import job_of
+
+from dpgate.cli.jobs import _news
+
+DUE = datetime(2027, 1, 1, 0, 10, tzinfo=UTC)
+PADDED = {"turns": 20, "begins_at": "2027-01-01T00:01:00Z"}
+
+
+def test_the_time_of_a_release_is_told_once_it_is_known_and_again_when_it_is_missed() -> None:
+    before, after = DUE - timedelta(seconds=1), DUE + timedelta(seconds=1)
+    assert _news(job_of(due_at=None), before) == ""
+    assert _news(job_of(state="RELEASED"), after) == ""
+    assert _news(job_of(**PADDED), before) == "Its release is visible at 00:10:00 UTC."
+    late = _news(job_of(**PADDED), after)
+    assert late.startswith("Its release missed its time, 00:10:00 UTC. It becomes visible some ticks later")
+    assert _news(job_of(), before) == "Its release is planned before 00:10:00 UTC."
+    assert _news(job_of(), after) == "Its release was planned before 00:10:00 UTC and is late."
