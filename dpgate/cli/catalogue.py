@@ -13,7 +13,6 @@ from dpgate.cli.output import Json, Profile, amounts, out, plain, print_json, pr
 from dpgate.client import connect
 from dpgate.errors import DpgateError
 from dpgate.models import Dataset
-from dpgate.pipeline_folder import load_json, read_text
 
 if TYPE_CHECKING:  # at run time it would bring cryptography to every command
     from dpgate.verification import Recomputed
@@ -53,6 +52,8 @@ def keep_declaration(folder: Path, dataset: Dataset) -> None:
 
 def load_twin_declaration(folder: Path) -> dict[str, Any]:
     """What `dpgate twin` kept beside the twin's files."""
+    from dpgate.pipeline_folder import load_json
+
     path = folder / DECLARATION
     if not path.exists():
         raise DpgateError(f"{folder} holds no twin; fetch one with: dpgate twin DATASET -o {folder}")
@@ -62,6 +63,8 @@ def load_twin_declaration(folder: Path) -> dict[str, Any]:
 
 def load_twin_version(folder: Path) -> int | None:
     """Of the data set whose twin this is; None where no platform has said it."""
+    from dpgate.pipeline_folder import read_text
+
     path = folder / VERSION
     if not path.exists():
         return None
@@ -106,6 +109,7 @@ def verify(
     profile: Profile = "default",
 ) -> None:
     """Check a release against its certificate; with --key offline."""
+    from dpgate.pipeline_folder import read_text
     from dpgate.verification import check_release, read_release
     from dpgate.verification import recompute as derived_from
 

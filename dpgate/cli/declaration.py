@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import base64
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from domain.dataset import Declaration
 from domain.errors import FieldProblem, InvalidRequest
-from domain.model import parse
 from domain.people_in_paths import without_labels
 from dpgate.errors import DpgateError
-from dpgate.pipeline_folder import load_yaml
-from twins.profile.draft import open_questions
+
+if TYPE_CHECKING:
+    from domain.dataset import Declaration
 
 MAX_PUBLIC_BYTES = 8 * 1024**2
 HIDES_PEOPLE = "hides_people"
@@ -25,6 +24,10 @@ DeclarationOption = Annotated[Path, typer.Option("--declaration", "-d", help="Th
 
 def load_declaration(path: Path, data: Path) -> Declaration:
     """A dataset.yaml; a public file without content is filled from the data's folder, by its owner's word."""
+    from domain.dataset import Declaration
+    from domain.model import parse
+    from dpgate.pipeline_folder import load_yaml
+
     content = load_yaml(path)
     public_files = content.get("public_files")
     for file in public_files if isinstance(public_files, list) else ():
@@ -36,6 +39,8 @@ def load_declaration(path: Path, data: Path) -> Declaration:
 
 def refuse_open_questions(content: dict[str, Any]) -> None:
     """A draft of `dpgate twin profile` asks; nothing is registered before all is answered."""
+    from twins.profile.draft import open_questions
+
     questions = open_questions(content)
     if questions:
         first, *more = (FieldProblem(each.place, each.sentence, "") for each in questions[:_MOST_QUESTIONS])

@@ -8,27 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from domain.cautions import BlocksSeen, about_runs
-from domain.dataset import Declaration
-from domain.model import parse
-from domain.outputs import values_of
-from domain.pipeline import Manifest, OutputValue, Pipeline
 from dpgate.cli.catalogue import load_twin_declaration, load_twin_version
 from dpgate.cli.output import Json, err, out, plain, print_json, print_table, progress
 from dpgate.errors import DpgateError
-from dpgate.pipeline_folder import (
-    Lock,
-    PlanName,
-    TwinRuns,
-    load_pipeline,
-    read_pipeline,
-    save_lock,
-)
-from privacy.mechanism import MAX_OUTPUTS
 from privacy.plan import Blocks, RunPlan
 
 if TYPE_CHECKING:
+    from domain.cautions import BlocksSeen
+    from domain.pipeline import Manifest, OutputValue, Pipeline
     from dpgate.local import TwinRun
+    from dpgate.pipeline_folder import Lock, PlanName
 
 DEFAULT_BLOCK_SIZE = 10
 TRIED_BLOCKS = 50
@@ -61,6 +50,10 @@ def run(
     as_json: Json = False,
 ) -> None:
     """Run a pipeline on the twin, here, in the same sandbox, and lock the shape of its output."""
+    from domain.model import parse
+    from domain.pipeline import Pipeline
+    from dpgate.pipeline_folder import load_pipeline
+
     if propose:
         print_proposal(folder, twin=twin, python_env=python_env, as_json=as_json)
         return
@@ -92,8 +85,11 @@ def block_size_of(manifest: Manifest, asked: int | None) -> int:
 
 def print_proposal(folder: Path, *, twin: Path, python_env: Path | None, as_json: bool) -> None:
     """A run on the whole twin and on each half, and the `outputs` that fit what they wrote."""
+    from domain.dataset import Declaration
+    from domain.model import parse
     from dpgate import local, proposal
     from dpgate.embedded.home import image_store
+    from dpgate.pipeline_folder import read_pipeline
     from dpgate.preview_two_means import number_columns
 
     pipeline = proposal.provisional(read_pipeline(folder))
@@ -121,8 +117,11 @@ def run_and_lock(
 ) -> tuple[TwinRun, Lock]:
     """Run on the twin and its blocks, and write the lock that preview and submit need. The first
     `most_blocks` are a fair choice: blocks are dealt by lot."""
+    from domain.dataset import Declaration
+    from domain.model import parse
     from dpgate import local
     from dpgate.embedded.home import image_store
+    from dpgate.pipeline_folder import Lock, TwinRuns, save_lock
 
     declaration = parse(Declaration, load_twin_declaration(twin), within="declaration")
     with progress("running on the twin and its blocks", shown=shown) as step:
@@ -187,8 +186,11 @@ def run_more(
     """The lock with what this plan's runs give on the twin; they are made if they have not been yet, or not
     all of them. With `longest_s` only as many as start in that time, and some that are there are enough, but
     where several partitions are asked for."""
+    from domain.dataset import Declaration
+    from domain.model import parse
     from dpgate import local
     from dpgate.embedded.home import image_store
+    from dpgate.pipeline_folder import TwinRuns, save_lock
 
     known = lock.outputs_of(name, block_size)
     if is_enough(known, plan, is_in_haste=longest_s is not None):
@@ -228,6 +230,8 @@ def run_more(
 
 def warn_of_many(values: int) -> None:
     """As long as the policy admits a mechanism that releases so many."""
+    from privacy.mechanism import MAX_OUTPUTS
+
     if values > MAX_OUTPUTS:
         err.print(
             f"[yellow]More than {MAX_OUTPUTS} values are released with joint or Gaussian noise alone: as "
@@ -240,6 +244,8 @@ def _named(dataset: str, version: int | None) -> str:
 
 
 def print_twin_run(pipeline: Pipeline, found: TwinRun) -> None:
+    from domain.outputs import values_of
+
     values = values_of(pipeline.manifest, found.shape)
     rows = [(value.name, f"{number:g}") for value, number in zip(values, found.numbers, strict=True)]
     print_table("On the twin (nobody's data)", ("output", "value"), rows)
@@ -269,6 +275,8 @@ def print_failures(found: TwinRun) -> None:
 
 def print_cautions(values: Sequence[OutputValue], *, whole: Sequence[float], seen: BlocksSeen) -> None:
     """What would keep a job from being submitted; and a few blocks that failed, which would not."""
+    from domain.cautions import about_runs
+
     cautions = about_runs(values, whole=whole, seen=seen)
     for caution in cautions:
         err.print(f"[yellow]{plain(caution)}[/]")

@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from domain.dictionary import COLUMNS
 from dpgate.cli.jobs import JobArgument
 from dpgate.cli.output import Json, Profile, out, plain, print_json, print_line, print_table
 from dpgate.client import connect
@@ -25,6 +24,8 @@ def dictionary(
     profile: Profile = "default",
 ) -> None:
     """Show the data dictionary: every declared column with its kind, values and meaning."""
+    from domain.dictionary import COLUMNS
+
     with connect(profile=profile) as client:
         found = client.facts.dictionary(dataset, search)
     if csv is not None:

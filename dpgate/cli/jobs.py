@@ -10,9 +10,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from domain.job import check_job_id
 from domain.states import JobState
-from dpgate.asking import build_request
 from dpgate.cli import choices
 from dpgate.cli.develop import BlockSize, Folder
 from dpgate.cli.exit_codes import ExitCode
@@ -68,6 +66,8 @@ def submit(
     profile: Profile = "default",
 ) -> None:
     """Submit a pipeline to run on the original data."""
+    from dpgate.asking import build_request
+
     request = build_request(
         folder,
         mechanism=mechanism,
@@ -160,6 +160,8 @@ def send(request: dict[str, Any], *, job_id: str | None, wait: bool, as_json: bo
 
     When the answer is lost, the message names the id: repeating it is harmless.
     """
+    from domain.job import check_job_id
+
     job_id = check_job_id(job_id or str(uuid.uuid4()))
     with connect(profile=profile) as client:
         try:

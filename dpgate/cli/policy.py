@@ -7,13 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-from domain.model import parse
-from domain.policy import Policy
 from dpgate.cli.mandates import Deliveries, custody_of, say_signed, sign_next
 from dpgate.cli.output import Json, Profile, out, plain, print_json, print_table
 from dpgate.client import connect
-from dpgate.pipeline_folder import read_text
-from formats.yaml_text import read_yaml, write_yaml
 
 Name = Annotated[str, typer.Argument(help="The data set's name.")]
 File = Annotated[
@@ -30,6 +26,8 @@ def policy_show(
     profile: Profile = "default",
 ) -> None:
     """Show the policy in effect."""
+    from formats.yaml_text import write_yaml
+
     with connect(profile=profile) as client:
         found = client.policies.show(name)
     if as_json:
@@ -61,6 +59,9 @@ def policy_set(
     Jobs on their way keep the one they were submitted under; of data that a mandate guards, those that are
     not charged yet wait.
     """
+    from domain.model import parse
+    from domain.policy import Policy
+
     policy = load_policy(file)
     own = custody_of(profile)
     before = own.newest(name)
@@ -122,6 +123,9 @@ def policy_history(name: Name, as_json: Json = False, profile: Profile = "defaul
 
 def load_policy(file: Path) -> dict[str, Any]:
     """The policy in a file. Raises DpgateError or InvalidRequest with the place of a mistake."""
+    from dpgate.pipeline_folder import read_text
+    from formats.yaml_text import read_yaml
+
     content = read_yaml(read_text(file, max_bytes=MAX_BYTES), field=str(file))
     inner = content.get("policy")
     return inner if isinstance(inner, dict) and "privacy_unit" in content else content

@@ -6,15 +6,11 @@ import math
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from domain.loss import format_epsilon
-from domain.mechanism import SampleAggregateRequest
-from domain.model import parse
-from domain.outputs import values_of
-from domain.pipeline import Manifest, Pipeline
 from dpgate import preview_many
 from dpgate import preview_page as page
 from dpgate.cli import choices
@@ -24,15 +20,17 @@ from dpgate.cli.preview_ratio import ratio_words
 from dpgate.cli.preview_results import results_table
 from dpgate.cli.preview_twin import sizes_worth_trying, twin_columns
 from dpgate.errors import DpgateError
-from dpgate.pipeline_folder import Chosen, Lock, load_lock, load_pipeline, save_lock
-from dpgate.preview import BlocksPreview, aggregators_of, preview_blocks, preview_pac, preview_stability
-from dpgate.preview_size import size_words
-from dpgate.preview_two_means import NumberColumn, better_correlations
 from privacy.loss import GuaranteeClass
-from privacy.mechanism import MAX_OUTPUTS
 from privacy.partition import block_count
 from privacy.plan import Blocks, HalfSamples, LeaveOneOut
-from privacy.preview import Choice
+
+if TYPE_CHECKING:
+    from domain.mechanism import SampleAggregateRequest
+    from domain.pipeline import Manifest
+    from dpgate.pipeline_folder import Lock
+    from dpgate.preview import BlocksPreview
+    from dpgate.preview_two_means import NumberColumn
+    from privacy.preview import Choice
 
 TRY_S = 20.0
 """For the runs of one block size that nobody asked for: as many as start in this time."""
@@ -68,6 +66,10 @@ def preview(
     as_json: Json = False,
 ) -> None:
     """Show the error to expect and what to choose, before anything is spent."""
+    from domain.model import parse
+    from domain.pipeline import Pipeline
+    from dpgate.pipeline_folder import Chosen, load_lock, load_pipeline, save_lock
+
     pipeline = parse(Pipeline, load_pipeline(folder).body, within="pipeline")
     lock = load_lock(folder, pipeline_digest=pipeline.digest)
     more = partial(run_more, folder, pipeline, twin=twin, python_env=python_env, shown=not as_json)
@@ -110,6 +112,9 @@ def preview(
 
 def _request(chosen: dict[str, object]) -> SampleAggregateRequest:
     """The job's mechanism; its epsilon and block size are what the preview varies."""
+    from domain.mechanism import SampleAggregateRequest
+    from domain.model import parse
+
     return parse(
         SampleAggregateRequest,
         {"name": "sample_aggregate", "epsilon": "1", **chosen},
@@ -157,6 +162,11 @@ def _show_blocks(
     columns: Sequence[NumberColumn],
     as_json: bool,
 ) -> Choice:
+    from domain.outputs import values_of
+    from dpgate.preview import aggregators_of, preview_blocks
+    from dpgate.preview_two_means import better_correlations
+    from privacy.mechanism import MAX_OUTPUTS
+
     values = values_of(manifest, lock.shape)
     names = [value.name for value in values]
     if len(names) > MAX_OUTPUTS and request.noise == "laplace":
@@ -206,6 +216,8 @@ def _show_blocks(
 
 
 def _further_words(found: BlocksPreview, names: Sequence[str], manifest: Manifest, lock: Lock) -> list[str]:
+    from dpgate.preview_size import size_words
+
     return [
         *page.interval_words(found, names),
         *preview_many.kinds_words(found),
@@ -216,6 +228,9 @@ def _further_words(found: BlocksPreview, names: Sequence[str], manifest: Manifes
 
 
 def _show_pac(manifest: Manifest, lock: Lock, *, as_json: bool) -> None:
+    from domain.outputs import values_of
+    from dpgate.preview import preview_pac
+
     names = [value.name for value in values_of(manifest, lock.shape)]
     rows = preview_pac(manifest, lock)
     if as_json:
@@ -226,6 +241,9 @@ def _show_pac(manifest: Manifest, lock: Lock, *, as_json: bool) -> None:
 
 
 def _show_stability(manifest: Manifest, lock: Lock, *, as_json: bool) -> None:
+    from domain.outputs import values_of
+    from dpgate.preview import preview_stability
+
     names = [value.name for value in values_of(manifest, lock.shape)]
     rows = preview_stability(manifest, lock)
     if as_json:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from dpgate.preview import BlocksPreview
-from dpgate.preview_page import told_outputs
-from privacy.mechanism import MAX_OUTPUTS
+if TYPE_CHECKING:
+    from dpgate.preview import BlocksPreview
 
 
 def ratio_words(found: BlocksPreview, names: Sequence[str]) -> str:
+    from dpgate.preview_page import told_outputs
+    from privacy.mechanism import MAX_OUTPUTS
+
     shown = told_outputs(found)
     pairs = enumerate(zip(names, found.spread_ratios, strict=True))
     ratios = ", ".join(f"{name} {ratio}" for index, (name, ratio) in pairs if index in shown)

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from dpgate.preview_page import Table, digits
-from privacy.preview.results import ResultForecast
+if TYPE_CHECKING:
+    from dpgate.preview_page import Table
+    from privacy.preview.results import ResultForecast
 
 
 def results_table(found: Mapping[str, ResultForecast]) -> Table:
     """What follows from the released means."""
+    from dpgate.preview_page import digits
+
     return (
         ("result", "on the twin", "error, typical", "error, 95 %", "without noise", "left open"),
         [

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from domain.dataset import Declaration
-from domain.model import parse
-from domain.query import QueryRequest
 from dpgate.cli import choices
 from dpgate.cli.catalogue import load_twin_declaration
 from dpgate.cli.jobs import send
 from dpgate.cli.output import Json, Profile, number, print_json, print_table
-from dpgate.query_file import TwinAnswer, answer_on_twin, build_query_request
-from privacy.mechanism import NoisedOutput
+
+if TYPE_CHECKING:
+    from dpgate.query_file import TwinAnswer
+    from privacy.mechanism import NoisedOutput
 
 Query = Annotated[
     str,
@@ -28,6 +27,11 @@ Twin = Annotated[Path, typer.Option(help="The twin's folder (see `dpgate twin`).
 
 def query_try(query: Query, epsilon: Epsilon = "1", twin: Twin = Path("twin"), as_json: Json = False) -> None:
     """Answer a trusted query on the twin, with the noise that this epsilon would bring. Nothing is spent."""
+    from domain.dataset import Declaration
+    from domain.model import parse
+    from domain.query import QueryRequest
+    from dpgate.query_file import answer_on_twin, build_query_request
+
     declaration = parse(Declaration, load_twin_declaration(twin), within="declaration")
     body = build_query_request(query, dataset=declaration.name, epsilon=epsilon)
     answer = answer_on_twin(parse(QueryRequest, body), declaration, twin)
@@ -52,6 +56,8 @@ def query_submit(
     profile: Profile = "default",
 ) -> None:
     """Submit a trusted query, to be answered on the original data."""
+    from dpgate.query_file import build_query_request
+
     name = dataset or str(load_twin_declaration(twin)["name"])
     request = build_query_request(query, dataset=name, epsilon=epsilon, project=project)
     choices.warn_if_weak(epsilon)

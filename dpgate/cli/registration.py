@@ -12,9 +12,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from domain.dataset import Declaration
-from domain.dataset.files import covers
-from dpgate.checking import about_cuts, about_size, check_locally
 from dpgate.cli.declaration import DeclarationOption, load_declaration
 from dpgate.cli.exit_codes import ExitCode
 from dpgate.cli.mandates import custody_of
@@ -23,9 +20,9 @@ from dpgate.client import Client, connect
 from dpgate.embedded.home import default_home
 from dpgate.errors import NotFinished
 from dpgate.models import Dataset
-from dpgate.pipeline_folder import load_yaml
 
 if TYPE_CHECKING:
+    from domain.dataset import Declaration
     from dpgate.mandates import Custody
 
 LONGEST_IMPORT_S = 24 * 3600.0
@@ -37,6 +34,8 @@ Progress = Callable[[int, int], None]
 
 def dataset_check(data: Data, declaration: DeclarationOption, as_json: Json = False) -> None:
     """Check a data set against its declaration, here; nothing leaves this machine."""
+    from dpgate.checking import about_cuts, about_size, check_locally
+
     if _is_folder(data):
         declared = load_declaration(declaration, Path(data))
         found = check_locally(Path(data), declared, compares=True)
@@ -116,7 +115,9 @@ def dataset_deliver(
 
 def deliver(data: str, declaration: Path, *, deliveries: Path, resumed: str | None, step: Progress) -> Path:
     """The whole delivery, checked as a copy. Raises DpgateError; what was copied so far stays."""
+    from dpgate.checking import check_locally
     from dpgate.delivery.copying import delivery_for, finish
+    from dpgate.pipeline_folder import load_yaml
 
     name = str(load_yaml(declaration).get("name"))
     folder = delivery_for(deliveries, source=_identity(data), dataset=name, resumed=resumed)
@@ -139,6 +140,9 @@ def add_source(
 ) -> Dataset:
     """The steps of `dataset add`: check (a folder before it is copied), copy, register, wait for the end. A
     key of one's own is enrolled with the delivery, and signs the mandate."""
+    from dpgate.checking import check_locally
+    from dpgate.pipeline_folder import load_yaml
+
     if _is_folder(data):
         declared = load_declaration(declaration, Path(data))
         return add_dataset(
@@ -166,6 +170,7 @@ def add_dataset(
     own: Custody | None = None,
 ) -> Dataset:
     """The same steps for a folder whose declaration is read."""
+    from dpgate.checking import check_locally
     from dpgate.delivery.copying import copy, delivery_for
     from dpgate.delivery.folder import FolderSource
     from dpgate.delivery.source import rooted
@@ -185,9 +190,11 @@ def add_dataset(
 
 def copy_source(data: str, declaration: Path, folder: Path, step: Progress) -> None:
     """An archive or what lies at an address, copied to a folder. Raises DpgateError."""
+    from domain.dataset.files import covers
     from dpgate.delivery.copying import copy
     from dpgate.delivery.opening import open_source
     from dpgate.delivery.source import rooted
+    from dpgate.pipeline_folder import load_yaml
 
     content = load_yaml(declaration)
     places = [place for place in content.get("excluded") or () if isinstance(place, str)]

@@ -4,28 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from domain.budget import Accounting
-from domain.cautions import BlocksSeen
-from domain.forecast import in_units
 from domain.loss import micro
-from domain.mechanism import grids_of
-from domain.mechanisms import twin_runs
-from domain.model import parse
-from domain.outputs import values_of
-from domain.pipeline import OutputValue, Pipeline
-from domain.rehearsal import Numbers, TwinRuns
 from dpgate.cli.develop import DEFAULT_BLOCK_SIZE, BlockSize, print_cautions, warn_of_many
 from dpgate.cli.output import Json, Profile, err, out, plain, print_json, print_table, progress
 from dpgate.client import connect
 from dpgate.errors import DpgateError, PipelineFailed
 from dpgate.models import Dataset
-from dpgate.pipeline_folder import Lock, PlanName, load_pipeline, save_lock
-from dpgate.pipeline_folder import TwinRuns as LockedRuns
 from dpgate.rehearsals import Rehearsal
+
+if TYPE_CHECKING:
+    from domain.pipeline import OutputValue, Pipeline
+    from domain.rehearsal import Numbers, TwinRuns
+    from dpgate.pipeline_folder import Lock, PlanName
+    from dpgate.pipeline_folder import TwinRuns as LockedRuns
 
 
 def rehearse(
@@ -42,6 +37,11 @@ def rehearse(
     profile: Profile = "default",
 ) -> None:
     """Have the platform run a pipeline on the twin, and lock the shape of its output. Costs nothing."""
+    from domain.mechanisms import twin_runs
+    from domain.model import parse
+    from domain.pipeline import Pipeline
+    from dpgate.pipeline_folder import load_pipeline, save_lock
+
     if folder is None:
         print_rehearsals(profile=profile, as_json=as_json)
         return
@@ -72,6 +72,12 @@ def rehearse(
 
 def lock_of(found: Rehearsal, pipeline: Pipeline, dataset: Dataset) -> Lock:
     """What `dpgate run` would have written, from the platform's runs."""
+    from domain.budget import Accounting
+    from domain.model import parse
+    from domain.outputs import values_of
+    from domain.rehearsal import TwinRuns
+    from dpgate.pipeline_folder import Lock
+
     runs = parse(TwinRuns, found.runs, within="rehearsal")
     declared = dataset.declaration
     values = values_of(pipeline.manifest, runs.shape)
@@ -91,6 +97,11 @@ def lock_of(found: Rehearsal, pipeline: Pipeline, dataset: Dataset) -> Lock:
 
 
 def _locked_runs(found: Rehearsal, runs: TwinRuns, values: Sequence[OutputValue]) -> tuple[LockedRuns, ...]:
+    from domain.cautions import BlocksSeen
+    from domain.forecast import in_units
+    from domain.mechanism import grids_of
+    from dpgate.pipeline_folder import TwinRuns as LockedRuns
+
     grids, seen = grids_of(values), BlocksSeen.of(values, runs.blocks)
     blocks = LockedRuns(
         plan="blocks",
@@ -110,6 +121,11 @@ def _locked_runs(found: Rehearsal, runs: TwinRuns, values: Sequence[OutputValue]
 
 
 def print_rehearsal(pipeline: Pipeline, found: Rehearsal) -> None:
+    from domain.cautions import BlocksSeen
+    from domain.model import parse
+    from domain.outputs import values_of
+    from domain.rehearsal import TwinRuns
+
     runs = parse(TwinRuns, found.runs, within="rehearsal")
     values = values_of(pipeline.manifest, runs.shape)
     rows = [(value.name, f"{number:g}") for value, number in zip(values, runs.numbers, strict=True)]

@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from domain.image import SyscallTable
-from domain.mechanism import SampleAggregateRequest, StabilityRequest
-from domain.model import parse
 from dpgate.cli.output import Json, err, number, plain, print_json, print_line, print_table, progress
 from dpgate.errors import DpgateError
 
 if TYPE_CHECKING:
     from companions.siesta.workflow import Ending
+    from domain.mechanism import SampleAggregateRequest, StabilityRequest
 
 MOST_SLOTS = 4  # without being told: each holds the memory of a run
 APP, MECHANISM = "Without dpgate.yaml", "Mechanism"
@@ -128,6 +127,9 @@ def run(
 def _choice(
     mechanism: Mechanism, noise_multiplier: float | None, epsilon: str | None, block_size: int | None
 ) -> SampleAggregateRequest | StabilityRequest:
+    from domain.mechanism import SampleAggregateRequest, StabilityRequest
+    from domain.model import parse
+
     if mechanism is Mechanism.STABILITY_CALIBRATED:
         if epsilon is not None or block_size is not None:
             raise DpgateError("--epsilon and --block-size belong to --mechanism sample_aggregate")

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from domain.dataset import Declaration
-from domain.model import parse
-from domain.training.proposed import usual_delta
 from dpgate.cli import choices
 from dpgate.cli.catalogue import load_twin_declaration
 from dpgate.cli.jobs import send
 from dpgate.cli.output import Json, Profile, err, plain, print_json, print_table
-from dpgate.training_file import build_training_request, read_choices
-from dpgate.training_trial import Trial, Tried, try_on_twin
+
+if TYPE_CHECKING:
+    from dpgate.training_trial import Trial, Tried
 
 Model = Annotated[
     str,
@@ -45,6 +43,12 @@ def train_try(
     Where fields of the model name several values, such as `steps: [200, 500]`, each combination is tried.
     What a twin's columns have to do with each other is what its level keeps: at level 0, nothing.
     """
+    from domain.dataset import Declaration
+    from domain.model import parse
+    from domain.training.proposed import usual_delta
+    from dpgate.training_file import read_choices
+    from dpgate.training_trial import try_on_twin
+
     declaration = parse(Declaration, load_twin_declaration(twin), within="declaration")
     delta = delta or usual_delta(declaration.nominal_size)
     asked = read_choices(model, dataset=declaration.name, epsilon=epsilon, delta=delta)
@@ -73,6 +77,8 @@ def train_submit(
     profile: Profile = "default",
 ) -> None:
     """Have a model trained on the original data. The release holds it as model.json."""
+    from dpgate.training_file import build_training_request
+
     name = dataset or str(load_twin_declaration(twin)["name"])
     request = build_training_request(model, dataset=name, epsilon=epsilon, delta=delta, project=project)
     choices.warn_if_weak(epsilon)

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from domain.model import parse
-from domain.profile_request import DeliveredKey, fingerprint
 from dpgate.cli.declaration import DeclarationOption, load_declaration
 from dpgate.cli.exit_codes import ExitCode
 from dpgate.cli.output import Json, Profile, out, plain, print_json, print_line, print_table, progress
@@ -23,6 +21,7 @@ from dpgate.errors import DpgateError, NotFinished
 from dpgate.profiles import DeliveredProfile
 
 if TYPE_CHECKING:
+    from domain.profile_request import DeliveredKey
     from dpgate.profile.at_gateway import Kept
     from twins.profile.document import DeliveredProfile as Opened
 
@@ -54,6 +53,9 @@ def twin_deliver(
     as_json: Json = False,
 ) -> None:
     """Deliver data to the worker zone, to be profiled there for one rights holder; on that zone's host."""
+    from domain.model import parse
+    from domain.profile_request import DeliveredKey, fingerprint
+
     for_whom = parse(DeliveredKey, {"name": name, "key": key})
     folder = _delivered(data, for_whom, deliveries, resume, shown=not as_json)
     if as_json:
@@ -109,6 +111,8 @@ def dataset_register(
 
 def profile_at_gateway(asked: Asked, to: Path, draft: Path, *, as_json: bool) -> None:
     """Deliver if there are data, ask, wait, open, and write what the profile of one's own machine writes."""
+    from domain.model import parse
+    from domain.profile_request import DeliveredKey
     from dpgate.profile import at_gateway
 
     request = at_gateway.kept(to, asked.name)
@@ -148,6 +152,8 @@ def _delivered(
 
 def _say_how_to_deliver(name: str, key: str, to: Path, *, as_json: bool) -> None:
     """Nothing is delivered yet: the key, and the two commands that follow."""
+    from domain.profile_request import fingerprint
+
     deliver = f"dpgate twin deliver DATA --name {name} --key {key}"
     then = f"dpgate twin profile --at-gateway {name} --delivery NUMBER --out {to}"
     if as_json:
@@ -162,6 +168,7 @@ def _say_how_to_deliver(name: str, key: str, to: Path, *, as_json: bool) -> None
 
 def _sealed(client: Client, request: Kept, asked: Asked, to: Path, *, shown: bool) -> bytes:
     """Raises DpgateError where it failed, and where the platform was asked for another key than ours."""
+    from domain.profile_request import fingerprint
     from dpgate.profile.at_gateway import renewed
 
     assert request.delivery is not None
@@ -185,6 +192,7 @@ def _state(found: DeliveredProfile) -> str:
 
 
 def _write(found: Opened, request: Kept, to: Path, draft: Path, *, as_json: bool) -> None:
+    from domain.profile_request import fingerprint
     from dpgate.profile.at_gateway import dictionaries
     from dpgate.profile.results import write_results
 

@@ -14,13 +14,11 @@ from dpgate.cli.output import Json, Profile, out, plain, print_json, progress
 from dpgate.cli.profile_results import say_results
 from dpgate.cli.twin_at_gateway import Asked, DeliveriesFolder, profile_at_gateway
 from dpgate.errors import DpgateError
-from dpgate.pipeline_folder import parse_yaml, read_text
-from twins.profile.accept import accept
-from twins.profile.decide import Decision, Verb, decide
-from twins.profile.draft import open_questions
+from twins.profile.decide import Verb
 
 if TYPE_CHECKING:
-    pass
+    from twins.profile.decide import Decision
+
 
 Data = Annotated[Path | None, typer.Argument(metavar="[DATA]", help="A folder, a BIDS tree, or one table.")]
 To = Annotated[Path, typer.Option("--out", "-o", help="A folder for report, profile and draft.")]
@@ -130,6 +128,10 @@ def twin_decide(
     as_json: Json = False,
 ) -> None:
     """Record what becomes of a column that may identify people; edits the draft and nothing else."""
+    from dpgate.pipeline_folder import parse_yaml, read_text
+    from twins.profile.decide import Decision, decide
+    from twins.profile.draft import open_questions
+
     if not why.strip() or "\n" in why:
         raise DpgateError("--why must say in one line why")
     text = read_text(declaration)
@@ -164,6 +166,9 @@ def twin_decide(
 def _proposals_taken(
     declaration: Path, text: str, *, of: Verb | None, decision: Decision
 ) -> tuple[str, list[str]]:
+    from dpgate.pipeline_folder import parse_yaml
+    from twins.profile.accept import accept
+
     taken = accept(text, partial(parse_yaml, place=str(declaration)), of=of, decision=decision)
     said = [f"{verb}: {', '.join(names)}." for verb, names in taken.decided.items()]
     return taken.text, said + [f"left open: {one}" for one in taken.left]

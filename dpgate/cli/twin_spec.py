@@ -9,7 +9,6 @@ import typer
 
 from dpgate.cli.output import Json, out, plain, print_json, print_table
 from dpgate.errors import DpgateError
-from dpgate.pipeline_folder import parse_yaml, read_text
 
 
 def twin_spec(
@@ -21,6 +20,7 @@ def twin_spec(
     as_json: Json = False,
 ) -> None:
     """Read the headers in a BIDS tree here; propose its person files, with what may become public alone."""
+    from dpgate.pipeline_folder import parse_yaml, read_text
     from dpgate.tree_spec.build import make_spec
 
     target = declaration or to

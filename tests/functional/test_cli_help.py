@@ -13,6 +13,7 @@ from terminal import Terminal
 
 from domain.errors import InvalidRequest, NotReady
 from dpgate.cli import app, doors
+from dpgate.cli import commands as command_modules
 from dpgate.cli.app import whole
 from dpgate.cli.exit_codes import MEANING, ExitCode, exit_code
 from dpgate.errors import (
@@ -123,3 +124,13 @@ def test_each_error_has_its_code(subtests: pytest.Subtests) -> None:
 
 def test_each_code_has_a_meaning() -> None:
     assert set(MEANING) == set(ExitCode)
+
+
+# these show what the laboratory, a factory or a preview's page decides on
+HEAVY = {"dpgate.cli.lab", "dpgate.cli.twin_profile", "dpgate.cli.preview"}
+
+
+def test_the_help_of_a_command_waits_for_no_mathematics() -> None:
+    light = sorted(command_modules.modules() - HEAVY)
+    alone = f"import sys; {'; '.join(f'import {name}' for name in light)}; sys.exit('numpy' in sys.modules)"
+    subprocess.run([sys.executable, "-c", alone], cwd=ROOT, check=True)
