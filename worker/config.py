@@ -6,15 +6,21 @@ import os
 import re
 import socket
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from domain.model import Slug
 from domain.operation import LEAST_FREE_MIB
+from worker.sandbox.choice import BACKENDS
 from worker.sandbox.core.slot_user import FIRST_SLOT_UID
 from worker.sandbox.profiles import Profile
+
+if TYPE_CHECKING:
+    BackendName = str
+else:
+    BackendName = Literal[tuple(BACKENDS)]
 
 
 class WorkerSettings(BaseSettings):
@@ -32,7 +38,7 @@ class WorkerSettings(BaseSettings):
     # how much of isolation this worker insists on before it takes original data
     isolation: Profile = Profile.STANDARD
     # how runs are isolated: a supervisor per slot, or a container per level of a run
-    sandbox: Literal["supervised", "docker"] = "supervised"
+    sandbox: BackendName = "supervised"
     # the largest input of one run: a larger one fails; default: what each slot's part of scratch holds
     input_mib: int | None = Field(None, ge=1, le=1_048_576)
     # of the scratch folder, for copies of images, which then never leave memory; default: a quarter of it

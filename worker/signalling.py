@@ -12,6 +12,7 @@ from domain.surroundings import Backend, Surroundings
 from store.images import Image
 from worker.config import WorkerSettings
 from worker.order import is_warm_script
+from worker.sandbox.choice import BACKENDS
 
 
 def surroundings(
@@ -50,7 +51,7 @@ def unaccepted(
 
 
 def _backend(request: JobRequest, settings: WorkerSettings, record: Image) -> Backend:
-    if settings.sandbox != "supervised":
+    if not BACKENDS[settings.sandbox].is_of_host:
         return Backend.DOCKER
     may_be_warm = record.warm or record.kind is ImageKind.HOST
     return Backend.WARM if may_be_warm and is_warm_script(request.pipeline) else Backend.COLD

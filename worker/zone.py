@@ -19,7 +19,7 @@ from worker.config import WorkerSettings
 from worker.host_turns import HostTurns
 from worker.images.held import HeldImages
 from worker.images.in_memory import ImagesInMemory
-from worker.sandbox.choice import OpenSandbox, images_bytes, open_sandbox
+from worker.sandbox.choice import BACKENDS, OpenSandbox, images_bytes, open_sandbox
 from worker.sandbox.core.images import HostImage
 from worker.sandbox.host_image import Looks
 from worker.sandbox.profiles import Profile
@@ -85,7 +85,7 @@ def _check_isolation(sandbox: OpenSandbox, profile: Profile) -> None:
 
 def _memory_for_images(settings: WorkerSettings) -> ImagesInMemory | None:
     """None for a sandbox whose images are not of our store."""
-    if settings.sandbox != "supervised":
+    if not BACKENDS[settings.sandbox].has_own_images:
         return None
     return ImagesInMemory(settings.scratch_folder, most_bytes=images_bytes(settings))
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
-from typing import Annotated, ClassVar, Literal, get_args
+from typing import Annotated, ClassVar, Literal, NoReturn, get_args
 
 import pytest
 from factories import make_dataset
@@ -24,12 +25,16 @@ from domain.policy import Policy, Timing, changes
 from domain.query import QUERIES, Query, QueryRequest
 from domain.query.columns import ClippedColumn
 from domain.shape import LOCKS, FileShape
-from dpgate.cli import choices
+from dpgate.cli import choices, doctor
 from gateway.pages import ask_form, mechanism_form, policy_fields, policy_form, words
 from gateway.pages.mechanism_form import value_of
 from gateway.pages.policy_fields import GROUPS, unplaced
 from privacy.loss import GuaranteeClass
+from worker import config
 from worker.kinds import KINDS
+from worker.sandbox import backend_check, choice
+from worker.sandbox.core.images import HostImage
+from worker.sandbox.protocol import SandboxUnavailable
 
 ROOT = Path(__file__).parents[2]
 
@@ -207,3 +212,36 @@ def test_the_meaning_of_every_rule_stands_beside_its_field() -> None:
     for model in (Policy, Timing):
         assert [name for name, field in model.model_fields.items() if not field.description] == []
     assert unplaced(*GROUPS) == ()
+
+
+# --- sandbox backends
+
+
+def test_a_backend_of_the_table_can_be_set_and_is_opened_and_asked(
+    monkeypatch: pytest.MonkeyPatch, anew: Callable[[ModuleType | str], ModuleType], tmp_path: Path
+) -> None:
+    opened: list[object] = []
+
+    def refuse(settings: object, host: object) -> NoReturn:
+        opened.append(settings)
+        raise SandboxUnavailable("a dummy isolates nothing")
+
+    row = choice.Offered(refuse, lambda: True, has_own_images=False, is_of_host=False)
+    known = {"database_url": "sqlite://", "broker_url": "memory://", "zone_folder": tmp_path}
+    with pytest.raises(ValueError, match="supervised"):
+        config.WorkerSettings(**known, scratch_folder=tmp_path, sandbox="dummy")
+    monkeypatch.setitem(choice.BACKENDS, "dummy", row)
+    settings = anew(config).WorkerSettings(**known, scratch_folder=tmp_path, sandbox="dummy")
+    host = HostImage("host", "sha256:0", Path("/bin/true"), (), (), "/bin")
+    with pytest.raises(SandboxUnavailable):
+        choice.open_sandbox(settings, host)
+    assert opened == [settings]
+    assert choice.counts_all_memory(settings)
+    assert choice.images_bytes(settings) == 0
+    found = backend_check.check_backend(settings, host, slots=1)
+    assert any("a dummy isolates nothing" in feature.detail for feature in found)
+
+
+def test_the_doctor_takes_every_backend_of_the_table() -> None:
+    asked = inspect.signature(doctor.doctor).parameters["sandbox"].annotation
+    assert f"Literal[{', '.join(repr(name) for name in choice.BACKENDS)}]" in asked.replace('"', "'")

@@ -10,7 +10,7 @@ from functools import partial
 
 from worker.sandbox.core.images import HostImage
 
-from .choice import Choice, open_sandbox
+from .choice import BACKENDS, Choice, open_sandbox
 from .host_features import check_machine
 from .preflight import check_host, nothing_ran
 from .profiles import Feature
@@ -29,10 +29,10 @@ def check_backend(choice: Choice, host: HostImage, *, slots: int) -> tuple[Featu
     )
     try:
         with closing(open_sandbox(choice, host)) as sandbox:
-            if choice.sandbox == "docker":
+            if not BACKENDS[choice.sandbox].is_of_host:
                 return (*sandbox.probe(), *check_machine(slots=slots))
             return check(sandbox=sandbox)
     except (SandboxUnavailable, OSError) as error:
-        if choice.sandbox == "docker":
+        if not BACKENDS[choice.sandbox].is_of_host:
             return (nothing_ran(error)[0], *check_machine(slots=slots))
         return check()

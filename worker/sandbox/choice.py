@@ -1,5 +1,8 @@
-"""The backend that the operator chose. Each is loaded only where it is used."""
+"""The backends that an operator may choose, a row each, and the one that is chosen. Each is loaded only
+where it is used."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
@@ -53,10 +56,24 @@ class Choice(Protocol):
     def docker_view_mib(self) -> int: ...
 
 
+@dataclass(frozen=True)
+class Offered:
+    """One backend. `counts_all_memory`: whether memory that is in no process's resident size is bounded too.
+    `has_own_images`: its images are of our store, and copies of them lie in the scratch folder; a container's
+    image is its engine's business. `is_of_host`: it rests on features of this host, not on a daemon's."""
+
+    open: Callable[[Choice, HostImage], OpenSandbox]
+    counts_all_memory: Callable[[], bool]
+    has_own_images: bool
+    is_of_host: bool
+
+
 def open_sandbox(choice: Choice, host: HostImage) -> OpenSandbox:
     """Raises SandboxUnavailable where it cannot be had. Open it after forking, and close it."""
-    if choice.sandbox == "docker":
-        return _docker(choice)
+    return BACKENDS[choice.sandbox].open(choice, host)
+
+
+def _supervised(choice: Choice, host: HostImage) -> OpenSandbox:
     from .probed import ProbedSandbox
 
     return ProbedSandbox(
@@ -75,8 +92,8 @@ def input_bytes(choice: Choice) -> int:
 
 
 def images_bytes(choice: Choice) -> int:
-    """Of the scratch folder, for copies of images. A container's image is its engine's business."""
-    if choice.sandbox != "supervised":
+    """Of the scratch folder, for copies of images."""
+    if not BACKENDS[choice.sandbox].has_own_images:
         return 0
     if choice.images_in_memory_mib is not None:
         return choice.images_in_memory_mib * MIB
@@ -86,12 +103,10 @@ def images_bytes(choice: Choice) -> int:
 
 def counts_all_memory(choice: Choice) -> bool:
     """Whether memory that is in no process's resident size is bounded too: the standard table allows some."""
-    if choice.sandbox == "supervised":
-        return why_no_groups() is None
-    return choice.sandbox == "docker"
+    return BACKENDS[choice.sandbox].counts_all_memory()
 
 
-def _docker(choice: Choice) -> OpenSandbox:
+def _docker(choice: Choice, _host: HostImage) -> OpenSandbox:
     from .docker_engine.sandbox import DockerSandbox
     from .docker_engine.settings import DockerSettings
 
@@ -111,3 +126,10 @@ def _docker(choice: Choice) -> OpenSandbox:
         slots=choice.own_slots,
     )
     return DockerSandbox(settings, lock_root=choice.scratch_folder)
+
+
+BACKENDS: dict[str, Offered] = {
+    "supervised": Offered(_supervised, lambda: why_no_groups() is None, has_own_images=True, is_of_host=True),
+    "docker": Offered(_docker, lambda: True, has_own_images=False, is_of_host=False),
+}
+"""By the name that the setting DPGATE_SANDBOX takes."""
