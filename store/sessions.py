@@ -80,11 +80,6 @@ def find(connection: sa.Connection, token: str, now: datetime) -> Session:
     )
 
 
-def user_of(connection: sa.Connection, token: str, now: datetime) -> User:
-    """Whose session this is. Raises Unauthenticated."""
-    return find(connection, token, now).user
-
-
 def touch(connection: sa.Connection, token: str, now: datetime) -> None:
     """Somebody is still there: an hour more, within the twelve."""
     query = sa.update(sessions).where(sessions.c.hash == hash_of(token), _is_open(now))

@@ -4,7 +4,7 @@ Rehearsals run on twins, which have seen no data: when they begin and end is no 
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 import sqlalchemy as sa
@@ -96,8 +96,3 @@ def _unrehearsed(before: datetime) -> sa.Select[Any]:
         .where(rehearsals.c.state.in_((RehearsalState.QUEUED, RehearsalState.RUNNING)), since <= before)
         .order_by(sa.text("since"))
     )
-
-
-def longest_wait(found: list[Stuck], kind: StuckKind, *, now: datetime) -> timedelta:
-    """Of the things that are stuck in this way; zero where none is."""
-    return max((now - one.since for one in found if one.kind is kind), default=timedelta())

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-import numpy as np
-
 from companions.lab.simulation import seeded
 from companions.twin_report.attack import Attack
 from companions.twin_report.neighbour import neighbour
@@ -148,8 +146,3 @@ def choose_secret(tables: TableSet, wanted: str | None) -> str:
     few = [one.name for one in columns if one.kind == "categorical" and len(one.categories) == 2]
     last: Sequence[str] = marked or few or words or [columns[-1].name]
     return last[-1]
-
-
-def has_people(tables: TableSet) -> bool:
-    """Whether there is anybody to attack."""
-    return bool(np.all([tables.original.rows, tables.twin.rows]))
