@@ -2,12 +2,14 @@
 
 import json
 from dataclasses import dataclass
+from functools import cache
 from importlib import resources
 from pathlib import Path
 
 from sandbox_images.unpack.caps import Caps
 from sandbox_images.unpack.entry import SIF, TAR
 from sandbox_images.unpack.sif import MAGIC, MAGIC_AT
+from worker.sandbox.core.compiled import with_compiled
 from worker.sandbox.core.images import HostImage
 
 from .confinement import run_confined
@@ -73,13 +75,14 @@ def _host_mounts(host: HostImage) -> list[str]:
     return flags
 
 
+@cache
 def _sources() -> dict[str, bytes]:
     package = resources.files("sandbox_images")
     found = {f"{_CODE}/sandbox_images/__init__.py": b""}
     for file in (package / "unpack").iterdir():
         if file.name.endswith(".py"):
             found[f"{_CODE}/sandbox_images/unpack/{file.name}"] = file.read_bytes()
-    return found
+    return with_compiled(found)
 
 
 def _parse(answer: bytes, otherwise: str) -> Unpacked:

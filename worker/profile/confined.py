@@ -27,6 +27,7 @@ from worker.images.refusal import ImageRefused
 from worker.profile.frames import joined_reader
 from worker.profile.inside import answer_for
 from worker.profile.reading import reader_of
+from worker.sandbox.core.compiled import with_compiled
 from worker.sandbox.core.images import HostImage
 from worker.sandbox.core.slot_user import check_open_to_slots
 from worker.sandbox.host_image import describe
@@ -180,7 +181,7 @@ def _sources() -> dict[str, bytes]:
         for file in folder.iterdir():
             if file.is_file() and (file.name in names if names else file.name.endswith(".py")):
                 found[f"{_CODE}/{package}/{file.name}"] = file.read_bytes()
-    return found
+    return with_compiled(found)
 
 
 def _mounts(host: HostImage) -> list[str]:

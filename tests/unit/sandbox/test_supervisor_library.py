@@ -1,4 +1,4 @@
-"""Our code as a supervisor gets it: its sources, and what Python makes of them so that it need not."""
+"""Our code as programs in a sandbox get it: its sources, and what Python makes of each beforehand."""
 
 import ast
 import subprocess
@@ -8,6 +8,8 @@ from pathlib import PurePosixPath
 
 import pytest
 
+from worker.images import unpacking
+from worker.profile import confined
 from worker.sandbox.core import slot
 
 
@@ -20,16 +22,26 @@ class Loader(SourceFileLoader):
         raise Compiles
 
 
+def stage(files, folder):
+    for name, content in files.items():
+        path = folder / name.lstrip("/")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    return folder
+
+
 @pytest.fixture
 def staged(tmp_path):
-    for name, content in slot._library().items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_bytes(content)
-    return tmp_path
+    return stage(slot._library(), tmp_path)
 
 
-def test_nothing_is_compiled_where_it_begins(staged, subtests):
-    sources = sorted(staged.rglob("*.py"))
+@pytest.mark.parametrize(
+    "given",
+    [slot._library, unpacking._sources, confined._sources],
+    ids=["supervisor", "unpacker of images", "reader of tables"],
+)
+def test_nothing_is_compiled_where_it_begins(given, tmp_path, subtests):
+    sources = sorted(stage(given(), tmp_path).rglob("*.py"))
     assert len(sources) > 15
     for source in sources:
         with subtests.test(source.name):

@@ -5,14 +5,11 @@ loaded and its child runs the script. Cold: the child enters the pipeline's root
 command, any language. A run costs a fork and its namespaces either way.
 """
 
-import marshal
 import os
-import sys
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from functools import cache
 from importlib import resources
-from importlib.util import MAGIC_NUMBER, source_hash
 from pathlib import Path
 from typing import Any, Self
 
@@ -31,6 +28,7 @@ from worker.sandbox.protocol import (
 
 from .argv import RESEARCHERS_ROOT, Places, base_of
 from .bwrap_binary import Bwrap
+from .compiled import with_compiled
 from .ending import wait_for
 from .given import Giver
 from .images import HostImage
@@ -225,13 +223,4 @@ def _library() -> Mapping[str, bytes]:
         f"supervisor/{part.name}" for part in (root / "supervisor").iterdir() if part.name.endswith(".py")
     ]
     sources = {f"sandbox_images/{name}": (root / name).read_bytes() for name in names}
-    return sources | dict(_compiled(path, source) for path, source in sources.items())
-
-
-def _compiled(path: str, source: bytes) -> tuple[str, bytes]:
-    """Where Python looks, and what it takes if its version and the source's hash are those in there; if not,
-    it compiles the source, which is a quarter of what it takes until a supervisor is there."""
-    code = compile(source, path, "exec", dont_inherit=True, optimize=0)
-    checked = MAGIC_NUMBER + (0b11).to_bytes(4, "little") + source_hash(source)
-    folder, _, name = path.removesuffix(".py").rpartition("/")
-    return f"{folder}/__pycache__/{name}.{sys.implementation.cache_tag}.pyc", checked + marshal.dumps(code)
+    return with_compiled(sources)
