@@ -20,7 +20,7 @@ _HOW_OFTEN = (
 )
 _MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}"
 _SHAPES = {
-    "icd-10": r"[A-TV-Z]\d[0-9AB](?:\.[0-9A-Z]{1,4})?",
+    "icd-10": r"[A-TV-Z]\d[0-9AB](?:[._][0-9A-Z]{1,4})?",
     "atc": r"[A-DGHJLMNPRSV]\d{2}(?:[A-Z](?:[A-Z](?:\d{2})?)?)?",
     "ndc": r"\d{4,5}-\d{3,4}-\d{1,2}",
     "rs number": r"rs\d{3,12}",
@@ -50,6 +50,8 @@ _SHAPES = {
     "doi": r"(?:doi:)?10\.\d{4,9}/[^\s]{1,200}",
     # what masks of US numbers and teaching material use
     "not issued": r"(?:000|666)-\d{2}-\d{4}",
+    # longer ones are accounts of somebody's money
+    "place in memory": r"0x[0-9A-Fa-f]{1,16}",
     "colour": r"#(?:[0-9A-Fa-f]{3}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})",
     "version": r"[vV]?\d{1,4}(?:\.\d{1,5}){2,4}(?:[-+][A-Za-z0-9.]{1,20})?|[vV]\d{1,4}(?:\.\d{1,5})?",
     "sequence": r"[ACGTUN]{10,200}|[ACDEFGHIKLMNPQRSTVWY]{40,200}",

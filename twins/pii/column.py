@@ -14,7 +14,7 @@ from twins.pii.dates import has_time_of_day, year_of
 from twins.pii.decide import decide
 from twins.pii.finding import Finding
 from twins.pii.header import kind_of_header
-from twins.pii.marks import LONGEST_WHOLE, is_missing, marks_of, marks_of_json
+from twins.pii.marks import LONGEST_WHOLE, is_missing, marks_of, marks_of_json, without_fraction
 from twins.pii.model import Model
 from twins.pii.tally import FULL_NAME, MOST_LETTERS, MOST_SHAPES, PERSON, Name, Tally, hash_of, shape_of
 from twins.pii.text import has_form_of_full_name, is_sentence
@@ -58,7 +58,7 @@ class ColumnScan:
     def add(self, values: Sequence[str]) -> None:
         """More cells, as they are read. Spaces around a value and missing codes do not count."""
         for start in range(0, len(values), BATCH):
-            self._batch(Counter(value.strip() for value in values[start : start + BATCH]))
+            self._batch(Counter(without_fraction(value.strip()) for value in values[start : start + BATCH]))
 
     def finish(self) -> Finding:
         """What the column is. More values may be added afterwards."""
@@ -124,6 +124,8 @@ class ColumnScan:
         if shape in tally.shapes or len(tally.shapes) < MOST_SHAPES:
             tally.shapes[shape] += times
         tally.numbers.add(value, times)
+        if seen.has_letters:
+            tally.numbered.add(value, times)
 
     def _look(self, value: str) -> _Seen:
         year = year_of(value)
@@ -145,7 +147,10 @@ class ColumnScan:
         return seen
 
     def _score(self, model: Model, values: Sequence[str]) -> None:
-        said = model.likely(values)
+        # a list in capitals is read as the same words in small ones: the model learned codes by them
+        said = model.likely(
+            [value.title() if value.isupper() and value.isalpha() else value for value in values]
+        )
         for label, total in zip(model.labels, said.sum(axis=0).tolist(), strict=True):
             self._tally.likely[label] = self._tally.likely.get(label, 0.0) + total
         self._tally.scored += len(values)

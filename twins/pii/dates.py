@@ -18,6 +18,7 @@ _DAY_MONTH = re.compile(
     r"(\d{1,2})(?:st|nd|rd|th|\.|er)?[ -](?:de )?([^\W\d_]{3,10})\.?(?: de)?[ ,-]{1,2}(\d{4}|\d{2})" + _TIME
 )
 _MONTH_DAY = re.compile(r"([^\W\d_]{3,10})\.?[ -](\d{1,2})(?:st|nd|rd|th)?,?[ -](\d{4})" + _TIME)
+_WEEKDAY = re.compile(r"(?:mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6},? ", re.IGNORECASE)
 _LONGEST = 40
 
 _MONTHS_TEXT = """
@@ -31,6 +32,8 @@ def year_of(value: str) -> int | None:
     """The year of a date, or None where the value is no date. Two-digit years lie in 1931..2030."""
     if not 6 <= len(value) <= _LONGEST:
         return None
+    if value[0].isalpha() and (day := _WEEKDAY.match(value)):
+        value = value[day.end() :]
     if match := _YEAR_FIRST.fullmatch(value):
         return _checked(int(match[1]), int(match[3]), int(match[4]), first=FIRST_WRITTEN_OUT)
     if match := _YEAR_LAST.fullmatch(value):

@@ -11,13 +11,12 @@ from collections.abc import Callable, Sequence
 
 from domain.identifier_kind import Kind
 from twins.pii.believe import by_header, is_direct
+from twins.pii.decide_lists import by_japan, by_letter, by_numbered, by_phones
 from twins.pii.decide_rest import (
     by_coordinates,
     by_key,
-    by_letter,
     by_model,
     by_parts,
-    by_phones,
     by_rare,
     by_text,
     has_code_of,
@@ -26,7 +25,7 @@ from twins.pii.decide_rest import (
 from twins.pii.finding import Action, Finding
 from twins.pii.header import speaks_of_a_thing, speaks_of_codes_of_things, words_of
 from twins.pii.remains import what_remains
-from twins.pii.tally import Tally
+from twins.pii.tally import MOST_LETTERS, Tally
 from twins.pii.verdict import NOUNS, PROPOSED, Verdict, verdict
 
 SHARE = 0.5
@@ -36,6 +35,9 @@ CARDS = 0.6
 
 BY_CHANCE = 0.05
 """Of whole numbers of one length one in a hundred begins with 00 by chance, as a number from abroad does."""
+
+LOW = 0.03
+"""Share of postcodes of Japan that begin with 0 or 1, from which on they are no telephones."""
 
 FEWEST_WEAK = 8
 """Different values below which a weak check proves nothing."""
@@ -107,11 +109,13 @@ def _verdict(name: str | None, announced: Kind | None, tally: Tally, within: Seq
         lambda: _shared(tally),
         lambda: _header(announced, tally, direct=False),
         lambda: by_letter(tally) if _is_opaque(name) else None,
+        lambda: None if name is not None and speaks_of_codes_of_things(name) else by_numbered(tally),
         lambda: has_code_of(tally),
         lambda: of_a_thing(tally) if name is not None and speaks_of_codes_of_things(name) else None,
         lambda: _nearly_all(tally),
         lambda: by_coordinates(tally) if _is_opaque(name) else None,
         lambda: by_text(tally),
+        lambda: by_japan(tally),
         lambda: by_phones(tally),
         lambda: by_model(tally, doubtful=is_of_a_thing),
         lambda: by_rare(tally, doubtful=is_of_a_thing),
@@ -223,6 +227,8 @@ def _shared(tally: Tally) -> Verdict | None:
         return verdict(Kind.IP, 0.9, f"Most values have the form of {NOUNS[Kind.IP]}.", "ip 4")
     if tally.share("url") >= SHARE and tally.different >= 0.5 and tally.share("vocabulary") < SHARE:
         return verdict(Kind.URL, 0.5, "Most values are web addresses, and most are different.", "url")
+    if tally.share("url") >= SHARE and tally.share("vocabulary") < SHARE:
+        return verdict(Kind.TEXT, 0.4, "Web addresses that repeat: pages of things, or of people.", "url")
     if tally.share("hex digest") >= SHARE:
         why = "Digests: of files they tell nothing, of names or numbers whoever has a list finds them out."
         return verdict(Kind.TEXT, 0.7, why, "hex digest")
@@ -242,7 +248,22 @@ def _shared(tally: Tally) -> Verdict | None:
 
 
 def _nearly_all(tally: Tally) -> Verdict | None:
+    # no telephone within one town begins with 0 or 1, and the postcodes of a third of Japan do
+    if tally.share("postcode, japan") >= WEAK_SHARE and tally.share("postcode, japan, low") >= LOW:
+        return verdict(
+            Kind.POSTCODE,
+            0.7,
+            f"Nearly all values have the form of {NOUNS[Kind.POSTCODE]}.",
+            "postcode, japan",
+        )
     for rule, kind in _NEARLY_ALL:
+        if rule == "plate" and _are_of_few_letters(tally):
+            continue
         if tally.share(rule) >= WEAK_SHARE and tally.distinct.count >= 3:
             return verdict(kind, 0.7, f"Nearly all values have the form of {NOUNS[kind]}.", rule)
     return None
+
+
+def _are_of_few_letters(tally: Tally) -> bool:
+    """`JAF-001` and `BEV-004` are numbers of articles: plates begin with many letters."""
+    return len(tally.firsts) <= MOST_LETTERS and set(tally.shapes) == {"A***-9***"}

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from domain.identifier_kind import Kind
 from twins.pii.finding import Action, Class, Finding
-from twins.pii.phones import NEARLY_ALL
 from twins.pii.remains import FEWEST, MOSTLY, SOME, code_of
 from twins.pii.tally import MOST_LETTERS, PERSON, Tally
 from twins.pii.verdict import NOUNS, Verdict, verdict
@@ -38,11 +37,18 @@ UNKNOWN, MORE_LIKELY = 0.2, 0.08
 HOUSES, MOST_HOUSES = 0.3, 20
 """Different numbers of houses for each different value, up to so many: what all have numbers a model."""
 
+FEWEST_ACCOUNTS = 20
+"""Different values in which a number behind a word is seen to tell bearers of one name apart."""
+
+REGION = 6
+"""Degrees within which numbers of many decimals may be places: means of anything lie further apart."""
+
+MOST_TOWNS = 50
+"""Different values up to which numbers and words that repeat are postcodes and towns, which
+`twins/pii/remains.py` asks about, and no homes."""
+
 KEY = 0.95
 """Different values for each value, from which on a column tells people apart."""
-
-NUMBERED = 10
-"""Different numbers behind one letter, from which on they may be those of people."""
 
 
 def by_parts(tally: Tally, within: Sequence[Finding]) -> Verdict | None:
@@ -68,26 +74,6 @@ def by_parts(tally: Tally, within: Sequence[Finding]) -> Verdict | None:
     )
 
 
-def by_phones(tally: Tally) -> Verdict | None:
-    """Numbers as they are written at home, nearly all of which one country's plan has."""
-    asked = tally.phones.asked
-    if asked < FEWEST or tally.different < 0.5 or tally.phones.share < NEARLY_ALL:
-        return None
-    if tally.of_present(tally.with_letters) >= 0.2 or sum(tally.years.values()) >= 0.5 * tally.present:
-        return None
-    return verdict(Kind.PHONE, 0.7, "Nearly all values are telephone numbers of one country's plan.")
-
-
-def by_letter(tally: Tally) -> Verdict | None:
-    """`X01`, `Y01` and so on: codes of a few chapters of a catalogue, or people who are numbered."""
-    if len(tally.firsts) > MOST_LETTERS or tally.distinct.count < NUMBERED or set(tally.shapes) != {"A9***"}:
-        return None
-    if tally.share("code: icd-10") < MOSTLY:
-        return None
-    why = "Numbers behind a letter: codes of a few chapters of a catalogue, or people who are numbered."
-    return verdict(Kind.TEXT, 0.4, why, "code: icd-10")
-
-
 def has_code_of(tally: Tally) -> Verdict | None:
     """Codes of catalogues, where most values are of one kind that nothing else is written like."""
     rule, share = code_of(tally, specific=True)
@@ -109,8 +95,12 @@ def by_coordinates(tally: Tally) -> Verdict | None:
         return None
     width, far = numbers.high - numbers.low, max(abs(numbers.low), abs(numbers.high))
     # means and logarithms lie near each other as well, often with more decimals than anybody measures
-    if far > 180 or tally.of_present(numbers.computed) >= 0.1:
+    if far > 180:
         return None
+    if tally.of_present(numbers.computed) >= 0.1:
+        near = abs(numbers.mean) >= 20 and width <= REGION and tally.of_present(numbers.computed) >= MOSTLY
+        why = "Numbers with many decimals, all near each other: means, or places that a program worked out."
+        return verdict(Kind.TEXT, 0.4, why) if near else None
     if abs(numbers.mean) >= 20 and width <= 12:
         why = "Numbers with four decimals or more, all near each other: perhaps coordinates."
         return verdict(Kind.COORDINATE, 0.5, why)
@@ -144,7 +134,8 @@ def by_model(tally: Tally, *, doubtful: bool) -> Verdict | None:
     likely = _likely(tally, is_cased=is_cased)
     person, needed = tally.mean(*PERSON), SURELY if is_category or doubtful else likely
     others = max(tally.mean("TERM", "CODE"), tally.mean("PLACE"), tally.mean("ORGANISATION"))
-    if tally.mean("ADDRESS") >= 0.6 and _have_houses(tally) and not is_category:
+    repeat = tally.distinct.count <= MOST_TOWNS and tally.different < LESS_LIKELY
+    if tally.mean("ADDRESS") >= 0.6 and _have_houses(tally) and not repeat:
         return verdict(Kind.ADDRESS, 0.6, "Most values look like postal addresses.")
     if tally.of_present(tally.short) >= MOSTLY:
         return None
@@ -162,12 +153,20 @@ def by_model(tally: Tally, *, doubtful: bool) -> Verdict | None:
         return verdict(Kind.PERSON, 0.7, "Most values have the form of names of East Asia.", "east name")
     if (person >= needed and person >= others) or (tally.share("comma name") >= MOSTLY and person >= 0.3):
         return verdict(Kind.PERSON, min(0.9, person), "Most values look like people's names.", "comma name")
-    accounts = tally.mean("USERNAME") if tally.mean("USERNAME", *PERSON) >= 0.6 else 0.0
-    if accounts >= 0.35 and tally.different >= 0.7 and not is_category:
-        return verdict(Kind.USERNAME, 0.6, "Most values look like user names.")
+    if not is_category and _are_accounts(tally):
+        return verdict(Kind.USERNAME, 0.6, "Most values look like user names.", "account")
     if tally.mean("PLACE") >= 0.6:
         return verdict(Kind.PLACE, 0.5, "Most values look like places.")
     return None
+
+
+def _are_accounts(tally: Tally) -> bool:
+    """Each another and like user names; or beginnings of many names with a number behind them."""
+    begin = tally.share("account") >= MOSTLY and len(tally.firsts) > MOST_LETTERS
+    if begin and tally.distinct.count >= FEWEST_ACCOUNTS:
+        return True
+    likely = tally.mean("USERNAME") >= 0.35 and tally.mean("USERNAME", *PERSON) >= 0.6
+    return likely and tally.different >= 0.7
 
 
 def _with_list(tally: Tally, needed: float) -> float:

@@ -17,6 +17,9 @@ from twins.pii.within import has_home_of_somebody, is_path
 LONGEST_WHOLE = 200
 """Characters up to which a value can be one identifier; a longer one is searched for what it contains."""
 
+FEWEST_WRITTEN_OUT = 7
+"""Digits of a whole number from which on `.0` behind it is taken away: shorter ones are measurements."""
+
 MISSING = frozenset(
     {
         "",
@@ -64,9 +67,13 @@ _PERSON = re.compile(
 _HANDLE = re.compile(r"@[A-Za-z0-9_.]{2,30}")
 _MIXED = re.compile(
     r"(?=(?:[^\d]{0,20}\d){3})(?=[\W\d_]{0,64}[^\W\d_])[^\W_](?:[^\W_]|[_.\-/]){3,63}|"
+    r"(?=[A-Z]*\d+[A-Z]+\d|\d*[A-Z]+\d+[A-Z])[A-Z\d]{7,24}|"
     r"(?=.{6})(?=(?:[^\d]{0,12}\d){2})(?=[^A-Z]{0,24}[A-Z])"
     r"(?:[A-Z]{1,4}|\d{1,6})(?:[ .-]?(?:[A-Z]{1,4}|\d{1,6})){1,4}"
 )
+_ACCOUNT = re.compile(r"[a-z]{4,12}0\d")
+"""The first of a name, and a number in case somebody else has it."""
+
 _GROUPED = re.compile(r"(?=(?:\D?\d){7})\d{1,8}(?:[ ./-]\d{1,8}){1,5}", re.ASCII)
 """Digits in groups that are no phrase of anything known: seven digits or more."""
 
@@ -105,6 +112,16 @@ _OF_TWO = frozenset(
         "v",
     }
 )
+
+
+def without_fraction(value: str) -> str:
+    """`9126855092.0` is the number 9126855092: tables with empty cells write whole numbers so."""
+    bare = value[:-2]
+    return (
+        bare
+        if value.endswith(".0") and bare.isdecimal() and bare.isascii() and len(bare) >= FEWEST_WRITTEN_OUT
+        else value
+    )
 
 
 def is_missing(value: str) -> bool:
@@ -207,6 +224,7 @@ _PATTERNS = (
     ("person code", _PERSON),
     ("handle", _HANDLE),
     ("mixed", _MIXED),
+    ("account", _ACCOUNT),
     ("grouped", _GROUPED),
     ("whole email", _VALUE_MAIL),
 )

@@ -13,6 +13,9 @@ from dataclasses import dataclass, field
 MOST_ASKED = 32
 """Different values of a column that are asked of all plans: each answer costs thousandths of a second."""
 
+FEWEST_BARE = 9
+"""Digits of a number without a zero in front: shorter ones are numbers of anything."""
+
 NEARLY_ALL = 0.9
 MOST_MISSED = int((1 - NEARLY_ALL) * MOST_ASKED)
 
@@ -64,13 +67,13 @@ class Asked:
 
 
 def could_be_at_home(value: str) -> bool:
-    """Seven to eleven digits with signs between them or a zero in front, and no fraction."""
+    """Seven to eleven digits with signs between them or a zero in front, or nine without; and no fraction."""
     bare = _EXTENSION.sub("", value)
     if _HOME.fullmatch(bare) is None or _FRACTION.fullmatch(bare) is not None:
         return False
     if not 7 <= sum(map(str.isdigit, bare)) <= 11:
         return False
-    return not bare.isdigit() or bare[0] == "0"
+    return not bare.isdigit() or bare[0] == "0" or len(bare) >= FEWEST_BARE
 
 
 def has_form(value: str) -> bool:

@@ -10,6 +10,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from twins.pii.numbered import Numbered
 from twins.pii.phones import Asked
 
 SKETCH = 2048
@@ -167,6 +168,7 @@ class Tally:
     """The shares of words that are names of people, added up over what the model was asked about."""
     few: Few = field(default_factory=Few)
     phones: Asked = field(default_factory=Asked)
+    numbered: Numbered = field(default_factory=Numbered)
     houses: Distinct = field(default_factory=Distinct)
     """The digits of values that have the number of a house."""
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from twins.pii.japan import is_frequent_name
+
 _STREETS_TEXT = """
 street st road rd avenue ave lane ln drive dr court ct close crescent place pl square sq terrace way
 highway hwy parkway boulevard blvd mews gardens apt suite unit calle c/ avenida avda avda. av av. plaza
@@ -70,6 +72,8 @@ _POSTCODES = {
     "se": r"\d{3} \d{2}",
     "zero": r"0\d{4}",
 }
+_POSTCODE_JAPAN = re.compile(r"〒? ?\d{3}-\d{4}", re.ASCII)
+_POSTCODE_JAPAN_LOW = re.compile(r"〒? ?[01]\d{2}-\d{4}|〒.{8,9}", re.ASCII)
 _POSTCODE = re.compile("|".join(_POSTCODES.values()), re.ASCII)
 _PASSPORT = re.compile(r"[A-Z]{1,3}\d{6,8}[A-Z]?|\d{2}[A-Z]{2}\d{5}|[A-Z]{2}[A-Z0-9]{6}\d", re.ASCII)
 _PHONE_BARE = re.compile(r"0[1-9]\d{7,9}", re.ASCII)
@@ -228,6 +232,8 @@ def forms_of(value: str) -> list[str]:
         found.append("full name form")
     if _EAST.fullmatch(value):
         found += ["east", "east name"] if has_form_of_east_asia(value) else ["east"]
+    if not value.isascii() and is_frequent_name(value):
+        found.append("name of japan")
     if has_form_of_a_name(value):
         found.append("name form")
     elif ", " in value and has_comma_of_a_name(value):
@@ -238,6 +244,8 @@ def forms_of(value: str) -> list[str]:
 _FORMS = (
     ("plate", _PLATE),
     ("postcode", _POSTCODE),
+    ("postcode, japan", _POSTCODE_JAPAN),
+    ("postcode, japan, low", _POSTCODE_JAPAN_LOW),
     ("passport", _PASSPORT),
     ("phone, bare", _PHONE_BARE),
     ("degrees", _DEGREES),
