@@ -5,6 +5,8 @@ import resource
 import shutil
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 
 import pytest
 
@@ -14,16 +16,21 @@ FEW = 200
 
 
 @pytest.fixture
-def deep(tmp_path):
-    """3000 folders in each other: longer than any path, deeper than any recursion."""
-    here = os.open(tmp_path, os.O_RDONLY)
+def deep():
+    """3000 folders in each other: longer than any path, deeper than any recursion.
+
+    They lie in a folder of their own: pytest could not remove what is left when a session is killed.
+    """
+    top = Path(tempfile.mkdtemp())
+    here = os.open(top, os.O_RDONLY)
     for _ in range(3001):
         os.mkdir("d", dir_fd=here)
         there = os.open("d", os.O_RDONLY, dir_fd=here)
         os.close(here)
         here = there
     os.close(here)
-    return tmp_path / "d"
+    yield top / "d"
+    remove(top)
 
 
 def test_a_deep_tree_is_removed_with_few_descriptors(deep):
