@@ -163,7 +163,7 @@ def diagnose(
     features = (_redis(), *room, named, *check_backend(backend, image, slots=slots))
     runs = any(feature.name == CONTROL and feature.present for feature in features)
     probes = _battery(backend, image, say) if battery and runs else ()
-    gate = _gate(backend, image, say) if deep and runs else ()
+    gate = _gate(backend, image, home, say) if deep and runs else ()
     return Diagnosis(profile, features, probes, gate, backend.sandbox)
 
 
@@ -219,26 +219,18 @@ def _battery(backend: Backend, image: HostImage, say: Callable[[str], None]) -> 
         return (ProbeResult("battery", "control", Outcome.FAILED, str(error).strip()[-300:]),)
 
 
-def _gate(backend: Backend, image: HostImage, say: Callable[[str], None]) -> tuple[Report, ...]:
-    """Of both ways of running."""
-    from worker.sandbox.battery.targets import Targets
-    from worker.sandbox.gate.bench import GateBench
-    from worker.sandbox.gate.report import failed
-    from worker.sandbox.gate.search import Search
-    from worker.sandbox.gate.senders import of_battery
+def _gate(
+    backend: Backend, image: HostImage, home: Home | None, say: Callable[[str], None]
+) -> tuple[Report, ...]:
+    """Of each way of running in the host's own image, and in R in whichever has it."""
+    from worker.images.store import ImageStore
+    from worker.sandbox.gate.host import search_host
 
-    reports = []
-    for mode in ("warm", "cold"):
-        try:
-            with (
-                closing(open_sandbox(backend, image)) as sandbox,
-                Targets() as targets,
-                GateBench(sandbox, image, warm=mode == "warm", most=MOST_PATHS) as bench,
-            ):
-                reports.append(Search(bench, mode=mode, say=say).deep(of_battery(targets)))
-        except SandboxUnavailable as error:  # nothing can be said, so nothing is closed
-            reports.append(failed(mode, str(error).strip()[-300:]))
-    return tuple(reports)
+    there = home is not None and home.images.is_dir()
+    imported = ImageStore(home.images, host=image).listed() if home is not None and there else ()
+    return tuple(
+        search_host(lambda: closing(open_sandbox(backend, image)), image, imported, most=MOST_PATHS, say=say)
+    )
 
 
 def _attacked(backend: Backend, image: HostImage) -> Image:

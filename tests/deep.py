@@ -69,6 +69,7 @@ PARTS = {
     "gate": Part(ISOLATION, (GATE,)),
     "senders": Part(ISOLATION, (f"{GATE}/test_each_sender.py",)),
     "beside": Part(ISOLATION, (f"{GATE}/test_beside.py",)),
+    "r": Part(ISOLATION, ("tests/integration/images/test_gate_in_r.py",)),
     "walls": Part(ISOLATION, (f"{GATE}/test_gate_controls.py",)),
     "relays": Part(ISOLATION, (f"{GATE}/test_relays.py",)),
     "docker": Part(DOCKER, ("tests/integration/docker",)),

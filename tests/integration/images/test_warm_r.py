@@ -6,20 +6,17 @@ One slot runs all scripts. So its pipeline lies where the test can exchange it: 
 
 import os
 import re
-import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
-from base_images import base_tree
 from r_scripts import ENDS, HOSTILE, LOOK, MORE, OWN, PROFILE, SURROUNDINGS
 
 from sandbox_images.supervisor.warm_r import PACKAGES
 from worker.sandbox.core import slot
 from worker.sandbox.core.images import StoredImage
-from worker.sandbox.host_image import describe
 from worker.sandbox.protocol import MIB, Audience, Limits, RunResult, SlotOrder
 from worker.sandbox.supervised import SupervisedSandbox, SupervisedSlot
 from worker.sandbox.supervised import sandbox as supervised_sandbox
@@ -31,19 +28,8 @@ EXCHANGED = ("main.py", ("    copy_pipeline()\n", ""))
 
 
 @pytest.fixture(scope="module")
-def tree() -> Iterator[Path]:
-    """Where the user of a slot can get at it."""
-    with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
-        Path(folder).chmod(0o755)
-        yield base_tree("r", Path(folder))
-
-
-@pytest.fixture(scope="module")
-def sandbox() -> Iterator[SupervisedSandbox]:
-    with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
-        Path(folder).chmod(0o777)
-        with SupervisedSandbox(describe(), scratch_root=Path(folder) / "s", allow_disk_scratch=True) as it:
-            yield it
+def tree(r_tree: Path) -> Path:
+    return r_tree
 
 
 @pytest.fixture(scope="module")

@@ -8,13 +8,11 @@ import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Self
 
-from sandbox_images.gate import COMMAND, SEEN, gate_sources
-from sandbox_images.probe import attack_sources
 from sandbox_images.seccomp.bpf import ARCHITECTURES
 from worker.sandbox.core.images import StoredImage
 from worker.sandbox.protocol import (
@@ -28,23 +26,22 @@ from worker.sandbox.protocol import (
     SlotOrder,
 )
 
+from .languages import PYTHON, Language, Look
+
 SEATS = 2  # supervisors of a slot, as where runs keep to turns; looks are made in the first
 FIRST_SLOT = 9_970  # users of their own, so that nothing here counts against running slots
 MARK = "x7qMarkOfAnother"  # a word in the block of every sender, which no look may find in its memory
 _DYING_S = 0.5
 _LIMITS = Limits(
-    wall_s=5,
-    cpu_s=5,
-    memory_bytes=256 * MIB,
+    wall_s=PYTHON.wall_s,
+    cpu_s=PYTHON.wall_s,
+    memory_bytes=PYTHON.memory_bytes,
     processes=64,
     tmp_bytes=8 * MIB,
     output_bytes=8 * MIB,
     file_bytes=8 * MIB,
     inodes=2000,
 )
-
-Value = int | float | str
-Look = Mapping[str, Value]
 
 
 @dataclass(frozen=True)
@@ -61,21 +58,31 @@ class GateBench:
     """A sandbox and open slots on it. Close it."""
 
     def __init__(
-        self, sandbox: Sandbox, image: Image, *, warm: bool, most: int, first_slot: int = FIRST_SLOT
+        self,
+        sandbox: Sandbox,
+        image: Image,
+        *,
+        warm: bool,
+        most: int,
+        first_slot: int = FIRST_SLOT,
+        language: Language = PYTHON,
+        seats: int = SEATS,
     ) -> None:
         """`most`: of the paths that a look looks at. `first_slot`: of numbers that nobody else uses."""
         self._sandbox, self._most, self._first_slot = sandbox, most, first_slot
-        self.wall_s = _LIMITS.wall_s
+        self._language, self.wall_s = language, language.wall_s
         self._order = SlotOrder(
             image=image,
-            code={**attack_sources(), **gate_sources()},
-            command=COMMAND,
+            code=language.sources(),
+            command=language.command,
             levels=("group",),
-            outputs=(SEEN,),
-            limits=_LIMITS,
+            outputs=language.outputs,
+            limits=replace(
+                _LIMITS, wall_s=self.wall_s, cpu_s=self.wall_s, memory_bytes=language.memory_bytes
+            ),
             audience=Audience.ORIGINAL,
-            warm=() if warm else None,
-            seats=SEATS,
+            warm=language.modules if warm else None,
+            seats=seats,
         )
         self._slots: dict[int, Slot] = {}
         self._threads: dict[int, ThreadPoolExecutor] = {}
@@ -132,8 +139,7 @@ class GateBench:
         outputs = self._run(slot, asked, {})
         if outputs is None:
             raise SandboxUnavailable("a run that only looks did not end well: nothing can be said")
-        found: Look = json.loads(outputs[SEEN])
-        return found
+        return self._language.read(outputs)
 
     def _done(self, slot: int, asked: Mapping[str, Any], more: Mapping[str, bytes], seat: int) -> None:
         self._run(slot, asked, more, seat)  # however it ends
@@ -143,10 +149,11 @@ class GateBench:
     ) -> Mapping[str, bytes] | None:
         if slot not in self._slots:
             self._slots[slot] = self._sandbox.open_slot(self._order, slot=self._first_slot + slot)
-        block = {"asked.json": json.dumps({**asked, "numbers": _numbers()}).encode(), **more}
+        words = {"asked.json": json.dumps({**asked, "numbers": _numbers()}).encode()}
+        block = {**words, **self._language.told(asked), **more}
         while not self._slots[slot].take_turn(seat):  # who was left to dying there has not ended
             time.sleep(_DYING_S)
-        return self._slots[slot].run(block, within_s=None if seat == 0 else _LIMITS.wall_s).outputs
+        return self._slots[slot].run(block, within_s=None if seat == 0 else self.wall_s).outputs
 
     def _drop(self, slot: int) -> None:
         self._slots.pop(slot).close()

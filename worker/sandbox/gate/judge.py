@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from .bench import Look, Value
+from .languages import Look, Value
 
 LEARNED, ASKED = 8, 40  # rounds: for the rule, and to try it
 _MOST_WRONG = 3  # of ASKED: by chance 1 in 100 million

@@ -56,7 +56,8 @@ _ADDRESSES = (
 )
 KNOWN = (
     Known(
-        r"call (clock_gettime\((0|1|[4-9]|1[01])\)\.0\[\d\]|gettimeofday\(\)\.0\[\d\]|time\(0\)|times\(\))",
+        r"call (clock_gettime\((0|1|[4-9]|1[01])\)\.0\[\d\]|gettimeofday\(\)\.0\[\d\]|time\(0\)|times\(\))"
+        r"|R began",
         "clocks",
         "clocks",
         may_follow=True,
@@ -83,7 +84,7 @@ KNOWN = (
         may_follow=True,
     ),
     Known(_ADDRESSES, "where memory lies is drawn anew for each interpreter"),
-    Known(r"auxiliary random bytes|hash", "drawn anew for each interpreter"),
+    Known(r"auxiliary random bytes|hash|drawn .*", "drawn anew for each interpreter"),
     Known(
         r"interpreter (blocks|collected|collections|counts)",
         "what the interpreter has counted follows from how many runs came before, and from its hash seed",
@@ -103,7 +104,9 @@ KNOWN = (
 )
 # between two slots, beside the above: what is drawn or made when a slot opens, before any run in it
 SLOTS = (
-    Known(r"path .* [acm]time|opened open\w* \d [acm]time", "made when the slot was opened"),
+    Known(
+        r"path .* [acm]time|(opened open\w*|descriptor) \d [acm]time|R code", "made when the slot was opened"
+    ),
     Known(r"content /etc/.*|folder .*", "made when the slot was opened"),
 )
 

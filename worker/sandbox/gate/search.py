@@ -10,9 +10,10 @@ from sandbox_images.seccomp.policy import STRICT
 from worker.sandbox.protocol import SandboxUnavailable
 
 from . import judge, known, senders
-from .bench import GateBench, Look, Sending
+from .bench import GateBench, Sending
 from .coin import fair
 from .judge import Round, Rule
+from .languages import Look
 from .report import Experiment, Finding, How, Report, Residual
 
 _LOOK, _OTHER = 0, 1  # slots
@@ -104,7 +105,7 @@ class Search:
         return reference, tuple(findings)
 
     def experiment(self, sending: Sending, how: How) -> Experiment:
-        reference = self._fresh()
+        reference = self._fresh(is_alone=how in (How.SAME_SLOT, How.OTHER_SEAT))
         rounds = [self._round(sending, how, sent=sent) for sent in self._balanced(self._learned)]
         moved = _moves(rounds, reference)
         listed = {row.channel for key in moved if (row := known.known(key)) and row.channel}
@@ -176,11 +177,14 @@ class Search:
         found = judge.bits(right, _MEASURED)
         return Residual(channel, how, sending.name, rule.words, right, _MEASURED, round(found, 2))
 
-    def _fresh(self) -> Look:
-        """A first look of a new slot, after one that loads what has to be loaded."""
+    def _fresh(self, *, is_alone: bool = False) -> Look:
+        """A first look of a new slot, after one that loads what has to be loaded. The other slot is open,
+        too, unless this one `is_alone`.
+        """
         self._renew()
         self._look(_LOOK)
-        self._bench.start(None, _OTHER).result()
+        if not is_alone:
+            self._bench.start(None, _OTHER).result()
         return self._look(_LOOK)
 
     def _renew(self) -> None:
@@ -235,6 +239,12 @@ class Search:
 def at_once(places: Iterable[How]) -> list[tuple[Sending, How]]:
     """All that can be done in one run, in each of these places."""
     return [(senders.ALL_BESIDE if how is How.BESIDE else senders.ALL, how) for how in places]
+
+
+def in_r() -> list[tuple[Sending, How]]:
+    """The senders in R: all at once in each place, and each by itself in the slot of the look."""
+    together = [(senders.ALL_IN_R, how) for how in How]
+    return [*together, *((each, How.SAME_SLOT) for each in senders.one_by_one_in_r())]
 
 
 def by_itself(more: Iterable[Sending], places: Sequence[How] | type[How]) -> list[tuple[Sending, How]]:

@@ -2,6 +2,7 @@
 of the battery.
 """
 
+from sandbox_images.gate import in_r
 from sandbox_images.probe.catalogue import CATALOGUE, Expect, Mode
 from worker.sandbox.battery.bench import INSIDE
 from worker.sandbox.battery.targets import Targets
@@ -36,10 +37,15 @@ _AT_ONCE = 12
 
 ALL = Sending("everything", _TOGETHER)
 ALL_BESIDE = Sending("everything", _BESIDE)
+ALL_IN_R = Sending("everything in R", in_r.LASTING)
 
 
 def one_by_one() -> list[Sending]:
     return [Sending(name, (name,)) for name in (*_TOGETHER, *_ENDS[1:])]
+
+
+def one_by_one_in_r() -> list[Sending]:
+    return [Sending(f"{name}, in R", (name,)) for name in (*in_r.LASTING, *in_r.ENDING)]
 
 
 def of_channel(channel: str) -> Sending:
