@@ -128,6 +128,29 @@ def test_a_change_shows_where_it_is(trail, subtests):
         assert audit.verify(connection).intact
 
 
+UNREADABLE = {
+    "no document": "details = '{broken'",
+    "no number": """details = '{"a": NaN}'""",
+    "half a letter": """details = '{"a": "\\ud800"}'""",
+    "very deep": f"details = '{'[' * 20_000}{']' * 20_000}'",
+    "no instant": "at = 'some day'",
+    "bytes for a document": "details = X'FF00'",
+    "bytes for a name": "actor = X'FF00'",
+    "letters of no encoding": "actor = CAST(X'FF41' AS TEXT)",
+}
+TAKEN_BY_POSTGRESQL = ("half a letter",)
+
+
+def test_an_event_that_cannot_be_read_shows_where_it_is(trail, subtests):
+    """Somebody with the database's account would else keep everybody from verifying anything."""
+    with trail.transaction() as connection:
+        for name, change in UNREADABLE.items():
+            if trail.is_sqlite or name in TAKEN_BY_POSTGRESQL:
+                with subtests.test(name), undone(connection):
+                    tamper_with(connection, f"UPDATE audit_events SET {change} WHERE number = 3")
+                    assert audit.verify(connection).broken_at == 3
+
+
 def test_events_in_another_order_show(trail):
     moves = [(2, 99), (3, 2), (99, 3)]
     tamper(trail, *(f"UPDATE audit_events SET number = {to} WHERE number = {was}" for was, to in moves))
