@@ -159,7 +159,8 @@ def check(asked: Asked) -> None:
         page.entries()
         assert page.spent("heights") == {"epsilon": sum(UNITS[kind] for kind in asked.kinds.values())}
         assert sorted(entry.subject for entry in page.having(Kind.DRAW)) == sorted(asked.kinds)
-        assert page.having(Kind.REFUSED) == []
+        refused = page.having(Kind.REFUSED)
+        assert not refused, [(entry.subject, entry.body) for entry in refused]
         known = page.heads()
     with bench.database.reading() as connection:
         assert audit.verify(connection, known=known).intact
