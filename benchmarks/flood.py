@@ -34,6 +34,8 @@ PASSWORD = "four words that differ"
 PEOPLE = [f"person-{number}" for number in range(8)]
 HEAD = "POST /api/v1/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
 MANY = [f"127.0.{1 + number // 100}.{1 + number % 100}" for number in range(200)]
+# each of a network of its own, and more of them than the gateway keeps connections
+CROWD = [f"127.{1 + number // 250}.{number % 250}.7" for number in range(1000)]
 LOGIN_S = 15.0
 """Whoever has no answer by then has not got in."""
 
@@ -50,8 +52,8 @@ class Flood:
         """As much of a body as the gateway takes, and then nothing."""
         await self._talk(HEAD + "Content-Length: 4000000\r\n\r\n", b"x" * 3_900_000, source="127.0.0.9")
 
-    async def silence(self, _: str) -> None:
-        await self._talk("", b"", source="127.0.0.8")
+    async def silence(self, address: str) -> None:
+        await self._talk("", b"", source=address)
 
     async def letters(self, address: str) -> None:
         await self._talk(HEAD[:20], HEAD[20:].encode(), source=address, a_letter_every_s=1)
@@ -113,6 +115,7 @@ async def log_in(port: int, seconds: float) -> tuple[int, int, float]:
 
 
 KINDS = {"bodies": 80, "silence": 900, "letters": 300, "guesses": 40, "guesses-many": 200}
+KINDS |= {"silence-crowd": 1000, "letters-crowd": 1000, "guesses-crowd": 1000}
 
 
 async def strike(port: int, gateway: subprocess.Popen, *, kind: str, seconds: float) -> bool:
@@ -129,9 +132,10 @@ async def strike(port: int, gateway: subprocess.Popen, *, kind: str, seconds: fl
     right, tried, _ = await log_in(port, 4)  # people who have been here before
     assert right == tried, "no login without a flood"
     before = peak
-    how = getattr(flood, kind.removesuffix("-many"))
+    how = getattr(flood, kind.partition("-")[0])
     addresses = MANY if kind.endswith("many") or kind == "letters" else ["127.0.0.7"]
-    pause_s = 1.0 if kind == "guesses-many" else 0.05
+    addresses = CROWD if kind.endswith("crowd") else addresses
+    pause_s = {"guesses-many": 1.0, "guesses-crowd": 5.0}.get(kind, 0.05)
     tasks += [
         asyncio.create_task(again_and_again(how, addresses[number % len(addresses)], pause_s, failed))
         for number in range(KINDS[kind])

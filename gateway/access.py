@@ -14,6 +14,7 @@ from domain.permissions import DEEDS, Permission, User, check_allowed
 from domain.refusals import rights
 from domain.scopes import SCOPE, covers
 from gateway.config import GatewaySettings
+from gateway.login_line import LoginLine
 from gateway.maintenance import check_goes_on
 from gateway.oidc.providers import Providers
 from gateway.queue import Queue
@@ -57,7 +58,9 @@ def caller_of(request: Request, database: Database, token: str) -> Caller:
     """Whose token it is. Raises Unauthenticated."""
     providers: Providers = request.app.state.providers
     if providers and not users.is_ours(token):
-        return providers.caller(database, token)
+        caller = providers.caller(database, token)
+        greet(request)
+        return caller
     now = datetime.now(UTC)
     with database.reading() as connection:
         caller = tokens.authenticate(connection, token, now)
@@ -65,7 +68,15 @@ def caller_of(request: Request, database: Database, token: str) -> Caller:
     if first_today:
         with database.transaction() as connection:
             tokens.note_use(connection, token, now.date())
+    greet(request)
     return caller
+
+
+def greet(request: Request) -> None:
+    """Somebody is who they say: where they are goes before where nobody ever was, in a crowd."""
+    if request.client is not None:
+        line: LoginLine = request.app.state.login_line
+        line.greet(request.client.host)
 
 
 def requires(permission: Permission) -> Callable[[Caller, Request, Database], User]:

@@ -44,6 +44,7 @@ from gateway.api import (
     users,
 )
 from gateway.config import GatewaySettings, settings_of
+from gateway.connections import LINE, allow_open_files
 from gateway.faults import Faults
 from gateway.headers import SecurityHeaders
 from gateway.limits import BodyLimit
@@ -111,7 +112,7 @@ async def _pieces(content: bytes) -> AsyncIterator[bytes]:
 
 
 @asynccontextmanager
-async def _running(app: FastAPI) -> AsyncIterator[None]:
+async def _running(app: FastAPI) -> AsyncIterator[dict[str, Any]]:
     """What the application holds open while it serves."""
     settings: GatewaySettings = app.state.settings
     threads = int(current_default_thread_limiter().total_tokens)  # each serves one request
@@ -126,7 +127,8 @@ async def _running(app: FastAPI) -> AsyncIterator[None]:
     sender = Sender.of(settings, app.state.database)
     if sender is not None:
         sender.start()
-    yield
+    allow_open_files()
+    yield {LINE: app.state.login_line}
     if sender is not None:
         sender.close()
     if app.state.tracer is not None:

@@ -2,7 +2,8 @@
 
 Uvicorn waits without end for the head of a request, for its body and for who does not read an answer. Here
 each has a deadline, and where too many connections are open those give way that wait for their client: first
-of the address that has most of them, the oldest first. Behind a proxy all come from one address.
+of addresses from which nobody ever came in, there of the address that has most of them, the oldest first.
+Behind a proxy all come from one address.
 
 Of an answer that is not read the kernel would keep megabytes for each connection, of a memory that all
 connections of this machine share.
@@ -11,8 +12,10 @@ connections of this machine share.
 from __future__ import annotations
 
 import asyncio
+import heapq
+import resource
 import socket
-from collections import Counter
+from collections import deque
 from collections.abc import Iterable
 from typing import Any
 
@@ -20,6 +23,11 @@ import h11
 from uvicorn.protocols.http.h11_impl import DEFAULT_MAX_INCOMPLETE_EVENT_SIZE, H11Protocol
 
 MOST_OPEN = 512
+# to look for who gives way takes time for all that are open: not for each new one
+MORE_AT_ONCE = 32
+# a whole crowd may be taken at one go, and is read only after that: what a new connection says is heard
+# before it gives way
+ROUNDS_UNHEARD = 2
 HEAD_S = 10.0
 BODY_S = 20.0
 # a body must come as fast as this, beyond the first BODY_S seconds
@@ -33,6 +41,18 @@ UNSENT_BYTES = 64 * 1024
 # a body may come in so many pieces, and in more if they hold so much each on the average
 MOST_PIECES = 512
 LEAST_PIECE = 64
+
+# the queue of the kernel can be as long as uvicorn asks for, and all of it may be taken at one go
+OPEN_FILES = 4096
+# the state of the application, by this name: who came in from where
+LINE = "login_line"
+
+
+def allow_open_files() -> None:
+    """Where this process may have fewer files open than are needed here, and more on request."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft < OPEN_FILES:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(OPEN_FILES, hard), hard))
 
 
 class Pieces(h11.Connection):
@@ -58,6 +78,7 @@ class Connection(H11Protocol):
 
     made_at = 0.0
     is_given_up = False
+    is_heard = False
     _due: float | None = None
     _timer: asyncio.TimerHandle | None = None
     _began_at: float | None = None
@@ -77,8 +98,16 @@ class Connection(H11Protocol):
             taken.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, UNSENT_BYTES)
         self.made_at = self.loop.time()
         self._expect(self.made_at + HEAD_S)
-        if len(self.connections) > MOST_OPEN:
-            give_way(each for each in self.connections if isinstance(each, Connection))
+        self.loop.call_soon(self._settle, ROUNDS_UNHEARD - 1)
+
+    def _settle(self, rounds: int) -> None:
+        """Heard after so many more rounds of the loop, and then one of those who may give way."""
+        if rounds:
+            self.loop.call_soon(self._settle, rounds - 1)
+            return
+        self.is_heard = True
+        if len(self.connections) > MOST_OPEN + min(MORE_AT_ONCE, MOST_OPEN // 16):
+            give_way((each for each in self.connections if isinstance(each, Connection)), most=MOST_OPEN)
 
     def connection_lost(self, exc: Exception | None) -> None:
         if self._timer is not None:
@@ -118,7 +147,13 @@ class Connection(H11Protocol):
     @property
     def may_give_way(self) -> bool:
         """Also one whose client does not read what we have answered."""
-        return (self.waits_for_client or self._is_unread) and not self.is_given_up
+        return self.is_heard and (self.waits_for_client or self._is_unread) and not self.is_given_up
+
+    @property
+    def is_of_a_stranger(self) -> bool:
+        """Whether nobody ever came in from there, as far as this process knows."""
+        line = self.app_state.get(LINE)
+        return line is None or not line.is_home(self.address)
 
     @property
     def address(self) -> str:
@@ -126,6 +161,8 @@ class Connection(H11Protocol):
 
     def give_up(self) -> None:
         self.is_given_up = True
+        # it is lost in the next round of the loop only, and counts as open until then
+        self.connections.discard(self)
         self.transport.abort()
 
     def _expect(self, due: float) -> None:
@@ -150,12 +187,25 @@ def _family(taken: socket.socket) -> int:
     return taken.getsockopt(socket.SOL_SOCKET, socket.SO_DOMAIN)
 
 
-def give_way(connections: Iterable[Connection]) -> None:
-    """End one of those that wait for their client. What else an address has open counts too: else who has
-    nothing but a connection that was just made would be among the first."""
-    opened = list(connections)
-    waiting = [each for each in opened if each.may_give_way]
-    held = Counter(each.address for each in opened if not each.is_given_up)
-    oldest = min(waiting, key=lambda each: (-held[each.address], each.made_at), default=None)
-    if oldest is not None:
-        oldest.give_up()
+def give_way(connections: Iterable[Connection], *, most: int) -> None:
+    """End those that wait for their client until `most` are open. What else an address has open counts too:
+    else who has nothing but a connection that was just made would be among the first."""
+    opened = [each for each in connections if not each.is_given_up]
+    held: dict[str, list[Connection]] = {}
+    for each in opened:
+        held.setdefault(each.address, []).append(each)
+    waiting = []
+    for address, theirs in held.items():
+        may = deque(sorted((each for each in theirs if each.may_give_way), key=lambda each: each.made_at))
+        if may:
+            waiting.append((not may[0].is_of_a_stranger, -len(theirs), may[0].made_at, address, may))
+    heapq.heapify(waiting)
+    for _ in range(len(opened) - most):
+        if not waiting:
+            return
+        is_home, minus_held, _, address, may = waiting[0]
+        may.popleft().give_up()
+        if may:
+            heapq.heapreplace(waiting, (is_home, minus_held + 1, may[0].made_at, address, may))
+        else:
+            heapq.heappop(waiting)

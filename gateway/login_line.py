@@ -1,4 +1,5 @@
-"""Who may try a password next: addresses that have failed wait, and whoever came in before goes first.
+"""Who may try a password next: addresses that have failed wait, and whoever came in before goes first, then
+whoever has tried least of late: a flood from very many addresses tries more than once from each.
 
 A hash is slow on purpose, so a few guesses a second are all that this machine can look at. Nothing here is
 kept longer than the process lives, and nothing says whether a name has an account.
@@ -13,6 +14,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from math import ceil
 from typing import TypeVar
 
 from domain.errors import TooMany
@@ -22,6 +24,10 @@ What = TypeVar("What")
 FREE_FAILURES = 10
 """So often an address may be wrong at once; then once in so many seconds."""
 FAILURE_EVERY_S = 6.0
+TRY_EVERY_S = 60.0
+"""A stranger who tries more often goes after those who do not, also where nobody had time to look."""
+BUSY_NETWORK = 16
+"""So many tries of late from neighbouring addresses count before those of the address itself."""
 MOST_WAITING = 16
 PATIENCE_S = 10.0
 REMEMBERED = 4096
@@ -35,7 +41,7 @@ class Try:
     name: str
     address: str
     known: bool
-    rank: tuple[int, float]
+    rank: tuple[float, ...]
     is_right: bool = False
     is_out: bool = False
 
@@ -53,9 +59,13 @@ class LoginLine:
     _waiting: list[Try] = field(default_factory=list)
     _now: list[Try] = field(default_factory=list)
     _known: OrderedDict[tuple[str, str], None] = field(default_factory=OrderedDict)
+    # where people came in from, with a password or otherwise
+    _homes: OrderedDict[str, None] = field(default_factory=OrderedDict)
     # by address, or by name and address of who is known: how many failures are not yet forgotten, and of when
     # that number is
     _failures: OrderedDict[str, tuple[float, float]] = field(default_factory=OrderedDict)
+    # the same of tries of strangers, by address and by network
+    _tries: OrderedDict[str, tuple[float, float]] = field(default_factory=OrderedDict)
     _changed: threading.Condition = field(default_factory=threading.Condition)
 
     @contextmanager
@@ -70,6 +80,17 @@ class LoginLine:
                 self._note(mine)
                 self._changed.notify_all()
 
+    def greet(self, host: str) -> None:
+        """Somebody came in from there, by a token or a session."""
+        address = address_of(host)
+        if address not in self._homes:
+            with self._changed:
+                _remember(self._homes, address, None)
+
+    def is_home(self, host: str) -> bool:
+        """Whether somebody came in from there since this process began."""
+        return address_of(host) in self._homes
+
     def _enter(self, name: str, address: str) -> Try:
         with self._changed:
             known = (name, address) in self._known
@@ -80,7 +101,7 @@ class LoginLine:
                 raise TooMany(
                     "login", "too many failed logins from there.", "Try again then.", retry_after_s=wait_s
                 )
-            mine = Try(name, address, known, (-1 if known else int(failed), self.clock()))
+            mine = Try(name, address, known, (-1.0, self.clock()) if known else self._rank(address))
             self._waiting.append(mine)
             if len(self._waiting) > MOST_WAITING:
                 last = max(self._waiting, key=lambda each: each.rank)
@@ -104,13 +125,22 @@ class LoginLine:
             return False
         return mine is min(self._waiting, key=lambda each: each.rank)
 
+    def _rank(self, address: str) -> tuple[float, ...]:
+        """The lowest goes first, and the highest when there are too many. The try counts from now on."""
+        now, ranks = self.clock(), []
+        for key in (network_of(address), address):
+            tries = _left(self._tries, key, now, TRY_EVERY_S)
+            _remember(self._tries, key, (tries + 1, now))
+            ranks.append(tries)
+        return 0.0, ranks[0] // BUSY_NETWORK, ceil(ranks[1]), now
+
     def _failed(self, origin: str) -> float:
-        count, at = self._failures.get(origin, (0.0, 0.0))
-        return max(0.0, count - (self.clock() - at) / FAILURE_EVERY_S)
+        return _left(self._failures, origin, self.clock(), FAILURE_EVERY_S)
 
     def _note(self, tried: Try) -> None:
         if tried.is_right:
             _remember(self._known, (tried.name, tried.address), None)
+            _remember(self._homes, tried.address, None)
         else:
             origin = _origin(tried.name, tried.address, known=tried.known)
             _remember(self._failures, origin, (self._failed(origin) + 1, self.clock()))
@@ -129,6 +159,23 @@ def address_of(host: str) -> str:
     if isinstance(found, ipaddress.IPv6Address):
         return str(ipaddress.ip_network((found, 64), strict=False))
     return host
+
+
+def network_of(address: str) -> str:
+    """The neighbourhood of an address, as `address_of` gives it: addresses are rented by the network."""
+    try:
+        found = ipaddress.ip_network(address)
+    except ValueError:
+        return address
+    return str(found.supernet(new_prefix=24 if found.version == 4 else 48))
+
+
+def _left(
+    counted: OrderedDict[str, tuple[float, float]], key: str, now: float, forgotten_every_s: float
+) -> float:
+    """How many of what was counted are not forgotten yet."""
+    count, at = counted.get(key, (0.0, 0.0))
+    return max(0.0, count - (now - at) / forgotten_every_s)
 
 
 def _remember(kept: OrderedDict[Key, What], key: Key, value: What) -> None:

@@ -21,7 +21,7 @@ from starlette.routing import Match
 
 from domain.errors import NotAllowed, Unauthenticated
 from domain.permissions import Permission, User, check_allowed
-from gateway.access import TheDatabase
+from gateway.access import TheDatabase, greet
 from gateway.config import GatewaySettings
 from gateway.maintenance import check_goes_on
 from store import sessions
@@ -64,6 +64,7 @@ def page_user(request: Request, database: TheDatabase) -> User:
             found = sessions.find(connection, token, now)
         except Unauthenticated:
             raise LoginFirst from None
+    greet(request)
     # a page that asks again by itself is nobody's presence: the idle hour goes on
     if found.is_stale(now) and "HX-Request" not in request.headers:
         with database.transaction() as connection:

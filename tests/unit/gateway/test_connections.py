@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
+from itertools import islice
 from typing import Any
 
 import pytest
@@ -14,10 +15,12 @@ from uvicorn.server import ServerState
 from waiting import PATIENCE_S
 
 from gateway import connections
-from gateway.connections import Connection
+from gateway.connections import LINE, Connection
+from gateway.login_line import LoginLine
 
 PIECE = bytes(2**15)
 MUCH = 256 * len(PIECE)
+CROWD = 60
 ASK = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 
 
@@ -63,22 +66,37 @@ class Port:
 
 
 @asynccontextmanager
-async def served(app: Callable[..., Any]) -> AsyncIterator[Port]:
+async def served(
+    app: Callable[..., Any], *, line: LoginLine | None = None, crowd: Iterable[socket.socket] = ()
+) -> AsyncIterator[Port]:
+    """`crowd` connects, and asks, before the first connection is taken."""
     config, state = uvicorn.Config(app, log_level="critical"), ServerState()
-    with socket.create_server(("127.0.0.1", 0)) as listener:
+    with socket.create_server(("127.0.0.1", 0), backlog=CROWD) as listener:
         port = Port(listener.getsockname())
+        for client in crowd:
+            client.connect(port.address)
+            client.sendall(ASK)
 
         def make() -> Heard:
-            made = Heard(config, state, {})
+            made = Heard(config, state, {LINE: line} if line else {})
             port.made.append(made)
             port.newest.put_nowait(made)
             return made
 
         # as uvicorn does with a socket that it is handed
         handed = socket.fromfd(listener.fileno(), socket.AF_UNIX, socket.SOCK_STREAM)
-        server = await asyncio.get_running_loop().create_server(make, sock=handed)
+        server = await asyncio.get_running_loop().create_server(make, sock=handed, backlog=CROWD)
         yield port
         server.close()
+
+
+async def ended(port: Port, count: int) -> None:
+    """When so many connections have ended."""
+    waits = [asyncio.create_task(made.has_ended.wait()) for made in port.made]
+    for wait in islice(asyncio.as_completed(waits), count):
+        await wait
+    for left in waits:
+        left.cancel()
 
 
 async def unread() -> int:
@@ -127,6 +145,7 @@ async def many_of_one_address() -> list[str]:
                 await asked.acquire()
         last, _ = await port.connected("127.0.0.4", asks=False)
         kept.callback(last.close)
+        await ended(port, 1)
         goes_on.set()
         return [made.address for made in port.made if made.is_given_up]
 
@@ -137,3 +156,61 @@ def test_an_address_that_is_answered_much_gives_way_before_one_that_is_new(
 ) -> None:
     monkeypatch.setattr(connections, "MOST_OPEN", 5)
     assert asyncio.run(asyncio.wait_for(many_of_one_address(), PATIENCE_S)) == ["127.0.0.3"]
+
+
+async def taken_at_one_go() -> list[bytes]:
+    """What each of a crowd is told that has asked before it was taken."""
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 204, "headers": []})
+        await send({"type": "http.response.body"})
+
+    with ExitStack() as stack:
+        clients = [stack.enter_context(socket.socket()) for _ in range(CROWD)]
+        for number, client in enumerate(clients):
+            client.bind((f"127.0.1.{number + 1}", 0))
+        async with served(app, crowd=clients):
+            return [await asyncio.to_thread(told, client) for client in clients]
+
+
+def told(client: socket.socket) -> bytes:
+    client.settimeout(PATIENCE_S)
+    try:
+        return client.recv(12)
+    except ConnectionResetError:
+        return b""
+
+
+@pytest.mark.needs(process=True)
+def test_each_of_a_crowd_is_heard_before_it_gives_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "MOST_OPEN", 5)
+    assert asyncio.run(asyncio.wait_for(taken_at_one_go(), PATIENCE_S)) == [b"HTTP/1.1 204"] * CROWD
+    # and would not be
+    monkeypatch.setattr(connections, "ROUNDS_UNHEARD", 1)
+    monkeypatch.setattr(Connection, "is_heard", True)
+    assert b"" in asyncio.run(asyncio.wait_for(taken_at_one_go(), PATIENCE_S))
+
+
+async def crowd_around(line: LoginLine | None) -> list[str]:
+    """Whose connections end when strangers come after somebody who has two."""
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        raise AssertionError("nobody asks")
+
+    async with served(app, line=line) as port, AsyncExitStack() as kept:
+        for source in ("127.0.0.2", "127.0.0.2", *(f"127.0.0.{number}" for number in range(3, 9))):
+            client, _ = await port.connected(source, asks=False)
+            kept.callback(client.close)
+        await ended(port, 3)
+        return [made.address for made in port.made if made.is_given_up]
+
+
+@pytest.mark.needs(process=True)
+def test_where_somebody_came_in_from_gives_way_after_where_nobody_did(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(connections, "MOST_OPEN", 5)
+    line = LoginLine()
+    assert asyncio.run(asyncio.wait_for(crowd_around(line), PATIENCE_S))[:2] == ["127.0.0.2"] * 2
+    line.greet("127.0.0.2")
+    assert "127.0.0.2" not in asyncio.run(asyncio.wait_for(crowd_around(line), PATIENCE_S))

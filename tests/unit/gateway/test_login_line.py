@@ -9,7 +9,14 @@ import pytest
 from waiting import wait_until
 
 from domain.errors import TooMany
-from gateway.login_line import FREE_FAILURES, MOST_WAITING, LoginLine, address_of
+from gateway.login_line import (
+    BUSY_NETWORK,
+    FREE_FAILURES,
+    MOST_WAITING,
+    LoginLine,
+    address_of,
+    network_of,
+)
 
 HERE, THERE = "192.0.2.1", "198.51.100.1"
 
@@ -71,6 +78,39 @@ def test_one_place_is_left_to_people_who_are_known_and_they_go_first() -> None:
         stranger.is_right = True
         stack.close()
         assert new.result()
+
+
+def test_whoever_tries_first_goes_before_a_crowd_that_tries_again() -> None:
+    """Where a thousand addresses guess, few are looked at, so few have failed."""
+    line = LoginLine(Clock())
+    with ExitStack() as stack, ThreadPoolExecutor(MOST_WAITING + 2) as threads:
+        stranger = stack.enter_context(line.turn("somebody", THERE))
+        crowd = [f"203.0.{number}.7" for number in range(MOST_WAITING)]
+        for host in crowd:
+            line._rank(host)  # turned away before, as there was no room
+        again = [threads.submit(attempt, line, f"guess-{host}", host) for host in crowd]
+        wait_until(lambda: len(line._waiting) == MOST_WAITING)
+        new = threads.submit(attempt, line, "carl", HERE, right=True)
+        wait_until(lambda: sum(each.done() for each in (*again, new)) == 1)
+        assert min(line._waiting, key=lambda each: each.rank).name == "carl"
+        stranger.is_right = True
+        stack.close()
+        assert new.result()
+
+
+def test_the_neighbours_of_a_crowd_go_after_everybody_else() -> None:
+    line = LoginLine(Clock())
+    for number in range(BUSY_NETWORK):
+        line._rank(f"203.0.113.{number}")
+    assert line._rank("203.0.113.77") > line._rank("192.0.2.77")
+
+
+@pytest.mark.parametrize(
+    ("address", "network"),
+    [("192.0.2.1", "192.0.2.0/24"), ("2001:db8:1:2::/64", "2001:db8:1::/48"), ("", "")],
+)
+def test_neighbours_are_of_one_network(address: str, network: str) -> None:
+    assert network_of(address) == network
 
 
 @pytest.mark.parametrize(
