@@ -20,7 +20,7 @@ from domain.states import LedgerAction
 from drawing.timeline import Standing, Timeline, draw_timeline
 from formats.csv_text import csv_text
 from gateway.access import TheDatabase
-from gateway.pages.budget_bar import bars
+from gateway.pages.budget_bar import bars, whole
 from gateway.pages.downloads import attached
 from gateway.pages.layout import counted, day, instant, page
 from gateway.pages.session import page_requires
@@ -56,6 +56,15 @@ class Drawn:
     cap: str
     spent: str
     svg: Markup
+
+
+@router.get("/budget")
+def list_budgets(request: Request, user: Reader, database: TheDatabase) -> Response:
+    """What is left of each data set that this user may see."""
+    with database.reading() as connection:
+        visible = datasets.visible_to(connection, user)
+    found = [(dataset, whole(get_budget(database, user, dataset.name))) for dataset in visible]
+    return page(request, "budgets.html", user=user, found=found)
 
 
 @router.get("/budget/{name}")

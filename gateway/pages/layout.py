@@ -5,6 +5,8 @@ Everything is escaped unless a template of ours made it; a name that a template 
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -13,10 +15,12 @@ from fastapi import Request
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from domain.permissions import Permission, Role, User, is_allowed
+from domain.permissions import Role, User
 from gateway.pages.session import csrf
 from gateway.pages.static import address_of
 from gateway.pages.words import WORDS
+from store import waiting
+from store.database import Database
 from store.maintenance import announced
 
 ROLES = {
@@ -28,20 +32,40 @@ ROLES = {
 
 @dataclass(frozen=True)
 class Place:
-    """One entry of the menu, for those who hold the permission."""
+    """One entry of a menu; `counts` says how many decisions wait there."""
 
     path: str
     name: str
-    permission: Permission
+    counts: bool = False
 
 
-PLACES = (
-    Place("/", "Data sets", Permission.DATASET_READ),
-    Place("/operation", "Operation", Permission.USER_READ),
-    Place("/reviews", "Reviews", Permission.JOB_DECIDE),
-    Place("/jobs", "Jobs", Permission.JOB_READ),
-    Place("/projects", "Projects", Permission.PROJECT_READ),
-    Place("/audit", "Audit trail", Permission.AUDIT_VERIFY),
+# what each person comes for, the most wanted first
+MENUS = {
+    Role.DATA_USER: (
+        Place("/jobs/new", "Ask"),
+        Place("/", "Data"),
+        Place("/jobs", "Results"),
+        Place("/projects", "Projects"),
+    ),
+    Role.RIGHTS_HOLDER: (
+        Place("/reviews", "Waiting for you", counts=True),
+        Place("/", "Data"),
+        Place("/budget", "Budget"),
+        Place("/projects", "People"),
+        Place("/jobs", "Jobs"),
+        Place("/audit", "Audit trail"),
+    ),
+    Role.OPERATOR: (
+        Place("/operation", "Health"),
+        Place("/jobs", "Jobs"),
+        Place("/audit", "Audit trail"),
+    ),
+}
+# longer than the place that a page belongs to: the first that fits
+BELONGS = (
+    (re.compile(r"/datasets/[^/]+/(ask|train)"), "/jobs/new"),
+    (re.compile(r"/jobs/new(/|$)"), "/jobs/new"),
+    (re.compile(r"/datasets(/|$)"), "/"),
 )
 
 
@@ -49,15 +73,17 @@ def page(
     request: Request, template: str, *, user: User | None = None, status: int = 200, **context: Any
 ) -> HTMLResponse:
     """A template of ours as an answer. It knows `user` (None before the login), `csrf` and `here`."""
-    places = [place for place in PLACES if user is not None and is_allowed(user, place.permission)]
+    places = MENUS[user.role] if user is not None else ()
+    here = _place_of(request.url.path, places)
+    database = request.app.state.database
     frame = {
         "user": user,
         "role": ROLES[user.role] if user is not None else "",
         "csrf": csrf(request),
         "here": request.url.path,
-        "places": [(place, _is_here(place, request.url.path)) for place in places],
+        "places": [(place, place is here, _waiting(database, user, place)) for place in places],
         "role_words": {str(role): words for role, words in ROLES.items()},
-        "maintenance": announced(request.app.state.database),
+        "maintenance": announced(database),
     }
     return HTMLResponse(_environment.get_template(template).render(frame | context), status)
 
@@ -95,10 +121,21 @@ def size(octets: int) -> str:
     return f"{amount:.1f} GiB"
 
 
-def _is_here(place: Place, path: str) -> bool:
-    if place.path == "/":
-        return path == "/" or path.startswith(("/datasets", "/budget"))
-    return path == place.path or path.startswith(f"{place.path}/")
+def _place_of(path: str, places: Sequence[Place]) -> Place | None:
+    """The entry of a menu that a page belongs to."""
+    known = {place.path: place for place in places}
+    for pattern, place in BELONGS:
+        if pattern.match(path) and place in known:
+            return known[place]
+    fitting = [place for place in places if path == place.path or path.startswith(f"{place.path}/")]
+    return max(fitting, key=lambda place: len(place.path), default=None)
+
+
+def _waiting(database: Database, user: User | None, place: Place) -> int:
+    if user is None or not place.counts:
+        return 0
+    with database.reading() as connection:
+        return waiting.count(connection, user)
 
 
 _environment = Environment(

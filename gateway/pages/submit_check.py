@@ -21,7 +21,7 @@ from domain.loss import texts
 from domain.permissions import User
 from gateway.access import TheDatabase, TheQueue
 from gateway.pages import request_facts
-from gateway.pages.budget_bar import bars, binding
+from gateway.pages.budget_bar import Bar, bars, binding, questions_left
 from gateway.pages.dataset_facts import promise_of
 from gateway.pages.session import CheckedForm
 from gateway.pages.submit_frame import (
@@ -108,6 +108,7 @@ def _page(
     except RequestError as found:
         error = error or found
     budget = get_budget(database, user, drafted.dataset.name)
+    paying = bars(binding(budget, project=drafted.content.project))
     return step_page(
         request,
         user,
@@ -115,8 +116,8 @@ def _page(
         Step.CHECK,
         error=error,
         mends=[mend_of(problem, error, drafted) for problem in error.problems] if error else [],
-        bars=bars(binding(budget, project=drafted.content.project)),
-        summary=_summary(asked, drafted) if asked else None,
+        bars=paying,
+        summary=_summary(asked, drafted, paying) if asked else None,
         cautions=_cautions(asked, drafted) if asked else (),
     )
 
@@ -148,14 +149,16 @@ def mend_of(problem: FieldProblem, error: RequestError, drafted: Drafted) -> Men
     return Mend(problem, NAMES[step], path_of(drafted.draft, step))
 
 
-def _summary(asked: JobRequest, drafted: Drafted) -> dict[str, object]:
+def _summary(asked: JobRequest, drafted: Drafted, paying: list[Bar]) -> dict[str, object]:
     declaration = drafted.dataset.declaration
+    cost = _cost(asked, drafted)
     return {
         "mechanism": mechanisms.summary(asked.mechanism_name),
         "choices": request_facts.choices(asked.choices()),
         "outputs": request_facts.outputs(asked),
         "promise": promise_of(asked.guarantee, asked.guarantee.sentence),
-        "cost": _cost(asked, drafted),
+        "cost": cost,
+        "times": questions_left(paying, cost),
         "needs_approval": needs_approval(asked, declaration.policy),
         "needs_review": needs_review(asked, declaration.policy),
         "timing": timing_sentence(declaration),

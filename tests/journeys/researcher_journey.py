@@ -52,7 +52,7 @@ def reads_about_the_data(ada: Walker, dataset: str, folder: Path) -> None:
 def hands_in_a_pipeline(ada: Walker, folder: Path) -> None:
     """The six steps of the wizard."""
     ada.follow("Submit a pipeline")
-    ada.sees("New job", heading=True)
+    ada.sees("Ask", heading=True)
     ada.look("submit-start")
     ada.press("Go on", within="main")
     code = folder / "main.py"

@@ -14,7 +14,7 @@ def test_a_researcher_needs_no_mouse(shared_console: Console, browser: Browser):
     assert browser.heading == "Log in"
     browser.press("ada", Keys.TAB, PASSWORD, Keys.ENTER)
     assert browser.arrives("age-and-height"), "after the login the page that was asked for comes"
-    browser.tab_to("Data sets")
+    browser.tab_to("Data")
     browser.press(Keys.ENTER)
     assert browser.arrives("Data sets")
     browser.tab_to("Heights and memory")
@@ -24,7 +24,7 @@ def test_a_researcher_needs_no_mouse(shared_console: Console, browser: Browser):
     browser.press(Keys.ENTER)
     assert "site 07" in browser.text("#dictionary")
     browser.tab_to("twin")
-    browser.tab_to("Jobs", most=200)
+    browser.tab_to("Results", most=200)
     browser.press(Keys.ENTER)
     assert browser.arrives("Your jobs")
     browser.tab_to(f"Read the release of age-and-height, {RELEASED}", most=200)

@@ -28,6 +28,7 @@ TABLE: dict[str, tuple[int, ...]] = {
     "/datasets/commuters": (200, 200, 200, 404, 403),
     "/datasets/nothing": (404, 404, 404, 404, 403),
     "/budget/heights": (200, 200, 200, 404, 403),
+    "/budget": (200, 200, 200, 200, 403),
     "/budget/nothing": (404, 404, 404, 404, 403),
     "/jobs": (200, 200, 200, 200, 200),
     f"/jobs/{RUNNING}": (200, 404, 200, 404, 200),
