@@ -148,22 +148,23 @@ def drawn_once(
         kept = page.drawn(job.id)
     if kept is not None:
         return _again(zone, connection, job, dataset, kept)
-    head = audit.head(connection)
-    release = draw(head)
-    body = release.model_dump(mode="json")
-    content: dict[str, Any] = {"release": body}
+    release = draw(head := audit.head(connection))
+    content: dict[str, Any] = {"release": release.model_dump(mode="json")}
     state = agreement.state_digest(connection, dataset.cohort) if job.request.mechanism_name == PAC else None
     if state is not None:
         content["state"] = pac_states.kept(connection, cohort=dataset.cohort).hex()
     with _written(zone) as page:
-        digest = hashlib.sha256(canonical(body)).hexdigest()
-        if not page.add(Kind.DRAW, job.id, {"release": digest}, cohort=dataset.cohort, head=head):
-            raise OffTheBooks(Reason.NOT_IN_LEDGER)  # by another worker at the same moment
-        if state is not None:
-            page.add(Kind.STATE, job.id, {"digest": state}, cohort=dataset.cohort)
-            page.keep_state(dataset.cohort, bytes.fromhex(content["state"]))
-        page.keep_drawn(job.id, zone.ledger.seal(content, job_id=job.id))
-    return release
+        digest = hashlib.sha256(canonical(content["release"])).hexdigest()
+        if page.add(Kind.DRAW, job.id, {"release": digest}, cohort=dataset.cohort, head=head):
+            if state is not None:
+                page.add(Kind.STATE, job.id, {"digest": state}, cohort=dataset.cohort)
+                page.keep_state(dataset.cohort, bytes.fromhex(content["state"]))
+            page.keep_drawn(job.id, zone.ledger.seal(content, job_id=job.id))
+            return release
+        # another worker drew at this moment; nobody sees what was drawn here
+        if (kept := page.drawn(job.id)) is None:
+            raise OffTheBooks(Reason.NOT_IN_LEDGER)
+    return _again(zone, connection, job, dataset, kept)
 
 
 def forget_drawn(zone: WorkerZone, job_id: str) -> None:
@@ -176,11 +177,10 @@ def forget_old_draws(zone: WorkerZone) -> None:
     """Of workers that died when the platform had the release, and before this."""
     with zone.ledger.reading() as page:
         kept = page.all_drawn()
-    for job_id in kept:
-        with zone.database.reading() as connection:
-            has_release = agreement.has_release(connection, job_id)
-        if has_release:
-            forget_drawn(zone, job_id)
+    with zone.database.reading() as connection:
+        came_out = [job_id for job_id in kept if agreement.has_release(connection, job_id)]
+    for job_id in came_out:
+        forget_drawn(zone, job_id)
 
 
 def hold(zone: WorkerZone, job: Job, reason: Reason, *, what: str) -> None:
@@ -286,9 +286,9 @@ def _again(zone: WorkerZone, connection: sa.Connection, job: Job, dataset: Datas
     if "state" in found:
         state = bytes.fromhex(found["state"])
         with zone.ledger.reading() as page:
-            is_newest = page.state_of(dataset.cohort) == hashlib.sha256(state).hexdigest()
-        if is_newest:  # an older one has forgotten what was told since
-            pac_states.replace(connection, cohort=dataset.cohort, sealed=state)
+            # an older one has forgotten what was told since
+            if page.state_of(dataset.cohort) == hashlib.sha256(state).hexdigest():
+                pac_states.replace(connection, cohort=dataset.cohort, sealed=state)
     return Release.model_validate(found["release"])
 
 

@@ -125,9 +125,16 @@ def _may_draw(zone: WorkerZone, job_id: str) -> bool:
         log.error("job %s waits for another worker: the key of its data set is not here", job_id)
         say_if_late(zone, job_id, Reason.SNAPSHOT_MISSING)
         return False
-    if reason is not None:
+    if reason is not None and not _came_out(zone, job_id):
         books.hold(zone, job, reason, what="a draw")
     return reason is None
+
+
+def _came_out(zone: WorkerZone, job_id: str) -> bool:
+    """Whether another worker finished the job between this one's looks at it and at the zone's ledger."""
+    with zone.database.reading() as connection:
+        is_open = jobs.get(connection, job_id).state in (JobState.RUNNING, JobState.AGGREGATING)
+        return not is_open and agreement.has_release(connection, job_id)
 
 
 def begin(zone: WorkerZone, job_id: str) -> bool:

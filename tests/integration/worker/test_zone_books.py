@@ -9,18 +9,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from gateway_intruder import put_back, remember
+from gateway_intruder import put_back, refusals, remember
 from heights import MEAN
 from zones import Bench, cancel, check_books, given_heights, move, open_bench, submit
 
 from domain.job import Reason
+from domain.release import Release
 from domain.states import Actor, JobState
 from dpgate.cli.app import run
 from dpgate.cli.exit_codes import ExitCode
 from store import datasets
+from store import jobs as stored_jobs
 from store.tables import accounts, chunks, releases
-from store.zone_ledger import Kind
-from worker import books
+from store.zone_ledger import Head, Kind
+from worker import books, publish
 
 
 class Died(Exception):
@@ -133,6 +135,45 @@ def test_a_release_that_only_the_zone_has_is_the_one_that_comes_out(
     assert bench.job(job_id).state is JobState.RELEASED
     assert [bench.release(job_id)] == drawn
     check_books(bench)
+
+
+def test_a_worker_that_stood_still_while_another_published_accuses_nobody(
+    sqlite_bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench = sqlite_bench
+    given_heights(bench)
+    job_id = submit(bench, epsilon="1")
+    message, before, looked = until(bench, "publish"), [bench.job(job_id)], stored_jobs.get
+    bench.deliver(message)
+    monkeypatch.setattr(
+        stored_jobs, "get", lambda *asked, **how: before.pop() if before else looked(*asked, **how)
+    )
+    publish.publish(bench.zone, job_id)
+    assert before == []
+    assert (bench.job(job_id).state, bench.job(job_id).reason) == (JobState.RELEASED, None)
+    assert refusals(bench) == []
+
+
+def test_of_two_draws_at_one_moment_the_first_comes_out(sqlite_bench: Bench) -> None:
+    bench = sqlite_bench
+    given_heights(bench)
+    job_id = submit(bench, epsilon="1")
+    bench.clock.forward(until(bench, "publish")[2] + 0.001)
+    assert publish.begin(bench.zone, job_id)
+    first: list[Release] = []
+    with bench.database.transaction() as connection:
+        job = stored_jobs.get(connection, job_id, lock=True)
+        dataset = datasets.of_job(connection, job)
+
+        def draw(head: Head) -> Release:
+            return publish.draw(bench.zone, connection, job, dataset, head)
+
+        def second(head: Head) -> Release:
+            first.append(books.drawn_once(bench.zone, connection, job, dataset, draw))
+            return draw(head)
+
+        given = books.drawn_once(bench.zone, connection, job, dataset, second)
+    assert [given] == first
 
 
 def kept_elsewhere(
