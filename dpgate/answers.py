@@ -17,7 +17,7 @@ _NOT_DPGATE = "something that is not dpgate"
 def content_of(answer: httpx.Response) -> Any:
     try:
         return answer.json()
-    except ValueError:
+    except (ValueError, RecursionError):  # the second of a million brackets
         raise PlatformUnreachable(f"an answer without JSON from {_NOT_DPGATE}") from None
 
 
@@ -42,5 +42,5 @@ def refusal(answer: httpx.Response) -> DpgateError:
             title=str(body["title"]),
             problems=problems,
         )
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         return PlatformUnreachable(f"HTTP {answer.status_code} from {_NOT_DPGATE}")

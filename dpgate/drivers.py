@@ -165,9 +165,12 @@ def _check_login(login: Login) -> None:
     if not login.url.startswith(("http://", "https://")):
         raise DpgateError(f"{login.url!r} is no address; it starts with https:// or http://")
     try:
-        httpx.URL(login.url)
+        named = httpx.URL(login.url).userinfo
     except httpx.InvalidURL:
         raise DpgateError(f"{login.url!r} is no address, such as https://dpgate.example.org") from None
+    if named:
+        # it would be sent in the token's place, and be in what errors say of the address
+        raise DpgateError("the address holds a name or a password; give it without, and log in with a token")
     # not shown: it may be a token with a slip of the finger
     if not login.token.isascii() or not login.token.isprintable() or " " in login.token:
         raise DpgateError("the token has characters that no token has; copy it again")

@@ -6,6 +6,7 @@ from typing import Any
 from urllib.parse import quote
 
 from dpgate.calls import Call, DriverT, Part, asked, record, records
+from dpgate.errors import DpgateError
 
 
 class Facts(Part[DriverT]):
@@ -52,5 +53,7 @@ class Facts(Part[DriverT]):
 
 
 def path_of(*parts: str) -> str:
-    # a name with a slash or a question mark must not become another address
+    # a name with a slash or a question mark must not become another address, nor lead out of one
+    if any(part in (".", "..") for part in parts):
+        raise DpgateError("a name is neither . nor ..; give the name or the id itself")
     return "".join(f"/{quote(part, safe=':')}" for part in parts)

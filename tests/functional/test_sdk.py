@@ -140,6 +140,9 @@ def test_a_name_never_becomes_another_address() -> None:
 
     with pytest.raises(PlatformUnreachable):
         answering(answer).dataset("../users?x=1#y")
+    for name in (".", ".."):
+        with pytest.raises(DpgateError, match=r"neither \. nor \.\."):
+            answering(answer).dataset(name)
     assert seen == [b"/api/v1/datasets/..%2Fusers%3Fx%3D1%23y"]
 
 
@@ -199,7 +202,7 @@ def test_a_twin_does_not_follow_a_link_that_lies_there(tmp_path: Path) -> None:
 
 
 def test_an_answer_that_is_not_ours_is_said_to_be_so() -> None:
-    for body in (b"<html>", b"[]", b'{"name": 1}', b"null"):
+    for body in (b"<html>", b"[]", b'{"name": 1}', b"null", b"[" * 100_000):
         client = answering(lambda _request, body=body: httpx.Response(200, content=body))
         for ask in (
             client.me,
@@ -208,6 +211,18 @@ def test_an_answer_that_is_not_ours_is_said_to_be_so() -> None:
         ):
             with pytest.raises(PlatformUnreachable, match="not dpgate"):
                 ask()
+
+
+def test_an_address_with_a_password_in_it_is_refused_and_not_shown() -> None:
+    with pytest.raises(DpgateError, match="holds a name or a password") as refused:
+        Client(Login("https://ada:slip-of-a-word@dpgate.example.org", SECRET))
+    assert "slip" not in str(refused.value)
+
+
+def test_brackets_without_end_are_no_refusal_of_ours() -> None:
+    client = answering(lambda _request: httpx.Response(403, content=b"[" * 100_000))
+    with pytest.raises(PlatformUnreachable, match="HTTP 403 from something that is not dpgate"):
+        client.me()
 
 
 def test_a_lost_connection_does_not_show_the_token() -> None:
