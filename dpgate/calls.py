@@ -116,6 +116,10 @@ class Followed(Generic[Given, AnswerT]):
     def __get__(self, part: Any, owner: Any) -> Any:
         return self if part is None else _bound(self.made, part, "follow")
 
+    def __call__(self, part: Part[Any], *arguments: Given.args, **options: Given.kwargs) -> Any:
+        """As a function of the part: `Job.follow(job)`."""
+        return _bound(self.made, part, "follow")(*arguments, **options)
+
 
 @overload
 def asked(made: Callable[Concatenate[Any, Given], Call[AnswerT]]) -> Asked[Given, AnswerT]: ...

@@ -35,7 +35,7 @@ class Job(Part[DriverT]):
     _part: Part[DriverT] | None = field(default=None, repr=False, compare=False)
 
     @classmethod
-    def of(cls, raw: dict[str, Any], part: Part[DriverT], *, is_new: bool = False) -> Job[DriverT]:
+    def of(cls, raw: dict[str, Any], part: Part[DriverT] | None, *, is_new: bool = False) -> Job[DriverT]:
         names = (
             "id",
             "state",
@@ -105,4 +105,5 @@ class Job(Part[DriverT]):
         return self._part._driver
 
     def _newer(self, method: str, path: str) -> Call[Job[DriverT]]:
-        return Call(lambda raw: type(self).of(raw, self), method, path)
+        # the client's, not this job's: who asks for days would keep each job that there was
+        return Call(lambda raw: type(self).of(raw, self._part), method, path)

@@ -8,18 +8,21 @@ import os
 import stat
 import subprocess
 import sys
+import weakref
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
 import httpx
 import pytest
+from shown_objects import job_of
 
 import dpgate
 from dpgate.client import Client
 from dpgate.credentials import Login, find_login, keep_login
 from dpgate.embedded.home import Home
 from dpgate.errors import DpgateError, NotLoggedIn, PlatformUnreachable
+from dpgate.job import Job
 
 # rich comes with httpx, which uses it where it is installed
 HEAVY = {
@@ -223,6 +226,18 @@ def test_brackets_without_end_are_no_refusal_of_ours() -> None:
     client = answering(lambda _request: httpx.Response(403, content=b"[" * 100_000))
     with pytest.raises(PlatformUnreachable, match="HTTP 403 from something that is not dpgate"):
         client.me()
+
+
+def test_a_job_that_is_asked_anew_for_days_keeps_no_job_before_it() -> None:
+    raw = job_of(state="RUNNING").raw
+    client = answering(lambda _request: httpx.Response(200, json=raw))
+    first = job = client.job("job-shown")
+    kept = weakref.ref(first)
+    del first
+    for _ in range(sys.getrecursionlimit()):
+        job = job.refresh()
+    assert kept() is None
+    assert next(Job.follow(job)).state == "RUNNING"
 
 
 def test_a_lost_connection_does_not_show_the_token() -> None:
