@@ -7,6 +7,7 @@ import ended, of what a profile flagged, or of what was spent.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 
 from domain import budget_meaning
@@ -27,13 +28,18 @@ from domain.policy import Policy
 
 TO_FILL = "**TO FILL:**"
 Lines = Iterator[str]
+_MARKUP = re.compile(
+    r"[\\`*~|<>\[\]{}&$#]|(?<![^\W_])_|_(?![^\W_])|:(?=//)|(?<=www)\.", re.ASCII | re.IGNORECASE
+)
+_UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+"""Control characters, and those that turn the direction of what stands behind them."""
 
 
 def draft(dataset: Dataset) -> str:
     """As Markdown. Article 35(7) names parts 1 to 4: description, necessity, risks, measures."""
     told = dataset.declaration
     lines = [
-        f"# Data protection impact assessment: {_cell(told.title)}",
+        f"# Data protection impact assessment: {_typed(told.title)}",
         "",
         f"Draft of dpgate from the declaration of `{told.name}`, version {dataset.version}, and the policy "
         f"in effect. Nothing in it was read from the data. It is no legal advice: whatever says {TO_FILL} "
@@ -48,12 +54,12 @@ def _description(dataset: Dataset) -> Lines:
     told = dataset.declaration
     yield f"{TO_FILL} purposes, controller, legal basis (Article 6; for special categories Article 9)."
     yield ""
-    yield f"What the data are: {_cell(told.description) or TO_FILL}"
+    yield f"What the data are: {_typed(told.description) or TO_FILL}"
     yield ""
-    yield f"- Rights holder on the platform: {_cell(dataset.owner)}."
+    yield f"- Rights holder on the platform: {_typed(dataset.owner)}."
     yield f"- People: about {told.nominal_size:,}, as declared."
     unit = told.privacy_unit
-    yield f"- Privacy unit: {unit.name}, all that belongs to one value of `{_cell(unit.column)}`."
+    yield f"- Privacy unit: {unit.name}, all that belongs to one value of {_typed(unit.column)}."
     if told.synthetic:
         yield "- The rights holder declares that no real person is in the data."
     if told.person_files:
@@ -75,15 +81,15 @@ def _kinds(told: Declaration) -> Iterator[tuple[str, ...]]:
     for table in told.tables:
         for kind, words in KINDS.items():
             if names := [column.name for column in table.columns if column.kind == kind]:
-                yield table.path, words, _listed(names)
+                yield _typed(table.path), words, _listed(names)
 
 
 def _decided(told: Declaration) -> Iterator[tuple[str, ...]]:
     for table in told.tables:
         for column in table.columns:
             if (pii := column.pii) is not None:
-                where = f"{table.path}: {column.name}"
-                yield where, pii.kind, pii.classification, DECISIONS[pii.decision], pii.why
+                where = _typed(f"{table.path}: {column.name}")
+                yield where, _typed(pii.kind), pii.classification, DECISIONS[pii.decision], _typed(pii.why)
 
 
 def _recipients(dataset: Dataset) -> Lines:
@@ -192,16 +198,15 @@ def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Lines:
     yield f"| {' | '.join(head)} |"
     yield f"|{' --- |' * len(head)}"
     for row in rows:
-        yield f"| {' | '.join(map(_cell, row))} |"
+        yield f"| {' | '.join(row)} |"
 
 
 def _listed(names: Iterable[str]) -> str:
-    return ", ".join(names)
+    return ", ".join(map(_typed, names))
 
 
-def _cell(text: str) -> str:
-    """On one line and in one cell, whatever somebody typed: no markup and no link of theirs."""
-    line = " ".join(text.split())
-    for mark in "\\|<>[]":
-        line = line.replace(mark, f"\\{mark}")
-    return line
+def _typed(text: str) -> str:
+    """On one line and in one cell, whatever somebody typed: no markup, and no address of theirs becomes a
+    link, which some programs make of bare ones. A mail address may."""
+    line = " ".join(_UNSEEN.sub(" ", text).split())
+    return _MARKUP.sub(r"\\\g<0>", line)

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from dpgate.cli.jobs import JobArgument
-from dpgate.cli.output import Json, Profile, out, plain, print_json, print_line, print_table
+from dpgate.cli.output import Json, Profile, out, plain, print_json, print_line, print_table, print_text
 from dpgate.client import connect
 from formats.csv_text import csv_text
 
@@ -98,7 +98,7 @@ def dataset_dpia(dataset: Named, as_json: Json = False, profile: Profile = "defa
     if as_json:
         print_json(found)
     else:
-        print_line(plain(found["text"]))
+        print_text(found["text"])
 
 
 def cite(

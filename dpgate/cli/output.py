@@ -18,8 +18,9 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON document inst
 Profile = Annotated[str, typer.Option(help="Which login to use.", envvar="DPGATE_PROFILE")]
 Step = Callable[..., None]
 
-out = Console(highlight=False)
-err = Console(stderr=True, highlight=False)
+# what people typed stands as they typed it: `:fire:` too
+out = Console(highlight=False, emoji=False)
+err = Console(stderr=True, highlight=False, emoji=False)
 
 
 def print_json(content: Any) -> None:
@@ -29,11 +30,18 @@ def print_json(content: Any) -> None:
 
 def plain(value: object) -> str:
     """Text from elsewhere, made harmless for a terminal: no markup, no control characters."""
-    text = "".join(
-        c if c in "\n\t" or unicodedata.category(c) != "Cc" else "\N{REPLACEMENT CHARACTER}"
-        for c in str(value)
+    return escape(_harmless(str(value)))
+
+
+def _harmless(text: str) -> str:
+    return "".join(
+        c if c in "\n\t" or unicodedata.category(c) != "Cc" else "\N{REPLACEMENT CHARACTER}" for c in text
     )
-    return escape(text)
+
+
+def print_text(text: str) -> None:
+    """A document, to be kept in a file: whatever looks like rich's own markup is its author's."""
+    print(_harmless(text), end="")
 
 
 def print_line(text: str) -> None:

@@ -35,7 +35,7 @@ def test_the_dictionary_as_table_as_json_and_as_file(one_platform: Platform, tmp
 
 def test_the_draft_of_an_assessment_is_printed_for_its_rights_holder(one_platform: Platform) -> None:
     printed = one_platform.holder.ok("dataset", "dpia", "ages").out
-    assert printed == one_platform.holder.ok("dataset", "dpia", "ages", "--json").json["text"] + "\n"
+    assert printed == one_platform.holder.ok("dataset", "dpia", "ages", "--json").json["text"]
     assert one_platform.ada("dataset", "dpia", "ages").code == ExitCode.NOT_ALLOWED
 
 

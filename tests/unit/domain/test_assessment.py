@@ -7,6 +7,7 @@ from typing import get_args
 
 import pytest
 from factories import column_fields, make_dataset, make_declaration, make_policy, table_fields
+from markdown_it import MarkdownIt
 
 from domain.assessment import PARTS, TO_FILL, draft
 from domain.assessment_words import DECISIONS, KINDS, PREMISES
@@ -64,14 +65,33 @@ def test_no_byte_says_how_an_import_ended() -> None:
     assert draft(ready) == draft(refused)
 
 
-def test_what_somebody_typed_is_neither_a_cell_nor_a_heading_nor_a_link() -> None:
-    hostile = "Ages\n## 6. Signed | <img src=x> [here](https://dpgate.example.org)"
-    text = draft(make_dataset(declaration=make_declaration(title=hostile, description=hostile)))
-    headings = [line for line in text.splitlines() if line.startswith("#")]
-    assert len(headings) == 1 + len(PARTS)
-    assert not re.findall(r"(?<!\\)<img|(?<!\\)\[here", text)
-    (row,) = [line for line in draft(whole()).splitlines() if line.startswith("| participants.tsv: mail")]
-    assert row.endswith("| Nobody needs \\| it. |")
+def test_what_somebody_typed_is_neither_a_cell_nor_a_heading_nor_markup(subtests: pytest.Subtests) -> None:
+    for hostile, shown in {
+        "Ages\n## 6. Signed": "Ages ## 6. Signed",
+        "1 | 2 \\| 3": "1 | 2 \\| 3",
+        "<img src=x> <!-- ": "&lt;img src=x&gt; &lt;!-- ",
+        "[here](https://dpgate.example.org) ![i][j]": "[here](https://dpgate.example.org) ![i][j]",
+        "https://dpgate.example.org WWW.example.org": "https://dpgate.example.org WWW.example.org",
+        "**TO FILL:** `all` _of_ __it__ ~~now~~ *": "**TO FILL:** `all` _of_ __it__ ~~now~~ *",
+        "&lt;b&gt; a_b $x$ {: .c} ##": "&amp;lt;b&amp;gt; a_b $x$ {: .c} ##",
+        "a\x1b[2J\u202eb\u2066\x9b": "a [2J b",
+    }.items():
+        with subtests.test(msg=hostile):
+            assert read(hostile) == read("Ages").replace("Ages", shown.strip())
+    # which some programs make links of
+    bare = make_declaration(title="http://a.example WWW.a.example", description="ftp://a.example")
+    assert not re.findall(r"(?<!\\)://|www\.a", draft(make_dataset(declaration=bare)), re.IGNORECASE)
+
+
+def read(typed: str) -> str:
+    """The draft as a reader of Markdown shows it, with something typed wherever somebody may type."""
+    pii = {**SECRETLY, "why": typed, "decision": "mask"}
+    column = column_fields(name="mail", kind="text", lower=None, upper=None, pii=pii)
+    fields = table_fields()
+    fields["columns"] = [*fields["columns"], column]
+    told = make_declaration(title=typed, description=typed, tables=[fields])
+    reader = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+    return reader.render(draft(make_dataset(declaration=told)))
 
 
 def test_its_tables_are_total() -> None:
