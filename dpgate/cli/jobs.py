@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -34,6 +34,8 @@ from dpgate.models import Release
 from dpgate.unpacking import write_files
 
 LONGEST_WAIT_S = 3600.0
+CLOCKS_APART = timedelta(seconds=5)
+"""Of this machine and the platform, by which no release is said to have missed its time."""
 JobArgument = Annotated[str, typer.Argument(help="The job's id.")]
 
 
@@ -185,7 +187,7 @@ def send(request: dict[str, Any], *, job_id: str | None, wait: bool, as_json: bo
 def follow(job: Job, *, shown: bool) -> Job:
     """Wait for the end of a job; what is shown are public facts."""
     if shown and not job.is_finished:
-        err.print(f"Waiting for job {job.id}. Ctrl-C ends the waiting, not the job.", soft_wrap=True)
+        err.print(f"Waiting for job {plain(job.id)}. Ctrl-C ends the waiting, not the job.", soft_wrap=True)
     told: set[str] = set()
     with progress("waiting", shown=shown) as step:
         for newer in job.follow(timeout_s=LONGEST_WAIT_S):
@@ -200,17 +202,20 @@ def follow(job: Job, *, shown: bool) -> Job:
 
 
 def _news(job: Job, now: datetime) -> str:
-    """When the release comes, once that is known, and that it did not come then; nothing before or after."""
-    if job.is_finished or job.due_at is None:
+    """When the release comes, once that is known, that it did not come then, and that somebody has to decide
+    on it; nothing before or after."""
+    if job.state == "IN_REVIEW":
+        return "Its release waits for a reviewer, and no time is set for that."
+    if job.state not in ("RUNNING", "AGGREGATING") or job.due_at is None:
         return ""
     due = datetime.fromisoformat(job.due_at)
-    if now <= due:
+    if now <= due + CLOCKS_APART:
         return f"Its release is {_visible(job)} {due:%H:%M:%S} UTC."
     if job.turns_over is None:
         return f"Its release was planned before {due:%H:%M:%S} UTC and is late."
     return (
         f"Its release missed its time, {due:%H:%M:%S} UTC. It becomes visible some ticks later: a tick is a "
-        "minute, unless the operator of the platform chose another."
+        "minute, unless the operator of the platform chose another. The delay may depend on the data."
     )
 
 

@@ -6,14 +6,14 @@ from datetime import UTC, datetime, timedelta
 
 from shown_objects import job_of
 
-from dpgate.cli.jobs import _news
+from dpgate.cli.jobs import CLOCKS_APART, _news
 
 DUE = datetime(2027, 1, 1, 0, 10, tzinfo=UTC)
 PADDED = {"turns": 20, "begins_at": "2027-01-01T00:01:00Z"}
 
 
 def test_the_time_of_a_release_is_told_once_it_is_known_and_again_when_it_is_missed() -> None:
-    before, after = DUE - timedelta(seconds=1), DUE + timedelta(seconds=1)
+    before, after = DUE - timedelta(seconds=1), DUE + CLOCKS_APART + timedelta(seconds=1)
     assert _news(job_of(due_at=None), before) == ""
     assert _news(job_of(state="RELEASED"), after) == ""
     assert _news(job_of(**PADDED), before) == "Its release is visible at 00:10:00 UTC."
@@ -21,3 +21,14 @@ def test_the_time_of_a_release_is_told_once_it_is_known_and_again_when_it_is_mis
     assert late.startswith("Its release missed its time, 00:10:00 UTC. It becomes visible some ticks later")
     assert _news(job_of(), before) == "Its release is planned before 00:10:00 UTC."
     assert _news(job_of(), after) == "Its release was planned before 00:10:00 UTC and is late."
+
+
+def test_a_release_in_review_has_not_missed_its_time() -> None:
+    """It may be there in time, and wait for days: a miss would be a word about the data that is not so."""
+    for job in (job_of(state="IN_REVIEW", **PADDED), job_of(state="IN_REVIEW")):
+        for now in (DUE - timedelta(seconds=1), DUE + timedelta(days=1)):
+            assert _news(job, now).startswith("Its release waits for a reviewer")
+
+
+def test_a_clock_that_is_fast_by_seconds_misses_no_release() -> None:
+    assert _news(job_of(**PADDED), DUE + timedelta(seconds=2)) == "Its release is visible at 00:10:00 UTC."
