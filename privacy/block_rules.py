@@ -11,10 +11,7 @@ from decimal import ROUND_CEILING, Context, Decimal, localcontext
 from fractions import Fraction
 from typing import Literal
 
-from privacy.concentrated import largest_pico_rho
-from privacy.cost import PICO
-from privacy.discrete_gaussian import TWO_SIDED_NORMAL
-from privacy.partition import MIN_BLOCK_SIZE, MIN_BLOCKS, block_count
+from privacy.partition import MIN_BLOCK_SIZE, MIN_BLOCKS
 
 Aggregator = Literal["clipped_mean", "median"]
 
@@ -27,9 +24,6 @@ FEW_PEOPLE = 500
 is more than half of the error, in squares, where noise is small."""
 
 _PI = Fraction(355, 113)
-_LAPLACE_95 = Fraction(29958, 10000)  # ln 20, rounded up
-
-
 _FINER_FROM = 100
 _STEPS = (1, 2, 3, 5, *(digit * 10**power for power in range(1, 6) for digit in (1, 2, 5)))
 
@@ -60,11 +54,6 @@ def block_sizes_around(ran: int, *, nominal_size: int, least: int, most: int) ->
     others = {size for size in possible if size in _STEPS or size == least} - {ran}
     nearest = sorted(others, key=lambda size: (abs(math.log(size / ran)), size))
     return tuple(sorted({ran, *nearest[: most - 1]}))
-
-
-def recommended_blocks(nominal_size: int) -> int:
-    """Blocks of the recommended size in a data set of a PUBLIC nominal size."""
-    return block_count(nominal_size, recommended_block_size(nominal_size))
 
 
 def recommended_repeats(nominal_size: int) -> int:
@@ -143,18 +132,6 @@ def resolve_aggregators(
 
 def _aggregator(*, is_median: bool) -> Aggregator:
     return "median" if is_median else "clipped_mean"
-
-
-def gaussian_is_narrower(outputs: int, *, epsilon: Fraction, atto_delta: int) -> bool:
-    """Whether Gaussian noise at (epsilon, delta) has narrower 95% intervals than Laplace noise at epsilon.
-
-    Laplace: ln(20) p/epsilon ranges; Gaussian: 1.96 sqrt(p/(2 rho)). At epsilon 1 and delta 10^-6 Gaussian
-    noise is narrower from 9 outputs on, but it gives the weaker promise: it earns its delta from about 30
-    outputs on, where it is 1.8 times narrower.
-    """
-    rho = Fraction(largest_pico_rho(epsilon, atto_delta), PICO)
-    normal = TWO_SIDED_NORMAL[Fraction(1, 20)]
-    return rho > 0 and normal**2 * outputs / (2 * rho) < (_LAPLACE_95 * outputs / epsilon) ** 2
 
 
 def _ceil(factor: Fraction, *, times_ln_of: Fraction) -> int:

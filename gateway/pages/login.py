@@ -34,8 +34,6 @@ from gateway.problems import STATUS
 from store import audit, sessions
 
 router = APIRouter(include_in_schema=False)
-# open to everybody, by name
-OPEN_PAGES = {LOGIN, "/login/oidc", "/login/oidc/back", "/login/oidc/back/{name}", "/login/oidc/out"}
 
 
 @router.get(LOGIN)

@@ -168,7 +168,6 @@ def _is_typed(name: str, text: object) -> bool:
     return isinstance(text, str) and name != CSRF_FIELD and "password" not in name and "token" not in name
 
 
-PageUser = Annotated[User, Depends(page_user)]
 CheckedForm = Annotated[FormData, Depends(checked_form)]
 
 

@@ -60,14 +60,6 @@ def cumulatives(first: Sheet, second: Sheet) -> list[Cumulative]:
     return found
 
 
-def mean_log_differences(found: list[LogMoments]) -> tuple[float, float]:
-    """Mean |difference| of the log means and of the log deviations; 0 where there is no column."""
-    if not found:
-        return 0.0, 0.0
-    means = float(np.mean([abs(one.means[0] - one.means[1]) for one in found]))
-    return means, float(np.mean([abs(one.deviations[0] - one.deviations[1]) for one in found]))
-
-
 def _both(first: Sheet, second: Sheet) -> list[tuple[tuple[str, Floats], tuple[str, Floats]]]:
     found = []
     for place in first.ordered:

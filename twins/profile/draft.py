@@ -17,7 +17,6 @@ from twins.profile.found import FoundTable
 from twins.profile.proposals import Proposal
 
 ASK = "ASK"
-_PERIOD = re.compile(r"[^a-z0-9]+")
 _HEAD = """\
 # A draft, made by dpgate twin profile. Everything here becomes public to the people named in the policy, but
 # for `profile`: the platform looks at it when you register, and keeps only its random id, for you.

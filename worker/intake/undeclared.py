@@ -14,7 +14,6 @@ from worker.intake.tree import Tree
 
 _LARGEST = 32 * 2**20
 _WAYS_OUT = "declare it under public_files if nobody is in it, or leave it out under excluded"
-_MOST_CATEGORIES = 20
 
 
 def refuse_undeclared(tree: Tree, nobodys: Sequence[str], declaration: Declaration, knows_all: Knows) -> None:

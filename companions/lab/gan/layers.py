@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -47,8 +46,3 @@ def discriminator(columns: int) -> tuple[Dense, ...]:
         Dense(2 * WIDTH, WIDTH, "none"),
         Dense(WIDTH, 1, "sigmoid"),
     )
-
-
-def count_parameters(layers: Sequence[Dense]) -> int:
-    """Weights and offsets of all layers."""
-    return sum(layer.parameters for layer in layers)

@@ -14,7 +14,7 @@ from companions.lab.chapter import Conditions, NumberTable, Standing, Text
 from companions.lab.chapters.gan import comparable, explore
 from companions.lab.demo_data import clinic
 from companions.lab.gan.comparison import measure, networks, twins
-from companions.lab.gan.layers import count_parameters, discriminator, generator
+from companions.lab.gan.layers import discriminator, generator
 from companions.lab.gan.networks import INSTALL, build, require_torch
 from companions.lab.gan.table import AMOUNTS, BINS, DROPPED, encode
 from companions.lab.gan.training import Training
@@ -25,9 +25,7 @@ from dpgate.errors import DpgateError
 
 def test_layers_have_the_parameters_of_the_slides():
     assert [layer.parameters for layer in generator(11)] == [4_224, 33_024, 131_584, 5_643]
-    assert count_parameters(generator(11)) == 174_475
     assert [layer.parameters for layer in discriminator(11)] == [6_144, 131_328, 32_896, 129]
-    assert count_parameters(discriminator(11)) == 170_497
     assert [layer.dropout for layer in discriminator(11)] == [0.1, 0.1, 0, 0]
 
 

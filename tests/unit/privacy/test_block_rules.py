@@ -5,12 +5,10 @@ import pytest
 from privacy.block_rules import (
     block_sizes_around,
     candidate_block_sizes,
-    gaussian_is_narrower,
     median_min_blocks,
     prefers_median,
     pull_of_free_slots,
     recommended_block_size,
-    recommended_blocks,
     recommended_repeats,
     resolve_aggregators,
 )
@@ -25,7 +23,7 @@ def test_block_size(subtests):
     for size, block in ((2, 1), (5, 2), (6, 3), (8, 4), (19, 9), (20, 10), (21, 10), (100_000, 10)):
         with subtests.test(size=size, block=block):
             assert recommended_block_size(size) == block
-            assert recommended_blocks(size) == size // block >= 2
+            assert size // block >= 2
 
 
 def test_too_few_people_for_two_blocks():
@@ -128,15 +126,3 @@ def test_a_rehearsal_guesses_the_sizes_that_a_preview_tries(ran, sizes):
     assert block_sizes_around(ran, nominal_size=1_000, least=1, most=len(sizes)) == sizes
     tried = candidate_block_sizes(1_000)
     assert {size for size in sizes if size != ran} <= set(tried)
-
-
-@pytest.mark.parametrize(("atto_delta", "first"), [(10**12, 9), (10**9, 15)])
-def test_gaussian_noise_is_narrower_from_some_number_of_outputs_on(atto_delta, first):
-    narrower = [
-        gaussian_is_narrower(outputs, epsilon=ONE, atto_delta=atto_delta) for outputs in range(1, 101)
-    ]
-    assert narrower == [outputs >= first for outputs in range(1, 101)]
-
-
-def test_gaussian_noise_that_cannot_be_stated_is_not_narrower():
-    assert not gaussian_is_narrower(100, epsilon=Fraction(1, 10**6), atto_delta=1)

@@ -15,7 +15,7 @@ from domain.dataset import Table
 from domain.model import parse
 from twins.evaluation.association import correlations, cramer_matrix, cramers_v, mean_difference
 from twins.evaluation.marginals import TRIPLES, each_group, pairs_of, total_variation, triples_of
-from twins.evaluation.moments import cumulatives, log_moments, mean_log_differences
+from twins.evaluation.moments import cumulatives, log_moments
 from twins.evaluation.sheet import Sheet, exact_codes, sheet_of
 
 CELLS = (3, 2, 4)
@@ -114,8 +114,6 @@ def test_log_moments_and_cumulative_shares() -> None:
     (found,) = log_moments(first, second)
     assert found.means == pytest.approx((math.log(5), math.log(20)), abs=1e-5)
     assert found.deviations == pytest.approx((math.log(5), math.log(10)), abs=1e-5)
-    assert mean_log_differences([found]) == pytest.approx((math.log(4), math.log(2)), abs=1e-5)
-    assert mean_log_differences([]) == (0, 0)
     (sums,) = cumulatives(first, second)
     # just below 10 the first has half of its rows and the second none
     assert sums.largest == pytest.approx(0.5)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import gzip
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pytest
 from lent_data import lent
@@ -17,16 +17,19 @@ from pii_columns import Case, cases
 
 from twins.pii import Action, Class, Finding
 from twins.pii.column import ColumnScan
-from twins.pii.table import scan_table
 from worker.pii_model import load
 
 Judged = list[tuple[Case, Finding]]
 
 
-def scanned(case: Case, *, hidden: bool) -> Finding:
-    scan = ColumnScan(None if hidden else case.header, model=load())
-    scan.add(case.values)
+def found_in(header: str | None, values: Sequence[str]) -> Finding:
+    scan = ColumnScan(header, model=load())
+    scan.add(values)
     return scan.finish()
+
+
+def scanned(case: Case, *, hidden: bool) -> Finding:
+    return found_in(None if hidden else case.header, case.values)
 
 
 @pytest.fixture(scope="module")
@@ -138,14 +141,14 @@ def flagged(findings: tuple[Finding, ...], wanted: Class) -> set[str]:
 
 
 def test_all_eleven_direct_identifiers_of_synthea_are_found_and_no_other() -> None:
-    findings = scan_table(columns_of("patients.csv"), model=load())
+    findings = tuple(found_in(*column) for column in columns_of("patients.csv").items())
     assert flagged(findings, Class.DIRECT) == DIRECT
     assert flagged(findings, Class.QUASI) == QUASI
 
 
 def test_clinical_codes_of_synthea_are_not_flagged() -> None:
     columns = {name: values[:2_000] for name, values in columns_of("conditions.csv.gz").items()}
-    findings = scan_table(columns, model=load())
+    findings = tuple(found_in(*column) for column in columns.items())
     assert flagged(findings, Class.DIRECT) == {"PATIENT", "ENCOUNTER"}
     by_name = {said.column: said for said in findings}
     assert by_name["CODE"].classification is by_name["DESCRIPTION"].classification is Class.NONE
