@@ -207,12 +207,16 @@ def _show_blocks(
     told = [each.words for each in better]
     for line in [*reasons, *_further_words(found, names, manifest, lock), *told]:
         out.print(f"- {plain(line)}")
-    for row in found.wanted:
-        out.print(plain(page.wanted_words(row, guarantee=guarantee)))
-        if row.noise_alone > lock.max_micro_epsilon:
-            out.print("[yellow]That is over what the policy allows for one job.[/]")
+    _show_wanted(found, lock)
     out.print(f"dpgate submit takes the {page.blocks_words(taken)} unless you say otherwise.")
     return taken
+
+
+def _show_wanted(found: BlocksPreview, lock: Lock) -> None:
+    for row in found.wanted:
+        out.print(plain(page.wanted_words(row, guarantee=found.guarantee)))
+        if row.noise_alone > lock.max_micro_epsilon:
+            out.print("[yellow]That is over what the policy allows for one job.[/]")
 
 
 def _further_words(found: BlocksPreview, names: Sequence[str], manifest: Manifest, lock: Lock) -> list[str]:

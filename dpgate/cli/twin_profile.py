@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dpgate.cli.output import Json, Profile, out, plain, print_json, progress
+from dpgate.cli.output import Json, Profile, plain, print_json, print_line, progress
 from dpgate.cli.profile_results import say_results
 from dpgate.cli.twin_at_gateway import Asked, DeliveriesFolder, profile_at_gateway
 from dpgate.errors import DpgateError
@@ -156,11 +156,9 @@ def twin_decide(
     if as_json:
         print_json({"declaration": str(declaration), "open": [vars(question) for question in left]})
         return
-    for line in said:
-        out.print(plain(line), soft_wrap=True)
-    out.print(f"{len(left)} questions are open.")
-    for question in left[:10]:
-        out.print(f"  {plain(question.place)}: {plain(question.sentence)}", soft_wrap=True)
+    still = [f"  {question.place}: {question.sentence}" for question in left[:10]]
+    for line in [*said, f"{len(left)} questions are open.", *still]:
+        print_line(plain(line))
 
 
 def _proposals_taken(
