@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from dpgate.cli.output import Json, Profile, out, plain, print_json
+from dpgate.cli.output import Json, Profile, plain, say
 from dpgate.client import connect
 from dpgate.errors import DpgateError
 
@@ -44,10 +44,9 @@ def allot(
             amount=amount,
             members=tuple(member) if member else None,
         )
-    if as_json:
-        print_json(vars(account))
-    else:
-        out.print(
-            f"{account.kind} {plain(account.holder)}: may spend {account.currency} {plain(account.cap)} of "
-            f"the budget of {plain(dataset)}, {plain(account.left)} left"
-        )
+    say(
+        vars(account),
+        f"{account.kind} {plain(account.holder)}: may spend {account.currency} {plain(account.cap)} of "
+        f"the budget of {plain(dataset)}, {plain(account.left)} left",
+        as_json=as_json,
+    )

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from dpgate.cli import long_examples
-from dpgate.cli.output import Json, Profile, out, plain, print_json, print_table
+from dpgate.cli.output import Json, Profile, plain, print_json, print_table, say
 from dpgate.client import connect
 from dpgate.errors import DpgateError
 
@@ -39,10 +39,7 @@ def entitlement_add(
             found = client.entitlements.give_reviews(dataset, entitlement)
         else:
             found = client.entitlements.give_places(str(project), entitlement, leads=leads)
-    if as_json:
-        print_json(found)
-    else:
-        out.print(f"{plain(found['id'])}: from their next login on")
+    say(found, f"{plain(found['id'])}: from their next login on", as_json=as_json)
 
 
 def entitlement_list(

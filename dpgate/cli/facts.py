@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from dpgate.cli.jobs import JobArgument
-from dpgate.cli.output import Json, Profile, out, plain, print_json, print_line, print_table, print_text
+from dpgate.cli.output import Json, Profile, out, plain, print_json, print_line, print_table, print_text, say
 from dpgate.client import connect
 from formats.csv_text import csv_text
 
@@ -95,10 +95,7 @@ def dataset_dpia(dataset: Named, as_json: Json = False, profile: Profile = "defa
     """
     with connect(profile=profile) as client:
         found = client.facts.assessment(dataset)
-    if as_json:
-        print_json(found)
-    else:
-        print_text(found["text"])
+    say(found, found["text"], as_json=as_json, show=print_text)
 
 
 def cite(
@@ -110,10 +107,7 @@ def cite(
     """Say how to cite a release."""
     with connect(profile=profile) as client:
         found = client.facts.citation(job_id)
-    if as_json:
-        print_json(found)
-    else:
-        print_line(plain(found["bibtex" if bibtex else "text"]))
+    say(found, plain(found["bibtex" if bibtex else "text"]), as_json=as_json, show=print_line)
 
 
 def audit_list(

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from domain.setting_names import check_settings
-from dpgate.cli.output import Json, err, out, plain, print_json, print_line
+from dpgate.cli.output import Json, err, out, plain, print_json, print_line, say
 from dpgate.credentials import Login, keep_login
 from dpgate.embedded.gateway_settings import gateway_settings
 from dpgate.embedded.home import Home, default_home
@@ -96,10 +96,7 @@ def down(home: HomeOption = None, as_json: Json = False) -> None:
     os.kill(pid, signal.SIGTERM)
     while place.is_claimed():
         time.sleep(0.1)
-    if as_json:
-        print_json({"ended": pid})
-    else:
-        out.print("ended")
+    say({"ended": pid}, "ended", as_json=as_json)
 
 
 def say_unless(silent: bool) -> Callable[[str], None]:

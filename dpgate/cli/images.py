@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from domain.image import SyscallTable
-from dpgate.cli.output import Json, Profile, err, out, plain, print_json, print_line, progress
+from dpgate.cli.output import Json, Profile, err, out, plain, print_json, print_line, progress, say
 from dpgate.client import connect
 from dpgate.embedded.home import default_home
 
@@ -90,10 +90,7 @@ def image_withdraw(digest: DigestArgument, as_json: Json = False, profile: Profi
     check_digest(digest)
     with connect(profile=profile) as client:
         withdrawn = client.withdraw_image(digest)
-    if as_json:
-        print_json(withdrawn)
-    else:
-        out.print(f"{plain(withdrawn['name'])} is {plain(_state(withdrawn))}")
+    say(withdrawn, f"{plain(withdrawn['name'])} is {plain(_state(withdrawn))}", as_json=as_json)
 
 
 def image_remove(
@@ -109,10 +106,11 @@ def image_remove(
     with connect(profile=profile) as client:
         retired = client.retire_image(digest)
     remove_image(digest, folder=folder)
-    if as_json:
-        print_json(retired)
-    else:
-        out.print(f"{plain(retired['name'])} is {plain(_state(retired))}, and its files are deleted")
+    say(
+        retired,
+        f"{plain(retired['name'])} is {plain(_state(retired))}, and its files are deleted",
+        as_json=as_json,
+    )
 
 
 def _state(image: dict[str, Any]) -> str:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from dpgate.cli.output import Json, Profile, out, plain, print_json, print_table
+from dpgate.cli.output import Json, Profile, plain, print_json, print_table, say
 from dpgate.client import connect
 
 Worker = Annotated[str, typer.Argument(help="Its name, as `dpgate worker list` has it.")]
@@ -57,21 +57,21 @@ def worker_drain(
     """Have a worker take no new job. What runs is finished, here or elsewhere."""
     with connect(profile=profile) as client:
         found = client.operation.drain(worker, ends=end)
-    _say(found, f"[bold]{plain(worker)}[/] is {plain(found['state'])}", as_json=as_json)
+    say(found, f"[bold]{plain(worker)}[/] is {plain(found['state'])}", as_json=as_json)
 
 
 def worker_resume(worker: Worker, as_json: Json = False, profile: Profile = "default") -> None:
     """Let a worker take jobs again."""
     with connect(profile=profile) as client:
         found = client.operation.resume(worker)
-    _say(found, f"[bold]{plain(worker)}[/] is {plain(found['state'])}", as_json=as_json)
+    say(found, f"[bold]{plain(worker)}[/] is {plain(found['state'])}", as_json=as_json)
 
 
 def worker_forget(worker: Worker, as_json: Json = False, profile: Profile = "default") -> None:
     """Remove a worker from the list that is lost or has ended."""
     with connect(profile=profile) as client:
         client.operation.forget(worker)
-    _say({"forgotten": worker}, f"[bold]{plain(worker)}[/] is forgotten", as_json=as_json)
+    say({"forgotten": worker}, f"[bold]{plain(worker)}[/] is forgotten", as_json=as_json)
 
 
 def stuck_list(as_json: Json = False, profile: Profile = "default") -> None:
@@ -95,7 +95,7 @@ def stuck_mend(
         # what has moved on is refused in the platform's own words
         for kind in kinds or ["queued"]:
             found = client.operation.mend(kind, subject)
-    _say(found, plain(found["sentence"]), as_json=as_json)
+    say(found, plain(found["sentence"]), as_json=as_json)
 
 
 def project_leadless(as_json: Json = False, profile: Profile = "default") -> None:
@@ -120,7 +120,7 @@ def project_name_lead(
     """Let a member lead a project whose lead was disabled (operator)."""
     with connect(profile=profile) as client:
         found = client.operation.name_lead(project, member)
-    _say(found, f"{plain(found['lead'])} leads {plain(found['project'])}", as_json=as_json)
+    say(found, f"{plain(found['lead'])} leads {plain(found['project'])}", as_json=as_json)
 
 
 def maintenance_on(
@@ -136,21 +136,21 @@ def maintenance_on(
     with connect(profile=profile) as client:
         end = until.replace(tzinfo=UTC) if until else None
         found = client.operation.begin_maintenance(reason, until=end)
-    _say(found, f"maintenance is {_maintenance(found)}", as_json=as_json)
+    say(found, f"maintenance is {_maintenance(found)}", as_json=as_json)
 
 
 def maintenance_off(as_json: Json = False, profile: Profile = "default") -> None:
     """Take everything again."""
     with connect(profile=profile) as client:
         found = client.operation.end_maintenance()
-    _say(found, "maintenance has ended", as_json=as_json)
+    say(found, "maintenance has ended", as_json=as_json)
 
 
 def maintenance_show(as_json: Json = False, profile: Profile = "default") -> None:
     """Say whether there is maintenance."""
     with connect(profile=profile) as client:
         found = client.operation.maintenance()
-    _say(found, f"maintenance is {_maintenance(found)}", as_json=as_json)
+    say(found, f"maintenance is {_maintenance(found)}", as_json=as_json)
 
 
 def user_tokens(
@@ -186,7 +186,7 @@ def user_revoke(
     """Revoke a token of a user; it stops working at once."""
     with connect(profile=profile) as client:
         client.operation.revoke_token_of(name, token)
-    _say({"revoked": token}, f"the token {plain(token)} of {plain(name)} is revoked", as_json=as_json)
+    say({"revoked": token}, f"the token {plain(token)} of {plain(name)} is revoked", as_json=as_json)
 
 
 def _print_workers(found: list[dict[str, Any]]) -> None:
@@ -218,10 +218,3 @@ def _maintenance(found: dict[str, Any]) -> str:
         return "off"
     until = f", planned until {found['until'][:16].replace('T', ' ')} UTC" if found["until"] else ""
     return f"on: {plain(found['reason'])}{until}"
-
-
-def _say(found: dict[str, Any], text: str, *, as_json: bool) -> None:
-    if as_json:
-        print_json(found)
-    else:
-        out.print(text)

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from dpgate.cli.output import Json, Profile, out, plain, print_json, print_line, print_table
+from dpgate.cli.output import Json, Profile, out, plain, print_json, print_line, print_table, say
 from dpgate.client import connect
 
 WebhookId = Annotated[str, typer.Argument(help="As `dpgate webhook list` shows it.")]
@@ -51,10 +51,7 @@ def notice_retry(
             answer: dict[str, Any] = client.notices.retry(notice_id)
         else:
             answer = {"retried": client.notices.retry_all(channel=channel, problem=problem)}
-    if as_json:
-        print_json(answer)
-    else:
-        out.print(f"{answer.get('retried', 1)} to be sent again within seconds")
+    say(answer, f"{answer.get('retried', 1)} to be sent again within seconds", as_json=as_json)
 
 
 def notice_mute(kinds: Kinds, as_json: Json = False, profile: Profile = "default") -> None:
@@ -91,20 +88,14 @@ def email_confirm(
     """Confirm your e-mail address: from now on notices go there."""
     with connect(profile=profile) as client:
         found = client.notices.confirm_email(code)
-    if as_json:
-        print_json(found)
-    else:
-        out.print(f"[bold]{plain(found['email']['address'])}[/] is confirmed")
+    say(found, f"[bold]{plain(found['email']['address'])}[/] is confirmed", as_json=as_json)
 
 
 def email_remove(as_json: Json = False, profile: Profile = "default") -> None:
     """Remove your e-mail address. Nothing more goes there."""
     with connect(profile=profile) as client:
         found = client.notices.remove_email()
-    if as_json:
-        print_json(found)
-    else:
-        out.print("No notices go out by e-mail any more")
+    say(found, "No notices go out by e-mail any more", as_json=as_json)
 
 
 def webhook_add(
@@ -141,10 +132,7 @@ def webhook_remove(webhook_id: WebhookId, as_json: Json = False, profile: Profil
     """Remove a webhook. Nothing more goes there."""
     with connect(profile=profile) as client:
         found = client.notices.remove_webhook(webhook_id)
-    if as_json:
-        print_json(found["webhooks"])
-    else:
-        out.print(f"{plain(webhook_id)} is removed")
+    say(found["webhooks"], f"{plain(webhook_id)} is removed", as_json=as_json)
 
 
 def webhook_rotate(webhook_id: WebhookId, as_json: Json = False, profile: Profile = "default") -> None:
@@ -162,19 +150,17 @@ def webhook_test(webhook_id: WebhookId, as_json: Json = False, profile: Profile 
     """Post a test to a webhook."""
     with connect(profile=profile) as client:
         notice = client.notices.test_webhook(webhook_id)
-    if as_json:
-        print_json(notice)
-    else:
-        out.print(f"A test is on its way; `dpgate notice list` shows {plain(notice['id'])}")
+    say(notice, f"A test is on its way; `dpgate notice list` shows {plain(notice['id'])}", as_json=as_json)
 
 
 def _choose(change: Any, *, as_json: bool, profile: str) -> None:
     with connect(profile=profile) as client:
         found = client.notices.mute(change(set(client.notices.channels()["off"])))
-    if as_json:
-        print_json(found["off"])
-    else:
-        out.print(f"You are not told of: {plain(', '.join(found['off']) or 'nothing; you are told of all')}")
+    say(
+        found["off"],
+        f"You are not told of: {plain(', '.join(found['off']) or 'nothing; you are told of all')}",
+        as_json=as_json,
+    )
 
 
 def _row(notice: dict[str, Any]) -> tuple[str, ...]:

@@ -49,6 +49,15 @@ def print_line(text: str) -> None:
     out.print(text, soft_wrap=True)
 
 
+def say(content: Any, *lines: str, as_json: bool, show: Callable[[str], None] = out.print) -> None:
+    """Lines for people, or for programs the same as one document."""
+    if as_json:
+        print_json(content)
+        return
+    for line in lines:
+        show(line)
+
+
 def print_table(
     title: str, columns: Sequence[str], rows: Sequence[Sequence[object]], *, note: str = "", empty: str = ""
 ) -> None:

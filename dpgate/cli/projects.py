@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from dpgate.cli.output import Json, Profile, out, plain, print_json, print_table
+from dpgate.cli.output import Json, Profile, out, plain, print_json, print_table, say
 from dpgate.client import connect
 from dpgate.errors import DpgateError
 
@@ -86,10 +86,7 @@ def project_member(
             found = client.projects.hand_over(name, member)
         else:
             found = client.projects.add_member(name, member)
-    if as_json:
-        print_json(found)
-    else:
-        out.print(f"[bold]{plain(name)}[/]: {plain(', '.join(found['members']))}")
+    say(found, f"[bold]{plain(name)}[/]: {plain(', '.join(found['members']))}", as_json=as_json)
 
 
 def project_ask(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dpgate.cli.output import Json, out, plain, print_json, print_line
+from dpgate.cli.output import Json, out, plain, print_json, print_line, say
 
 if TYPE_CHECKING:
     from store.database import Database
@@ -34,10 +34,7 @@ def database_upgrade(database_url: Address, as_json: Json = False) -> None:
         database.migrate()
         with database.reading() as connection:
             found = schema(connection).found
-    if as_json:
-        print_json({"tables": found})
-        return
-    out.print(f"the tables have form {found}")
+    say({"tables": found}, f"the tables have form {found}", as_json=as_json)
 
 
 @commands.command("operator", epilog="Example: dpgate database operator olga")

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from dpgate.cli.output import Json, Profile, out, plain, print_json, print_line, print_table
+from dpgate.cli.output import Json, Profile, out, plain, print_json, print_line, print_table, say
 from dpgate.client import connect
 
 
@@ -56,7 +56,4 @@ def token_revoke(
     """Take a token back. It stops working at once."""
     with connect(profile=profile) as client:
         client.revoke_token(token_id)
-    if as_json:
-        print_json({"revoked": token_id})
-    else:
-        out.print(f"{plain(token_id)} is revoked")
+    say({"revoked": token_id}, f"{plain(token_id)} is revoked", as_json=as_json)
