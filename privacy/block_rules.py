@@ -15,10 +15,6 @@ from privacy.partition import MIN_BLOCK_SIZE, MIN_BLOCKS
 
 Aggregator = Literal["clipped_mean", "median"]
 
-BLOCK_SIZE = 10
-"""People in a block, where an analysis is sane with so few: many small blocks beat few large ones, because
-the noise shrinks with the number of blocks. GUPT's n^0.4 blocks are far too few: noise dominates."""
-
 FEW_PEOPLE = 500
 """Below this nominal size the luck of one partition shows, and repeats are worth their runs: at 272 people it
 is more than half of the error, in squares, where noise is small."""
@@ -26,17 +22,6 @@ is more than half of the error, in squares, where noise is small."""
 _PI = Fraction(355, 113)
 _FINER_FROM = 100
 _STEPS = (1, 2, 3, 5, *(digit * 10**power for power in range(1, 6) for digit in (1, 2, 5)))
-
-
-def recommended_block_size(nominal_size: int) -> int:
-    """10 people, or fewer where there are under 20: at least two blocks. Where a twin is at hand, the sizes
-    of `candidate_block_sizes` are tried on it instead.
-
-    Raises ValueError for a nominal size that fills no two blocks.
-    """
-    if nominal_size < MIN_BLOCKS * MIN_BLOCK_SIZE:
-        raise ValueError(f"the nominal size must be at least {MIN_BLOCKS * MIN_BLOCK_SIZE} people.")
-    return min(BLOCK_SIZE, nominal_size // MIN_BLOCKS)
 
 
 def candidate_block_sizes(nominal_size: int, *, least: int = MIN_BLOCK_SIZE) -> tuple[int, ...]:

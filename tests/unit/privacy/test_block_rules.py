@@ -8,7 +8,6 @@ from privacy.block_rules import (
     median_min_blocks,
     prefers_median,
     pull_of_free_slots,
-    recommended_block_size,
     recommended_repeats,
     resolve_aggregators,
 )
@@ -17,18 +16,6 @@ from privacy.partition import assign_blocks
 from privacy.sample_aggregate import SampleAggregate
 
 ONE = Fraction(1)
-
-
-def test_block_size(subtests):
-    for size, block in ((2, 1), (5, 2), (6, 3), (8, 4), (19, 9), (20, 10), (21, 10), (100_000, 10)):
-        with subtests.test(size=size, block=block):
-            assert recommended_block_size(size) == block
-            assert size // block >= 2
-
-
-def test_too_few_people_for_two_blocks():
-    with pytest.raises(ValueError, match="at least 2"):
-        recommended_block_size(1)
 
 
 @pytest.mark.parametrize(("people", "least", "sizes"), [
