@@ -18,10 +18,11 @@ from domain.notice import NoticeKind
 from domain.permissions import User
 from domain.review import check_reason
 from domain.scrambled import OPEN, Offer, Scramble, ScrambleState, Signature, missing_signatures
-from store import audit, notices, reviewers
+from store import audit, reviewers
 from store.database import insert_once
 from store.scrambled_tables import scramble_parts, scramble_signatures, scramble_takers, scrambles
 from store.tables import datasets as versions
+from store.twin_reviews import tell_reviewers
 
 S = ScrambleState
 
@@ -57,7 +58,7 @@ def offer(
             "scramble", f"another one of version {dataset.version} is open.", "Withdraw that one first."
         )
     note(connection, dataset.id, scramble_id, "scramble.offer", actor=by, now=now, **_said(offer))
-    announce(connection, dataset, NoticeKind.TWIN_WAITS, now=now)
+    tell_reviewers(connection, dataset, NoticeKind.TWIN_WAITS, now=now)
     return _get(connection, scrambles.c.id == scramble_id), True
 
 
@@ -128,7 +129,7 @@ def sign(
     signed = get(connection, dataset, scramble_id)
     if signed.state is S.WAITING and not missing(signed, dataset):
         move(connection, signed, S.SIGNED, now=now)
-        announce(connection, dataset, NoticeKind.TWIN_DECIDED, now=now, by=user.name, decision="signed")
+        tell_reviewers(connection, dataset, NoticeKind.TWIN_DECIDED, now=now, by=user.name, decision="signed")
     return get(connection, dataset, scramble_id)
 
 
@@ -145,7 +146,7 @@ def refuse(
     details = {"decision": "refuse", "reason": plain}
     note(connection, found.dataset_id, found.id, "scramble.sign", actor=user.name, now=now, **details)
     move(connection, found, S.REFUSED, now=now)
-    announce(connection, dataset, NoticeKind.TWIN_DECIDED, now=now, by=user.name, decision="refused")
+    tell_reviewers(connection, dataset, NoticeKind.TWIN_DECIDED, now=now, by=user.name, decision="refused")
     return get(connection, dataset, scramble_id)
 
 
@@ -192,29 +193,6 @@ def note(
     """One event of the audit trail, about the version of the data set."""
     audit.append(
         connection, at=now, actor=actor, action=action, subject=dataset_id, scramble=scramble_id, **details
-    )
-
-
-def announce(
-    connection: sa.Connection,
-    dataset: Dataset,
-    kind: NoticeKind,
-    *,
-    now: datetime,
-    by: str = "",
-    **facts: str,
-) -> None:
-    """Tell the reviewers."""
-    notices.tell(
-        connection,
-        kind=kind,
-        subject=dataset.name,
-        to=reviewers.of(connection, dataset.name),
-        now=now,
-        by=by or None,
-        dataset=dataset.name,
-        version=dataset.version,
-        **facts,
     )
 
 

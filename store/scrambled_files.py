@@ -25,6 +25,7 @@ from store import reviewers, scrambled
 from store.database import insert_once
 from store.scrambled_tables import scramble_parts, scramble_takers, scrambles
 from store.tables import datasets as versions
+from store.twin_reviews import tell_reviewers
 
 S = ScrambleState
 
@@ -183,9 +184,7 @@ def withdraw(
     scrambled.note(
         connection, found.dataset_id, found.id, "scramble.withdraw", actor=user.name, now=now, reason=plain
     )
-    scrambled.announce(
-        connection, dataset, NoticeKind.TWIN_DECIDED, now=now, by=user.name, decision="withdrawn"
-    )
+    tell_reviewers(connection, dataset, NoticeKind.TWIN_DECIDED, now=now, by=user.name, decision="withdrawn")
     return scrambled.get(connection, dataset, scramble_id)
 
 

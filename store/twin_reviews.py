@@ -60,15 +60,7 @@ def announce(connection: sa.Connection, dataset_id: str, *, now: datetime) -> No
     """Tell the reviewers that the twin of a version that is ready waits for them, if it does."""
     dataset = datasets.get(connection, dataset_id)
     if of(connection, dataset).state is TwinState.WAITING:
-        notices.tell(
-            connection,
-            kind=NoticeKind.TWIN_WAITS,
-            subject=dataset.name,
-            to=reviewers.of(connection, dataset.name),
-            now=now,
-            dataset=dataset.name,
-            version=dataset.version,
-        )
+        tell_reviewers(connection, dataset, NoticeKind.TWIN_WAITS, now=now)
 
 
 def waiting(connection: sa.Connection, user: User) -> list[Dataset]:
@@ -127,20 +119,40 @@ def _lock(connection: sa.Connection, dataset: Dataset) -> None:
 def _end(connection: sa.Connection, dataset: Dataset, tally: Tally, *, by: str, now: datetime) -> None:
     change = sa.update(twin_reviews).where(twin_reviews.c.dataset_id == dataset.id)
     connection.execute(change.values(approved=tally.approved, decided_at=now))
+    tell_end(connection, dataset, tally, subject=dataset.id, by=by, now=now)
+
+
+def tell_end(
+    connection: sa.Connection, dataset: Dataset, tally: Tally, *, subject: str, by: str, now: datetime
+) -> None:
+    """Record who decided about the twin of a version or about counts for it, and tell the reviewers."""
     reviews.record(
-        connection, subject=dataset.id, action="twin.decide", cast=tally.votes, now=now,
+        connection, subject=subject, action="twin.decide", cast=tally.votes, now=now,
         name=dataset.name, version=dataset.version,
     )  # fmt: skip
+    decision = "approved" if tally.approved else "refused"
+    tell_reviewers(connection, dataset, NoticeKind.TWIN_DECIDED, now=now, by=by, decision=decision)
+
+
+def tell_reviewers(
+    connection: sa.Connection,
+    dataset: Dataset,
+    kind: NoticeKind,
+    *,
+    now: datetime,
+    by: str | None = None,
+    **facts: str,
+) -> None:
     notices.tell(
         connection,
-        kind=NoticeKind.TWIN_DECIDED,
+        kind=kind,
         subject=dataset.name,
         to=reviewers.of(connection, dataset.name),
         now=now,
         by=by,
         dataset=dataset.name,
         version=dataset.version,
-        decision="approved" if tally.approved else "refused",
+        **facts,
     )
 
 

@@ -25,7 +25,7 @@ from domain.states import Actor, JobState
 from domain.twin.basis import BLANK, TwinBasis
 from domain.twin.counts import TableCounts
 from domain.twin.request import FILE, TwinRequest
-from store import datasets, jobs, notices, releases, reviewers, reviews, twin_reviews
+from store import datasets, jobs, releases, reviewers, reviews, twin_reviews
 from store.database import insert_once
 from store.kept import Kept
 from store.twin_tables import twin_counts
@@ -184,15 +184,7 @@ def counts_of(connection: sa.Connection, found: TwinBasis) -> Mapping[str, Table
 
 def announce(connection: sa.Connection, dataset: Dataset, *, now: datetime) -> None:
     """Tell the reviewers that released counts wait for them; also who asked, for they may approve them."""
-    notices.tell(
-        connection,
-        kind=NoticeKind.TWIN_WAITS,
-        subject=dataset.name,
-        to=reviewers.of(connection, dataset.name),
-        now=now,
-        dataset=dataset.name,
-        version=dataset.version,
-    )
+    twin_reviews.tell_reviewers(connection, dataset, NoticeKind.TWIN_WAITS, now=now)
 
 
 def vote(
@@ -268,21 +260,7 @@ def _end(
 ) -> None:
     change = sa.update(twin_counts).where(twin_counts.c.job_id == job_id)
     connection.execute(change.values(approved=tally.approved, decided_at=now))
-    reviews.record(
-        connection, subject=job_id, action="twin.decide", cast=tally.votes, now=now,
-        name=dataset.name, version=dataset.version,
-    )  # fmt: skip
-    notices.tell(
-        connection,
-        kind=NoticeKind.TWIN_DECIDED,
-        subject=dataset.name,
-        to=reviewers.of(connection, dataset.name),
-        now=now,
-        by=by,
-        dataset=dataset.name,
-        version=dataset.version,
-        decision="approved" if tally.approved else "refused",
-    )
+    twin_reviews.tell_end(connection, dataset, tally, subject=job_id, by=by, now=now)
 
 
 def _tables(text: str) -> Mapping[str, TableCounts]:
