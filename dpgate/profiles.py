@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import quote
 
 from dpgate.calls import Call, DriverT, Part, Pause, Steps, asked, nothing
-from dpgate.errors import NotFinished, PlatformUnreachable
+from dpgate.errors import NotFinished
 
 
 @dataclass(frozen=True)
@@ -32,10 +32,7 @@ class DeliveredProfile:
     @classmethod
     def of(cls, raw: dict[str, Any]) -> DeliveredProfile:
         names = ("id", "name", "delivery", "state", "problem", "fingerprint", "next_end_at")
-        try:
-            return cls(**{name: raw[name] for name in names}, raw=raw)
-        except (KeyError, TypeError):
-            raise PlatformUnreachable("an answer without the expected fields") from None
+        return cls(**{name: raw[name] for name in names}, raw=raw)
 
     @property
     def is_finished(self) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import quote
 
 from dpgate.calls import Call, DriverT, Part, Pause, Steps, asked
-from dpgate.errors import NotFinished, PlatformUnreachable
+from dpgate.errors import NotFinished
 from dpgate.forecasts import Forecast
 from dpgate.previews import Preview
 
@@ -32,10 +32,7 @@ class Rehearsal:
     @classmethod
     def of(cls, raw: dict[str, Any]) -> Rehearsal:
         names = ("id", "state", "dataset", "title", "block_size", "done", "total", "problem")
-        try:
-            return cls(**{name: raw[name] for name in names}, raw=raw)
-        except (KeyError, TypeError):
-            raise PlatformUnreachable("an answer without the expected fields") from None
+        return cls(**{name: raw[name] for name in names}, raw=raw)
 
     @property
     def is_finished(self) -> bool:

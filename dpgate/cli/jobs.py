@@ -36,6 +36,9 @@ from dpgate.unpacking import write_files
 LONGEST_WAIT_S = 3600.0
 CLOCKS_APART = timedelta(seconds=5)
 """Of this machine and the platform, by which no release is said to have missed its time."""
+Paying = Annotated[str | None, typer.Option(help="Spend from a project's allocation.")]
+ChosenId = Annotated[str | None, typer.Option(help="An id of your choice; repeating it is harmless.")]
+Waits = Annotated[bool, typer.Option("--wait/--no-wait", help="Wait and print the release.")]
 JobArgument = Annotated[str, typer.Argument(help="The job's id.")]
 
 
@@ -56,14 +59,12 @@ def submit(
     nats: choices.Nats = None,
     noise_multiplier: choices.NoiseMultiplier = None,
     dataset: Annotated[str | None, typer.Option(help="The twin's data set; another is refused.")] = None,
-    project: Annotated[str | None, typer.Option(help="Spend from a project's allocation.")] = None,
-    job_id: Annotated[
-        str | None, typer.Option(help="An id of your choice; repeating it is harmless.")
-    ] = None,
+    project: Paying = None,
+    job_id: ChosenId = None,
     anyway: Annotated[
         bool, typer.Option("--anyway", help="Submit it although something speaks against it.")
     ] = False,
-    wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Wait and print the release.")] = False,
+    wait: Waits = False,
     as_json: Json = False,
     profile: Profile = "default",
 ) -> None:

@@ -29,6 +29,12 @@ LONGEST_IMPORT_S = 24 * 3600.0
 Data = Annotated[
     str, typer.Argument(help="A folder, a tar archive, or an address such as s3://bucket/folder.")
 ]
+Deliveries = Annotated[
+    Path | None, typer.Option(help="The worker zone's deliveries folder.", envvar="DPGATE_DELIVERIES")
+]
+Resumed = Annotated[
+    str | None, typer.Option(help="The delivery to go on with; else one of these data is looked for.")
+]
 Progress = Callable[[int, int], None]
 
 
@@ -59,13 +65,8 @@ def dataset_check(data: Data, declaration: DeclarationOption, as_json: Json = Fa
 def dataset_add(
     data: Data,
     declaration: DeclarationOption,
-    deliveries: Annotated[
-        Path | None, typer.Option(help="The worker zone's deliveries folder.", envvar="DPGATE_DELIVERIES")
-    ] = None,
-    resume: Annotated[
-        str | None,
-        typer.Option(help="The delivery to go on with; else one of these data is looked for."),
-    ] = None,
+    deliveries: Deliveries = None,
+    resume: Resumed = None,
     as_json: Json = False,
     profile: Profile = "default",
 ) -> None:
@@ -93,13 +94,8 @@ def dataset_add(
 def dataset_deliver(
     data: Data,
     declaration: DeclarationOption,
-    deliveries: Annotated[
-        Path | None, typer.Option(help="The worker zone's deliveries folder.", envvar="DPGATE_DELIVERIES")
-    ] = None,
-    resume: Annotated[
-        str | None,
-        typer.Option(help="The delivery to go on with; else one of these data is looked for."),
-    ] = None,
+    deliveries: Deliveries = None,
+    resume: Resumed = None,
     as_json: Json = False,
 ) -> None:
     """Check and deliver to the worker zone; whoever registers needs the number that is printed."""

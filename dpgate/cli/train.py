@@ -10,7 +10,7 @@ import typer
 
 from dpgate.cli import choices
 from dpgate.cli.catalogue import load_twin_declaration
-from dpgate.cli.jobs import send
+from dpgate.cli.jobs import ChosenId, Paying, Waits, send
 from dpgate.cli.output import Json, Profile, err, plain, print_json, print_table
 
 if TYPE_CHECKING:
@@ -68,11 +68,9 @@ def train_submit(
     delta: Delta,
     dataset: Annotated[str | None, typer.Option(help="Default: the twin's data set.")] = None,
     twin: Twin = Path("twin"),
-    project: Annotated[str | None, typer.Option(help="Spend from a project's allocation.")] = None,
-    job_id: Annotated[
-        str | None, typer.Option(help="An id of your choice; repeating it is harmless.")
-    ] = None,
-    wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Wait and print the release.")] = False,
+    project: Paying = None,
+    job_id: ChosenId = None,
+    wait: Waits = False,
     as_json: Json = False,
     profile: Profile = "default",
 ) -> None:
