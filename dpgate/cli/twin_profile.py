@@ -29,6 +29,7 @@ AtGateway = Annotated[
     str | None,
     typer.Option(help="Have the platform's worker zone do it: under which name the data are registered."),
 ]
+_WHICH = "name --column and --decision, or --accept-proposals without a column; --data goes with the second"
 
 
 def twin_profile(
@@ -147,10 +148,7 @@ def twin_decide(
         changed = decide(text, content, table=table, column=column, decision=decided)
         said = [f"{decision}: {column}."]
     else:
-        raise DpgateError(
-            "name --column and --decision, or --accept-proposals without a column; "
-            "--data goes with the second"
-        )
+        raise DpgateError(_WHICH)
     left = open_questions(parse_yaml(changed, place=str(declaration)))
     declaration.write_text(changed, encoding="utf-8")
     if as_json:
