@@ -8,8 +8,9 @@ from __future__ import annotations
 import io
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import duckdb
@@ -38,7 +39,8 @@ def text_rows(descriptor: int) -> tuple[tuple[str, ...], Iterator[tuple[str, ...
     connection = duckdb.connect(":memory:")
     for name, value in _SETTINGS.items():
         connection.execute(f"SET {name} = '{value}'")
-    connection.register_filesystem(_OneFile(descriptor))
+    size = os.fstat(descriptor).st_size
+    connection.register_filesystem(OneFile(size, partial(_Described, descriptor)))
     try:
         described = connection.execute(f"DESCRIBE FROM read_parquet('{_PLACE}')").fetchall()
     except (duckdb.Error, MemoryError):
@@ -70,36 +72,40 @@ def _name(column: str) -> str:
     return '"' + column.replace('"', '""') + '"'
 
 
-class _OneFile(AbstractFileSystem):
+class OneFile(AbstractFileSystem):
     """Read-only. Every name means the one file."""
 
     protocol = "plain"
     cachable = False  # fsspec would hand the next table this one's file
 
-    def __init__(self, descriptor: int) -> None:
+    def __init__(self, size: int, opener: Callable[[], Placed]) -> None:
         super().__init__()
-        self._descriptor = descriptor
+        self._size, self._opener = size, opener
 
     def info(self, path: str, **_: Any) -> dict[str, Any]:
-        return {"name": path, "size": os.fstat(self._descriptor).st_size, "type": "file"}
+        return {"name": path, "size": self._size, "type": "file"}
 
     def modified(self, path: str) -> datetime:  # noqa: ARG002  the engine names it
+        """Asked for by the reader of Parquet; what is read here never changes."""
         return datetime(1970, 1, 1, tzinfo=UTC)
 
     def glob(self, path: str, **_: Any) -> list[str]:
         return [path]
 
-    def _open(self, path: str, mode: str = "rb", **_: Any) -> _Placed:
+    def _open(self, path: str, mode: str = "rb", **_: Any) -> Placed:
         if mode != "rb":
             raise PermissionError(f"{path} is read only")
-        return _Placed(self._descriptor)
+        return self._opener()
 
 
-class _Placed:
-    """The file with a position for each thread of the engine."""
+class Placed:
+    """One open file for all threads of the engine, each with a position of its own.
 
-    def __init__(self, descriptor: int) -> None:
-        self._descriptor = descriptor
+    The engine seeks and reads in two calls, from several threads at once: with one position for all, a thread
+    would read where another had sought. Reading raises AttributeError in a thread that never has.
+    """
+
+    def __init__(self) -> None:
         self._here = threading.local()
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
@@ -110,6 +116,12 @@ class _Placed:
 
     def tell(self) -> int:
         return int(self._here.position)
+
+
+class _Described(Placed):
+    def __init__(self, descriptor: int) -> None:
+        super().__init__()
+        self._descriptor = descriptor
 
     def read(self, size: int = -1) -> bytes:
         wanted = size if size >= 0 else os.fstat(self._descriptor).st_size

@@ -16,7 +16,7 @@ from store.keys import Keys
 from store.sealed_file import SealedFile
 from store.sealing import CHUNK, seal_stream
 from store.snapshots import SnapshotArea
-from worker.scan.sealed import PLACE, _OneFile, sealed_table
+from worker.scan.sealed import PLACE, _Sealed, sealed_table
 
 KEY = b"k" * 32
 PLAIN = random.Random(1).randbytes(2 * CHUNK + 1234)
@@ -81,7 +81,7 @@ def test_another_key_or_place(wrong):
 
 def test_threads_share_a_file_of_the_engine():
     """Each reads where it has sought itself, as the engine does from all its threads."""
-    system = _OneFile(opened, hides_returns=False)
+    system = _Sealed(opened, hides_returns=False)
     file, wrong = system.open(PLACE), []
 
     def read_much(seed):
@@ -103,7 +103,7 @@ def test_threads_share_a_file_of_the_engine():
 
 
 def test_a_thread_that_never_sought_reads_nothing():
-    file = _OneFile(opened, hides_returns=True).open(PLACE)
+    file = _Sealed(opened, hides_returns=True).open(PLACE)
     with pytest.raises(AttributeError):
         file.read(1)
     with pytest.raises(io.UnsupportedOperation):
