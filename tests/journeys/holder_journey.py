@@ -58,7 +58,7 @@ def registers(hugo: Walker, town: Town, dataset: str, folder: Path) -> None:
     hugo.press("Save and go on")
     hugo.write({"Epsilon for all releases together": "5"})
     hugo.press("Save and go on")
-    hugo.follow("Budget")
+    hugo.follow("Budget", within="main")
     hugo.sees("What epsilon 5 buys", "± 100 %")
     hugo.look("register-budget")
     hugo.press("Save and go on")

@@ -107,9 +107,9 @@ class Walker:
     def go(self, path: str) -> None:
         self.page.goto(path, wait_until="load")
 
-    def follow(self, text: str) -> None:
+    def follow(self, text: str, *, within: str = "body") -> None:
         """The link of this name."""
-        self.page.get_by_role("link", name=text).first.click()
+        self.page.locator(within).get_by_role("link", name=text).first.click()
 
     def press(self, text: str, *, within: str = "body") -> None:
         """The button of this name; those that are there for the keyboard alone do not count."""
