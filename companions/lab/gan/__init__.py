@@ -4,7 +4,7 @@ Its layers and its preparation of a table are those of a student project's slide
 data generation", which have no noise in them. `private_training` trains the same layers with DP-SGD. Nothing
 here makes a twin of the platform: the figures (docs/how-to/make-a-twin.md#twins-compared) say why.
 
-    layers             the layers as numbers; counts of parameters
+    layers             the layers as numbers
     table              a table to numbers, and drawn numbers back to a table
     networks           the layers as torch builds them; torch is an optional part
     training           the two networks against each other; drawing rows

@@ -25,7 +25,9 @@ from dpgate.errors import DpgateError
 
 def test_layers_have_the_parameters_of_the_slides():
     assert [layer.parameters for layer in generator(11)] == [4_224, 33_024, 131_584, 5_643]
+    assert sum(layer.parameters for layer in generator(11)) == 174_475
     assert [layer.parameters for layer in discriminator(11)] == [6_144, 131_328, 32_896, 129]
+    assert sum(layer.parameters for layer in discriminator(11)) == 170_497
     assert [layer.dropout for layer in discriminator(11)] == [0.1, 0.1, 0, 0]
 
 
