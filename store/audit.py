@@ -22,7 +22,9 @@ from store.tables import audit_events, audit_head
 
 GENESIS = "0" * 64
 # of an instant, a document or letters that no append of ours has left
-_UNREADABLE = (ValueError, TypeError, AttributeError, RecursionError, sa.exc.StatementError)
+_UNREADABLE = (ValueError, TypeError, AttributeError, RecursionError)
+# by which SQLite says that a text is none; of other errors of a database the trail is not guilty
+_NO_TEXT = "Could not decode to UTF-8"
 
 _HEAD = sa.select(audit_head.c.number, audit_head.c.hash).where(audit_head.c.id == 1)
 _AT_HEAD = audit_head.c.hash == sa.bindparam("last_hash", type_=sa.String)
@@ -80,7 +82,7 @@ def verify(
     known: Mapping[int, str] = MappingProxyType({}),
 ) -> Verdict:
     """Walk the whole chain. `expected_head` is a hash that was kept elsewhere and must occur in it; `known`
-    are such hashes by the number of their event."""
+    are such hashes by the number of their event. Raises OperationalError where the database gives up."""
     previous, good, count, found = GENESIS, 0, 0, expected_head in (None, GENESIS)
     rows = connection.execute(sa.select(audit_events).order_by(audit_events.c.number))
     try:
@@ -92,7 +94,9 @@ def verify(
                 return Verdict(events=count, head=previous, broken_at=count)
             previous, good = row.hash, count
             found = found or row.hash == expected_head
-    except _UNREADABLE:
+    except (*_UNREADABLE, sa.exc.OperationalError) as error:
+        if isinstance(error, sa.exc.OperationalError) and _NO_TEXT not in str(error.orig):
+            raise
         # what we wrote can be read: a row that cannot, or has no hash, is not ours
         return Verdict(events=good + 1, head=previous, broken_at=good + 1)
     recorded = connection.execute(_HEAD).one_or_none()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from datetime import datetime, timedelta, timezone
+from itertools import count
 
 import pytest
 import sqlalchemy as sa
@@ -12,6 +13,7 @@ from undone import undone
 
 from domain.errors import PlatformError
 from store import audit
+from store.database import Database
 from store.tables import audit_events, audit_head
 
 COUNT = 5
@@ -149,6 +151,26 @@ def test_an_event_that_cannot_be_read_shows_where_it_is(trail, subtests):
                 with subtests.test(name), undone(connection):
                     tamper_with(connection, f"UPDATE audit_events SET {change} WHERE number = 3")
                     assert audit.verify(connection).broken_at == 3
+
+
+def test_a_database_that_gives_up_on_the_way_accuses_nobody(sqlite_url):
+    database = Database(sqlite_url)
+    try:
+        for number in range(COUNT):
+            with database.transaction() as connection:
+                append(connection, f"job-{number}")
+        with database.reading() as connection:
+            driver = connection.connection.dbapi_connection
+            steps = count()
+            driver.set_progress_handler(lambda: next(steps) < 0, 1)
+            assert audit.verify(connection).intact
+            half, steps = next(steps) // 2, count()
+            driver.set_progress_handler(lambda: next(steps) >= half, 1)
+            with pytest.raises(sa.exc.OperationalError, match="interrupted"):
+                audit.verify(connection)
+            driver.set_progress_handler(None, 1)
+    finally:
+        database.close()
 
 
 def test_events_in_another_order_show(trail):
