@@ -55,7 +55,8 @@ class Numbered:
             return
         beginning = match[1]
         if beginning not in self.behind and len(self.behind) >= MOST_BEGINNINGS:
-            return
+            # the rarest makes room: whichever came first in a file must not decide
+            del self.behind[min(self.behind, key=lambda each: (self.behind[each].cells, each))]
         self.behind.setdefault(beginning, Behind()).add(match[2], times)
 
     def are_listed(self, present: int, different: int) -> bool:

@@ -48,6 +48,11 @@ READINGS = """
 
 IDENTIFY = (
     ("customers in a row, each once", [f"CLI_{at:04d}" for at in range(1, ROWS + 1)], Kind.RECORD_ID),
+    (
+        "customers behind rows of eight other kinds",
+        [f"{kind}_0001" for kind in "ABDFGHJK"] + [f"CLI_{at:04d}" for at in range(1, 121)],
+        Kind.RECORD_ID,
+    ),
     ("employees in a row, many times", repeated(lambda at: f"E{10_000 + at}"), Kind.RECORD_ID),
     ("operators of three digits", repeated(lambda at: f"OPE_{at:03d}"), Kind.RECORD_ID),
     ("telephones with .0 behind", [f"{bare(98, 8)}.0" for _ in range(ROWS)], Kind.PHONE),
