@@ -177,7 +177,10 @@ class Reason(StrEnum):
         "the worker does not hold the snapshot of this data set with its key; ask the operator: a job that "
         "is charged waits for a worker that does, or until it is cancelled, and its charge stands"
     )
-    SANDBOX_UNAVAILABLE = "the worker cannot isolate runs on this host; ask the operator to run dpgate doctor"
+    SANDBOX_UNAVAILABLE = (
+        "the worker cannot isolate runs on this host now: it lacks something, or has to wait for other work "
+        "that must be alone there, as of another platform; ask the operator to run dpgate doctor"
+    )
     NOT_SYNTHETIC = (
         "the worker isolates for development only, and the data set is not declared synthetic; "
         "ask the operator"

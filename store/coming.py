@@ -11,7 +11,7 @@ from domain.job import Job
 from domain.states import JobState
 from store import jobs as on_record
 from store.clock import APART_S
-from store.tables import jobs
+from store.tables import chunks, jobs
 
 
 def next_release(connection: sa.Connection, *, now: datetime, within_s: float) -> datetime | None:
@@ -28,6 +28,17 @@ def holding_slots(connection: sa.Connection, *, now: datetime) -> list[Job]:
     failed = sa.and_(jobs.c.state == JobState.ERRORED, jobs.c.due_at > now, ~_is_to_come(now))
     query = sa.select(jobs.c.id).where(sa.or_(jobs.c.state == JobState.RUNNING, failed))
     query = query.where(jobs.c.charged_at.is_not(None)).order_by(jobs.c.charged_at, jobs.c.id)
+    return [on_record.get(connection, job_id) for job_id in connection.execute(query).scalars()]
+
+
+def with_runs_left(connection: sa.Connection, *, now: datetime) -> list[Job]:
+    """The jobs whose runs a host makes now, or has promised to make until they are due. One that is late and
+    waits has no promise left: what it waits for may never come."""
+    left = sa.select(chunks.c.job_id).where(chunks.c.job_id == jobs.c.id)
+    is_at_work = sa.exists(left.where(chunks.c.state == "CLAIMED"))
+    is_to_be_made = sa.and_(jobs.c.due_at > now, sa.exists(left.where(chunks.c.state == "WAITING")))
+    running = sa.and_(jobs.c.state == JobState.RUNNING, is_at_work | is_to_be_made)
+    query = sa.select(jobs.c.id).where(running | (jobs.c.state == JobState.PREPARING))
     return [on_record.get(connection, job_id) for job_id in connection.execute(query).scalars()]
 
 

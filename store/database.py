@@ -157,3 +157,8 @@ def _tune_sqlite(engine: sa.Engine, *, busy_s: int) -> None:
     def _on_begin(connection: sa.Connection) -> None:
         reading = connection.get_execution_options().get("dpgate_reading", False)
         connection.exec_driver_sql("BEGIN DEFERRED" if reading else "BEGIN IMMEDIATE")
+
+
+def place_of(url: str) -> str:
+    """Where a database is, whoever opens it and how they show who they are."""
+    return sa.make_url(url).set(username=None, password=None).render_as_string()

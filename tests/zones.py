@@ -130,7 +130,8 @@ class Bench:
         own = self.zone.settings.model_copy(update=settings)
         opened = open_zone(own, image=self.zone.image, messages=sent, slot=slot)
         known = KnownHost(opened.sandbox, own)
-        return Bench(replace(opened, now=self.clock, sandbox=known), sent, self.clock)
+        leases = self.zone.leases
+        return Bench(replace(opened, now=self.clock, sandbox=known, leases=leases), sent, self.clock)
 
     def close(self) -> None:
         self.zone.close()
@@ -216,7 +217,10 @@ def open_bench(
     if database is not None:
         opened.database.close()
         opened = replace(opened, database=database)
-    bench = Bench(replace(opened, now=clock, sandbox=KnownHost(opened.sandbox, read)), sent, clock)
+    # benches of one process have one scratch folder, and are no platforms that wait for each other
+    leases = replace(opened.leases, root=folder)
+    known_host = KnownHost(opened.sandbox, read)
+    bench = Bench(replace(opened, now=clock, sandbox=known_host, leases=leases), sent, clock)
     with bench.database.transaction() as connection:
         given_user(connection, "ada")
         given_user(connection, "holder", Role.RIGHTS_HOLDER)

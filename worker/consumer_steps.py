@@ -6,6 +6,7 @@ from __future__ import annotations
 import logging
 import time
 from contextlib import closing
+from datetime import UTC, datetime
 from typing import Any
 
 import celery.worker.state
@@ -19,6 +20,7 @@ from store.database import Database
 from worker.config import WorkerSettings
 from worker.failure import without_its_text
 from worker.heartbeat import Heartbeat, Orders
+from worker.host_leases import leases_of, renew
 
 log = logging.getLogger(__name__)
 TASKS = "celery.worker.consumer.tasks:Tasks"
@@ -92,6 +94,7 @@ class Present(bootsteps.StartStopStep):
         try:
             with closing(database_of(self._settings)) as database:
                 self._say(database)
+                renew(leases_of(self._settings), database, now=datetime.now(UTC))
                 orders = self._heartbeat.orders(database, at_work=_at_work())
         except Exception as error:  # a look that fails is made again; the worker goes on
             log.error("the worker could not say that it is there: %s", without_its_text(error))

@@ -70,6 +70,7 @@ def execute_chunk(zone: WorkerZone, job_id: str, number: int) -> None:
         if has_turn:
             _execute_in_turn(zone, job_id, number)
         else:
+            say_if_late(zone, job_id, Reason.SANDBOX_UNAVAILABLE)
             come_back(zone, job_id, number, in_s=COME_BACK_S)
 
 
@@ -78,6 +79,7 @@ def _reaches_everybody(zone: WorkerZone, job_id: str, number: int, isolation: Is
     reason = why_not_beside(zone, isolation)
     if reason is not None:
         log.error("job %s chunk %s waits: %s", job_id, number, reason)
+        say_if_late(zone, job_id, Reason.SANDBOX_UNAVAILABLE)
         come_back(zone, job_id, number, in_s=zone.settings.resend_after_s)
     return reason is None
 

@@ -77,6 +77,8 @@ def rehearse(zone: WorkerZone, rehearsal_id: str) -> None:
     with zone.database.transaction() as connection:
         if not apart.may_rehearse(connection, now=zone.now()):
             return  # not worth waiting for a turn: the sweep asks again
+    if zone.leases.is_lent_alone():
+        return  # another platform has charged for it
     with zone.turns.taken(Isolation.SHARED) as has_turn:
         if has_turn:  # else the sweep asks again
             with kept_to(zone.core):

@@ -10,9 +10,10 @@ from domain.image import SyscallTable
 from domain.isolation import Isolation
 from domain.job import HELD, Job, JobRequest, Reason
 from domain.states import Actor, JobState
-from store import apart, coming, datasets, images, jobs, line, runs, still_ready, turn, workers
+from store import agreement, apart, coming, datasets, images, jobs, line, runs, still_ready, turn, workers
 from worker import books
 from worker.due import due_time, schedule_of
+from worker.host_leases import isolation_of
 from worker.neighbours import why_not_beside
 from worker.readiness import FINAL, refusal
 from worker.sandbox.choice import counts_all_memory
@@ -26,6 +27,9 @@ def claim(zone: WorkerZone, job_id: str) -> Job | None:
     that drains leaves it to the sweep of another; while a rehearsal runs, it waits for that one's end. What
     the zone's books hold back stays QUEUED, with the reason."""
     claimed, reason = _claim(zone, job_id)
+    if claimed is not None and reason is Reason.SANDBOX_UNAVAILABLE:
+        log.warning("job %s waits, uncharged: another platform has this host", claimed.id)
+        return None
     if claimed is not None and reason is not None:
         books.hold(zone, claimed, reason, what="a charge")
         return None
@@ -40,9 +44,13 @@ def _claim(zone: WorkerZone, job_id: str) -> tuple[Job | None, Reason | None]:
         if chosen is None:
             return None, None
         job = jobs.get(connection, chosen)
-        reason = books.why_not_charged(zone, connection, job, datasets.of_job(connection, job))
+        dataset = datasets.of_job(connection, job)
+        reason = books.why_not_charged(zone, connection, job, dataset)
         if reason is not None:
             return job, reason
+        if not zone.leases.take(isolation_of(job.request, dataset)):
+            agreement.say_why(connection, chosen, Reason.SANDBOX_UNAVAILABLE.name)
+            return job, Reason.SANDBOX_UNAVAILABLE
         if not jobs.move(
             connection,
             chosen,

@@ -16,6 +16,7 @@ from store.people import CohortPeople
 from store.sealed_areas import SealedAreas
 from store.zone_ledger import ZoneLedger
 from worker.config import WorkerSettings
+from worker.host_leases import HostLeases, leases_of
 from worker.host_turns import HostTurns
 from worker.images.held import HeldImages
 from worker.images.in_memory import ImagesInMemory
@@ -48,6 +49,7 @@ class WorkerZone:
     images: HeldImages
     sandbox: OpenSandbox
     turns: HostTurns
+    leases: HostLeases
     messages: Messages
     slot: int
     now: Callable[[], datetime]
@@ -114,6 +116,7 @@ def open_zone(settings: WorkerSettings, *, image: HostImage, messages: Messages,
         ),
         sandbox=sandbox,
         turns=HostTurns(settings.scratch_folder, settings.sandbox, end_leftovers=sandbox.reap),
+        leases=leases_of(settings),
         messages=messages,
         slot=settings.first_slot + slot,
         now=lambda: datetime.now(UTC),
