@@ -18,7 +18,7 @@ from gateway.pages.layout import page
 from gateway.pages.session import page_requires
 from store import audit, history, recognition
 from store.database import Database
-from store.history import Event, Wanted
+from store.history import SPOILT, Event, Wanted
 
 router = APIRouter(include_in_schema=False)
 MAX_TEXT = 80
@@ -26,6 +26,7 @@ ROWS = 100
 COLUMNS = ("number", "at", "actor", "action", "subject", "details", "hash")
 FIELDS = ("action", "actor", "subject", "since", "before", "head", "verify")
 ACTIONS = {
+    SPOILT: "cannot be read: somebody wrote past the platform; verify the trail",
     "budget.allot": "allotted a part of a budget",
     "dataset.erase": "asked to erase a data set",
     "dataset.erased": "destroyed the key of a data set",

@@ -61,7 +61,11 @@ def show_workers(request: Request, user: Reader, database: TheDatabase) -> Respo
         kinds=KINDS,
         gateway_skew_s=skew_s,
         gone={WorkerState.LOST, WorkerState.ENDED},
-        reports=[_report(event) for event in sorted(reports + starts, key=lambda event: -event.number)],
+        reports=[
+            _report(event)
+            for event in sorted(reports + starts, key=lambda event: -event.number)
+            if event.action != history.SPOILT
+        ],
     )
 
 

@@ -12,7 +12,8 @@ from factories import NOW
 from undone import undone
 
 from domain.errors import PlatformError
-from store import audit
+from domain.permissions import Role, User
+from store import audit, history
 from store.database import Database
 from store.tables import audit_events, audit_head
 
@@ -151,6 +152,30 @@ def test_an_event_that_cannot_be_read_shows_where_it_is(trail, subtests):
                 with subtests.test(name), undone(connection):
                     tamper_with(connection, f"UPDATE audit_events SET {change} WHERE number = 3")
                     assert audit.verify(connection).broken_at == 3
+
+
+NO_DAY = "at = 'infinity'"
+
+
+def test_an_event_that_cannot_be_read_is_shown_as_such_among_the_others(trail, subtests):
+    """It would else keep everybody from reading any."""
+    holder = User(name="ada", role=Role.RIGHTS_HOLDER)
+    known = UNREADABLE if trail.is_sqlite else {name: UNREADABLE[name] for name in TAKEN_BY_POSTGRESQL}
+    of_both = {"a list": "details = '[1]'", **({} if trail.is_sqlite else {"no day": NO_DAY})}
+    with trail.transaction() as connection:
+        whole = history.events(connection, history.Wanted())
+        for name, change in {**known, **of_both}.items():
+            with subtests.test(name), undone(connection):
+                tamper_with(connection, f"UPDATE audit_events SET {change} WHERE number = 3")
+                assert audit.verify(connection).broken_at == 3
+                found = history.events(connection, history.Wanted())
+                assert [event.number for event in found] == [5, 4, 3, 2, 1]
+                assert [event for event in found if event.number != 3] == whole[:2] + whole[3:]
+                (spoilt,) = (event for event in found if event.number == 3)
+                assert (spoilt.action, spoilt.actor, spoilt.subject) == (history.SPOILT, "", "")
+                assert set(history.actions(connection)) <= {"job.submit"}
+                among = history.concerning(connection, holder)
+                assert history.events(connection, history.Wanted(), among=among) == []
 
 
 def test_a_database_that_gives_up_on_the_way_accuses_nobody(sqlite_url):
