@@ -130,6 +130,11 @@ def snapshots(connection: sa.Connection, name: str) -> list[str]:
     return list(connection.execute(query).scalars())
 
 
+def deliveries(connection: sa.Connection, name: str) -> list[str]:
+    """Of all its versions, wherever they ended."""
+    return list(connection.execute(sa.select(versions.c.delivery).where(versions.c.name == name)).scalars())
+
+
 def unfinished(connection: sa.Connection, *, ids: Collection[str], keys: Collection[str]) -> bool:
     """Whether the platform does not say yet that all of these are erased."""
     of_ids = sa.select(erasures.c.id).where(erasures.c.id.in_(ids), erasures.c.done_at.is_(None))

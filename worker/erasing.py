@@ -13,6 +13,7 @@ import re
 
 from domain.erasure import Held, deletion
 from domain.model import SLUG
+from domain.profile_request import DELIVERY
 from store import erasures
 from store.envelopes import sign
 from store.erasures import Erasure
@@ -55,8 +56,13 @@ def _enter(zone: WorkerZone, asked: Erasure) -> bool:
     with zone.database.reading() as connection:
         reason = erasures.in_the_way(connection, asked.name)
         names = erasures.snapshots(connection, asked.name)
+        deliveries = erasures.deliveries(connection, asked.name)
         key = zone.sealed.keys.id_of(asked.name)
         numbers = [] if key is None else erasures.numbers(connection, asked.name, key)
+    folders = [zone.settings.deliveries_folder / each for each in deliveries if re.fullmatch(DELIVERY, each)]
+    if reason is None and any(folder.exists() for folder in folders):
+        # it is removed once no import reads it: what that one seals, under a new key even, is there by then
+        reason = "a delivery of it is still here"
     if reason is None and any(map(zone.sealed.shared.snapshots.has, names)):
         reason = "data of it are sealed under the zone's key"
     if reason is None and key is None and zone.sealed.shared.snapshots.names():

@@ -179,7 +179,9 @@ def remove_settled_deliveries(zone: WorkerZone) -> None:
     with zone.database.reading() as connection:
         settled = datasets.settled_deliveries(connection, names)
     for name in sorted(settled):
-        remove(folder / name)
+        with held(folder / name) as is_left:
+            if is_left:  # an import that was withdrawn goes on to its end
+                remove(folder / name)
 
 
 @contextmanager
