@@ -135,6 +135,12 @@ def deliveries(connection: sa.Connection, name: str) -> list[str]:
     return list(connection.execute(sa.select(versions.c.delivery).where(versions.c.name == name)).scalars())
 
 
+def keys(connection: sa.Connection, name: str) -> set[str]:
+    """Of its versions that are not erased."""
+    query = sa.select(versions.c.data_key).where(versions.c.name == name, versions.c.data_key.is_not(None))
+    return set(connection.execute(query.where(versions.c.state.in_(UNERASED))).scalars())
+
+
 def unfinished(connection: sa.Connection, *, ids: Collection[str], keys: Collection[str]) -> bool:
     """Whether the platform does not say yet that all of these are erased."""
     of_ids = sa.select(erasures.c.id).where(erasures.c.id.in_(ids), erasures.c.done_at.is_(None))

@@ -57,12 +57,15 @@ def _enter(zone: WorkerZone, asked: Erasure) -> bool:
         reason = erasures.in_the_way(connection, asked.name)
         names = erasures.snapshots(connection, asked.name)
         deliveries = erasures.deliveries(connection, asked.name)
+        keys = erasures.keys(connection, asked.name)
         key = zone.sealed.keys.id_of(asked.name)
         numbers = [] if key is None else erasures.numbers(connection, asked.name, key)
     folders = [zone.settings.deliveries_folder / each for each in deliveries if re.fullmatch(DELIVERY, each)]
     if reason is None and any(folder.exists() for folder in folders):
         # it is removed once no import reads it: what that one seals, under a new key even, is there by then
         reason = "a delivery of it is still here"
+    if reason is None and keys - {key}:
+        reason = "its key is not in this zone folder: it may be in another worker's"
     if reason is None and any(map(zone.sealed.shared.snapshots.has, names)):
         reason = "data of it are sealed under the zone's key"
     if reason is None and key is None and zone.sealed.shared.snapshots.names():

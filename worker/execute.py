@@ -108,7 +108,8 @@ def _execute_in_turn(zone: WorkerZone, job_id: str, number: int) -> None:
         give_back(zone, chunk)  # somebody has come since the first look
         return
     if (reason := books.why_no_data(zone, chunk.job, chunk.dataset)) is not None:
-        give_back(zone, chunk, was_tried=reason is not Reason.LEDGER_MISSING)
+        give_back(zone, chunk, was_tried=False)  # another worker's ledger may hold what this one's does not
+        say_if_late(zone, job_id, reason)
         return
     try:
         outputs = kind_of(chunk.job).outputs(zone, chunk)
