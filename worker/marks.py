@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from domain.model import Model, canonical
-from store.zone_ledger import Entry, Head
+from store.zone_ledger import Entry, Head, Kind
 
 
 class Mark(Model):
@@ -54,6 +54,25 @@ def first_missing(
         is_there = each.entries <= len(entries)
         if each.entries and not (is_there and entries[each.entries - 1].code == each.entry):
             return f"entry {each.entries} of the zone's ledger is not the one of {each.at}"
+    return None
+
+
+def first_changed_release(
+    entries: Sequence[Entry], digests: Mapping[str, str], *, under_way: Collection[str]
+) -> str | None:
+    """Of the releases that the zone has drawn, the first that is not on record as it was. `under_way`: jobs
+    whose release the zone still keeps for the platform. What a restore has forgotten before the latest
+    catch-up is not missed."""
+    caught_up = max((entry.number for entry in entries if entry.kind is Kind.CAUGHT_UP), default=0)
+    for entry in entries:
+        if entry.kind is not Kind.DRAW:
+            continue
+        found = digests.get(entry.subject)
+        if found is None and (entry.number < caught_up or entry.subject in under_way):
+            continue
+        if found != entry.body["release"]:
+            said = "is not there" if found is None else "is not as the zone has drawn it"
+            return f"the release of job {entry.subject} {said}"
     return None
 
 

@@ -77,21 +77,28 @@ def ledger_verify(
     """Walk the database's audit trail, and hold it against each event that the zone's ledger has seen.
 
     Without the gateway: a trail whose end was cut off, or that was written anew from some event on, fits
-    itself and not the ledger. What a restore has forgotten before the latest catch-up is not looked for. With
-    marks or releases also if the ledger was put back with it; to them a restore is a trail that was cut off.
+    itself and not the ledger. So do releases that were changed or taken away since the zone has drawn them,
+    and another key of certificates. What a restore has forgotten before the latest catch-up is not looked
+    for. With marks or releases also if the ledger was put back with it; to them a restore is a trail that
+    was cut off.
     """
-    from store import audit
+    from store import audit, releases
 
-    ledger = _ledger(zone_folder, home)
+    ledger, keys = _ledger(zone_folder, home), _keys(zone_folder, home)
     with opened_database(database_url, home) as database, ledger.reading() as page:
-        entries = page.entries()
+        entries, under_way = page.entries(), page.all_drawn()
         known = page.heads()  # first: what it has seen is in the trail by now
         with database.reading() as connection:
             verdict, hashes = audit.verify(connection, known=known), audit.hashes(connection)
-    kept = kept_elsewhere(_keys(zone_folder, home), hashes, entries, marks=marks, releases=release or [])
-    is_whole = verdict.intact and kept is None
+            digests, public = releases.digests(connection), releases.public_key(connection)
+    kept = kept_elsewhere(keys, hashes, entries, marks=marks, releases=release or [])
+    changed = changed_release(keys, public, entries, digests, under_way)
+    is_whole = verdict.intact and kept is None and changed is None
     if as_json:
-        print_json({"intact": is_whole, "seen": len(known), **vars(verdict), "kept": kept})
+        found = {"kept": kept, "changed": changed}
+        print_json({"intact": is_whole, "seen": len(known), **vars(verdict), **found})
+    elif verdict.intact and kept is None and changed is not None:
+        out.print(f"[bold red]Somebody has written past the platform: {plain(changed)}.[/]")
     elif verdict.intact and kept is not None:
         out.print(f"[bold red]The chain holds, and was cut off or written anew: {plain(kept)}.[/]")
     elif verdict.intact:
@@ -209,6 +216,18 @@ def ledger_enrol(
     if not is_new:
         raise DpgateError("this key was enrolled for this delivery before; make another")
     out.print(f"{plain(delivery)}: mandates of the key [bold]{fingerprint(public)}[/] count from now on")
+
+
+def changed_release(
+    keys: Keys, public: str | None, entries: Sequence[Entry], digests: Mapping[str, str], under_way: list[str]
+) -> str | None:
+    """What is on record of certificates and releases, and is not as this zone has made it."""
+    from worker.certificate import public_key_pem
+    from worker.marks import first_changed_release
+
+    if public is not None and public != public_key_pem(keys.signing):
+        return "the key of certificates is not this zone's, so that they would fit whoever has put it there"
+    return first_changed_release(entries, digests, under_way=under_way)
 
 
 def kept_elsewhere(
