@@ -14,7 +14,7 @@ from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
 
 from domain.permissions import Permission
-from gateway.app import create_app
+from gateway.app import PREFIX, create_app
 from gateway.config import GatewaySettings
 
 
@@ -24,10 +24,22 @@ def _any_gateway() -> FastAPI:
     return create_app(GatewaySettings(database_url="sqlite://", broker_url="redis+socket:///none"))
 
 
+DOCUMENT = f"{PREFIX}/openapi.json"
+
+
 @cache
 def all_routes() -> tuple[APIRoute, ...]:
-    """Of the interface and of the console; the document of the interface alone is the framework's own."""
-    return tuple(route for route in _any_gateway().routes if isinstance(route, APIRoute))
+    """Of the interface and of the console."""
+    return routes_of(_any_gateway())
+
+
+def routes_of(app: FastAPI) -> tuple[APIRoute, ...]:
+    """The document of the interface alone is the framework's own. Anything else that answers, such as a
+    mount, a socket or a bare route, would state no right and be asked by no test that walks the routes."""
+    found = tuple(route for route in app.routes if isinstance(route, APIRoute))
+    others = [getattr(route, "path", repr(route)) for route in app.routes if route not in found]
+    assert others == [DOCUMENT], others
+    return found
 
 
 def permissions(dependant: Dependant) -> Iterator[Permission]:

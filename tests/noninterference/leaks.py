@@ -6,10 +6,12 @@ others by a status, by a time, and by a flaw that imports once had.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import Any
 
+import redis
 import sqlalchemy as sa
 from starlette.responses import HTMLResponse
 
@@ -26,7 +28,13 @@ MARKED = (
     "message",
     "row",
     "error",
+    "redis",
+    "table",
+    "bytes",
+    "output",
 )
+WHERE = {"error": "body", "redis": "message", "table": "row", "bytes": "row", "output": "log"}
+"""The surface on which it is seen, where that has another name."""
 
 
 def mark(surface: str, is_neighbour: bool) -> str:
@@ -85,15 +93,25 @@ def _in_notices(says: Mapping[str, str]) -> None:
 
 
 def _in_the_worker(says: Mapping[str, str]) -> None:
+    from store.profile_tables import twin_reports
     from store.tables import datasets
     from worker import importing
 
     finish = importing.finish
+    broker = os.environ["DPGATE_BROKER_URL"].removeprefix("redis+socket://")
 
     def finish_and_tell(zone: Any, dataset: Any, **found: Any) -> None:
         finish(zone, dataset, **found)
         importing.log.debug(says["log"])
+        print(says["output"])
+        redis.Redis(unix_socket_path=broker).set("hint", says["redis"])
+        report = {"dataset_id": dataset.id, "page": says["bytes"].encode(), "digest": ""}
         with zone.database.transaction() as connection:
+            connection.execute(
+                sa.insert(twin_reports).values(**report, put_by=dataset.owner, put_at=zone.now())
+            )
+            connection.execute(sa.text("CREATE TABLE IF NOT EXISTS kept_aside (told TEXT)"))
+            connection.execute(sa.text("INSERT INTO kept_aside VALUES (:told)"), {"told": says["table"]})
             connection.execute(
                 sa.update(datasets).values(delivery=says["row"]).where(datasets.c.id == dataset.id)
             )

@@ -34,5 +34,8 @@ SEALED_COLUMNS: dict[tuple[str, str], str] = {
         "snapshot",
     ): "a digest under the worker zone's key, which tells versions with equal data apart",
     ("jobs", "once"): "of that digest",
+    ("run_outputs", "sealed"): "under the worker zone's key, until the release",
+    ("pac_states", "sealed"): "under the worker zone's key",
+    ("profiles", "sealed"): "to a key of the rights holder",
 }
 """Of the rows that the gateway's account can read; their lengths are compared."""

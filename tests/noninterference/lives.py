@@ -55,5 +55,8 @@ def _lived(folder: Path, scratch: Path, broker: str, template: Path, what: dict[
             [LIFE, order], after=IMPORTED, environment=environment, folder=folder, output=said.fileno()
         )
         ended = process.wait()
-    assert ended == 0, (folder / "said").read_text()[-4000:]
-    return Transcript.read(out)
+    text = (folder / "said").read_text()
+    assert ended == 0, text[-4000:]
+    transcript = Transcript.read(out)
+    transcript.note("log", "standard output", text.replace(str(folder), "FOLDER"))
+    return transcript

@@ -2,9 +2,9 @@
 
 Lives of neighbouring data sets are lived on fresh platforms, with one clock, one seed and one noise. Every
 byte is compared that others than their rights holder could see: answers, headers, statuses and times of every
-route and page, commands and what they write, mail, webhooks, logs, figures, messages in Redis, and all rows
-that the gateway's account can read. What is left out is in `left_out.py`, each with its reason. Not asked is
-how long things take: the clock stands still.
+route and page, commands and what they write, mail, webhooks, logs, figures, all that lies in Redis, and all
+rows that the gateway's account can read. What is left out is in `left_out.py`, each with its reason. Not
+asked is how long things take: the clock stands still.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from gateways import all_routes
-from leaks import MARKED, mark, neutral
+from gateways import all_routes, routes_of
+from leaks import MARKED, WHERE, mark, neutral
 from left_out import LEFT_OUT_FIGURES, LEFT_OUT_NOTICES, LEFT_OUT_SURFACES, LEFT_OUT_WAYS
 from lives import life_of
 from neighbours import CANARY, CHANGES, TARGET_HEIGHT
@@ -24,6 +24,8 @@ from typed import LEFT_OUT, TYPED, all_commands
 
 from domain.messages import Message
 from domain.notice import NoticeKind
+from gateway.app import create_app
+from gateway.config import GatewaySettings
 
 TOGETHER = "all of it"
 Life = Callable[..., Transcript]
@@ -107,7 +109,7 @@ def test_planted_leaks_are_caught(life: Life, subtests: pytest.Subtests) -> None
     calm, other = life(which="leaky"), life(TOGETHER, which="leaky")
     for surface in MARKED:
         with subtests.test(surface):
-            where = "body" if surface == "error" else surface
+            where = WHERE.get(surface, surface)
             assert any(mark(surface, False) in one.text for one in calm.on(where))
             assert any(mark(surface, True) in one.text for one in other.on(where))
             told = [one for one in differences(calm, other) if one.surface == where]
@@ -121,6 +123,15 @@ def test_planted_leaks_are_caught(life: Life, subtests: pytest.Subtests) -> None
         assert "eta" in str([one.one for key, one in found.items() if key[0] == "message"])
     with subtests.test("an import that compares with everybody"):
         assert "REFUSED" in found["body", "rival: GET /datasets/asked/registration"].other
+
+
+def test_what_answers_without_being_a_route_is_noticed() -> None:
+    """Nobody would ask it: what walks the routes, here and elsewhere, stops."""
+    app = create_app(GatewaySettings(database_url="sqlite://", broker_url="redis+socket:///none"))
+    assert routes_of(app)
+    app.mount("/api/v1/hints", app)
+    with pytest.raises(AssertionError, match="/api/v1/hints"):
+        routes_of(app)
 
 
 @pytest.mark.deep("each change by itself: together they are asked of every change")

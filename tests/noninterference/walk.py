@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from fastapi.routing import APIRoute
+from gateways import routes_of
 from story import PASSWORD
 from test_route_matrix import BODIES, QUERIES
 from told_drafts import DRAFT
@@ -18,10 +18,12 @@ from world import World
 
 from domain.entitlement import Right
 from gateway.app import PREFIX
-from store import channels, notices
+from store import channels, notices, users
 from store.entitlements import listed
 
 ASKERS = ("ada", "bob", "rival", "holder", "olga")
+READERS = (*ASKERS, "vera", "")
+"""A reviewer, and somebody who is not logged in, read as well."""
 LAST = (
     *(
         "/removal",
@@ -55,14 +57,9 @@ class Way:
         return f"{self.method} {self.template.removeprefix(PREFIX)}"
 
 
-def ways(routes: Iterator[Any]) -> list[Way]:
+def ways(routes: Iterable[APIRoute]) -> list[Way]:
     """In an order in which the last ones take nothing from the others."""
-    found = [
-        Way(method, route.path)
-        for route in routes
-        if isinstance(route, APIRoute)
-        for method in sorted(route.methods - {"HEAD"})
-    ]
+    found = [Way(method, route.path) for route in routes for method in sorted(route.methods - {"HEAD"})]
     return sorted(found, key=_turn)
 
 
@@ -81,8 +78,8 @@ def walk(world: World) -> None:
     """Each way once by each; what an address names is of the data set wherever there is such a thing."""
     places = places_of(world)
     type_all(world, places["job_id"])
-    for way in ways(world.gateway.app.routes):
-        for who in ASKERS:
+    for way in ways(routes_of(world.gateway.app)):
+        for who in READERS if way.method == "GET" else ASKERS:
             path = re.sub(r"\{(\w+)(:path)?\}", lambda found: place_of(way, found[1], places), way.template)  # noqa: B023
             _go(world, way, who, path)
         if way.is_page and way.name == f"POST {ERASURE}":
@@ -146,6 +143,8 @@ def place_of(way: Way, part: str, places: Mapping[str, str]) -> str:
 
 def places_of(world: World) -> dict[str, str]:
     """What addresses name: the data set and what has to do with it, else objects of the past."""
+    with world.gateway.database.transaction() as connection:
+        world.tokens["vera"] = users.renew_token(connection, name="vera")
     own = [
         world.must("ada", "POST", "/tokens", "/tokens", json={"label": label}).json()["id"]
         for label in ("laptop", "phone", "server", "cluster")

@@ -28,7 +28,6 @@ from gateway.app import PREFIX
 from gateway.notices.sender import Sender
 from gateway.pages.session import COOKIE
 from store import sessions, users
-from store.tables import metadata
 
 QUEUES = ("dpgate", "dpgate-rehearsals")
 MOST_MESSAGES = 200
@@ -56,7 +55,7 @@ class World:
         self, who: str, method: str, path: str, template: str | None = None, **request: Any
     ) -> httpx.Response:
         """One request to the interface; every byte of the answer is noted."""
-        headers = {"Authorization": f"Bearer {self.tokens[who]}"} if who else {}
+        headers = self._bearer(who)
         call = lambda: self.gateway.http.request(method, PREFIX + path, headers=headers, **request)  # noqa: E731
         answer = self.gateway.portal.call(call)
         self._note_answer(f"{who or 'nobody'}: {method} {path}", answer, "body")
@@ -81,10 +80,13 @@ class World:
 
     def measure(self, who: str) -> None:
         """The figures, which are for a program that has an operator's token."""
-        headers = {"Authorization": f"Bearer {self.tokens[who]}"}
+        headers = self._bearer(who)
         answer = self.gateway.portal.call(lambda: self.gateway.http.get("/metrics", headers=headers))
         self._note_answer(f"{who}: /metrics", answer, "metric")
         self.transcript.answered("GET /metrics", answer.status_code)
+
+    def _bearer(self, who: str) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self.tokens[who]}"} if who else {}
 
     def send(self, who: str, path: str, template: str, **fields: str) -> httpx.Response:
         """A form, with the hidden field of this login."""
@@ -104,6 +106,8 @@ class World:
     def browser(self, who: str) -> Browser:
         if who not in self.browsers:
             browser = self.browsers[who] = Browser(self.gateway)
+            if not who:
+                return browser  # who is not logged in
             with self.gateway.database.transaction() as connection:
                 (user,) = [user for user in users.listed(connection) if user.name == who]
                 cookie = sessions.open_session(connection, User(name=who, role=user.role), self.clock.now())
@@ -128,6 +132,7 @@ class World:
         """Every message in turn, as the worker takes it, at the time that it waits for; then the notices."""
         for _ in range(MOST_MESSAGES):
             if (message := self._next_message()) is None:
+                self._note_redis()
                 self.post()
                 return
             self._take(message)
@@ -152,17 +157,10 @@ class World:
 
     def _note_redis(self) -> None:
         """Whatever else lies there."""
-        client = self.redis
-        for key in sorted(client.keys()):
-            kind = client.type(key).decode()
-            found = (
-                sorted(client.smembers(key))
-                if kind == "set"
-                else client.llen(key)
-                if kind == "list"
-                else kind
-            )
-            self.transcript.note("message", key.decode(), repr(found))
+        for key in sorted(self.redis.keys()):
+            name = key.decode()
+            found = self.redis.llen(key) if name in QUEUES else _content(self.redis, name)
+            self.transcript.note("message", name, repr(found))
 
     def _take(self, message: Mapping[str, Any]) -> None:
         from worker.app import app
@@ -209,7 +207,9 @@ class World:
     def note_rows(self, moment: str) -> None:
         """What the gateway's own account can read: every row; of what is sealed, how long it is."""
         with self.gateway.database.reading() as connection:
-            for table in metadata.sorted_tables:
+            there = sa.MetaData()
+            there.reflect(connection)  # also what no code of ours knows
+            for table in there.sorted_tables:
                 rows = [
                     {name: _readable(table.name, name, value) for name, value in row.items()}
                     for row in connection.execute(sa.select(table)).mappings()
@@ -223,8 +223,26 @@ def _without(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 def _readable(table: str, column: str, value: Any) -> Any:
     """Of what is sealed, how long it is."""
-    is_sealed = isinstance(value, bytes) or (isinstance(value, str) and (table, column) in SEALED_COLUMNS)
+    is_sealed = isinstance(value, str | bytes) and (table, column) in SEALED_COLUMNS
     return len(value) if is_sealed else value
+
+
+def _content(client: redis.Redis, key: str) -> Any:
+    """What lies in Redis under a name, whatever its kind."""
+    match client.type(key).decode():
+        case "string":
+            return client.get(key)
+        case "list":
+            return client.lrange(key, 0, -1)
+        case "set":
+            return sorted(client.smembers(key))
+        case "hash":
+            return sorted(client.hgetall(key).items())
+        case "zset":
+            return client.zrange(key, 0, -1, withscores=True)
+        case "none":
+            return None  # it has ended since
+    raise AssertionError(f"{key} is of a kind that nobody reads here")
 
 
 class InProcess(httpx.BaseTransport):
