@@ -150,6 +150,7 @@ class NewComment(Model):
 
 @needs(Permission.JOB_DECIDE)
 def list_waiting(database: Database, user: User) -> list[WaitingView]:
+    """Of jobs, the 200 that have waited longest for a vote of yours, and 200 that wait for others alone."""
     with database.reading() as connection:
         return [WaitingView.of(each) for each in waiting.of(connection, user)]
 

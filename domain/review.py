@@ -17,6 +17,8 @@ MAX_REASON = 1000
 MAX_COMMENT = 4000
 MAX_COMMENTS = 200
 """Of one thread of one job."""
+MAX_WAITING = 200
+"""Jobs that a list of what waits shows: those that have waited longest."""
 
 
 class Stage(StrEnum):
@@ -53,7 +55,7 @@ WORDS: dict[Stage, tuple[str, str]] = {
     Stage.RELEASE: ("release", "withhold"),
     Stage.TWIN: ("approve", "refuse"),
 }
-_STAGES = {JobState.SUBMITTED: Stage.APPROVAL, JobState.IN_REVIEW: Stage.RELEASE}
+STAGES = {JobState.SUBMITTED: Stage.APPROVAL, JobState.IN_REVIEW: Stage.RELEASE}
 _BECOMES = {
     (Stage.APPROVAL, True): JobState.QUEUED,
     (Stage.APPROVAL, False): JobState.REJECTED,
@@ -116,7 +118,7 @@ class Comment:
 
 def stage_of(state: JobState) -> Stage | None:
     """What reviewers decide about a job in this state, if anything."""
-    return _STAGES.get(state)
+    return STAGES.get(state)
 
 
 def outcome(stage: Stage, *, approved: bool) -> JobState:

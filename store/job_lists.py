@@ -10,8 +10,10 @@ import sqlalchemy as sa
 from domain.errors import InvalidRequest
 from domain.job import Job, own_id
 from domain.permissions import User
+from domain.review import STAGES
 from domain.states import JobState
 from store import jobs, reviewers
+from store.review_tables import votes
 from store.tables import datasets
 from store.tables import jobs as rows
 
@@ -45,11 +47,31 @@ def visible_to(
     return jobs.listed(connection, *fits, order=NEWEST_FIRST, limit=limit)
 
 
-def waiting(connection: sa.Connection, user: User) -> list[Job]:
-    """The jobs that wait for reviewers of whom this user is one, the longest waiting first."""
-    is_waiting = rows.c.state.in_((JobState.SUBMITTED, JobState.IN_REVIEW))
-    is_reviewed = datasets.c.name.in_(reviewers.reviewed_by(connection, user))
-    return jobs.listed(connection, is_waiting, is_reviewed, order=(rows.c.moved_at, rows.c.id))
+def waiting(connection: sa.Connection, user: User, *, has_voted: bool, limit: int) -> list[Job]:
+    """So many of the jobs that wait for reviewers of whom this user is one, who has voted on them or has not,
+    the longest waiting first."""
+    fits = _waiting_for(connection, user, has_voted=has_voted)
+    return jobs.listed(connection, *fits, order=(rows.c.moved_at, rows.c.id), limit=limit)
+
+
+def count_waiting(connection: sa.Connection, user: User) -> int:
+    """How many of them wait for this user's own vote. There may be any number: none of them is read."""
+    beside = sa.select(sa.func.count()).join(datasets, rows.c.dataset_id == datasets.c.id)
+    fits = _waiting_for(connection, user, has_voted=False)
+    found: int = connection.execute(beside.select_from(rows).where(*fits)).scalar_one()
+    return found
+
+
+def _waiting_for(connection: sa.Connection, user: User, *, has_voted: bool) -> list[sa.ColumnElement[bool]]:
+    stages = sa.case(STAGES, value=rows.c.state)
+    own = sa.exists().where(
+        votes.c.subject == rows.c.id, votes.c.stage == stages, votes.c.reviewer == user.name
+    )
+    return [
+        rows.c.state.in_(STAGES),
+        datasets.c.name.in_(reviewers.reviewed_by(connection, user)),
+        own if has_voted else ~own,
+    ]
 
 
 def on_dataset(connection: sa.Connection, name: str, *, limit: int) -> list[Job]:

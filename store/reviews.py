@@ -6,7 +6,7 @@ votes until then, and the audit trail says only that one came.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -21,6 +21,9 @@ from domain.states import Actor, JobState, transition
 from store import audit, datasets, job_lists, jobs
 from store.database import insert_once
 from store.review_tables import votes
+
+Review = tuple[str, Stage]
+"""What it is about, a job or the version of a data set, and the stage."""
 
 
 def vote_on_job(
@@ -61,9 +64,19 @@ def of_job(connection: sa.Connection, job: Job, stage: Stage) -> Tally:
 
 def tally(connection: sa.Connection, *, subject: str, stage: Stage, needed: int) -> Tally:
     """The votes, once as many are in as are needed; before that only how many there are."""
-    query = sa.select(votes).where(votes.c.subject == subject, votes.c.stage == stage)
-    found = tuple(_vote(row) for row in connection.execute(query.order_by(votes.c.number)))
-    return Tally(needed, len(found), found if len(found) >= needed else ())
+    return tallies(connection, {(subject, stage): needed})[subject, stage]
+
+
+def tallies(connection: sa.Connection, needed: Mapping[Review, int]) -> dict[Review, Tally]:
+    """The same of several reviews, with one question to the database."""
+    query = sa.select(votes).where(votes.c.subject.in_({subject for subject, _ in needed}))
+    found: dict[Review, list[Vote]] = {review: [] for review in needed}
+    for row in connection.execute(query.order_by(votes.c.number)):
+        found.get((row.subject, Stage(row.stage)), []).append(_vote(row))
+    return {
+        review: Tally(needed[review], len(cast), tuple(cast) if len(cast) >= needed[review] else ())
+        for review, cast in found.items()
+    }
 
 
 def has_voted(connection: sa.Connection, user: User, *, subject: str, stage: Stage) -> bool:

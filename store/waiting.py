@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from domain.dataset import Dataset
 from domain.job import Job
 from domain.permissions import User
-from domain.review import Stage, Tally, stage_of
+from domain.review import MAX_WAITING, STAGES, Stage, Tally
 from store import datasets, grants, job_lists, jobs, reviewers, reviews, scrambled, twin_reviews, twins
 from store.tables import datasets as dataset_rows
 from store.tables import jobs as job_rows
@@ -43,18 +43,26 @@ class Decided:
 
 
 def of(connection: sa.Connection, user: User) -> list[Waiting]:
-    """Everything that waits for reviewers of whom this user is one, the longest waiting first."""
-    found = [_job(connection, job, user) for job in job_lists.waiting(connection, user)]
-    found += [_twin(connection, dataset, user) for dataset in twin_reviews.waiting(connection, user)]
-    found += [_counts(connection, counts, user) for counts in twins.waiting(connection, user)]
-    found += _scrambles(connection, user)
-    return sorted(found, key=lambda each: each.since)
+    """What waits for reviewers of whom this user is one, the longest waiting first; of jobs that have this
+    user's vote, and of those that have not, MAX_WAITING."""
+    found = [
+        each
+        for has_voted in (False, True)
+        for each in _jobs(
+            connection,
+            job_lists.waiting(connection, user, has_voted=has_voted, limit=MAX_WAITING),
+            has_voted=has_voted,
+        )
+    ]
+    return sorted([*found, *_twins(connection, user)], key=lambda each: (each.since, each.subject))
 
 
 def count(connection: sa.Connection, user: User) -> int:
-    """How many decisions wait for this user: own votes, and projects that ask for their data sets."""
-    votes = sum(not each.has_voted for each in of(connection, user))
-    return votes + len(grants.waiting_asks(connection, user))
+    """How many decisions wait for this user: own votes, and projects that ask for their data sets. Each page
+    shows it."""
+    twins_waiting = sum(not each.has_voted for each in _twins(connection, user))
+    asks = len(grants.waiting_asks(connection, user))
+    return job_lists.count_waiting(connection, user) + twins_waiting + asks
 
 
 def decided(connection: sa.Connection, user: User, *, limit: int) -> list[Decided]:
@@ -79,23 +87,34 @@ def decided(connection: sa.Connection, user: User, *, limit: int) -> list[Decide
     return found
 
 
-def _job(connection: sa.Connection, job: Job, user: User) -> Waiting:
-    stage = stage_of(job.state)
-    if stage is None:
-        raise ValueError(f"nothing waits about a job that is {job.state}")
-    dataset = datasets.of_job(connection, job)
-    query = sa.select(job_rows.c.moved_at).where(job_rows.c.id == job.id)
-    return Waiting(
-        stage=stage,
-        subject=job.id,
-        dataset=dataset.name,
-        version=dataset.version,
-        title=job.request.title,
-        author=job.author,
-        since=connection.execute(query).scalar_one(),
-        tally=reviews.of_job(connection, job, stage),
-        has_voted=reviews.has_voted(connection, user, subject=job.id, stage=stage),
-    )
+def _jobs(connection: sa.Connection, found: list[Job], *, has_voted: bool) -> list[Waiting]:
+    """With as many questions to the database as one job takes."""
+    query = sa.select(job_rows.c.id, job_rows.c.moved_at).where(job_rows.c.id.in_([job.id for job in found]))
+    since = {row.id: row.moved_at for row in connection.execute(query)}
+    beside = list(zip(found, datasets.of_jobs(connection, found), strict=True))
+    needed = {(job.id, STAGES[job.state]): dataset.declaration.policy.votes for job, dataset in beside}
+    tallies = reviews.tallies(connection, needed)
+    return [
+        Waiting(
+            stage=STAGES[job.state],
+            subject=job.id,
+            dataset=dataset.name,
+            version=dataset.version,
+            title=job.request.title,
+            author=job.author,
+            since=since[job.id],
+            tally=tallies[job.id, STAGES[job.state]],
+            has_voted=has_voted,
+        )
+        for job, dataset in beside
+    ]
+
+
+def _twins(connection: sa.Connection, user: User) -> list[Waiting]:
+    """Of a version there is one at a time, so there are few."""
+    found = [_twin(connection, dataset, user) for dataset in twin_reviews.waiting(connection, user)]
+    found += [_counts(connection, counts, user) for counts in twins.waiting(connection, user)]
+    return found + _scrambles(connection, user)
 
 
 def _counts(connection: sa.Connection, counts: twins.Counts, user: User) -> Waiting:

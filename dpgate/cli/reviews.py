@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from domain.review import MAX_WAITING
 from dpgate.cli.approving import is_approver, sign_approval
 from dpgate.cli.jobs import JobArgument, print_job
 from dpgate.cli.mandates import custody_of, say_where
@@ -40,6 +41,8 @@ def reviews(
         print_line(f"[bold]{plain(one['subject'])}[/] {plain(_decided(one) if decided else _waiting(one))}")
     if not found:
         out.print("no votes yet" if decided else "nothing waits")
+    if not decided and sum(one["stage"] != "TWIN" and not one["has_voted"] for one in found) >= MAX_WAITING:
+        print_line(f"Listed are the {MAX_WAITING} jobs that have waited longest; decide, and the next come.")
 
 
 def review(

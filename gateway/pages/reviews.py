@@ -52,6 +52,7 @@ def list_reviews(request: Request, user: Reviewer, database: TheDatabase) -> Res
     """What waits for this reviewer, by kind, the longest first; and what they voted on lately."""
     with database.reading() as connection:
         found = waiting.of(connection, user)
+        total = waiting.count(connection, user)
         asks = grants.waiting_asks(connection, user)
         decided = waiting.decided(connection, user, limit=MAX_DECIDED)
         people = recognition.people(connection, {each.author for each in found if each.author})
@@ -62,7 +63,8 @@ def list_reviews(request: Request, user: Reviewer, database: TheDatabase) -> Res
         user=user,
         by_stage=[(stage, [each for each in own if each.stage is stage]) for stage in Stage],
         asks=asks,
-        total=len(own) + len(asks),
+        total=total,
+        shown=len(own) + len(asks),
         for_others=[each for each in found if each.has_voted],
         decided=decided,
         people=people,

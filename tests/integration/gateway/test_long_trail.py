@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import closing
+from datetime import UTC, datetime
 from typing import Any
 
+import httpx
+import pytest
 import sqlalchemy as sa
 from asking import Gateway
 from factories import NOW, given_dataset, given_job
+from form_browser import Browser
 from sqlalchemy import event
 
-from store import audit
+from domain.permissions import Role, User
+from domain.review import MAX_WAITING
+from gateway.pages.session import COOKIE
+from store import audit, sessions
 from store.tables import jobs as job_rows
 
 MANY = sa.text(
     "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 66000) SELECT i FROM n"
 )
+PAGES = ("/", "/audit", "/audit.csv", "/reviews", "/account", "/jobs", "/datasets/heights")
 
 
 def given_many_jobs_like(connection: sa.Connection, job_id: str) -> None:
@@ -27,8 +37,8 @@ def given_many_jobs_like(connection: sa.Connection, job_id: str) -> None:
     connection.execute(sa.insert(job_rows).from_select(["id", *(c.name for c in columns)], many))
 
 
-def trail(gateway: Gateway) -> tuple[list[str], int]:
-    """The subjects that a rights holder is shown, newest first, and how many statements that took."""
+def asked(ask: Callable[[], httpx.Response]) -> tuple[httpx.Response, int]:
+    """An answer, and how many statements it took."""
     said = []
 
     def note(_connection: sa.Connection, _cursor: Any, statement: str, *_: Any) -> None:
@@ -36,23 +46,50 @@ def trail(gateway: Gateway) -> tuple[list[str], int]:
 
     event.listen(sa.engine.Engine, "before_cursor_execute", note)
     try:
-        answer = gateway.ask("GET", "/audit/events?limit=2", by="holder")
+        answer = ask()
     finally:
         event.remove(sa.engine.Engine, "before_cursor_execute", note)
     assert answer.status_code == 200, answer.text
-    return [each["subject"] for each in answer.json()], len(said)
+    return answer, len(said)
 
 
-def test_66_000_jobs_cost_a_rights_holder_no_more_statements_than_two(gateway: Gateway) -> None:
+def seen_by(gateway: Gateway, holder: Browser) -> dict[str, tuple[httpx.Response, int]]:
+    """What a rights holder is shown of their jobs and of what happened to them."""
+    return {
+        "events": asked(lambda: gateway.ask("GET", "/audit/events?limit=2", by="holder")),
+        "waiting": asked(lambda: gateway.ask("GET", "/reviews", by="holder")),
+        **{path: asked(lambda: holder.get(path)) for path in PAGES},  # noqa: B023
+    }
+
+
+def logged_in(gateway: Gateway, name: str) -> Browser:
+    browser = Browser(gateway)
+    with gateway.database.transaction() as connection:
+        user = User(name=name, role=Role.RIGHTS_HOLDER)
+        browser.http.cookies.set(COOKIE, sessions.open_session(connection, user, datetime.now(UTC)))
+    return browser
+
+
+def test_66_000_jobs_that_wait_cost_a_rights_holder_no_more_statements_than_two(
+    gateway: Gateway, subtests: pytest.Subtests
+) -> None:
     with gateway.database.transaction() as connection:
         given_dataset(connection, name="heights")
         for job_id in ("job-first", "job-next"):
             given_job(connection, job_id=job_id)
-    few = trail(gateway)
-    with gateway.database.transaction() as connection:
-        given_many_jobs_like(connection, "job-first")
-        audit.append(connection, at=NOW, actor="ada", action="job.submit", subject="job-many-66000")
-    many = trail(gateway)
-    assert len(few[0]) == 2
-    assert many[0] == ["job-many-66000", "job-next"]
-    assert many[1] == few[1]
+    with closing(logged_in(gateway, "holder")) as holder:
+        few = seen_by(gateway, holder)
+        with gateway.database.transaction() as connection:
+            given_many_jobs_like(connection, "job-first")
+            audit.append(connection, at=NOW, actor="ada", action="job.submit", subject="job-many-66000")
+        many = seen_by(gateway, holder)
+    for what, (_, statements) in many.items():
+        with subtests.test(what):
+            assert statements == few[what][1]
+    assert [each["subject"] for each in many["events"][0].json()] == ["job-many-66000", "job-next"]
+    assert "job-many-66000" in many["/audit"][0].text
+    assert "job-many-66000" in many["/audit.csv"][0].text
+    assert len(many["waiting"][0].json()) == MAX_WAITING
+    assert "66,002 decisions wait for you" in many["/reviews"][0].text
+    assert "Here are the 200 that have waited longest" in many["/reviews"][0].text
+    assert "Here are" not in few["/reviews"][0].text

@@ -219,7 +219,7 @@ def test_the_vote_of_somebody_who_left_stays_and_the_next_reviewer_gives_the_oth
         assert job_lists.visible_to(connection, VERA) == []
         with pytest.raises(NotFound):
             jobs.get_visible(connection, job.id, VERA)
-        assert [found.id for found in job_lists.waiting(connection, RIVAL)] == [job.id]
+        assert [each.subject for each in waiting.of(connection, RIVAL)] == [job.id]
     assert vote(two, job, RIVAL).approved
     assert state(two, job) is JobState.QUEUED
 
