@@ -204,8 +204,9 @@ def _dates(name: str | None, announced: Kind | None, tally: Tally) -> Verdict | 
 
 
 def _is_opaque(name: str | None) -> bool:
-    """Whether a name says nothing: none, or only short words such as `q17b` and `var_4`."""
-    return name is None or all(len(word) < 4 for word in words_of(name))
+    """Whether a name says nothing: none, only short words such as `q17b` and `var_4`, or words in letters
+    other than Latin ones, of which the tables know those for what names a person alone."""
+    return name is None or all(len(word) < 4 or not word.isascii() for word in words_of(name))
 
 
 def _span(tally: Tally) -> int:

@@ -1,4 +1,5 @@
-"""What a column's name says it holds, in English, Dutch, Spanish, German, French and Italian.
+"""What a column's name says it holds, in English, Dutch, Spanish, German, French and Italian; what names a
+person in some twenty further languages.
 
 A name is evidence, not proof: `twins/pii/decide.py` believes it only where the values could be what it says.
 """
@@ -9,6 +10,7 @@ import re
 import unicodedata
 
 from domain.identifier_kind import Kind
+from twins.pii.header_further import FURTHER_PARTS, FURTHER_WHOLE
 from twins.pii.header_words import (
     ABOUT_SOMETHING,
     NO_ID_OF_A_PERSON,
@@ -36,12 +38,17 @@ def kind_of_header(header: str) -> Kind | None:
     if not words:
         return None
     joined = "".join(words)
-    kind = WHOLE.get(joined) or _by_part(joined) or _by_word(words)
+    kind = WHOLE.get(joined) or _ALSO_WHOLE.get(joined) or _by_part(joined) or _by_word(words)
     if kind is None or (len(words) > 1 and ABOUT_SOMETHING & set(words)):
         return None
     if kind is Kind.PERSON and NO_PERSON & set(words):
         return None
-    if kind is Kind.RECORD_ID and joined not in WHOLE and NO_ID_OF_A_PERSON & set(words):
+    if (
+        kind is Kind.RECORD_ID
+        and joined not in WHOLE
+        and joined not in _ALSO_WHOLE
+        and NO_ID_OF_A_PERSON & set(words)
+    ):
         return None
     return kind
 
@@ -58,7 +65,7 @@ def speaks_of_codes_of_things(header: str) -> bool:
 
 def _by_part(joined: str) -> Kind | None:
     """German and Dutch write compounds: what is long enough counts wherever it stands."""
-    return next((kind for kind, parts in PARTS for part in parts if part in joined), None)
+    return next((kind for kind, parts in _ALL_PARTS for part in parts if part in joined), None)
 
 
 def _by_word(words: tuple[str, ...]) -> Kind | None:
@@ -67,4 +74,10 @@ def _by_word(words: tuple[str, ...]) -> Kind | None:
     return next((kind for kind in _ORDER if kind in said), None)
 
 
+def _joined(text: str) -> tuple[str, ...]:
+    return tuple("".join(words_of(word)) for word in text.split())
+
+
 _ORDER = tuple(dict.fromkeys(WORDS.values()))
+_ALSO_WHOLE = {word: kind for kind, text in FURTHER_WHOLE.items() for word in _joined(text)}
+_ALL_PARTS = (*PARTS, *((kind, _joined(text)) for kind, text in FURTHER_PARTS))
