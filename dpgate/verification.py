@@ -113,6 +113,31 @@ def key_id(public_key_pem: str) -> str:
     return hashlib.sha256(key.public_bytes(Encoding.Raw, PublicFormat.Raw)).hexdigest()
 
 
+_NAMES = {
+    "release": {
+        "id", "job_id", "dataset", "dataset_version", "guarantee", "cost", "values", "diagnostics", "results",
+        "files", "binary_files", "certificate", "created_at",
+    },
+    "value": {
+        "name", "value", "projected", "grid_step", "noise_scale", "lower_95", "upper_95", "sampling_lower_95",
+        "sampling_upper_95",
+    },
+    "result": {"name", "kind", "parts", "centres", "value", "lower_95", "upper_95"},
+    "certificate": {"payloadType", "payload", "signatures"},
+}  # fmt: skip
+"""All that a release holds: what stands beside it, no signature covers, and a reader takes for released."""
+
+
+def _has_nothing_beside(release: dict[str, Any]) -> bool:
+    values = [*release["values"], *release.get("diagnostics", [])]
+    return (
+        set(release) <= _NAMES["release"]
+        and set(release["certificate"]) <= _NAMES["certificate"]
+        and all(set(value) <= _NAMES["value"] for value in values)
+        and all(set(result) <= _NAMES["result"] for result in release.get("results", []))
+    )
+
+
 def _fits(statement: dict[str, Any], release: dict[str, Any]) -> bool:
     contents = {name: text.encode() for name, text in release["files"].items()}
     for name, text in release.get("binary_files", {}).items():
@@ -124,7 +149,8 @@ def _fits(statement: dict[str, Any], release: dict[str, Any]) -> bool:
     predicate = statement["predicate"]
     guarantee, version = predicate["guarantee"], release.get("dataset_version")
     return (
-        files == signed_files
+        _has_nothing_beside(release)
+        and files == signed_files
         and _shown(release["values"]) == _signed(predicate["outputs"])
         and _shown(release.get("diagnostics", [])) == _signed(predicate.get("diagnostics", []))
         and _has_steps(release["values"], predicate["outputs"])

@@ -21,9 +21,10 @@ from domain.dataset import Dataset
 from domain.image import SyscallTable
 from domain.isolation import Isolation
 from domain.job import Job
-from domain.release import Release, opened, pre_authentication_encoding
+from domain.release import Release, ReleasedResult, ReleasedValue, opened, pre_authentication_encoding
 from domain.states import JobState
 from domain.surroundings import Backend, Surroundings
+from dpgate import verification
 from dpgate.verification import check_release
 from privacy.cost import Currency
 from store.envelopes import sign
@@ -181,6 +182,20 @@ def test_what_is_shown_beside_it_must_be_what_was_signed(release: Release, part:
     else:
         altered["guarantee"] = "empirical"
     assert check_release(altered, PEM) is None
+
+
+def test_what_was_added_to_a_release_is_not_taken_for_signed(release: Release) -> None:
+    for where in ("release", "value", "certificate"):
+        altered = copy.deepcopy(body(release))
+        beside = {"release": altered, "value": altered["values"][0], "certificate": altered["certificate"]}
+        beside[where]["without_noise"] = 3.5
+        assert check_release(altered, PEM) is None, where
+
+
+def test_the_verifier_knows_all_that_a_release_holds() -> None:
+    """It stands alone, so it repeats the names: one that it lacks would be refused as added."""
+    for name, model in {"release": Release, "value": ReleasedValue, "result": ReleasedResult}.items():
+        assert set(model.model_fields) == verification._NAMES[name]
 
 
 def test_two_outcomes_differ_in_the_noised_numbers_and_ids_only() -> None:
