@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from page_parts import code, table
 
+from domain.channel_words import CHANNEL_WORDS
 from domain.channels import CHANNELS, left_open
 from domain.image import SyscallTable
 from domain.isolation import Isolation
@@ -29,7 +30,10 @@ def with_channels(page: str) -> str:
 
 
 def channels() -> str:
-    rows = [(code(each.name), each.sentence, each.carries, each.closed_by) for each in CHANNELS]
+    rows = [
+        (f"{code(each.name)}: {CHANNEL_WORDS[each.name]}", each.sentence, each.carries, each.closed_by)
+        for each in CHANNELS
+    ]
     text = table(("channel", "what it is", "carries, for a run", "closed by"), rows)
     text += "\nWhere each is open. *shared* and *exclusive* are the "
     text += "[isolation](../how-to/policy.md#alone-or-beside-each-other) that the policy chooses; a filled "

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from domain import dictionary
+from domain.channel_words import in_words
 from domain.dataset import Column, Declaration, Table
 from domain.dataset.person_size import size_sentence
 from domain.policy import Policy
@@ -146,7 +147,7 @@ def rules(policy: Policy) -> list[tuple[str, str]]:
             _decided(policy, policy.review_releases, policy.review_releases_above, "review"),
         ),
         ("Runs of one job and of others", policy.isolation.sentence),
-        ("By what runs could still signal to each other", _list(policy.all_accepted_channels)),
+        ("What a run could still read of another", in_words(policy.all_accepted_channels)),
         ("When a release is out", policy.timing.sentence),
     ]
 

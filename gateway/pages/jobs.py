@@ -14,6 +14,7 @@ from desk.jobs import AskedJobs, JobView, cancel_job, visible_jobs
 from desk.operation import why_all_wait
 from domain import mechanisms
 from domain.admission import needs_review
+from domain.channel_words import channels_of
 from domain.errors import FieldProblem, InvalidRequest
 from domain.model import parse
 from domain.permissions import Permission, User, is_allowed
@@ -128,6 +129,8 @@ def job_page(
         outputs=request_facts.outputs(job.request),
         is_late=is_late,
         turns_over=turns_over,
+        isolation=dataset.declaration.policy.isolation.sentence,
+        channels=channels_of(dataset.declaration.policy.all_accepted_channels),
         is_padded=dataset.declaration.policy.timing.mode == "padded",
         shown=shown,
         may_cancel=JobState.CANCELLED in view.may_become,

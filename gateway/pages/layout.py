@@ -15,6 +15,7 @@ from fastapi import Request
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from domain.channel_words import CHANNEL_WORDS
 from domain.permissions import Role, User
 from gateway.pages.session import csrf
 from gateway.pages.static import address_of
@@ -56,7 +57,7 @@ MENUS = {
         Place("/audit", "Audit trail"),
     ),
     Role.OPERATOR: (
-        Place("/operation", "Health"),
+        Place("/operation", "Operation"),
         Place("/jobs", "Jobs"),
         Place("/audit", "Audit trail"),
     ),
@@ -153,4 +154,4 @@ _environment.filters |= {
     "size": size,
     "iso": lambda moment: moment.astimezone(UTC).isoformat(timespec="seconds"),
 }
-_environment.globals |= {"static": address_of, "words": WORDS}
+_environment.globals |= {"static": address_of, "words": WORDS, "channel_words": CHANNEL_WORDS}

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-from domain.channels import CHANNELS, beyond_default
+from domain.channel_words import CHANNEL_WORDS, channels_of, in_words
+from domain.channels import beyond_default
 from domain.isolation import Isolation
 from domain.mechanisms import MECHANISMS
 from domain.policy import ALL_GUARANTEES, ALL_MECHANISMS, Policy, Timing
@@ -67,6 +68,12 @@ def _mechanisms() -> Iterable[Option]:
     for name in ALL_MECHANISMS:
         meaning = MECHANISMS[name].sentence
         yield Option(name, MECHANISMS[name].title, meaning[:1].upper() + meaning[1:])
+
+
+def _channels() -> Iterable[Option]:
+    for each in channels_of(beyond_default(Isolation.SHARED)):
+        words = CHANNEL_WORDS[each.name]
+        yield Option(each.name, words[:1].upper() + words[1:], f"{each.sentence} In YAML: {each.name}.")
 
 
 _WHO = Group(
@@ -156,9 +163,9 @@ _RUNS = Group(
               options=(Option(str(Isolation.EXCLUSIVE), "Exclusive", Isolation.EXCLUSIVE.sentence),
                        Option(str(Isolation.SHARED), "Shared", Isolation.SHARED.sentence))),
         Field("accepted_channels", "Further channels that you accept", "ticks",
-              "None for imported images; page_faults for host-python on public data.",
-              options=tuple(Option(each.name, each.name, each.sentence) for each in CHANNELS
-                            if each.name in beyond_default(Isolation.SHARED))),
+              "None for imported images. Pipelines in host-python need "
+              f"“{CHANNEL_WORDS['page_faults']}”: accept it for public data only.",
+              options=tuple(_channels())),
     ),
 )  # fmt: skip
 
@@ -215,7 +222,7 @@ def told(name: str, policy: Policy) -> str:
     if isinstance(value, Isolation):
         return value.sentence
     if name == "accepted_channels":
-        return ", ".join(value) or "none beyond those of the default sandbox"
+        return in_words(value) or "none beyond those of the default sandbox"
     if isinstance(value, tuple):
         return ", ".join(_OPTIONS.get(str(part), str(part)) for part in value) or "nobody and nothing"
     return number(value) if isinstance(value, int | float) else str(value)

@@ -8,7 +8,8 @@ from markupsafe import Markup
 
 from domain import registration_draft
 from domain.budget_meaning import in_plain_words, noise_share, purchases
-from domain.channels import CHANNELS, beyond_default
+from domain.channel_words import channels_of
+from domain.channels import beyond_default
 from domain.dataset.files import VoxelType
 from domain.image import ImageState
 from domain.instruments import INSTRUMENTS
@@ -27,7 +28,7 @@ EXAMPLE_PEOPLE, EXAMPLE_EPSILON = 500, 1.0
 GUARANTEES = Policy.model_validate({"guarantees": ["pure_dp", "approx_dp", "pac", "empirical"]}).guarantees
 
 
-_CHANNELS = [(each.name, each.sentence) for each in CHANNELS if each.name in beyond_default(Isolation.SHARED)]
+_CHANNELS = channels_of(beyond_default(Isolation.SHARED))
 _ISOLATIONS = [
     ("", "as the time of release goes: nothing else with times from public values, else runs beside it"),
     (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request
@@ -11,10 +12,12 @@ from fastapi.responses import RedirectResponse, Response
 from markupsafe import Markup
 
 from domain import mechanisms
+from domain.channel_words import channels_of
 from domain.citation import citation
 from domain.curve_points import curve_points
 from domain.dataset import Dataset
 from domain.errors import Conflict, NotFound
+from domain.isolation import Isolation
 from domain.job import AnyRequest, Job, JobRequest
 from domain.permissions import Permission, User
 from domain.query import QueryRequest
@@ -117,7 +120,7 @@ def release_facts(request: AnyRequest, release: Release) -> dict[str, Any]:
         "promise": _promise(release),
         "remarks": _remarks(release),
         "timing": _signed(release, "guarantee").get("timing", ""),
-        "runs": _signed(release, "runs").get("sentence", ""),
+        **_runs(_signed(release, "runs")),
         "cost": ", ".join(f"{currency} {amount}" for currency, amount in release.cost.items()),
         "mechanism": mechanisms.summary(request.mechanism_name),
         "choices": request_facts.choices(request.choices() | _drawn_noise(release)),
@@ -179,6 +182,15 @@ def _promise(release: Release) -> Promise:
     """The class, with the sentence that the certificate signs."""
     sentence = _signed(release, "guarantee").get("sentence")
     return promise_of(release.guarantee, sentence or release.guarantee.sentence)
+
+
+def _runs(signed: Mapping[str, Any]) -> dict[str, Any]:
+    """What else ran beside its runs, and by what they could signal: in words where this version has words for
+    all of it, else the sentence that the certificate signs."""
+    channels = channels_of(signed.get("openChannels", ()))
+    if "isolation" not in signed or len(channels) != len(signed.get("openChannels", ())):
+        return {"runs": signed.get("sentence", ""), "channels": None}
+    return {"runs": Isolation(signed["isolation"]).sentence, "channels": channels}
 
 
 def _remarks(release: Release) -> list[str]:

@@ -16,6 +16,7 @@ from starlette.datastructures import FormData
 from desk.datasets import get_budget
 from desk.jobs import JobView
 from desk.reviews import Approval, Disclosure, decide_job, decide_release
+from domain.channel_words import channels_of
 from domain.errors import FieldProblem, InvalidRequest
 from domain.permissions import Permission, User
 from domain.review import WORDS, Stage, Thread, check_reason, is_open, stage_of
@@ -142,6 +143,8 @@ def review_page(
         status=422 if problems else 200,
         job=JobView.of(job, dataset, user),
         dataset=dataset,
+        isolation=dataset.declaration.policy.isolation.sentence,
+        channels=channels_of(dataset.declaration.policy.all_accepted_channels),
         stage=stage,
         states=steps.WORDS,
         image_digest=job.image_digest,

@@ -12,6 +12,7 @@ from desk.jobs import submit_job
 from domain import mechanisms
 from domain.admission import check_policy, needs_approval, needs_review
 from domain.cautions import BlocksSeen, Caution, Twin, about_job
+from domain.channel_words import channels_of
 from domain.dataset.person_size import timing_sentence
 from domain.draft_steps import job_request
 from domain.errors import BudgetExceeded, FieldProblem, RequestError
@@ -162,7 +163,8 @@ def _summary(asked: JobRequest, drafted: Drafted, paying: list[Bar]) -> dict[str
         "needs_approval": needs_approval(asked, declaration.policy),
         "needs_review": needs_review(asked, declaration.policy),
         "timing": timing_sentence(declaration),
-        "isolation": declaration.policy.isolation_sentence,
+        "isolation": declaration.policy.isolation.sentence,
+        "channels": channels_of(declaration.policy.all_accepted_channels),
         "digest": asked.pipeline.digest,
         "files": len(asked.pipeline.sources),
     }

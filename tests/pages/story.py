@@ -24,7 +24,8 @@ from told_releases import MODEL, give_many_values, give_model
 from told_reviews import give_reviews
 from told_workers import give_workers
 
-from domain.channels import premise
+from domain.channels import ChannelName, premise
+from domain.isolation import Isolation
 from domain.job import Job, Reason
 from domain.model import parse
 from domain.permissions import Role
@@ -197,9 +198,16 @@ def _release(
 
 def signed(release: Release) -> Release:
     """With a certificate whose signature nobody checks here."""
+    open_channels: list[ChannelName] = ["lateness", "caches"]
+    alone = Isolation.EXCLUSIVE
+    is_pure = release.guarantee is GuaranteeClass.PURE_DP
     predicate = {
-        "guarantee": {"sentence": release.guarantee.sentence + " Here e^epsilon is at most 2.72."},
-        "runs": {"sentence": premise(["caches", "lateness"])},
+        "guarantee": {"sentence": release.guarantee.sentence + " Here e^epsilon is at most 2.72." * is_pure},
+        "runs": {
+            "isolation": str(alone),
+            "openChannels": open_channels,
+            "sentence": f"{alone.sentence} {premise(open_channels)}",
+        },
     }
     body = statement(subjects={}, predicate=predicate)
     return release.model_copy(update={"certificate": envelope(body, signature=b"s", key_id="k")})
