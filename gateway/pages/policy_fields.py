@@ -16,6 +16,10 @@ from gateway.pages.layout import number
 
 Kind = Literal["names", "lines", "ticks", "tick", "amount", "whole", "number", "choice"]
 ALL, ABOVE, NOBODY = "all", "above", "none"
+USUAL = (
+    "data_users", "images", "guarantees", "max_epsilon_per_job", "max_epsilon_per_project", "approve_jobs",
+    "review_releases", "reviewers",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -56,6 +60,20 @@ class Group:
     key: str
     title: str
     fields: tuple[Field, ...]
+
+    @property
+    def usual(self) -> tuple[Field, ...]:
+        """What most rights holders decide; the form folds the rest."""
+        return tuple(field for field in self.fields if field.name in USUAL)
+
+    @property
+    def seldom(self) -> tuple[Field, ...]:
+        return tuple(field for field in self.fields if field.name not in USUAL)
+
+    @property
+    def shape(self) -> str:
+        """How the form lays its fields out: beside each other where each is a number."""
+        return "fields" if self.key in ("limits", "time") else "rows"
 
 
 def _guarantees() -> Iterable[Option]:

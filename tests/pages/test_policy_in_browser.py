@@ -31,6 +31,10 @@ def choose(browser: Browser, name: str, value: str) -> None:
     browser.driver.find_element(By.CSS_SELECTOR, f'input[name="{name}"][value="{value}"]').click()
 
 
+def unfold(browser: Browser, text: str) -> None:
+    browser.driver.find_element(By.XPATH, f'//summary[contains(., "{text}")]').click()
+
+
 def send(browser: Browser, text: str) -> None:
     browser.driver.find_element(By.XPATH, f'//button[contains(., "{text}")]').click()
 
@@ -75,6 +79,7 @@ def test_the_preview_fits_and_can_be_used_by_everybody(shared_console: Console, 
     browser.look(f"{shared_console.url}/datasets/heights/policy", width=width)
     browser.complaints()
     write(browser, "max_epsilon_per_job", "0.5")
+    unfold(browser, "When a release is out")
     choose(browser, "timing.mode", "coarse")
     write(browser, "timing.step_seconds", "60")
     send(browser, "See what would change")
@@ -82,3 +87,17 @@ def test_the_preview_fits_and_can_be_used_by_everybody(shared_console: Console, 
     assert browser.overflow(width=width) == []
     assert browser.inaccessible() == []
     assert browser.complaints() == []
+
+
+def test_what_is_seldom_asked_is_folded_until_it_is_refused(console: Console, browser: Browser):
+    browser.enter(console, "holder")
+    browser.look(f"{console.url}/datasets/heights/policy")
+    shown = {name: browser.driver.find_element(By.NAME, name) for name in ("data_users", "max_memory_mib")}
+    assert shown["data_users"].is_displayed()
+    assert not shown["max_memory_mib"].is_displayed()
+    unfold(browser, "memory of a run")
+    write(browser, "max_memory_mib", "much")
+    send(browser, "See what would change")
+    assert browser.comes("#wrong-title", "Nothing was changed")
+    refused = browser.driver.find_element(By.NAME, "max_memory_mib")
+    assert (refused.is_displayed(), refused.get_attribute("value")) == (True, "much")
