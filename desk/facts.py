@@ -115,7 +115,11 @@ def get_attacker(database: Database, user: User, name: Slug) -> AttackerView:
         dataset=name,
         example=found.example,
         bounds=[_bound(bound) for bound in found.bounds],
-        sentences=[Sentence(about=about, text=text) for about, text in found.sentences],
+        sentences=[
+            Sentence(about=about, text=text)
+            for about, text in (("A safer budget", found.safer), *found.sentences)
+            if text
+        ],
     )
 
 

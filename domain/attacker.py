@@ -45,6 +45,9 @@ _TENTH = Decimal("0.1")
 SO_FAR = "all releases so far"
 EVER = "all releases ever, when the budget is used up"
 ONE_JOB = "the largest single job"
+SAFE = Decimal("0.9")
+"""A safer budget leaves whoever thought it as likely as not what somebody's data say at most so sure."""
+SAFER = ("5", "2", "1", "0.5", "0.25", "0.1")
 NOTHING = "so many steps make the delta too large to promise anything"
 
 
@@ -83,6 +86,7 @@ class Learnable:
 
     bounds: tuple[Bound, ...]
     example: str
+    safer: str
     sentences: tuple[tuple[str, str], ...]
 
 
@@ -98,7 +102,9 @@ def learnable(declaration: Declaration, spent: Mapping[Currency, int]) -> Learna
         for what, amounts in totals
         for about in About
     ]
-    return Learnable(tuple(found), example(declaration), tuple(_sentences(declaration, spent)))
+    return Learnable(
+        tuple(found), example(declaration), safer(declaration), tuple(_sentences(declaration, spent))
+    )
 
 
 def example(declaration: Declaration) -> str:
@@ -107,10 +113,34 @@ def example(declaration: Declaration) -> str:
     unless = f" ({its_property.exception})" if its_property.exception else ""
     unit = declaration.privacy_unit.name
     return (
-        f"Somebody who thinks it as likely as not that a certain {unit} is in the data, and who knows "
-        f"everything about everybody else, is at most {presence.become[-1]} sure of it after the largest "
-        f"release with differential privacy that one job of a data user may give; and at most "
-        f"{its_property.become[-1]} sure of what the data of a {unit} say who is known to be in them{unless}."
+        f"Somebody who knows everything about everybody else, and thinks it as likely as not that a certain "
+        f"{unit} is in the data, is at most {presence.become[-1]} sure of it after the largest release with "
+        f"differential privacy of one job. Of what the data of a {unit} say who is known to be in them, they "
+        f"are at most {its_property.become[-1]} sure{unless}."
+    )
+
+
+def safer(declaration: Declaration) -> str:
+    """Which budget would leave an attacker in doubt after everything that may ever be released."""
+    whole, atto_delta = _of_the_cap(declaration)
+    rungs = [format_amount(Currency.EPSILON, whole), *(rung for rung in SAFER if micro(rung) < whole)]
+    for rung in rungs:
+        presence, its_property = (_bound(EVER, about, micro(rung), atto_delta) for about in About)
+        if its_property.holds and its_property.shares[-1] <= SAFE:
+            break
+    else:
+        return ""
+    unless = f", {its_property.exception}" if its_property.exception else ""
+    found = (
+        f"after all that may ever be released with differential privacy, 50 % becomes at most "
+        f"{presence.become[-1]} {About.PRESENCE}, and {its_property.become[-1]} of {About.PROPERTY}{unless}."
+    )
+    if rung == rungs[0]:
+        return f"This one leaves an attacker in doubt: {found}"
+    return (
+        f"Epsilon {rung} in place of {rungs[0]} leaves an attacker in doubt: {found} A budget is stated when "
+        "people are first registered, and stays. For these people a rights holder can stop sooner: under a "
+        "policy that admits nobody, nothing more is spent."
     )
 
 

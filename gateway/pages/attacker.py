@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import Response
 from markupsafe import Markup
 
-from domain.attacker import EVER, SO_FAR, SUSPICIONS, Bound, learnable
+from domain.attacker import EVER, ONE_JOB, SO_FAR, SUSPICIONS, About, Bound, learnable
 from domain.model import Slug
 from domain.permissions import Permission, User
 from drawing.suspicion import Group, Growth, draw_suspicions
@@ -18,6 +19,8 @@ from gateway.pages.session import page_requires
 from store import datasets, history
 
 router = APIRouter(include_in_schema=False)
+# short enough for a telephone: drawings cannot wrap
+READ = {ONE_JOB: "after one job", SO_FAR: "so far", EVER: "ever"}
 
 
 @router.get("/datasets/{name}/attacker")
@@ -46,17 +49,17 @@ def show_attacker(
 
 
 def picture(bounds: tuple[Bound, ...]) -> Markup:
-    """The suspicions about one person after everything so far, and after everything that may ever come."""
+    """A suspicion of one half about one person: after one job, so far, and after all that may ever come."""
     groups = [
-        Group(f"{bound.what[:1].upper()}{bound.what[1:]}: {bound.about}", tuple(_growths(bound)))
-        for bound in bounds
-        if bound.people == 1 and bound.what in (SO_FAR, EVER)
+        Group(f"Somebody thinks it as likely as not: {about}", tuple(_growths(bounds, about)))
+        for about in About
     ]
     return Markup(draw_suspicions(groups))  # noqa: S704 - its texts are escaped
 
 
-def _growths(bound: Bound) -> list[Growth]:
-    return [
-        Growth(f"{prior:.0%}", float(prior), share, f"at most {words}" if bound.holds else words)
-        for prior, share, words in zip(SUSPICIONS, bound.shares, bound.become, strict=True)
-    ]
+def _growths(bounds: tuple[Bound, ...], about: About) -> Iterator[Growth]:
+    prior = SUSPICIONS[-1]
+    for bound in bounds:
+        if bound.people == 1 and bound.about is about:
+            words = f"at most {bound.become[-1]}" if bound.holds else "no bound"
+            yield Growth(f"{READ[bound.what]}: 50 %", float(prior), bound.shares[-1], words)

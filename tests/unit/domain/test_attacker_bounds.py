@@ -44,6 +44,15 @@ def test_epsilon_one_and_ten():
     assert not any(bound.exception for bound in found.bounds)
 
 
+def test_a_safer_budget_leaves_an_attacker_in_doubt():
+    found = learnable(make_declaration(budget_epsilon="10"), {}).safer
+    assert found.startswith("Epsilon 1 in place of 10 leaves an attacker in doubt")
+    assert "at most 73.2 % that they are in the data, and 88.1 % of what their data say" in found
+    small = learnable(make_declaration(budget_epsilon="0.5"), {}).safer
+    assert small.startswith("This one leaves an attacker in doubt")
+    assert "at most 62.3 %" in small
+
+
 def test_what_somebodys_data_say_takes_two_steps():
     """Neighbours are one person more: from one answer to the other is away and back."""
     for bound in learnable(make_declaration(), {Currency.EPSILON: 500_000}).bounds:
