@@ -78,14 +78,12 @@ MOST_PROBLEMS = 2000
 # fields whose value is one of several models: pydantic puts the member's name behind the field's
 UNIONS = {"mechanism", "query"}
 # the same for the items of a list
-LISTS_OF_UNIONS = {"files"}
+LISTS_OF_UNIONS = {"files", "data_users"}
 # the same for a whole body
 KINDS_OF_REQUEST = {"pipeline_request", "query_request", "training_request", "twin_request"}
 
 FIXES: Mapping[str, str] = {
     "finite_number": "Give a finite number.",
-    "enum": "Choose one of the values named.",
-    "literal_error": "Choose one of the values named.",
     "image_reference": "Write the name of an approved image, as `dpgate image list` shows it.",
     "greater_than_equal": "Use {ge} or more.",
     "greater_than": "Use more than {gt}.",
@@ -110,6 +108,8 @@ def invalid(details: list[ErrorDetails] | list[Any], *, within: str = "") -> Inv
     told = [detail for detail in details if detail["type"] != "too_short" or detail["loc"] not in above]
     # a default that follows from other fields, which are wrong and named themselves
     told = [detail for detail in told if detail["type"] != "default_factory_not_called"]
+    # `*` in place of a name: what is wrong with the name says it all
+    told = [detail for detail in told if detail.get("ctx", {}).get("expected") != "'*'"]
     first, *more = [_problem(detail, within) for detail in told]
     return InvalidRequest(first.field, first.problem, first.fix, more=tuple(more), code=first.code)
 
@@ -132,6 +132,8 @@ def _problem(detail: Any, within: str) -> FieldProblem:
     if kind in fields.KINDS:
         return fields.KIND.about(field, kind=fields.KINDS[kind])
     message = re.sub(r"^Value error, ", "", str(detail["msg"]))
+    if kind in fields.CHOICES:
+        message = f"must be {str(told['expected']).replace(chr(39), '')}"
     message = message[:1].lower() + message[1:] + ("" if message.endswith(".") else ".")
     return fields.VALUE.about(field, problem=message, use=FIXES.get(kind, "").format_map(told))
 

@@ -91,6 +91,9 @@ KINDS: Mapping[str, str] = {
     "datetime_from_date_parsing": "a time such as 2027-01-31T12:00:00Z",
 }
 
+# by the same word: a value that is none of a few
+CHOICES = {"enum", "literal_error"}
+
 
 def form_of(pattern: str) -> tuple[str, str]:
     """What a text that does not match is not, and what to write instead."""

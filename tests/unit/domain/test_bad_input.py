@@ -207,9 +207,10 @@ TABLE: list[tuple[Any, Any, str, str]] = [
     (Source, {"path": "a", "content_base64": "?"}, "content_base64", "must be base64"),
     (Timing, {"mode": "coarse"}, "body", "step_seconds is needed with mode coarse"),
     (Timing, {"mode": "padded", "step_seconds": 5}, "body", "step_seconds is needed with mode coarse"),
-    (Timing, {"mode": "none"}, "mode", "'padded' or 'coarse'. Choose one"),
+    (Timing, {"mode": "none"}, "mode", "must be padded or coarse."),
     (User, {"name": "ada\n", "role": "operator"}, "name", "small letters"),
-    (User, {"name": "ada", "role": "root"}, "role", "Choose one of the values named."),
+    (User, {"name": "ada", "role": "root"}, "role", "must be data_user, rights_holder or operator."),
+    (Policy, {"data_users": ["ada", "Ada B"]}, "data_users.1", "no short name"),
     # the privacy unit
     (
         Declaration,

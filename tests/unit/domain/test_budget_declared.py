@@ -28,7 +28,7 @@ def test_with_zcdp_one_account_of_rho_covers_epsilon_and_delta() -> None:
 
 A_BUDGET_THAT_PROMISES_NOTHING_IS_REFUSED = (
     ({"accounting": "zcdp"}, "body", "accounting zcdp needs budget_delta beside budget_epsilon"),
-    ({"accounting": "rdp"}, "accounting", "'pure_sum' or 'zcdp'"),
+    ({"accounting": "rdp"}, "accounting", "must be pure_sum or zcdp."),
     ({"budget_delta": "0.011"}, "body", "an amount of delta is a positive whole number of units"),
     ({"budget_delta": 0}, "budget_delta", "delta must be above zero"),
     ({"budget_delta": "1e-19"}, "budget_delta", "at most 18 decimal places"),
