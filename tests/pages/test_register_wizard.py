@@ -305,6 +305,13 @@ def test_a_table_of_hundreds_of_columns_is_edited_page_by_page(wizard: Console):
         assert 'columns.100.lower" value="1"' in holder.get(f"{base}/tables/0?first=80").text
 
 
+def test_several_numbers_in_one_line_stay_several(wizard: Console):
+    """A browser takes line breaks out of a field of one line: 64, 64 and 40 would come back as 646440."""
+    with wizard.visit("holder") as visitor:
+        page = visitor.get(f"/datasets/new/{DRAFT}/files").text
+    assert re.search(r'name="person_files\.\d\.twin_volume\.shape" value="4 4 4"', page)
+
+
 def text_without_most(text: str) -> str:
     assert "most_rows: 20\n" in text
     return re.sub(r" *most_rows: 20\n", "", text)
