@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from html import escape
 from itertools import pairwise
 from typing import Protocol
@@ -180,8 +181,10 @@ def framed(body: str, *, kind: str, name: str, sentence: str, height: float) -> 
 def figure_text(value: float) -> str:
     """A number as people read it, with a real minus sign; at most four digits."""
     text = f"{value:.4g}"
-    if "e" in text and abs(value) < 1e6 and value != 0 and abs(value) >= 1e-4:
+    if "e" in text and 1 <= abs(value) < 1e6:
         text = f"{value:.0f}"
+    elif "e" in text and 1e-9 <= abs(value) < 1:
+        text = f"{Decimal(text):f}"
     return text.replace("-", "−", 1) if value < 0 else text
 
 

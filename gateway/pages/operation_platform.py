@@ -21,7 +21,7 @@ HIDDEN = "hidden"
 OPEN_SETTINGS = {
     "max_body_bytes", "public_url", "local_accounts", "oidc_issuer", "oidc_audience", "oidc_client_id",
     "oidc_cli_client_id", "oidc_scope", "oidc_claim", "oidc_roles", "oidc_acting",
-    "log_format",
+    "oidc_word_days", "oidc_short_word_minutes", "step_up", "log_format", "least_free_mib", "scrambled_twins",
     "mail_from", "webhook_hosts", "webhook_networks", "webhook_loopback", "send_notices", "git_hosts",
 }  # fmt: skip
 VOLUMES = {

@@ -100,7 +100,15 @@ def _sentence(event: ProjectEvent) -> str:
             return f"ended the grant of {event.dataset}"
         case "grant.withdraw":
             return f"gave {event.dataset} back"
-    return event.action
+    return _BY_GROUP.get(event.action, event.action)
+
+
+_BY_GROUP = {
+    "entitlement.gain": "heard that a group of an organisation makes somebody a member",
+    "entitlement.lose": "heard that nobody vouches for a member any more",
+    "entitlement.map": "let a group of an organisation be members",
+    "entitlement.unmap": "let a group of an organisation be members no more",
+}
 
 
 def _terms(event: ProjectEvent) -> str:

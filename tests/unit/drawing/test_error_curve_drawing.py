@@ -118,7 +118,8 @@ def test_an_axis_bears_the_largest_numbers(ends: tuple[float, float]):
 
 
 @pytest.mark.parametrize(
-    ("value", "text"), [(0.5, "0.5"), (-2, "−2"), (12345, "12345"), (1e-7, "1e-07"), (0, "0")]
+    ("value", "text"),
+    [(0.5, "0.5"), (-2, "−2"), (12345, "12345"), (2e-7, "0.0000002"), (1e-30, "1e-30"), (0, "0")],
 )
 def test_figures_are_short(value: float, text: str):
     assert figure_text(value) == text
