@@ -5,8 +5,10 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
-from companions.lab.simulation import Generator, seeded
+if TYPE_CHECKING:
+    from companions.lab.simulation import Generator
 
 
 class Standing(StrEnum):
@@ -78,6 +80,9 @@ class Conditions:
         return quick if self.quick else full
 
     def generator(self, purpose: str) -> Generator:
+        # a list of the experiments waits for no mathematics
+        from companions.lab.simulation import seeded
+
         return seeded(self.seed, purpose)
 
     def ran(self, since: float, **parameters: object) -> str:

@@ -6,12 +6,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 from companions.lab.chapter import Chapter, Conditions, clock
 from companions.lab.drawing import require_matplotlib
 from companions.lab.report import render
-from companions.lab.subjects import Subjects
 from dpgate.errors import DpgateError
+
+if TYPE_CHECKING:
+    from companions.lab.subjects import Subjects
 
 
 @dataclass(frozen=True)

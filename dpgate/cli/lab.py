@@ -6,17 +6,19 @@ import math
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from companions.lab import demo_data, experiments
+from companions.lab import experiments
 from companions.lab.chapter import Conditions, Standing
 from companions.lab.experiments import EXPERIMENTS, Report
 from companions.lab.report import WARNING
-from companions.lab.subjects import Subjects, load_subjects
 from dpgate.cli.output import Json, err, out, plain, print_json, print_table, progress
 from dpgate.errors import DpgateError
+
+if TYPE_CHECKING:
+    from companions.lab.subjects import Subjects
 
 _COLOURS = {Standing.BROKEN: "red", Standing.HOLDS: "green", Standing.NO_PROMISE: "yellow"}
 
@@ -69,6 +71,9 @@ def _subjects(
     upper: float | None,
     demo: bool,
 ) -> Subjects:
+    from companions.lab import demo_data
+    from companions.lab.subjects import load_subjects
+
     if demo == (table is not None):
         raise DpgateError("name a table with --table and --column, or take --demo: one of the two")
     if demo:

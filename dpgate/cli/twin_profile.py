@@ -14,7 +14,7 @@ from dpgate.cli.output import Json, Profile, plain, print_json, print_line, prog
 from dpgate.cli.profile_results import say_results
 from dpgate.cli.twin_at_gateway import Asked, DeliveriesFolder, profile_at_gateway
 from dpgate.errors import DpgateError
-from twins.profile.decide import Verb
+from twins.verbs import Verb
 
 if TYPE_CHECKING:
     from twins.profile.decide import Decision

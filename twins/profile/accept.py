@@ -12,8 +12,9 @@ from typing import Any, get_args
 
 from domain.errors import InvalidRequest
 from formats.yaml_places import places_of
-from twins.profile.decide import Decision, Verb, decide
+from twins.profile.decide import Decision, decide
 from twins.profile.draft import ASK
+from twins.verbs import Verb
 
 _PROPOSED = re.compile(r"# proposed: (\w+)\.")
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from domain.errors import InvalidRequest
 from formats.yaml_places import Path, Place, places_of
 from twins.profile.draft import ASK
-
-Verb = Literal["drop", "mask", "generalise", "pseudonymise", "keep"]
+from twins.verbs import Verb
 
 
 @dataclass(frozen=True)

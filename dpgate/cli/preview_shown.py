@@ -1,0 +1,140 @@
+"""How a preview is told: tables and sentences for people, one document for programs.
+
+Imported once a preview is asked for: its formulas take longer to import than its help to print.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from domain.loss import format_epsilon
+from domain.mechanism import SampleAggregateRequest
+from domain.outputs import values_of
+from domain.pipeline import Manifest
+from dpgate import preview_many
+from dpgate import preview_page as page
+from dpgate.cli.output import out, plain, print_json, print_table
+from dpgate.cli.preview_ratio import ratio_words
+from dpgate.cli.preview_results import results_table
+from dpgate.errors import DpgateError
+from dpgate.pipeline_folder import Lock
+from dpgate.preview import BlocksPreview, aggregators_of, preview_blocks, preview_pac, preview_stability
+from dpgate.preview_size import size_words
+from dpgate.preview_two_means import NumberColumn, better_correlations
+from privacy.loss import GuaranteeClass
+from privacy.mechanism import MAX_OUTPUTS
+from privacy.preview import Choice
+
+
+def show_blocks(
+    request: SampleAggregateRequest,
+    manifest: Manifest,
+    lock: Lock,
+    sizes: Sequence[int],
+    aggregator: str | None,
+    want: Sequence[str] | None,
+    *,
+    columns: Sequence[NumberColumn],
+    as_json: bool,
+) -> Choice:
+    values = values_of(manifest, lock.shape)
+    names = [value.name for value in values]
+    if len(names) > MAX_OUTPUTS and request.noise == "laplace":
+        raise DpgateError(preview_many.too_many_words(len(names)))
+    found = preview_blocks(
+        request,
+        manifest,
+        lock,
+        block_sizes=sizes,
+        aggregators=aggregators_of(request, aggregator, values=values),
+        wanted=_wanted(names, want or ()),
+    )
+    guarantee = found.guarantee
+    better = better_correlations(found, request, manifest, lock, columns=columns)
+    if as_json:
+        document = page.blocks_document(found, names, guarantee=guarantee)
+        print_json({**document, "two_means": [each.document for each in better]})
+        return found.recommendation.choice
+    print_table(
+        page.ladder_title(found),
+        *page.ladder_table(found, names),
+        note=f"Guarantee class {guarantee}. 'noise' is exact; errors are from {page.REPLAYS} replays on the "
+        "twin's blocks, good to 5 %.",
+    )
+    headings, rows = page.choices_table(found, names)
+    if rows:
+        print_table("Choices at the recommended epsilon", headings, rows, note=page.choices_note(found))
+    if found.results:
+        print_table("What follows from them, at the recommended choice", *results_table(found.results))
+    taken = found.recommendation.choice
+    epsilon = format_epsilon(taken.micro_epsilon)
+    out.print(f"Take [bold]epsilon {epsilon}, {page.blocks_words(taken)}[/], with {found.noise} noise.")
+    repeats = page.repeats_words(lock.nominal_size, repeats=request.repeats, block_size=taken.block_size)
+    shared = preview_many.sharing_words(
+        len(names), found.noise, voxels=any(output.volume for output in manifest.outputs)
+    )
+    reasons = [*found.recommendation.reasons, *shared, ratio_words(found, names), *repeats]
+    told = [each.words for each in better]
+    for line in [*reasons, *_further_words(found, names, manifest, lock), *told]:
+        out.print(f"- {plain(line)}")
+    _show_wanted(found, lock)
+    out.print(f"dpgate submit takes the {page.blocks_words(taken)} unless you say otherwise.")
+    return taken
+
+
+def _show_wanted(found: BlocksPreview, lock: Lock) -> None:
+    for row in found.wanted:
+        out.print(plain(page.wanted_words(row, guarantee=found.guarantee)))
+        if row.noise_alone > lock.max_micro_epsilon:
+            out.print("[yellow]That is over what the policy allows for one job.[/]")
+
+
+def _further_words(found: BlocksPreview, names: Sequence[str], manifest: Manifest, lock: Lock) -> list[str]:
+    return [
+        *page.interval_words(found, names),
+        *preview_many.kinds_words(found),
+        *preview_many.told_words(found),
+        *size_words(found, manifest, lock),
+        *([found.together.sentence] if found.together else []),
+    ]
+
+
+def show_pac(manifest: Manifest, lock: Lock, *, as_json: bool) -> None:
+    names = [value.name for value in values_of(manifest, lock.shape)]
+    rows = preview_pac(manifest, lock)
+    if as_json:
+        print_json(page.rows_document(rows, names, mechanism="pac", guarantee=GuaranteeClass.PAC))
+        return
+    note = f"Guarantee class pac. {GuaranteeClass.PAC.sentence} A release will not say how wide its noise is."
+    print_table("Error to expect of a first release", *page.pac_table(rows, names), note=note)
+
+
+def show_stability(manifest: Manifest, lock: Lock, *, as_json: bool) -> None:
+    names = [value.name for value in values_of(manifest, lock.shape)]
+    rows = preview_stability(manifest, lock)
+    if as_json:
+        print_json(
+            page.rows_document(
+                rows, names, mechanism="stability_calibrated", guarantee=GuaranteeClass.EMPIRICAL
+            )
+        )
+        return
+    note = (
+        f"Guarantee class empirical. {GuaranteeClass.EMPIRICAL.sentence} Another register's scale may differ."
+    )
+    print_table("Error to expect", *page.stability_table(rows, names), note=note)
+
+
+def _wanted(names: Sequence[str], wants: Sequence[str]) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for want in wants:
+        name, _, text = want.partition("=")
+        try:
+            error = float(text)
+        except ValueError:
+            raise DpgateError("--want takes OUTPUT=ERROR, for instance mean_height=2.5") from None
+        if name not in names or not 0 < error < math.inf:
+            raise DpgateError(f"--want takes the name of an output ({', '.join(names)}) and a positive error")
+        found[name] = error
+    return found
