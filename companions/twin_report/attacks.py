@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
+from companions.lab.attacks.linkage import Known, choose_people, know, link, most_telling
 from companions.lab.simulation import seeded
-from companions.twin_report.attack import Attack
-from companions.twin_report.neighbour import neighbour
+from companions.lab.subjects import Cells
 from companions.twin_report.reading import TableSet
 from twins.evaluation.draws import Draws, some_of
 from twins.evaluation.linking import inference, linkability, secret_of
 from twins.evaluation.nearest import Points, points_of
-from twins.evaluation.proportions import Proportion
+from twins.evaluation.proportions import Proportion, is_beyond
 from twins.evaluation.sheet import Sheet
 from twins.evaluation.singling_out import Sentence, about_one_column, about_several, singled_out
 
@@ -146,3 +150,103 @@ def choose_secret(tables: TableSet, wanted: str | None) -> str:
     few = [one.name for one in columns if one.kind == "categorical" and len(one.categories) == 2]
     last: Sequence[str] = marked or few or words or [columns[-1].name]
     return last[-1]
+
+
+# The laboratory's linkage attack, with the twin in the place of the table without names. A neighbour knows
+# up to three columns of somebody, looks for rows of the twin that fit, and takes what these say about the
+# secret column.
+
+MOST_KNOWN = 3
+MOST_COLUMNS = 40
+
+
+def neighbour(tables: TableSet, secret: str, *, people: int, seed: int) -> list[Attack]:
+    """One attack, or none where nothing is known of anybody, or nobody has a secret."""
+    cells, twin = cells_of(tables.original), cells_of(tables.twin)
+    target = know({secret: cells[secret]})[0]
+    asked = choose_people(target, most=people, generator=seeded(seed, "neighbours"))
+    usable = _usable(cells, secret)
+    if not usable or not len(asked) or np.isnan(target.encode(twin[secret])).all():
+        return []
+    known = most_telling(usable, people=asked, table=cells, most=MOST_KNOWN)
+    held_out = None
+    if tables.holdout is not None:
+        others = cells_of(tables.holdout)
+        theirs = know({secret: others[secret]})[0]
+        alike = know({one.name: others[one.name] for one in known})
+        there = choose_people(theirs, most=people, generator=seeded(seed, "neighbours held out"))
+        if not np.isnan(theirs.encode(twin[secret])).all():
+            held_out = _named(theirs, alike, there, twin)
+    return [
+        Attack(
+            "a neighbour's search",
+            f"{secret} named by rows that fit what is known: {', '.join(one.name for one in known)}",
+            _named(target, known, asked, twin),
+            _named(target, [], asked, twin),
+            None,
+            held_out,
+            is_about_rows=True,
+        )
+    ]
+
+
+def cells_of(sheet: Sheet) -> Cells:
+    """The sheet as the laboratory reads tables: missing cells are empty."""
+    return {
+        values.name: tuple(
+            text if there else "" for text, there in zip(values.texts, values.present.tolist(), strict=True)
+        )
+        for values in sheet.columns
+    }
+
+
+def _usable(cells: Cells, secret: str) -> list[Known]:
+    columns = know({name: column for name, column in cells.items() if name != secret})
+    return [column for column in columns if not np.isnan(column.numbers).all()][:MOST_COLUMNS]
+
+
+def _named(target: Known, known: list[Known], people: NDArray[np.intp], table: Cells) -> Proportion:
+    share = link(target, known, people=people, table=table).named
+    return Proportion(round(share * len(people)), len(people))
+
+
+# One attack on a twin, what it is compared with, and what follows. Two comparisons. The blind copy knows
+# the twin's columns but no row and no exact value of it. Held-out people come from where the original's
+# came from and were not in it: who is found among them is found by patterns that hold for everybody. An
+# attack that does better on the original's people than on held-out ones found them because they were in
+# the original.
+
+
+class Standing(StrEnum):
+    """What an attack came to."""
+
+    FOUND = "people found"
+    NOT_FOUND = "not beyond its baseline"
+    UNDECIDED = "beyond guessing: patterns or people; hold people out to tell"
+
+
+@dataclass(frozen=True)
+class Attack:
+    """Counted successes on the original's people, by the blind copy, and on held-out people.
+
+    `alike` is the attack on as many of the original's people as were held out, where their number matters.
+    `is_about_rows`: the blind copy lacks the patterns between columns too, so that doing better than it
+    does not yet mean that people were found.
+    """
+
+    name: str
+    about: str
+    found: Proportion
+    blind: Proportion
+    alike: Proportion | None
+    held_out: Proportion | None
+    is_about_rows: bool
+
+    @property
+    def standing(self) -> Standing:
+        if self.held_out is not None:
+            beyond = is_beyond(self.alike or self.found, self.held_out)
+            return Standing.FOUND if beyond else Standing.NOT_FOUND
+        if not is_beyond(self.found, self.blind):
+            return Standing.NOT_FOUND
+        return Standing.UNDECIDED if self.is_about_rows else Standing.FOUND

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from companions.twin_report.attack import Attack, Standing
+from companions.twin_report.attacks import Attack, Standing
 from companions.twin_report.figures.lines import Line, draw_lines
 from companions.twin_report.figures.rates import Rate, draw_rates
 from companions.twin_report.leaks import Leaks, quantiles

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -9,8 +10,7 @@ from importlib.metadata import version
 from companions.lab.simulation import seeded
 from companions.twin_report import leak_sections as leaking
 from companions.twin_report import nearness_sections as nearing
-from companions.twin_report.attack import Attack, Standing
-from companions.twin_report.attacks import Effort, attack, choose_secret
+from companions.twin_report.attacks import Attack, Effort, Standing, attack, choose_secret
 from companions.twin_report.both import Both
 from companions.twin_report.fidelity import Fidelity, measure
 from companions.twin_report.leaks import Leaks, find_leaks
@@ -22,10 +22,12 @@ from companions.twin_report.public import not_protected, spent, what_it_is
 from companions.twin_report.reading import TableSet
 from domain.dataset import Declaration
 from domain.twin import TableCounts
+from domain.twin.cells import cell_grid, has_cells
 from dpgate.errors import DpgateError
 from drawing.axis import figure_text
 from twins.drawn import Difference
-from twins.evaluation.blind import blind_copy
+from twins.evaluation.draws import Draws
+from twins.evaluation.sheet import Sheet, Values
 
 BANNER = (
     "For the rights holder only. These numbers were computed from the original data without noise. Do not "
@@ -228,3 +230,24 @@ def _made(provenance: Provenance, seed: int) -> Section:
     words = f"Twin's seed {provenance.seed}, {provenance.people} people; seed of the attacks {seed}."
     part = NumberTable("sha256 of the twin's tables", ("table", "sha256"), rows, Origin.TWIN, words)
     return Section("made", "How it was made", "Which files are these?", (part,))
+
+
+# A table that knows a twin's cells column by column, and nothing else: what attacks are compared with.
+# Each value is drawn anew inside its cell, and the cells of each column are dealt out to other rows. Who
+# attacks this table knows the shape of every column, but no value of anybody and no row. Against a twin of
+# level 0 or 1, whose values are drawn inside cells just so, an attack can do no better; what it does
+# better against another twin, it takes from real values or from patterns.
+
+
+def blind_copy(twin: Sheet, nominal_size: int, *, draws: Draws, seed: int) -> Sheet:
+    """As many rows. Columns that have no cells are dealt out with the values that they hold."""
+    anew = random.Random(f"{seed}:blind")  # noqa: S311 - not a secret
+    columns = []
+    for values in twin.columns:
+        texts = list(values.texts)
+        if has_cells(values.column):
+            grid = cell_grid(values.column, nominal_size)
+            texts = grid.texts(grid.codes(texts), anew)
+        order = draws.permutation(len(texts)).tolist()
+        columns.append(Values(values.column, tuple(texts[place] for place in order)))
+    return Sheet(tuple(columns), twin.people)

@@ -95,7 +95,7 @@ CONFINED = {
     # randomness: noise from the keystream; ids and tokens from secrets; the twin's draws need no secrecy
     # the attacks of the battery are hostile scripts: nothing of ours imports them
     "random": (
-        "twins/evaluation/blind.py",
+        "companions/twin_report/private.py",
         "domain/twin/cells.py",
         "twins/drawn/",
         "sandbox_images/probe/attacks/",

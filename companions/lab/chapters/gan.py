@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from companions.lab.chapter import Chapter, Conditions, NumberTable, Part, Standing, Text, Verdict, clock
 from companions.lab.gan.comparison import Figures, measure, networks, twins
-from companions.lab.gan.networks import require_torch
+from companions.lab.gan.layers import require_torch
 from companions.lab.gan.table import BINS
 from companions.lab.gan.training import Training
 from companions.lab.subjects import MISSING, Cells, Subjects

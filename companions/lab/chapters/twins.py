@@ -6,7 +6,7 @@ what it finds beyond that, it took from the rows of those who are in it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,12 +14,11 @@ from numpy.typing import NDArray
 
 from companions.lab.attacks.linkage import Known, know, link
 from companions.lab.attacks.membership import SIGMAS
-from companions.lab.attacks.presence import found_again
 from companions.lab.chapter import Chapter, Conditions, NumberTable, Standing, Text, Verdict, clock
 from companions.lab.chapter import Drawing as Figure
 from companions.lab.demo_data import clinic
 from companions.lab.drawing import FLAWED, LIGHT, OURS, Axes, draw
-from companions.lab.subjects import Cells, Subjects
+from companions.lab.subjects import MISSING, Cells, Subjects
 from companions.lab.twins import counted_twin, permuted, twin_of
 from twins.evaluation.proportions import Proportion, difference
 
@@ -136,3 +135,27 @@ def _plot(axes: Axes, found: list[Aimed]) -> None:
     axes.set_yticks(places, [f"{one.attack}, {one.table}" for one in found])
     axes.set(xlabel="share of people found", xlim=(0, 1.02))
     axes.figure.legend(loc="outside lower left")
+
+
+# Presence: somebody's exact amount is known; does it stand in the table? A neighbour knows what somebody
+# earns, to the unit, and wants to know whether they are in this table of patients. They look for the
+# number. Where it stands, and few people have it, the answer is yes. The order of rows does not matter, so
+# dealing the columns out anew does not help.
+
+
+def found_again(amounts: Sequence[str], people: NDArray[np.intp], column: Sequence[str]) -> Proportion:
+    """How many of these people have an amount that stands in the column. Missing amounts are nobody's."""
+    there = {_amount(cell) for cell in column} - {None}
+    known = [amount for person in people.tolist() if (amount := _amount(amounts[person])) is not None]
+    return Proportion(sum(amount in there for amount in known), len(known))
+
+
+def _amount(cell: str) -> float | None:
+    """25 and 25.0 are one amount."""
+    text = cell.strip().lower()
+    if text in MISSING:
+        return None
+    try:
+        return float(text)
+    except ValueError:
+        return None

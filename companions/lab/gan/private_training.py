@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import warnings
 
-from companions.lab.gan.networks import Part, load
+from companions.lab.gan.layers import Part, load
 from companions.lab.gan.table import Values
 from companions.lab.gan.training import Training, train
 

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from companions.lab.gan.layers import NOISE, discriminator, generator
-from companions.lab.gan.networks import Part, build, load
+from companions.lab.gan.layers import NOISE, Part, build, discriminator, generator, load
 from companions.lab.gan.table import Values
 
 

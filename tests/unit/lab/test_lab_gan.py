@@ -14,8 +14,7 @@ from companions.lab.chapter import Conditions, NumberTable, Standing, Text
 from companions.lab.chapters.gan import comparable, explore
 from companions.lab.demo_data import clinic
 from companions.lab.gan.comparison import measure, networks, twins
-from companions.lab.gan.layers import discriminator, generator
-from companions.lab.gan.networks import INSTALL, build, require_torch
+from companions.lab.gan.layers import INSTALL, build, discriminator, generator, require_torch
 from companions.lab.gan.table import AMOUNTS, BINS, DROPPED, encode
 from companions.lab.gan.training import Training
 from companions.lab.simulation import seeded

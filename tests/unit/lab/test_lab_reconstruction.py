@@ -18,13 +18,12 @@ from companions.lab.attacks.reconstruction import (
     name_values_without_release,
 )
 from companions.lab.chapter import Standing
-from companions.lab.chapters.reconstruction import Outcome, attack_all, recovered_in_each
+from companions.lab.chapters.reconstruction import NOISY_MEANS, PEOPLE, Outcome, attack_all, recovered_in_each
 from companions.lab.contenders.blocks import sample_aggregate
 from companions.lab.contenders.unsound import local_noise, shifted, without_small_noise
 from companions.lab.contenders.whole import stability_calibrated, trusted_mean
 from companions.lab.contenders.worlds import draw_worlds, log_densities, snapped
 from companions.lab.flawed import leave_one_out_means, shared_noise_vector
-from companions.lab.published import NOISY_MEANS, PEOPLE
 from companions.lab.simulation import seeded
 from privacy.grid import OutputGrid
 from privacy.pac import Pac

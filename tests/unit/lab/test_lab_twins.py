@@ -7,9 +7,8 @@ import pytest
 from held import make_subjects, whole_numbers
 
 from companions.lab.attacks.linkage import know
-from companions.lab.attacks.presence import found_again
 from companions.lab.chapter import Conditions, Standing
-from companions.lab.chapters.twins import LINKAGE, NEIGHBOUR, Aimed, aim, explore
+from companions.lab.chapters.twins import LINKAGE, NEIGHBOUR, Aimed, aim, explore, found_again
 from companions.lab.demo_data import clinic
 from companions.lab.simulation import seeded
 from companions.lab.twins import counted_twin, permuted

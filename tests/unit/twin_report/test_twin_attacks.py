@@ -8,15 +8,13 @@ import pytest
 from adult_tables import PATH, declare, people, permuted, release, write, write_twin
 
 from companions.lab.simulation import seeded
-from companions.twin_report.attack import Attack, Standing
-from companions.twin_report.attacks import NAMES, Effort, attack, choose_secret
+from companions.twin_report.attacks import NAMES, Attack, Effort, Standing, attack, choose_secret
 from companions.twin_report.fidelity import measure
 from companions.twin_report.leaks import find_leaks
-from companions.twin_report.private import TableFindings, Wishes, find
+from companions.twin_report.private import TableFindings, Wishes, blind_copy, find
 from companions.twin_report.reading import TableSet, read_tables
 from domain.dataset import Declaration
 from domain.twin import cell_grid
-from twins.evaluation.blind import blind_copy
 
 FEW, MICRO_EPSILON = 500, 10_000_000
 NEIGHBOUR = "a neighbour's search"
