@@ -9,8 +9,7 @@ from page_parts import code, table
 from domain.channel_words import CHANNEL_WORDS
 from domain.channels import CHANNELS, left_open
 from domain.image import SyscallTable
-from domain.isolation import Isolation
-from domain.surroundings import Backend, Surroundings
+from domain.surroundings import Backend, Isolation, Surroundings
 
 BEGIN, END = "<!-- Channels: written by docs/generate.py -->\n", "<!-- End of channels -->\n"
 _PLACES = (

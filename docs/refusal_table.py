@@ -7,7 +7,7 @@ import re
 from page_parts import code, table
 
 from domain.places import place
-from domain.refusals.form import Refusal
+from domain.refusals.fields import Refusal
 from domain.refusals.rooms import ROOMS, of
 from gateway.problems import STATUS
 

@@ -13,8 +13,7 @@ from itertools import product
 from typing import Literal, get_args
 
 from domain.image import SyscallTable
-from domain.isolation import Isolation
-from domain.surroundings import Backend, Surroundings, TimingMode
+from domain.surroundings import Backend, Isolation, Surroundings, TimingMode
 
 ChannelName = Literal[
     "run_times",

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from domain.dataset import Declaration
-from formats.csv_text import csv_text
+from formats.delimited_text import csv_text
 
 COLUMNS = (
     "table", "column", "kind", "lower", "upper", "categories", "missing", "missing_rate", "rows_per_person",

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import ConfigDict, Field, StringConstraints, ValidationInfo, field_validator, model_validator
 
 from domain.channels import ALL_CHANNELS, ChannelName, beyond_default, of_default_sandbox, ordered, premise
-from domain.isolation import Isolation
 from domain.loss import Epsilon, micro
 from domain.mechanisms import MECHANISMS
 from domain.model import Model, Number, Slug, Whole
-from domain.surroundings import TimingMode
+from domain.surroundings import Isolation, TimingMode
 from privacy.loss import GuaranteeClass
 from privacy.partition import MIN_BLOCK_SIZE
 from privacy.sample_parameters import MAX_JOINT_OUTPUTS

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from dpgate.answers import content_of
 from dpgate.calls import Call, DriverT, Part, asked, nothing, record, records
-from dpgate.endings import Endings
 from dpgate.entitlements import Entitlements
 from dpgate.facts import Facts, path_of
 from dpgate.job import Job
@@ -27,6 +26,7 @@ from dpgate.unpacking import unpack
 
 if TYPE_CHECKING:
     import httpx  # a fifth of the start of a command, and many commands ask no server
+from urllib.parse import quote
 
 
 class Interface(Part[DriverT]):
@@ -255,3 +255,35 @@ class Interface(Part[DriverT]):
 
         place = path_of("jobs", job_id or str(uuid.uuid4()))
         return Call(submitted, "PUT", place, takes="whole", json=request)
+
+
+# The end of a data set through the client: `client.endings`.
+
+
+class Endings(Part[DriverT]):
+    """For rights holders, about data sets of theirs. Every method is one request."""
+
+    @asked
+    def open_jobs(self, dataset: str) -> Call[dict[str, int]]:
+        """Jobs that have not ended: `uncharged`, `running`, `ending`."""
+        return Call(record, "GET", _path(dataset, "withdrawal"))
+
+    @asked
+    def withdraw(self, dataset: str, *, running: str = "finish") -> Call[dict[str, Any]]:
+        """It takes no new jobs. `running`: charged jobs `finish`, or the withdrawal should `cancel` them."""
+        return Call(record, "POST", _path(dataset, "withdrawal"), json={"running": running})
+
+    @asked
+    def erasure(self, dataset: str) -> Call[dict[str, Any]]:
+        """How far it is: `state` is `NONE`, `ASKED` or `DONE`; then `record` has what the zone has signed."""
+        return Call(record, "GET", _path(dataset, "erasure"))
+
+    @asked
+    def erase(self, dataset: str) -> Call[dict[str, Any]]:
+        """The key that seals it is destroyed, in all versions: this cannot be undone. Answers at once, as
+        `erasure` does; the worker zone goes on when no job needs the key."""
+        return Call(record, "POST", _path(dataset, "erasure"), json={"name": dataset})
+
+
+def _path(dataset: str, what: str) -> str:
+    return f"/datasets/{quote(dataset, safe='')}/{what}"

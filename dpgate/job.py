@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -11,7 +12,6 @@ from dpgate.calls import Call, DriverT, Look, Part, Pause, Shown, Steps, asked, 
 from dpgate.errors import DpgateError, NotFinished
 from dpgate.facts import path_of
 from dpgate.models import Release
-from dpgate.timetable import turns_over
 
 TERMINAL = {"RELEASED", "WITHHELD", "REJECTED", "CANCELLED", "ERRORED"}
 
@@ -107,3 +107,16 @@ class Job(Part[DriverT]):
     def _newer(self, method: str, path: str) -> Call[Job[DriverT]]:
         # the client's, not this job's: who asks for days would keep each job that there was
         return Call(lambda raw: type(self).of(raw, self._part), method, path)
+
+
+# How far a job's runs are by its timetable: of two public times, a public number and a moment.
+
+
+def turns_over(job: Mapping[str, Any], now: datetime) -> int | None:
+    """About so many turns of the `turns` that a job's JSON states. None: it has no timetable now."""
+    turns, begins, due = (job.get(name) for name in ("turns", "begins_at", "due_at"))
+    if turns is None or begins is None or due is None:
+        return None
+    begins_at, due_at = (datetime.fromisoformat(text) for text in (begins, due))
+    share = (now - begins_at) / (due_at - begins_at)
+    return int(turns * min(max(share, 0), 1))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,8 +10,8 @@ from pathlib import Path
 from domain.image import HOST_IMAGE, SyscallTable
 from domain.pipeline import Manifest, Pipeline
 from dpgate.errors import DpgateError
-from dpgate.images_with import images_with, programs_like
 from worker.images.commands import resolve_command
+from worker.images.libraries import PROGRAMS, holding
 from worker.images.refusal import CommandRefused
 from worker.images.store import ImageStore
 from worker.order import order_for
@@ -86,3 +87,26 @@ def stored_image(name: str, images: Path | None) -> StoredImage:
         f"the image {name} is not on this machine; get its archive from the platform's operator, "
         f"then: dpgate image add ARCHIVE --name {name}"
     )
+
+
+# Which images of this machine's store hold a library or a command: what to say where another lacks it.
+
+_MOST_NEAR = 3
+
+
+def images_with(name: str, store: Path | None) -> tuple[str, ...]:
+    """By name; `name` is a Python module, an R package, a package of Octave or a command."""
+    if store is None or not store.is_dir():
+        return ()
+    return holding(name, ImageStore(store).listed())
+
+
+def programs_like(name: str, rootfs: Path) -> tuple[str, ...]:
+    """Commands of an image that begin with this name, as python3 does with python: the shortest first."""
+    found = {
+        path.name
+        for folder in PROGRAMS
+        for path in rootfs.glob(f"{folder}/{glob.escape(name)}*")
+        if name and "/" not in name
+    }
+    return tuple(sorted(found, key=lambda each: (len(each), each))[:_MOST_NEAR])

@@ -19,7 +19,7 @@ from privacy.cost import Currency, format_amount
 from store import audit, grants, ledger, policies, reviewers
 from store.clock import is_over
 from store.database import insert_once
-from store.policy_tables import policies as policy_rows
+from store.policies import policies as policy_rows
 from store.tables import cohorts, datasets
 
 # every data set with all its policies: `_IN_EFFECT` is the newest

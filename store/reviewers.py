@@ -16,7 +16,7 @@ from store.account_tables import identities
 from store.clock import database_time
 from store.entitlement_tables import entitled
 from store.entitlement_tables import entitlement_rules as rules
-from store.policy_tables import policies as policy_rows
+from store.policies import policies as policy_rows
 from store.tables import datasets, jobs
 from store.tables import users as user_rows
 

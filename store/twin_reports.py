@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from domain.dataset import Dataset
 from domain.errors import NotFound
 from store import audit
-from store.profile_tables import twin_reports
+from store.profiles import twin_reports
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from domain.states import JobState
 from store import audit
 from store.database import insert_once
 from store.operation_tables import workers
-from store.profile_tables import profiles
+from store.profiles import profiles
 from store.tables import datasets, jobs
 
 TAKEN = (JobState.PREPARING, JobState.RUNNING, JobState.AGGREGATING)

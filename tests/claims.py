@@ -16,9 +16,9 @@ from pathlib import Path
 
 from domain import placing
 from domain.channels import premise
-from domain.isolation import Isolation
 from domain.policy import Timing
 from domain.query.contribution import limit_sentence
+from domain.surroundings import Isolation
 from privacy.loss import GuaranteeClass
 from privacy.posterior_bound import custodian_sentence
 

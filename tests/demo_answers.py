@@ -18,8 +18,8 @@ from domain.model import parse
 from domain.pipeline import OutputValue, Pipeline
 from domain.query import QueryRequest
 from dpgate.cli.declaration import load_declaration
-from dpgate.demo.few_people import COLUMNS
 from dpgate.demo.many_people import BLOCK_SIZE, PIPELINE_EPSILON, QUERY_EPSILON
+from dpgate.demo.route import COLUMNS
 from dpgate.demo.truth import GROUPS, true_hours, true_means
 from dpgate.pipeline_folder import load_pipeline
 from dpgate.query_file import TWIN_KEY

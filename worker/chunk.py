@@ -11,11 +11,11 @@ from typing import Any
 
 from domain.dataset import Dataset, Declaration
 from domain.image import ImageKind, SyscallTable
-from domain.isolation import Isolation
 from domain.job import Job, JobRequest, Reason
 from domain.mechanism import BlackBox
 from domain.schedule import Schedule
 from domain.states import JobState
+from domain.surroundings import Isolation
 from privacy.partition import derive_key
 from privacy.plan import Blocks, HalfSamples, RunPlan
 from store import datasets, images, jobs, runs

@@ -10,18 +10,21 @@ import sqlalchemy as sa
 from domain.dataset import Dataset
 from domain.job import Job, JobRequest
 from domain.mechanism import BlackBox
+from domain.output_value import OutputValue
+from domain.people import Result
+from domain.release import ReleasedResult
 from domain.shape import Shape
 from domain.shape.nifti import NiftiShape
 from privacy.mechanism import NoisedOutput, RunOutput
 from privacy.pac import Pac
 from privacy.pac_state import PacState
+from privacy.people import Released, computed
 from privacy.sample_aggregate import SampleAggregate
 from privacy.two_step import TwoStepMean
 from store import pac_states
 from store.sealing import open_sealed, seal
 from worker.collect import unpack
 from worker.drawn import Drawn, DrawnValue, text
-from worker.results import results_of
 from worker.zone import WorkerZone
 
 
@@ -91,3 +94,45 @@ def _placing(locked: Shape) -> str | None:
 def _files(locked: Shape, values: Sequence[DrawnValue]) -> dict[str, bytes]:
     """The twin's files, with the noised numbers in place of its own."""
     return locked.write([text(value) for value in values])
+
+
+# What follows from the noised means of a release: sums, counts, covariances, correlations. Sees released
+# and public numbers alone.
+
+
+def results_of(
+    request: JobRequest, drawn: Sequence[DrawnValue], *, people: int
+) -> tuple[ReleasedResult, ...]:
+    """Every result that the manifest wants, from the numbers drawn; `people` is the nominal size."""
+    values = {value.name: value for value in drawn}
+    declared = {value.name: value for value in request.values}
+    return tuple(
+        _result(result, values, declared, people=people) for result in request.pipeline.manifest.results
+    )
+
+
+def _result(
+    result: Result,
+    drawn: Mapping[str, DrawnValue],
+    declared: Mapping[str, OutputValue],
+    *,
+    people: int,
+) -> ReleasedResult:
+    parts = [_released(drawn[name]) for name in result.parts]
+    centres = result.centres([declared[name] for name in result.parts])
+    found = computed(result.kind, parts, people=people, centres=centres)
+    return ReleasedResult(
+        name=result.name,
+        kind=result.kind,
+        parts=result.parts,
+        centres=tuple(map(str, centres)),
+        value=found.value,
+        lower_95=found.lower_95,
+        upper_95=found.upper_95,
+    )
+
+
+def _released(value: DrawnValue) -> Released:
+    half = value.output.half_width_99
+    assert half is not None  # a part is a mean
+    return Released(Fraction(value.output.value), half)

@@ -13,10 +13,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 from domain.dataset import Dataset
-from domain.isolation import Isolation
 from domain.job import Job, Reason
 from domain.operation import STUCK_AFTER, StuckKind
 from domain.schedule import QUEUEING_S, Busy, Schedule, begins_at
+from domain.surroundings import Isolation
 from store import agreement, coming, datasets, jobs, turn
 from worker.zone import WorkerZone
 

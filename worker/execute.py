@@ -15,9 +15,9 @@ from __future__ import annotations
 
 import logging
 
-from domain.isolation import Isolation
 from domain.job import Reason
 from domain.schedule import JOB_OVERHEAD_S
+from domain.surroundings import Isolation
 from store import jobs
 from store.coming import next_release
 from worker import books

@@ -20,8 +20,8 @@ from datetime import datetime
 from pathlib import Path
 
 from domain.dataset import Dataset
-from domain.isolation import Isolation
 from domain.job import AnyRequest, JobRequest
+from domain.surroundings import Isolation
 from store import coming, datasets
 from store.database import Database, place_of
 from worker.config import WorkerSettings

@@ -21,7 +21,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from domain.isolation import Isolation
+from domain.surroundings import Isolation
 
 log = logging.getLogger(__name__)
 _DOOR, _RUNS, _MARK = "turn-door", "turn-runs", "turn-mark-"

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from domain.dataset import Dataset, Declaration
-from domain.isolation import Isolation
 from domain.job import Job, JobRequest
 from domain.query import QueryRequest
+from domain.surroundings import Isolation
 from domain.training import TrainingRequest
 from domain.twin.request import TwinRequest
 from worker.chunk import Chunk, run

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from domain.isolation import Isolation
 from domain.job import JobRequest
+from domain.surroundings import Isolation
 from store import datasets, jobs, runs, workers
 from store.clock import database_time
 from worker.zone import WorkerZone

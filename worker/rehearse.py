@@ -17,7 +17,6 @@ from domain.admission import check_values
 from domain.dataset import Dataset, Declaration
 from domain.errors import PipelineError, RequestError
 from domain.image import ImageKind, SyscallTable
-from domain.isolation import Isolation
 from domain.outputs import values_of
 from domain.pipeline import Pipeline
 from domain.rehearsal import (
@@ -29,6 +28,7 @@ from domain.rehearsal import (
     TwinRuns,
 )
 from domain.states import JobState
+from domain.surroundings import Isolation
 from privacy.partition import block_count
 from privacy.plan import Blocks
 from store import apart, datasets, images, jobs, rehearsals, twins, workers

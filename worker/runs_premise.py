@@ -16,9 +16,8 @@ from domain.channels import ALL_CHANNELS, ChannelName, left_open, ordered, premi
 from domain.dataset import Dataset
 from domain.dataset.person_size import unstated
 from domain.image import SyscallTable
-from domain.isolation import Isolation
 from domain.job import Job, JobRequest
-from domain.surroundings import Backend, Surroundings
+from domain.surroundings import Backend, Isolation, Surroundings
 
 MISSED_TURNS = "a run that is not ready at its turn is not made and counts as failed; how many is not said"
 

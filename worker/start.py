@@ -7,9 +7,9 @@ from typing import Any
 
 from domain.dataset import Dataset, DatasetState
 from domain.image import SyscallTable
-from domain.isolation import Isolation
 from domain.job import HELD, Job, JobRequest, Reason
 from domain.states import Actor, JobState
+from domain.surroundings import Isolation
 from store import agreement, apart, coming, datasets, images, jobs, line, runs, still_ready, turn, workers
 from worker import books
 from worker.due import due_time, schedule_of

@@ -1,5 +1,5 @@
 """Spans of a worker over OpenTelemetry. The only OpenTelemetry import of the workers; imported where the
-operator has named a collector, since the packages are an extra. Why `gateway/tracer.py`, which begins alike,
+operator has named a collector, since the packages are an extra. Why `gateway/traces.py`, which begins alike,
 is another file stands there."""
 
 from __future__ import annotations

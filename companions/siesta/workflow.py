@@ -41,8 +41,7 @@ from domain.mechanism import SampleAggregateRequest
 from domain.pipeline import Pipeline
 from domain.shape import Shape
 from dpgate.errors import DpgateError, PipelineFailed
-from dpgate.images_with import images_with
-from dpgate.local_slots import open_local
+from dpgate.local_slots import images_with, open_local
 from dpgate.pipeline_folder import LOCK, MANIFEST, Lock, load_lock
 from worker.levels import Outcome, ParticipantLevel, has_participant_level
 from worker.rehearsal.failures import place_of, why

@@ -1,7 +1,7 @@
 """What a data set's policy does not admit: asked before anything is reserved."""
 
 from domain.errors import BudgetExceeded, Conflict, InvalidRequest, NotAllowed, NotFound
-from domain.refusals.form import Refusal
+from domain.refusals.fields import Refusal
 
 _MANIFEST = "pipeline.manifest"
 

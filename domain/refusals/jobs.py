@@ -1,7 +1,7 @@
 """What a job, a rehearsal or a project cannot do as it is, and what no budget covers."""
 
 from domain.errors import BudgetExceeded, Conflict, InvalidRequest, NotAllowed, NotFound, TooLarge
-from domain.refusals.form import Refusal
+from domain.refusals.fields import Refusal
 
 # fmt: off
 NO_JOB = Refusal(

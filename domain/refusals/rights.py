@@ -1,7 +1,7 @@
 """What somebody may not do, whoever they are."""
 
 from domain.errors import NotAllowed, Unauthenticated
-from domain.refusals.form import Refusal
+from domain.refusals.fields import Refusal
 
 # fmt: off
 NO_TOKEN = Refusal(

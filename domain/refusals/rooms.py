@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import ModuleType
 
 from domain.refusals import admission, fields, jobs, rights
-from domain.refusals.form import Refusal
+from domain.refusals.fields import Refusal
 
 ROOMS: dict[str, ModuleType] = {
     "A field of a request": fields,

@@ -10,7 +10,7 @@ import typer
 from dpgate.cli.jobs import JobArgument
 from dpgate.cli.output import Json, Profile, out, plain, print_json, print_line, print_table, print_text, say
 from dpgate.client import connect
-from formats.csv_text import csv_text
+from formats.delimited_text import csv_text
 
 Named = Annotated[str, typer.Argument(help="The data set's name.")]
 Csv = Annotated[Path | None, typer.Option("--csv", help="Write a table for spreadsheets to this file.")]

@@ -18,7 +18,6 @@ import typer
 from domain.setting_names import check_settings
 from dpgate.cli.output import Json, err, out, plain, print_json, print_line, say
 from dpgate.credentials import Login, keep_login
-from dpgate.embedded.gateway_settings import gateway_settings
 from dpgate.embedded.home import Home, default_home
 from dpgate.embedded.interrupts import interrupt_on_signals
 from dpgate.errors import PlatformStopped
@@ -26,6 +25,7 @@ from worker.sandbox.profiles import Profile as IsolationProfile
 
 if TYPE_CHECKING:
     from dpgate.embedded.stack import Stack
+from domain.setting_names import OF_GATEWAY, PREFIX
 
 HomeOption = Annotated[Path | None, typer.Option(help="The platform's folder.", envvar="DPGATE_HOME")]
 PythonEnv = Annotated[Path | None, typer.Option(help="A Python environment that pipelines may use.")]
@@ -186,3 +186,21 @@ def _wait_until_up(home: Home, process: subprocess.Popen[bytes], log: Path) -> d
         if process.poll() is not None:
             raise PlatformStopped(f"it did not start:\n{log.read_text(errors='replace')[-2000:].strip()}")
         time.sleep(0.1)
+
+
+# Which settings of the gateway `dpgate up` hands on from its own environment.
+
+# what `up` decides itself
+OWN = frozenset({"DATABASE_URL", "BROKER_URL"})
+HANDED_ON = OF_GATEWAY - OWN
+
+
+def gateway_settings(environment: Mapping[str, str]) -> dict[str, str]:
+    """For the gateway alone: the worker needs no identity provider and no mail server."""
+    found = {name: environment[PREFIX + name] for name in HANDED_ON if PREFIX + name in environment}
+    # the gateway runs in a folder of its own: a path is meant from where `up` was typed
+    return {PREFIX + name: _absolute(name, value) for name, value in found.items()}
+
+
+def _absolute(name: str, value: str) -> str:
+    return str(Path(value).absolute()) if name.endswith("_FILE") and value else value

@@ -168,7 +168,7 @@ def add_dataset(
     """The same steps for a folder whose declaration is read."""
     from dpgate.checking import check_locally
     from dpgate.delivery.copying import copy, delivery_for
-    from dpgate.delivery.folder import FolderSource
+    from dpgate.delivery.opening import FolderSource
     from dpgate.delivery.source import rooted
 
     check_locally(data, declared)

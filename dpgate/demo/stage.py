@@ -15,10 +15,10 @@ from rich.markup import escape
 
 import dpgate
 from domain.dataset import Declaration
-from domain.isolation import Isolation
 from domain.model import parse
 from domain.pipeline import Pipeline
 from domain.policy import Timing
+from domain.surroundings import Isolation
 from dpgate.cli import catalogue, develop, registration
 from dpgate.cli.declaration import load_declaration
 from dpgate.cli.output import err, out, print_table

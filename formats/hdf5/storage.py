@@ -8,7 +8,7 @@ import numpy as np
 
 from domain.errors import PipelineError
 from formats.byte_cursor import ByteCursor
-from formats.hdf5 import b_tree
+from formats.hdf5 import group
 from formats.hdf5.filters import Filter, undo
 from formats.hdf5.messages import MOST_DIMENSIONS
 from formats.hdf5.source import Source
@@ -92,7 +92,7 @@ def _lies_on_grid(start: tuple[int, ...], extent: tuple[int, ...], dims: tuple[i
 def _chunks(source: Source, tree: int, rank: int) -> list[tuple[tuple[int, ...], int, int, int]]:
     """Of each chunk: its first element, the filters left out, its address, the bytes stored."""
     found = []
-    for key, at in b_tree.leaves(source, tree, b_tree.CHUNKS, key_bytes=8 + 8 * (rank + 1)):
+    for key, at in group.leaves(source, tree, group.CHUNKS, key_bytes=8 + 8 * (rank + 1)):
         stored, skipped = key.unsigned(4), key.unsigned(4)
         found.append((tuple(key.unsigned(8) for _ in range(rank)), skipped, at, stored))
     return found

@@ -11,7 +11,7 @@ from fastapi.responses import Response
 from desk.audit import MOST_EVENTS, WantedEvents, list_events
 from domain.model import canonical
 from domain.permissions import Permission, Role, User
-from formats.csv_text import csv_text
+from formats.delimited_text import csv_text
 from gateway.access import TheDatabase
 from gateway.pages.downloads import attached
 from gateway.pages.layout import page

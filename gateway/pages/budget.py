@@ -18,7 +18,7 @@ from domain.model import Slug, parse
 from domain.permissions import Permission, User
 from domain.states import LedgerAction
 from drawing.timeline import Standing, Timeline, draw_timeline
-from formats.csv_text import csv_text
+from formats.delimited_text import csv_text
 from gateway.access import TheDatabase
 from gateway.pages.budget_bar import bars, whole
 from gateway.pages.downloads import attached

@@ -8,9 +8,9 @@ from typing import Any, Literal, get_args
 
 from domain.channel_words import CHANNEL_WORDS, channels_of, in_words
 from domain.channels import beyond_default
-from domain.isolation import Isolation
 from domain.mechanisms import MECHANISMS
 from domain.policy import ALL_GUARANTEES, ALL_MECHANISMS, Policy, Timing
+from domain.surroundings import Isolation
 from gateway.pages.dataset_facts import promise_of
 from gateway.pages.layout import number
 

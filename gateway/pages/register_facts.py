@@ -13,9 +13,9 @@ from domain.channels import beyond_default
 from domain.dataset.files import VoxelType
 from domain.image import ImageState
 from domain.instruments import INSTRUMENTS
-from domain.isolation import Isolation
 from domain.loss import Currency, canonical_amount
 from domain.policy import Policy
+from domain.surroundings import Isolation
 from domain.usual_ranges import RANGES
 from drawing.noise_range import Choice, draw_noise_range
 from gateway.pages.dataset_facts import KINDS, rules

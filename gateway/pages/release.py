@@ -17,15 +17,15 @@ from domain.citation import citation
 from domain.curve_points import curve_points
 from domain.dataset import Dataset
 from domain.errors import Conflict, NotFound
-from domain.isolation import Isolation
 from domain.job import AnyRequest, Job, JobRequest
 from domain.permissions import Permission, User
 from domain.query import QueryRequest
 from domain.release import Release, opened
 from domain.shape import Shape
+from domain.surroundings import Isolation
 from domain.training import TrainingRequest
 from drawing.intervals import MOST, Mark, by_own_bounds, draw_intervals
-from formats.csv_text import csv_text
+from formats.delimited_text import csv_text
 from gateway.access import TheDatabase
 from gateway.pages import pictures, request_facts
 from gateway.pages.dataset_facts import Promise, promise_of

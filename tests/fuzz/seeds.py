@@ -18,7 +18,7 @@ import numpy as np
 import scipy.io
 
 from formats.parquet_file import ParquetColumn, write_parquet
-from twins.drawn.volume import make_volume
+from twins.drawn.files import make_volume
 
 _CELL = np.array([[1.5, np.array([[True]])]], dtype=object)
 _STRUCT = {"beta": np.array([1, -2], "int16"), "name": "abc"}

@@ -44,7 +44,7 @@ from store.tables import jobs  # noqa: E402
 
 KEEP_TIME = (
     *("gateway.logs", "gateway.readiness", "worker.cancelling", "worker.chunk", "worker.profile.route"),
-    *("worker.profile.sealing", "worker.rehearse", "worker.rehearsal.levels", "worker.rehearsal.runs"),
+    *("worker.profile.route", "worker.rehearse", "worker.rehearsal.levels", "worker.rehearsal.runs"),
     *("worker.importing", "worker.time_grid"),
 )
 

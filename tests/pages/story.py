@@ -25,13 +25,13 @@ from told_reviews import give_reviews
 from told_workers import give_workers
 
 from domain.channels import ChannelName, premise
-from domain.isolation import Isolation
 from domain.job import Job, Reason
 from domain.model import parse
 from domain.permissions import Role
 from domain.query import QueryRequest
 from domain.release import Release, ReleasedValue, envelope, statement
 from domain.states import Actor, JobState
+from domain.surroundings import Isolation
 from privacy.loss import GuaranteeClass
 from store import accounts, audit, datasets, images, jobs, releases
 

@@ -11,8 +11,8 @@ from serving import Console, Visitor, words
 from story import RELEASED, WAITING
 
 from domain.channel_words import CHANNEL_WORDS, in_words
-from domain.isolation import Isolation
 from domain.permissions import Role, User
+from domain.surroundings import Isolation
 from store import audit, datasets, history, policies
 
 PAGE = "/datasets/heights/policy"

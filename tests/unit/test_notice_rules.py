@@ -22,7 +22,7 @@ from domain.notice import (
 )
 from domain.permissions import Role
 from gateway.notices.mail import message_of
-from gateway.notices.signing import signature
+from gateway.notices.webhook import signature
 from gateway.pages.notices import MEANING
 
 NOW = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)

@@ -15,14 +15,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+from numpy.typing import NDArray
 
 from domain.dataset import Column
-from domain.dataset.twin_content import ONSET, RECORDINGS, TwinRecording, TwinTable
+from domain.dataset.twin_content import ONSET, RECORDINGS, RecordedChannel, TwinRecording, TwinTable
 from domain.twin.cells import written
 from domain.twin.lattice import Lattice
 from twins.drawn.blank import blank_cell
 from twins.drawn.rules import number_of
-from twins.drawn.signals import Mark, Samples
 
 SAMPLE, TRIAL_TYPE, VALUE = "sample", "trial_type", "value"
 _PULSE_SECONDS = 0.01
@@ -183,3 +183,17 @@ def _is_kept(column: Column) -> bool:
 
 def _exact(number: float) -> Fraction:
     return Fraction(repr(number))
+
+
+# What the writers of recordings share: samples as whole steps, and marks.
+
+Samples = NDArray[np.int16]
+"""Steps: a row for each channel."""
+
+Mark = tuple[int, int]
+"""The sample that it stands at, counted from 1, and the number of its marker."""
+
+
+def resolution(channel: RecordedChannel) -> float:
+    """Units of a channel for a step of one; not of magnetic ones. A stimulus channel holds whole codes."""
+    return 1.0 if channel.type == "TRIG" else 0.1

@@ -6,15 +6,20 @@ the byte. Everything newer has a generator of its own for each person and path.
 
 from __future__ import annotations
 
+import gzip
+import math
 import random
 from collections.abc import Iterator, Sequence
+from typing import Literal
+
+import numpy as np
 
 from domain.dataset import PERSON, Declaration, PersonFile
 from domain.dataset.twin_content import ONSET
+from formats import nifti
 from twins.drawn.events import Event, events_of, make_table, table_of
 from twins.drawn.files_recordings import make_files
 from twins.drawn.files_volumes import make_file
-from twins.drawn.volume import make_volume
 
 
 def person_files(
@@ -115,3 +120,39 @@ def _own(file: PersonFile, path: str, draw: random.Random, events: _Events, pers
         return {path: make_table(file.twin_table, draw, is_headless=path.endswith(".gz"), rate=rate)}
     assert file.twin_volume is not None
     return {path: make_file(file.twin_volume, draw, compressed=path.endswith(".gz"))}
+
+
+# Volumes for a twin: the declared grid and type, voxels drawn at random inside the declared bounds.
+
+VolumeKind = Literal["u1", "i1", "u2", "i2", "u4", "i4", "f4", "f8"]
+
+
+def make_volume(
+    shape: tuple[int, ...],
+    *,
+    kind: VolumeKind,
+    lower: float,
+    upper: float,
+    draw: random.Random,
+    zooms: tuple[float, ...] = (1.0, 1.0, 1.0),
+    compressed: bool = False,
+) -> bytes:
+    """A NIfTI-1 file of `shape` voxels (3 or 4 axes), each drawn uniformly from [lower, upper].
+
+    Whole-number types round. Equal states of `draw` give equal bytes. Raises ValueError for a shape that is
+    none, or for bounds that the type cannot hold.
+    """
+    voxels = math.prod(shape)
+    stored = np.dtype(kind)
+    if not 1 <= len(shape) <= 4 or min(shape) < 1 or voxels * stored.itemsize > nifti.MAX_VOLUME_BYTES:
+        raise ValueError(f"a twin's volume has 1 to 4 axes and at most {nifti.MAX_VOLUME_BYTES} bytes")
+    if stored.kind in "ui" and (lower < np.iinfo(stored).min or upper > np.iinfo(stored).max):
+        raise ValueError(f"voxels of type {kind} cannot hold all of {lower} to {upper}")
+    shares = np.frombuffer(draw.randbytes(4 * voxels), dtype="<u4") / 2**32
+    values = lower + shares * (upper - lower)
+    if stored.kind in "ui":
+        values = np.floor(values + 0.5).clip(math.ceil(lower), math.floor(upper))
+    content = (
+        nifti.new_header(shape, kind=kind, zooms=zooms) + values.astype(stored.newbyteorder("<")).tobytes()
+    )
+    return gzip.compress(content, mtime=0) if compressed else content

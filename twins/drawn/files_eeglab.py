@@ -25,8 +25,8 @@ from formats.matlab5_numbers import (
     UINT32,
     VERSION,
 )
+from twins.drawn.events import Mark, Samples, resolution
 from twins.drawn.positions import position
-from twins.drawn.signals import Mark, Samples, resolution
 
 _HEADER = b"MATLAB 5.0 MAT-file".ljust(116) + b"\0" * 8 + struct.pack("<H", VERSION) + b"IM"
 _NUMBERS = {name: number for number, name in CLASSES.items()}

@@ -11,8 +11,8 @@ import struct
 from collections.abc import Iterator
 
 from domain.dataset.twin_content import ChannelType, RecordedChannel, TwinRecording, Units
+from twins.drawn.events import Samples, resolution
 from twins.drawn.positions import RADIUS_MM, Point, on_helmet, position
-from twins.drawn.signals import Samples, resolution
 
 # kinds of tags
 FILE_ID, DIRECTORY, BLOCK, BLOCK_END, END = 100, 101, 104, 105, 108

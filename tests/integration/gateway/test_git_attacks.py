@@ -20,8 +20,7 @@ import urllib3
 from waiting import PATIENCE_S
 
 from domain.errors import InvalidRequest, RequestError
-from gateway.git_hosts import is_elsewhere
-from gateway.git_source import _pool, fetch_commit, fetch_files
+from gateway.git_source import _pool, fetch_commit, fetch_files, is_elsewhere
 
 COMMIT = "1" * 40
 HOST = "git.example.org"

@@ -21,7 +21,7 @@ from receivers import (
 from telling import sent_to, tell
 
 from domain.notice import MOST_ATTEMPTS, WAITS, NoticeKind, NoticeState, SendProblem
-from gateway.notices.signing import signature
+from gateway.notices.webhook import signature
 from store import channels, notices
 from store.database import Database
 

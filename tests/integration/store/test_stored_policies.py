@@ -23,14 +23,14 @@ from factories import (
 from sqlalchemy.exc import DBAPIError
 
 from domain.errors import Conflict, InvalidRequest, NotFound
-from domain.isolation import Isolation
 from domain.model import parse
 from domain.permissions import Role
 from domain.policy import Policy
 from domain.states import JobState
+from domain.surroundings import Isolation
 from store import audit, datasets, history, job_lists, past_jobs, policies, users
 from store.database import Database
-from store.policy_tables import policies as policy_rows
+from store.policies import policies as policy_rows
 
 HOUR = timedelta(hours=1)
 BOB = make_user("bob")

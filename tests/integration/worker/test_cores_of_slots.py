@@ -9,7 +9,7 @@ import pytest
 from heights import LOWER
 from zones import given_heights, open_bench, submit
 
-from domain.isolation import Isolation
+from domain.surroundings import Isolation
 
 COUNTS = (
     "import os\n"

@@ -31,9 +31,9 @@ from store.profile_box import is_signed, new_key, open_profile
 from store.tables import metadata
 from twins.profile.document import WARNING, DeliveredProfile, ProfileDocument, ProfiledTable
 from worker.intake.delivery import JOURNAL
-from worker.profile import route, sealing
+from worker.profile import route
 from worker.profile.delivered import key_file, write_key
-from worker.profile.sealing import sealed_for
+from worker.profile.route import sealed_for
 from worker.sweep import sweep
 
 CANARY = "canary7f3e"
@@ -249,4 +249,4 @@ def test_a_profile_too_long_to_be_sealed_loses_its_largest_table(
     content = sealed_for(whole, found, signing=bench.zone.keys.signing)
     context = context_of(found.id, found.name, found.delivery)
     left = parse(DeliveredProfile, json.loads(open_profile(content, private=private, context=context)))
-    assert [table.refused for table in left.document.tables] == ["it is empty", sealing.TOO_LONG]
+    assert [table.refused for table in left.document.tables] == ["it is empty", route.TOO_LONG]

@@ -23,11 +23,11 @@ from zones import Bench, cancel, check_books, given_heights, open_bench, submit
 
 from domain.channels import beyond_default
 from domain.image import SyscallTable
-from domain.isolation import Isolation
 from domain.job import Reason
 from domain.pipeline import Source
 from domain.release import opened
 from domain.states import JobState
+from domain.surroundings import Isolation
 from store import images
 from worker.announce import announce_images
 from worker.cancelling import LOOK_EVERY_S

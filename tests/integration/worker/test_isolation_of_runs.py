@@ -10,10 +10,9 @@ from zones import Bench, given_heights, host_image, open_bench, submit
 
 from domain.channels import left_open
 from domain.image import SyscallTable
-from domain.isolation import Isolation
 from domain.release import opened
 from domain.states import JobState
-from domain.surroundings import Backend, Surroundings
+from domain.surroundings import Backend, Isolation, Surroundings
 from store import images
 from worker.chunk import claim_chunk
 from worker.execute import execute

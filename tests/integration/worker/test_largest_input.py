@@ -11,8 +11,8 @@ from zones import Bench, given_delivery, imported, open_bench, submit
 
 from domain.channels import beyond_default
 from domain.dataset import DatasetState
-from domain.isolation import Isolation
 from domain.states import JobState
+from domain.surroundings import Isolation
 from store.tables import chunks
 from worker.importing import import_dataset
 

@@ -13,10 +13,10 @@ import pytest
 from kept_slots import KeptSlots
 from zones import Bench, given_heights, open_bench, submit
 
-from domain.isolation import Isolation
 from domain.job import Reason
 from domain.operation import STUCK_AFTER, StuckKind
 from domain.states import JobState
+from domain.surroundings import Isolation
 from worker.execute import execute, execute_chunk
 from worker.host_leases import FRESH_S, renew
 

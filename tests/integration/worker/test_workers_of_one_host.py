@@ -13,10 +13,10 @@ import pytest
 import sqlalchemy as sa
 from zones import Bench, given_heights, submit
 
-from domain.isolation import Isolation
 from domain.job import Reason
 from domain.operation import LOST_AFTER
 from domain.states import JobState
+from domain.surroundings import Isolation
 from store import runs, workers
 from store.clock import database_time
 from store.operation_tables import workers as on_record

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from dpgate.delivery import copying, journal
-from dpgate.delivery.folder import FolderSource
+from dpgate.delivery import copying
+from dpgate.delivery.opening import FolderSource
 from dpgate.delivery.source import rooted
 from dpgate.errors import DpgateError
 from formats.checksums import MANIFEST
@@ -138,7 +138,7 @@ def test_what_changed_meanwhile_is_copied_again(data: Path, deliveries: Path, ha
 def test_no_two_commands_copy_one_delivery(data: Path, deliveries: Path) -> None:
     folder = target(data, deliveries)
     with (
-        journal.opened(folder, source=str(data.resolve()), dataset="heights"),
+        copying.opened(folder, source=str(data.resolve()), dataset="heights"),
         pytest.raises(DpgateError, match="another command"),
     ):
         copy(data, folder)

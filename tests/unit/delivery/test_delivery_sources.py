@@ -12,9 +12,8 @@ from typing import Any
 
 import pytest
 
-from dpgate.delivery.archive import ArchiveSource
 from dpgate.delivery.copying import copy
-from dpgate.delivery.opening import open_source
+from dpgate.delivery.opening import ArchiveSource, open_source
 from dpgate.delivery.source import Source, SourceFile, rooted
 from dpgate.errors import DpgateError
 

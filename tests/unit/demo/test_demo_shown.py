@@ -13,7 +13,7 @@ from waiting import wait_until
 
 from dpgate.demo import chart_page, patience
 from dpgate.demo.picture import draw, sentence
-from dpgate.demo.summary import HEIGHT, WIDTH, screen
+from dpgate.demo.route import HEIGHT, WIDTH, screen
 
 
 def test_the_end_fits_one_screen():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dpgate.images_with import images_with, programs_like
+from dpgate.local_slots import images_with, programs_like
 from worker.images.libraries import holds
 
 THERE = (

@@ -9,8 +9,7 @@ import pytest
 from factories import column_fields, make_dataset, make_declaration, make_policy, table_fields
 from markdown_it import MarkdownIt
 
-from domain.assessment import PARTS, TO_FILL, draft
-from domain.assessment_words import DECISIONS, KINDS, PREMISES
+from domain.assessment import DECISIONS, KINDS, PARTS, PREMISES, TO_FILL, draft
 from domain.channels import CHANNELS
 from domain.dataset import Dataset, DatasetState, ImportProblem
 from domain.dataset.column import ColumnKind

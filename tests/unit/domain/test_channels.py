@@ -8,8 +8,7 @@ from itertools import product
 
 from domain.channels import ALL_CHANNELS, CHANNELS, beyond_default, left_open, of_default_sandbox
 from domain.image import SyscallTable
-from domain.isolation import Isolation
-from domain.surroundings import Backend, Surroundings
+from domain.surroundings import Backend, Isolation, Surroundings
 
 EVERYWHERE = [
     Surroundings(*where)

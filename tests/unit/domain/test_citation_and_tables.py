@@ -11,7 +11,7 @@ from factories import make_declaration, make_release, table_fields
 
 from domain import dictionary
 from domain.citation import citation, tex
-from formats.csv_text import csv_text
+from formats.delimited_text import csv_text
 from privacy.loss import GuaranteeClass
 
 HOSTILE = r"100% {of} \input{/etc/passwd} $x$ #1 & a_b^c~d" + "\nnew } @misc{"

@@ -21,7 +21,7 @@ from domain.model import parse
 from domain.pipeline import OutputFile
 from domain.shape import FileShape, lock
 from formats import nifti
-from twins.drawn.volume import make_volume
+from twins.drawn.files import make_volume
 
 MOST_MEMORY = 160 * MIB
 MOST_SECONDS = 3.0

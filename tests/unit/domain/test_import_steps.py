@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import takewhile
 
-from domain.dataset.import_steps import step_after, steps
+from worker.importing import step_after, steps
 
 DAY_S = 86_400
 

@@ -19,7 +19,7 @@ from domain.pipeline import OutputFile
 from domain.shape import nifti as nifti_shape
 from domain.shape.nifti import NiftiShape
 from formats import nifti
-from twins.drawn.volume import make_volume
+from twins.drawn.files import make_volume
 
 DIMS = (4, 5, 6)
 LARGE = (8, 8, 8)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from domain import regions
 from domain.errors import PipelineError
 from formats import nifti
-from twins.drawn.volume import make_volume
+from twins.drawn.files import make_volume
 
 
 def test_a_region_for_each_label():

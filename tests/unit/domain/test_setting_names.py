@@ -11,7 +11,7 @@ import pytest
 
 from domain.errors import NotReady
 from domain.setting_names import KNOWN, OF_COMMANDS, OF_GATEWAY, OF_WORKER, check_settings
-from dpgate.embedded.gateway_settings import gateway_settings
+from dpgate.cli.hosting import gateway_settings
 from gateway.config import GatewaySettings, settings_of
 from worker.config import WorkerSettings
 

@@ -14,7 +14,7 @@ from shown_objects import job_of
 from domain.job import Job
 from domain.states import JobState
 from domain.timetable import Timetable, timetable_of
-from dpgate import timetable as of_clients
+from dpgate import job as of_clients
 
 HOUR = timedelta(hours=1)
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from domain.errors import PipelineError
 from formats import nifti
-from twins.drawn.volume import make_volume
+from twins.drawn.files import make_volume
 
 AFFINE = np.array([[-2.0, 0, 0, 90], [0, 3, 0, -126], [0, 0, 4, -72], [0, 0, 0, 1]])
 KINDS = ("u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f4", "f8")

@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from domain.model import parse
 from domain.twin import cell_grid
 from twins.drawn import check_conformance, make_twin, size_of_twin
-from twins.drawn.lengths import longest_cell
+from twins.drawn.make import longest_cell
 
 PERSON = {"name": "participant_id", "kind": "person"}
 OLD = [

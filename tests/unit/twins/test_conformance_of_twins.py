@@ -9,8 +9,8 @@ from declared_columns import PII
 from factories import column_fields, make_declaration, table_fields
 
 from twins.drawn import check_conformance, make_twin
+from twins.drawn.files import make_volume
 from twins.drawn.table_facts import TableFacts
-from twins.drawn.volume import make_volume
 
 PERSON = {"name": "participant_id", "kind": "person"}
 VOLUME = {"shape": [3, 4, 5], "dtype": "int16", "lower": -4, "upper": 9}

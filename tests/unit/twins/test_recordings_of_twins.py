@@ -21,10 +21,9 @@ from domain.errors import InvalidRequest
 from domain.model import parse
 from twins.drawn import files_eeglab_head
 from twins.drawn.files_eeglab_head import read_set
-from twins.drawn.files_fif_head import read_fif
 from twins.drawn.files_recordings import make_files
 from twins.drawn.positions import on_helmet, position
-from twins.drawn.recording_heads import read_recording
+from twins.drawn.recording_heads import read_fif, read_recording
 
 ELECTRODES = [
     {"name": "Fz"},

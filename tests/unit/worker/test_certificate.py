@@ -19,11 +19,10 @@ from factories import NOW, make_dataset, make_declaration, make_job_request, mak
 from domain.channels import ALL_CHANNELS, left_open
 from domain.dataset import Dataset
 from domain.image import SyscallTable
-from domain.isolation import Isolation
 from domain.job import Job
 from domain.release import Release, ReleasedResult, ReleasedValue, opened, pre_authentication_encoding
 from domain.states import JobState
-from domain.surroundings import Backend, Surroundings
+from domain.surroundings import Backend, Isolation, Surroundings
 from dpgate import verification
 from dpgate.verification import check_release
 from privacy.cost import Currency

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from domain.isolation import Isolation
+from domain.surroundings import Isolation
 from worker.host_leases import FRESH_S, HostLeases
 
 ALONE, BESIDE = Isolation.EXCLUSIVE, Isolation.SHARED

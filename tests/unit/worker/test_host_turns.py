@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from waiting import wait_until
 
-from domain.isolation import Isolation
+from domain.surroundings import Isolation
 from worker import host_turns
 from worker.host_turns import HostTurns
 

@@ -13,7 +13,7 @@ from formats.delimited import BOM
 from store.keys import Keys
 from store.snapshots import SnapshotArea
 from worker.intake import check_delivery
-from worker.scan.sealed import sealed_table
+from worker.scan.chunk import sealed_table
 
 COLUMNS = [
     {"name": "id", "kind": "person"},

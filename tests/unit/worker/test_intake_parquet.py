@@ -16,7 +16,7 @@ from store.keys import Keys
 from store.snapshots import SnapshotArea
 from worker.intake import Delivery, ImportRefused, check_delivery
 from worker.scan import parquet
-from worker.scan.sealed import sealed_table
+from worker.scan.chunk import sealed_table
 
 PEOPLE = (
     "SELECT 'p' || i AS person, i % 121 AS age, ['f','m','d'][i % 3 + 1] AS sex, 'x-ray' AS secret "

@@ -15,9 +15,9 @@ from domain.model import parse
 from domain.query import QueryRequest, check_query
 from store.keys import Keys
 from store.snapshots import SnapshotArea
+from worker.scan.chunk import sealed_table
 from worker.scan.engine import ScanFailed, opened
 from worker.scan.scan import Limits
-from worker.scan.sealed import sealed_table
 from worker.scan.source import LONGEST_LINE, Source, plain_file
 
 SECRET = "sub-secret-4711"

@@ -16,7 +16,7 @@ from store.keys import Keys
 from store.sealed_file import SealedFile
 from store.sealing import CHUNK, seal_stream
 from store.snapshots import SnapshotArea
-from worker.scan.sealed import PLACE, _Sealed, sealed_table
+from worker.scan.chunk import PLACE, _Sealed, sealed_table
 
 KEY = b"k" * 32
 PLAIN = random.Random(1).randbytes(2 * CHUNK + 1234)
