@@ -1,4 +1,4 @@
-"""Routes of data sets: catalogue, registration, twin, budget."""
+"""Routes of data sets: catalogue, registration, twin, budget, facts, endings, policy."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 
-from desk import datasets
+from desk import datasets, endings, facts, policies, spending
 from desk.datasets import DatasetView, Registration, WantedTwin
+from desk.spending import Wanted
 from domain.model import Slug
 from domain.permissions import Permission, User
 from domain.twin import LABEL
@@ -66,3 +67,38 @@ router.get("/{name}/budget", summary="What is left of the privacy budget")(serve
 router.put("/{name}/allocations/{kind}/{holder}", summary="Allot a part of the budget to a project or user")(
     served(datasets.allot)
 )
+
+router.get("/{name}/dictionary", summary="The data dictionary: every declared column")(
+    served(facts.get_dictionary)
+)
+router.get("/{name}/assessment", summary="A draft of a data protection impact assessment")(
+    served(facts.get_assessment)
+)
+router.get("/{name}/attacker", summary="What an attacker could learn about one person at most")(
+    served(facts.get_attacker)
+)
+
+router.get("/{name}/budget/entries", summary="How the privacy budget was spent")(
+    served(spending.get_spending, wanted=Annotated[Wanted, Query()])
+)
+
+router.get("/{name}/withdrawal", summary="Which jobs a withdrawal would end")(served(endings.get_open_jobs))
+router.post("/{name}/withdrawal", summary="Withdraw a data set: it takes no new jobs")(
+    served(endings.withdraw)
+)
+router.get("/{name}/erasure", summary="Whether a data set is erased")(served(endings.get_erasure))
+router.post("/{name}/erasure", summary="Erase a data set: the key that seals it is destroyed")(
+    served(endings.erase)
+)
+
+policy_routes = APIRouter(prefix=f"{PREFIX}/datasets", tags=["policies"], responses=RESPONSES)
+policy_routes.get("/{name}/policy", summary="The policy in effect")(served(policies.get_policy))
+policy_routes.get("/{name}/policy/history", summary="All policies, the newest first")(
+    served(policies.get_policy_history)
+)
+policy_routes.put("/{name}/policy", summary="Bring another policy into effect")(
+    served(policies.change_policy)
+)
+policy_routes.post(
+    "/{name}/policy/simulation", summary="What another policy would have decided on past jobs"
+)(served(policies.simulate_policy))

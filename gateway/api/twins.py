@@ -1,4 +1,4 @@
-"""Routes of twins."""
+"""Routes of twins and of reports on them."""
 
 from __future__ import annotations
 
@@ -33,3 +33,8 @@ router.post("/counts/{job_id}/cancel", summary="Withdraw counts that are not rel
 router.post("/counts/{job_id}/decision", summary="Approve or refuse the twin that released counts give")(
     served(twins.decide_counts, job_id=AnId)
 )
+
+report_routes = APIRouter(prefix=PREFIX + "/datasets/{name}/twin/report", tags=["twins"], responses=RESPONSES)
+report_routes.get("", summary="The public report about the twin")(served(twins.get_report))
+report_routes.put("", summary="Hand in the public report about the twin")(served(twins.put_report))
+report_routes.delete("", summary="Take the public report away")(served(twins.remove_report))
