@@ -2,13 +2,37 @@
 
 from __future__ import annotations
 
-from descriptions import ENV_SAMPLE, SETTINGS
-from field_tables import default_of, type_of
+from field_tables import default_of, meaning_of, type_of
 from page_parts import code, table
 
 from gateway.config import GatewaySettings
 from gateway.provider_settings import ProviderSettings
 from worker.config import WorkerSettings
+
+COMMANDS = {
+    "DPGATE_URL": "The platform's address; with `DPGATE_TOKEN`, instead of a login.",
+    "DPGATE_TOKEN": "A user's token. Other users of the host may see a token in a command "
+    "line, so prefer this.",
+    "DPGATE_PROFILE": "Which login to use.",
+    "DPGATE_CREDENTIALS": "The file that logins are kept in, wherever `DPGATE_HOME` is.",
+    "DPGATE_HOME": "The folder of a platform that `dpgate up` runs, and of logins, in `logins` below it.",
+    "DPGATE_ISOLATION": "The profile that `dpgate up` gives its worker and `dpgate doctor` judges by.",
+    "DPGATE_IMAGES_FOLDER": "The image store, for `dpgate image add` and `remove` where the worker is, "
+    "and for commands that run a pipeline here.",
+    "DPGATE_DELIVERIES": "The worker zone's deliveries folder, for `dpgate dataset add`.",
+}
+ENV_SAMPLE = {
+    "database_url": "postgresql+psycopg://dpgate@/dpgate",
+    "broker_url": "redis+socket:///run/dpgate/redis.sock",
+    "zone_folder": "/srv/dpgate-worker",
+    "scratch_folder": "/dev/shm/dpgate",  # noqa: S108 - a sample
+    "docker_socket": "/run/dpgate/docker-proxy.sock",
+    "docker_keeper_image": "sha256:...",
+    "images_folder": "/srv/dpgate-images",
+    "slots": "4",
+    "python_env": "/opt/pipelines",
+    "ready_file": "/run/dpgate/worker.ready",
+}
 
 
 def configuration() -> str:
@@ -26,22 +50,26 @@ def configuration() -> str:
     text += "and [how an auditor sees it](../how-to/operate.md#people-whom-registers-share).\n\n"
     for title, model in (("Gateway", GatewaySettings), ("Worker", WorkerSettings)):
         rows = [
-            (code(_variable(name)), type_of(field), default_of(field), SETTINGS[model.__name__][name])
+            (code(_variable(name)), type_of(field), default_of(field), meaning_of(model, name))
             for name, field in model.model_fields.items()
         ]
         text += f"## {title}\n\n" + table(("variable", "type", "default", "meaning"), rows) + "\n"
     text += "## Another provider\n\nOf each entry of `DPGATE_OIDC_MORE`, a JSON list.\n\n"
     text += table(("field", "type", "default", "meaning"), _provider_rows()) + "\n"
-    rows = [(code(name), meaning) for name, meaning in SETTINGS["commands"].items()]
+    rows = [(code(name), meaning) for name, meaning in COMMANDS.items()]
     return text + "## Commands and SDK\n\n" + table(("variable", "meaning"), rows)
 
 
 def _provider_rows() -> list[tuple[str, ...]]:
     """The fields mean what the settings of the first provider mean."""
-    meanings = {"oidc_name": "Its name, on the login page and for `dpgate login --device --provider`."}
-    meanings |= SETTINGS["GatewaySettings"]
+    own = {"name": "Its name, on the login page and for `dpgate login --device --provider`."}
     return [
-        (code(name), type_of(field), default_of(field), meanings[f"oidc_{name}"])
+        (
+            code(name),
+            type_of(field),
+            default_of(field),
+            own.get(name) or meaning_of(GatewaySettings, f"oidc_{name}"),
+        )
         for name, field in ProviderSettings.model_fields.items()
     ]
 
@@ -52,12 +80,12 @@ def env_sample() -> str:
     for title, model in (("gateway", GatewaySettings), ("worker", WorkerSettings)):
         text += f"\n# --- {title} ---\n"
         for name, field in model.model_fields.items():
-            meaning = SETTINGS[model.__name__][name].replace("`", "")
+            meaning = meaning_of(model, name).replace("`", "")
             text += f"\n# {meaning}\n"
             value = ENV_SAMPLE.get(name, "" if field.is_required() else default_of(field).strip("`"))
             text += f"{'' if field.is_required() else '#'}{_variable(name)}={value}\n"
     text += "\n# --- commands and SDK ---\n"
-    for name, meaning in SETTINGS["commands"].items():
+    for name, meaning in COMMANDS.items():
         text += f"\n# {meaning.replace('`', '')}\n#{name}=\n"
     return text
 

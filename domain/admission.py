@@ -7,10 +7,11 @@ from typing import Any
 
 from domain.dataset import Dataset, Declaration
 from domain.delta import check_delta
+from domain.environment import DEFAULT_OUTPUT_MIB, Resources
 from domain.job import AnyRequest, JobRequest
 from domain.loss import Epsilon, format_epsilon, micro
 from domain.mechanism import SampleAggregateRequest, StabilityRequest
-from domain.pipeline import DEFAULT_OUTPUT_MIB, Pipeline, Resources
+from domain.pipeline import Pipeline
 from domain.policy import ALL_MECHANISMS, Policy
 from domain.query import QueryRequest, check_query
 from domain.refusals import admission, rights

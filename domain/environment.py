@@ -1,4 +1,5 @@
-"""The environment variables that a pipeline may bring along: few, small, none that steers how it is run."""
+"""What a run gets: resources, and the variables that a pipeline may bring along: few, small, none that steers
+how it is run."""
 
 from __future__ import annotations
 
@@ -6,7 +7,9 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator
+from pydantic import BeforeValidator, Field
+
+from domain.model import Model, Number, Whole
 
 MAX_NAMES = 32
 MAX_VALUE_BYTES = 4096
@@ -60,3 +63,26 @@ def _is_text(text: str) -> bool:
 
 
 Environment = Annotated[dict[str, str], BeforeValidator(_check)]
+
+
+DEFAULT_OUTPUT_MIB = 16
+
+
+def _is_default_output(mib: int) -> bool:
+    return mib == DEFAULT_OUTPUT_MIB
+
+
+class Resources(Model):
+    """What one run of one level may use. Every run of a job gets exactly the same."""
+
+    wall_seconds: Annotated[Number, Field(ge=0.2, le=86_400)] = 10
+    """Time of one run of a level. Every turn of a padded job takes this long."""
+    memory_mib: Annotated[Whole, Field(ge=32, le=1_048_576)] = 512
+    """Resident memory of all processes together."""
+    processes: Annotated[Whole, Field(ge=1, le=1024)] = 64
+    """Processes and threads."""
+    scratch_mib: Annotated[Whole, Field(ge=1, le=65_536)] = 64
+    """Size of `/tmp`, and again of `/dev/shm`."""
+    # as with an output's other fields, a default is not part of the digest: older pipelines keep theirs
+    output_mib: Annotated[Whole, Field(ge=1, le=65_536, exclude_if=_is_default_output)] = DEFAULT_OUTPUT_MIB
+    """Size of `/out`. At the group level it also holds what the participant level wrote."""

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from domain.loss import format_epsilon, units
-from domain.mechanism import PacRequest, SampleAggregateRequest, StabilityRequest, grids_of
+from domain.mechanism import PacRequest, SampleAggregateRequest, StabilityRequest
+from domain.output_value import grids_of
 from domain.pipeline import OutputValue
 from domain.rehearsal import Numbers, Preview, QuietMean, TwinRuns
 from privacy.cost import Currency, format_amount

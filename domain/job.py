@@ -40,12 +40,16 @@ class JobRequest(Model):
     """What a data user asks of a pipeline. `shape` comes from the run on the twin (`dpgate run`)."""
 
     dataset: Slug
+    """The data set's name; its newest version that is ready."""
     pipeline: Pipeline
     shape: Shape
     mechanism: MechanismRequest
+    """How outputs of runs become a release, and at what cost."""
     project: Slug | None = None
+    """Spend from this project's allocation as well."""
     # on whose twin it ran: that of another version may have other columns
     dataset_version: Annotated[Whole | None, Field(ge=1, exclude_if=lambda version: version is None)] = None
+    """On whose twin the pipeline ran, as its lock says; another version is refused."""
 
     @model_validator(mode="after")
     def _parts_fit(self) -> JobRequest:

@@ -14,15 +14,12 @@ from pydantic import Field, model_validator
 from domain.budget import Accounting
 from domain.loss import Delta, Epsilon, Nats, micro, units
 from domain.model import Model, Number, Whole
-from domain.output_value import PersonValue
-from domain.pipeline import OutputValue, ValueName
+from domain.output_value import OutputValue, ValueName, grids_of, parts_of
 from privacy.cost import Currency
-from privacy.grid import OutputGrid
 from privacy.loss import MICRO, GuaranteeClass
 from privacy.mechanism import MAX_OUTPUTS
 from privacy.pac import Pac
 from privacy.partition import MIN_BLOCK_SIZE, block_count
-from privacy.people import Part
 from privacy.sample_aggregate import SampleAggregate
 from privacy.sample_parameters import MAX_REPEATS, MAX_WEIGHT
 from privacy.stability import StabilityCalibrated
@@ -39,21 +36,39 @@ class SampleAggregateRequest(Model):
     """Means or medians over disjoint blocks of people, with noise: differential privacy."""
 
     name: Literal["sample_aggregate"]
+    """Class `pure_dp`, with Gaussian noise `approx_dp`."""
     epsilon: Epsilon
+    """What the job spends, over all its values. At most six decimals."""
     block_size: Annotated[Whole, Field(ge=MIN_BLOCK_SIZE, le=100_000)] = 10
+    """People per block, as planned from the nominal size."""
     repeats: Annotated[Whole, Field(ge=1, le=MAX_REPEATS)] = 1
+    """Partitions into blocks. More even out the luck of the draw; the noise stays the same."""
     aggregator: Literal["clipped_mean", "median", "two_step", "auto"] = "clipped_mean"
+    """Of the blocks' outputs. `two_step` narrows wide bounds first. `auto` takes what varies least by the
+    ratio: a mean, a median where enough blocks allow it, or a mean in two steps."""
     spread_ratio: SpreadRatio | None = None
+    """For `auto` and `two_step`: the declared range over the spread of a block's output, from the twin."""
     # in place of one for all; left out where there are none, as before there were any
     spread_ratios: Annotated[dict[ValueName, SpreadRatio], Field(exclude_if=lambda ratios: not ratios)] = (
         Field(default_factory=dict)
     )
+    """In its place, by the name of an output: one for each."""
     noise: Literal["laplace", "joint", "gaussian", "auto"] = "auto"
+    """`laplace`: each mean by itself. `joint`: one draw for all means. `gaussian`: with a delta. `auto`: the
+    narrowest, Gaussian where a delta is given."""
     delta: Delta | None = None
+    """For `gaussian` or `auto`. At most a tenth of one in the nominal size. `auto` may find noise that needs
+    none, and spends none."""
     weights: dict[ValueName, Annotated[Whole, Field(ge=1, le=MAX_WEIGHT)]] = Field(default_factory=dict)
+    """Shares of epsilon by value; a value that is not named has 1."""
     count_failures: bool = False
+    """Also release how many runs failed, with noise, for 5 % of epsilon."""
     interval: Literal["noise", "sampling"] = "noise"
+    """`sampling`: also an interval for the population, for 30 % of each value's epsilon."""
     clip_norm: Annotated[Number, Field(ge=0.001, le=20)] | None = None
+    """For Gaussian noise: the largest norm of a block's vector of values, each measured from the middle of
+    its bounds in half-ranges; longer vectors are shortened to it. The root of the number of values clips
+    nothing."""
 
     @model_validator(mode="after")
     def _choices_fit(self) -> SampleAggregateRequest:
@@ -205,7 +220,9 @@ class StabilityRequest(Model):
     """Noise matched to how much the result moves when one person is left out: no formal guarantee."""
 
     name: Literal["stability_calibrated"]
+    """Class `empirical`: no formal guarantee. For reviewed pipelines, once for each data set."""
     noise_multiplier: Annotated[Number, Field(ge=0.1, le=1000)]
+    """Noise over the largest change that leaving one person out makes."""
 
     @property
     def guarantee(self) -> GuaranteeClass:
@@ -239,7 +256,9 @@ class PacRequest(Model):
     """The result on a secret half of the people, with noise that bounds what can be learned of the half."""
 
     name: Literal["pac"]
+    """Class `pac`: what can be learned about which half of the people was analysed."""
     nats: Nats
+    """Mutual information that the job spends. At most 0.5, at most six decimals."""
 
     @property
     def guarantee(self) -> GuaranteeClass:
@@ -275,25 +294,3 @@ REQUESTS: dict[str, type[SampleAggregateRequest | StabilityRequest | PacRequest]
 def _check_count(names: Sequence[str], *, fix: str) -> None:
     if len(names) > MAX_OUTPUTS:
         raise ValueError(f"at most {MAX_OUTPUTS} values: each one shares the loss with the others; {fix}")
-
-
-def parts_of(values: Sequence[OutputValue]) -> tuple[Part, ...] | None:
-    """What outputs are beside their grid; None where they are nothing else."""
-    if not any(isinstance(value, PersonValue) for value in values):
-        return None
-    return tuple(map(_part, values, grids_of(values)))
-
-
-def _part(value: OutputValue, grid: OutputGrid) -> Part:
-    if not isinstance(value, PersonValue):
-        return Part()
-    return Part(
-        quantile=None if value.quantile is None else Fraction(str(value.quantile)),
-        absent=None if value.absent is None else grid.snap(value.absent),
-        is_mean=value.is_mean,
-    )
-
-
-def grids_of(values: Sequence[OutputValue]) -> tuple[OutputGrid, ...]:
-    """The grids of these outputs, from their declared bounds."""
-    return tuple(OutputGrid.build(value.lower, value.upper) for value in values)

@@ -32,9 +32,15 @@ class SelectedBounds(Model):
     """
 
     select: Select
+    """`*` is every number that no earlier entry took; `column:NAME` a column of a text file whose first row
+    holds labels; `/model/beta` a part of a JSON file; `stats.beta` a variable or field of a `.mat` file;
+    `[1]` a row of an array."""
     name: GroupName
+    """How the release calls the number; of several: `name-1`, `name-2` and so on."""
     lower: Number
+    """Smaller numbers are clamped to this. Type it without looking at the data."""
     upper: Number
+    """Larger numbers are clamped to this."""
 
     @model_validator(mode="after")
     def _bounds_in_order(self) -> SelectedBounds:
@@ -49,10 +55,15 @@ class VolumeBounds(Model):
     """
 
     name: GroupName
+    """How the release calls the averages: `name-LABEL`, or `name-X-Y-Z` for cubes."""
     lower: Number
+    """Smaller averages are clamped to this. Type it without looking at the data."""
     upper: Number
+    """Larger averages are clamped to this."""
     mask: Annotated[InsidePath, StringConstraints(pattern=r"\.(nii|nii\.gz)$")] | None = None
+    """A volume in the pipeline's folder with the output's dimensions: one average for each label."""
     average: Annotated[Whole, Field(ge=1, le=512)] = 1
+    """Edge of the cubes that are averaged, in voxels; with a mask, inside it only."""
 
     @model_validator(mode="after")
     def _bounds_in_order(self) -> VolumeBounds:
@@ -65,12 +76,21 @@ class CurveBounds(Model):
     Its coefficients lie between the bounds, and so does the curve: `domain/splines.py`."""
 
     name: GroupName
+    """How the release calls the coefficients: `name-1`, `name-2` and so on."""
     axis: ColumnName
+    """Heading of the column of the axis. Each run writes the same points, which stay the twin's."""
     value: ColumnName
+    """Heading of the column of the curve's values."""
     knots: Annotated[tuple[Number, ...], Field(min_length=2, max_length=MAX_VALUES)]
+    """Points of the axis where pieces of the curve meet, from its first end to its last. Public: type them
+    without looking at the data."""
     degree: Annotated[Whole, Field(ge=0, le=MOST_DEGREE)] = 3
+    """Of the pieces: 0 are steps, 1 straight lines, 3 smooth. There are as many coefficients as knots and
+    degree, less one."""
     lower: Number
+    """Smaller coefficients are clamped to this; the released curve lies above it, but for noise."""
     upper: Number
+    """Larger coefficients are clamped to this."""
 
     @model_validator(mode="after")
     def _is_a_basis(self) -> CurveBounds:

@@ -1,13 +1,16 @@
-"""One number that may be released: its name and its bounds."""
+"""One number that may be released: its name, its bounds, and their grid."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from fractions import Fraction
 from typing import Annotated
 
 from pydantic import StringConstraints, model_validator
 
 from domain.model import Model, Number
 from privacy.grid import OutputGrid
+from privacy.people import Part
 
 ValueName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_.-]{0,63}$")]
 
@@ -16,8 +19,11 @@ class OutputValue(Model):
     """One number that may be released. The bounds are the researcher's, typed without seeing the data."""
 
     name: ValueName
+    """How the release calls it."""
     lower: Number
+    """Smaller numbers are clamped to this. Type it without looking at the data."""
     upper: Number
+    """Larger numbers are clamped to this."""
 
     @model_validator(mode="after")
     def _bounds_in_order(self) -> OutputValue:
@@ -40,3 +46,25 @@ class PersonValue(OutputValue):
     quantile: Number | None = None
     absent: Number | None = None
     is_mean: bool = False
+
+
+def parts_of(values: Sequence[OutputValue]) -> tuple[Part, ...] | None:
+    """What outputs are beside their grid; None where they are nothing else."""
+    if not any(isinstance(value, PersonValue) for value in values):
+        return None
+    return tuple(map(_part, values, grids_of(values)))
+
+
+def _part(value: OutputValue, grid: OutputGrid) -> Part:
+    if not isinstance(value, PersonValue):
+        return Part()
+    return Part(
+        quantile=None if value.quantile is None else Fraction(str(value.quantile)),
+        absent=None if value.absent is None else grid.snap(value.absent),
+        is_mean=value.is_mean,
+    )
+
+
+def grids_of(values: Sequence[OutputValue]) -> tuple[OutputGrid, ...]:
+    """The grids of these outputs, from their declared bounds."""
+    return tuple(OutputGrid.build(value.lower, value.upper) for value in values)

@@ -44,10 +44,15 @@ class Beside(Model):
     to, and its centre and spread where the correlation is made of two means."""
 
     column: ColumnName
+    """Its heading in the first row of the file."""
     lower: Number
+    """Smaller numbers are clamped to this."""
     upper: Number
+    """Larger numbers are clamped to this."""
     centre: Annotated[Number | None, Field(exclude_if=_is_none)] = None
+    """As that of the column itself: all four, or none."""
     spread: Annotated[Number | None, Field(exclude_if=_is_none)] = None
+    """As that of the column itself."""
 
     @model_validator(mode="after")
     def _bounds_in_order(self) -> Beside:
@@ -79,15 +84,27 @@ class ColumnBounds(Model):
     the share of people who are above a number, or what `aggregate` says."""
 
     column: ColumnName
+    """Its heading in the first row of the file."""
     name: ValueName
+    """How the release calls the number."""
     lower: Annotated[Number | None, Field(exclude_if=_is_none)] = None
+    """Smaller numbers (of a mean: smaller means of a run) are clamped to this."""
     upper: Annotated[Number | None, Field(exclude_if=_is_none)] = None
+    """Larger numbers (of a mean: larger means of a run) are clamped to this."""
     above: Annotated[Number | None, Field(exclude_if=_is_none)] = None
+    """In place of `lower` and `upper`: the share of people above this number, or their count."""
     aggregate: Annotated[Aggregate | None, Field(exclude_if=_is_none)] = None
+    """`mean`, `share`, `sum`, `count`, `quantile`, `covariance` or `correlation` over people. Left out, it is
+    a mean, or a share where `above` stands, or a quantile where `quantile` stands. All but mean and share
+    need blocks of one."""
     quantile: Annotated[Number | None, Field(exclude_if=_is_none)] = None
+    """Which quantile, between 0 and 1, such as 0.25."""
     beside: Annotated[Beside | None, Field(exclude_if=_is_none)] = None
+    """Of a covariance or a correlation: the other column."""
     centre: Annotated[Number | None, Field(exclude_if=_is_none)] = None
+    """Of a correlation of two means: about the column's mean, from what you know or the twin."""
     spread: Annotated[Number | None, Field(exclude_if=_is_none)] = None
+    """Of a correlation of two means: about the standard deviation of the column."""
 
     @model_validator(mode="after")
     def _says_what_is_summarised(self) -> ColumnBounds:

@@ -17,11 +17,11 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from domain.environment import Environment
+from domain.environment import Environment, Resources
 from domain.formats import FORMATS, any_suffix, format_of, suffixes
 from domain.image import HOST_IMAGE as HOST_IMAGE
 from domain.image import ImageName
-from domain.model import InsidePath, Model, Number, Slug, Whole, digest, find_inside_another
+from domain.model import InsidePath, Model, Slug, digest, find_inside_another
 from domain.output_bounds import MAX_VALUES as MAX_VALUES
 from domain.output_bounds import CurveBounds as CurveBounds
 from domain.output_bounds import GroupName as GroupName
@@ -38,8 +38,6 @@ MAX_SOURCES = 256
 
 Argument = Annotated[str, StringConstraints(min_length=1, max_length=1000, pattern=r"^[^\x00]*$")]
 
-DEFAULT_OUTPUT_MIB = 16
-
 # as sandbox_images/supervisor/order.py fills them in; not ${in}, which is a shell's
 _PLACE = re.compile(r"(?<!\$)\{(in|out|level)\}")
 
@@ -52,10 +50,6 @@ def _is_empty(value: tuple[object, ...]) -> bool:
     return not value
 
 
-def _is_default_output(mib: int) -> bool:
-    return mib == DEFAULT_OUTPUT_MIB
-
-
 def _ends_as_a_format(file: str) -> str:
     """Looked up when a manifest is read. Refused in the words of a pattern."""
     if not file.endswith(suffixes()):
@@ -64,20 +58,25 @@ def _ends_as_a_format(file: str) -> str:
 
 
 class OutputFile(Model):
-    """A file below the output folder, and what its numbers are: `values` one by one in reading order, or
-    `bounds` by place, or `volume` for averages over a NIfTI volume, or `columns` of a table with a row for
-    each person, or a `curve` over a public axis.
-
-    `constants` are places as in `bounds` whose numbers are no results: they stay the twin's, like labels.
-    """
+    """A file below the output folder, and what its numbers are, said in one way of five."""
 
     file: Annotated[InsidePath, AfterValidator(_ends_as_a_format)]
+    """Below `/out`."""
     values: Annotated[tuple[OutputValue, ...], Field(max_length=MAX_VALUES, exclude_if=_is_empty)] = ()
+    """The numbers of the file in reading order. At most 20 in all; of means with joint or Gaussian noise
+    400."""
     bounds: Annotated[tuple[SelectedBounds, ...], Field(max_length=MAX_VALUES, exclude_if=_is_empty)] = ()
+    """Instead of `values`: bounds by place. Each number takes the first entry that fits."""
     volume: Annotated[VolumeBounds | None, Field(exclude_if=_is_none)] = None
+    """Instead of `values`, for `.nii` and `.nii.gz`: averages over a volume."""
     columns: Annotated[tuple[ColumnBounds, ...], Field(max_length=MAX_VALUES, exclude_if=_is_empty)] = ()
+    """Instead of `values`, for a table with a row for each person: one number of each."""
     curve: Annotated[CurveBounds | None, Field(exclude_if=_is_none)] = None
+    """Instead of `values`, for a text file with a column for an axis: the coefficients of a curve on splines,
+    written back as the curve."""
     constants: Annotated[tuple[Select, ...], Field(max_length=MAX_VALUES, exclude_if=_is_empty)] = ()
+    """Places as in `bounds` whose numbers are no results: a year, a group's number. They stay the twin's,
+    without noise and at no cost."""
 
     @model_validator(mode="after")
     def _says_once_what_its_numbers_are(self) -> OutputFile:
@@ -121,29 +120,28 @@ class OutputFile(Model):
         return tuple(each.result for each in self.columns if each.result is not None)
 
 
-class Resources(Model):
-    """What one run of one level may use. Every run of a job gets exactly the same."""
-
-    wall_seconds: Annotated[Number, Field(ge=0.2, le=86_400)] = 10
-    memory_mib: Annotated[Whole, Field(ge=32, le=1_048_576)] = 512
-    processes: Annotated[Whole, Field(ge=1, le=1024)] = 64
-    scratch_mib: Annotated[Whole, Field(ge=1, le=65_536)] = 64
-    # as with an output's other fields, a default is not part of the digest: older pipelines keep theirs
-    output_mib: Annotated[Whole, Field(ge=1, le=65_536, exclude_if=_is_default_output)] = DEFAULT_OUTPUT_MIB
-
-
 class Manifest(Model):
     """`dpgate.yaml`, the contract of a pipeline."""
 
     name: Slug
+    """Small letters, digits, hyphens."""
     image: ImageName
+    """The name of an approved image: no tag, no address, no path."""
     command: Annotated[
         tuple[Argument, ...], Field(max_length=64, validate_default=True)
     ] = ()  # none: the image's entry point
+    """What runs; `/in /out LEVEL` is appended, unless `{in}`, `{out}`, `{level}` say where. Without one the
+    image's entry point runs or, of a SIF, its runscript."""
     levels: Annotated[tuple[Literal["participant", "group"], ...], Field(min_length=1)] = ("group",)
+    """`[group]`, or `[participant, group]`: each person alone first, then groups."""
     outputs: Annotated[tuple[OutputFile, ...], Field(min_length=1, max_length=MAX_VALUES)]
+    """The files that are read after the run. Nothing else is."""
     resources: Resources = Resources.model_construct()  # its defaults, without a validator at the import
+    """What one run may use."""
     environment: Environment = Field(default_factory=dict)
+    """Variables for every run, the same for each. At most 32, of 4 KiB; names in capitals. Not what the
+    sandbox sets (`PATH`, `HOME`, `LANG`, `TZ`, `*_NUM_THREADS`, `DPGATE_*`), nor what steers the loader, the
+    interpreter or a proxy (`LD_*`, `PYTHON*`, `GCONV*`, `GLIBC_*`, `*_PROXY`)."""
 
     @field_validator("command")
     @classmethod

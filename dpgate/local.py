@@ -16,7 +16,7 @@ from domain.admission import check_values
 from domain.cautions import BlocksSeen
 from domain.dataset import Declaration
 from domain.errors import PipelineError
-from domain.mechanism import grids_of, parts_of
+from domain.output_value import grids_of, parts_of
 from domain.outputs import values_of
 from domain.pipeline import Pipeline
 from domain.shape import Shape

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
 
-from domain.mechanism import parts_of
-from domain.output_value import OutputValue, PersonValue
+from domain.output_value import OutputValue, PersonValue, parts_of
 from domain.outputs import values_of
 from domain.people import Result
 from domain.pipeline import Manifest

@@ -42,69 +42,80 @@ class GatewaySettings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix="DPGATE_", frozen=True)
 
     database_url: str
+    """The database of users, jobs, ledger and releases; the same as the workers'."""
     broker_url: str
-    # the largest request that is read at all: a job with its sources, or a data set's declaration
+    """Redis, for messages that carry ids."""
     max_body_bytes: int = Field(4 * 1024 * 1024, gt=0)
+    """The largest request that is read at all."""
 
-    # how browsers reach this platform, where a proxy ends TLS: cookies and forms depend on it
     public_url: Address | None = None
+    """How browsers reach the platform where a proxy ends TLS; cookies and forms need it."""
 
-    # people from an identity provider (OpenID Connect); exactly as it names itself
     oidc_issuer: Issuer | None = None
-    # what access tokens for this platform name as their audience
+    """The identity provider, exactly as it names itself, a `/` at the end included."""
     oidc_audience: str | None = None
-    # the platform's own client: browser logins, and asking about opaque tokens
+    """What access tokens for this platform name as their audience."""
     oidc_client_id: str | None = None
+    """The platform's own client at the provider: browser logins, opaque tokens."""
     oidc_client_secret_file: Path | None = None
-    # a public client that may use the device flow: `dpgate login --device`
+    """The file with that client's secret."""
     oidc_cli_client_id: str | None = None
+    """A public client with the device flow, for `dpgate login --device`."""
     oidc_scope: str = "openid profile"
-    # the claim that lists what somebody is entitled to; the role that each entry gives: the first one counts
+    """What logins ask the provider for."""
     oidc_claim: str = "eduperson_entitlement"
+    """The claim that lists what somebody is entitled to; `realm_access.roles` is a path."""
     oidc_roles: dict[str, Role] = {}
-    # clients of services that act for people
+    """JSON: the role that each entitlement gives; the first that somebody has counts."""
     oidc_acting: tuple[str, ...] = ()
-    # how long after its last word on somebody their sessions and tokens of this platform work: then they log
-    # in again, and what was withdrawn meanwhile is gone
+    """JSON: clients of services that act for people, each by tokens that the provider gave it for them."""
+    # then they log in again, and what was withdrawn meanwhile is gone
     oidc_word_days: int = Field(30, ge=1, le=366)
-    # the same for rights holders and operators, whose rights reach further
+    """Days for which the provider's last word on somebody keeps tokens working."""
+    # their rights reach further
     oidc_short_word_minutes: int = Field(60, ge=5, le=527_040)
-    # further providers beside this one, each with a name for the login page and settings of its own
+    """The same for rights holders and operators, in minutes."""
     oidc_more: tuple[ProviderSettings, ...] = ()
+    """JSON: a list of further providers: `name`, `issuer`, `claim`, `roles` and so on."""
 
-    # what a role has to show anew before it decides or changes a policy
     step_up: dict[Role, StepUp] = {}
+    """JSON: by role, what it has to show anew before what counts, such as decisions."""
 
-    # names and passwords of this platform's own; without a provider they are the way in
     local_accounts: bool | None = None
+    """Passwords of the platform's own; left out: only where there is no provider."""
 
-    # what this process logs: as text, or each line a JSON object, with one for each request
     log_format: Literal["text", "json"] = "text"
-    # a collector of OpenTelemetry traces (OTLP over HTTP)
+    """`json`: each line of the log is a JSON object, and each request has one."""
     traces_endpoint: Address | None = None
+    """A collector of OpenTelemetry traces (OTLP over HTTP); needs the extra `traces`."""
 
-    # notices by e-mail: the server that takes them, and in whose name they come
     smtp_url: MailServerUrl | None = None
+    """The server that takes e-mail: `smtp://`, `starttls://` or `smtps://`, host and port."""
     smtp_user: str | None = None
+    """The user's name there."""
     smtp_password_file: Path | None = None
+    """The file with that user's password; needs `starttls://` or `smtps://`."""
     mail_from: MailAddress | None = None
-    # notices by webhook: the hosts (or HOST:PORT) that they may go to; none means that there are no webhooks
+    """The address in whose name notices come."""
     webhook_hosts: tuple[str, ...] = ()
-    # private networks in which these hosts may be, such as 10.20.0.0/16; without, only the open internet
+    """JSON: the hosts, or HOST:PORT, that webhooks may go to. None: no webhooks."""
     webhook_networks: tuple[Annotated[str, AfterValidator(_checked_network)], ...] = ()
-    # for tests alone: http, and addresses of this machine
+    """JSON: private networks in which these hosts may be, such as `10.20.0.0/16`."""
     webhook_loopback: bool = False
+    """For tests: webhooks by http, and to addresses of this machine."""
     # another gateway of the same platform may send them instead
     send_notices: bool = True
+    """Send notices from this gateway."""
 
-    # hosts (or HOST:PORT) that pipelines may be fetched from with git over https; none: uploads alone
     git_hosts: tuple[str, ...] = ()
+    """JSON: hosts, or HOST:PORT, that pipelines may be fetched from. None: uploads alone."""
 
-    # with less than so many MiB left where SQLite writes, the gateway says that it is not ready
     least_free_mib: int = Field(LEAST_FREE_MIB, ge=0, le=1_048_576)
+    """With less than so many MiB left where SQLite writes, the gateway is not ready."""
 
-    # whether scrambled originals, of no guarantee class, may be attached and handed out at all
     scrambled_twins: bool = False
+    """Whether scrambled originals, of no guarantee class, may be attached and handed out at all. Policies
+    must allow it, too."""
 
     @property
     def has_passwords(self) -> bool:

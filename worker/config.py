@@ -29,68 +29,101 @@ class WorkerSettings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix="DPGATE_", frozen=True)
 
     database_url: str
+    """The same database as the gateway's."""
     broker_url: str
-    # the worker zone: keys, sealed snapshots, deliveries, cohorts. No other process may read it
+    """The same Redis as the gateway's."""
     zone_folder: Path
-    # plain blocks live here while they run; must be a tmpfs
+    """The worker zone: master key, sealed snapshots, deliveries, cohorts. No other process may read it."""
     scratch_folder: Path
+    """Where plain blocks lie while they run; on a tmpfs. Workers of one host take turns there: give all of
+    them the same folder, also where they are in containers."""
     allow_disk_scratch: bool = False
-    # how much of isolation this worker insists on before it takes original data
+    """Let plain blocks lie on a disk. Not for original data."""
     isolation: Profile = Profile.STANDARD
-    # how runs are isolated: a supervisor per slot, or a container per level of a run
+    """The profile: how much of isolation the worker insists on before it takes original data. `dev` takes
+    synthetic data sets only, `strict` data sets with padded timing only."""
     sandbox: BackendName = "supervised"
-    # the largest input of one run: a larger one fails; default: what each slot's part of scratch holds
+    """How runs are isolated: `supervised` forks each run from a supervisor per slot, `docker` starts a
+    container for each level of a run."""
     input_mib: int | None = Field(None, ge=1, le=1_048_576)
-    # of the scratch folder, for copies of images, which then never leave memory; default: a quarter of it
+    """The largest input of one run, in MiB; a larger one is a failed run. It must fit into the scratch
+    folder's file system twice for each slot, and be the same for all workers. Default: what just fits beside
+    the room for images. The sandbox `docker` has two settings of its own."""
     images_in_memory_mib: int | None = Field(None, ge=0, le=1_048_576)
-    # for the sandbox docker: its socket, the keeper's image by digest, a runtime it knows
+    """Room of the scratch folder, in MiB, for copies of imported images, for all workers of a host together.
+    Runs in a copy do not tell which files of their image others have read; those in an image without one do,
+    and their certificates say so. `0`: no copies. Default: a quarter of the scratch folder's file system."""
     docker_socket: Path | None = None
+    """For the sandbox `docker`: the socket of the proxy before the Docker daemon."""
     docker_keeper_image: str | None = None
+    """For the sandbox `docker`: the image, by digest, of the platform's own part in a container."""
     docker_runtime: str = "runc"
-    # the host user of slot 0, and the runs that one keeper serves; the proxy must be given the same
+    """For the sandbox `docker`: a runtime that the daemon knows, such as `runc`, `runsc` or `kata`."""
+    # the proxy must be given the same, here and of the batch
     docker_first_uid: int = Field(FIRST_SLOT_UID, gt=0)
+    """The host user of slot 0 in containers; a rootless daemon has 65536 at most."""
     docker_batch: int = Field(25, ge=1, le=200)
-    # the most that is sent to a container for one run, and the largest input; the same for the proxy
+    """Runs that one keeper container serves; more cost less each."""
     docker_block_mib: int = Field(256, ge=1, le=1_048_576)
+    """For the sandbox `docker`: the most that is sent to a container for one run. The proxy must be given the
+    same."""
     docker_view_mib: int = Field(2048, ge=1, le=1_048_576)
-    # imported images: where slot users can get to; default: in the zone folder
+    """For the sandbox `docker`: the largest input of a run whose parts others share. A slot takes up to twice
+    as much memory for them. The proxy must be given the same."""
     images_folder: Path | None = None
-    # an environment that pipelines may use beside the host's /usr
+    """Where imported images lie unpacked; default: `images` in the zone folder. Users of slots must be able
+    to pass every folder on the way."""
     python_env: Path | None = None
-    # parallel runs that a job may count on, over all workers: a public number, it fixes the time of release
+    """A Python environment that pipelines find beside the host's `/usr`."""
     slots: int = Field(default_factory=lambda: os.cpu_count() or 1, ge=1, le=10_000)
-    # of this worker alone: the processes that it starts; default: as many as there are slots
+    """Parallel runs that a job may count on, over all workers. Public: it fixes the time of release."""
     processes: int | None = Field(None, ge=1, le=10_000)
-    # hosts on which a job may count whose runs are alone on theirs: as public, and one run at a time on each
+    """Processes of this worker, each with a slot of its own. Left out: as many as `slots`. With several
+    hosts, each has its part of `slots`; more make nothing earlier that is padded, fewer over all hosts make
+    releases late."""
     hosts: int = Field(1, ge=1, le=10_000)
-    # charged jobs of one user that have not ended: as public; default: 4, or as many as there are slots
+    """Hosts on which a job may count whose runs are alone on theirs (policy `isolation: exclusive`), with one
+    run at a time on each. Public, like `slots`."""
     running_jobs: int | None = Field(None, ge=1, le=100_000)
-    # the first slot of this worker on its host: two workers on one host need disjoint ranges
+    """Jobs of one user that may be charged and not ended at the same time; further ones wait, uncharged.
+    Public, like `slots`. Default: 4, or as many as there are slots."""
     first_slot: int = Field(0, ge=0, le=10_000)
+    """The first slot of this worker on its host; two workers on one host need disjoint ranges."""
     late_tick_s: float = Field(60, gt=0)
+    """A release that misses its public time waits for the next multiple of these seconds after it."""
     max_attempts: int = Field(5, ge=1)
+    """How often the platform tries a step before the job becomes `ERRORED`."""
     prepare_timeout_s: float = Field(60, gt=0)
+    """After this long in `PREPARING` the worker counts as gone."""
     lease_margin_s: float = Field(15, gt=0)
+    """After so long without a sign of life a worker at its runs counts as gone; before its runs after four
+    times as long, or the chunk's longest time and this, if that is less."""
     sweep_every_s: float = Field(5, gt=0)
+    """How often lost messages and dead workers are looked for."""
     resend_after_s: float = Field(30, gt=0)
-    # what a trusted query's scan may use; it never spills to disk
+    """A message counts as lost after this long."""
     scan_memory_mib: int = Field(1024, ge=256, le=1_048_576)
+    """Memory of the engine that answers trusted queries; it never writes to disk."""
     scan_threads: int = Field(2, ge=1, le=256)
-    # how the operator's pages call this worker; default: after its host and first slot
+    """Its threads."""
     worker_name: Slug | None = None
-    # whether data that came without a key of their rights holder may be charged without a mandate
+    """How the operator's pages call this worker; left out: after its host and first slot."""
     mandates: Literal["enrolled", "required"] = "enrolled"
-    # what this process logs: as text, or each line a JSON object
+    """`required`: data that came without a key of their rights holder are not charged either."""
     log_format: Literal["text", "json"] = "text"
-    # a collector of OpenTelemetry traces (OTLP over HTTP)
+    """`json`: each line of the log is a JSON object."""
     traces_endpoint: str | None = Field(None, pattern=r"^https?://")
-    # written when the worker takes messages, for whoever started it
+    """A collector of OpenTelemetry traces (OTLP over HTTP); needs the extra `traces`."""
     ready_file: Path | None = None
-    # what a participant level wrote is kept, sealed, for the next job of the same pipeline; days without use
+    """Written when the worker takes messages."""
     participant_outputs_days: float = Field(30, gt=0, le=3650)
-    # with less than so many MiB left in its zone, the worker says that its disk is full
+    """What participant levels wrote, sealed in the zone folder, goes after so many days without use. To drop
+    it all now, remove the folder `participants` there while no job runs."""
     least_free_mib: int = Field(LEAST_FREE_MIB, ge=0, le=1_048_576)
+    """With less than so many MiB left in its zone, the worker says that its disk is full, and the gateway is
+    not ready."""
     max_delivery_file_bytes: int = Field(4 * 1024**3, gt=0)
+    """The largest file that is imported."""
 
     @field_validator("sandbox", mode="before")
     @classmethod

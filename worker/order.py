@@ -6,8 +6,9 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+from domain.environment import Resources
 from domain.image import SyscallTable
-from domain.pipeline import Pipeline, Resources
+from domain.pipeline import Pipeline
 from sandbox_images.supervisor.warm_r import PACKAGES, PROGRAM
 from sandbox_images.supervisor.warmup import LIBRARIES
 from worker.images.entry_point import command_of

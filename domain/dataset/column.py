@@ -81,7 +81,9 @@ class Typical(Model):
     """Public knowledge about a column (an instrument's manual, a national statistic): enlivens the twin."""
 
     mean: Number
+    """From a manual or a published statistic, never from these data."""
     sd: Annotated[Number, Field(gt=0)]
+    """The same."""
 
 
 Share = Annotated[Number, Field(ge=0)]
@@ -91,28 +93,53 @@ class Column(Model):
     """One declared column. Columns of the file that are not declared are left out of the snapshot."""
 
     name: ColumnName
+    """As in the header."""
     kind: ColumnKind
+    """What the cells hold. `date`: days like 2020-01-31. `text`: free text or codes, kept by a decision in
+    `pii`."""
     lower: Bound | None = None
+    """For `integer` and `number`: the twin's smallest value. For `date`: its first day."""
     upper: Bound | None = None
+    """For `integer` and `number`: the twin's largest value. For `date`: its last day."""
     decimals: Annotated[Whole, Field(ge=0, le=12)] = 2
+    """For `number`: digits in the twin."""
     categories: tuple[Category, ...] = ()
+    """For `categorical`: the twin's values."""
     typical: Typical | None = None
+    """Public knowledge that makes the twin more life-like."""
     missing: Category = "n/a"
+    """The twin's text for a missing value."""
     missing_rate: Annotated[Number, Field(ge=0, le=1)] = 0
+    """The twin's share of missing values; 1 where all are."""
     description: Words = ""
+    """Unit or meaning."""
     count_missing: Annotated[bool, Field(exclude_if=is_unset)] = False
+    """Missing is counted as a cell of its own where a twin is made from counts. It is, too, where
+    `missing_rate` is above 0."""
     bins: Annotated[Whole | None, Field(ge=2, le=200, exclude_if=is_unset)] = None
+    """Into how many bins the range is cut where a twin is made from counts. Default: 20, or 10 below 500
+    people."""
     scale: Annotated[Literal["linear", "log"], Field(exclude_if=is_unset)] = "linear"
+    """`log`: bins of equal ratios, for amounts such as incomes."""
     special_values: Annotated[
         tuple[Number, ...], Field(max_length=MOST_SPECIAL_VALUES, exclude_if=is_unset)
     ] = ()
+    """Numbers that mean something of their own, such as 0 for none: each has a cell."""
     typical_shares: Annotated[dict[Category, Share], Field(exclude_if=is_unset, default_factory=dict)]
+    """Public shares of the categories, or of special values, in a blank form."""
     coarsen: Annotated[dict[Category, Category], Field(exclude_if=is_unset, default_factory=dict)]
+    """A public map from every category to a coarser one: cells where a twin is made from counts. The twin
+    still has the categories."""
     instrument: Annotated[str | None, Field(exclude_if=is_unset)] = None
+    """A scale or measure by name, such as `sas`, `mmse`, `bmi`: the twin has its usual values."""
     text_length: Annotated[Literal["code", "line", "paragraph"], Field(exclude_if=is_unset)] = "line"
+    """For `text`: how long the twin's placeholder is."""
     basis: Annotated[Basis | None, Field(exclude_if=is_unset)] = None
+    """Where bounds or categories come from. `looked_at_data` changes the twin's label."""
     declared_by: Annotated[OneLine | None, Field(exclude_if=is_unset)] = None
+    """Who declared them."""
     pii: Annotated[Identifying | None, Field(exclude_if=is_unset)] = None
+    """The decision about a column that identifies people. Part of the version."""
 
     @model_validator(mode="after")
     def _kind_has_what_it_needs(self) -> Column:

@@ -35,42 +35,69 @@ class PrivacyUnit(Model):
     """What one neighbour differs by: everything that belongs to one value of this column."""
 
     name: Slug = "participant"
+    """What to call one unit in certificates."""
     table: InsidePath
+    """The table that lists everybody."""
     column: ColumnName
+    """Its column of kind `person`."""
 
 
 class Declaration(Model):
     """What a rights holder registers (`dataset.yaml`)."""
 
     name: Slug
+    """Small letters, digits, hyphens. Registering the same name again makes a new version."""
     title: Annotated[str, StringConstraints(min_length=1, max_length=200)]
+    """One line for the catalogue."""
     description: Words = ""
+    """For the people who may use it."""
     licence: Words = ""
+    """How the data may be used."""
     citation: Words = ""
+    """How to cite it."""
     layout: Literal["bids", "tables"] = "tables"
+    """`bids`: one folder for each person beside the tables. `tables`: tables only."""
     privacy_unit: PrivacyUnit
+    """What one neighbour differs by."""
     nominal_size: Annotated[Whole, Field(ge=6, le=1_000_000_000)]
+    """A public number of people, who are dealt into as many slots. The number of blocks comes from it, never
+    from the data."""
     tables: Annotated[tuple[Table, ...], Field(min_length=1, max_length=100)]
+    """The files of rows."""
     person_files: Annotated[tuple[PersonFile, ...], Field(max_length=1000)] = ()
+    """Files that each person has; used to make the twin. Only with layout `bids`."""
     public_files: Annotated[tuple[PublicFile, ...], Field(max_length=1000)] = ()
-    # left out at import: files or folders, in which {person} stands for anybody
+    """Files that say nothing about any one person."""
     excluded: Annotated[tuple[InsidePath, ...], Field(max_length=1000, exclude_if=_is_default)] = ()
-    # whether everybody of the unit's table has a folder; `some` is the rights holder's word that not
+    """Files, and folders with all in them that is not declared, left out unread; `{person}` stands for
+    anybody."""
     folders: Annotated[Literal["all", "some"], Field(exclude_if=_is_default)] = "all"
-    # of one person's files together: an import keeps no more of anybody
+    """With `bids`: whether everybody of the unit's table has a folder. `some`: your word that not."""
     most_bytes: Annotated[Whole | None, Field(ge=LEAST_MOST_BYTES, le=2**50, exclude_if=_is_default)] = None
-    # which profile flagged columns that somebody has to decide on
+    """With `bids`: an import keeps no more of anybody's files together, chosen by lot; each counts 65,536
+    beside its bytes."""
     profile: Annotated[Profiled | None, Field(exclude_if=_is_default)] = None
+    """Which registration profile the declaration rests on: looked at when you register, and kept nowhere."""
     cohort: Slug | None = None
+    """The people whose budget this data set shares. Default: the name, or the earlier version's."""
     new_people: bool = False
-    # the rights holder's word that no real person is in it: only such data may run where little is isolated
+    """State that the same names stand for other people than those of your other cohorts."""
     synthetic: bool = False
+    """Your word that no real person is in the data. Workers with profile `dev` run jobs on such data only; it
+    changes nothing else."""
     accounting: Accounting = Accounting.PURE_SUM
+    """How losses of differential privacy add up. `pure_sum`: epsilons, deltas beside them. `zcdp`: one
+    account of rho that covers both; better for many small releases. Fixed for the cohort."""
     budget_epsilon: Epsilon
+    """The cap of the whole cohort, over all versions, users and projects."""
     budget_delta: Delta | None = None
+    """The same for delta: opens the class `approx_dp`. With `zcdp` it is needed."""
     budget_nats: Nats | None = None
+    """The same for PAC privacy: opens the class `pac`. Above ln 2 it promises nothing."""
     budget_releases: Annotated[Whole, Field(ge=1, le=1_000_000)] | None = None
+    """How many releases with no formal guarantee: opens the class `empirical`."""
     policy: Policy
+    """What you allow."""
 
     @model_validator(mode="after")
     def _hangs_together(self) -> Declaration:

@@ -18,11 +18,9 @@ from formats.nifti_axes import PATTERN as ORIENTATION
 from formats.nifti_axes import Affine, affine_rows, letters_of
 
 PERSON = "{person}"
-MAX_TEXT = 1_000_000
-MAX_ENCODED = 12_000_000
+MAX_TEXT, MAX_ENCODED = 1_000_000, 12_000_000
 MAX_VOXELS = 16 * 2**20
-MAX_BYTES_IN_PIECES = 64 * 2**20
-MAX_BYTES_UNPACKED = 2**30
+MAX_BYTES_IN_PIECES, MAX_BYTES_UNPACKED = 64 * 2**20, 2**30
 VOLUMES = (".nii", ".nii.gz")
 
 
@@ -63,16 +61,17 @@ def _is_as_ever(value: object) -> bool:
 
 def covers(place: str, path: str) -> bool:
     """Whether `path` is the file `place` or lies below the folder `place`; {person} stands for anybody."""
-    pattern = re.escape(place).replace(re.escape(PERSON), f"(?:{_A_PERSON}|{re.escape(PERSON)})")
-    return re.fullmatch(f"{pattern}(/.*)?", path, re.DOTALL) is not None
+    return re.fullmatch(f"{_pattern(place)}(/.*)?", path, re.DOTALL) is not None
 
 
 def leads_to(path: str, place: str) -> bool:
     """Whether `path` is the file or folder `place`, or a folder on the way there."""
-    steps = place.split("/")
-    above = "/".join(steps[: path.count("/") + 1])
-    pattern = re.escape(above).replace(re.escape(PERSON), f"(?:{_A_PERSON}|{re.escape(PERSON)})")
-    return re.fullmatch(pattern, path, re.DOTALL) is not None
+    above = "/".join(place.split("/")[: path.count("/") + 1])
+    return re.fullmatch(_pattern(above), path, re.DOTALL) is not None
+
+
+def _pattern(place: str) -> str:
+    return re.escape(place).replace(re.escape(PERSON), f"(?:{_A_PERSON}|{re.escape(PERSON)})")
 
 
 class TwinVolume(Model):
@@ -87,15 +86,27 @@ class TwinVolume(Model):
     """
 
     shape: Annotated[tuple[Axis, ...], Field(min_length=3, max_length=4)]
+    """Voxels along three or four axes."""
     dtype: VoxelType = "int16"
+    """How a voxel is kept."""
     lower: Number
+    """The smallest voxel."""
     upper: Number
+    """The largest voxel."""
     zooms: Annotated[tuple[Size, ...], Field(min_length=3, max_length=3)] = (1, 1, 1)
+    """Millimetres of a voxel along the first three axes."""
     repetition_time: Annotated[Size | None, Field(exclude_if=_is_as_ever)] = None
+    """With four axes: seconds from one volume to the next."""
     orientation: Annotated[Orientation, Field(exclude_if=_is_as_ever)] = "RAS"
+    """Where the first three axes lead: one letter of `R`/`L`, `A`/`P` and `S`/`I` each."""
     affine: Annotated[tuple[Row, ...] | None, Field(min_length=3, max_length=3, exclude_if=_is_unset)] = None
+    """Where all people's volumes lie, in place of `orientation`: three rows of four numbers, millimetres to
+    the right, front and up for a step along each axis and at the first voxel."""
     any_orientation: Annotated[bool, Field(exclude_if=_is_unset)] = False
+    """People's volumes lead to several directions. The import then compares nothing."""
     fill: Annotated[Fill, Field(exclude_if=_is_as_ever)] = "noise"
+    """`noise`: at random between the bounds. `phantom`: an ellipsoid as large as a brain, whose voxels change
+    with time. `sketch`: one that packs to about a seventieth. `zeros`: nothing; packs to less."""
 
     @model_validator(mode="after")
     def _can_be_made(self) -> TwinVolume:
@@ -165,11 +176,18 @@ class PersonFile(Model):
     """
 
     path: InsidePath
+    """Holds `{person}` as a folder, or as a part of a name between `_` and `.`."""
     twin_text: Annotated[str, StringConstraints(max_length=100_000)] = ""
+    """Public text for the twin; `{person}` is replaced."""
     twin_volume: Annotated[TwinVolume | None, Field(exclude_if=_is_unset)] = None
+    """For `.nii` and `.nii.gz`: a volume for the twin."""
     twin_table: Annotated[TwinTable | None, Field(exclude_if=_is_unset)] = None
+    """For `.tsv` and `.tsv.gz`: rows drawn for each person of the twin, such as events."""
     twin_recording: Annotated[TwinRecording | None, Field(exclude_if=_is_unset)] = None
+    """For `.vhdr` (`.eeg` and `.vmrk` come along), `.edf`, `.bdf`, `.set` and `.fif`: signals for the
+    twin."""
     missing_rate: Annotated[Share, Field(exclude_if=_is_as_ever)] = 0
+    """The share of people of the twin who lack the file."""
 
     @model_validator(mode="after")
     def _names_the_person(self) -> PersonFile:
@@ -246,17 +264,20 @@ class PersonFile(Model):
 class PublicFile(Model):
     """A file that says nothing about any one person; every block and the twin get it as it is.
 
-    The rights holder states that it is public and gives its content here, as `text` or, if it is no text, in
-    base64: it is never read from the original. With `as_delivered` every block gets the delivered file,
-    whatever its size, and the content given here is the twin's stand-in.
+    The rights holder states that it is public and gives its content here: it is never read from the original.
     """
 
     path: InsidePath
+    """Where it lies."""
     text: Annotated[str, StringConstraints(max_length=MAX_TEXT)] = ""
+    """Its content. `dpgate dataset add` fills it from your data when it is left out."""
     content_base64: Annotated[
         str | None, StringConstraints(max_length=MAX_ENCODED), Field(exclude_if=_is_unset)
     ] = None
+    """The same of a file that is no text."""
     as_delivered: Annotated[bool, Field(exclude_if=_is_unset)] = False
+    """For files that are too large to be declared, and public by your word: every block gets the delivered
+    file, and the content given here is the twin's stand-in."""
 
     @model_validator(mode="after")
     def _has_one_content(self) -> PublicFile:

@@ -23,10 +23,16 @@ class Identifying(Model):
     """The decision about one column that stays: as it is, or changed at the import."""
 
     kind: KindOfIdentifier
+    """What identifies, in capitals, such as `DATE_OF_BIRTH`."""
     classification: Classification
+    """`direct`: by itself; such a column is never counted. `quasi`: together with others. `sensitive`: it
+    harms to be known."""
     decision: Literal["keep", "mask", "generalise", "pseudonymise"]
+    """What is done at the import."""
     by: OneLine
+    """Who decided."""
     why: Reason
+    """The reason. Everybody who may see the data set reads it."""
 
     @model_validator(mode="after")
     def _has_a_mask(self) -> Identifying:
@@ -39,7 +45,12 @@ class Dropped(Model):
     """The decision about one column of the delivered file that neither the snapshot nor the twin has."""
 
     name: Annotated[str, Field(min_length=1, max_length=200)]
+    """As in the header."""
     kind: KindOfIdentifier
+    """What identifies, in capitals."""
     classification: Classification
+    """As of an identifying column."""
     by: OneLine
+    """Who decided."""
     why: Reason
+    """The reason. Everybody who may see the data set reads it."""

@@ -22,7 +22,9 @@ class FlaggedColumn(Model):
     """A column that the profile takes for one that identifies people."""
 
     table: InsidePath
+    """The table's path."""
     column: ColumnName
+    """As in the header."""
 
 
 class Profiled(Model):
@@ -30,7 +32,10 @@ class Profiled(Model):
 
     # random, made with the profile: it tells nothing, and stands in the audit trail of its owner
     id: Annotated[str | None, StringConstraints(pattern=r"^[A-Za-z0-9_-]{8,64}$")] = None
+    """Of `profile.json`, which stays with the rights holder. Random; the audit trail names it with the
+    registration."""
     flagged: Annotated[tuple[FlaggedColumn, ...], Field(max_length=100_000)] = ()
+    """Columns that it takes for identifying. Each needs `pii`, or is in `dropped`."""
 
     @model_validator(mode="before")
     @classmethod

@@ -46,20 +46,25 @@ class Table(Model):
     """One file of rows; the ending says what it is: text with tabs (.tsv) or commas (.csv), or Parquet."""
 
     path: Annotated[InsidePath, StringConstraints(pattern=r"\.(tsv|csv|parquet)$")]
+    """Ends in `.tsv` (tab), `.csv` (comma) or `.parquet`; the last for trusted queries, with layout
+    `tables`."""
     columns: Annotated[tuple[Column, ...], Field(min_length=1, max_length=5000)]
+    """Only declared columns reach a run. Exactly one has kind `person`."""
     rows_per_person: Literal["one", "many"] = "one"
+    """`one`: a second row of a person is refused."""
     # left out when it is not stated: twins are drawn from the digest of the declaration
     typical_rows: Annotated[Whole | None, Field(ge=1, le=MOST_TYPICAL_ROWS, exclude_if=is_unset)] = None
-
-    # an import keeps no more rows of anybody: public, and what the time of release rests on
+    """With `many`: how many rows a person of the twin has on average, from 1 to twice as many less one.
+    Public knowledge, never counted in the data. Default: 2."""
     most_rows: Annotated[Whole | None, Field(ge=1, le=MOST_ROWS, exclude_if=is_unset)] = None
-
-    # of a text table, as the delivered file has it: a run gets it so, and the twin
+    """With `many`: an import keeps no more rows of anybody, chosen by lot. A public, round number, needed
+    with padded timing."""
     line_end: Annotated[Literal["lf", "crlf"], Field(exclude_if=is_lf)] = "lf"
-    # columns of the delivered file that stay outside, with the decision; part of the version
+    """How lines of the text file end; the twin's do too."""
     dropped: Annotated[tuple[Dropped, ...], Field(max_length=5000, exclude_if=is_unset)] = ()
-    # what holds between the columns of a row, in the words of domain/dataset/row_rules.py
+    """Columns of the file that stay outside, with the decision. Part of the version."""
     row_rules: Annotated[tuple[RuleText, ...], Field(max_length=50, exclude_if=is_unset)] = ()
+    """What holds between columns; every row of the twin keeps it."""  # in the words of row_rules.py
 
     @model_validator(mode="after")
     def _numbers_of_rows_of_many(self) -> Table:

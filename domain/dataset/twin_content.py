@@ -52,8 +52,11 @@ class TwinTable(Model):
     """
 
     columns: Annotated[tuple[Column, ...], Field(min_length=1, max_length=500)]
+    """As in a table, none of kind `person`. A column `onset` rises. `.tsv.gz` has no names."""
     rows: Annotated[Whole, Field(ge=1, le=100_000)] = 20
+    """How many; with a column `onset` up to a fifth more or fewer."""
     smallest_gap: Annotated[Number, Field(ge=0, exclude_if=_is_nothing)] = 0
+    """The least from one `onset` to the next, so that epochs do not overlap."""
 
     @model_validator(mode="after")
     def _can_be_made(self) -> TwinTable:
@@ -99,15 +102,21 @@ class RecordedChannel(Model):
     """One channel of a recording, as BIDS has it in channels.tsv."""
 
     name: ChannelName
+    """As in the file."""
     type: ChannelType = "EEG"
+    """As BIDS has it. `EEG` gets noise and a rhythm of ten a second; `TRIG`, `MISC`, `REF` and `TEMP` stay at
+    0."""
     units: Units = "uV"
+    """Of its samples."""
 
 
 class Marker(Model):
     """A mark in a recording that comes back, at times drawn at random."""
 
     name: ChannelName
+    """What the mark says."""
     per_minute: Annotated[Number, Field(gt=0, le=600)]
+    """How often it comes."""
 
 
 class TwinRecording(Model):
@@ -117,10 +126,16 @@ class TwinRecording(Model):
     """
 
     channels: Annotated[tuple[RecordedChannel, ...], Field(min_length=1, max_length=512)]
+    """In their order."""
     rate: Annotated[Number, Field(ge=1, le=100_000)]
+    """Samples a second."""
     seconds: Annotated[Whole, Field(ge=1, le=86_400)]
+    """How long it is."""
     markers: Annotated[tuple[Marker, ...], Field(max_length=100, exclude_if=_is_nothing)] = ()
+    """Marks of a `.vhdr` or `.set`: at the onsets of the table of events beside it, else at times drawn at
+    random."""
     fdt: Annotated[bool, Field(exclude_if=_is_nothing)] = False
+    """Of a `.set`: its samples lie in a `.fdt` beside it."""
 
     @model_validator(mode="after")
     def _can_be_made(self) -> TwinRecording:

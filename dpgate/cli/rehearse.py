@@ -99,7 +99,7 @@ def lock_of(found: Rehearsal, pipeline: Pipeline, dataset: Dataset) -> Lock:
 def _locked_runs(found: Rehearsal, runs: TwinRuns, values: Sequence[OutputValue]) -> tuple[LockedRuns, ...]:
     from domain.cautions import BlocksSeen
     from domain.forecast import in_units
-    from domain.mechanism import grids_of
+    from domain.output_value import grids_of
     from dpgate.pipeline_folder import TwinRuns as LockedRuns
 
     grids, seen = grids_of(values), BlocksSeen.of(values, runs.blocks)

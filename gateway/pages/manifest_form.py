@@ -9,8 +9,8 @@ from typing import Any
 
 from starlette.datastructures import FormData
 
+from domain.environment import Resources
 from domain.errors import FieldProblem, InvalidRequest
-from domain.pipeline import Resources
 
 NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 MAX_DIGITS = 40

@@ -16,6 +16,7 @@ from pydantic import ConfigDict, Field
 from starlette.datastructures import FormData
 
 from domain import admission, formats, mechanisms, policy, rehearsal, whitelist
+from domain.environment import Resources
 from domain.errors import InvalidRequest
 from domain.job import AnyRequest
 from domain.mechanism import REQUESTS
@@ -57,6 +58,29 @@ def anew(monkeypatch: pytest.MonkeyPatch) -> Callable[[ModuleType | str], Module
     return imported
 
 
+# --- fields of models
+
+
+def test_what_stands_beside_a_field_is_its_meaning_on_the_page(
+    anew: Callable[[ModuleType | str], ModuleType],
+) -> None:
+    tables = anew("field_tables")
+    row = next(line for line in tables.table_of(DummyResources).splitlines() if "coffees" in line)
+    assert "A coffee, not `*` two." in row
+    with pytest.raises(KeyError):  # what says nothing is on no page
+        tables.meaning_of(Silent, "coffees")
+
+
+class DummyResources(Resources):
+    coffees: int = 1
+    """A coffee,
+    not * two."""
+
+
+class Silent(Resources):
+    coffees: int = 1
+
+
 # --- formats of output files
 
 
@@ -75,7 +99,7 @@ def test_a_format_of_the_table_shows_up_wherever_files_are_named(
     assert whitelist.read_whitelist("a.dmy") == ("a.dmy",)
     with pytest.raises(InvalidRequest, match=r"\.dmy"):  # offered to whoever names another
         declared("a.xyz")
-    assert "`.dmy`" in anew("field_meanings").FIELDS["OutputFile"]["file"]
+    assert "`.dmy`" in anew("field_meanings").ADDED["OutputFile"]["file"]
 
 
 def test_every_format_of_the_table_has_one_lock_and_one_shape() -> None:

@@ -9,7 +9,8 @@ import numpy as np
 from domain.dataset import Dataset
 from domain.forecast import in_units
 from domain.loss import format_epsilon
-from domain.mechanism import SampleAggregateRequest, grids_of
+from domain.mechanism import SampleAggregateRequest
+from domain.output_value import grids_of
 from domain.pipeline import OutputValue
 from domain.rehearsal import Draws, Preview, QuietMean, Rung, TwinRuns, UnitNoise
 from privacy.block_rules import block_sizes_around

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 from factories import column_fields, make_declaration, make_manifest, manifest_fields, table_fields
 
-from domain.mechanism import SampleAggregateRequest, grids_of
+from domain.mechanism import SampleAggregateRequest
 from domain.model import parse
+from domain.output_value import grids_of
 from domain.outputs import values_of
 from domain.people import ColumnBounds
 from domain.pipeline import Manifest

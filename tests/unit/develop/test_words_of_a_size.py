@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from factories import make_manifest, manifest_fields
 
-from domain.mechanism import grids_of, parts_of
+from domain.output_value import grids_of, parts_of
 from domain.outputs import values_of
 from domain.shape import Shape, lock
 from dpgate.preview_size import moved, result_off, told_moves

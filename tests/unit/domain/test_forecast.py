@@ -20,7 +20,8 @@ from domain.forecast import (
     simulate_stability,
     stability_ladder,
 )
-from domain.mechanism import PacRequest, SampleAggregateRequest, StabilityRequest, grids_of
+from domain.mechanism import PacRequest, SampleAggregateRequest, StabilityRequest
+from domain.output_value import grids_of
 from domain.pipeline import OutputValue
 from domain.rehearsal import Preview, QuietMean, TwinRuns, UnitNoise
 from domain.shape import Shape

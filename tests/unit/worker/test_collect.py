@@ -7,7 +7,8 @@ from factories import make_declaration, make_job_request
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.mechanism import PacRequest, SampleAggregateRequest, StabilityRequest, grids_of
+from domain.mechanism import PacRequest, SampleAggregateRequest, StabilityRequest
+from domain.output_value import grids_of
 from domain.shape import Shape, TextShape
 from privacy.grid import OutputGrid
 from worker.collect import collect, default_of, output_context, pack, unpack
