@@ -132,12 +132,14 @@ def move(
         .where(jobs.c.id == job_id, jobs.c.state == before)
         .values(state=after, moved_at=now, **fields)
     )
+    # of two who move it, one has changed the row and goes on to the books; the other leaves no trace
     if changed.rowcount != 1:
         return False
     if row.ledger is LedgerAction.CHARGE:
         ledger.charge(connection, job_id=job_id, now=now)
     elif row.ledger is LedgerAction.REFUND:
         ledger.refund(connection, job_id=job_id, now=now)
+    # the noise is drawn, or never will be: nothing is left that a second draw could look at
     if after is JobState.IN_REVIEW or is_terminal(after):
         runs.discard(connection, job_id)
     audit.append(

@@ -75,7 +75,9 @@ def _change(action: LedgerAction, *conditions: sa.ColumnElement[bool], **values:
     )
 
 
+# the room is asked for by the statement that takes it: two that looked first could both find the same room
 _RESERVE = _change(LedgerAction.RESERVE, _LEFT >= _AMOUNT, reserved=accounts.c.reserved + _AMOUNT)
+# asks for no room: what was reserved is inside the cap, so a charge is never refused for want of budget
 _CHARGE = _change(
     LedgerAction.CHARGE, reserved=accounts.c.reserved - _AMOUNT, spent=accounts.c.spent + _AMOUNT
 )
@@ -153,10 +155,12 @@ def reserve(
     now: datetime,
 ) -> None:
     """Set a job's cost aside in every account that covers it. Raises BudgetExceeded; then roll back."""
+    # before the turn is taken: whoever is refused for want of an account keeps nobody waiting
     covering = _covering(connection, cohort=cohort, author=author, project=project, cost=cost)
     turn.take(connection)
     ids = [account.id for account in covering]
     reserved = _RESERVE.execute(connection, ids=ids, job=job_id, now=now, **_amounts(cost))
+    # one account without room refuses all; what the others gave comes back as the caller rolls back
     if reserved != len(ids):
         raise _exceeded(connection, ids, cost)
 
@@ -189,6 +193,7 @@ def _standing(connection: sa.Connection, own: Any) -> Standing:
     earlier = sa.select(sa.func.sum(ledger_entries.c.amount)).where(
         ledger_entries.c.account_id == own.id,
         ledger_entries.c.action == LedgerAction.CHARGE,
+        # by number, which the turn gives out: clocks of two workers may name another order
         ledger_entries.c.number < own.number,
     )
     before = int(connection.execute(earlier).scalar() or 0)
@@ -212,6 +217,7 @@ def _covering(
 
 
 def _settle(connection: sa.Connection, change: turn.Change, job_id: str, now: datetime) -> None:
+    # the books say what was set aside: a policy or a price that has changed since must not change the charge
     entries = connection.execute(_RESERVED, {"job": job_id}).all()
     if not entries:
         raise PlatformError(f"job {job_id} has no reservation")

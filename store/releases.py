@@ -36,6 +36,7 @@ def exists(connection: sa.Connection, job_id: str) -> bool:
 
 def read(connection: sa.Connection, job: Job) -> Release:
     """The release that answers a job. Raises Conflict until the job is RELEASED."""
+    # the state decides, not the row: a release is on record while reviewers look at it, and if withheld
     _check_released(job)
     return _get(connection, job.answered_by or job.id)
 

@@ -63,6 +63,7 @@ def finish(
         )
         .values(state="DONE", claim=None, lease_until=None, ran_in=ran_in)
     )
+    # a worker taken for dead may still come: its outputs would stand beside those of whoever took over
     if changed.rowcount != 1:
         return False
     rows = [{"job_id": job_id, "run": run, "sealed": content} for run, content in sealed.items()]

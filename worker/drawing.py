@@ -34,6 +34,7 @@ def draw_pipeline(
     """Aggregate what the runs of a pipeline gave, and add the noise."""
     assert isinstance(job.request, JobRequest)
     mechanism = job.request.mechanism_for(dataset.declaration)
+    # in the order of the plan: which run was done first, and so how heavy it may be, orders nothing
     outputs = [unpack(opened[run]) for run in range(mechanism.plan.runs)]
     if isinstance(mechanism, Pac):
         noised = _draw_pac(zone, connection, mechanism, outputs, cohort=dataset.cohort)
@@ -74,6 +75,7 @@ def _draw_pac(
     sealed = pac_states.read(connection, cohort=cohort, first=first)
     state = PacState.unpack(open_sealed(sealed, key=key, context=context))
     noised, after = mechanism.release(outputs, state=state)
+    # with the release or not at all: a state that forgot a release would let the half be guessed at anew
     pac_states.replace(connection, cohort=cohort, sealed=seal(after.pack(), key=key, context=context))
     return noised
 

@@ -91,6 +91,7 @@ def publish(zone: WorkerZone, job_id: str) -> None:
 def _publish(zone: WorkerZone, job_id: str) -> tuple[bool, str | None]:
     """Whether it came out, and whose turn it may be then."""
     with zone.database.transaction() as connection:
+        # held until the commit: two draws of one job would show less noise than was paid for
         job = jobs.get(connection, job_id, lock=True)
         if job.state is not JobState.AGGREGATING:
             return False, None
@@ -98,6 +99,7 @@ def _publish(zone: WorkerZone, job_id: str) -> tuple[bool, str | None]:
         release = books.drawn_once(
             zone, connection, job, dataset, lambda head: draw(zone, connection, job, dataset, head)
         )
+        # in the transaction of the draw: noise that was seen by nobody may be drawn anew, a release never
         releases.insert(connection, release)
         if job.reason is not None:
             agreement.say_why(connection, job_id, None)  # it waits no more
@@ -144,6 +146,7 @@ def begin(zone: WorkerZone, job_id: str) -> bool:
         job = jobs.get(connection, job_id)
         if job.state is JobState.RUNNING:
             publish_at = jobs.publish_time(connection, job_id)
+            # its own clock, not the message: that may come early, or twice
             if publish_at is None or zone.now() < publish_at or not runs.all_done(connection, job_id):
                 return False
             return _move(zone, connection, job_id, JobState.RUNNING, JobState.AGGREGATING, Actor.WORKER)
