@@ -6,10 +6,12 @@ stands in `privacy/`, its request in `domain/mechanism.py`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
 from privacy.loss import GuaranteeClass
+from privacy.plan import HalfSamples, LeaveOneOut
 
 
 @dataclass(frozen=True)
@@ -26,11 +28,14 @@ class Option:
 @dataclass(frozen=True)
 class TwinRuns:
     """The runs on the twin from which the error of a mechanism follows, where blocks say nothing of it.
-    `kept`: as which field of a rehearsal; `caption` stands below the drawing."""
+    `kept`: as which field of a rehearsal; `caption` stands below the drawing, `told` below a command's table.
+    `plan`: by how many people there are."""
 
-    kept: str
+    kept: Literal["half_samples", "leave_one_out"]
     about: str
     caption: str
+    plan: Callable[[int], HalfSamples | LeaveOneOut]
+    told: str
 
 
 @dataclass(frozen=True)
@@ -112,6 +117,8 @@ MECHANISMS: dict[str, Mechanism] = {
                 "For a first release of this cohort; later ones have less noise, as the halves are told "
                 "apart by then. The noise that the original data get follows their own halves and is shown "
                 "to nobody.",
+                lambda _people: HalfSamples(),
+                "A release will not say how wide its noise is.",
             ),
         ),
     ),
@@ -131,6 +138,8 @@ MECHANISMS: dict[str, Mechanism] = {
                 "The scale of the noise is a power of two, so the error moves in steps; other people's data "
                 "may get twice as much or half, and one unusual person decides. There is no formal "
                 "guarantee.",
+                LeaveOneOut,
+                "Another register's scale may differ.",
             ),
             is_for_reviewed=True,
         ),

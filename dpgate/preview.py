@@ -5,17 +5,19 @@ Nothing here talks to a platform, and nothing has seen original data.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from domain.cautions import turn_s
 from domain.mechanism import PacRequest, SampleAggregateRequest, StabilityRequest
+from domain.mechanisms import twin_runs
 from domain.output_value import OutputValue, PersonValue
 from domain.outputs import values_of
 from domain.pipeline import Manifest
 from dpgate.errors import DpgateError
-from dpgate.pipeline_folder import Lock
+from dpgate.pipeline_folder import Lock, Outputs
 from dpgate.preview_results import results_of
 from privacy.block_rules import Aggregator
 from privacy.cost import Currency, format_amount
@@ -195,39 +197,33 @@ def aggregators_of(
     return found
 
 
-def preview_pac(manifest: Manifest, lock: Lock) -> tuple[PacForecast, ...]:
-    """A ladder of nats on the twin's 64 half-samples."""
-    worlds = lock.outputs_of("half_samples")
-    assert worlds is not None  # the caller has run them
-    values = values_of(manifest, lock.shape)
-    requests = [PacRequest(name="pac", nats=format_amount(Currency.NATS, micro)) for micro in NATS_LADDER]
-    with _one_message():
-        requests[0].check_outputs([value.name for value in values])
-    return tuple(
-        row
-        for request in requests
-        for row in forecast_pac(
-            request.build(values, nominal_size=lock.nominal_size), worlds, numbers=lock.twin_numbers
-        )
-    )
+OwnRows = tuple[PacForecast | StabilityForecast, ...]
 
 
-def preview_stability(manifest: Manifest, lock: Lock) -> tuple[StabilityForecast, ...]:
-    """A ladder of noise multipliers on the twin's leave-one-out runs."""
-    runs = lock.outputs_of("leave_one_out")
-    assert runs is not None  # the caller has run them
-    requests = [
-        StabilityRequest(name="stability_calibrated", noise_multiplier=multiplier)
-        for multiplier in MULTIPLIERS
-    ]
+def preview_own_runs(mechanism: str, manifest: Manifest, lock: Lock) -> OwnRows:
+    """A ladder of what the mechanism takes, from the runs of its own plan on the twin."""
+    runs = lock.outputs_of(twin_runs()[mechanism].kept)
+    assert runs is not None  # the caller has made them
     values = values_of(manifest, lock.shape)
+    requests, rows_of = _LADDERS[mechanism]
     with _one_message():
         requests[0].check_outputs([value.name for value in values])
-    return tuple(
-        row
-        for request in requests
-        for row in forecast_stability(request.build(values, nominal_size=lock.nominal_size), runs)
-    )
+    built = (request.build(values, nominal_size=lock.nominal_size) for request in requests)
+    return tuple(row for each in built for row in rows_of(each, runs, lock))
+
+
+_LADDERS: dict[
+    str, tuple[Sequence[PacRequest | StabilityRequest], Callable[[Any, Outputs, Lock], OwnRows]]
+] = {
+    "pac": (
+        [PacRequest(name="pac", nats=format_amount(Currency.NATS, micro)) for micro in NATS_LADDER],
+        lambda asked, worlds, lock: forecast_pac(asked, worlds, numbers=lock.twin_numbers),
+    ),
+    "stability_calibrated": (
+        [StabilityRequest(name="stability_calibrated", noise_multiplier=each) for each in MULTIPLIERS],
+        lambda asked, runs, _lock: forecast_stability(asked, runs),
+    ),
+}
 
 
 def twin_answers(lock: Lock) -> TwinAnswers:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -192,8 +192,15 @@ def stability_table(rows: Sequence[StabilityForecast], names: Sequence[str]) -> 
     )
 
 
+OWN_RUNS: dict[str, tuple[str, Callable[[Any, Sequence[str]], Table]]] = {
+    "pac": ("Error to expect of a first release", pac_table),
+    "stability_calibrated": ("Error to expect", stability_table),
+}
+"""Title and table of a mechanism with runs of its own."""
+
+
 def rows_document(
-    rows: Sequence[PacForecast] | Sequence[StabilityForecast],
+    rows: Sequence[PacForecast | StabilityForecast],
     names: Sequence[str],
     *,
     mechanism: str,

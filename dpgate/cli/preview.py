@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from domain.loss import format_epsilon
+from domain.mechanisms import cards, twin_runs
 from dpgate.cli import choices
 from dpgate.cli.develop import Folder, PythonEnv, block_size_of, run_more
 from dpgate.cli.output import Json, err, plain
 from dpgate.cli.preview_twin import sizes_worth_trying, twin_columns
 from dpgate.errors import DpgateError
 from privacy.partition import block_count
-from privacy.plan import Blocks, HalfSamples, LeaveOneOut
+from privacy.plan import Blocks
 
 if TYPE_CHECKING:
     from domain.mechanism import SampleAggregateRequest
@@ -65,12 +66,9 @@ def preview(
     pipeline = parse(Pipeline, load_pipeline(folder).body, within="pipeline")
     lock = load_lock(folder, pipeline_digest=pipeline.digest)
     more = partial(run_more, folder, pipeline, twin=twin, python_env=python_env, shown=not as_json)
-    if mechanism == "pac":
-        lock = more(lock, HalfSamples(), name="half_samples")
-        preview_shown.show_pac(pipeline.manifest, lock, as_json=as_json)
-    elif mechanism == "stability_calibrated":
-        lock = more(lock, LeaveOneOut(lock.nominal_size), name="leave_one_out")
-        preview_shown.show_stability(pipeline.manifest, lock, as_json=as_json)
+    if own := twin_runs().get(mechanism):
+        lock = more(lock, own.plan(lock.nominal_size), name=own.kept)
+        preview_shown.show_own_runs(mechanism, pipeline.manifest, lock, as_json=as_json)
     elif mechanism == "sample_aggregate":
         chosen = {
             "block_size": lock.block_size,
@@ -99,7 +97,8 @@ def preview(
         best = Chosen(epsilon=epsilon, block_size=taken.block_size, aggregator=taken.aggregator)
         save_lock(folder, lock.model_copy(update={"chosen": best}))
     else:
-        raise DpgateError("--mechanism is sample_aggregate, pac or stability_calibrated")
+        *others, last = cards()
+        raise DpgateError(f"--mechanism is {', '.join(others)} or {last}")
 
 
 def _request(chosen: dict[str, object]) -> SampleAggregateRequest:

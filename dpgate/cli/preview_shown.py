@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from domain.loss import format_epsilon
 from domain.mechanism import SampleAggregateRequest
+from domain.mechanisms import MECHANISMS, twin_runs
 from domain.outputs import values_of
 from domain.pipeline import Manifest
 from dpgate import preview_many
@@ -19,10 +20,9 @@ from dpgate.cli.preview_ratio import ratio_words
 from dpgate.cli.preview_results import results_table
 from dpgate.errors import DpgateError
 from dpgate.pipeline_folder import Lock
-from dpgate.preview import BlocksPreview, aggregators_of, preview_blocks, preview_pac, preview_stability
+from dpgate.preview import BlocksPreview, aggregators_of, preview_blocks, preview_own_runs
 from dpgate.preview_size import size_words
 from dpgate.preview_two_means import NumberColumn, better_correlations
-from privacy.loss import GuaranteeClass
 from privacy.mechanism import MAX_OUTPUTS
 from privacy.preview import Choice
 
@@ -100,30 +100,17 @@ def _further_words(found: BlocksPreview, names: Sequence[str], manifest: Manifes
     ]
 
 
-def show_pac(manifest: Manifest, lock: Lock, *, as_json: bool) -> None:
+def show_own_runs(mechanism: str, manifest: Manifest, lock: Lock, *, as_json: bool) -> None:
+    """The error to expect of a mechanism that makes runs of its own on the twin."""
     names = [value.name for value in values_of(manifest, lock.shape)]
-    rows = preview_pac(manifest, lock)
+    rows = preview_own_runs(mechanism, manifest, lock)
+    guarantee = MECHANISMS[mechanism].guarantees[0]
     if as_json:
-        print_json(page.rows_document(rows, names, mechanism="pac", guarantee=GuaranteeClass.PAC))
+        print_json(page.rows_document(rows, names, mechanism=mechanism, guarantee=guarantee))
         return
-    note = f"Guarantee class pac. {GuaranteeClass.PAC.sentence} A release will not say how wide its noise is."
-    print_table("Error to expect of a first release", *page.pac_table(rows, names), note=note)
-
-
-def show_stability(manifest: Manifest, lock: Lock, *, as_json: bool) -> None:
-    names = [value.name for value in values_of(manifest, lock.shape)]
-    rows = preview_stability(manifest, lock)
-    if as_json:
-        print_json(
-            page.rows_document(
-                rows, names, mechanism="stability_calibrated", guarantee=GuaranteeClass.EMPIRICAL
-            )
-        )
-        return
-    note = (
-        f"Guarantee class empirical. {GuaranteeClass.EMPIRICAL.sentence} Another register's scale may differ."
-    )
-    print_table("Error to expect", *page.stability_table(rows, names), note=note)
+    title, table = page.OWN_RUNS[mechanism]
+    note = f"Guarantee class {guarantee}. {guarantee.sentence} {twin_runs()[mechanism].told}"
+    print_table(title, *table(rows, names), note=note)
 
 
 def _wanted(names: Sequence[str], wants: Sequence[str]) -> dict[str, float]:

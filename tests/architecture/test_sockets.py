@@ -27,12 +27,16 @@ from domain.query import QUERIES, Query, QueryRequest
 from domain.query.columns import ClippedColumn
 from domain.shape import LOCKS, FileShape
 from dpgate.cli import choices, doctor
+from dpgate.preview import _LADDERS
+from dpgate.preview_page import OWN_RUNS
 from gateway.pages import ask_form, mechanism_form, policy_fields, policy_form, words
 from gateway.pages.mechanism_form import value_of
 from gateway.pages.policy_fields import GROUPS, unplaced
 from privacy.loss import GuaranteeClass
+from privacy.plan import HalfSamples
 from worker import config
 from worker.kinds import KINDS
+from worker.rehearsal.sampled import plan_of
 from worker.sandbox import backend_check, choice
 from worker.sandbox.core.images import HostImage
 from worker.sandbox.protocol import SandboxUnavailable
@@ -143,7 +147,9 @@ DUMMY = mechanisms.Mechanism(
         "It is in the way.",
         "Never.",
         (mechanisms.Option("dose", "number", "How much of it", "3"),),
-        mechanisms.TwinRuns("half_samples", "no runs at all", "Nothing moves."),
+        mechanisms.TwinRuns(
+            "half_samples", "no runs at all", "Nothing moves.", lambda people: HalfSamples(), "Nothing."
+        ),
         is_for_reviewed=True,
     ),
 )
@@ -167,6 +173,11 @@ def test_a_mechanism_of_the_table_shows_up_where_people_choose_and_read(
     assert "dummy" in anew(words).WORDS["mechanism"]
     assert "dummy" in get_args(anew(choices).Mechanism)[1].help
     assert "dummy" in get_args(anew(rehearsal).Sampled)
+    assert plan_of("dummy", 30) == HalfSamples()
+
+
+def test_every_mechanism_with_runs_of_its_own_on_the_twin_is_previewed_by_its_rows() -> None:
+    assert set(mechanisms.twin_runs()) == set(OWN_RUNS) == set(_LADDERS)
 
 
 def test_every_mechanism_that_runs_a_pipeline_has_its_request_with_the_fields_of_its_form() -> None:

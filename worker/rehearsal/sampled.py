@@ -14,20 +14,21 @@ from worker.rehearsal.runs import numbers_of
 
 def plan_of(mechanism: Sampled, nominal_size: int) -> HalfSamples | LeaveOneOut:
     """Raises PipelineError where leaving people out one by one takes too many runs, or makes no sense."""
-    if mechanism == "pac":
-        return HalfSamples()
+    plan = twin_runs()[mechanism].plan(nominal_size)
+    if not isinstance(plan, LeaveOneOut):
+        return plan
     if nominal_size > MAX_LEFT_OUT:
         raise PipelineError(
             f"leaving out each of {nominal_size} people in turn takes {nominal_size + 1} runs; a rehearsal "
             f"leaves out {MAX_LEFT_OUT} at most; make them on your own machine: "
-            "dpgate preview PIPELINE --mechanism stability_calibrated"
+            f"dpgate preview PIPELINE --mechanism {mechanism}"
         )
     if nominal_size < MIN_PEOPLE:
         raise PipelineError(
             f"this mechanism needs {MIN_PEOPLE} people at least; this data set has {nominal_size}. Choose "
             "another one"
         )
-    return LeaveOneOut(nominal_size)
+    return plan
 
 
 def run_sampled(
