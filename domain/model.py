@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Sized
 from pathlib import PurePosixPath
 from typing import Annotated, Any, TypeVar
 
@@ -41,6 +41,16 @@ def build_models() -> None:
         found += model.__subclasses__()
         model.model_config["defer_build"] = False
         model.model_rebuild()
+
+
+def is_none(value: object) -> bool:
+    """For `exclude_if`: a field that says nothing stays out of what is stored, sent and digested."""
+    return value is None
+
+
+def is_empty(value: Sized) -> bool:
+    """The same of a field that holds several."""
+    return not value
 
 
 def _only_a_number(value: Any) -> Any:

@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from domain.model import Model, Number
+from domain.model import Model, Number, is_empty, is_none
 from domain.output_value import OutputValue, PersonValue, ValueName
 from domain.people_summary import ColumnName, Product, Square, Standard, Summary
 from privacy.people import SQUARES_MOST, Kind
@@ -31,14 +31,6 @@ _WIDEST = 1000
 """Bounds over spread: what is wider has a spread that was mistyped, or squares that overflow."""
 
 
-def _is_none(value: object) -> bool:
-    return value is None
-
-
-def _is_empty(value: tuple[object, ...]) -> bool:
-    return not value
-
-
 class Beside(Model):
     """The other column of a covariance or a correlation, with the bounds that a person's number is clipped
     to, and its centre and spread where the correlation is made of two means."""
@@ -49,9 +41,9 @@ class Beside(Model):
     """Smaller numbers are clamped to this."""
     upper: Number
     """Larger numbers are clamped to this."""
-    centre: Annotated[Number | None, Field(exclude_if=_is_none)] = None
+    centre: Annotated[Number | None, Field(exclude_if=is_none)] = None
     """As that of the column itself: all four, or none."""
-    spread: Annotated[Number | None, Field(exclude_if=_is_none)] = None
+    spread: Annotated[Number | None, Field(exclude_if=is_none)] = None
     """As that of the column itself."""
 
     @model_validator(mode="after")
@@ -66,7 +58,7 @@ class Result(Model):
     name: str
     kind: Kind
     parts: tuple[str, ...]
-    standards: Annotated[tuple[Standard, ...], Field(exclude_if=_is_empty)] = ()
+    standards: Annotated[tuple[Standard, ...], Field(exclude_if=is_empty)] = ()
     """Of x and y, where squares of them are the parts."""
 
     def centres(self, values: Sequence[OutputValue]) -> tuple[Fraction, ...]:
@@ -87,23 +79,23 @@ class ColumnBounds(Model):
     """Its heading in the first row of the file."""
     name: ValueName
     """How the release calls the number."""
-    lower: Annotated[Number | None, Field(exclude_if=_is_none)] = None
+    lower: Annotated[Number | None, Field(exclude_if=is_none)] = None
     """Smaller numbers (of a mean: smaller means of a run) are clamped to this."""
-    upper: Annotated[Number | None, Field(exclude_if=_is_none)] = None
+    upper: Annotated[Number | None, Field(exclude_if=is_none)] = None
     """Larger numbers (of a mean: larger means of a run) are clamped to this."""
-    above: Annotated[Number | None, Field(exclude_if=_is_none)] = None
+    above: Annotated[Number | None, Field(exclude_if=is_none)] = None
     """In place of `lower` and `upper`: the share of people above this number, or their count."""
-    aggregate: Annotated[Aggregate | None, Field(exclude_if=_is_none)] = None
+    aggregate: Annotated[Aggregate | None, Field(exclude_if=is_none)] = None
     """`mean`, `share`, `sum`, `count`, `quantile`, `covariance` or `correlation` over people. Left out, it is
     a mean, or a share where `above` stands, or a quantile where `quantile` stands. All but mean and share
     need blocks of one."""
-    quantile: Annotated[Number | None, Field(exclude_if=_is_none)] = None
+    quantile: Annotated[Number | None, Field(exclude_if=is_none)] = None
     """Which quantile, between 0 and 1, such as 0.25."""
-    beside: Annotated[Beside | None, Field(exclude_if=_is_none)] = None
+    beside: Annotated[Beside | None, Field(exclude_if=is_none)] = None
     """Of a covariance or a correlation: the other column."""
-    centre: Annotated[Number | None, Field(exclude_if=_is_none)] = None
+    centre: Annotated[Number | None, Field(exclude_if=is_none)] = None
     """Of a correlation of two means: about the column's mean, from what you know or the twin."""
-    spread: Annotated[Number | None, Field(exclude_if=_is_none)] = None
+    spread: Annotated[Number | None, Field(exclude_if=is_none)] = None
     """Of a correlation of two means: about the standard deviation of the column."""
 
     @model_validator(mode="after")

@@ -9,14 +9,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from domain.model import Model, Number
+from domain.model import Model, Number, is_none
 from privacy.people import square
 
 ColumnName = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f]*$")]
-
-
-def _is_none(value: object) -> bool:
-    return value is None
 
 
 class Product(Model):
@@ -62,11 +58,11 @@ class Summary(Model):
 
     column: ColumnName
     above: Number | None = None
-    quantile: Annotated[Number | None, Field(exclude_if=_is_none)] = None
-    times: Annotated[Product | None, Field(exclude_if=_is_none)] = None
-    square: Annotated[Square | None, Field(exclude_if=_is_none)] = None
-    complete: Annotated[ColumnName | None, Field(exclude_if=_is_none)] = None
-    of: Annotated[str | None, Field(exclude_if=_is_none)] = None
+    quantile: Annotated[Number | None, Field(exclude_if=is_none)] = None
+    times: Annotated[Product | None, Field(exclude_if=is_none)] = None
+    square: Annotated[Square | None, Field(exclude_if=is_none)] = None
+    complete: Annotated[ColumnName | None, Field(exclude_if=is_none)] = None
+    of: Annotated[str | None, Field(exclude_if=is_none)] = None
 
     @property
     def words(self) -> str:

@@ -21,7 +21,7 @@ from domain.environment import Environment, Resources
 from domain.formats import FORMATS, any_suffix, format_of, suffixes
 from domain.image import HOST_IMAGE as HOST_IMAGE
 from domain.image import ImageName
-from domain.model import InsidePath, Model, Slug, digest, find_inside_another
+from domain.model import InsidePath, Model, Slug, digest, find_inside_another, is_empty, is_none
 from domain.output_bounds import MAX_VALUES as MAX_VALUES
 from domain.output_bounds import CurveBounds as CurveBounds
 from domain.output_bounds import GroupName as GroupName
@@ -42,14 +42,6 @@ Argument = Annotated[str, StringConstraints(min_length=1, max_length=1000, patte
 _PLACE = re.compile(r"(?<!\$)\{(in|out|level)\}")
 
 
-def _is_none(value: object) -> bool:
-    return value is None
-
-
-def _is_empty(value: tuple[object, ...]) -> bool:
-    return not value
-
-
 def _ends_as_a_format(file: str) -> str:
     """Looked up when a manifest is read. Refused in the words of a pattern."""
     if not file.endswith(suffixes()):
@@ -62,19 +54,19 @@ class OutputFile(Model):
 
     file: Annotated[InsidePath, AfterValidator(_ends_as_a_format)]
     """Below `/out`."""
-    values: Annotated[tuple[OutputValue, ...], Field(max_length=MAX_VALUES, exclude_if=_is_empty)] = ()
+    values: Annotated[tuple[OutputValue, ...], Field(max_length=MAX_VALUES, exclude_if=is_empty)] = ()
     """The numbers of the file in reading order. At most 20 in all; of means with joint or Gaussian noise
     400."""
-    bounds: Annotated[tuple[SelectedBounds, ...], Field(max_length=MAX_VALUES, exclude_if=_is_empty)] = ()
+    bounds: Annotated[tuple[SelectedBounds, ...], Field(max_length=MAX_VALUES, exclude_if=is_empty)] = ()
     """Instead of `values`: bounds by place. Each number takes the first entry that fits."""
-    volume: Annotated[VolumeBounds | None, Field(exclude_if=_is_none)] = None
+    volume: Annotated[VolumeBounds | None, Field(exclude_if=is_none)] = None
     """Instead of `values`, for `.nii` and `.nii.gz`: averages over a volume."""
-    columns: Annotated[tuple[ColumnBounds, ...], Field(max_length=MAX_VALUES, exclude_if=_is_empty)] = ()
+    columns: Annotated[tuple[ColumnBounds, ...], Field(max_length=MAX_VALUES, exclude_if=is_empty)] = ()
     """Instead of `values`, for a table with a row for each person: one number of each."""
-    curve: Annotated[CurveBounds | None, Field(exclude_if=_is_none)] = None
+    curve: Annotated[CurveBounds | None, Field(exclude_if=is_none)] = None
     """Instead of `values`, for a text file with a column for an axis: the coefficients of a curve on splines,
     written back as the curve."""
-    constants: Annotated[tuple[Select, ...], Field(max_length=MAX_VALUES, exclude_if=_is_empty)] = ()
+    constants: Annotated[tuple[Select, ...], Field(max_length=MAX_VALUES, exclude_if=is_empty)] = ()
     """Places as in `bounds` whose numbers are no results: a year, a group's number. They stay the twin's,
     without noise and at no cost."""
 

@@ -9,19 +9,11 @@ from typing import Annotated, Any
 
 from pydantic import Field, model_validator
 
-from domain.model import Model, canonical
+from domain.model import Model, canonical, is_empty
 from privacy.loss import GuaranteeClass, format_epsilon
 
 PREDICATE_TYPE = "urn:dpgate:predicate:release:v3"
 PAYLOAD_TYPE = "application/vnd.in-toto+json"
-
-
-def _has_none(results: tuple[object, ...]) -> bool:
-    return not results
-
-
-def _is_empty(files: dict[str, str]) -> bool:
-    return not files
 
 
 class ReleasedValue(Model):
@@ -99,10 +91,10 @@ class Release(Model):
     cost: dict[str, str]
     values: tuple[ReleasedValue, ...]
     diagnostics: tuple[ReleasedValue, ...] = ()
-    results: Annotated[tuple[ReleasedResult, ...], Field(exclude_if=_has_none)] = ()
+    results: Annotated[tuple[ReleasedResult, ...], Field(exclude_if=is_empty)] = ()
     files: dict[str, str]
     # base64; absent where all files are text, as from before there were others
-    binary_files: Annotated[dict[str, str], Field(exclude_if=_is_empty)] = Field(default_factory=dict)
+    binary_files: Annotated[dict[str, str], Field(exclude_if=is_empty)] = Field(default_factory=dict)
     certificate: dict[str, Any]
     created_at: datetime
 

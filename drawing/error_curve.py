@@ -37,8 +37,7 @@ class Curve:
 @dataclass(frozen=True)
 class ErrorCurve:
     """Everything that the drawing shows. `unit` names the amounts below the curves, `floor` is the error that
-    no amount removes, `range_width` that of the declared bounds: an error beyond it says nothing. What is
-    None is not drawn."""
+    no amount removes. What is None is not drawn."""
 
     output: str
     curves: tuple[Curve, ...]
@@ -46,7 +45,6 @@ class ErrorCurve:
     left: float | None = None
     cap: float | None = None
     floor: float | None = None
-    range_width: float | None = None
     unit: str = "epsilon"
 
 

@@ -30,10 +30,6 @@ def insert(connection: sa.Connection, release: Release) -> None:
     connection.execute(sa.insert(releases).values(values))
 
 
-def exists(connection: sa.Connection, job_id: str) -> bool:
-    return connection.execute(sa.select(releases.c.id).where(releases.c.job_id == job_id)).first() is not None
-
-
 def read(connection: sa.Connection, job: Job) -> Release:
     """The release that answers a job. Raises Conflict until the job is RELEASED."""
     # the state decides, not the row: a release is on record while reviewers look at it, and if withheld

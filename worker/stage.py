@@ -131,11 +131,6 @@ def open_people(
     return People(source, declaration.layout == "bids", names, tables, given | small, large)
 
 
-def whole(people: People) -> View:
-    """Everybody in one input."""
-    return people.view(people.names)
-
-
 def single(people: People, name: str) -> View:
     """One person and nobody else: the input of a participant level."""
     return people.view([name])

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Protocol
 
 from pydantic import Field, StringConstraints, model_validator
 
-from domain.model import Model
+from domain.model import Model, is_empty
 
 MOST_PLACES = 4096
 """Of the numbers of one file, in every format that has constants."""
@@ -24,18 +24,12 @@ _NUMBER = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?$"
 Constant = Annotated[str, StringConstraints(max_length=80, pattern=_NUMBER)]
 
 
-def _is_empty(value: tuple[object, ...]) -> bool:
-    return not value
-
-
 class HasConstants(Model):
     """`constants`: for each number of the file, in reading order, the twin's own text where it is a constant,
     and None where a result belongs. Empty where the file has no constant."""
 
     # left out when empty: files were locked, and questions answered, before there were constants
-    constants: Annotated[
-        tuple[Constant | None, ...], Field(max_length=MOST_PLACES, exclude_if=_is_empty)
-    ] = ()
+    constants: Annotated[tuple[Constant | None, ...], Field(max_length=MOST_PLACES, exclude_if=is_empty)] = ()
 
     @model_validator(mode="after")
     def _constants_fit(self) -> Any:

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Literal
 
 from domain.dataset import Declaration
 from domain.twin.counts import TableCounts
-
-Level = Literal[0, 1, 2, 3]
 
 README = "TWIN-README.md"
 LABEL = (

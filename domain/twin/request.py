@@ -17,7 +17,7 @@ from domain.dataset.table import repeated
 from domain.delta import check_delta
 from domain.errors import InvalidRequest
 from domain.loss import Delta, Epsilon, format_amount, micro, units
-from domain.model import InsidePath, Model, Slug, Whole, digest, parse
+from domain.model import InsidePath, Model, Slug, Whole, digest, is_none, parse
 from domain.query.contribution import limit_sentence
 from domain.scan_memory import passes
 from domain.schedule import Schedule
@@ -45,10 +45,6 @@ SCAN_S_PER_VALUE = 1 / 5_000_000
 COLUMNS_AT_ONCE = 120
 
 
-def _is_none(value: object) -> bool:
-    return value is None
-
-
 class AskedTable(Model):
     """One table and how well its twin shall look. Without `columns`, all worth counting take part."""
 
@@ -64,7 +60,7 @@ class PlanOrder(Model):
     tables: Annotated[tuple[AskedTable, ...], Field(max_length=MAX_TABLES)] = ()
     epsilon: Epsilon = "1"
     # brings Gaussian noise; without it noise is Laplace, and orders read and digest as before there was one
-    delta: Annotated[Delta | None, Field(exclude_if=_is_none)] = None
+    delta: Annotated[Delta | None, Field(exclude_if=is_none)] = None
     rows: Annotated[Whole, Field(ge=1, le=MAX_ROWS)] = 1
     # more than a fifth of the budget
     beyond_share: bool = False

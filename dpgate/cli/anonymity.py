@@ -54,9 +54,9 @@ def anonymity_check(
 ) -> None:
     """Say which k, l and t a table has. With -k, -l or -t it ends with code 11 if they are missed."""
     from domain.model import parse
-    from twins.anonymity.classes import codes_of
     from twins.anonymity.plan import Goal
     from twins.anonymity.release import secrets_of, standing
+    from twins.anonymity.table import codes_of
 
     read = _read(table)
     columns = [_sensitive(one) for one in sensitive or ()]

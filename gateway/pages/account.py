@@ -27,7 +27,6 @@ from store.database import Database
 from store.tokens import Caller
 
 router = APIRouter(include_in_schema=False)
-_EMPTY = {"label": "", "days": "90"}
 Owner = Annotated[User, Depends(page_requires(Permission.TOKENS_OWN))]
 
 

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from twins.anonymity.classes import Codes, classes, codes_of, counts_in_classes
 from twins.anonymity.measures import closeness, distinct, entropy, in_order
 from twins.anonymity.plan import Goal, Sensitive
-from twins.anonymity.table import TextTable
+from twins.anonymity.table import Codes, TextTable, classes, codes_of, counts_in_classes
 
 ROUNDING = 1e-9
 """Entropies and distances are floats: who reaches the goal exactly must not fail in the last digit."""

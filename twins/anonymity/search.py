@@ -18,11 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from domain.errors import InvalidRequest
-from twins.anonymity.classes import Codes, classes, codes_of
 from twins.anonymity.ladders import climb, height
 from twins.anonymity.plan import Plan
 from twins.anonymity.release import Secret, Standing, rows_that_may_stand, secrets_of, standing
-from twins.anonymity.table import TextTable
+from twins.anonymity.table import Codes, TextTable, classes, codes_of
 
 MOST_COMBINATIONS = 4096
 """Looked at by `best`: 4,096 combinations of a table of 30,000 rows are about a minute."""

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from twins.anonymity.classes import classes
 from twins.anonymity.release import Standing, standing
+from twins.anonymity.table import classes
 from twins.evaluation.sheet import Codes
 
 

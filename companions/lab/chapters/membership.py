@@ -8,7 +8,6 @@ from enum import Enum
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
 from companions.lab.attacks.membership import (
     SIGMAS,
@@ -41,8 +40,6 @@ from privacy.grid import OutputGrid
 from privacy.loss import MICRO
 from privacy.pac import Pac
 from privacy.posterior_bound import posterior_bound
-
-Values = NDArray[np.float64]
 
 LADDER = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0)
 NATS = (7_812, 31_250, 125_000, 500_000)

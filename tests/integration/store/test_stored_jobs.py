@@ -276,7 +276,7 @@ def test_a_release_is_read_only_once_released(connection):
     job = given_job(connection, state=JobState.IN_REVIEW)
     with pytest.raises(Conflict, match="the job is IN_REVIEW; it has no release to read"):
         releases.read(connection, job)
-    assert releases.exists(connection, job.id)
+    assert releases.read_for_review(connection, job).job_id == job.id
     jobs.move(connection, job.id, JobState.IN_REVIEW, JobState.WITHHELD, actor=Actor.RIGHTS_HOLDER, now=NOW)
     with pytest.raises(Conflict, match="WITHHELD"):
         releases.read(connection, jobs.get(connection, job.id))

@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 from lent_data import lent
 
 from domain.errors import InvalidRequest
-from twins.anonymity.classes import codes_of
 from twins.anonymity.plan import Goal, Sensitive
 from twins.anonymity.release import Standing, secrets_of, standing
-from twins.anonymity.table import TextTable, text_table
+from twins.anonymity.table import TextTable, codes_of, text_table
 
 # Sweeney 2002, figure 2: race, birth, gender, zip, problem
 SWEENEY = """\

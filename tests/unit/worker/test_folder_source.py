@@ -14,7 +14,7 @@ from store.keys import Keys
 from store.snapshots import SnapshotArea
 from worker.folder_source import FolderSource
 from worker.sealed_source import SealedSource, place_of
-from worker.stage import Source, open_people, single, whole
+from worker.stage import Source, open_people, single
 
 TREE = {
     "participants.tsv": b"participant_id\tage\r\nsub-1\tn/a\r\nsub-10\t25\r\n",
@@ -73,7 +73,7 @@ def sealed(folder: Path) -> SealedSource:
 def test_both_sources_give_the_same_input(folder: Path, is_sealed: bool) -> None:
     source: Source = sealed(folder) if is_sealed else FolderSource(folder, declared())
     people = open_people(declared(), source)
-    everything = dict(whole(people))
+    everything = dict(people.view(people.names))
     assert everything == {
         **TREE,
         "README": b"as declared",
@@ -106,7 +106,8 @@ def test_hidden_folders_and_what_is_excluded_are_in_no_input(folder: Path) -> No
         (folder / path).parent.mkdir(parents=True)
         (folder / path).write_bytes(b"x")
     declaration = declared(excluded=["sourcedata"])
-    found = whole(open_people(declaration, FolderSource(folder, declaration)))
+    people = open_people(declaration, FolderSource(folder, declaration))
+    found = people.view(people.names)
     assert set(found) == set(TREE)
 
 

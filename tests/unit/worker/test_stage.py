@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from privacy.plan import Blocks, HalfSamples, LeaveOneOut
-from worker.stage import SMALL_FILE, Inputs, People, cut, open_people, single, whole
+from worker.stage import SMALL_FILE, Inputs, People, View, cut, open_people, single
 from worker.view import Part
 
 KEY = bytes(range(32))
@@ -23,6 +23,10 @@ VISITS = table_fields(
     columns=[{"name": "who", "kind": "person"}, column_fields(name="score"), column_fields(name="note")],
 )
 ids = st.text("abcdefgh0123456789", min_size=1, max_size=4).map(lambda text: f"sub-{text}")
+
+
+def everybody(people: People) -> View:
+    return people.view(people.names)
 
 
 class Given:
@@ -109,7 +113,7 @@ def test_cells_keep_their_text(subtests: pytest.Subtests) -> None:
         with subtests.test(cell=cell):
             text = f"participant_id\tage\tsex\theight\nsub-1\t{cell}\tf\t1.70\n"
             opened = open_people(make_declaration(), Given(["sub-1"], {"participants.tsv": text}))
-            assert whole(opened)["participants.tsv"].decode() == text
+            assert opened.view(opened.names)["participants.tsv"].decode() == text
 
 
 @pytest.mark.parametrize("cell", ['"a,b"', '"say ""x"""', "plain", '"two\nlines"'])
@@ -117,19 +121,19 @@ def test_quoted_cells_keep_their_meaning(cell: str) -> None:
     text = f"who,score,note\nsub-1,{cell},7\n"
     tables = {"participants.tsv": "participant_id\tage\tsex\theight\nsub-1\t1\tf\t1\n", "visits.csv": text}
     opened = open_people(make_declaration(tables=[table_fields(), VISITS]), Given(["sub-1"], tables))
-    assert whole(opened)["visits.csv"].decode() == text
+    assert opened.view(opened.names)["visits.csv"].decode() == text
 
 
 def test_line_ends_stay_and_a_byte_order_mark_goes() -> None:
     text = "participant_id\tage\tsex\theight\r\nsub-1\t30\tf\t1.7\r\n"
     opened = open_people(make_declaration(), Given(["sub-1"], {"participants.tsv": "\ufeff" + text}))
-    assert whole(opened)["participants.tsv"].decode() == text
+    assert opened.view(opened.names)["participants.tsv"].decode() == text
 
 
 def test_a_last_row_without_a_line_end_meets_no_other() -> None:
     text = "participant_id\tage\tsex\theight\r\nsub-2\t30\tf\t1.7\r\nsub-1\t31\tf\t1.8"
     opened = open_people(make_declaration(), Given(["sub-1", "sub-2"], {"participants.tsv": text}))
-    rows = whole(opened)["participants.tsv"].decode().split("\r\n")
+    rows = opened.view(opened.names)["participants.tsv"].decode().split("\r\n")
     assert rows == ["participant_id\tage\tsex\theight", "sub-1\t31\tf\t1.8", "sub-2\t30\tf\t1.7", ""]
 
 
@@ -150,7 +154,7 @@ def test_columns_that_nobody_declared_are_absent_and_the_declared_order_holds(
     text: str, expected: str
 ) -> None:
     opened = open_people(make_declaration(), Given(["sub-1"], {"participants.tsv": text}))
-    assert whole(opened)["participants.tsv"].decode() == expected
+    assert opened.view(opened.names)["participants.tsv"].decode() == expected
 
 
 def test_quotes_of_other_cells_stay_when_columns_are_left_out() -> None:
@@ -159,7 +163,7 @@ def test_quotes_of_other_cells_stay_when_columns_are_left_out() -> None:
     opened = open_people(
         make_declaration(tables=[table_fields(), VISITS]), Given(["sub-1"], {**tables, "visits.csv": text})
     )
-    assert whole(opened)["visits.csv"] == b'who,score,note\nsub-1,07,"say ""x"""\n'
+    assert opened.view(opened.names)["visits.csv"] == b'who,score,note\nsub-1,07,"say ""x"""\n'
 
 
 def test_rows_of_a_person_keep_their_order() -> None:
@@ -284,9 +288,9 @@ def test_a_single_person_is_alone() -> None:
 
 
 def test_people_who_are_taken_out_are_nowhere() -> None:
-    view = whole(opened_people().only(PEOPLE[:5]))
+    view = everybody(opened_people().only(PEOPLE[:5]))
     assert b"".join([*view.values(), *(path.encode() for path in view)]).count(b"sub-") == 3 * 5
-    assert dict(view) == dict(whole(opened_people(PEOPLE[:5])))
+    assert dict(view) == dict(everybody(opened_people(PEOPLE[:5])))
 
 
 def test_a_persons_digest_is_of_the_person_and_of_what_everybody_has() -> None:
@@ -305,6 +309,6 @@ def test_a_persons_digest_is_of_the_person_and_of_what_everybody_has() -> None:
 
 @pytest.mark.parametrize(("size", "is_part"), [(SMALL_FILE, False), (SMALL_FILE + 1, True)])
 def test_a_large_file_for_everybody_is_not_held(size: int, is_part: bool) -> None:
-    view = whole(opened_people(shared=bytes(size)))
+    view = everybody(opened_people(shared=bytes(size)))
     assert len(view["stimuli.bin"]) == size
     assert ("stimuli.bin" in {part.place for part in view.parts}) == is_part
