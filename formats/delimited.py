@@ -101,11 +101,7 @@ def cells_of(record: str, *, is_csv: bool) -> tuple[list[str], list[str]]:
             raise ValueError("a quotation mark stands inside a cell that is not in quotes")
         raw.append(match.group(1))
         more, at = match.group(2), match.end()
-    return raw, [_unquoted(cell) for cell in raw]
-
-
-def _unquoted(cell: str) -> str:
-    return cell[1:-1].replace('""', '"') if cell.startswith('"') else cell
+    return raw, [(cell[1:-1].replace('""', '"') if cell.startswith('"') else cell) for cell in raw]
 
 
 def _rows(name: str, file: BinaryIO) -> Iterator[Row]:

@@ -67,7 +67,7 @@ class SealedSource:
         return self._parts[person]
 
     def shared(self) -> tuple[Part, ...]:
-        return tuple(_file(path, stored) for path, stored in self._snapshot.shared.items())
+        return tuple(_part(path, {"": stored}) for path, stored in self._snapshot.shared.items())
 
 
 def _parts(person: str, files: Mapping[str, StoredFile]) -> tuple[Part, ...]:
@@ -88,7 +88,3 @@ def _part(place: str, files: Mapping[str, StoredFile]) -> Part:
         size=sum(stored.size for stored in files.values()),
         files={path: stored.open for path, stored in files.items()},
     )
-
-
-def _file(path: str, stored: StoredFile) -> Part:
-    return _part(path, {"": stored})

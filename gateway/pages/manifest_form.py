@@ -89,7 +89,10 @@ def _outputs(form: FormData, before: Mapping[str, Any], wrong: list[FieldProblem
     text = _text(form, "outputs")
     if not text and has_places(before):
         return before.get("outputs")
-    typed = _bounds_before(before)
+    typed = {
+        (str(output.get("file")), str(value.get("name"))): (value.get("lower"), value.get("upper"))
+        for output, value in _values(before.get("outputs"))
+    }
     outputs: dict[str, list[dict[str, Any]]] = {}
     for number, line in enumerate(text.splitlines()[:MOST_LINES], start=1):
         if not line.strip():
@@ -110,13 +113,6 @@ def _outputs(form: FormData, before: Mapping[str, Any], wrong: list[FieldProblem
         lower, upper = bounds or typed.get((file, name), (None, None))
         outputs.setdefault(file, []).append({"name": name, "lower": lower, "upper": upper})
     return [{"file": file, "values": values} for file, values in outputs.items()]
-
-
-def _bounds_before(manifest: Mapping[str, Any]) -> dict[tuple[str, str], tuple[Any, Any]]:
-    return {
-        (str(output.get("file")), str(value.get("name"))): (value.get("lower"), value.get("upper"))
-        for output, value in _values(manifest.get("outputs"))
-    }
 
 
 def _outputs_text(outputs: Any) -> str:
