@@ -50,7 +50,12 @@ def _ends_as_a_format(file: str) -> str:
 
 
 class OutputFile(Model):
-    """A file below the output folder, and what its numbers are, said in one way of five."""
+    """A file below the output folder, and what its numbers are: `values` one by one in reading order, or
+    `bounds` by place, or `volume` for averages over a NIfTI volume, or `columns` of a table with a row for
+    each person, or a `curve` over a public axis.
+
+    `constants` are places as in `bounds` whose numbers are no results: they stay the twin's, like labels.
+    """
 
     file: Annotated[InsidePath, AfterValidator(_ends_as_a_format)]
     """Below `/out`."""

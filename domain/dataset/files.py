@@ -19,8 +19,7 @@ from formats.nifti_axes import Affine, affine_rows, letters_of
 
 PERSON = "{person}"
 MAX_TEXT, MAX_ENCODED = 1_000_000, 12_000_000
-MAX_VOXELS = 16 * 2**20
-MAX_BYTES_IN_PIECES, MAX_BYTES_UNPACKED = 64 * 2**20, 2**30
+MAX_VOXELS, MAX_BYTES_IN_PIECES, MAX_BYTES_UNPACKED = 16 * 2**20, 64 * 2**20, 2**30
 VOLUMES = (".nii", ".nii.gz")
 
 
@@ -44,8 +43,7 @@ Fill = Literal["noise", "phantom", "sketch", "zeros"]
 Axis = Annotated[Whole, Field(ge=1, le=1024)]
 Size = Annotated[Number, Field(gt=0, le=1e6)]
 
-_PACKED = {"noise": 1, "phantom": 2, "sketch": 75, "zeros": 150}
-"""How many times smaller a volume is in a .gz, about."""
+_PACKED = {"noise": 1, "phantom": 2, "sketch": 75, "zeros": 150}  # times smaller in a .gz, about
 _NEARLY = 1e-3
 _A_PERSON = r"sub-[A-Za-z0-9+]+"
 
@@ -264,7 +262,9 @@ class PersonFile(Model):
 class PublicFile(Model):
     """A file that says nothing about any one person; every block and the twin get it as it is.
 
-    The rights holder states that it is public and gives its content here: it is never read from the original.
+    The rights holder states that it is public and gives its content here, as `text` or, if it is no text, in
+    base64: it is never read from the original. With `as_delivered` every block gets the delivered file,
+    whatever its size, and the content given here is the twin's stand-in.
     """
 
     path: InsidePath
