@@ -18,9 +18,9 @@ _HEADER = 8  # of a chunk
 
 # without giving up the interpreter's lock
 _process = ctypes.PyDLL(None)
-_madvise, _malloc, _python_malloc = _process.madvise, _process.malloc, _process.PyObject_Malloc
+advise, _malloc, _python_malloc = _process.madvise, _process.malloc, _process.PyObject_Malloc
 _free, _python_free = _process.free, _process.PyObject_Free
-_madvise.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
+advise.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
 _malloc.argtypes = _python_malloc.argtypes = (ctypes.c_size_t,)
 _malloc.restype = _python_malloc.restype = ctypes.c_void_p
 _free.argtypes = _python_free.argtypes = (ctypes.c_void_p,)
@@ -64,11 +64,16 @@ def collapse():
     Best effort (MADV_COLLAPSE, Linux 6.1, where transparent huge pages are not switched off): it only saves
     time, so a refusal is none of our business.
     """
-    for found in _PRIVATE.finditer(text := own_maps()):
-        first, last = (int(bound, 16) for bound in found.groups())
+    for first, last in private_maps():
         for start in range(-(-first // _HUGE) * _HUGE, last - _HUGE + 1, _HUGE):
-            _madvise(start, _HUGE, _MADV_COLLAPSE)
+            advise(start, _HUGE, _MADV_COLLAPSE)
+
+
+def private_maps():
+    text = own_maps()
+    found = [tuple(int(bound, 16) for bound in each) for each in _PRIVATE.findall(text)]
     text[:] = bytes(len(text))
+    return found
 
 
 def own_maps():

@@ -13,7 +13,7 @@ import re
 import resource
 import sys
 
-from . import heap, kernel
+from . import heap, heap_of_r, kernel
 
 PROGRAM = "Rscript"
 # Of the base image, but for dplyr: it loads cli, which starts a thread and keeps the time at which it did.
@@ -49,7 +49,7 @@ local({
   if (isNamespaceLoaded("jsonlite")) jsonlite::fromJSON(jsonlite::toJSON(list(a = 1), auto_unbox = TRUE))
 })
 if (exists(".Random.seed", globalenv(), inherits = FALSE)) rm(".Random.seed", envir = globalenv())
-for (again in 1:4) gc()
+for (again in 1:2) gc()
 rm(again)
 """
 
@@ -63,6 +63,7 @@ def start(order):
 
     The command is (Rscript, script, arguments...). Everything that R has set stays as it is in every run.
     """
+    heap_of_r.grow()
     os.chdir("/tmp")  # noqa: S108 - empty, as where runs begin: no profile of anybody's is read
     try:
         library = _library(order.environment)
@@ -111,6 +112,7 @@ def _started(library, script, packages):
     everywhere = ctypes.c_void_p.in_dll(library, "R_GlobalEnv")
     for text in _statements(_USE_EACH_ONCE % names):
         evaluate(text.encode(), everywhere)
+    heap_of_r.fill_gaps(library)
     ctypes.PyDLL(None).fflush(None)
     _forget_when()
     os.close(opened)  # a place in a file that all runs would share: each opens its own under this number

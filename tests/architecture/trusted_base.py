@@ -22,7 +22,7 @@ INSIDE = "sandbox_images/supervisor/main.py"
 # what a run executes with the rights of its pipeline, as a test says
 CONFINED = "sandbox_images/supervisor/payload.py"
 # a language of the image's own that is started before the first run, as its libraries are
-LANGUAGES = "sandbox_images/supervisor/warm_r.py"
+LANGUAGES = frozenset(f"sandbox_images/supervisor/{name}.py" for name in ("warm_r", "heap_of_r"))
 BACKEND = "worker/sandbox/supervised/__init__.py"
 _MOST_LINES = re.compile(r"(\d+) files, at most ([\d,]+) lines")
 
@@ -49,16 +49,16 @@ def reached(starts: Iterable[str]) -> frozenset[str]:
 
 
 def of_the_core() -> frozenset[str]:
-    return reached([INSIDE, *(place for place in known() if place.startswith(CORE))]) - {CONFINED, LANGUAGES}
+    return reached([INSIDE, *(place for place in known() if place.startswith(CORE))]) - {CONFINED} - LANGUAGES
 
 
 def of_the_inputs() -> frozenset[str]:
     """What the backend has beside: it opens slots, and says what a run is given."""
-    return reached([INSIDE, BACKEND]) - of_the_core() - {CONFINED, LANGUAGES}
+    return reached([INSIDE, BACKEND]) - of_the_core() - {CONFINED} - LANGUAGES
 
 
 def of_the_languages() -> frozenset[str]:
-    return frozenset({LANGUAGES}) & reached([INSIDE])
+    return LANGUAGES & reached([INSIDE])
 
 
 def lines_of(places: Iterable[str]) -> int:

@@ -13,14 +13,24 @@ from pathlib import Path
 import numpy as np
 import pytest
 from r_scripts import ENDS, HOSTILE, LOOK, MORE, OWN, PROFILE, SURROUNDINGS
+from waiting import wait_until
 
 from sandbox_images.supervisor.warm_r import PACKAGES
 from worker.sandbox.core import slot
 from worker.sandbox.core.images import StoredImage
+from worker.sandbox.core.process import Report
 from worker.sandbox.protocol import MIB, Audience, Limits, RunResult, SlotOrder
 from worker.sandbox.supervised import SupervisedSandbox, SupervisedSlot
 from worker.sandbox.supervised import sandbox as supervised_sandbox
 
+READS = b"""
+tables <- lapply(1:60, function(each) {
+  read.delim(text = "a\tb\tc\n1\tx\t2.5", colClasses = "character", na.strings = NULL, quote = "")
+})
+total <- 0
+for (each in rep(tables, 20)) total <- total + length(strsplit(paste(each, collapse = "-"), "-")[[1]])
+writeLines(format(total), "/out/own")
+"""
 MARK = b"x7qMarkOfAnother"
 DRAWN = "evaluate(b'stats::runif(1)', everywhere)\n    "
 FORGETS = "    for text in _statements"
@@ -125,6 +135,26 @@ def test_a_warm_run_in_r_finds_what_a_cold_one_does(tree, sandbox, warm, monkeyp
     assert "no such column" in str(cold[2])
 
 
+def test_a_run_copies_fewer_pages_than_where_gaps_are_left(tree, sandbox, monkeypatch) -> None:
+    copied: list[list[int]] = []
+
+    def judged(self: SupervisedSlot, report: Report) -> RunResult:
+        copied[-1].append(report.message["usage"]["faults"])
+        return judge(self, report)
+
+    judge = SupervisedSlot._judge
+    monkeypatch.setattr(SupervisedSlot, "_judge", judged)
+    edited(monkeypatch, *EXCHANGED)
+    for changes in ((), (("    heap_of_r.fill_gaps(library)\n", ""),)):
+        copied.append([])
+        edited(monkeypatch, "warm_r.py", *changes)
+        with sandbox.open_slot(ask(tree, warm=("jsonlite",)), slot=2) as opened:
+            for _ in range(3):
+                assert own(run(opened, READS)) == "3600\n"
+    filled, left = map(min, copied)
+    assert filled < 0.75 * left, copied
+
+
 def test_it_ends_as_a_cold_one_does(warm, subtests) -> None:
     for name, (script, outcome) in ENDS.items():
         with subtests.test(msg=name):
@@ -191,6 +221,8 @@ def test_it_would_if_r_stayed_as_it_had_started_or_did_anything_after(tree, sand
     order = ask(tree, warm=("jsonlite",), environment={"R_PROFILE_USER": "/pipeline/profile.R"})
     with sandbox.open_slot(order, slot=1) as it:
         assert times_of(it, since) > 1
+        opened_at = time.monotonic()
+        wait_until(lambda: time.monotonic() > opened_at + 0.5, said="as long as a run looks back")
         one, other = own(run(it, OWN)).split(), own(run(it, OWN)).split()
         looks = [own(run(it, LOOK)) for _ in range(2)]
     assert looks[0] != looks[1]

@@ -28,15 +28,39 @@ if sys.argv[1] == "filled":
 new = [bytes(100) for _ in range(1000)]
 print(len({id(each) >> 12 for each in new}), len({libc.malloc(600) >> 12 for _ in range(300)}))
 """
+# Of large blocks every second is given back: how many of them are given again. And how many pages it takes to
+# write to what comes from the end of the heap.
+LARGE = """
+import ctypes, resource, sys
+from sandbox_images.supervisor import heap_of_r
+libc = ctypes.PyDLL(None)
+libc.malloc.argtypes, libc.malloc.restype = (ctypes.c_size_t,), ctypes.c_void_p
+libc.free.argtypes = (ctypes.c_void_p,)
+if sys.argv[1] == "filled":
+    heap_of_r.grow()
+chunks = [libc.malloc(100_000) for _ in range(20)]
+for chunk in chunks[::2]:
+    libc.free(chunk)
+if sys.argv[1] == "filled":
+    heap_of_r.fill_large_gaps()
+    heap_of_r.grow()
+new = [libc.malloc(100_000) for _ in range(10)]
+before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+[ctypes.memset(libc.malloc(100_000), 1, 100_000) for _ in range(80)]
+print(sum(each in chunks for each in new), resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
+"""
+HUGE = Path("/sys/kernel/mm/transparent_hugepage/enabled")
 
 
-def pages(state: str) -> tuple[int, int]:
-    """On how many a thousand small objects, and three hundred chunks, lie: gaps `filled` before or `left`."""
+def pages(state: str, code: str = PAGES) -> tuple[int, int]:
+    """Two numbers that `code` tells, with gaps `filled` before or `left`. PAGES: on how many pages a thousand
+    small objects lie, and three hundred chunks.
+    """
     command = [
         sys.executable,
         "-I",
         "-c",
-        f"import sys; sys.path.insert(0, {str(PROJECT)!r})\n{PAGES}",
+        f"import sys; sys.path.insert(0, {str(PROJECT)!r})\n{code}",
         state,
     ]
     answer = subprocess.run(command, capture_output=True, text=True, check=True)
@@ -56,6 +80,15 @@ def test_it_would_lie_in_the_gaps():
     small, chunks = pages("left")
     assert small > 300
     assert chunks > 200
+
+
+@pytest.mark.needs(process=True)
+def test_large_blocks_come_from_the_end_of_the_heap_in_huge_pages():
+    assert pages("left", LARGE)[0] == 10
+    from_gaps, faults = pages("filled", LARGE)
+    assert from_gaps == 0
+    if HUGE.exists() and "[never]" not in HUGE.read_text():
+        assert faults < 700  # 8 MB are 1954 small pages
 
 
 @pytest.mark.parametrize("step", [64, -64])
