@@ -114,6 +114,8 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         session.config.stash[REACH] = reach.Reach()
     gc.enable()
     gc.freeze()
+    # what is frozen does not count: by default all the rest would be gone through every some thousand objects
+    gc.set_threshold(20_000, 20, 50)
     atexit.register(gc.unfreeze)  # native modules complain of what is left when the interpreter ends
 
 
