@@ -7,7 +7,7 @@ import ssl
 import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
@@ -75,6 +75,8 @@ class Visitor:
     """Reads pages and sends their forms, as a browser without scripts does."""
 
     client: httpx.Client
+    _fields: dict[frozenset[tuple[str, str]], str] = field(default_factory=dict)
+    """The hidden field by the cookies that it goes by: to read it costs a page."""
 
     def get(self, path: str, **request: Any) -> httpx.Response:
         return self.client.get(path, **request)
@@ -85,8 +87,13 @@ class Visitor:
 
     def hidden_field(self) -> str:
         """What pages of this login put into their forms; nothing for a stranger."""
-        found = re.search(r'name="csrf" value="([^"]+)"', self.client.get("/account").text)
-        return found[1] if found else ""
+        login = frozenset(self.client.cookies.items())
+        if login not in self._fields:
+            found = re.search(r'name="csrf" value="([^"]+)"', self.client.get("/account").text)
+            if not found:
+                return ""
+            self._fields[login] = found[1]
+        return self._fields[login]
 
 
 @contextmanager

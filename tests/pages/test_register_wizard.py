@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -108,49 +109,61 @@ def test_a_draft_becomes_a_data_set(wizard: Console):
     assert declaration.policy.approve_jobs
 
 
-@pytest.mark.parametrize(
-    ("step", "fields", "said"),
-    [
-        ("about", {"name": "Naps At Noon", "title": "Naps"}, "Use small letters"),
-        ("about", {"name": "naps", "title": " "}, "Is missing"),
-        ("unit", {"nominal_size": "about 300"}, "whole number"),
-        ("unit", {"nominal_size": "5"}, "6 or more"),
-        ("unit", {"nominal_size": "1e400"}, "whole number"),
-        ("tables", {"tables__0__path": "../people.csv"}, "pattern|inside"),
-        ("tables", {"tables__0__typical_rows": "3"}, "rows_per_person: many"),
-        ("files", {"excluded": "/etc/passwd"}, "relative path"),
-        ("budget", {"budget_epsilon": "four"}, "number"),
-        ("budget", {"budget_epsilon": "4", "budget_nats": "1"}, "promises nothing"),
-        ("policy", {"policy__data_users": "Ada Lovelace!"}, "small letters"),
-        ("policy", {"policy__timing__mode": "coarse"}, "step_seconds"),
-    ],
+MISTAKES = (
+    ("about", {"name": "Naps At Noon", "title": "Naps"}, "Use small letters"),
+    ("about", {"name": "naps", "title": " "}, "Is missing"),
+    ("unit", {"nominal_size": "about 300"}, "whole number"),
+    ("unit", {"nominal_size": "5"}, "6 or more"),
+    ("unit", {"nominal_size": "1e400"}, "whole number"),
+    ("tables", {"tables__0__path": "../people.csv"}, "pattern|inside"),
+    ("tables", {"tables__0__typical_rows": "3"}, "rows_per_person: many"),
+    ("files", {"excluded": "/etc/passwd"}, "relative path"),
+    ("budget", {"budget_epsilon": "four"}, "number"),
+    ("budget", {"budget_epsilon": "4", "budget_nats": "1"}, "promises nothing"),
+    ("policy", {"policy__data_users": "Ada Lovelace!"}, "small letters"),
+    ("policy", {"policy__timing__mode": "coarse"}, "step_seconds"),
 )
-def test_a_mistake_is_named_and_what_was_typed_is_kept(
-    wizard: Console, step: str, fields: dict[str, str], said: str
-):
+
+
+def test_a_mistake_is_named_and_what_was_typed_is_kept(wizard: Console, subtests: pytest.Subtests):
+    """Each on a complete draft: what was typed before it is put back as it was."""
     with wizard.visit("holder") as holder:
         base = filled(holder, name="naps-too")
-        answer = fill(holder, base, step, **fields)
-        assert answer.status_code == 422
-        assert re.search(said, words(answer), re.IGNORECASE)
-        typed = next(iter(fields.values())).split()
-        assert all(text in answer.text for text in typed)
-        again = holder.get(f"{base}/{step}").text
-        assert all(text in again for text in typed)
-        assert "Not complete yet" in words(holder.get(f"{base}/check"))
-        refused = holder.send(f"{base}/registration", delivery=DELIVERY)
-        assert refused.status_code == 422
-        assert holder.get("/datasets/naps-too").status_code == 404
+        number = base.rpartition("/")[2]
+        with wizard.database.reading() as connection:
+            complete = drafts.read(connection, number, owner="holder").content
+        for step, fields, said in MISTAKES:
+            with subtests.test(msg=str(fields)):
+                with wizard.database.transaction() as connection:
+                    draft = drafts.read(connection, number, owner="holder")
+                    drafts.change(connection, draft, complete, revision=draft.revision, now=datetime.now(UTC))
+                assert "The declaration is complete" in words(holder.get(f"{base}/check"))
+                check_mistake(holder, base, step, fields, said)
 
 
-@pytest.mark.parametrize("delivery", ["", "1", DELIVERY[:-1], f"{DELIVERY}\n1", "../../etc"])
-def test_a_wrong_delivery_number_registers_nothing(wizard: Console, delivery: str):
+def check_mistake(visitor: Visitor, base: str, step: str, fields: dict[str, str], said: str) -> None:
+    answer = fill(visitor, base, step, **fields)
+    assert answer.status_code == 422
+    assert re.search(said, words(answer), re.IGNORECASE)
+    typed = next(iter(fields.values())).split()
+    assert all(text in answer.text for text in typed)
+    again = visitor.get(f"{base}/{step}").text
+    assert all(text in again for text in typed)
+    assert "Not complete yet" in words(visitor.get(f"{base}/check"))
+    refused = visitor.send(f"{base}/registration", delivery=DELIVERY)
+    assert refused.status_code == 422
+    assert visitor.get("/datasets/naps-too").status_code == 404
+
+
+def test_a_wrong_delivery_number_registers_nothing(wizard: Console, subtests: pytest.Subtests):
     with wizard.visit("holder") as holder:
         base = filled(holder)
-        answer = holder.send(f"{base}/registration", delivery=delivery)
-        assert answer.status_code == 422
-        assert "Is no delivery number" in words(answer)
-        assert holder.get(f"{base}/about").status_code == 200
+        for delivery in ("", "1", DELIVERY[:-1], f"{DELIVERY}\n1", "../../etc"):
+            with subtests.test(msg=delivery):
+                answer = holder.send(f"{base}/registration", delivery=delivery)
+                assert answer.status_code == 422
+                assert "Is no delivery number" in words(answer)
+                assert holder.get(f"{base}/about").status_code == 200
 
 
 def test_what_the_platform_refuses_is_shown_at_the_check(wizard: Console):
