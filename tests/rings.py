@@ -114,8 +114,10 @@ class Second:
 
     def holds(self, item: pytest.Item) -> bool:
         place = _place(item.path)
+        if not _is_inside(place, self.folder):
+            return False
         names = {place.name, item.name.partition("[")[0]}
-        inside = _is_inside(place, self.folder) and (not self.only or bool(names & self.only))
+        inside = not self.only or bool(names & self.only)
         return inside and self.need in run_with(item) and not names & self.both
 
 
