@@ -1,4 +1,4 @@
-"""Unpacked base images, once per session."""
+"""Unpacked base images."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from base_images import base_tree
+from once import made_once
 
 from worker.sandbox.host_image import describe
 from worker.sandbox.supervised import SupervisedSandbox
@@ -17,8 +18,13 @@ from worker.sandbox.supervised import SupervisedSandbox
 
 @pytest.fixture(scope="session")
 def tree_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    folder = tmp_path_factory.mktemp("trees")
-    return cache(lambda name: base_tree(name, folder))
+    """To unpack a large one takes seconds of processor time: once for all processes, to be read alone."""
+
+    @cache
+    def tree(name: str) -> Path:
+        return made_once(tmp_path_factory, f"tree-{name}", lambda at: base_tree(name, at.parent).rename(at))
+
+    return tree
 
 
 @pytest.fixture(scope="session")

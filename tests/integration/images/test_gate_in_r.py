@@ -55,6 +55,7 @@ def moved(bench: GateBench) -> list[str]:
     return sorted(key for key in found if known(key) is None)
 
 
+@pytest.mark.deep("the gate in a second language; test_warm_r.py asks what a run in R finds of a hostile one")
 def test_a_run_in_r_leaves_nothing_that_another_finds(bench_in) -> None:
     assert moved(bench_in("warm")) == []
 
