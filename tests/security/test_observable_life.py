@@ -45,6 +45,9 @@ PIPELINES = {
     "writes its data": SEES_TARGET + "open('/out/result.tsv', 'w').write(text * 50); raise SystemExit\n",
     "forks": SEES_TARGET + "import os\n    for _ in range(99): os.fork()\n",
 }
+# of a worker process every change hears one that ends with its data in hand, one that takes long, and one
+# that brings them out; the others end in the same three ways, and the same process is asked about all above
+ALOUD = ("raises its data", "hangs", "writes its data")
 
 
 @dataclass
@@ -198,11 +201,16 @@ def test_two_data_sets_that_differ_in_one_person_look_the_same(
     assert_untold(platform, caplog.text)
 
 
-def test_loud_logs_tell_neither_data_nor_durations(platform: Platform) -> None:
+@pytest.mark.parametrize(
+    "names",
+    [ALOUD, pytest.param(tuple(PIPELINES), marks=pytest.mark.deep("the same of pipelines that end alike"))],
+    ids=["some", "all"],
+)
+def test_loud_logs_tell_neither_data_nor_durations(platform: Platform, names: tuple[str, ...]) -> None:
     """Of a worker process that does all of it at once, nor does what it sends through Redis."""
     platform.start_worker(loglevel="debug")
     with overhearing(platform) as overheard:
-        asked = [ask(platform, "odd", start + MEAN + "#aloud") for start in PIPELINES.values()]
+        asked = [ask(platform, "odd", f"{PIPELINES[name]}{MEAN}#aloud{len(names)}") for name in names]
         for job_id in asked:
             wait_until(lambda job_id=job_id: is_released(platform, job_id), unless=platform.has_ended)
     platform.stop_worker()
