@@ -6,9 +6,11 @@ The forms are found on the pages themselves: a new one is attacked at once.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
 import pytest
 from browsing import Browser
+from gateways import all_routes
 from page_forms import Form, Page
 from services import PostgreSQL
 from serving import Console, Visitor, running_console
@@ -55,7 +57,8 @@ def test_whatever_is_typed_into_any_form_is_refused_or_kept_as_letters(attacked:
         onward: set[str] = set()
         for form in forms:
             for text, everywhere in ((ATTACK, False), (ATTACK, True), (ODD, False)):
-                for data in form.filled(text, everywhere=everywhere):
+                # with the number of a draft replaced, too, every button is refused in the same place
+                for data in islice(form.filled(text, everywhere=everywhere), 1 if everywhere else None):
                     answer = visitor.client.post(form.action, data=data)
                     assert answer.status_code < 500, (form.action, text, answer.status_code)
                     assert Page(answer.text).foreign == [], form.action
@@ -143,11 +146,19 @@ def _pages(person: str) -> list[str]:
 
 
 def _forms(visitor: Visitor, person: str) -> list[Form]:
-    """Every form that this person is shown, once for each place and set of fields."""
+    """Every form that this person is shown, once for each route and set of fields."""
     found: dict[tuple[str, frozenset[str]], Form] = {}
     for path in _pages(person):
         for form in Page(visitor.get(path).text).forms:
             if form.method == "post" and not any(word in form.action for word in LAST):
                 form.action = form.action or path
-                found.setdefault((form.action, form.names), form)
+                found.setdefault((_route(form.action), form.names), form)
     return list(found.values())
+
+
+def _route(action: str) -> str:
+    """Where it goes, whatever it is about: what is typed is read by the same code."""
+    path = action.partition("?")[0]
+    return next(
+        route.path for route in all_routes() if "POST" in route.methods and route.path_regex.match(path)
+    )
