@@ -1,5 +1,7 @@
 """A data set: what its rights holder declares, and what became of its registration."""
 
+from __future__ import annotations
+
 from enum import StrEnum
 
 from domain.dataset.column import Category, Column, ColumnName, Typical
