@@ -12,7 +12,7 @@ from domain.notice import Channel, NoticeKind, NoticeState, SendProblem
 from domain.permissions import Permission, User
 from store import audit, notices
 from store.database import Database
-from store.notices import Delivery
+from store.notices import Sending
 
 
 class Retry(Model):
@@ -41,8 +41,8 @@ class NoticeView(BaseModel):
     problem_sentence: str
 
     @classmethod
-    def of(cls, delivery: Delivery) -> NoticeView:
-        notice, problem = delivery.notice, delivery.problem
+    def of(cls, sending: Sending) -> NoticeView:
+        notice, problem = sending.notice, sending.problem
         return cls(
             id=notice.id,
             kind=notice.kind,
@@ -50,11 +50,11 @@ class NoticeView(BaseModel):
             sentence=notice.sentence,
             path=notice.path,
             at=notice.at,
-            channel=delivery.channel,
-            webhook_id=delivery.webhook_id,
-            state=delivery.state,
-            attempts=delivery.attempts,
-            next_at=delivery.next_at if delivery.state is NoticeState.WAITING else None,
+            channel=sending.channel,
+            webhook_id=sending.webhook_id,
+            state=sending.state,
+            attempts=sending.attempts,
+            next_at=sending.next_at if sending.state is NoticeState.WAITING else None,
             problem=problem,
             problem_sentence=problem.sentence if problem else "",
         )
@@ -77,7 +77,7 @@ class Retried(BaseModel):
 @needs(Permission.NOTICES_READ)
 def list_notices(database: Database, user: User) -> list[NoticeView]:
     with database.reading() as connection:
-        return [NoticeView.of(delivery) for delivery in notices.of_user(connection, user.name)]
+        return [NoticeView.of(sending) for sending in notices.of_user(connection, user.name)]
 
 
 @needs(Permission.CHANNELS_OWN)

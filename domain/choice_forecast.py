@@ -20,7 +20,7 @@ from domain.forecast import (
 )
 from domain.loss import format_epsilon
 from domain.mechanism import PacRequest, SampleAggregateRequest, StabilityRequest
-from domain.mechanisms import twin_runs
+from domain.mechanisms import own_runs
 from domain.pipeline import OutputValue
 from domain.rehearsal import Preview, QuietMean, Rehearsal, TwinRuns
 from privacy.mean_noise import NoiseKind
@@ -118,7 +118,7 @@ def _check_sampled(asked: PacRequest | StabilityRequest, twin: _Twin) -> None:
     if twin.preview.unable_sampled:
         raise NoForecast(f"There is no forecast: {twin.preview.unable_sampled}")
     raise NoForecast(
-        f"The error of this mechanism follows from {twin_runs()[asked.name].about}, which the rehearsal has "
+        f"The error of this mechanism follows from {own_runs()[asked.name].about}, which the rehearsal has "
         "not made. On the twin they cost nothing.",
         is_to_run=True,
     )

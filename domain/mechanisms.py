@@ -26,7 +26,7 @@ class Option:
 
 
 @dataclass(frozen=True)
-class TwinRuns:
+class OwnRuns:
     """The runs on the twin from which the error of a mechanism follows, where blocks say nothing of it.
     `kept`: as which field of a rehearsal; `caption` stands below the drawing, `told` below a command's table.
     `plan`: by how many people there are."""
@@ -47,7 +47,7 @@ class Card:
     does: str
     when: str
     options: tuple[Option, ...]
-    twin_runs: TwinRuns | None = None
+    own_runs: OwnRuns | None = None
     is_for_reviewed: bool = False
 
 
@@ -111,7 +111,7 @@ MECHANISMS: dict[str, Mechanism] = {
             "When blocks are too small for your analysis and the rights holder accepts a promise that is "
             "weaker and of another kind.",
             (Option("nats", label="Nats (PAC)", start="0.1"),),
-            TwinRuns(
+            OwnRuns(
                 "half_samples",
                 "64 runs on halves of its people",
                 "For a first release of this cohort; later ones have less noise, as the halves are told "
@@ -132,7 +132,7 @@ MECHANISMS: dict[str, Mechanism] = {
             "the largest change.",
             "When the rights holder has read your code and trusts it. There is no formal guarantee.",
             (Option("noise_multiplier", "number", "Noise multiplier (no formal guarantee)", "1"),),
-            TwinRuns(
+            OwnRuns(
                 "leave_one_out",
                 "a run without each of its people in turn",
                 "The scale of the noise is a power of two, so the error moves in steps; other people's data "
@@ -157,6 +157,6 @@ def cards() -> dict[str, Card]:
     return {name: each.card for name, each in MECHANISMS.items() if each.card is not None}
 
 
-def twin_runs() -> dict[str, TwinRuns]:
+def own_runs() -> dict[str, OwnRuns]:
     """By name, those whose error follows from runs of their own on the twin."""
-    return {name: card.twin_runs for name, card in cards().items() if card.twin_runs is not None}
+    return {name: card.own_runs for name, card in cards().items() if card.own_runs is not None}

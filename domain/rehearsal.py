@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from domain.loss import micro
-from domain.mechanisms import twin_runs
+from domain.mechanisms import own_runs
 from domain.model import Model, Slug, Whole, digest
 from domain.outputs import values_of
 from domain.pipeline import OutputValue, Pipeline
@@ -40,7 +40,7 @@ MAX_TEXT = 20_000
 if TYPE_CHECKING:
     Sampled = str
 else:
-    Sampled = Literal[tuple(twin_runs())]
+    Sampled = Literal[tuple(own_runs())]
 """Mechanisms whose error is forecast from runs of their own plan, beside the blocks."""
 Numbers = tuple[float | None, ...] | None
 """What one run gave: None for a number that is missing, and for a run that failed."""
@@ -103,7 +103,7 @@ class TwinRuns(Model):
 
     def of_plan(self, mechanism: Sampled) -> tuple[Numbers, ...]:
         """What the runs of this mechanism's own plan gave."""
-        found: tuple[Numbers, ...] = getattr(self, twin_runs()[mechanism].kept)
+        found: tuple[Numbers, ...] = getattr(self, own_runs()[mechanism].kept)
         return found
 
     @property

@@ -47,7 +47,7 @@ PlanName = Literal["blocks", "half_samples", "leave_one_out"]
 Outputs = tuple[tuple[int, ...] | None, ...]
 
 
-class TwinRuns(Model):
+class LockedRuns(Model):
     """What a pipeline gave on the twin, run by run, in grid units; None for a run that failed.
 
     Only blocks have a block size, and only as many of them may be here as there was time for. `outside` and
@@ -106,14 +106,14 @@ class Lock(Model):
     chosen: Annotated[Chosen | None, Field(exclude_if=_is_left_out)] = None
     shape: Shape
     twin_numbers: tuple[float, ...]
-    twin_runs: tuple[TwinRuns, ...]
+    twin_runs: tuple[LockedRuns, ...]
 
     def outputs_of(self, plan: PlanName, block_size: int | None = None) -> Outputs | None:
         """What the runs of this plan gave on the twin, or None if they have not been made."""
         found = self.runs_of(plan, block_size)
         return found.outputs if found else None
 
-    def runs_of(self, plan: PlanName, block_size: int | None = None) -> TwinRuns | None:
+    def runs_of(self, plan: PlanName, block_size: int | None = None) -> LockedRuns | None:
         wanted = (plan, block_size)
         return next((runs for runs in self.twin_runs if (runs.plan, runs.block_size) == wanted), None)
 
@@ -122,7 +122,7 @@ class Lock(Model):
         """Those that ran on the twin."""
         return tuple(sorted(runs.block_size for runs in self.twin_runs if runs.block_size))
 
-    def with_runs(self, runs: TwinRuns) -> Lock:
+    def with_runs(self, runs: LockedRuns) -> Lock:
         """These in place of fewer runs of the same plan."""
         wanted = (runs.plan, runs.block_size)
         others = [other for other in self.twin_runs if (other.plan, other.block_size) != wanted]

@@ -12,7 +12,7 @@ from typing import Any
 
 from domain.cautions import turn_s
 from domain.mechanism import PacRequest, SampleAggregateRequest, StabilityRequest
-from domain.mechanisms import twin_runs
+from domain.mechanisms import own_runs
 from domain.output_value import OutputValue, PersonValue
 from domain.outputs import values_of
 from domain.pipeline import Manifest
@@ -202,7 +202,7 @@ OwnRows = tuple[PacForecast | StabilityForecast, ...]
 
 def preview_own_runs(mechanism: str, manifest: Manifest, lock: Lock) -> OwnRows:
     """A ladder of what the mechanism takes, from the runs of its own plan on the twin."""
-    runs = lock.outputs_of(twin_runs()[mechanism].kept)
+    runs = lock.outputs_of(own_runs()[mechanism].kept)
     assert runs is not None  # the caller has made them
     values = values_of(manifest, lock.shape)
     requests, rows_of = _LADDERS[mechanism]

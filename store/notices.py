@@ -31,7 +31,7 @@ _DAY = timedelta(days=1)
 
 
 @dataclass(frozen=True)
-class Delivery:
+class Sending:
     """A notice on its way to one channel of one person."""
 
     notice: Notice
@@ -46,7 +46,7 @@ class Delivery:
 
 @dataclass(frozen=True)
 class Standing:
-    """How many deliveries of one sort there are."""
+    """How many sendings of one sort there are."""
 
     channel: Channel
     kind: NoticeKind
@@ -108,19 +108,19 @@ def tell_channel(
     return str(row["id"])
 
 
-def of_user(connection: sa.Connection, name: str, *, limit: int = MOST_SHOWN) -> list[Delivery]:
+def of_user(connection: sa.Connection, name: str, *, limit: int = MOST_SHOWN) -> list[Sending]:
     """What was or is to be sent to this user, newest first."""
     query = sa.select(notices).where(notices.c.name == name)
-    return [delivery_of(row) for row in connection.execute(query.order_by(*_NEWEST).limit(limit))]
+    return [sending_of(row) for row in connection.execute(query.order_by(*_NEWEST).limit(limit))]
 
 
-def get(connection: sa.Connection, name: str, notice_id: str) -> Delivery:
+def get(connection: sa.Connection, name: str, notice_id: str) -> Sending:
     """One of this user's own. Raises NotFound."""
     query = sa.select(notices).where(notices.c.id == notice_id, notices.c.name == name)
     row = connection.execute(query).one_or_none()
     if row is None:
         raise NotFound("notice", "you have no such notice.", "See `dpgate notice list`.")
-    return delivery_of(row)
+    return sending_of(row)
 
 
 def retry(connection: sa.Connection, name: str, notice_id: str, now: datetime) -> None:
@@ -156,9 +156,9 @@ def standing(connection: sa.Connection) -> list[Standing]:
     ]
 
 
-def delivery_of(row: sa.Row[Any]) -> Delivery:
+def sending_of(row: sa.Row[Any]) -> Sending:
     notice = Notice(row.id, NoticeKind(row.kind), row.subject, row.at, row.facts)
-    return Delivery(
+    return Sending(
         notice,
         row.name,
         Channel(row.channel),

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 
 from domain.notice import MOST_ATTEMPTS, NoticeState, SendProblem, next_attempt
 from store.notice_tables import notices
-from store.notices import Delivery, delivery_of
+from store.notices import Sending, sending_of
 
 # longer than any attempt takes: who has not finished by then is dead
 LEASE = timedelta(minutes=5)
@@ -25,9 +25,9 @@ SENT_KEPT, DEAD_KEPT = timedelta(days=30), timedelta(days=90)
 
 @dataclass(frozen=True)
 class Claimed:
-    """A delivery that is ours to try now."""
+    """A sending that is ours to try now."""
 
-    delivery: Delivery
+    sending: Sending
     claim: str
 
 
@@ -57,12 +57,12 @@ def finish(
     connection: sa.Connection, claimed: Claimed, problem: SendProblem | None, now: datetime
 ) -> NoticeState | None:
     """SENT, or WAITING for the next attempt, or DEAD. None when the claim had ended: it is another's."""
-    attempts = claimed.delivery.attempts
+    attempts = claimed.sending.attempts
     again = None if problem is SendProblem.NO_CHANNEL else next_attempt(attempts, now)
     state = NoticeState.SENT if problem is None else NoticeState.WAITING if again else NoticeState.DEAD
     changed = connection.execute(
         sa.update(notices)
-        .where(notices.c.id == claimed.delivery.notice.id, notices.c.claim == claimed.claim)
+        .where(notices.c.id == claimed.sending.notice.id, notices.c.claim == claimed.claim)
         .values(
             state=state,
             problem=problem,
@@ -106,7 +106,7 @@ def _claim_one(connection: sa.Connection, notice_id: str, now: datetime) -> Clai
     if changed.rowcount != 1:
         return None
     row = connection.execute(sa.select(notices).where(notices.c.id == notice_id)).one()
-    return Claimed(delivery_of(row), mine)
+    return Claimed(sending_of(row), mine)
 
 
 def _is_due(now: datetime) -> sa.ColumnElement[bool]:

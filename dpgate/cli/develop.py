@@ -121,7 +121,7 @@ def run_and_lock(
     from domain.model import parse
     from dpgate import local
     from dpgate.embedded.home import image_store
-    from dpgate.pipeline_folder import Lock, TwinRuns, save_lock
+    from dpgate.pipeline_folder import Lock, LockedRuns, save_lock
 
     declaration = parse(Declaration, load_twin_declaration(twin), within="declaration")
     with progress("running on the twin and its blocks", shown=shown) as step:
@@ -147,7 +147,7 @@ def run_and_lock(
         shape=found.shape,
         twin_numbers=found.numbers,
         twin_runs=(
-            TwinRuns(
+            LockedRuns(
                 plan="blocks",
                 block_size=block_size,
                 outputs=found.block_outputs,
@@ -190,7 +190,7 @@ def run_more(
     from domain.model import parse
     from dpgate import local
     from dpgate.embedded.home import image_store
-    from dpgate.pipeline_folder import TwinRuns, save_lock
+    from dpgate.pipeline_folder import LockedRuns, save_lock
 
     known = lock.outputs_of(name, block_size)
     if is_enough(known, plan, is_in_haste=longest_s is not None):
@@ -215,7 +215,7 @@ def run_more(
             progress=step,
             longest_s=longest_s,
         )
-    runs = TwinRuns(
+    runs = LockedRuns(
         plan=name,
         block_size=block_size,
         outputs=found.outputs,

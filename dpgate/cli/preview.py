@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from domain.loss import format_epsilon
-from domain.mechanisms import cards, twin_runs
+from domain.mechanisms import cards, own_runs
 from dpgate.cli import choices
 from dpgate.cli.develop import Folder, PythonEnv, block_size_of, run_more
 from dpgate.cli.output import Json, err, plain
@@ -66,7 +66,7 @@ def preview(
     pipeline = parse(Pipeline, load_pipeline(folder).body, within="pipeline")
     lock = load_lock(folder, pipeline_digest=pipeline.digest)
     more = partial(run_more, folder, pipeline, twin=twin, python_env=python_env, shown=not as_json)
-    if own := twin_runs().get(mechanism):
+    if own := own_runs().get(mechanism):
         lock = more(lock, own.plan(lock.nominal_size), name=own.kept)
         preview_shown.show_own_runs(mechanism, pipeline.manifest, lock, as_json=as_json)
     elif mechanism == "sample_aggregate":

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from domain.loss import format_epsilon
 from domain.mechanism import SampleAggregateRequest
-from domain.mechanisms import MECHANISMS, twin_runs
+from domain.mechanisms import MECHANISMS, own_runs
 from domain.outputs import values_of
 from domain.pipeline import Manifest
 from dpgate import preview_many
@@ -109,7 +109,7 @@ def show_own_runs(mechanism: str, manifest: Manifest, lock: Lock, *, as_json: bo
         print_json(page.rows_document(rows, names, mechanism=mechanism, guarantee=guarantee))
         return
     title, table = page.OWN_RUNS[mechanism]
-    note = f"Guarantee class {guarantee}. {guarantee.sentence} {twin_runs()[mechanism].told}"
+    note = f"Guarantee class {guarantee}. {guarantee.sentence} {own_runs()[mechanism].told}"
     print_table(title, *table(rows, names), note=note)
 
 

@@ -19,8 +19,7 @@ from dpgate.rehearsals import Rehearsal
 if TYPE_CHECKING:
     from domain.pipeline import OutputValue, Pipeline
     from domain.rehearsal import Numbers, TwinRuns
-    from dpgate.pipeline_folder import Lock, PlanName
-    from dpgate.pipeline_folder import TwinRuns as LockedRuns
+    from dpgate.pipeline_folder import Lock, LockedRuns, PlanName
 
 
 def rehearse(
@@ -37,7 +36,7 @@ def rehearse(
     profile: Profile = "default",
 ) -> None:
     """Have the platform run a pipeline on the twin, and lock the shape of its output. Costs nothing."""
-    from domain.mechanisms import twin_runs
+    from domain.mechanisms import own_runs
     from domain.model import parse
     from domain.pipeline import Pipeline
     from dpgate.pipeline_folder import load_pipeline, save_lock
@@ -47,8 +46,8 @@ def rehearse(
         return
     if dataset is None:
         raise DpgateError("say on whose twin: --dataset NAME, as `dpgate datasets` lists them")
-    if mechanism not in (None, *twin_runs()):
-        raise DpgateError(f"--mechanism is {' or '.join(twin_runs())}; leave it out for blocks alone")
+    if mechanism not in (None, *own_runs()):
+        raise DpgateError(f"--mechanism is {' or '.join(own_runs())}; leave it out for blocks alone")
     pipeline = parse(Pipeline, load_pipeline(folder).body, within="pipeline")
     with connect(profile=profile) as client, progress("rehearsing on the twin", shown=not as_json) as step:
         # before the runs: if another version comes meanwhile, the lock does not pass for one of that
@@ -100,7 +99,7 @@ def _locked_runs(found: Rehearsal, runs: TwinRuns, values: Sequence[OutputValue]
     from domain.cautions import BlocksSeen
     from domain.forecast import in_units
     from domain.output_value import grids_of
-    from dpgate.pipeline_folder import TwinRuns as LockedRuns
+    from dpgate.pipeline_folder import LockedRuns
 
     grids, seen = grids_of(values), BlocksSeen.of(values, runs.blocks)
     blocks = LockedRuns(

@@ -89,7 +89,7 @@ class Sender:
             claimed = outbox.claim(connection, now, limit=PER_TURN, but_not=busy)
         by_receiver: dict[str, list[Claimed]] = {}
         for one in claimed:
-            by_receiver.setdefault(one.delivery.webhook_id or outbox.MAIL, []).append(one)
+            by_receiver.setdefault(one.sending.webhook_id or outbox.MAIL, []).append(one)
         with self._lock:
             self._busy |= by_receiver.keys()
         return [
@@ -121,40 +121,40 @@ class Sender:
     def _try(self, claimed: Claimed, now: datetime) -> None:
         if self._ended.is_set():
             return
-        delivery = claimed.delivery
+        sending = claimed.sending
         problem = self._attempt(claimed, now)
         with self._database.transaction() as connection:
             state = outbox.finish(connection, claimed, problem, now)
         if problem is not None:
             level = logging.WARNING if state is NoticeState.DEAD else logging.INFO
-            log.log(level, "notice %s by %s: %s", delivery.notice.id, delivery.channel, problem)
+            log.log(level, "notice %s by %s: %s", sending.notice.id, sending.channel, problem)
 
     def _attempt(self, claimed: Claimed, now: datetime) -> SendProblem | None:
         try:
-            if claimed.delivery.channel is Channel.EMAIL:
+            if claimed.sending.channel is Channel.EMAIL:
                 self._send_mail(claimed, now)
             else:
                 self._post_to_webhook(claimed, now)
         except NotSent as error:
             return error.problem
         except Exception as error:  # one notice must not keep the others from being sent
-            log.error("notice %s: unexpected %s", claimed.delivery.notice.id, type(error).__name__)
+            log.error("notice %s: unexpected %s", claimed.sending.notice.id, type(error).__name__)
             return SendProblem.FAULT
         return None
 
     def _send_mail(self, claimed: Claimed, now: datetime) -> None:
-        delivery, mail = claimed.delivery, self._mail
+        sending, mail = claimed.sending, self._mail
         if mail is None:
             raise NotSent(SendProblem.SWITCHED_OFF)
-        is_asking = delivery.notice.kind is NoticeKind.CONFIRMATION
+        is_asking = sending.notice.kind is NoticeKind.CONFIRMATION
         with self._database.transaction() as connection:
-            found = channels.find_address(connection, delivery.name)
+            found = channels.find_address(connection, sending.name)
             if found is None or (found.confirmed_at is None) != is_asking:
                 raise NotSent(SendProblem.NO_CHANNEL)
-            code = channels.new_code(connection, delivery.name, now) if is_asking else None
+            code = channels.new_code(connection, sending.name, now) if is_asking else None
         mail.send(
             message_of(
-                delivery.notice,
+                sending.notice,
                 to=found.address,
                 sender=mail.sender,
                 public_url=self._public_url,
@@ -164,14 +164,14 @@ class Sender:
         )
 
     def _post_to_webhook(self, claimed: Claimed, now: datetime) -> None:
-        delivery, post = claimed.delivery, self._post
+        sending, post = claimed.sending, self._post
         if post is None:
             raise NotSent(SendProblem.SWITCHED_OFF)
         with self._database.reading() as connection:
-            found = channels.signing_secrets(connection, delivery.name, delivery.webhook_id or "", now)
+            found = channels.signing_secrets(connection, sending.name, sending.webhook_id or "", now)
         if found is None:
             raise NotSent(SendProblem.NO_CHANNEL)
-        post.send(delivery.notice, *found, now)
+        post.send(sending.notice, *found, now)
 
     def _clean(self, now: datetime) -> None:
         if self._cleaned_at is None or now - self._cleaned_at > CLEANED_EVERY:

@@ -15,7 +15,7 @@ from domain.dataset import Declaration
 from domain.errors import InvalidRequest
 from domain.forecast import Expected
 from domain.mechanism import REQUESTS, SampleAggregateRequest
-from domain.mechanisms import cards, twin_runs
+from domain.mechanisms import cards, own_runs
 from domain.model import parse
 from domain.pipeline import OutputValue
 from domain.rehearsal import Rehearsal
@@ -50,7 +50,7 @@ def other_error(
     rehearsal: Rehearsal, typed: Mapping[str, str], *, declaration: Declaration, budget: BudgetView
 ) -> ExpectedError | NoForecast | None:
     """None while the preview is not there yet, or where the ladder has the answer."""
-    is_other = _has_own_noise(typed, rehearsal) or typed.get("mechanism") in twin_runs()
+    is_other = _has_own_noise(typed, rehearsal) or typed.get("mechanism") in own_runs()
     if rehearsal.preview is None or rehearsal.runs is None or not is_other:
         return None
     index = output_index(typed.get("output", ""), len(rehearsal.values))
@@ -105,7 +105,7 @@ def curve_of(found: Forecast, asked: Asked, declaration: Declaration, *, left: F
 
 def _asked(typed: Mapping[str, str], rehearsal: Rehearsal) -> Asked:
     name = typed["mechanism"]
-    if name in twin_runs():
+    if name in own_runs():
         return parse(REQUESTS[name], _chosen(typed, name) | {"name": name}, within="mechanism")
     size = block_size(typed, rehearsal)
     if size is None:
@@ -145,7 +145,7 @@ def _shown(
 
 def _caption(asked: Asked, found: Forecast, ran: int) -> str:
     if not isinstance(asked, SampleAggregateRequest):
-        return twin_runs()[asked.name].caption
+        return own_runs()[asked.name].caption
     if found.noise_kind != "gaussian":
         words = _REPLAYED_WORDS.format(kind=found.noise_kind)
     else:

@@ -147,7 +147,7 @@ DUMMY = mechanisms.Mechanism(
         "It is in the way.",
         "Never.",
         (mechanisms.Option("dose", "number", "How much of it", "3"),),
-        mechanisms.TwinRuns(
+        mechanisms.OwnRuns(
             "half_samples", "no runs at all", "Nothing moves.", lambda people: HalfSamples(), "Nothing."
         ),
         is_for_reviewed=True,
@@ -177,7 +177,7 @@ def test_a_mechanism_of_the_table_shows_up_where_people_choose_and_read(
 
 
 def test_every_mechanism_with_runs_of_its_own_on_the_twin_is_previewed_by_its_rows() -> None:
-    assert set(mechanisms.twin_runs()) == set(OWN_RUNS) == set(_LADDERS)
+    assert set(mechanisms.own_runs()) == set(OWN_RUNS) == set(_LADDERS)
 
 
 def test_every_mechanism_that_runs_a_pipeline_has_its_request_with_the_fields_of_its_form() -> None:

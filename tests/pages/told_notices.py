@@ -55,6 +55,6 @@ def _deliver(connection: sa.Connection, at: datetime, problem: SendProblem | Non
     """The webhook has this problem, the mail arrives."""
     for attempt in range(attempts):
         for claimed in outbox.claim(connection, at, limit=9):
-            is_hook = claimed.delivery.webhook_id is not None
+            is_hook = claimed.sending.webhook_id is not None
             outbox.finish(connection, claimed, problem if is_hook else None, at)
         at += WAITS[min(attempt, len(WAITS) - 1)]

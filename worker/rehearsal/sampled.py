@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from domain.errors import PipelineError
-from domain.mechanisms import twin_runs
+from domain.mechanisms import own_runs
 from domain.rehearsal import MAX_LEFT_OUT, Numbers, Sampled, TwinRuns
 from domain.shape import Shape
 from privacy.plan import HalfSamples, LeaveOneOut
@@ -14,7 +14,7 @@ from worker.rehearsal.runs import numbers_of
 
 def plan_of(mechanism: Sampled, nominal_size: int) -> HalfSamples | LeaveOneOut:
     """Raises PipelineError where leaving people out one by one takes too many runs, or makes no sense."""
-    plan = twin_runs()[mechanism].plan(nominal_size)
+    plan = own_runs()[mechanism].plan(nominal_size)
     if not isinstance(plan, LeaveOneOut):
         return plan
     if nominal_size > MAX_LEFT_OUT:
@@ -39,4 +39,4 @@ def run_sampled(
 
 
 def with_sampled(runs: TwinRuns, mechanism: Sampled, found: tuple[Numbers, ...]) -> TwinRuns:
-    return runs.model_copy(update={twin_runs()[mechanism].kept: found})
+    return runs.model_copy(update={own_runs()[mechanism].kept: found})

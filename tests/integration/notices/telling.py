@@ -7,7 +7,7 @@ from datetime import datetime
 from domain.notice import NoticeKind
 from store import notices
 from store.database import Database
-from store.notices import Delivery
+from store.notices import Sending
 
 
 def tell(database: Database, now: datetime, *, to: tuple[str, ...] = ("ada",), **facts: str) -> None:
@@ -18,6 +18,6 @@ def tell(database: Database, now: datetime, *, to: tuple[str, ...] = ("ada",), *
         )  # fmt: skip
 
 
-def sent_to(database: Database, name: str = "ada") -> list[Delivery]:
+def sent_to(database: Database, name: str = "ada") -> list[Sending]:
     with database.reading() as connection:
         return notices.of_user(connection, name)

@@ -18,7 +18,7 @@ from domain.outputs import values_of
 from domain.people import ColumnBounds
 from domain.pipeline import Manifest
 from domain.shape import Shape, lock
-from dpgate.pipeline_folder import Lock, PipelineFolder, TwinRuns
+from dpgate.pipeline_folder import Lock, LockedRuns, PipelineFolder
 from dpgate.preview import preview_blocks
 from dpgate.preview_two_means import Better, NumberColumn, better_correlations, number_columns
 from dpgate.proposal import propose, provisional
@@ -69,7 +69,7 @@ def better(
     locked = Lock(
         dataset="heights", pipeline="p", block_size=size, nominal_size=PEOPLE, max_micro_epsilon=100_000,
         shape=shape, twin_numbers=tuple(numbers),
-        twin_runs=(TwinRuns(plan="blocks", block_size=size, outputs=units),),
+        twin_runs=(LockedRuns(plan="blocks", block_size=size, outputs=units),),
     )  # fmt: skip
     found = preview_blocks(REQUEST, manifest, locked, block_sizes=[size], aggregators=("clipped_mean",))
     many = locked.model_copy(update={"nominal_size": 10**7})
