@@ -11,7 +11,7 @@ from privacy.cost import Currency
 from privacy.loss import GuaranteeClass
 from privacy.posterior_bound import custodian_sentence
 from store.ledger import Standing
-from worker.promise import ADD_UP, cost_texts, promise
+from worker.certificate import ADD_UP, cost_texts, promise
 
 
 def standing(currency: Currency, after: int, *, before: int = 0) -> Standing:
