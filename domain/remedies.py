@@ -25,10 +25,22 @@ class Place:
     images_with: Callable[[str], Sequence[str]] = lambda _name: ()
 
 
+_Rules = tuple[tuple[re.Pattern[str], Callable[[str, Place], str]], ...]
+
+
 def remedy(said: str, place: Place) -> str:
     """One or two sentences, or an empty text where nothing is recognised. The last match of the first rule
     that fits: what was said last is nearest to the end."""
-    for pattern, sentence in _RULES:
+    return _first(_LACKING + _RULES, said, place)
+
+
+def lacking(said: str, place: Place) -> str:
+    """The same of a library or a command that is not in the image, and of nothing else."""
+    return _first(_LACKING, said, place)
+
+
+def _first(rules: _Rules, said: str, place: Place) -> str:
+    for pattern, sentence in rules:
         if matches := list(pattern.finditer(said)):
             found = next((text for text in matches[-1].groups() if text), "")
             if told := sentence(found[:_LONGEST], place):
@@ -120,7 +132,7 @@ _ARGUMENTS = (
 )
 
 # the first that fits speaks: what cannot be anything else stands first
-_RULES: tuple[tuple[re.Pattern[str], Callable[[str, Place], str]], ...] = tuple(
+_LACKING: _Rules = tuple(
     (re.compile(pattern), sentence)
     for pattern, sentence in (
         (r"No module named ['\"]?([\w.]+)", _module),
@@ -128,6 +140,11 @@ _RULES: tuple[tuple[re.Pattern[str], Callable[[str, Place], str]], ...] = tuple(
         (r"error while loading shared libraries: ([\w.+-]+)", _module),
         (r"package ([\w.]+) not found|undefined near .*\b(pkg load \w+)", _module),
         (r"([\w.+-]+): (?:command )?not found", _command),
+    )
+)
+_RULES: _Rules = tuple(
+    (re.compile(pattern), sentence)
+    for pattern, sentence in (
         (
             r"Name or service not known|Temporary failure in name resolution|Network is unreachable|"
             r"Could not resolve host|cannot resolve host|Address family not supported by protocol",

@@ -16,7 +16,7 @@ from domain.errors import PipelineError
 from domain.formats import suffixes
 from domain.image import HOST_IMAGE
 from domain.pipeline import Pipeline
-from domain.remedies import Place, remedy
+from domain.remedies import Place, lacking, remedy
 from domain.shape import Shape
 from domain.shape.constants import read_results
 from domain.shape.text import TextShape, find_number, split_cells
@@ -86,9 +86,11 @@ def _fix(detail: RunDetail, pipeline: Pipeline, place: Place) -> str:
                 f"Raise resources.memory_mib in dpgate.yaml above {limits.memory_mib}, or read less at once."
             )
         case Cause.OUTPUT:
-            return _about_output(pipeline)
+            # it said that it had succeeded, which need not be so
+            return f"{_about_output(pipeline)} {remedy(detail.tail, place)}".strip()
         case Cause.START:
-            return _about_command(pipeline.manifest.command, place)
+            # a shell script that ends with a command that is not there ends as if it were itself that one
+            return lacking(detail.tail, place) or _about_command(pipeline.manifest.command, place)
         case _:
             return remedy(detail.tail, place)
 

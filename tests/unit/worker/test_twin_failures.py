@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from domain.model import parse
 from domain.pipeline import Pipeline
 from domain.remedies import Place
@@ -99,3 +101,19 @@ def test_a_command_of_ones_own_machine_is_told_what_a_run_sees() -> None:
         said = why(absent, pipeline(command, "x"), Place(image, {}))
         assert f"What to do: Check the command: {command} x{more}" in said
         assert (sees in said) is bool(more)
+
+
+def test_a_script_that_ends_with_a_command_that_is_not_there_names_it() -> None:
+    ended = RunDetail(Cause.START, 127, "group", 0.0, "/pipeline/app.sh: line 9: fslmaths: not found")
+    said = why(ended, pipeline("sh", "/pipeline/app.sh"), Place("minimal", {}))
+    assert "What to do: The image minimal has no command fslmaths." in said
+
+
+def test_of_an_app_that_says_it_succeeded_what_it_complained_of_is_told_too() -> None:
+    ended = RunDetail(
+        Cause.OUTPUT, 0, "group", 0.0, "mkdir: can't create directory '/data/': Read-only file system"
+    )
+    said = why(ended, pipeline("sh", "/pipeline/app.sh"), Place("minimal", {}))
+    assert "on every input. A run can write below its second argument" in said
+    silent = why(replace(ended, tail=""), pipeline("sh", "/pipeline/app.sh"), Place("minimal", {}))
+    assert silent.endswith("on every input.")
