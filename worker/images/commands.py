@@ -11,7 +11,7 @@ from sandbox_images.unpack.rooted import Root
 from worker.sandbox.core.images import HostImage, StoredImage
 from worker.sandbox.protocol import Image
 
-from .entry_point import command_of
+from .entry_point import BY_RUNSCRIPT, RUNSCRIPT, command_of
 from .environment import DEFAULT_PATH
 from .heads import HEAD_BYTES
 from .refusal import CommandRefused
@@ -36,6 +36,8 @@ def resolve_command(image: Image, command: Sequence[str], code: Mapping[str, byt
     with ExitStack() as stack:
         inside = _Inside(image, code, stack)
         inside.check_program(command[0])
+        if command == BY_RUNSCRIPT:
+            inside.check_program(RUNSCRIPT)
         if len(command) > 1 and command[1].startswith(_PIPELINE):
             inside.own(command[1])
 
@@ -61,6 +63,10 @@ class _Inside:
         found = _SHEBANG.match(head)
         if found is None:
             return
+        if head.partition(b"\n")[0].endswith(b"\r"):
+            raise CommandRefused(
+                f"the lines of {name} end as Windows has it, with CR in front of LF: save it with LF alone"
+            )
         interpreter, argument = os.fsdecode(found[1]), os.fsdecode(found[2]).strip()
         if not interpreter.startswith("/"):
             raise CommandRefused(f"{name} names {interpreter!r} in its first line, which is no absolute path")
@@ -105,8 +111,13 @@ class _Inside:
             raise CommandRefused(f"{name} is not in the image {self._name}: {error.strerror}") from error
         try:
             mode = os.fstat(fd).st_mode
-            if not stat.S_ISREG(mode) or not mode & 0o111 or not self._is_mounted(fd):
+            if not stat.S_ISREG(mode) or not self._is_mounted(fd):
                 raise CommandRefused(f"{name} is no program of the image {self._name}")
+            if not mode & 0o111:
+                raise CommandRefused(
+                    f"{name} of the image {self._name} may not be executed: make it so where the image "
+                    f"is made (chmod 755 {name})"
+                )
             return os.read(fd, HEAD_BYTES)
         finally:
             os.close(fd)

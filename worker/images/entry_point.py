@@ -15,7 +15,9 @@ _SCRIPT = ".singularity.d/runscript"
 _RUN = (
     f'for set in /.singularity.d/env/[19]0-*.sh; do [ ! -r "$set" ] || . "$set"; done; exec /{_SCRIPT} "$@"'
 )
-_PROGRAMS = (b"#!", b"\x7fELF")
+_PROGRAM = b"\x7fELF"
+RUNSCRIPT = f"/{_SCRIPT}"
+BY_RUNSCRIPT = ("/bin/sh", "-c", _RUN, "runscript")
 
 
 def command_of(image: Image, declared: Sequence[str]) -> tuple[str, ...]:
@@ -27,15 +29,17 @@ def command_of(image: Image, declared: Sequence[str]) -> tuple[str, ...]:
         raise CommandRefused(f"the pipeline has no command, and {image.name} no entry point: say a command")
     if image.entry_point:
         return image.entry_point
-    head = head_of(image.rootfs, f"/{_SCRIPT}")
+    head = head_of(image.rootfs, RUNSCRIPT)
     if head is None:
         raise CommandRefused(
             f"the image {image.name} has neither an entry point nor a runscript: say a command. (An image "
             "that an earlier version added has its entry point once it is removed and added again.)"
         )
-    if not head.startswith(_PROGRAMS):
+    if not head.startswith((b"#!", _PROGRAM)):
         raise CommandRefused(
             f"the runscript of the image {image.name} is neither a script with #! in front nor a program: "
             "say a command"
         )
-    return ("/bin/sh", "-c", _RUN, "runscript")
+    if head.startswith(_PROGRAM) and head_of(image.rootfs, BY_RUNSCRIPT[0]) is None:
+        return (RUNSCRIPT,)  # made by hand, of a program alone: there is nothing to set for it either
+    return BY_RUNSCRIPT

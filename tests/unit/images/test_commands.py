@@ -79,7 +79,7 @@ def test_it_is_there(command, image):
         (("alone",), "its PATH is /usr/bin:/bin"),
         (("/usr/bin/absent",), "not in the image made:1: No such file"),
         (("text",), "no program"),
-        (("/usr/bin/text",), "no program"),
+        (("/usr/bin/text",), "may not be executed"),
         (("/usr/bin/folder",), "no program"),
         (("/usr/bin/dangling",), "not in the image"),
         (("/usr/bin/hosts",), "not in the image"),  # the host has this file

@@ -87,3 +87,32 @@ def test_what_was_written_down_of_it_is_read_back_also_from_before(tmp_path: Pat
     path.chmod(0o600)
     path.write_text(path.read_text().replace('"entry_point"', '"other"'))
     assert description.read(folder).image.entry_point == ()
+
+
+def test_a_runscript_that_cannot_be_started_is_refused_before_anything_runs(tmp_path: Path) -> None:
+    (place := tmp_path / ".singularity.d").mkdir()
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "sh").write_bytes(b"\x7fELF")
+    (tmp_path / "bin" / "sh").chmod(0o755)
+    (script := place / "runscript").touch()
+    for content, mode, words in (
+        (b"#!/bin/sh\r\nexit 0\r\n", 0o755, "the lines of /.singularity.d/runscript end as Windows has it"),
+        (b"#!/usr/bin/python3.9\n", 0o755, "/usr/bin/python3.9 is not in the image app"),
+        (b"#!/bin/sh\n", 0o644, "runscript of the image app may not be executed"),
+        (b"#!/bin/sh\nexit 0\r\n", 0o755, ""),
+    ):
+        script.write_bytes(content)
+        script.chmod(mode)
+        if not words:
+            resolve_command(image(tmp_path), (), {})
+            continue
+        with pytest.raises(CommandRefused, match=words):
+            resolve_command(image(tmp_path), (), {})
+
+
+def test_a_runscript_that_is_a_program_needs_no_shell(tmp_path: Path) -> None:
+    (place := tmp_path / ".singularity.d").mkdir()
+    (place / "runscript").write_bytes(b"\x7fELF and so on")
+    (place / "runscript").chmod(0o755)
+    assert command_of(image(tmp_path), ()) == ("/.singularity.d/runscript",)
+    resolve_command(image(tmp_path), (), {})
