@@ -13,6 +13,7 @@ from privacy.cost import Cost, Currency, format_amount
 from privacy.loss import format_epsilon, micro_epsilon
 
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d{1,9})?", re.ASCII | re.IGNORECASE)
+_COMMA = re.compile(r"[+-]?\d{1,10},\d{1,20}", re.ASCII)
 _LONGEST = 64
 
 
@@ -21,6 +22,8 @@ def units(currency: Currency, value: Any) -> int:
 
     A float stands for the decimal number that it prints as.
     """
+    if isinstance(value, str) and _COMMA.fullmatch(value.strip()):
+        raise ValueError(f"has a comma; write {value.strip().replace(',', '.')}.")
     if currency is Currency.EPSILON:
         return micro_epsilon(value)
     exact = _exact(currency, value)

@@ -19,7 +19,7 @@ from pydantic import Field
 from domain import whitelist
 from domain.budget import Accounting
 from domain.cautions import BlocksSeen
-from domain.model import Model, Number, Slug, Whole, parse
+from domain.model import Model, Number, Slug, Whole, digest, parse
 from domain.pipeline import MAX_SOURCE_BYTES, MAX_SOURCES
 from domain.shape import Shape
 from dpgate.errors import DpgateError
@@ -185,7 +185,11 @@ def load_json(path: Path) -> Any:
     try:
         return json.loads(read_text(path))
     except (ValueError, RecursionError):
-        raise DpgateError(f"{path} is not valid JSON") from None
+        broken = f"{path} is not valid JSON"
+        is_lock = path.name == LOCK
+        raise DpgateError(
+            f"{broken}; have it written anew: dpgate run {path.parent}" if is_lock else broken
+        ) from None
 
 
 def read_text(path: Path, *, max_bytes: int = MAX_TEXT_BYTES) -> str:
@@ -207,7 +211,9 @@ def read_text(path: Path, *, max_bytes: int = MAX_TEXT_BYTES) -> str:
 
 def save_lock(folder: Path, lock: Lock) -> Path:
     path = folder / LOCK
-    path.write_text(json.dumps(lock.model_dump(mode="json"), indent=2) + "\n", encoding="utf-8")
+    content = lock.model_dump(mode="json")
+    sealed = {**content, "seal": digest(content)}
+    path.write_text(json.dumps(sealed, indent=2) + "\n", encoding="utf-8")
     return path
 
 
@@ -218,6 +224,10 @@ def load_lock(folder: Path, *, pipeline_digest: str) -> Lock:
     if not path.exists():
         raise DpgateError(f"{folder} has no {LOCK}; {again}")
     content = load_json(path)
+    # locks of before have none. It stops no forger, but whoever takes the lock for a file of settings
+    seal = content.pop("seal", None) if isinstance(content, dict) else None
+    if seal is not None and seal != digest(content):
+        raise DpgateError(f"{path} was changed since dpgate wrote it, so it no longer says what ran; {again}")
     lock = parse(Lock, content, within=LOCK)
     if lock.pipeline != pipeline_digest:
         raise DpgateError(f"the pipeline has changed since it ran on the twin; {again}")

@@ -27,6 +27,14 @@ from worker.stage import People
 
 _SHOWN = 120
 _LINES = 3
+_COMMA = re.compile(r"[+-]?\d{1,15},\d{1,15}", re.ASCII)
+_ABSENT = {"NA", "NaN", "nan", "None", "null", "NULL", "Inf", "-Inf", "inf"}
+_ONLY_DECLARED = (
+    "Write the numbers that dpgate.yaml declares and no others: a row for each person cannot leave. Numbers "
+    "in labels count, too."
+)
+# what R says last, whatever went wrong
+_NO_REASON = re.compile(r"Execution halted|Calls: .*")
 _NUMBERS = re.compile(r"\d+(?:\.\d+)?")
 _EVERY_LEVEL = "Write a row for each declared category, with n/a where a block has nobody of it."
 
@@ -127,7 +135,24 @@ def unlocked(pipeline: Pipeline, outputs: Mapping[str, bytes], error: ValueError
     text = outputs.get(output.file, b"").decode("utf-8", errors="replace")
     first = [line[:_SHOWN] for line in clean(text[: 10 * _SHOWN], 10 * _SHOWN).splitlines()[:_LINES]]
     begins = "\n".join(f"  {line}" for line in first)
-    return f"{error}\nIt begins:\n{begins}" if first else f"{error}\nIt is empty."
+    told = f"{error}\nIt begins:\n{begins}" if first else f"{error}\nIt is empty."
+    counts = re.search(r"holds (\d+) numbers, the manifest declares (\d+)", str(error))
+    is_more = counts is not None and int(counts[1]) > int(counts[2])
+    fix = _ONLY_DECLARED if is_more else _as_numbers(text[: 10 * _SHOWN])
+    return f"{told}\nWhat to do: {fix}" if fix else told
+
+
+def _as_numbers(text: str) -> str:
+    """What to write in place of cells that look like numbers and are none."""
+    cells = re.split(r"[\s;]+", text)
+    if comma := next((cell for cell in cells if _COMMA.fullmatch(cell)), None):
+        return f"Write decimals with a point: {comma.replace(',', '.')}, not {comma}."
+    if absent := next((cell for cell in cells if cell in _ABSENT), None):
+        return (
+            f"{absent} is no number: write n/a where there is none. If there should be one, look at the "
+            "names of columns: R has NULL for one that is not there."
+        )
+    return ""
 
 
 def failures(
@@ -161,7 +186,8 @@ def _reasons(result: RunResult, shape: Shape, pipeline: Pipeline, place: Place) 
 def _ended(detail: RunDetail | None) -> str:
     if detail is None:
         return "the run failed."
-    said = [line.strip() for line in clean(detail.tail, 2000).splitlines() if line.strip()]
+    lines = [line.strip() for line in clean(detail.tail, 2000).splitlines() if line.strip()]
+    said = [line for line in lines if not _NO_REASON.fullmatch(line)] or lines
     if detail.cause in (Cause.EXIT, Cause.SIGNAL) and said:
         return f"it ended with {_code(detail)}: {said[-1][:_SHOWN]}."
     return f"{detail.cause.value}."

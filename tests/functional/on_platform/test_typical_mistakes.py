@@ -19,6 +19,9 @@ FEW = MEAN.replace("ages = [", "if len(rows) < 5:\n    raise SystemExit('too few
 CROSSED = [{"file": "result.csv", "values": [{"name": "mean_age", "lower": 100, "upper": 0}]}]
 UNIT = [{"file": "result.csv", "values": [{"name": "mean_age", "lower": 0, "upper": 1}]}]
 
+TABBED_MEAN = MEAN.replace(WRITES, 'file.write("mean_age\\n41,5\\n")').replace("result.csv", "result.tsv")
+TABBED = [{"file": "result.tsv", "values": [{"name": "mean_age", "lower": 0, "upper": 100}]}]
+
 
 @dataclass
 class Desk:
@@ -52,6 +55,13 @@ class Desk:
         (folder / "main.py").write_text(MEAN + "# another line\n", encoding="utf-8")
         return self.submit("--epsilon", 1, folder=folder)
 
+    def relocked(self) -> Answer:
+        folder = self.folder()
+        self.platform.ada.ok("run", folder, "--twin", "twin-ages", "--block-size", 3)
+        lock = folder / "dpgate.lock.json"
+        lock.write_text(lock.read_text().replace('"block_size": 3', '"block_size": 4'), encoding="utf-8")
+        return self.submit("--epsilon", 1, folder=folder)
+
     def said(self, answer: Answer) -> str:
         """In one line, with words for folders whose names are made up."""
         text = " ".join(answer.err.split())
@@ -67,6 +77,9 @@ MISTAKES: tuple[tuple[str, Callable[[Desk], Answer], ExitCode, str], ...] = (
     ("changed since it ran", lambda d: d.edited(), ExitCode.USAGE,
      "the pipeline has changed since it ran on the twin; run the pipeline on the twin first: "
      "dpgate run PIPELINE"),
+    ("a lock that was edited", lambda d: d.relocked(), ExitCode.USAGE,
+     "PIPELINE/dpgate.lock.json was changed since dpgate wrote it, so it no longer says what ran; run the "
+     "pipeline on the twin first: dpgate run PIPELINE"),
     ("for another data set", lambda d: d.submit("--epsilon", 1, "--dataset", "thrifty"), ExitCode.USAGE,
      "PIPELINE ran on the twin of the data set ages, and the job is for the data set thrifty. Fetch that "
      "one's twin and run the pipeline on it: dpgate twin thrifty -o twin-thrifty, then dpgate run PIPELINE "
@@ -75,6 +88,8 @@ MISTAKES: tuple[tuple[str, Callable[[Desk], Answer], ExitCode, str], ...] = (
      "say what to spend: --epsilon. dpgate preview shows what each buys"),
     ("epsilon in words", lambda d: d.submit("--epsilon", "lots"), ExitCode.USAGE,
      "epsilon: epsilon must be a number such as 1 or 0.5."),
+    ("a decimal comma", lambda d: d.submit("--epsilon", "0,5"), ExitCode.USAGE,
+     "epsilon: has a comma; write 0.5."),
     ("more than a job may take", lambda d: d.submit("--epsilon", 3), ExitCode.USAGE,
      "epsilon: 3 is over the 2 that the policy of ages allows for one job. Ask for 2 or less."),
     ("more than is left", lambda d: d.submit("--epsilon", "0.8", "--anyway", folder=d.thrifty),
@@ -107,7 +122,15 @@ MISTAKES: tuple[tuple[str, Callable[[Desk], Answer], ExitCode, str], ...] = (
      "result.csv holds 0 numbers, the manifest declares 1: mean_age It begins: mean_age old"),
     ("a row for each person",
      lambda d: d.run(MEAN.replace(WRITES, 'file.write("mean_age\\n15\\n90\\n")')), ExitCode.PIPELINE_FAILED,
-     "result.csv holds 2 numbers, the manifest declares 1: mean_age It begins: mean_age 15 90"),
+     "result.csv holds 2 numbers, the manifest declares 1: mean_age It begins: mean_age 15 90 What to do: "
+     "Write the numbers that dpgate.yaml declares and no others: a row for each person cannot leave. Numbers "
+     "in labels count, too."),
+    ("a decimal comma in an output", lambda d: d.run(TABBED_MEAN, outputs=TABBED), ExitCode.PIPELINE_FAILED,
+     "What to do: Write decimals with a point: 41.5, not 41,5."),
+    ("NA where n/a is meant", lambda d: d.run(MEAN.replace(WRITES, 'file.write("mean_age\\nNA\\n")')),
+     ExitCode.PIPELINE_FAILED,
+     "What to do: NA is no number: write n/a where there is none. If there should be one, look at the names "
+     "of columns: R has NULL for one that is not there."),
     ("a library that is not there", lambda d: d.run("import torch\n" + MEAN), ExitCode.PIPELINE_FAILED,
      "What to do: The image host-python has no torch. Take an image that has it (`dpgate image list`), put "
      "it into the pipeline's folder, or ask for an image with it."),
