@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from domain.loss import format_epsilon
 from domain.mechanism import SampleAggregateRequest
@@ -16,8 +17,6 @@ from domain.pipeline import Manifest
 from dpgate import preview_many
 from dpgate import preview_page as page
 from dpgate.cli.output import out, plain, print_json, print_table
-from dpgate.cli.preview_ratio import ratio_words
-from dpgate.cli.preview_results import results_table
 from dpgate.errors import DpgateError
 from dpgate.pipeline_folder import Lock
 from dpgate.preview import BlocksPreview, aggregators_of, preview_blocks, preview_own_runs
@@ -25,6 +24,15 @@ from dpgate.preview_size import size_words
 from dpgate.preview_two_means import NumberColumn, better_correlations
 from privacy.mechanism import MAX_OUTPUTS
 from privacy.preview import Choice
+
+if TYPE_CHECKING:
+    from dpgate.preview import BlocksPreview
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dpgate.preview_page import Table
+    from privacy.preview.results import ResultForecast
 
 
 def show_blocks(
@@ -125,3 +133,51 @@ def _wanted(names: Sequence[str], wants: Sequence[str]) -> dict[str, float]:
             raise DpgateError(f"--want takes the name of an output ({', '.join(names)}) and a positive error")
         found[name] = error
     return found
+
+
+# What a preview says of how wide the declared bounds are, and the options that follow from it.
+
+
+def ratio_words(found: BlocksPreview, names: Sequence[str]) -> str:
+    from dpgate.preview_page import told_outputs
+    from privacy.mechanism import MAX_OUTPUTS
+
+    shown = told_outputs(found)
+    pairs = enumerate(zip(names, found.spread_ratios, strict=True))
+    ratios = ", ".join(f"{name} {ratio}" for index, (name, ratio) in pairs if index in shown)
+    if len(names) > MAX_OUTPUTS:  # so many are means
+        return f"Declared range over the spread of blocks: {ratios}."
+    return (
+        f"Declared range over the spread of blocks: {ratios}. To have a mean, a median or a mean in two "
+        f"steps chosen: --aggregator auto {_as_options(found, names)}."
+    )
+
+
+def _as_options(found: BlocksPreview, names: Sequence[str]) -> str:
+    if len(names) == 1:
+        return f"--spread-ratio {found.spread_ratios[0]}"
+    pairs = zip(names, found.spread_ratios, strict=True)
+    return " ".join(f"--spread-ratio {name}={ratio}" for name, ratio in pairs)
+
+
+# How a preview shows what follows from drawn means.
+
+
+def results_table(found: Mapping[str, ResultForecast]) -> Table:
+    """What follows from the released means."""
+    from dpgate.preview_page import digits
+
+    return (
+        ("result", "on the twin", "error, typical", "error, 95 %", "without noise", "left open"),
+        [
+            (
+                name,
+                digits(row.on_twin),
+                digits(row.error.typical),
+                digits(row.error.within_95),
+                digits(row.without_noise_95),
+                f"{row.open_share:.0%}",
+            )
+            for name, row in found.items()
+        ],
+    )
