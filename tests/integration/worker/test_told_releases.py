@@ -8,7 +8,7 @@ from zones import Bench, given_heights, submit
 
 from domain.notice import NoticeKind
 from store import channels, jobs, notices
-from store.notices import Delivery
+from store.notices import Sending
 
 FAILS = "raise SystemExit(7)"
 
@@ -27,7 +27,7 @@ def listen(bench: Bench) -> None:
             channels.add_webhook(connection, name, "https://hooks.example.org/", bench.clock())
 
 
-def told(bench: Bench, name: str) -> list[Delivery]:
+def told(bench: Bench, name: str) -> list[Sending]:
     with bench.database.reading() as connection:
         return [one for one in notices.of_user(connection, name) if one.notice.kind != "budget_low"]
 
