@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from domain.image import SyscallTable
+from domain.image import SyscallTable, check_digest
 from dpgate.cli.output import Json, Profile, err, out, plain, print_json, print_line, progress, say
 from dpgate.client import connect
 from dpgate.embedded.home import default_home
@@ -65,8 +65,6 @@ def image_approve(
     profile: Profile = "default",
 ) -> None:
     """Approve an image, by digest."""
-    from domain.image import check_digest
-
     check_digest(digest)
     with connect(profile=profile) as client:
         approved = client.approve_image(digest, syscalls=syscalls.value, warm=warm)
@@ -85,8 +83,6 @@ def image_approve(
 
 def image_withdraw(digest: DigestArgument, as_json: Json = False, profile: Profile = "default") -> None:
     """Take an approval back. Jobs that wait end without a charge; jobs that run finish."""
-    from domain.image import check_digest
-
     check_digest(digest)
     with connect(profile=profile) as client:
         withdrawn = client.withdraw_image(digest)
@@ -97,7 +93,6 @@ def image_remove(
     digest: DigestArgument, store: Store = None, as_json: Json = False, profile: Profile = "default"
 ) -> None:
     """Take an approval back and delete the image's files. Run it where the worker is."""
-    from domain.image import check_digest
     from dpgate.image_store import check_removable, remove_image
 
     check_digest(digest)

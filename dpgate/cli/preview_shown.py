@@ -20,6 +20,7 @@ from dpgate.cli.output import out, plain, print_json, print_table
 from dpgate.errors import DpgateError
 from dpgate.pipeline_folder import Lock
 from dpgate.preview import BlocksPreview, aggregators_of, preview_blocks, preview_own_runs
+from dpgate.preview_page import digits, told_outputs
 from dpgate.preview_size import size_words
 from dpgate.preview_two_means import NumberColumn, better_correlations
 from privacy.mechanism import MAX_OUTPUTS
@@ -139,9 +140,6 @@ def _wanted(names: Sequence[str], wants: Sequence[str]) -> dict[str, float]:
 
 
 def ratio_words(found: BlocksPreview, names: Sequence[str]) -> str:
-    from dpgate.preview_page import told_outputs
-    from privacy.mechanism import MAX_OUTPUTS
-
     shown = told_outputs(found)
     pairs = enumerate(zip(names, found.spread_ratios, strict=True))
     ratios = ", ".join(f"{name} {ratio}" for index, (name, ratio) in pairs if index in shown)
@@ -165,8 +163,6 @@ def _as_options(found: BlocksPreview, names: Sequence[str]) -> str:
 
 def results_table(found: Mapping[str, ResultForecast]) -> Table:
     """What follows from the released means."""
-    from dpgate.preview_page import digits
-
     return (
         ("result", "on the twin", "error, typical", "error, 95 %", "without noise", "left open"),
         [

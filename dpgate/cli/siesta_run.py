@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from domain.image import SyscallTable
+from domain.model import parse
 from dpgate.cli.output import Json, err, number, plain, print_json, print_line, print_table, progress
 from dpgate.errors import DpgateError
 
@@ -128,7 +129,6 @@ def _choice(
     mechanism: Mechanism, noise_multiplier: float | None, epsilon: str | None, block_size: int | None
 ) -> SampleAggregateRequest | StabilityRequest:
     from domain.mechanism import SampleAggregateRequest, StabilityRequest
-    from domain.model import parse
 
     if mechanism is Mechanism.STABILITY_CALIBRATED:
         if epsilon is not None or block_size is not None:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from companions.scramble.agreement import METHODS, Method
+from companions.scramble import OUTSIDE
+from companions.scramble.agreement import METHODS, Method, agree
 from dpgate.cli.exit_codes import ExitCode
 from dpgate.cli.output import Json, err, out, plain, print_json, print_table
 
@@ -80,7 +81,6 @@ def scramble_make(
     as_json: Json = False,
 ) -> None:
     """Scramble a folder or table for somebody who has signed for it. Never call the result anonymous."""
-    from companions.scramble.agreement import agree
     from companions.scramble.methods import Wishes
     from companions.scramble.run import Order, scramble
     from companions.scramble.tables import Named
@@ -132,8 +132,6 @@ def scramble_verify(
 
 
 def _print(found: Outcome, *, as_json: bool) -> None:
-    from companions.scramble import OUTSIDE
-
     if as_json:
         print_json(
             {

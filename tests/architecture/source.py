@@ -54,23 +54,24 @@ class Module:
                 yield base
                 yield from (f"{base}.{alias.name}" for alias in node.names)
 
-    def needs(self, known: Collection[str]) -> set[str]:
-        """Those of the known modules that it imports, also inside functions.
+    def needs(self, known: Collection[str], *, at_once: bool = False) -> set[str]:
+        """Those of the known modules that it imports, also inside functions or `at_once` alone.
 
         An import that only names a type is left out: no code runs for it.
         """
-        typed = {
+        left_out = {
             inner
             for node in self.nodes
-            if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+            if (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
+            or (at_once and isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
             for part in node.body
             for inner in ast.walk(part)
         }
         found = set()
         for node in self.nodes:
-            if isinstance(node, ast.Import) and node not in typed:
+            if isinstance(node, ast.Import) and node not in left_out:
                 found |= {alias.name for alias in node.names}
-            elif isinstance(node, ast.ImportFrom) and node not in typed:
+            elif isinstance(node, ast.ImportFrom) and node not in left_out:
                 base = self._absolute(node)
                 each = {f"{base}.{alias.name}" for alias in node.names}
                 # a name that is no module is something of the base's own

@@ -158,6 +158,28 @@ def test_a_circle_is_found_though_a_function_hides_a_part_of_it() -> None:
     assert not found(first, second, f"if TYPE_CHECKING:\n    {third}")
 
 
+def test_nothing_is_imported_late_that_is_there_already() -> None:
+    """An import inside a function is for what a command need not wait for; elsewhere it only hides a need."""
+    known = {module.name: module for module in modules()}
+    at_once = {name: module.needs(known, at_once=True) for name, module in known.items()}
+    idle = {
+        module.place: there
+        for name, module in known.items()
+        if (there := (module.needs(known) - at_once[name]) & _reached(at_once, name))
+    }
+    assert not idle
+
+
+def _reached(at_once: dict[str, set[str]], name: str) -> set[str]:
+    found: set[str] = set()
+    pending = [name]
+    while pending:
+        further = at_once[pending.pop()] - found
+        found |= further
+        pending += further
+    return found
+
+
 def test_the_sdk_imports_httpx_and_the_standard_library_only() -> None:
     # the views themselves are loaded by `_repr_html_` alone: see the test below
     allowed = {f"dpgate.{name}" for name in (*SDK, "notebook")} | {"dpgate"}
