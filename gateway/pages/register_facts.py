@@ -14,7 +14,7 @@ from domain.dataset.files import VoxelType
 from domain.image import ImageState
 from domain.instruments import INSTRUMENTS
 from domain.loss import Currency, canonical_amount
-from domain.policy import Policy
+from domain.policy import ALL_GUARANTEES, Policy
 from domain.surroundings import Isolation
 from domain.usual_ranges import RANGES
 from drawing.noise_range import Choice, draw_noise_range
@@ -25,7 +25,6 @@ from store import images
 from store.database import Database
 
 EXAMPLE_PEOPLE, EXAMPLE_EPSILON = 500, 1.0
-GUARANTEES = Policy.model_validate({"guarantees": ["pure_dp", "approx_dp", "pac", "empirical"]}).guarantees
 
 
 _CHANNELS = channels_of(beyond_default(Isolation.SHARED))
@@ -48,11 +47,11 @@ def facts(step: str, typed: Typed, database: Database) -> dict[str, Any]:
     if step == "budget":
         return {"bought": bought(typed)}
     if step == "policy":
-        promised = all_promises(Policy(guarantees=GUARANTEES))
+        promised = all_promises(Policy(guarantees=ALL_GUARANTEES))
         return {
             "images": _images(typed, database),
             "channels": _CHANNELS,
-            "promises": list(zip(map(str, GUARANTEES), promised, strict=True)),
+            "promises": list(zip(map(str, ALL_GUARANTEES), promised, strict=True)),
             "default": Policy(),
             "isolations": _ISOLATIONS,
         }

@@ -25,6 +25,7 @@ from companions.lab.contenders.worlds import same_epsilon
 from companions.lab.drawing import CYCLE, FLAWED, LIMIT, OURS, PLAIN, Axes, draw, draw_grid, log_axis
 from companions.lab.flawed import leave_one_out_reach, leave_one_out_scale, mean_without_small_noise
 from companions.lab.subjects import Subjects
+from domain.mechanism import REQUESTS
 from privacy.discrete_laplace import sample
 from privacy.loss import MICRO, micro_epsilon
 from privacy.posterior_bound import posterior_bound
@@ -119,7 +120,8 @@ def _estimate(subjects: Subjects, estimate: Estimate, conditions: Conditions) ->
 
 def _plot_curves(axes: Axes, found: Mapping[str, Curve], spread: float) -> None:
     for (name, (epsilons, errors)), colour in zip(found.items(), CYCLE, strict=False):
-        style = "o-" if name not in ("pac", "stability_calibrated") else "s--"
+        has_epsilon = name not in REQUESTS or "epsilon" in REQUESTS[name].model_fields
+        style = "o-" if has_epsilon else "s--"
         axes.plot(epsilons, errors, style, color=colour, label=name)
     axes.axhline(spread, linestyle=":", color=PLAIN, label="sampling error")
     axes.set(yscale="log", xlabel="epsilon", ylabel="error")
