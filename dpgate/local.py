@@ -84,13 +84,15 @@ def run_on_twin(
     python_env: Path | None = None,
     images: Path | None = None,
     progress: Progress = _silent,
+    warm: bool = False,
     most_blocks: int | None = None,
 ) -> TwinRun:
     """Run on the whole twin to lock the shape, then on its blocks, or the first `most_blocks` of them, to see
     what blocks give. Where the pipeline has a participant level, that runs first, once for each of the twin's
     people.
 
-    `images` is the store to take the pipeline's image from, unless it is this host's own.
+    `images` is the store to take the pipeline's image from, unless it is this host's own; `warm`: it starts
+    once, as where an operator has approved it so.
     Raises PipelineFailed with the pipeline's own words: the twin is not original data. Raises InvalidRequest
     when it gives more values than could be submitted.
     """
@@ -100,7 +102,7 @@ def run_on_twin(
     wholes = len(people.names) if pipeline.manifest.is_person_by_person else 1
     tried = blocks if most_blocks is None or wholes > 1 else min(blocks, most_blocks)
     ahead = _followed_by(tried + wholes, progress)
-    with _opened(pipeline, people, twin, python_env, images, ahead) as runs:
+    with _opened(pipeline, people, twin, python_env, images, ahead, warm=warm) as runs:
         step = _after(runs.participants.runs, progress)
         whole = run_whole(pipeline, runs, _followed_by(tried, step))
         check_values(len(values_of(pipeline.manifest, whole.shape)), declaration)
@@ -197,11 +199,13 @@ def _opened(
     python_env: Path | None,
     images: Path | None,
     progress: Progress,
+    *,
+    warm: bool = False,
 ) -> Iterator[GroupRuns]:
     """Group runs after the participant level. What the pipeline did wrong becomes PipelineFailed."""
     try:
         with (
-            open_local(pipeline, twin=twin, python_env=python_env, images=images) as slots,
+            open_local(pipeline, twin=twin, python_env=python_env, images=images, warm=warm) as slots,
             _kept(twin) as outputs,
             open_groups(slots, pipeline, people, outputs, progress) as runs,
         ):

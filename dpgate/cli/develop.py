@@ -47,6 +47,10 @@ def run(
     every_block: Annotated[
         bool, typer.Option("--all", help=f"Run on every block of the twin, not on {TRIED_BLOCKS} of them.")
     ] = False,
+    warm: Annotated[
+        bool,
+        typer.Option("--warm", help="Its operator approved the stored image so: load its libraries once."),
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Run a pipeline on the twin, here, in the same sandbox, and lock the shape of its output."""
@@ -65,6 +69,7 @@ def run(
         block_size=block_size_of(pipeline.manifest, block_size),
         python_env=python_env,
         shown=not as_json,
+        warm=warm,
         most_blocks=None if every_block else TRIED_BLOCKS,
     )
     if as_json:
@@ -113,6 +118,7 @@ def run_and_lock(
     block_size: int,
     python_env: Path | None,
     shown: bool,
+    warm: bool = False,
     most_blocks: int | None = None,
 ) -> tuple[TwinRun, Lock]:
     """Run on the twin and its blocks, and write the lock that preview and submit need. The first
@@ -133,6 +139,7 @@ def run_and_lock(
             python_env=python_env,
             images=image_store(),
             progress=step,
+            warm=warm,
             most_blocks=most_blocks,
         )
     lock = Lock(

@@ -13,6 +13,7 @@ from made_images import sif, sif_part
 from domain.model import parse
 from domain.pipeline import Pipeline
 from dpgate.cli.declaration import load_declaration
+from dpgate.errors import DpgateError
 from dpgate.local import run_on_twin
 from dpgate.pipeline_folder import load_pipeline
 from worker.images.store import ImageStore
@@ -59,3 +60,19 @@ def test_an_example_runs_from_every_form(
     assert found.numbers == pytest.approx((20.0166666667, 163.425, 61.624137931), rel=1e-9)
     assert len(found.block_outputs) == 3
     assert all(output is not None for output in found.block_outputs)
+
+
+def test_a_start_that_is_asked_to_be_warm_is_refused_where_the_image_has_nothing_to_warm_up(
+    tree_of: TreeOf, open_folder: Path, tmp_path: Path
+) -> None:
+    ImageStore(open_folder / "images").add(docker_archive(tree_of, tmp_path), name="minimal")
+    data = EXAMPLES / "heights/data"
+    with pytest.raises(DpgateError, match=r"minimal has no Python 3\.11, which --warm needs"):
+        run_on_twin(
+            parse(Pipeline, load_pipeline(EXAMPLES / "mean-height-awk").body, within="pipeline"),
+            declaration=load_declaration(EXAMPLES / "heights/dataset.yaml", data),
+            twin=data,
+            block_size=20,
+            images=open_folder / "images",
+            warm=True,
+        )
