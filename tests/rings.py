@@ -222,18 +222,17 @@ SECOND = (
             {
                 "test_two_pac_releases_at_the_same_moment_take_turns",
                 "test_only_another_plan_starts_again",
+                "test_every_message_twice_draws_once",
+                "test_the_same_people_in_another_cohort_are_refused",
             }
         ),
         only=frozenset(
             {
-                "test_imported_images.py",
-                "test_long_scans.py",
-                "test_mechanisms.py",
-                "test_older_plans.py",
-                "test_participant_chunks.py",
-                "test_policy_changes.py",
-                "test_refused_jobs.py",
-                "test_told_releases.py",
+                *("test_announced_images.py", "test_dataset_imports.py", "test_imported_images.py"),
+                *("test_long_scans.py", "test_mechanisms.py", "test_missing_rows.py", "test_older_plans.py"),
+                *("test_other_owners.py", "test_participant_chunks.py", "test_people_tables.py"),
+                *("test_policy_changes.py", "test_query_route.py", "test_refused_jobs.py"),
+                *("test_told_releases.py", "test_training_route.py", "test_twin_route.py"),
                 "test_a_pipeline_that_fails_everywhere_is_released_with_defaults",
             }
         ),
