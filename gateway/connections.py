@@ -200,10 +200,14 @@ def give_way(connections: Iterable[Connection], *, most: int) -> None:
         if may:
             waiting.append((not may[0].is_of_a_stranger, -len(theirs), may[0].made_at, address, may))
     heapq.heapify(waiting)
+    # who is heard in the next round of the loop goes before those who come from where people came in
+    are_coming = any(not each.is_heard and each.is_of_a_stranger for each in opened)
     for _ in range(len(opened) - most):
         if not waiting:
             return
         is_home, minus_held, _, address, may = waiting[0]
+        if is_home and are_coming:
+            return
         may.popleft().give_up()
         if may:
             heapq.heapreplace(waiting, (is_home, minus_held + 1, may[0].made_at, address, may))

@@ -214,3 +214,36 @@ def test_where_somebody_came_in_from_gives_way_after_where_nobody_did(
     assert asyncio.run(asyncio.wait_for(crowd_around(line), PATIENCE_S))[:2] == ["127.0.0.2"] * 2
     line.greet("127.0.0.2")
     assert "127.0.0.2" not in asyncio.run(asyncio.wait_for(crowd_around(line), PATIENCE_S))
+
+
+async def at_one_go(line: LoginLine) -> list[str]:
+    """Whose connections end when a crowd is taken in one round of the loop, after somebody came and said
+    nothing; the crowd says nothing either."""
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        raise AssertionError("nobody asks")
+
+    async with served(app, line=line) as port, AsyncExitStack() as kept:
+        first, made = await port.connected("127.0.0.2", asks=False)
+        kept.callback(first.close)
+        while not made.is_heard:
+            await asyncio.sleep(0)
+        # the loop is not free to take any of them meanwhile
+        for number in range(CROWD):
+            client = kept.enter_context(socket.socket())
+            client.bind((f"127.0.1.{number + 1}", 0))
+            client.connect(port.address)
+        while len(port.made) <= CROWD:
+            await asyncio.sleep(0)
+        await ended(port, CROWD + 1 - connections.MOST_OPEN)
+        return [made.address for made in port.made if made.is_given_up]
+
+
+@pytest.mark.needs(process=True)
+def test_who_came_in_before_stays_when_a_crowd_comes_at_one_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    """None of it has been heard yet when there are too many; all but they may give way a round later."""
+    monkeypatch.setattr(connections, "MOST_OPEN", 5)
+    monkeypatch.setattr(connections, "MORE_AT_ONCE", 0)
+    line = LoginLine()
+    line.greet("127.0.0.2")
+    assert "127.0.0.2" not in asyncio.run(asyncio.wait_for(at_one_go(line), PATIENCE_S))
