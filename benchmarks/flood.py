@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -36,6 +37,9 @@ HEAD = "POST /api/v1/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json
 MANY = [f"127.0.{1 + number // 100}.{1 + number % 100}" for number in range(200)]
 # each of a network of its own, and more of them than the gateway keeps connections
 CROWD = [f"127.{1 + number // 250}.{number % 250}.7" for number in range(1000)]
+NEW = count()
+KEPT: dict[str, str] = {}
+"""By person, what their browser keeps."""
 LOGIN_S = 15.0
 """Whoever has no answer by then has not got in."""
 
@@ -92,26 +96,52 @@ async def again_and_again(
         await asyncio.sleep(pause_s)
 
 
-async def log_in(port: int, seconds: float) -> tuple[int, int, float]:
-    """Of so many logins so many went well, the slowest of these in so many seconds."""
+async def log_in(port: int, seconds: float, failed: Counter[str]) -> tuple[int, int, float]:
+    """Of so many logins so many went well, the slowest of these in so many seconds; why the others failed."""
     right = tried = 0
     slowest = 0.0
     ends_at = time.monotonic() + seconds
+    base = f"http://127.0.0.1:{port}"
     transport = httpx.AsyncHTTPTransport(local_address="127.0.0.1")
-    async with httpx.AsyncClient(transport=transport, timeout=LOGIN_S) as client:
-        while time.monotonic() < ends_at:
-            name, started = PEOPLE[tried % len(PEOPLE)], time.monotonic()
+    async with httpx.AsyncClient(base_url=base, transport=transport, timeout=LOGIN_S) as client:
+        # each at least once: who has not been here is a stranger
+        while time.monotonic() < ends_at or tried < 2 * len(PEOPLE):
+            name, started = PEOPLE[tried // 2 % len(PEOPLE)], time.monotonic()
+            how = log_in_by_page if tried % 2 else log_in_by_program
             tried += 1
-            asked = {"name": name, "password": PASSWORD, "label": f"flood-{tried}"}
             try:
-                answer = await client.post(f"http://127.0.0.1:{port}/api/v1/login", json=asked)
-            except httpx.HTTPError:
+                status = await how(client, name)
+            except httpx.HTTPError as error:
+                failed[f"{how.__name__} {type(error).__name__}"] += 1
                 continue
-            if answer.status_code == 201:
+            if status in (201, 303):
                 right += 1
                 slowest = max(slowest, time.monotonic() - started)
+            else:
+                failed[f"{how.__name__} {status}"] += 1
             await asyncio.sleep(0.3)
     return right, tried, slowest
+
+
+async def log_in_by_program(client: httpx.AsyncClient, name: str) -> int:
+    """From an address from which this person has logged in before."""
+    asked = {"name": name, "password": PASSWORD, "label": "flood"}
+    return (await client.post("/api/v1/login", json=asked)).status_code
+
+
+async def log_in_by_page(client: httpx.AsyncClient, name: str) -> int:
+    """In a browser in which this person has logged in before, each time at a new address."""
+    address = f"127.200.{next(NEW) // 250}.{next(NEW) % 250 + 1}"
+    transport = httpx.AsyncHTTPTransport(local_address=address)
+    async with httpx.AsyncClient(base_url=client.base_url, transport=transport, timeout=LOGIN_S) as browser:
+        if name in KEPT:
+            browser.cookies.set("dpgate_browser", KEPT[name], domain="127.0.0.1")
+        found = re.search(r'name="csrf" value="([^"]*)"', (await browser.get("/login")).text)
+        form = {"name": name, "password": PASSWORD, "csrf": found[1] if found else ""}
+        answer = await browser.post("/login", data=form)
+    if (word := answer.cookies.get("dpgate_browser")) is not None:
+        KEPT[name] = word
+    return answer.status_code
 
 
 KINDS = {"bodies": 80, "silence": 900, "letters": 300, "guesses": 40, "guesses-many": 200}
@@ -129,7 +159,7 @@ async def strike(port: int, gateway: subprocess.Popen, *, kind: str, seconds: fl
             await asyncio.sleep(0.05)
 
     tasks = [asyncio.create_task(watch())]
-    right, tried, _ = await log_in(port, 4)  # people who have been here before
+    right, tried, _ = await log_in(port, 4, failed)  # people who have been here before
     assert right == tried, "no login without a flood"
     before = peak
     how = getattr(flood, kind.partition("-")[0])
@@ -140,7 +170,7 @@ async def strike(port: int, gateway: subprocess.Popen, *, kind: str, seconds: fl
         asyncio.create_task(again_and_again(how, addresses[number % len(addresses)], pause_s, failed))
         for number in range(KINDS[kind])
     ]
-    right, tried, slowest = await log_in(port, seconds)
+    right, tried, slowest = await log_in(port, seconds, failed)
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)

@@ -36,19 +36,25 @@ _CROWD = ("login", "many people log in right now.", "Try again soon.")
 
 @dataclass(eq=False)
 class Try:
-    """One attempt. `known`: this name has logged in from this address before."""
+    """One attempt. `known`: this name has logged in from this place before; a place is a browser that says
+    so, or an address."""
 
     name: str
     address: str
+    place: str
     known: bool
+    at_home: bool
     rank: tuple[float, ...]
     is_right: bool = False
     is_out: bool = False
 
     @property
     def origin(self) -> str:
-        """What wrong passwords from elsewhere must not take from somebody who is known here."""
-        return self.address if self.known else ""
+        """What wrong passwords from elsewhere must not take from somebody who is known here, or is new where
+        others come in."""
+        if self.known:
+            return self.place
+        return f"home {self.address}" if self.at_home else ""
 
 
 @dataclass
@@ -69,9 +75,10 @@ class LoginLine:
     _changed: threading.Condition = field(default_factory=threading.Condition)
 
     @contextmanager
-    def turn(self, name: str, host: str) -> Iterator[Try]:
-        """For one look at a password; whoever has seen that it is right says so. Raises TooMany."""
-        mine = self._enter(name, address_of(host))
+    def turn(self, name: str, host: str, *, browser: str = "") -> Iterator[Try]:
+        """For one look at a password; whoever has seen that it is right says so. `browser`: one in which this
+        person has logged in before, wherever it is now. Raises TooMany."""
+        mine = self._enter(name, address_of(host), browser)
         try:
             yield mine
         finally:
@@ -91,17 +98,20 @@ class LoginLine:
         """Whether somebody came in from there since this process began."""
         return address_of(host) in self._homes
 
-    def _enter(self, name: str, address: str) -> Try:
+    def _enter(self, name: str, address: str, browser: str) -> Try:
+        place = browser or address
         with self._changed:
-            known = (name, address) in self._known
+            known = bool(browser) or (name, address) in self._known
             # whoever is known here counts by themselves: nobody's guesses at them count against the others
-            failed = self._failed(_origin(name, address, known=known))
+            failed = self._failed(_origin(name, place, known=known))
             if failed >= FREE_FAILURES:
                 wait_s = int((failed - FREE_FAILURES + 1) * FAILURE_EVERY_S) + 1
                 raise TooMany(
                     "login", "too many failed logins from there.", "Try again then.", retry_after_s=wait_s
                 )
-            mine = Try(name, address, known, (-1.0, self.clock()) if known else self._rank(address))
+            at_home = address in self._homes
+            rank = (-2.0, self.clock()) if known else self._rank(address)
+            mine = Try(name, address, place, known, at_home, rank)
             self._waiting.append(mine)
             if len(self._waiting) > MOST_WAITING:
                 last = max(self._waiting, key=lambda each: each.rank)
@@ -132,7 +142,7 @@ class LoginLine:
             tries = _left(self._tries, key, now, TRY_EVERY_S)
             _remember(self._tries, key, (tries + 1, now))
             ranks.append(tries)
-        return 0.0, ranks[0] // BUSY_NETWORK, ceil(ranks[1]), now
+        return -1.0 * (address in self._homes), ranks[0] // BUSY_NETWORK, ceil(ranks[1]), now
 
     def _failed(self, origin: str) -> float:
         return _left(self._failures, origin, self.clock(), FAILURE_EVERY_S)
@@ -142,12 +152,12 @@ class LoginLine:
             _remember(self._known, (tried.name, tried.address), None)
             _remember(self._homes, tried.address, None)
         else:
-            origin = _origin(tried.name, tried.address, known=tried.known)
+            origin = _origin(tried.name, tried.place, known=tried.known)
             _remember(self._failures, origin, (self._failed(origin) + 1, self.clock()))
 
 
-def _origin(name: str, address: str, *, known: bool) -> str:
-    return f"{address} {name}" if known else address
+def _origin(name: str, place: str, *, known: bool) -> str:
+    return f"{place} {name}" if known else place
 
 
 def address_of(host: str) -> str:

@@ -21,11 +21,15 @@ def check_passwords_are_used(settings: GatewaySettings) -> None:
         raise NotFound(*NO_PASSWORDS)
 
 
-def check_login(request: Request, database: Database, name: str, password: str, now: datetime) -> User:
-    """The user, if this is their password, once it is their turn. Raises Unauthenticated or TooMany."""
+def check_login(
+    request: Request, database: Database, name: str, password: str, now: datetime, *, word: str = ""
+) -> User:
+    """The user, if this is their password, once it is their turn. `word`: what their browser keeps of an
+    earlier login. Raises Unauthenticated or TooMany."""
     check_passwords_are_used(request.app.state.settings)
     line: LoginLine = request.app.state.login_line
-    with line.turn(name, request.client.host if request.client else "") as turn:
+    browser = accounts.place_of_browser(database, name, word)
+    with line.turn(name, request.client.host if request.client else "", browser=browser) as turn:
         user = accounts.check_password(database, name, password, now, origin=turn.origin)
         turn.is_right = True
     return user

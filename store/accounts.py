@@ -7,6 +7,7 @@ the same moment are a hundred attempts. A name that nobody has costs the same ha
 from __future__ import annotations
 
 import hashlib
+import hmac
 import re
 import secrets
 import threading
@@ -72,6 +73,30 @@ def _checked(database: Database, name: str, password: str, now: datetime, origin
     with database.transaction() as connection:
         connection.execute(sa.delete(login_failures).where(login_failures.c.key == key))
     return User(name=row.name, role=Role(row.role))
+
+
+def word_for_browser(database: Database, name: str) -> str:
+    """What a browser keeps in which this person has just shown their password. It is signed with what the
+    platform keeps of that one: another password ends it, and nothing of it has to be kept here."""
+    place = secrets.token_hex(16)
+    return f"{place}.{_signature(database, name, place)}"
+
+
+def place_of_browser(database: Database, name: str, word: str) -> str:
+    """By which a browser is told from others that brings such a word for this person; nothing, else."""
+    found = re.fullmatch(r"([0-9a-f]{32})\.([0-9a-f]{64})", word)
+    if found is None:
+        return ""
+    is_right = hmac.compare_digest(found[2], _signature(database, name, found[1]))
+    return found[1] if is_right else ""
+
+
+def _signature(database: Database, name: str, place: str) -> str:
+    with database.reading() as connection:
+        row = connection.execute(_account(name)).one_or_none()
+    # of a name without an account a random one, which nobody has
+    key = row.hash if row is not None else secrets.token_hex(32)
+    return hmac.new(f"dpgate browser {key}".encode(), f"{place} {name}".encode(), hashlib.sha256).hexdigest()
 
 
 def set_password(connection: sa.Connection, name: str, password: str, now: datetime) -> None:

@@ -15,6 +15,8 @@ from gateway.config import GatewaySettings
 from gateway.logins import check_login, check_passwords_are_used, open_session
 from gateway.pages import layout
 from gateway.pages.session import (
+    BROWSER_COOKIE,
+    BROWSER_LASTS,
     COOKIE,
     HOME,
     LOGIN,
@@ -31,7 +33,7 @@ from gateway.pages.session import (
     start_visit,
 )
 from gateway.problems import STATUS
-from store import audit, sessions
+from store import accounts, audit, sessions
 
 router = APIRouter(include_in_schema=False)
 
@@ -57,10 +59,14 @@ def log_in(request: Request, form: CheckedForm, database: TheDatabase) -> Respon
     target = safe_next(str(form.get("next", "")))
     check_passwords_are_used(request.app.state.settings)
     try:
-        user = check_login(request, database, name, password, now)
+        word = request.cookies.get(cookie_name(request, BROWSER_COOKIE), "")
+        user = check_login(request, database, name, password, now, word=word)
     except RequestError as error:
         return login_form(request, target=target, name=name, error=error)
-    return enter(request, database, user, by="password", target=target)
+    response = enter(request, database, user, by="password", target=target)
+    word = accounts.word_for_browser(database, user.name)
+    set_cookie(response, request, BROWSER_COOKIE, word, max_age=int(BROWSER_LASTS.total_seconds()))
+    return response
 
 
 @router.post(LOGOUT)

@@ -30,6 +30,9 @@ from store.database import Database
 COOKIE = "dpgate_session"
 # of somebody who has no session yet: it binds the login form to their browser
 VISIT_COOKIE = "dpgate_visit"
+# of one in which somebody has shown a password: in a flood of guesses they go before strangers. No right
+BROWSER_COOKIE = "dpgate_browser"
+BROWSER_LASTS = timedelta(days=180)
 CSRF_FIELD = "csrf"
 HOME, LOGIN, LOGOUT = "/", "/login", "/logout"
 ACCOUNT, NEW_PASSWORD = "/account", "/account/password"

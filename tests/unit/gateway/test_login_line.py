@@ -118,3 +118,30 @@ def test_neighbours_are_of_one_network(address: str, network: str) -> None:
 )
 def test_a_network_of_version_6_is_one_address(host: str, counted: str) -> None:
     assert address_of(host) == counted
+
+
+def test_a_known_browser_is_known_wherever_it_is_and_after_a_restart() -> None:
+    line = LoginLine(Clock())
+    with line.turn("ada", THERE, browser="b" * 32) as turn:
+        assert (turn.known, turn.origin) == (True, "b" * 32)
+    # what is guessed from her address, or at her name from elsewhere, does not count against her there
+    assert [attempt(line, "ada", THERE) for _ in range(FREE_FAILURES + 1)] == [*[True] * FREE_FAILURES, False]
+    with line.turn("ada", THERE, browser="b" * 32) as turn:
+        assert turn.known
+    # nor may who has the browser guess for ever
+    left = FREE_FAILURES - 2
+    for number in range(left):
+        with line.turn("ada", f"203.0.113.{number}", browser="b" * 32):
+            pass
+    with pytest.raises(TooMany), line.turn("ada", HERE, browser="b" * 32):
+        pass
+
+
+def test_who_is_new_where_others_come_in_goes_before_strangers_and_counts_by_themselves() -> None:
+    line = LoginLine(Clock())
+    assert attempt(line, "ada", HERE, right=True)
+    with line.turn("bob", HERE) as turn:
+        assert (turn.known, turn.origin) == (False, f"home {HERE}")
+        at_home = turn.rank
+    with line.turn("bob", THERE) as turn:
+        assert (turn.origin, turn.rank > at_home) == ("", True)
