@@ -35,6 +35,12 @@ PAGES = (
     "docs/explanation/privacy/model-training.md",
     "docs/how-to/train-a-model.md",
     "docs/how-to/end-a-data-set.md",
+    "docs/how-to/accounts.md",
+    "docs/how-to/policy.md",
+    "docs/how-to/reviews.md",
+    "docs/how-to/operate.md",
+    "docs/how-to/read-and-cite-a-release.md",
+    "docs/how-to/use-the-api.md",
 )
 CERTIFICATE = "certificate"
 WITHOUT_EXCEPTION = re.compile(r"\b(always|never|nothing|only|any|every|no \w+ is)\b", re.IGNORECASE)

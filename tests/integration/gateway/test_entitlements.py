@@ -20,7 +20,7 @@ from issuer import AUDIENCE, CLI, CLIENT, MEMBER, ROLES, SECRET, STEWARD, Issuer
 
 from store import audit
 from store.account_tables import identities
-from store.tables import audit_events
+from store.tables import audit_events, metadata
 
 GROUP = "urn:mace:example:group:heart:sleep:role=member#idp.example"
 LEADS = "urn:mace:example:group:heart:sleep:role=lead#idp.example"
@@ -120,6 +120,16 @@ def test_a_group_makes_members_who_leave_when_they_leave_it(either: Gateway, iss
     assert told[-5:] == [
         "entitlement.map", "entitlement.gain", "project.members", "entitlement.lose", "project.members",
     ]  # fmt: skip
+
+
+def test_an_entitlement_that_nothing_names_is_not_kept(gateway: Gateway, issuer: Issuer):
+    rule(gateway, "bob", "/projects/sleep/entitlements", GROUP)
+    token = issuer.token(eduperson_entitlement=[MEMBER, GROUP, "urn:mace:example.org:group:chess"])
+    assert len(ask(gateway, token, "/projects").json()) == 1
+    with gateway.database.reading() as connection:
+        rows = {table.name: str(connection.execute(table.select()).all()) for table in metadata.sorted_tables}
+    assert GROUP in rows["entitlement_rules"]
+    assert not [name for name, text in rows.items() if "group:chess" in text]
 
 
 def test_an_older_token_does_not_bring_back_what_was_withdrawn(gateway: Gateway, issuer: Issuer):
