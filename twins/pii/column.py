@@ -18,7 +18,7 @@ from twins.pii.marks import LONGEST_WHOLE, is_missing, marks_of, marks_of_json, 
 from twins.pii.model import Model
 from twins.pii.tally import FULL_NAME, MOST_LETTERS, MOST_SHAPES, PERSON, Name, Tally, hash_of, shape_of
 from twins.pii.text import has_form_of_full_name, is_sentence
-from twins.pii.within import MOST_FIELDS, WORDS_OF_PATHS, fields_of, is_path, words_of_path
+from twins.pii.within import MOST_FIELDS, WORDS_OF_PATHS, fields_of, is_path, numbers_of, words_of_path
 
 BATCH = 4096
 REMEMBERED = 4096
@@ -56,9 +56,11 @@ class ColumnScan:
         self._within: dict[str, ColumnScan] = {}
 
     def add(self, values: Sequence[str]) -> None:
-        """More cells, as they are read. Spaces around a value and missing codes do not count."""
+        """More cells, as they are read. Spaces around a value and missing codes do not count; of a cell that
+        lists long numbers each counts."""
         for start in range(0, len(values), BATCH):
-            self._batch(Counter(without_fraction(value.strip()) for value in values[start : start + BATCH]))
+            each = (part for value in values[start : start + BATCH] for part in numbers_of(value.strip()))
+            self._batch(Counter(map(without_fraction, each)))
 
     def finish(self) -> Finding:
         """What the column is. More values may be added afterwards."""

@@ -23,8 +23,8 @@ from twins.pii.decide_rest import (
     of_a_thing,
 )
 from twins.pii.finding import Action, Finding
-from twins.pii.header import speaks_of_a_thing, speaks_of_codes_of_things, words_of
-from twins.pii.remains import what_remains
+from twins.pii.header import speaks_of_a_thing, speaks_of_codes_of_things, speaks_of_time, words_of
+from twins.pii.remains import by_moments, what_remains
 from twins.pii.tally import MOST_LETTERS, Tally
 from twins.pii.verdict import NOUNS, PROPOSED, Verdict, verdict
 
@@ -110,6 +110,7 @@ def _verdict(name: str | None, announced: Kind | None, tally: Tally, within: Seq
         lambda: _header(announced, tally, direct=False),
         lambda: by_letter(tally) if _is_opaque(name) else None,
         lambda: None if name is not None and speaks_of_codes_of_things(name) else by_numbered(tally),
+        lambda: by_moments(tally, says_time=name is not None and speaks_of_time(name)),
         lambda: has_code_of(tally),
         lambda: of_a_thing(tally) if name is not None and speaks_of_codes_of_things(name) else None,
         lambda: _nearly_all(tally),

@@ -47,6 +47,9 @@ MOST_TOWNS = 50
 """Different values up to which numbers and words that repeat are postcodes and towns, which
 `twins/pii/remains.py` asks about, and no homes."""
 
+GAP, FEWEST_OF_AN_OFFICE = 0.02, 50
+"""Share of numbers of one length that counts as a length, and how many values show that one is left out."""
+
 KEY = 0.95
 """Different values for each value, from which on a column tells people apart."""
 
@@ -248,9 +251,21 @@ def by_key(tally: Tally) -> Verdict | None:
     if most >= KEY * tally.present and 7 <= length <= 9 and _is_quantity(tally):
         why = "Long whole numbers of one magnitude: counts and amounts, or perhaps identifiers."
         return verdict(Kind.TEXT, 0.4, why)
-    if (most >= KEY * tally.present and 7 <= length <= 20) or long >= KEY * tally.present:
+    is_long = (most >= KEY * tally.present and 7 <= length <= 20) or long >= KEY * tally.present
+    if is_long or _skip_a_length(tally):
         return verdict(Kind.RECORD_ID, 0.5, "Long whole numbers, another in every row: perhaps identifiers.")
     return None
+
+
+def _skip_a_length(tally: Tally) -> bool:
+    """Ten digits, and eight, but not nine: a quantity passes all lengths between, and numbers that an office
+    began to give anew do not."""
+    lengths = tally.numbers.lengths
+    found = [digits for digits, count in lengths.items() if count >= GAP * tally.present]
+    if tally.present < FEWEST_OF_AN_OFFICE or not found or min(found) < 7 or max(found) > 20:
+        return False
+    between = range(min(found) + 1, max(found))
+    return any(lengths[digits] <= GAP / 10 * tally.present for digits in between)
 
 
 def _is_quantity(tally: Tally) -> bool:

@@ -17,6 +17,7 @@ from twins.pii.header_words import (
     NO_PERSON,
     PARTS,
     THINGS_WITH_CODES,
+    TIMES,
     WHOLE,
     WORDS,
 )
@@ -61,6 +62,12 @@ def speaks_of_a_thing(header: str) -> bool:
 def speaks_of_codes_of_things(header: str) -> bool:
     """Whether a name is about a sample, a grant, a file and the like, each of which has its own code."""
     return bool(THINGS_WITH_CODES & set(words_of(header)))
+
+
+def speaks_of_time(header: str) -> bool:
+    """Whether a name is about a moment, also as the end of a word: `created_at`, `datetime`, `visitDate`."""
+    words = words_of(header)
+    return bool(TIMES & set(words)) or any(word.endswith(("time", "date", "stamp")) for word in words)
 
 
 def _by_part(joined: str) -> Kind | None:

@@ -14,10 +14,10 @@ FURTHER_WHOLE = {
         姓名 名前 氏名 患者氏名 患者姓名 이름 성명 환자명 الاسم اسم اسمالمريض שם שםפרטי שםמשפחה नाम ชื่อ นามสกุล
         """,
     Kind.NATIONAL_ID: """
-        cnp egn jmbg emso amka curp cuil nric mykad cnic kvnr снилс инн егн
+        npi cedula cnp egn jmbg emso amka curp cuil nric mykad cnic kvnr снилс инн егн
         """,
     Kind.RECORD_ID: """
-        patnr patno patnum kvno nhc uhid prontuario prontuário nrpacjenta 病案号 住院号 患者id
+        imei imsi iccid patnr patno patnum kvno nhc uhid prontuario prontuário nrpacjenta 病案号 住院号 患者id
         患者番号 カルテ番号 환자번호 등록번호
         """,
     Kind.PHONE: """

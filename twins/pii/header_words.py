@@ -165,6 +165,10 @@ _WORDS = {
 WORDS = {word: kind for kind, words in _WORDS.items() for word in words.split()}
 """A word of a name of several. Kinds that come first win."""
 
+_TIMES = "ts epoch unix created updated modified zeit tijd fecha hora datum uhrzeit moment"
+TIMES = frozenset(_TIMES.split())
+"""A column of numbers under such a name may count seconds."""
+
 _ABOUT_SOMETHING = """
 type count flag consent verified known has is format valid preference provided available length number_of
 delta missing set category class score group kind status mode source unit units brand model version quality
@@ -184,7 +188,8 @@ department ward unit trial channel electrode sensor software package project pro
 compound chemical host domain session run sequence instrument questionnaire measure feature label category
 field script atlas network area stain syndrome disorder treatment therapy reagent mutation strain virus
 pathogen bacterium enzyme protein vaccine allergen food diet sport animal breed language geneesmiddel
-medicament medikament farmaco krankheit ziekte maladie enfermedad
+medicament medikament farmaco specialty speciality specialization specialisation especialidad especialidade
+specialite fachrichtung specialita krankheit ziekte maladie enfermedad
 """
 NO_PERSON = frozenset(_NO_PERSON.split())
 _NO_ID_OF_A_PERSON = """

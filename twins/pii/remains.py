@@ -17,6 +17,18 @@ PADDED = 0.02
 """Share of fractions with a zero too many in front, from which on they are no measurements."""
 
 
+def by_moments(tally: Tally, *, says_time: bool) -> Verdict | None:
+    """Ten digits that begin with 1, or thirteen: seconds since 1970, or thousandths, as a header has to say.
+    Offices number people so, too: physicians of the United States, citizens of Colombia and Romania."""
+    if tally.share("code: unix time") < MOSTLY or tally.of_present(tally.numbers.whole) < MOSTLY:
+        return None
+    if says_time:
+        why = "Moments, in seconds; that of an event can single somebody out."
+        return verdict(Kind.DATE, 0.7, why, "code: unix time")
+    why = "Ten digits or thirteen that begin with 1: moments, or numbers of people."
+    return verdict(Kind.TEXT, 0.4, why, "code: unix time")
+
+
 def what_remains(tally: Tally) -> Verdict:
     """Numbers and categories stay. Text that nobody knows does not, until somebody says what it is."""
     if tally.share("fraction behind zeros") >= PADDED:

@@ -21,6 +21,8 @@ _BETWEEN = re.compile(r"[/\\_.\-\s()\[\]]+|(?<=[a-z])(?=[A-Z][a-z])")
 _HOME = re.compile(
     r"(?:^|[/\\])(?:home|Users|users|Documents and Settings|homes|usr/people)[/\\]([^/\\\s]{1,40})"
 )
+_BETWEEN_NUMBERS = re.compile(r"\s?[|;/]\s?|, ")
+_NUMBERS = re.compile(r"\+?[0-9]{7,20}(?:(?:\s?[|;/]\s?|, )\+?[0-9]{7,20}){1,9}")
 _SHARED_TEXT = """
 user users shared public data root runner ubuntu admin administrator guest default jovyan ec2-user lab project
 projects all username me myuser
@@ -64,6 +66,11 @@ def _leaves(read: object) -> Iterator[tuple[str, str]]:
         else:
             given += 1
             yield name, held if isinstance(held, str) else json.dumps(held)
+
+
+def numbers_of(value: str) -> list[str]:
+    """The value; or, of a list of long numbers in one cell, such as two telephones, each of them."""
+    return _BETWEEN_NUMBERS.split(value) if _NUMBERS.fullmatch(value) else [value]
 
 
 def is_path(value: str) -> bool:

@@ -131,6 +131,44 @@ def test_running_numbers_of_things_are_codes_where_the_header_says_so() -> None:
     assert scan(values, "sample_id").kind is Kind.CODE
 
 
+def test_telephones_in_one_cell_are_telephones_each() -> None:
+    numbers = [f"98{draw.randrange(10**8):08d}" for _ in range(4 * ROWS)]
+    for between in ("|", "; ", " / ", ", "):
+        cells = [between.join(numbers[at : at + 1 + at % 2]) for at in range(2 * ROWS)]
+        assert scan(cells).classification is Class.DIRECT, between
+    assert scan([f"{low};{low + 5}" for low in range(100, 100 + ROWS)]).proposed is not Action.PSEUDONYMISE
+
+
+def test_numbers_that_skip_a_length_were_given_by_an_office_and_quantities_skip_none() -> None:
+    given = [str(draw.randrange(2 * 10**9, 9 * 10**9)) for _ in range(80)]
+    given += [str(draw.randrange(10**7, 10**8)) for _ in range(20)]
+    assert scan(given).kind is Kind.RECORD_ID
+    amounts = [str(int(10 ** draw.uniform(7, 9.99))) for _ in range(100)]
+    assert scan(amounts).kind is Kind.TEXT
+
+
+def test_numbers_of_people_that_could_be_seconds_are_not_kept(subtests: pytest.Subtests) -> None:
+    """Of ten digits that begin with 1, as those of physicians, and of thirteen."""
+    of_people = {
+        "npi": [f"1{draw.randrange(10**9):09d}" for _ in range(ROWS)],
+        "cedula": [str(draw.randrange(10**9, 125 * 10**7)) for _ in range(ROWS)],
+        "number": [f"1{draw.randrange(40, 99)}05{draw.randrange(10**8):08d}" for _ in range(ROWS)],
+    }
+    for header, values in of_people.items():
+        for name in (header, None):
+            with subtests.test(f"{header} {name}"):
+                assert scan(values, name).proposed not in (Action.KEEP, Action.GENERALISE)
+    seconds = [str(draw.randrange(14 * 10**8, 17 * 10**8)) for _ in range(ROWS)]
+    for header in ("created_at", "timestamp", "visitDate", "unix"):
+        with subtests.test(header):
+            assert scan(seconds, header).kind is Kind.DATE
+
+
+def test_what_a_doctor_is_for_is_nobodys_name() -> None:
+    fields = ["Cardiology", "Neurology", "Oncology", "Pediatrics", "Radiology", "Urology", "Orthopedics"]
+    assert scan(fields * 4, "doctor_specialty").classification is Class.NONE
+
+
 def test_amounts_of_several_lengths_are_no_telephones() -> None:
     values = [str(draw.randrange(10**6, 9 * 10 ** draw.randrange(7, 10))) for _ in range(ROWS)]
     assert scan(values).kind is not Kind.PHONE
