@@ -53,7 +53,9 @@ _SHAPES = {
     # longer ones are accounts of somebody's money
     "place in memory": r"0x[0-9A-Fa-f]{1,16}",
     "colour": r"#(?:[0-9A-Fa-f]{3}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})",
-    "version": r"[vV]?\d{1,4}(?:\.\d{1,5}){2,4}(?:[-+][A-Za-z0-9.]{1,20})?|[vV]\d{1,4}(?:\.\d{1,5})?",
+    # 23.724.988 is a number in groups of a thousand, as of citizens, and V8750 is somebody
+    "version": r"(?!\d{1,3}(?:\.\d{3}){2,4}\Z)[vV]?\d{1,4}(?:\.\d{1,5}){2,4}(?:[-+][A-Za-z0-9.]{1,20})?"
+    r"|[vV](?:\d{1,2}|\d{1,4}\.\d{1,5})",
     "sequence": r"[ACGTUN]{10,200}|[ACDEFGHIKLMNPQRSTVWY]{40,200}",
     "file": (
         r"[\w./-]{1,180}\.(?:nii|json|tsv|csv|edf|fif|vhdr|set|bdf|png|jpe?g|tiff?|dcm|mgz|gii|mat|npy|h5|txt|"

@@ -164,6 +164,17 @@ def test_numbers_of_people_that_could_be_seconds_are_not_kept(subtests: pytest.S
             assert scan(seconds, header).kind is Kind.DATE
 
 
+def test_numbers_of_people_that_look_like_versions_are_not_kept() -> None:
+    grouped = [
+        f"{draw.randrange(9, 50)}.{draw.randrange(1000):03d}.{draw.randrange(1000):03d}" for _ in range(ROWS)
+    ]
+    numbered = [f"V{draw.randrange(1000, 10000)}" for _ in range(ROWS)]
+    for values in (grouped, numbered):
+        assert scan(values).classification is Class.DIRECT
+    for versions in (["v1", "v2", "V3"] * 20, ["1.2.3", "1.10.0", "2.0.14", "1.2.345"] * 20, ["v10.4"] * 20):
+        assert scan(versions).proposed is Action.KEEP
+
+
 def test_what_a_doctor_is_for_is_nobodys_name() -> None:
     fields = ["Cardiology", "Neurology", "Oncology", "Pediatrics", "Radiology", "Urology", "Orthopedics"]
     assert scan(fields * 4, "doctor_specialty").classification is Class.NONE
