@@ -9,7 +9,8 @@ from typing import Annotated
 import typer
 
 from dpgate.cli.hosting import HomeOption, home_of
-from dpgate.cli.ledger import DatabaseOption, ZoneOption, opened_database
+from dpgate.cli.ledger import DatabaseOption, ZoneOption
+from dpgate.cli.operation import opened_database
 from dpgate.cli.output import Json, out, plain, print_json
 from dpgate.errors import DpgateError
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from domain.setting_names import check_settings
+from domain.setting_names import OF_GATEWAY, PREFIX, check_settings
 from dpgate.cli.output import Json, err, out, plain, print_json, print_line, say
 from dpgate.credentials import Login, keep_login
 from dpgate.embedded.home import Home, default_home
@@ -25,7 +25,6 @@ from worker.sandbox.profiles import Profile as IsolationProfile
 
 if TYPE_CHECKING:
     from dpgate.embedded.stack import Stack
-from domain.setting_names import OF_GATEWAY, PREFIX
 
 HomeOption = Annotated[Path | None, typer.Option(help="The platform's folder.", envvar="DPGATE_HOME")]
 PythonEnv = Annotated[Path | None, typer.Option(help="A Python environment that pipelines may use.")]

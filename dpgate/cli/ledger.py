@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
@@ -15,12 +14,11 @@ import typer
 from dpgate.cli import long_examples
 from dpgate.cli.exit_codes import ExitCode
 from dpgate.cli.hosting import HomeOption, home_of
-from dpgate.cli.operation import check_ours
+from dpgate.cli.operation import opened_database
 from dpgate.cli.output import Json, out, plain, print_json, print_line, print_table
 from dpgate.errors import DpgateError
 
 if TYPE_CHECKING:
-    from store.database import Database
     from store.keys import Keys
     from store.zone_ledger import Entry, ZoneLedger
 
@@ -286,20 +284,3 @@ def _keys(zone_folder: Path | None, home: Path | None) -> Keys:
     from store.keys import load_keys
 
     return load_keys((zone_folder or home_of(home).worker_zone) / "master.key")
-
-
-@contextmanager
-def opened_database(
-    database_url: str | None, home: Path | None, *, is_new: bool = False
-) -> Iterator[Database]:
-    """Of this user, unless a restore makes it."""
-    from store.database import Database
-
-    place = home_of(home)
-    if database_url is None and not is_new:
-        check_ours(place)
-    database = Database(database_url or place.database_url)
-    try:
-        yield database
-    finally:
-        database.close()

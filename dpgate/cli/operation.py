@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -17,6 +19,7 @@ from dpgate.errors import DpgateError
 
 if TYPE_CHECKING:
     from dpgate.embedded.home import Home
+    from store.database import Database
     from worker.shared_people import SharedPeople
 
 SHARED = (
@@ -183,6 +186,23 @@ def check_ours(place: Home) -> None:
         raise DpgateError(f"there is no platform in {place.root}; name its folder with --home")
     if place.database.stat().st_uid != os.geteuid():
         raise DpgateError(f"the platform in {place.root} is another user's; run this as that user")
+
+
+@contextmanager
+def opened_database(
+    database_url: str | None, home: Path | None, *, is_new: bool = False
+) -> Iterator[Database]:
+    """Of this user, unless a restore makes it."""
+    from store.database import Database
+
+    place = home_of(home)
+    if database_url is None and not is_new:
+        check_ours(place)
+    database = Database(database_url or place.database_url)
+    try:
+        yield database
+    finally:
+        database.close()
 
 
 def _spent(found: SharedPeople) -> str:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from dpgate.cli.ledger import opened_database
+from dpgate.cli.operation import opened_database
 from dpgate.cli.output import out, plain
 from dpgate.errors import DpgateError
 
