@@ -12,6 +12,10 @@ APART_S = 5.0
 """Clocks of one platform differ by less."""
 
 
+TOGETHER_S = 1.0
+"""What clocks that are kept together differ by at most."""
+
+
 def database_time(connection: sa.Connection) -> datetime:
     """Its time now. On SQLite that is this host's clock."""
     if connection.dialect.name == "sqlite":

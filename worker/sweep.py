@@ -33,6 +33,7 @@ def sweep(zone: WorkerZone) -> None:
         resend_imports,
         remove_settled_deliveries,
         take_in,
+        set_back,
         resend_queued,
         mend_preparing,
         mend_running,
@@ -61,6 +62,13 @@ def resend_imports(zone: WorkerZone) -> None:
         waiting = datasets.importing(connection, older_than_s=zone.settings.resend_after_s, now=zone.now())
     for dataset_id in waiting:
         zone.messages.import_dataset(dataset_id)
+
+
+def set_back(zone: WorkerZone) -> None:
+    """Times that a clock which was ahead has written: else what is resent some time after them waits longer
+    by as much as it was ahead, once for its state and once more for its message."""
+    with zone.database.transaction() as connection:
+        jobs.count_from_now(connection, now=zone.now(), for_s=zone.settings.resend_after_s)
 
 
 def resend_queued(zone: WorkerZone) -> None:

@@ -16,7 +16,7 @@ from domain.errors import PlatformError
 from domain.job import Reason
 from domain.schedule import LONGEST_CHUNK_S
 from domain.states import JobState
-from store import runs
+from store import jobs, runs
 from store.sealing import open_sealed, seal
 from store.tables import accounts, chunks, releases, run_outputs
 from worker.cancelling import first_lease_s, staging, watched
@@ -331,3 +331,21 @@ def test_a_release_in_time_is_due_as_if_charged_when_the_clock_was_right(sqlite_
     assert bench.job(job_id).state is JobState.RELEASED
     sweep(bench.zone)
     assert bench.sent.take() == []
+
+
+def test_nobody_waits_longer_by_as_much_as_a_clock_was_ahead(sqlite_bench: Bench) -> None:
+    """A little ahead: too little for the time to be taken for wrong. Its message was lost."""
+    bench = sqlite_bench
+    given_heights(bench)
+    resend_s = bench.zone.settings.resend_after_s
+    bench.clock.forward(resend_s - 1)
+    job_id = submit(bench)
+    with bench.database.transaction() as connection:
+        jobs.nudge(connection, job_id, now=bench.clock(), not_since_s=0)
+    bench.sent.take()
+    bench.clock.forward(1 - resend_s)  # set right
+    sweep(bench.zone)
+    assert bench.sent.take() == []
+    bench.clock.forward(resend_s + 1)
+    sweep(bench.zone)
+    assert bench.sent.take() == [("job", job_id)]
