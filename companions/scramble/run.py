@@ -20,7 +20,7 @@ from companions.scramble.identifiers import Identifier
 from companions.scramble.leaks import ColumnLeaks, TableLeaks, leaks_of
 from companions.scramble.methods import Wishes
 from companions.scramble.pseudonyms import Pseudonyms, fresh_key, key_of
-from companions.scramble.strays import check_words
+from companions.scramble.strays import check_path, check_words
 from companions.scramble.tables import SUFFIXES, Named, look_at, scramble_table
 from companions.siesta.new_folder import check_apart, new_folder, write_secret
 from companions.siesta.tree import Tree, read_tree
@@ -108,12 +108,14 @@ def _own(
     tables = {path: file for path, file in tree.files.items() if path.endswith(SUFFIXES)}
     looked = {path: look_at(path, file, order.named) for path, file in tables.items()}
     known = frozenset().union(*(each.numbers for each in looked.values()))
+    people = frozenset().union(*(each.names for each in looked.values()))
     for path, file in tree.files.items():
         new = names.in_text(path)
         if new in used or new in (NOTE, RECORD):
             raise DpgateError(f"{path} would get the name of another file; --exclude it")
         used.add(new)
         check_words(new, known, what=f"the path {path}", advice="rename the file, or --exclude it")
+        check_path(path, people)
         if path in looked:
             found = scramble_table(
                 path, file, order.wishes, names, order.named, looked=looked[path], known=known

@@ -11,7 +11,8 @@ from typing import Literal
 from companions.scramble.identifiers import Identifier, Identifiers, find_identifiers, real_values
 from companions.scramble.methods import Columned, Columns, Wishes, scrambled
 from companions.scramble.pseudonyms import Pseudonyms
-from companions.scramble.strays import check_words, find_strays, numbers_in
+from companions.scramble.strays import check_words, find_strays, numbers_in, words_of_names
+from domain.identifier_kind import Kind
 from domain.people_in_paths import MISSING, id_columns
 from dpgate.errors import DpgateError
 from formats.delimited import Delimited, read_rows
@@ -43,11 +44,12 @@ class Named:
 
 @dataclass(frozen=True)
 class Looked:
-    """What was found in a table before any was scrambled: columns that identify people, and the numbers of
-    people and records that are renamed in it."""
+    """What was found in a table before any was scrambled: columns that identify people, the numbers of people
+    and records that are renamed in it, and the words of people's names that stood in it."""
 
     identifiers: Identifiers
     numbers: frozenset[str]
+    names: frozenset[str]
 
 
 def look_at(path: str, file: Path, named: Named) -> Looked:
@@ -59,7 +61,13 @@ def look_at(path: str, file: Path, named: Named) -> Looked:
         raise DpgateError(f"--keep {wrong[0]}: it says whose a row of {real.path} is, and is always renamed")
     found = find_identifiers(real.names, real.columns, but=ids | set(named.drop), keep=named.keep)
     renamed = ids | found.names("renamed")
-    return Looked(found, numbers_in([real.columns[real.names.index(name)] for name in sorted(renamed)]))
+    people = {each.name for each in found.found if each.kind == Kind.PERSON}
+    columns = dict(zip(real.names, real.columns, strict=True))
+    return Looked(
+        found,
+        numbers_in([columns[name] for name in sorted(renamed)]),
+        words_of_names([columns[name] for name in sorted(people)]),
+    )
 
 
 def scramble_table(
