@@ -12,6 +12,7 @@ from typing import Any
 import sqlalchemy as sa
 import yaml
 from warm_stack import WarmStack
+from zones import own_scratch_root
 
 from domain.pipeline import Source
 from dpgate.cli.registration import add_source, deliver
@@ -170,8 +171,10 @@ def next_year() -> str:
 
 @contextmanager
 def open_town(folder: Path) -> Iterator[Town]:
-    # the worker hears of a drain when it sweeps
-    with WarmStack(Home(folder / "home"), slots=2, settings={"DPGATE_SWEEP_EVERY_S": "1"}) as stack:
+    # the worker hears of a drain when it sweeps. With one scratch folder it would take turns with platforms of
+    # other processes, and a rehearsal waits as long as any of them runs a job
+    settings = {"DPGATE_SWEEP_EVERY_S": "1", "DPGATE_SCRATCH_FOLDER": str(own_scratch_root())}
+    with WarmStack(Home(folder / "home"), slots=2, settings=settings) as stack:
         yield Town(stack, folder)
 
 
