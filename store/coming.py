@@ -8,9 +8,9 @@ from datetime import datetime, timedelta
 import sqlalchemy as sa
 
 from domain.job import Job
-from domain.states import JobState
+from domain.states import JobState, is_terminal
 from store import jobs as on_record
-from store.clock import APART_S
+from store.clock import APART_S, TOGETHER_S
 from store.tables import chunks, jobs
 
 
@@ -49,6 +49,17 @@ def may_be_earlier(connection: sa.Connection, *, now: datetime) -> bool:
     ahead = sa.and_(jobs.c.state == JobState.RUNNING, _is_to_come(now))
     found = sa.select(jobs.c.id).where(sa.or_(cancelled, ahead)).limit(1)
     return connection.execute(found).first() is not None
+
+
+def count_from_now(connection: sa.Connection, *, now: datetime, for_s: float) -> None:
+    """What open jobs have on record as still to come: a clock was ahead when it was written. Whoever waits
+    until so many seconds after it waits from now on; nobody, where `is_over` takes it for wrong."""
+    last = now + timedelta(seconds=max(for_s, APART_S))
+    is_open = jobs.c.state.in_([state for state in JobState if not is_terminal(state)])
+    for column in (jobs.c.moved_at, jobs.c.nudged_at):
+        ahead = sa.and_(is_open, column.between(now + timedelta(seconds=TOGETHER_S), last))
+        if connection.execute(sa.select(jobs.c.id).where(ahead).limit(1)).first() is not None:
+            connection.execute(sa.update(jobs).where(ahead).values({column: now}))
 
 
 def _is_to_come(now: datetime) -> sa.ColumnElement[bool]:

@@ -4,7 +4,7 @@ transaction, by compare-and-set."""
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 import sqlalchemy as sa
@@ -18,7 +18,7 @@ from domain.refusals import jobs as refusals
 from domain.states import Actor, JobState, LedgerAction, is_terminal, transition
 from domain.twin.request import TwinRequest
 from store import audit, job_notices, ledger, reviewers, runs, still_ready
-from store.clock import APART_S, TOGETHER_S, is_over
+from store.clock import is_over
 from store.database import insert_once
 from store.tables import datasets, jobs
 
@@ -225,17 +225,6 @@ def nudge(connection: sa.Connection, job_id: str, *, now: datetime, not_since_s:
         .values(nudged_at=now)
     )
     return changed.rowcount == 1
-
-
-def count_from_now(connection: sa.Connection, *, now: datetime, for_s: float) -> None:
-    """What open jobs have on record as still to come: a clock was ahead when it was written. Whoever waits
-    until so many seconds after it waits from now on; nobody, where `is_over` takes it for wrong."""
-    last = now + timedelta(seconds=max(for_s, APART_S))
-    is_open = jobs.c.state.in_([state for state in JobState if not is_terminal(state)])
-    for column in (jobs.c.moved_at, jobs.c.nudged_at):
-        ahead = sa.and_(is_open, column.between(now + timedelta(seconds=TOGETHER_S), last))
-        if connection.execute(sa.select(jobs.c.id).where(ahead).limit(1)).first() is not None:
-            connection.execute(sa.update(jobs).where(ahead).values({column: now}))
 
 
 def in_state(connection: sa.Connection, state: JobState, *, now: datetime, for_s: float = 0) -> list[str]:

@@ -58,11 +58,13 @@ def first_missing(
 
 
 def first_changed_release(
-    entries: Sequence[Entry], digests: Mapping[str, str], *, under_way: Collection[str]
+    entries: Sequence[Entry], digests: Mapping[str, str], *, under_way: Collection[str], has_own_key: bool
 ) -> str | None:
-    """Of the releases that the zone has drawn, the first that is not on record as it was. `under_way`: jobs
-    whose release the zone still keeps for the platform. What a restore has forgotten before the latest
-    catch-up is not missed."""
+    """Of the releases that the zone has drawn, the first that is not on record as it was; the key that the
+    platform hands out for them before all. `under_way`: jobs whose release the zone still keeps for the
+    platform. What a restore has forgotten before the latest catch-up is not missed."""
+    if not has_own_key:
+        return "the key of certificates is not this zone's, so that they would fit whoever has put it there"
     caught_up = max((entry.number for entry in entries if entry.kind is Kind.CAUGHT_UP), default=0)
     for entry in entries:
         if entry.kind is not Kind.DRAW:

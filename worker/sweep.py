@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from domain.job import HELD, Reason
 from domain.states import Actor, JobState
-from store import datasets, jobs, runs, scrambled_files
+from store import coming, datasets, jobs, runs, scrambled_files
 from worker.announce import announce_images
 from worker.books import forget_old_draws
 from worker.due import recount, schedule_of
@@ -68,7 +68,7 @@ def set_back(zone: WorkerZone) -> None:
     """Times that a clock which was ahead has written: else what is resent some time after them waits longer
     by as much as it was ahead, once for its state and once more for its message."""
     with zone.database.transaction() as connection:
-        jobs.count_from_now(connection, now=zone.now(), for_s=zone.settings.resend_after_s)
+        coming.count_from_now(connection, now=zone.now(), for_s=zone.settings.resend_after_s)
 
 
 def resend_queued(zone: WorkerZone) -> None:

@@ -81,6 +81,8 @@ def ledger_verify(
     was cut off.
     """
     from store import audit, releases
+    from worker.certificate import public_key_pem
+    from worker.marks import first_changed_release
 
     ledger, keys = _ledger(zone_folder, home), _keys(zone_folder, home)
     with opened_database(database_url, home) as database, ledger.reading() as page:
@@ -90,7 +92,8 @@ def ledger_verify(
             verdict, hashes = audit.verify(connection, known=known), audit.hashes(connection)
             digests, public = releases.digests(connection), releases.public_key(connection)
     kept = kept_elsewhere(keys, hashes, entries, marks=marks, releases=release or [])
-    changed = changed_release(keys, public, entries, digests, under_way)
+    own = public in (None, public_key_pem(keys.signing))
+    changed = first_changed_release(entries, digests, under_way=under_way, has_own_key=own)
     is_whole = verdict.intact and kept is None and changed is None
     if as_json:
         found = {"kept": kept, "changed": changed}
@@ -214,18 +217,6 @@ def ledger_enrol(
     if not is_new:
         raise DpgateError("this key was enrolled for this delivery before; make another")
     out.print(f"{plain(delivery)}: mandates of the key [bold]{fingerprint(public)}[/] count from now on")
-
-
-def changed_release(
-    keys: Keys, public: str | None, entries: Sequence[Entry], digests: Mapping[str, str], under_way: list[str]
-) -> str | None:
-    """What is on record of certificates and releases, and is not as this zone has made it."""
-    from worker.certificate import public_key_pem
-    from worker.marks import first_changed_release
-
-    if public is not None and public != public_key_pem(keys.signing):
-        return "the key of certificates is not this zone's, so that they would fit whoever has put it there"
-    return first_changed_release(entries, digests, under_way=under_way)
 
 
 def kept_elsewhere(

@@ -30,10 +30,16 @@ class Heard(Connection):
     def __init__(self, *args: Any, **fields: Any) -> None:
         super().__init__(*args, **fields)
         self.is_made, self.is_held, self.has_ended = asyncio.Event(), asyncio.Event(), asyncio.Event()
+        self.was_heard = asyncio.Event()
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
         self.is_made.set()
+
+    def _settle(self, rounds: int) -> None:
+        super()._settle(rounds)
+        if self.is_heard:
+            self.was_heard.set()
 
     def pause_writing(self) -> None:
         super().pause_writing()
@@ -226,15 +232,14 @@ async def at_one_go(line: LoginLine) -> list[str]:
     async with served(app, line=line) as port, AsyncExitStack() as kept:
         first, made = await port.connected("127.0.0.2", asks=False)
         kept.callback(first.close)
-        while not made.is_heard:
-            await asyncio.sleep(0)
+        await made.was_heard.wait()
         # the loop is not free to take any of them meanwhile
         for number in range(CROWD):
             client = kept.enter_context(socket.socket())
             client.bind((f"127.0.1.{number + 1}", 0))
             client.connect(port.address)
-        while len(port.made) <= CROWD:
-            await asyncio.sleep(0)
+        for _ in range(CROWD):
+            await port.newest.get()
         await ended(port, CROWD + 1 - connections.MOST_OPEN)
         return [made.address for made in port.made if made.is_given_up]
 
