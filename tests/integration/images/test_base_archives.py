@@ -32,7 +32,14 @@ def test_both_forms_hold_the_same_image(name: str, form: str) -> None:
     assert "sha256:" + hashlib.sha256(config).hexdigest() == config_digest(archive)
 
 
-@pytest.mark.parametrize(("name", "interpreter"), [("minimal", None), ("python", "/usr/bin/python3")])
+LARGE = pytest.mark.deep(
+    "a second size; the docker tests take its interpreter without the libraries into a store"
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "interpreter"), [("minimal", None), pytest.param("python", "/usr/bin/python3", marks=LARGE)]
+)
 def test_the_image_store_takes_it(name: str, interpreter: str | None, open_folder: Path) -> None:
     store = ImageStore(open_folder)
     image = store.add(base_archive(name))
