@@ -10,12 +10,14 @@ from pathlib import Path
 import pytest
 from page_platform import Rewound, copy
 from warm_stack import WarmStack
+from zones import own_scratch_root
 
 from dpgate.embedded.home import Home
 from dpgate.embedded.stack import Stack
 
 # the worker is called as on the page for operators; a busy host must not turn a late release into a long wait
-# and padded runs wait nearly all of their time: more of them at once
+# and padded runs wait nearly all of their time: more of them at once. With one scratch folder it would take
+# turns with platforms of other processes
 SLOTS = 4
 SETTINGS = {"DPGATE_WORKER_NAME": "analysis-1", "DPGATE_LATE_TICK_S": "5"}
 
@@ -26,7 +28,8 @@ def running() -> Iterator[Rewound]:
     folder = Path(tempfile.mkdtemp(prefix="dpgate-docs-"))
     folder.chmod(0o711)
     try:
-        with WarmStack(Home(folder / "home"), slots=SLOTS, settings=SETTINGS) as stack:
+        settings = SETTINGS | {"DPGATE_SCRATCH_FOLDER": str(own_scratch_root())}
+        with WarmStack(Home(folder / "home"), slots=SLOTS, settings=settings) as stack:
             copy(stack.home.database, folder / "begun.db")
             yield Rewound(stack, folder / "begun.db")
     finally:

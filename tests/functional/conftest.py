@@ -14,6 +14,7 @@ from services import PostgreSQL
 from strange_server import strange_server
 from terminal import Platform, Terminal, terminal
 from warm_stack import WarmStack
+from zones import own_scratch_root
 
 from dpgate.credentials import Login
 from dpgate.embedded.home import Home
@@ -70,7 +71,9 @@ def other_server() -> Iterator[str]:
 def _running(folder: Path, *, database_url: str | None = None, **places: str) -> Iterator[Platform]:
     # wide: how a table is folded into 80 columns depends on the names that other tests have brought into it
     places |= {"COLUMNS": "240"}
-    with WarmStack(Home(folder / "home"), slots=2, database_url=database_url) as stack:
+    # with one scratch folder it would take turns with platforms of other processes
+    own = {"DPGATE_SCRATCH_FOLDER": str(own_scratch_root())}
+    with WarmStack(Home(folder / "home"), slots=2, database_url=database_url, settings=own) as stack:
         operator = terminal(folder / "operator", Login(stack.url, stack.operator_token), **places)
         people = {}
         for name, role in (("holder", "rights_holder"), ("ada", "data_user")):
