@@ -29,16 +29,15 @@ def with_channels(page: str) -> str:
 
 
 def channels() -> str:
-    rows = [
-        (f"{code(each.name)}: {CHANNEL_WORDS[each.name]}", each.sentence, each.carries, each.closed_by)
-        for each in CHANNELS
-    ]
+    rows = [(code(each.name), each.sentence, each.carries, each.closed_by) for each in CHANNELS]
     text = table(("channel", "what it is", "carries, for a run", "closed by"), rows)
     text += "\nWhere each is open. *shared* and *exclusive* are the "
     text += "[isolation](../how-to/policy.md#alone-or-beside-each-other) that the policy chooses; a filled "
     text += "cell is open.\n\n"
-    heads = ("channel", *(name for name, *_ in _PLACES))
-    return text + table(heads, [(code(each.name), *_cells(each.name)) for each in CHANNELS])
+    heads = ("channel", "on pages", *(name for name, *_ in _PLACES))
+    return text + table(
+        heads, [(code(each.name), CHANNEL_WORDS[each.name], *_cells(each.name)) for each in CHANNELS]
+    )
 
 
 def _cells(name: str) -> Iterable[str]:
