@@ -28,6 +28,8 @@ class Aim:
     page: str
     sections: tuple[str, ...]
     clicks: tuple[str, ...] = ()
+    at_first: tuple[int, int] | None = None
+    """Commands and words of these sections in the first text of the page, of 21 November 2026."""
 
     @property
     def text(self) -> str:
@@ -53,15 +55,17 @@ FIRST_ANSWER, FIRST_RELEASE = "tutorial/first-answer.md", "tutorial/first-releas
 FIRST_QUESTION = Aim(
     "a first question, asked in the browser", FIRST_ANSWER, ("1", "2", "3"), (OPEN, ASK, PRICE, SUBMIT)
 )
-OWN_RELEASE = Aim("a release of one's own pipeline", FIRST_RELEASE, ("4", "5", "6", "7", "8"))
+OWN_RELEASE = Aim(
+    "a release of one's own pipeline", FIRST_RELEASE, ("4", "5", "6", "7", "8"), at_first=(6, 227)
+)
 AIMS = (
     FIRST_QUESTION,
     Aim("its answer, read", FIRST_ANSWER, ("4",), (READ,)),
     OWN_RELEASE,
-    Aim("its certificate, checked", FIRST_RELEASE, ("9",)),
-    Aim("a platform, started", FIRST_RELEASE, ("1",)),
-    Aim("two people, added and logged in", FIRST_RELEASE, ("2",)),
-    Aim("a data set, registered with its declaration", FIRST_RELEASE, ("3",)),
+    Aim("its certificate, checked", FIRST_RELEASE, ("9",), at_first=(2, 51)),
+    Aim("a platform, started", FIRST_RELEASE, ("1",), at_first=(1, 38)),
+    Aim("two people, added and logged in", FIRST_RELEASE, ("2",), at_first=(4, 52)),
+    Aim("a data set, registered with its declaration", FIRST_RELEASE, ("3",), at_first=(1, 55)),
 )
 
 
@@ -72,13 +76,22 @@ def with_effort(page: str) -> str:
     if not begin or not end:
         raise ValueError(f"the page has no place for these counts: {BEGIN!r} and {END!r}")
     rows = [
-        (f"[{aim.name}]({aim.page})", str(aim.commands), str(len(aim.clicks)), str(aim.words)) for aim in AIMS
+        (
+            f"[{aim.name}]({aim.page})",
+            str(aim.commands),
+            str(len(aim.clicks)),
+            str(aim.words),
+            *(map(str, aim.at_first) if aim.at_first else ("no page", "no page")),
+        )
+        for aim in AIMS
     ]
     return (
         before
         + BEGIN
         + "\n"
-        + table(("what one wants", "commands", "clicks", "words"), rows)
+        + table(
+            ("what one wants", "commands", "clicks", "words", "commands at first", "words at first"), rows
+        )
         + "\n"
         + END
         + after
