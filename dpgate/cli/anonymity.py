@@ -52,7 +52,7 @@ def anonymity_check(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Say which k, l and t a table has. With -k, -l or -t it ends with code 11 if they are missed."""
+    """Report the k, l and t of a table. With -k, -l or -t it ends with code 11 if the table falls short."""
     from domain.model import parse
     from twins.anonymity.plan import Goal
     from twins.anonymity.release import secrets_of, standing

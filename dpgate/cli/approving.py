@@ -25,8 +25,10 @@ def custody_approve(
     as_json: Json = False,
     profile: Profile = "default",
 ) -> None:
-    """Sign that a job may run, where the data's mandate names you: what a vote is to the platform, this is to
-    the worker zone. Counts for a twin are signed by whoever signed the mandate.
+    """Sign that a job may run, where the data's mandate names you as an approver.
+
+    What a vote is to the platform, this is to the worker zone. Counts for a twin are signed by whoever signed
+    the mandate.
 
     It holds for the job as the platform shows it now, with its code: read that first, `dpgate review JOB`.
     """

@@ -89,7 +89,7 @@ def stuck_mend(
     as_json: Json = False,
     profile: Profile = "default",
 ) -> None:
-    """Have something taken up again at once, as the workers do by themselves. It may come twice."""
+    """Retry a stuck job, import or rehearsal now. Safe to repeat."""
     with connect(profile=profile) as client:
         kinds = [one["kind"] for one in client.operation.stuck() if one["subject"] == subject]
         # what has moved on is refused in the platform's own words

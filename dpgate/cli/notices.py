@@ -136,7 +136,7 @@ def webhook_remove(webhook_id: WebhookId, as_json: Json = False, profile: Profil
 
 
 def webhook_rotate(webhook_id: WebhookId, as_json: Json = False, profile: Profile = "default") -> None:
-    """Print a new secret, once. The one so far signs as well for a day."""
+    """Print a new secret, once. The old secret stays valid for a day."""
     with connect(profile=profile) as client:
         secret = client.notices.rotate_webhook(webhook_id)
     if as_json:

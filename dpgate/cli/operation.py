@@ -36,7 +36,7 @@ def user_add(
     as_json: Json = False,
     profile: Profile = "default",
 ) -> None:
-    """Add a user and print the token, once."""
+    """Add a user; print a first password and a token, once."""
     with connect(profile=profile) as client:
         added = client.add_user(name, role)
     if as_json:
