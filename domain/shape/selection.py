@@ -156,6 +156,6 @@ def _fix(output: OutputFile) -> str:
 
 def _there(addresses: Sequence[str]) -> str:
     if not addresses:
-        return "; the file holds none"
+        return "; the file holds none: n/a, nan, inf and what stands in quotation marks are none"
     shown = ", ".join(address or "the top" for address in addresses[:_SHOWN])
     return f"; there are {shown}{' ...' if len(addresses) > _SHOWN else ''}"
