@@ -36,6 +36,7 @@ _ONLY_DECLARED = (
 # what R says last, whatever went wrong
 _NO_REASON = re.compile(r"Execution halted|Calls: .*")
 _NUMBERS = re.compile(r"\d+(?:\.\d+)?")
+_NO_SUCH_LEVEL = "If it has no participant level, say so in dpgate.yaml: levels: [group]."
 _EVERY_LEVEL = "Write a row for each declared category, with n/a where a block has nobody of it."
 
 
@@ -100,7 +101,8 @@ def _fix(detail: RunDetail, pipeline: Pipeline, place: Place) -> str:
             # a shell script that ends with a command that is not there ends as if it were itself that one
             return lacking(detail.tail, place) or _about_command(pipeline.manifest.command, place)
         case _:
-            return remedy(detail.tail, place)
+            carries_on = pipeline.manifest.carries_on and detail.level == "participant"
+            return remedy(detail.tail, place) or (_NO_SUCH_LEVEL if carries_on else "")
 
 
 def _about_command(command: Sequence[str], place: Place) -> str:

@@ -16,12 +16,13 @@ PLACE = Place("host-python", {"people.csv": ("person", "age")})
 TABLE = b"group,mean\na,1.5\nb,2.5\n"
 
 
-def pipeline(*command: str) -> Pipeline:
+def pipeline(*command: str, levels: tuple[str, ...] = ("group",)) -> Pipeline:
     values = [{"name": name, "lower": 0, "upper": 9} for name in ("of_a", "of_b")]
     manifest = {
         "name": "means",
         "image": "host-python",
         "command": command or ("python3", "/pipeline/main.py"),
+        "levels": levels,
         "outputs": [{"file": "means.csv", "values": values}],
     }
     sources = [{"path": "main.py", "content_base64": "cGFzcw=="}]
@@ -117,3 +118,10 @@ def test_of_an_app_that_says_it_succeeded_what_it_complained_of_is_told_too() ->
     assert "on every input. A run can write below its second argument" in said
     silent = why(replace(ended, tail=""), pipeline("sh", "/pipeline/app.sh"), Place("minimal", {}))
     assert silent.endswith("on every input.")
+
+
+def test_where_the_participant_level_fails_for_no_known_reason_it_can_be_left_out() -> None:
+    for level, said in (("participant", "What to do: If it has no participant level"), ("group", "odd")):
+        ended = RunDetail(Cause.EXIT, 1, level, 0.0, "odd")
+        app = pipeline("sh", "/pipeline/app.sh", levels=("participant", "group"))
+        assert why(ended, app, Place("minimal", {})).splitlines()[-1].startswith(said)
