@@ -60,7 +60,7 @@ class Kept:
 
     queue: deque[tuple[Any, ...]] = field(default_factory=deque)
 
-    def run_job(self, job_id: str) -> None:
+    def run_job(self, job_id: str, *, in_s: float = 0) -> None:
         self.queue.append(("job", job_id))
 
     def run_chunk(self, job_id: str, number: int, *, in_s: float = 0) -> None:

@@ -93,8 +93,8 @@ app.steps["consumer"].update({Wakeful, Present, Sweeping})
 class CeleryMessages:
     """The route's messages over Celery."""
 
-    def run_job(self, job_id: str) -> None:
-        app.send_task(Message.RUN_JOB.value, args=[job_id])
+    def run_job(self, job_id: str, *, in_s: float = 0) -> None:
+        app.send_task(Message.RUN_JOB.value, args=[job_id], countdown=in_s or None)
 
     def run_chunk(self, job_id: str, number: int, *, in_s: float = 0) -> None:
         app.send_task(Message.RUN_CHUNK.value, args=[job_id, number], countdown=in_s or None)

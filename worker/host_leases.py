@@ -28,6 +28,8 @@ from worker.config import WorkerSettings
 
 _DOOR, _LEASE, _WAITS = "lease-door", "lease", "waits"
 FRESH_S = 30.0
+_CHARGING_S = 3.0
+"""From a lease until its job is on record as one that is being prepared."""
 _LOOKS = 3
 """So often a platform that waits may ask late before others go past it."""
 
@@ -65,7 +67,7 @@ class HostLeases:
             path = self._path(kind.value)
             if kind in kinds:
                 self._keep(kind.value)
-            elif not _is_fresh(path, FRESH_S / 3):
+            elif not _is_fresh(path, _CHARGING_S):
                 path.unlink(missing_ok=True)
 
     def _others(self, kinds: Iterable[Isolation]) -> bool:

@@ -20,6 +20,7 @@ from worker.sandbox.choice import counts_all_memory
 from worker.zone import WorkerZone
 
 log = logging.getLogger(__name__)
+ASKS_AGAIN_S = 2.0
 
 
 def claim(zone: WorkerZone, job_id: str) -> Job | None:
@@ -29,6 +30,10 @@ def claim(zone: WorkerZone, job_id: str) -> Job | None:
     claimed, reason = _claim(zone, job_id)
     if claimed is not None and reason is Reason.SANDBOX_UNAVAILABLE:
         log.warning("job %s waits, uncharged: another platform has this host", claimed.id)
+        with zone.database.transaction() as connection:
+            # else the sweep would send a second message beside this one
+            jobs.nudge(connection, claimed.id, now=zone.now(), not_since_s=zone.settings.resend_after_s / 2)
+        zone.messages.run_job(claimed.id, in_s=ASKS_AGAIN_S)
         return None
     if claimed is not None and reason is not None:
         books.hold(zone, claimed, reason, what="a charge")
