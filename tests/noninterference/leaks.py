@@ -93,8 +93,7 @@ def _in_notices(says: Mapping[str, str]) -> None:
 
 
 def _in_the_worker(says: Mapping[str, str]) -> None:
-    from store.profile_tables import twin_reports
-
+    from store.profiles import twin_reports
     from store.tables import datasets
     from worker import importing
 
