@@ -168,6 +168,7 @@ def changes_the_policy(hugo: Walker, dataset: str) -> None:
     hugo.sees("Policy", heading=True)
     hugo.page.get_by_label("Jobs above this epsilon wait").check()
     hugo.page.locator("#approve_jobs_above").fill("0.7")
+    hugo.unfold("Review each version's twin")
     hugo.page.get_by_label("Review each version's twin").check()
     hugo.look("policy")
     hugo.press("See what would change")

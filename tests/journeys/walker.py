@@ -133,6 +133,10 @@ class Walker:
     def tick(self, label: str, *, within: str = "body") -> None:
         self.page.locator(within).get_by_label(label).first.check()
 
+    def unfold(self, label: str) -> None:
+        """What is seldom decided is folded."""
+        self.page.locator("details", has=self.page.get_by_label(label)).locator("summary").click()
+
     def save(self, text: str, path: Path) -> Path:
         """What comes down behind this link."""
         with self.page.expect_download() as coming:
