@@ -74,7 +74,7 @@ def test_from_a_question_to_its_citation(one_platform: Platform, tmp_path: Path)
     cap = spent["courses"][0]["cap"]
     assert f"of {cap} spent" in ada.ok("spending", "ages").out
     said = " ".join(ada.ok("attacker", "ages").out.split())
-    assert "Somebody who thinks it as likely as not" in said
+    assert "thinks it as likely as not" in said
     assert "Nobody decides on a release after seeing it" in said
     bounds = ada.ok("attacker", "ages", "--json").json["bounds"]
     assert {bound["people"] for bound in bounds} == {1, 2, 4}
