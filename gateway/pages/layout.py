@@ -57,7 +57,7 @@ MENUS = {
         Place("/audit", "Audit trail"),
     ),
     Role.OPERATOR: (
-        Place("/operation", "Operation"),
+        Place("/operation", "Health"),
         Place("/jobs", "Jobs"),
         Place("/audit", "Audit trail"),
     ),

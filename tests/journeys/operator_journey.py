@@ -38,7 +38,7 @@ def walk_as_operator(walks: Walks, town: Town, mode: Mode) -> None:
 
 def looks_around(olga: Walker) -> None:
     """Every page of the console."""
-    olga.follow("Operation")
+    olga.follow("Health")
     olga.sees("What is stuck", "Nothing.", "Jobs by state")
     olga.look("operation")
     for page, said in (

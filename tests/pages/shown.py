@@ -102,7 +102,7 @@ SHOWN = (
     Shown("holder", "/audit", "Audit trail"),
     Shown("olga", "/audit?verify=1&since=2026-02-30", "Audit trail"),
     Shown("olga", "/jobs", "Jobs"),
-    Shown("olga", "/operation", "Operation"),
+    Shown("olga", "/operation", "Health"),
     Shown("olga", "/operation/notices?retried=2", "Notices"),
     Shown("olga", "/operation/workers", "Workers"),
     Shown("olga", "/operation/images", "Images"),
