@@ -142,7 +142,7 @@ def c_proc_visibility(target):
         found = 0
         for name in filter(str.isdigit, os.listdir("/proc")):
             try:
-                with open(f"/proc/{name}/comm", encoding="ascii") as file:
+                with open(f"/proc/{name}/comm", encoding="ascii", errors="replace") as file:
                     found += file.read().strip() == target["mark"]
             except OSError:
                 continue

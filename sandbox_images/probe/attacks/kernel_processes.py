@@ -37,7 +37,7 @@ def _others(target):
 
 def _state(pid):
     try:
-        with open(f"/proc/{pid}/status", encoding="utf-8") as file:
+        with open(f"/proc/{pid}/status", encoding="utf-8", errors="replace") as file:
             return file.read().split("State:")[1].split()[0]
     except OSError:
         return "gone"
