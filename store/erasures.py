@@ -37,6 +37,22 @@ NEEDS_THE_KEY = (
 )
 
 
+# What was asked to be erased, and the zone's signed word that it was.
+erasures = sa.Table(
+    "erasures",
+    metadata,
+    sa.Column("id", sa.String(36), primary_key=True),
+    sa.Column("name", sa.String(63), nullable=False),
+    sa.Column("asked_by", sa.String(63), sa.ForeignKey("users.name"), nullable=False),
+    sa.Column("asked_at", Moment, nullable=False),
+    sa.Column("done_at", Moment),
+    # by the worker zone, for what it waits: a name of Held
+    sa.Column("held", sa.String(20)),
+    sa.Column("record", sa.JSON(none_as_null=True)),
+)
+sa.Index("ix_erasures_name", erasures.c.name)
+
+
 @dataclass(frozen=True)
 class Erasure:
     """Of all versions that a data set had then. `record` once it is done."""
@@ -197,20 +213,3 @@ def _has_no_own_key(connection: sa.Connection, name: str) -> bool:
 def _in(connection: sa.Connection, name: str, states: tuple[DatasetState, ...]) -> bool:
     query = sa.select(versions.c.id).where(versions.c.name == name, versions.c.state.in_(states))
     return connection.execute(query.limit(1)).first() is not None
-
-
-# What was asked to be erased, and the zone's signed word that it was.
-
-erasures = sa.Table(
-    "erasures",
-    metadata,
-    sa.Column("id", sa.String(36), primary_key=True),
-    sa.Column("name", sa.String(63), nullable=False),
-    sa.Column("asked_by", sa.String(63), sa.ForeignKey("users.name"), nullable=False),
-    sa.Column("asked_at", Moment, nullable=False),
-    sa.Column("done_at", Moment),
-    # by the worker zone, for what it waits: a name of Held
-    sa.Column("held", sa.String(20)),
-    sa.Column("record", sa.JSON(none_as_null=True)),
-)
-sa.Index("ix_erasures_name", erasures.c.name)
