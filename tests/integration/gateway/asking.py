@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import cache
 from typing import Any
 
@@ -20,7 +21,7 @@ from services import by_role
 from domain.permissions import Role
 from gateway.app import PREFIX, create_app
 from gateway.config import GatewaySettings
-from store import users
+from store import accounts, users
 from store.database import Database
 from store.tables import metadata
 
@@ -107,6 +108,13 @@ def running_gateway(database_url: str, broker_url: str, **settings: Any) -> Iter
             tokens = {name: users.renew_token(connection, name=name) for name in PEOPLE}
         yield Gateway(app, database, portal, http, tokens)
         portal.call(http.aclose)
+
+
+def give_passwords(gateway: Gateway, password: str) -> None:
+    """To ada and bob, who log in on the pages."""
+    with gateway.database.transaction() as connection:
+        for name in ("ada", "bob"):
+            accounts.set_password(connection, name, password, datetime.now(UTC))
 
 
 def problem(answer: httpx.Response, *, status: int, kind: str | None = None) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 import pytest
-from asking import Gateway, running_gateway
+from asking import Gateway, give_passwords, running_gateway
 from form_browser import Browser
 
 from gateway.login_line import LoginLine
@@ -20,9 +20,7 @@ pytestmark = pytest.mark.usefixtures("swift_passwords")
 @pytest.fixture
 def gateway(sqlite_url: str) -> Iterator[Gateway]:
     with running_gateway(sqlite_url, "redis+socket:///none") as running:
-        with running.database.transaction() as connection:
-            for name in ("ada", "bob"):
-                accounts.set_password(connection, name, PASSWORD, datetime.now(UTC))
+        give_passwords(running, PASSWORD)
         yield running
 
 

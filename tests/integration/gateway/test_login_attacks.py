@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from urllib.parse import quote
 
 import pytest
-from asking import Gateway, running_gateway
+from asking import Gateway, give_passwords, running_gateway
 from form_browser import Browser
 
 from gateway.pages.session import CSRF_FIELD, safe_next
-from store import accounts
 
 PASSWORD = "four words that differ"
 pytestmark = pytest.mark.usefixtures("swift_passwords")
@@ -23,9 +21,7 @@ def gateway(tmp_path_factory: pytest.TempPathFactory, sqlite_template) -> Iterat
     path = tmp_path_factory.mktemp("attacks") / "dpgate.db"
     path.write_bytes(sqlite_template.read_bytes())
     with running_gateway(f"sqlite:///{path}", "redis+socket:///none") as running:
-        with running.database.transaction() as connection:
-            for name in ("ada", "bob"):
-                accounts.set_password(connection, name, PASSWORD, datetime.now(UTC))
+        give_passwords(running, PASSWORD)
         yield running
 
 
