@@ -224,11 +224,11 @@ def load_lock(folder: Path, *, pipeline_digest: str) -> Lock:
     if not path.exists():
         raise DpgateError(f"{folder} has no {LOCK}; {again}")
     content = load_json(path)
-    # locks of before have none. It stops no forger, but whoever takes the lock for a file of settings
+    # the seal stops no forger, but whoever takes the lock for a file of settings
     seal = content.pop("seal", None) if isinstance(content, dict) else None
-    if seal is not None and seal != digest(content):
-        raise DpgateError(f"{path} was changed since dpgate wrote it, so it no longer says what ran; {again}")
     lock = parse(Lock, content, within=LOCK)
+    if seal != digest(content):
+        raise DpgateError(f"{path} was changed since dpgate wrote it, so it no longer says what ran; {again}")
     if lock.pipeline != pipeline_digest:
         raise DpgateError(f"the pipeline has changed since it ran on the twin; {again}")
     return lock

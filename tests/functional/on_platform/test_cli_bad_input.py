@@ -192,6 +192,16 @@ def test_a_pipeline_that_changed_since_its_run_on_the_twin(one_platform: Platfor
     refused(ada("preview", folder), ExitCode.USAGE, "run the pipeline on the twin first")
 
 
+def test_a_lock_without_its_seal(one_platform: Platform) -> None:
+    folder = ready_pipeline(one_platform, "ages", "unsealed")
+    lock = folder / "dpgate.lock.json"
+    content = json.loads(lock.read_text(encoding="utf-8"))
+    del content["seal"]
+    lock.write_text(json.dumps(content), encoding="utf-8")
+    said = ("was changed since", "dpgate run")
+    refused(one_platform.ada("submit", folder, "--epsilon", "1"), ExitCode.USAGE, *said)
+
+
 def test_an_image_that_nobody_allowed(one_platform: Platform) -> None:
     one_platform.dataset("imaged", images=["other-image"])
     folder = ready_pipeline(one_platform, "imaged", "image")
