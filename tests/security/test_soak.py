@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gc
 import os
+import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -66,17 +67,40 @@ class Census:
         }
 
 
+@dataclass(frozen=True)
+class Others:
+    """What was here before the sandbox: it may go at any time, and servers take and end connections."""
+
+    children: frozenset[int]
+    descriptors: frozenset[str]
+
+    @classmethod
+    def now(cls) -> Others:
+        return cls(frozenset(children(os.getpid())), frozenset(_descriptors(os.getpid())))
+
+    def without(self, descriptors: tuple[str, ...]) -> tuple[str, ...]:
+        known = {_target(line) for line in self.descriptors}
+        files, connections = {target for target in known if Path(target).is_file()}, _connections()
+        return tuple(
+            line
+            for line in descriptors
+            if line not in self.descriptors
+            and _target(line) not in files
+            and _target(line) not in connections
+        )
+
+
 class Watched:
     """A sandbox, and a look at what is this process's own and came with it: servers of other tests may run
-    below this process, too.
+    in this process and below it, too.
     """
 
-    def __init__(self, sandbox: SupervisedSandbox, others: frozenset[int]) -> None:
+    def __init__(self, sandbox: SupervisedSandbox, others: Others) -> None:
         self.sandbox, self.scratch, self._others = sandbox, sandbox._scratch.path, others
 
     def processes(self) -> list[int]:
         """Children first."""
-        ours = [child for child in children(os.getpid()) if child not in self._others]
+        ours = [child for child in children(os.getpid()) if child not in self._others.children]
         return ours + [deeper for child in ours for deeper in below(child)]
 
     def supervisor(self) -> int:
@@ -88,7 +112,7 @@ class Watched:
     def census(self) -> Census:
         supervisor, family = self.supervisor(), [os.getpid(), *self.processes()]
         return Census(
-            worker_descriptors=_descriptors(os.getpid()),
+            worker_descriptors=self._others.without(_descriptors(os.getpid())),
             supervisor_descriptors=_descriptors(supervisor),
             worker_mounts=_mounts_of(self.scratch),
             supervisor_mounts=_read(f"/proc/{supervisor}/mountinfo"),
@@ -126,7 +150,7 @@ class Watched:
 @pytest.fixture
 def watched(image) -> Iterator[Watched]:
     gc.collect()  # what earlier tests have left to the collector is not closed in the middle of this one
-    others = frozenset(children(os.getpid()))
+    others = Others.now()
     with (
         open_folder() as root,
         SupervisedSandbox(image, scratch_root=root / "scratch", allow_disk_scratch=True) as sandbox,
@@ -159,6 +183,16 @@ def _descriptors(pid: int) -> tuple[str, ...]:
         except FileNotFoundError:  # the one that lists the folder
             continue
     return tuple(sorted(line for line in found if f"/proc/{pid}/fd" not in line))
+
+
+def _target(line: str) -> str:
+    return line.partition(" ")[2]
+
+
+def _connections() -> frozenset[str]:
+    """Over TCP. A sandbox talks to its slot over nothing that has an address."""
+    tables = [Path("/proc/self/net", name).read_text().splitlines()[1:] for name in ("tcp", "tcp6")]
+    return frozenset(f"socket:[{line.split()[9]}]" for table in tables for line in table)
 
 
 def _namespaces(pid: int) -> list[str]:
@@ -219,6 +253,21 @@ def test_census_sees_what_is_left(kind, watched, order):
             (watched.scratch / "left").touch()
             left.callback((watched.scratch / "left").unlink)
         assert watched.settled() != before
+
+
+@pytest.fixture
+def server() -> Iterator[socket.socket]:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield server
+
+
+def test_census_leaves_connections_of_others_out(server, watched, order):
+    with watched.sandbox.open_slot(_order(order, ()), slot=SLOT):
+        before = watched.settled()
+        with socket.create_connection(server.getsockname()):
+            assert watched.settled() == before
+        server.close()
+        assert watched.settled() == before
 
 
 @pytest.mark.parametrize("warm", [(), None], ids=["warm", "cold"])
