@@ -97,9 +97,10 @@ class Clock:
 
 
 @cache
-def own_scratch_root() -> Path:
-    """One for each process of the tests: workers with one scratch folder take turns on their host, so benches
-    of several processes would wait for each other, and some tests look at what a chunk has done at once."""
+def own_scratch_root(platform: str) -> Path:
+    """One for each platform of each process of the tests: those with one scratch folder take turns on their
+    host. A job that a test leaves to its late time would keep the host of all others until then, and some
+    tests look at what a chunk has done at once."""
     owner = os.getpid()
     place = Path(tempfile.mkdtemp(prefix="dpgate-test-", dir=default_scratch_root().parent))
     place.chmod(0o711)  # users of slots pass through it
@@ -201,7 +202,7 @@ def open_bench(
         "database_url": database_url,
         "broker_url": "redis+socket:///nowhere",
         "zone_folder": folder / "zone",
-        "scratch_folder": own_scratch_root(),
+        "scratch_folder": own_scratch_root("benches"),
         "slots": 2,
         "late_tick_s": 1,
         **settings,

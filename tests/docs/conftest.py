@@ -28,7 +28,7 @@ def running() -> Iterator[Rewound]:
     folder = Path(tempfile.mkdtemp(prefix="dpgate-docs-"))
     folder.chmod(0o711)
     try:
-        settings = SETTINGS | {"DPGATE_SCRATCH_FOLDER": str(own_scratch_root())}
+        settings = SETTINGS | {"DPGATE_SCRATCH_FOLDER": str(own_scratch_root("docs"))}
         with WarmStack(Home(folder / "home"), slots=SLOTS, settings=settings) as stack:
             copy(stack.home.database, folder / "begun.db")
             yield Rewound(stack, folder / "begun.db")

@@ -11,6 +11,7 @@ import tempfile
 from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryFile
 
 from fenced import ROOT
 from warm_command import warm_command
@@ -26,14 +27,20 @@ def shell(script: str, folder: Path, **settings: str) -> subprocess.CompletedPro
     }
     places = [warm_commands(), Path(sys.executable).parent, os.environ["PATH"]]
     environment |= {"COLUMNS": "110", "PATH": ":".join(map(str, places))}
-    return subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", script],
-        cwd=folder,
-        env=environment | settings,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    with TemporaryFile("w+") as out, TemporaryFile("w+") as err:
+        try:
+            ended = subprocess.run(
+                ["bash", "-euo", "pipefail", "-c", script],
+                cwd=folder,
+                env=environment | settings,
+                stdout=out,
+                stderr=err,
+                check=False,
+            )
+        finally:  # a page that stands still was ended from outside: what it had said is in the report
+            said = [(file.seek(0), file.read())[1] for file in (out, err)]
+            sys.stdout.write("".join(said))
+    return subprocess.CompletedProcess(ended.args, ended.returncode, *said)
 
 
 @cache

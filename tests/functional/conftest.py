@@ -72,7 +72,7 @@ def _running(folder: Path, *, database_url: str | None = None, **places: str) ->
     # wide: how a table is folded into 80 columns depends on the names that other tests have brought into it
     places |= {"COLUMNS": "240"}
     # with one scratch folder it would take turns with platforms of other processes
-    own = {"DPGATE_SCRATCH_FOLDER": str(own_scratch_root())}
+    own = {"DPGATE_SCRATCH_FOLDER": str(own_scratch_root("functional"))}
     with WarmStack(Home(folder / "home"), slots=2, database_url=database_url, settings=own) as stack:
         operator = terminal(folder / "operator", Login(stack.url, stack.operator_token), **places)
         people = {}

@@ -173,7 +173,7 @@ def next_year() -> str:
 def open_town(folder: Path) -> Iterator[Town]:
     # the worker hears of a drain when it sweeps. With one scratch folder it would take turns with
     # platforms of other processes, and a rehearsal waits as long as any of them runs a job
-    settings = {"DPGATE_SWEEP_EVERY_S": "1", "DPGATE_SCRATCH_FOLDER": str(own_scratch_root())}
+    settings = {"DPGATE_SWEEP_EVERY_S": "1", "DPGATE_SCRATCH_FOLDER": str(own_scratch_root("journeys"))}
     with WarmStack(Home(folder / "home"), slots=2, settings=settings) as stack:
         yield Town(stack, folder)
 

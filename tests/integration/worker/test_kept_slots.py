@@ -23,7 +23,7 @@ def sandbox(tmp_path: Path) -> Iterator[LendingSandbox]:
     kept = KeptSlots(host_image())
     settings = WorkerSettings(
         database_url="sqlite://", broker_url="redis+socket:///nowhere",
-        zone_folder=tmp_path, scratch_folder=own_scratch_root(), slots=2,
+        zone_folder=tmp_path, scratch_folder=own_scratch_root("benches"), slots=2,
     )  # fmt: skip
     yield kept.sandbox(settings)
     kept.close()
