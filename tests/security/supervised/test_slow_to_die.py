@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 
 import pytest
+from open_files import open_files, opened_since
 from sandbox_harness import SLOT, TIGHT
 from slow_to_die import NAMES, slow_to_die
 from supervisors import children_of, run_of, zygote_of
@@ -119,13 +119,14 @@ def is_dead(process: int) -> bool:
 def test_what_an_unfinished_run_was_given_stays_until_it_has_ended(supervised, ask, doctored):
     doctored("run.py", lambda source: source.replace(*SLOW_END))
     with supervised.open_slot(hostile(ask, SLEEPS, seats=2), slot=SLOT) as slot:
-        before = len(os.listdir("/proc/self/fd"))
+        before = open_files()
         assert slot.take_turn(0)
         assert slot.run({"data.csv": b"1"}, within_s=WALL_S + 0.4).outputs is None
-        assert len(os.listdir("/proc/self/fd")) > before
+        given = opened_since(before)
+        assert given
         assert not slot.take_turn(0)
         wait_until(lambda: slot.take_turn(0), said="the end of the run")
-        assert len(os.listdir("/proc/self/fd")) == before
+        assert not given.items() & open_files().items()
         assert slot.run({"data.csv": b"0"}, within_s=60).outputs is not None
 
 

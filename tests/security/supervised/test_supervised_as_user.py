@@ -12,7 +12,7 @@ from sandbox_harness import open_folder
 PROJECT = Path(__file__).parents[3]
 HERE = Path(__file__).parent.relative_to(PROJECT)
 NEEDED = ("worker", "sandbox_images", "domain", "formats", "tests/security")
-HELPERS = ("tests/waiting.py", "tests/looked_image.py")
+HELPERS = ("tests/waiting.py", "tests/looked_image.py", "tests/open_files.py")
 ORDINARY = 1500
 # without test_supervisor_hygiene.py: what a supervisor finds in itself, as whom it runs has no part in
 CORE = ("test_supervised_runs.py", "test_supervised_surroundings.py", "test_views.py")

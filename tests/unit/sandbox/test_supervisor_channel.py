@@ -5,6 +5,7 @@ import os
 import socket
 
 import pytest
+from open_files import nothing_stays_open
 
 from sandbox_images.supervisor.channel import Channel, Closed
 
@@ -14,10 +15,6 @@ def pair():
     ends = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with ends[0], ends[1]:
         yield tuple(Channel(end) for end in ends)
-
-
-def open_files() -> list[str]:
-    return sorted(os.listdir("/proc/self/fd"))
 
 
 def test_messages_arrive_one_by_one(pair):
@@ -77,30 +74,27 @@ def test_too_many_descriptors_are_not_sent(pair):
 def test_a_packet_that_was_cut_off_is_no_message_and_leaks_nothing(pair):
     """Nobody of ours sends one; half a message must not be taken for one."""
     here, there = pair
-    before = open_files()
-    socket.send_fds(here.socket, [json.dumps({"a": "x" * 70_000}).encode()], [0, 1])
-    with pytest.raises(Closed):
-        there.receive()
-    assert open_files() == before
+    with nothing_stays_open():
+        socket.send_fds(here.socket, [json.dumps({"a": "x" * 70_000}).encode()], [0, 1])
+        with pytest.raises(Closed):
+            there.receive()
 
 
 def test_a_packet_with_too_many_descriptors_is_no_message_and_leaks_nothing(pair):
     here, there = pair
-    before = open_files()
-    socket.send_fds(here.socket, [b"{}"], [0] * 20)
-    with pytest.raises(Closed):
-        there.receive()
-    assert open_files() == before
+    with nothing_stays_open():
+        socket.send_fds(here.socket, [b"{}"], [0] * 20)
+        with pytest.raises(Closed):
+            there.receive()
 
 
 def test_sending_keeps_the_senders_descriptors(pair):
     here, there = pair
-    before = open_files()
-    reading, writing = os.pipe()
-    here.send({}, [reading])
-    os.fstat(reading)
-    os.close(reading)
-    os.close(writing)
-    _, (received,) = there.receive()
-    os.close(received)
-    assert open_files() == before
+    with nothing_stays_open():
+        reading, writing = os.pipe()
+        here.send({}, [reading])
+        os.fstat(reading)
+        os.close(reading)
+        os.close(writing)
+        _, (received,) = there.receive()
+        os.close(received)

@@ -7,9 +7,9 @@ import os
 import threading
 from contextlib import ExitStack
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
+from open_files import open_files
 from waiting import wait_until
 
 from domain.surroundings import Isolation
@@ -135,7 +135,6 @@ def test_the_mark_of_somebody_alive_is_left_alone(tmp_path):
 
 def test_no_descriptor_reaches_what_a_worker_starts(turns):
     with turns.taken(ALONE):
-        open_files = [link for link in Path("/proc/self/fd").iterdir() if link.exists()]
-        ours = [int(link.name) for link in open_files if str(link.readlink()).startswith(str(turns.root))]
+        ours = [number for number, link in open_files().items() if link.startswith(str(turns.root))]
         assert len(ours) == 3
         assert not any(os.get_inheritable(number) for number in ours)
