@@ -21,9 +21,9 @@ def test_kept_files_are_read_or_refused(name: str) -> None:
     try:
         for file, content in kept_files(name).items():
             tracemalloc.reset_peak()
-            started = time.process_time()
+            started = time.thread_time()
             outcomes.add(reader.read(content) is None)
-            assert time.process_time() - started < MOST_SECONDS, file
+            assert time.thread_time() - started < MOST_SECONDS, file
             assert tracemalloc.get_traced_memory()[1] < MOST_MEMORY, file
     finally:
         tracemalloc.stop()

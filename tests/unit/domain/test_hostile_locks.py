@@ -54,10 +54,10 @@ def test_all_volumes_together_are_no_larger_than_one_may_be():
 
 def test_many_volumes_are_refused_unread():
     fields = volume_fields("a")
-    started = time.process_time()
+    started = time.thread_time()
     with pytest.raises(ValidationError, match="more than 16 volumes"):
         Shape.model_validate({"files": [fields] * (MOST_VOLUMES + 1)})
-    assert time.process_time() - started < 0.5
+    assert time.thread_time() - started < 0.5
 
 
 def test_more_files_than_numbers_are_refused():
@@ -81,8 +81,8 @@ def test_a_body_with_very_many_mistakes_is_answered_at_once():
     """Each of these is compared with all others, to tell what is only another's echo."""
     node = {"kind": "cell", "dims": [1, 1], "elements": [{"kind": "numbers", "dims": []}] * 20_000}
     file = {"format": "mat", "file": "a.mat", "version": "5", "variables": [{"name": "x", "value": node}]}
-    started = time.process_time()
+    started = time.thread_time()
     with pytest.raises(InvalidRequest) as refusal:
         parse(JobRequest, job_request_fields(shape={"files": [file]}))
-    assert time.process_time() - started < 5
+    assert time.thread_time() - started < 5
     assert len(refusal.value.problems) <= MOST_PROBLEMS

@@ -114,9 +114,9 @@ def test_what_asks_for_much_gets_nothing(file: str) -> None:
     try:
         for name, content in BOMBS.items():
             tracemalloc.reset_peak()
-            started = time.process_time()
+            started = time.thread_time()
             assert not check(shape, content), name
-            assert time.process_time() - started < MOST_SECONDS, name
+            assert time.thread_time() - started < MOST_SECONDS, name
             assert tracemalloc.get_traced_memory()[1] < MOST_MEMORY, name
     finally:
         tracemalloc.stop()

@@ -66,13 +66,13 @@ content_of = functools.cache(v73)
 def test_version_73_that_lies(build, words):
     content = content_of(build)
     assert len(content) < FORMATS["mat"].most_bytes
-    started = time.process_time()
+    started = time.thread_time()
     if words is None:
         assert locked(content).numbers == 60 * 64
     else:
         with pytest.raises(PipelineError, match=words):
             locked(content)
-    assert time.process_time() - started < 5
+    assert time.thread_time() - started < 5
 
 
 @pytest.mark.parametrize("build", [bomb, large_chunk])
@@ -114,10 +114,10 @@ def test_a_header_of_very_many_empty_messages_ends_soon():
     parts.append(struct.pack("<BxHII4x", 1, 1, 1, 8 * 520_000))
     parts.append(struct.pack("<HHB3x", 0, 0, 0) * 520_000)
     content[root:] = b"".join(parts)
-    started = time.process_time()
+    started = time.thread_time()
     with pytest.raises(PipelineError, match="too often"):
         locked(filled(bytes(content))[: FORMATS["mat"].most_bytes])
-    assert time.process_time() - started < 2
+    assert time.thread_time() - started < 2
 
 
 @pytest.mark.parametrize(

@@ -126,10 +126,10 @@ HOSTILE: dict[str, Callable[[], list[tuple[str, bytes]]]] = {
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_uploads_are_refused_in_words_and_at_once(name: str):
     sent = HOSTILE[name]()
-    started = time.process_time()
+    started = time.thread_time()
     with pytest.raises(RequestError) as refused:
         read_sent(sent)
-    assert time.process_time() - started < 2
+    assert time.thread_time() - started < 2
     problem = refused.value.problems[0]
     assert problem.field == "files"
     assert problem.problem.isprintable()
