@@ -245,12 +245,12 @@ def test_a_padded_chunk_takes_its_time_whether_anybody_runs_or_not(sqlite_url: s
         few = {name: PEOPLE[name] for name in list(PEOPLE)[:6]}
         padded = {"timing": {"mode": "padded"}, "isolation": "shared"}  # else one slot would have all turns
         given_heights(bench, few, nominal_size=6, policy=padded)
-        first = somebodys_chunk(bench, running(bench, epsilon="100", wall_s=0.2))
+        first = somebodys_chunk(bench, running(bench, epsilon="100", wall_s=20))
         check_time_of(bench, first)
         assert len(sandbox.take("participant")) == 1
         run_the_rest(bench, first)
         assert len(sandbox.take("participant")) == len(few) - 1
-        check_time_of(bench, somebodys_chunk(bench, running(bench, epsilon="200", wall_s=0.2)))
+        check_time_of(bench, somebodys_chunk(bench, running(bench, epsilon="200", wall_s=20)))
         assert [run.people for run in sandbox.take("participant")] == [[]], "a turn without a person's run"
 
 
