@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import atexit
 import os
+import random
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -50,6 +52,17 @@ def warm_commands() -> Path:
     atexit.register(kept.close)
     folder = Path(kept.enter_context(tempfile.TemporaryDirectory(prefix="dpgate-docs-")))
     return kept.enter_context(warm_command(folder)).parent
+
+
+def free_port() -> int:
+    """Of those that the system gives to nobody who leaves the choice to it, so that no server of another test
+    takes it before a page's own.
+    """
+    given_from = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
+    while True:
+        port = random.SystemRandom().randrange(given_from // 2, given_from)
+        with suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
 
 
 def quick_pipeline(folder: Path) -> Path:

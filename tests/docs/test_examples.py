@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import socket
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -13,7 +12,7 @@ import yaml
 from fenced import ROOT, commands, fences, find_missing, stated_lines
 from image_archives import save_small_image
 from page_platform import Rewound
-from page_shell import shell, warm_commands
+from page_shell import free_port, shell, warm_commands
 
 from domain.dataset import Declaration
 from domain.pipeline import Manifest
@@ -177,8 +176,3 @@ def end_what_was_left(home: Path) -> None:
     """A page that failed half way leaves its platform running."""
     if home.exists():
         shell(f'dpgate down --home "{home}"', home)
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return int(listener.getsockname()[1])

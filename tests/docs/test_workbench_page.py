@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import shutil
-import socket
 from pathlib import Path
 
 import pytest
 from fenced import ROOT, commands, find_missing, stated_lines
-from page_shell import shell
+from page_shell import free_port, shell
 
 PAGE = "how-to/use-the-api.md#from-a-bids-app-to-a-call-back"
 
@@ -20,13 +19,7 @@ def test_the_page_runs_as_it_stands(tmp_path: Path) -> None:
     (tmp_path / ".venv").symlink_to(ROOT / ".venv")
     script = "\n".join(fence.text for fence in commands(PAGE))
     for port in ("8750", "8761", "8762"):
-        script = script.replace(port, free_port())
+        script = script.replace(port, str(free_port()))
     done = shell(script, tmp_path, HOME=str(tmp_path / "home"))
     assert done.returncode == 0, done.stdout + done.stderr
     assert find_missing(stated_lines(PAGE), done.stdout) == [], done.stdout
-
-
-def free_port() -> str:
-    with socket.socket() as held:
-        held.bind(("127.0.0.1", 0))
-        return str(held.getsockname()[1])

@@ -326,11 +326,11 @@ def test_something_that_is_not_dpgate(shell: Terminal, other_server: str, subtes
 def test_no_server_and_no_login(shell: Terminal) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
-        url = f"http://127.0.0.1:{free.getsockname()[1]}"
+        url = f"http://127.0.0.1:{free.getsockname()[1]}"  # held, so that nobody else listens there
         refused(shell("login", "--url", url, "--token", "t"), ExitCode.NOT_READY, "no dpgate answers at")
+        refused(shell("login", "--url", url, "--token", "s\N{SNOWMAN}t"), ExitCode.USAGE, "copy it again")
     refused(shell("datasets"), ExitCode.NOT_ALLOWED, "dpgate login")
     refused(shell("login", "--url", "dpgate.example.org", "--token", "t"), ExitCode.USAGE, "is no address")
-    refused(shell("login", "--url", url, "--token", "s\N{SNOWMAN}t"), ExitCode.USAGE, "copy it again")
 
 
 def test_a_wrong_token(one_platform: Platform, tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import socket
-from contextlib import closing
 from datetime import datetime, timedelta
 
 import pytest
@@ -166,12 +165,13 @@ def test_slow_answers_end_after_the_limit_and_large_ones_are_not_read(
 
 
 def test_nobody_there(sqlite_database: Database, now: datetime):
-    with closing(socket.create_server(("127.0.0.1", 0))) as listener:
-        port = listener.getsockname()[1]
-    gone = Receiver(f"http://127.0.0.1:{port}")
-    given_webhook(sqlite_database, gone.url, now)
-    given_address(sqlite_database, now)
-    tell(sqlite_database, now)
-    with sending(sqlite_database, receiver=gone, mailbox=Mailbox(f"smtp://127.0.0.1:{port}")) as sender:
-        assert sender.send_due(now) == 2
+    with socket.socket() as held:  # nobody listens there, nor will anybody else
+        held.bind(("127.0.0.1", 0))
+        port = held.getsockname()[1]
+        gone = Receiver(f"http://127.0.0.1:{port}")
+        given_webhook(sqlite_database, gone.url, now)
+        given_address(sqlite_database, now)
+        tell(sqlite_database, now)
+        with sending(sqlite_database, receiver=gone, mailbox=Mailbox(f"smtp://127.0.0.1:{port}")) as sender:
+            assert sender.send_due(now) == 2
     assert {delivery.problem for delivery in sent_to(sqlite_database)} == {SendProblem.UNREACHABLE}
