@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import logging
-import os
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -26,6 +25,7 @@ from domain.model import parse
 from store.envelopes import is_signed, key_id
 from store.zone_ledger import Entry, Kind, Page
 from worker import approvals
+from worker.intake.beside import read_beside
 from worker.zone import WorkerZone
 
 log = logging.getLogger(__name__)
@@ -92,14 +92,14 @@ def take_in(zone: WorkerZone, name: str = "*") -> None:
                 log.info("mandate %s: in force", path.name)
             else:
                 log.error("mandate %s: not signed by the key of its delivery, or not a newer one", path.name)
-        path.unlink(missing_ok=True)
+        _remove(path)
     # after the mandates, which say whose keys count for them
     for path in sorted(zone.settings.deliveries_folder.glob(f"{name}.*{APPROVAL_SUFFIX}")):
         if (envelope := _read(path)) is not None:
             with zone.ledger.writing() as page:
                 if not approvals.accept(page, envelope):
                     log.info("approval %s: of no key that a mandate for these data names", path.name)
-            path.unlink(missing_ok=True)
+            _remove(path)
 
 
 def why_not_allowed(
@@ -229,16 +229,19 @@ def _sequence(path: Path) -> int:
 
 def _read(path: Path) -> dict[str, Any] | None:
     """A JSON object in a plain file; None where there is no file, and an empty one for anything else."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    except FileNotFoundError:
+    content = read_beside(path, most_bytes=_MOST_BYTES)
+    if content is None:
         return None
-    except OSError:
-        return {}
-    with os.fdopen(descriptor, "rb") as file:
-        content = file.read(_MOST_BYTES)
     try:
         found = json.loads(content)
     except (ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}
+
+
+def _remove(path: Path) -> None:
+    """What cannot go, a folder of that name, keeps nobody else's from being read."""
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        log.error("%s stays in the deliveries folder: %s", ascii(path.name), type(error).__name__)

@@ -9,6 +9,7 @@ from pathlib import Path
 from domain.errors import InvalidRequest
 from domain.model import canonical, parse
 from domain.profile_request import DeliveredKey, ProfileProblem, ProfileRequest
+from worker.intake.beside import read_beside
 from worker.intake.delivery import JOURNAL
 
 SUFFIX = ".key"
@@ -56,12 +57,6 @@ def remove_keys_left_behind(deliveries: Path) -> None:
 
 def _read(path: Path) -> DeliveredKey | None:
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    except OSError:
-        return None
-    with os.fdopen(descriptor, "rb") as file:
-        content = file.read(_MOST_BYTES)
-    try:
-        return parse(DeliveredKey, json.loads(content))
+        return parse(DeliveredKey, json.loads(read_beside(path, most_bytes=_MOST_BYTES) or b""))
     except (ValueError, RecursionError, InvalidRequest):
         return None

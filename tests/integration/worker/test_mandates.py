@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from heights import PEOPLE, table_text
 from zones import Bench, cancel, given_delivery, given_heights, imported, submit
 
 from domain.dataset import Dataset, DatasetState, ImportProblem
+from domain.errors import RequestError
 from domain.job import Reason
 from domain.policy import Policy
 from domain.states import JobState
@@ -25,8 +27,9 @@ from store.envelopes import fingerprint
 from store.tables import accounts, ledger_entries
 from store.tables import datasets as dataset_rows
 from store.zone_ledger import Kind
-from worker import importing
+from worker import importing, mandates
 from worker.mandates import enrol, key_file
+from worker.profile import delivered
 from worker.zone import WorkerZone
 
 YEAR_S = 366 * 86_400
@@ -79,6 +82,28 @@ def test_nothing_is_charged_before_somebody_signed(bench: Bench, own: Custody) -
     own.deliver(sign(bench, own), bench.zone.settings.deliveries_folder)
     goes_on(bench, job_id)
     assert not key_file(bench.zone.settings.deliveries_folder / delivery_of(bench, dataset)).exists()
+
+
+def test_what_is_no_file_is_not_waited_for(bench: Bench, own: Custody) -> None:
+    """A pipe that nobody writes to, and a folder, where mandates, approvals and keys are looked for."""
+    given_guarded(bench, own)
+    deliveries = bench.zone.settings.deliveries_folder
+    other = deliveries / JOB
+    other.mkdir()
+    for name in ("heights.8.mandate", "others.8.approval"):
+        (deliveries / name).mkdir()
+    goes_on(bench, submit(bench, epsilon="0.1"))
+    for name in ("heights.7.mandate", "others.7.mandate", "heights.7.approval"):
+        os.mkfifo(deliveries / name)
+    goes_on(bench, submit(bench, epsilon="0.2"))
+    mandates.take_in(bench.zone)
+    assert [path.name for path in deliveries.iterdir() if path.is_fifo()] == []
+    # of a delivery no key is left out for it: it is refused, as one whose file is none
+    for find in (mandates.key_file, delivered.key_file):
+        os.mkfifo(find(other))
+    with pytest.raises(RequestError):
+        mandates.delivered_key(other)
+    assert delivered._read(delivered.key_file(other)) is None
 
 
 def test_a_mandate_ends(bench: Bench, own: Custody) -> None:
