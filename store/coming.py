@@ -3,12 +3,16 @@ slots that jobs hold until they are due."""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import datetime, timedelta
+from typing import Any
 
 import sqlalchemy as sa
 
+from domain.dataset import Dataset
 from domain.job import Job
 from domain.states import JobState, is_terminal
+from store import datasets
 from store import jobs as on_record
 from store.clock import APART_S, TOGETHER_S
 from store.tables import chunks, jobs
@@ -22,24 +26,35 @@ def next_release(connection: sa.Connection, *, now: datetime, within_s: float) -
     return found
 
 
-def holding_slots(connection: sa.Connection, *, now: datetime) -> list[Job]:
-    """The jobs that have slots until they are due, in the order in which they were charged. One that ended as
-    ERRORED is among them: why it ended can depend on data, which must move nobody's time."""
+def holding_slots(connection: sa.Connection, *, now: datetime) -> list[tuple[Job, Dataset]]:
+    """The jobs that have slots until they are due, with their data sets, in the order in which they were
+    charged. One that ended as ERRORED is among them: why it ended can depend on data, which must move
+    nobody's time."""
     failed = sa.and_(jobs.c.state == JobState.ERRORED, jobs.c.due_at > now, ~_is_to_come(now))
     query = sa.select(jobs.c.id).where(sa.or_(jobs.c.state == JobState.RUNNING, failed))
     query = query.where(jobs.c.charged_at.is_not(None)).order_by(jobs.c.charged_at, jobs.c.id)
-    return [on_record.get(connection, job_id) for job_id in connection.execute(query).scalars()]
+    return _read(connection, query)
 
 
-def with_runs_left(connection: sa.Connection, *, now: datetime) -> list[Job]:
-    """The jobs whose runs a host makes now, or has promised to make until they are due. One that is late and
-    waits has no promise left: what it waits for may never come."""
+def with_runs_left(connection: sa.Connection, *, now: datetime) -> list[tuple[Job, Dataset]]:
+    """The jobs whose runs a host makes now, or has promised to make until they are due, with their data sets.
+    One that is late and waits has no promise left: what it waits for may never come."""
     left = sa.select(chunks.c.job_id).where(chunks.c.job_id == jobs.c.id)
     is_at_work = sa.exists(left.where(chunks.c.state == "CLAIMED"))
     is_to_be_made = sa.and_(jobs.c.due_at > now, sa.exists(left.where(chunks.c.state == "WAITING")))
     running = sa.and_(jobs.c.state == JobState.RUNNING, is_at_work | is_to_be_made)
     query = sa.select(jobs.c.id).where(running | (jobs.c.state == JobState.PREPARING))
-    return [on_record.get(connection, job_id) for job_id in connection.execute(query).scalars()]
+    return _read(connection, query)
+
+
+def _read(connection: sa.Connection, query: sa.Select[Any]) -> list[tuple[Job, Dataset]]:
+    """All that can be read: a spoilt row stops no other job, and no worker goes on with its own."""
+    found = []
+    for job_id in connection.execute(query).scalars().all():
+        with suppress(*on_record.UNREADABLE):
+            job = on_record.get(connection, job_id)
+            found.append((job, datasets.of_job(connection, job)))
+    return found
 
 
 def may_be_earlier(connection: sa.Connection, *, now: datetime) -> bool:

@@ -4,6 +4,7 @@ transaction, by compare-and-set."""
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
@@ -23,6 +24,7 @@ from store.database import insert_once
 from store.tables import datasets, jobs
 
 _WITHOUT_RELEASE = {JobState.REJECTED, JobState.CANCELLED, JobState.ERRORED}
+UNREADABLE = (ValueError, LookupError, TypeError)  # what a row raises that no version of ours has written
 _REQUEST: TypeAdapter[AnyRequest] = TypeAdapter(AnyRequest)
 _WITH_OWNER = sa.select(jobs, datasets.c.owner).join(datasets, jobs.c.dataset_id == datasets.c.id)
 
@@ -180,14 +182,14 @@ def get_visible(connection: sa.Connection, job_id: str, user: User) -> Job:
 
 
 def listed(
-    connection: sa.Connection,
-    *fits: sa.ColumnElement[bool],
-    order: Iterable[sa.ColumnElement[Any]],
-    limit: int | None = None,
+    connection: sa.Connection, *fits: sa.ColumnElement[bool], order: Iterable[Any], limit: int | None = None
 ) -> list[Job]:
-    """The jobs, beside their data sets, of which all of it holds."""
-    query = _WITH_OWNER.where(*fits).order_by(*order).limit(limit)
-    return [_job(row) for row in connection.execute(query)]
+    """The jobs, beside their data sets, of which all of it holds, without those that cannot be read."""
+    found = []
+    for row in connection.execute(_WITH_OWNER.where(*fits).order_by(*order).limit(limit)):
+        with suppress(*UNREADABLE):
+            found.append(_job(row))
+    return found
 
 
 def set_publish_time(

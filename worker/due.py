@@ -10,14 +10,13 @@ import logging
 import math
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any
 
 from domain.dataset import Dataset
 from domain.job import Job, Reason
 from domain.operation import STUCK_AFTER, StuckKind
 from domain.schedule import QUEUEING_S, Busy, Schedule, begins_at
 from domain.surroundings import Isolation
-from store import agreement, coming, datasets, jobs, turn
+from store import agreement, coming, jobs, turn
 from worker.zone import WorkerZone
 
 log = logging.getLogger(__name__)
@@ -32,14 +31,13 @@ def schedule_of(zone: WorkerZone, job: Job, dataset: Dataset) -> Schedule:
 
 
 def due_time(
-    zone: WorkerZone, connection: Any, job: Job, before: Sequence[Job], *, now: datetime
+    zone: WorkerZone, job: Job, dataset: Dataset, before: Sequence[tuple[Job, Dataset]], *, now: datetime
 ) -> datetime:
     """Of a job that begins when those before it are due and there are slots for it."""
-    dataset = datasets.of_job(connection, job)
     schedule = schedule_of(zone, job, dataset)
     begins = begins_at(
         now=now.timestamp(),
-        busy=[_busy(zone, each, datasets.of_job(connection, each)) for each in before],
+        busy=[_busy(zone, *each) for each in before],
         slots=_taken(zone, dataset, schedule),
         capacity=zone.settings.slots,
     )
@@ -66,13 +64,13 @@ def recount(zone: WorkerZone) -> None:
         if not coming.may_be_earlier(connection, now=now):
             return
         turn.take(connection)
-        before: list[Job] = []
-        for job in coming.holding_slots(connection, now=now):
-            due = due_time(zone, connection, job, before, now=now).timestamp() + QUEUEING_S
+        before: list[tuple[Job, Dataset]] = []
+        for job, dataset in coming.holding_slots(connection, now=now):
+            due = due_time(zone, job, dataset, before, now=now).timestamp() + QUEUEING_S
             earlier = datetime.fromtimestamp(due, UTC)
             if coming.move_due(connection, job, earlier):
                 moved.append((job.id, earlier))
-            before.append(jobs.get(connection, job.id))
+            before.append((jobs.get(connection, job.id), dataset))
     for job_id, due_at in moved:
         log.info("job %s is due earlier", job_id)
         zone.messages.publish(job_id, in_s=(due_at - now).total_seconds())

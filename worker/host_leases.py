@@ -22,7 +22,7 @@ from pathlib import Path
 from domain.dataset import Dataset
 from domain.job import AnyRequest, JobRequest
 from domain.surroundings import Isolation
-from store import coming, datasets
+from store import coming
 from store.database import Database, place_of
 from worker.config import WorkerSettings
 
@@ -110,8 +110,7 @@ def renew(leases: HostLeases, database: Database, *, now: datetime) -> None:
     """By each worker of a platform, on its own host."""
     with database.reading() as connection:
         found = {
-            isolation_of(job.request, datasets.of_job(connection, job))
-            for job in coming.with_runs_left(connection, now=now)
+            isolation_of(job.request, dataset) for job, dataset in coming.with_runs_left(connection, now=now)
         }
     leases.renew(found)
 

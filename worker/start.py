@@ -13,6 +13,7 @@ from domain.surroundings import Isolation
 from store import agreement, apart, coming, datasets, images, jobs, line, runs, still_ready, turn, workers
 from worker import books
 from worker.due import due_time, schedule_of
+from worker.failure import without_its_text
 from worker.host_leases import isolation_of
 from worker.neighbours import why_not_beside
 from worker.readiness import FINAL, refusal
@@ -48,8 +49,13 @@ def _claim(zone: WorkerZone, job_id: str) -> tuple[Job | None, Reason | None]:
         chosen = line.next_to_claim(connection, job_id, most=zone.settings.most_running)
         if chosen is None:
             return None, None
-        job = jobs.get(connection, chosen)
-        dataset = datasets.of_job(connection, job)
+        try:
+            job = jobs.get(connection, chosen)
+            dataset = datasets.of_job(connection, job)
+        except jobs.UNREADABLE as error:
+            log.error("job %s cannot be read: %s", chosen, without_its_text(error))
+            agreement.say_why(connection, chosen, Reason.NOT_IN_LEDGER.name)  # the next one goes past it
+            return None, None
         reason = books.why_not_charged(zone, connection, job, dataset)
         if reason is not None:
             return job, reason
@@ -167,7 +173,7 @@ def _charge(zone: WorkerZone, job: Job) -> bool:
             reason=None,
             slots=schedule.slots,
             charged_at=now,
-            due_at=due_time(zone, connection, job, before, now=now),
+            due_at=due_time(zone, job, dataset, before, now=now),
         )
         if charged:
             runs.plan(connection, job_id=job.id, count=schedule.chunks)

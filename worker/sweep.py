@@ -4,6 +4,7 @@ harmlessly: each mend is a compare-and-set or a message that may come twice."""
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable, Iterable
 from datetime import timedelta
 
 import sqlalchemy as sa
@@ -80,33 +81,38 @@ def resend_queued(zone: WorkerZone) -> None:
 
 def mend_preparing(zone: WorkerZone) -> None:
     """PREPARING for too long: its worker is gone. Back to QUEUED, or ERRORED with the budget given back."""
-    for job_id in _long_in(zone, JobState.PREPARING, zone.settings.prepare_timeout_s):
-        with zone.database.transaction() as connection:
-            lost = jobs.get(connection, job_id).attempts >= zone.settings.max_attempts
-            after = JobState.ERRORED if lost else JobState.QUEUED
-            _move(zone, connection, job_id, JobState.PREPARING, after, lost=lost)
+    _one_by_one(zone, _mend_preparing, _long_in(zone, JobState.PREPARING, zone.settings.prepare_timeout_s))
+
+
+def _mend_preparing(zone: WorkerZone, job_id: str) -> None:
+    with zone.database.transaction() as connection:
+        lost = jobs.get(connection, job_id).attempts >= zone.settings.max_attempts
+        after = JobState.ERRORED if lost else JobState.QUEUED
+        _move(zone, connection, job_id, JobState.PREPARING, after, lost=lost)
 
 
 def mend_running(zone: WorkerZone) -> None:
     """Chunks whose lease ran out wait again; jobs whose blocks are all done get their release."""
-    for job_id in _long_in(zone, JobState.RUNNING, 0):
-        with zone.database.transaction() as connection:
-            expired = _release_expired(zone, connection, job_id)
-            lost = runs.most_attempts(connection, job_id) >= zone.settings.max_attempts
-            if lost:
-                _move(zone, connection, job_id, JobState.RUNNING, JobState.ERRORED, lost=True)
-                continue
-            waiting = runs.waiting(connection, job_id)
-            publish_at = jobs.publish_time(connection, job_id)
-        if waiting and (expired or _may_nudge(zone, job_id)):
-            for number in waiting:
-                zone.messages.run_chunk(job_id, number)
-        elif waiting or not _may_nudge(zone, job_id):
-            continue
-        elif publish_at is None or is_out_of_reach(zone, job_id, publish_at):
-            arrange_release(zone, job_id)
-        elif publish_at <= zone.now():
-            zone.messages.publish(job_id, in_s=0)
+    _one_by_one(zone, _mend_running, _long_in(zone, JobState.RUNNING, 0))
+
+
+def _mend_running(zone: WorkerZone, job_id: str) -> None:
+    with zone.database.transaction() as connection:
+        expired = _release_expired(zone, connection, job_id)
+        if runs.most_attempts(connection, job_id) >= zone.settings.max_attempts:
+            _move(zone, connection, job_id, JobState.RUNNING, JobState.ERRORED, lost=True)
+            return
+        waiting = runs.waiting(connection, job_id)
+        publish_at = jobs.publish_time(connection, job_id)
+    if waiting and (expired or _may_nudge(zone, job_id)):
+        for number in waiting:
+            zone.messages.run_chunk(job_id, number)
+    elif waiting or not _may_nudge(zone, job_id):
+        return
+    elif publish_at is None or is_out_of_reach(zone, job_id, publish_at):
+        arrange_release(zone, job_id)
+    elif publish_at <= zone.now():
+        zone.messages.publish(job_id, in_s=0)
 
 
 def _release_expired(zone: WorkerZone, connection: sa.Connection, job_id: str) -> list[int]:
@@ -118,16 +124,29 @@ def _release_expired(zone: WorkerZone, connection: sa.Connection, job_id: str) -
 
 def mend_aggregating(zone: WorkerZone) -> None:
     """AGGREGATING for too long: publish again; nothing left the box, so fresh noise is the first noise."""
-    for job_id in _long_in(zone, JobState.AGGREGATING, zone.settings.resend_after_s):
-        if not _may_nudge(zone, job_id):
-            continue
-        with zone.database.transaction() as connection:
-            held = jobs.get(connection, job_id).reason in HELD
-            lost = not held and jobs.count_attempt(connection, job_id) > zone.settings.max_attempts
-            if lost:
-                _move(zone, connection, job_id, JobState.AGGREGATING, JobState.ERRORED, lost=True)
-        if not lost:
-            zone.messages.publish(job_id, in_s=0)
+    _one_by_one(zone, _mend_aggregating, _long_in(zone, JobState.AGGREGATING, zone.settings.resend_after_s))
+
+
+def _mend_aggregating(zone: WorkerZone, job_id: str) -> None:
+    if not _may_nudge(zone, job_id):
+        return
+    with zone.database.transaction() as connection:
+        held = jobs.get(connection, job_id).reason in HELD
+        lost = not held and jobs.count_attempt(connection, job_id) > zone.settings.max_attempts
+        if lost:
+            _move(zone, connection, job_id, JobState.AGGREGATING, JobState.ERRORED, lost=True)
+    if not lost:
+        zone.messages.publish(job_id, in_s=0)
+
+
+def _one_by_one(zone: WorkerZone, mend: Callable[[WorkerZone, str], None], job_ids: Iterable[str]) -> None:
+    """A job whose row cannot be read keeps no other one from being taken up. It stays as it is: whoever
+    looks at what is stuck finds it."""
+    for job_id in job_ids:
+        try:
+            mend(zone, job_id)
+        except jobs.UNREADABLE as error:
+            log.error("job %s cannot be read: %s", job_id, without_its_text(error))
 
 
 def remove_leftovers(zone: WorkerZone) -> None:

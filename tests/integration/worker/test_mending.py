@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from datetime import datetime, timedelta
+from itertools import product
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 from test_query_route import ask
 from waiting import wait_until
 from zones import Bench, cancel, check_books, given_heights, open_bench, submit
@@ -16,9 +18,11 @@ from domain.errors import PlatformError
 from domain.job import Reason
 from domain.schedule import LONGEST_CHUNK_S
 from domain.states import JobState
-from store import jobs, runs
+from store import job_lists, jobs, runs
 from store.sealing import open_sealed, seal
+from store.stuck import stuck
 from store.tables import accounts, chunks, releases, run_outputs
+from store.tables import jobs as job_rows
 from worker.cancelling import first_lease_s, staging, watched
 from worker.chunk import claim_chunk, keep, order_of, run
 from worker.collect import output_context
@@ -26,6 +30,8 @@ from worker.execute import execute, execute_chunk
 from worker.publish import arrange_release, begin, publish
 from worker.start import charge, claim
 from worker.sweep import mend_preparing, mend_running, resend_queued, sweep
+
+OPEN = (JobState.AGGREGATING, JobState.RUNNING, JobState.PREPARING, JobState.QUEUED)
 
 
 def spent(bench: Bench) -> tuple[int, int]:
@@ -349,3 +355,36 @@ def test_nobody_waits_longer_by_as_much_as_a_clock_was_ahead(sqlite_bench: Bench
     bench.clock.forward(resend_s + 1)
     sweep(bench.zone)
     assert bench.sent.take() == [("job", job_id)]
+
+
+def test_a_row_that_cannot_be_read_stops_no_other_job(sqlite_bench: Bench) -> None:
+    """In each open state one is spoilt that was there first; the messages of all are lost."""
+    bench = sqlite_bench.another(running_jobs=2 * len(OPEN))
+    dataset = given_heights(bench)
+    spoilt, whole = dict[JobState, str](), dict[JobState, str]()
+    for state, found in product(OPEN, (spoilt, whole)):
+        found[state] = job_id = submit(bench, epsilon="1")
+        if state is JobState.PREPARING:
+            assert claim(bench.zone, job_id)
+        elif state is not JobState.QUEUED:
+            execute(bench.zone, job_id)
+        if state is JobState.AGGREGATING:
+            for number in range(2):
+                execute_chunk(bench.zone, job_id, number)
+            bench.clock.forward(60)
+            assert begin(bench.zone, job_id)
+        bench.sent.take()
+    assert [bench.job(whole[state]).state for state in OPEN] == list(OPEN)
+    with bench.database.transaction() as connection:
+        connection.execute(sa.update(job_rows).where(job_rows.c.id.in_(spoilt.values())).values(request={}))
+    bench.clock.forward(2 * bench.zone.settings.resend_after_s + bench.zone.settings.prepare_timeout_s)
+    for _ in range(3):
+        sweep(bench.zone)
+        bench.drive()
+        bench.clock.forward(bench.zone.settings.resend_after_s + 1)
+    assert {bench.job(job_id).state for job_id in whole.values()} == {JobState.RELEASED}
+    with bench.database.reading() as connection:
+        listed = job_lists.on_dataset(connection, dataset.name, limit=100)
+        subjects = {each.subject for each in stuck(connection, now=bench.clock() + timedelta(hours=1))}
+    assert {job.id for job in listed} == set(whole.values())
+    assert subjects == set(spoilt.values())
