@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
+from collections.abc import Iterable, Mapping
 from datetime import datetime
+from fractions import Fraction
 from typing import Annotated, Any
 
 from pydantic import Field, model_validator
@@ -107,6 +110,43 @@ class Release(Model):
             rest = {name: value for name, value in body.items() if name != "micro_epsilon"}
             return {**rest, "cost": {"epsilon": epsilon}}
         return body
+
+
+def signs(statement: Mapping[str, Any], release: Release) -> bool:
+    """Whether a statement says all that is in the release. What the first forms of certificate lack, they do
+    not sign."""
+    predicate = statement["predicate"]
+    guarantee, dataset = predicate["guarantee"], predicate["dataset"]
+    time = predicate.get("releasedAt")
+    return (
+        _digests(release) == {each["name"]: each["digest"]["sha256"] for each in statement["subject"]}
+        and not set(release.files) & set(release.binary_files)
+        and _are_signed(release.values, predicate["outputs"])
+        and _are_signed(release.diagnostics, predicate.get("diagnostics", []))
+        and [each.signed() for each in release.results] == predicate.get("results", [])
+        and predicate["job"] == release.job_id
+        and predicate.get("release", release.id) == release.id
+        and dataset["name"] == release.dataset
+        and dataset.get("version", release.dataset_version) == release.dataset_version
+        and guarantee["class"] == release.guarantee
+        and guarantee.get("cost", {"epsilon": guarantee.get("epsilon")}) == release.cost
+        # whole seconds are signed
+        and (time is None or release.created_at.replace(microsecond=0) == datetime.fromisoformat(time))
+    )
+
+
+def _digests(release: Release) -> dict[str, str]:
+    texts = {name: text.encode() for name, text in release.files.items()}
+    others = {name: base64.b64decode(text, validate=True) for name, text in release.binary_files.items()}
+    return {name: hashlib.sha256(content).hexdigest() for name, content in (texts | others).items()}
+
+
+def _are_signed(values: Iterable[ReleasedValue], outputs: Iterable[Mapping[str, Any]]) -> bool:
+    return all(
+        all(output.get(name) == said for name, said in value.signed().items())
+        and ("gridStep" not in output or float(Fraction(output["gridStep"])) == value.grid_step)
+        for value, output in zip(values, outputs, strict=True)
+    )
 
 
 def _text(number: float | None) -> str | None:

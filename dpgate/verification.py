@@ -154,6 +154,7 @@ def _fits(statement: dict[str, Any], release: dict[str, Any]) -> bool:
         and _shown(release["values"]) == _signed(predicate["outputs"])
         and _shown(release.get("diagnostics", [])) == _signed(predicate.get("diagnostics", []))
         and _has_steps(release["values"], predicate["outputs"])
+        and _has_steps(release.get("diagnostics", []), predicate.get("diagnostics", []))
         and [_shown_result(each) for each in release.get("results", [])] == predicate.get("results", [])
         and predicate["job"] == release["job_id"]
         and predicate["dataset"]["name"] == release["dataset"]

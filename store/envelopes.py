@@ -7,8 +7,9 @@ import binascii
 import hashlib
 from typing import Any
 
-from cryptography.exceptions import InvalidSignature
+from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.serialization import load_pem_public_key
 
 from domain.model import canonical
 from domain.release import PAYLOAD_TYPE, envelope, pre_authentication_encoding
@@ -33,6 +34,17 @@ def is_signed(content: dict[str, Any], *, by: str) -> bool:
     except (InvalidSignature, KeyError, IndexError, TypeError, ValueError, binascii.Error):
         return False
     return True
+
+
+def raw(public_pem: str) -> str:
+    """A public key, raw in base64. Raises ValueError for what is none of Ed25519."""
+    try:
+        key = load_pem_public_key(public_pem.encode())
+    except UnsupportedAlgorithm:
+        key = None
+    if not isinstance(key, Ed25519PublicKey):
+        raise ValueError("no Ed25519 public key")
+    return base64.b64encode(key.public_bytes_raw()).decode()
 
 
 def key_id(public: str) -> str:

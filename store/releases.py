@@ -1,9 +1,13 @@
-"""Releases: written once, in the transaction that draws the noise, and never changed."""
+"""Releases: written once, in the transaction that draws the noise, and never changed.
+
+Whoever reads one gets what the worker zone has signed, or a refusal: `_get` is the only way to a body.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -11,12 +15,14 @@ from domain.errors import Conflict, NotFound, NotReady
 from domain.job import Job
 from domain.model import canonical
 from domain.refusals import jobs as refusals
-from domain.release import Release
+from domain.release import Release, opened, signs
 from domain.states import JobState
 from store.database import insert_once
+from store.envelopes import is_signed, key_id, raw
 from store.tables import platform_facts, releases
 
 SIGNING_KEY = "certificate public key"
+_MALFORMED = (AttributeError, KeyError, TypeError, ValueError, RecursionError, ArithmeticError)
 
 
 def insert(connection: sa.Connection, release: Release) -> None:
@@ -34,7 +40,7 @@ def read(connection: sa.Connection, job: Job) -> Release:
     """The release that answers a job. Raises Conflict until the job is RELEASED."""
     # the state decides, not the row: a release is on record while reviewers look at it, and if withheld
     _check_released(job)
-    return _get(connection, job.answered_by or job.id)
+    return _get(connection, job)
 
 
 def id_of(connection: sa.Connection, job: Job) -> str:
@@ -51,7 +57,7 @@ def read_for_review(connection: sa.Connection, job: Job) -> Release:
     """The release of a job in review, for the reviewer."""
     if job.state not in (JobState.IN_REVIEW, JobState.RELEASED):
         raise Conflict("job", f"the job is {job.state}; there is nothing to review.")
-    return _get(connection, job.answered_by or job.id)
+    return _get(connection, job)
 
 
 def digests(connection: sa.Connection) -> dict[str, str]:
@@ -89,11 +95,35 @@ def _published(connection: sa.Connection) -> str | None:
     return found
 
 
-def _get(connection: sa.Connection, job_id: str) -> Release:
+def _get(connection: sa.Connection, job: Job) -> Release:
+    job_id = job.answered_by or job.id
     body = connection.execute(sa.select(releases.c.body).where(releases.c.job_id == job_id)).scalar()
     if body is None:
         raise _no_release()
-    return Release.model_validate(body)
+    release = _signed(body, _published(connection), question=job.question)
+    if release is None or release.job_id != job_id:
+        raise refusals.REWRITTEN()
+    return release
+
+
+def _signed(body: Any, public_key: str | None, *, question: str) -> Release | None:
+    """The release, if all of it is as the zone's key has signed it, for this question."""
+    try:
+        release = Release.model_validate(body)
+        public, certificate = raw(public_key or ""), release.certificate
+        (signature,) = certificate["signatures"]
+        statement = opened(certificate)
+        is_whole = (
+            is_signed(certificate, by=public)
+            # what no signature covers, and whoever reads it takes for signed
+            and set(certificate) == {"payloadType", "payload", "signatures"}
+            and signature.get("keyid", key_id(public)) == key_id(public)
+            and statement["predicate"].get("question", question) == question
+            and signs(statement, release)
+        )
+    except _MALFORMED:
+        return None
+    return release if is_whole else None
 
 
 def _check_released(job: Job) -> None:

@@ -175,11 +175,11 @@ def counts_of(connection: sa.Connection, found: TwinBasis) -> Mapping[str, Table
     if found.job_id is None:
         return {}
     job = jobs.get(connection, found.job_id)
-    # releases never change, so one that was read before is as good
-    release_id = releases.id_of(connection, job)
-    if (kept := _parsed.find(release_id)) is not None:
+    # releases never change, so one that was read before is as good; of this job, whatever id a row has now
+    known = f"{job.id} {releases.id_of(connection, job)}"
+    if (kept := _parsed.find(known)) is not None:
         return kept
-    return _parsed.keep(release_id, _tables(releases.read(connection, job).files[FILE]))
+    return _parsed.keep(known, _tables(releases.read(connection, job).files[FILE]))
 
 
 def announce(connection: sa.Connection, dataset: Dataset, *, now: datetime) -> None:

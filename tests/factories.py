@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import sqlalchemy as sa
+from certified import certified, given_release
 
 from domain.dataset import Column, Dataset, DatasetState, Declaration, Table
 from domain.errors import NotFound
@@ -23,7 +24,7 @@ from domain.shape import FileShape, Shape, TextShape
 from domain.states import Actor, JobState
 from privacy.cost import Currency
 from privacy.loss import GuaranteeClass
-from store import datasets, images, jobs, ledger, releases, users
+from store import datasets, images, jobs, ledger, users
 
 NOW = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
 IMAGE = "sha256:" + "1a" * 32
@@ -176,10 +177,10 @@ def make_release(*, job_id: str, **overrides: Any) -> Release:
         "cost": {"epsilon": "0.5"},
         "values": (value,),
         "files": {"result.tsv": "mean_age\n41.5\n"},
-        "certificate": {"payload": "e30="},
+        "certificate": {},
         "created_at": NOW,
     }
-    return Release(**{**fields, **overrides})
+    return certified(Release(**{**fields, **overrides}))
 
 
 def given_user(connection: sa.Connection, name: str = "ada", role: Role = Role.DATA_USER) -> User:
@@ -252,7 +253,7 @@ def given_job(
     )
     for after, actor in WAY[state]:
         if after is JobState.IN_REVIEW:
-            releases.insert(connection, make_release(job_id=job.id))
+            given_release(connection, make_release(job_id=job.id))
         assert jobs.move(connection, job.id, job.state, after, actor=actor, now=now)
         job = jobs.get(connection, job.id)
     return job

@@ -7,6 +7,7 @@ from typing import Any
 from uuid import uuid4
 
 import sqlalchemy as sa
+from certified import given_release
 from factories import NOW, WAY, make_release
 
 from domain.dataset import Dataset
@@ -14,7 +15,7 @@ from domain.model import canonical, parse
 from domain.states import JobState
 from domain.twin import TableCounts
 from domain.twin.request import FILE, FORM, TwinRequest
-from store import jobs, releases, twins
+from store import jobs, twins
 
 TABLE = "participants.tsv"
 
@@ -35,7 +36,7 @@ def given_counts(
     twins.submit(connection, job_id=job_id, request=request, dataset=dataset, by=dataset.owner, now=now)
     for after, actor in WAY[state][1:]:
         if after is JobState.IN_REVIEW:
-            releases.insert(connection, _release(request, dataset, job_id))
+            given_release(connection, _release(request, dataset, job_id))
         assert jobs.move(connection, job_id, jobs.get(connection, job_id).state, after, actor=actor, now=now)
     return job_id
 

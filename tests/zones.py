@@ -37,6 +37,7 @@ from store.tables import accounts, audit_events, ledger_entries, run_outputs
 from store.tables import chunks as chunk_rows
 from store.tables import releases as release_rows
 from worker.catching_up import begin_ledger
+from worker.certificate import public_key_pem
 from worker.config import WorkerSettings
 from worker.execute import execute, execute_chunk
 from worker.importing import import_dataset
@@ -227,6 +228,7 @@ def open_bench(
         given_user(connection, "holder", Role.RIGHTS_HOLDER)
         images.announce(connection, digest=host_image().digest, name="python", description="", now=clock())
         images.approve(connection, digest=host_image().digest, by="operator", now=clock())
+        releases.publish_key(connection, public_key_pem(bench.zone.keys.signing))
     begin_ledger(bench.zone.ledger, bench.database)
     try:
         yield bench

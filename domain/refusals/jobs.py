@@ -29,6 +29,11 @@ NO_RELEASE = Refusal(
     "no_release", Conflict, "job",
     "the job is {state}; it has no release to read.", "Wait until it is RELEASED.",
 )
+REWRITTEN = Refusal(
+    "release_rewritten", Conflict, "job",
+    "its release on record is not what the worker zone has signed: somebody has written past the platform.",
+    "Use no number of it. Tell the operator, who looks with `dpgate ledger verify`.",
+)
 ONCE = Refusal(
     "once", Conflict, "mechanism",
     "{mechanism} releases once from one pipeline and data set; another job does that.",

@@ -20,6 +20,7 @@ from domain.errors import Conflict, NotFound
 from domain.job import AnyRequest, Job, JobRequest
 from domain.permissions import Permission, User
 from domain.query import QueryRequest
+from domain.refusals.jobs import NO_RELEASE
 from domain.release import Release, opened
 from domain.shape import Shape
 from domain.surroundings import Isolation
@@ -53,7 +54,9 @@ def show_release(request: Request, job_id: AnId, user: Reader, database: TheData
     """The release; while there is none, the job says how far it is."""
     try:
         job, dataset, release = _read(job_id, user, database)
-    except Conflict:
+    except Conflict as error:
+        if error.problems[0].code != NO_RELEASE.code:
+            raise
         return RedirectResponse(f"/jobs/{job_id}", status_code=303)
     return page(
         request,

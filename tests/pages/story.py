@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import sqlalchemy as sa
+from certified import KEY, certified, given_release
 from factories import (
     given_job,
     given_user,
@@ -29,11 +30,12 @@ from domain.job import Job, Reason
 from domain.model import parse
 from domain.permissions import Role
 from domain.query import QueryRequest
-from domain.release import Release, ReleasedValue, envelope, statement
+from domain.release import Release, ReleasedValue
 from domain.states import Actor, JobState
 from domain.surroundings import Isolation
 from privacy.loss import GuaranteeClass
 from store import accounts, audit, datasets, images, jobs, releases
+from worker.certificate import public_key_pem
 
 PASSWORD = "correct horse battery staple"
 PEOPLE = {
@@ -86,7 +88,7 @@ def tell(connection: sa.Connection) -> None:
 
 
 def _reports(connection: sa.Connection, now: datetime) -> None:
-    releases.publish_key(connection, "-----BEGIN PUBLIC KEY-----")
+    releases.publish_key(connection, public_key_pem(KEY))
     audit.append(
         connection, at=now, actor="worker", action="worker.start", subject="sha256:" + "1a" * 32,
         profile="standard", isolation={"namespaces": True, "seccomp": True, "cgroup": False},
@@ -189,7 +191,7 @@ def _release(
             "\t".join(value.name for value in values) + "\n" + "\t".join(str(v.value) for v in values) + "\n"
         )
         release = release.model_copy(update={"files": {"result.tsv": text}})
-    releases.insert(connection, signed(release))
+    given_release(connection, signed(release))
     way = [(JobState.AGGREGATING, Actor.WORKER), (JobState.IN_REVIEW, Actor.WORKER)]
     for after, actor in way if review else [*way, (JobState.RELEASED, Actor.POLICY)]:
         before = jobs.get(connection, job.id).state
@@ -197,20 +199,19 @@ def _release(
 
 
 def signed(release: Release) -> Release:
-    """With a certificate whose signature nobody checks here."""
+    """With a certificate that says what its page shows."""
     open_channels: list[ChannelName] = ["lateness", "caches"]
     alone = Isolation.EXCLUSIVE
     is_pure = release.guarantee is GuaranteeClass.PURE_DP
-    predicate = {
-        "guarantee": {"sentence": release.guarantee.sentence + " Here e^epsilon is at most 2.72." * is_pure},
-        "runs": {
+    return certified(
+        release,
+        guarantee={"sentence": release.guarantee.sentence + " Here e^epsilon is at most 2.72." * is_pure},
+        runs={
             "isolation": str(alone),
             "openChannels": open_channels,
             "sentence": f"{alone.sentence} {premise(open_channels)}",
         },
-    }
-    body = statement(subjects={}, predicate=predicate)
-    return release.model_copy(update={"certificate": envelope(body, signature=b"s", key_id="k")})
+    )
 
 
 def _histogram(connection: sa.Connection, at: datetime) -> None:

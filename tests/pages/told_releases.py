@@ -6,16 +6,17 @@ import base64
 from datetime import datetime
 
 import sqlalchemy as sa
+from certified import certified, given_release
 from factories import WAY, given_job, given_user, make_release, manifest_fields
 
 from domain.model import canonical, parse
 from domain.permissions import Role
 from domain.query.contribution import limit_sentence
-from domain.release import ReleasedValue, envelope, statement
+from domain.release import ReleasedValue
 from domain.states import Actor, JobState
 from domain.training import TrainingRequest
 from privacy.loss import GuaranteeClass
-from store import datasets, jobs, releases
+from store import datasets, jobs
 from worker.training.answer import _arrays, _document
 
 MANY, MODEL = "job-many-values", "job-model-0001"
@@ -56,10 +57,8 @@ def give_many_values(connection: sa.Connection, now: datetime) -> None:
         job_id=MANY, dataset="commuters", values=released, created_at=now, files={},
         guarantee=GuaranteeClass.APPROX_DP, cost={"rho": "0.01"},
     )  # fmt: skip
-    predicate = {"guarantee": {"sentence": release.guarantee.sentence}, "mechanism": {"limit": LIMIT}}
-    body = statement(subjects={}, predicate=predicate)
-    certificate = envelope(body, signature=b"s", key_id="k")
-    releases.insert(connection, release.model_copy(update={"certificate": certificate}))
+    said = {"guarantee": {"sentence": release.guarantee.sentence}, "mechanism": {"limit": LIMIT}}
+    given_release(connection, certified(release, **said))
     for before, after, actor in (
         (JobState.RUNNING, JobState.AGGREGATING, Actor.WORKER),
         (JobState.AGGREGATING, JobState.IN_REVIEW, Actor.WORKER),
@@ -87,7 +86,7 @@ def give_model(connection: sa.Connection, now: datetime, job_id: str, until: Job
     for after, actor in WAY[until]:
         job = jobs.get(connection, job_id)
         if after is JobState.IN_REVIEW:
-            releases.insert(connection, release)
+            given_release(connection, release)
         assert jobs.move(connection, job_id, job.state, after, actor=actor, now=now)
 
 

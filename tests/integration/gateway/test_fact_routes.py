@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 from asking import Gateway, problem
+from certified import given_release
 from factories import declaration_fields, given_dataset, given_job, make_release, policy_fields
 
 from domain.states import Actor, JobState
-from store import audit, jobs, releases
+from store import audit, jobs
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +25,7 @@ def told(shared_gateway: Gateway) -> Gateway:
             policy=policy_fields(data_users=["ada", "bob"], approve_jobs=True),
         )
         released = given_job(connection, job_id="job-of-ada", state=JobState.RUNNING, epsilon="1")
-        releases.insert(connection, make_release(job_id=released.id))
+        given_release(connection, make_release(job_id=released.id))
         for after, actor in (
             (JobState.AGGREGATING, Actor.WORKER),
             (JobState.IN_REVIEW, Actor.WORKER),

@@ -237,6 +237,10 @@ PROVOKED_ELSEWHERE: dict[str, tuple[str, str]] = {
     "no_dataset": ("integration/gateway/test_bad_jobs.py", "no data set"),
     "other_request": ("integration/store/test_stored_jobs.py", "stands for another request"),
     "no_release": ("integration/store/test_stored_jobs.py", "no release to read"),
+    "release_rewritten": (
+        "integration/store/test_release_readers.py",
+        "is not what the worker zone has signed",
+    ),
     "once": ("integration/store/test_stored_jobs.py", "releases once from"),
     "no_budget": ("integration/store/test_ledger.py", "has no budget of"),
     "over_budget": ("integration/gateway/test_budget.py", "is more than the"),
