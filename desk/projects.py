@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 
 from desk.grants import GrantView, Shares
 from desk.rights import needs
+from domain.loss import in_order
 from domain.model import Model, Slug
 from domain.permissions import Permission, User
 from domain.project import Grant, NewProject, Project, ProjectState, subject_of_grant, subject_of_project
@@ -181,7 +182,7 @@ def _event(event: history.Event) -> ProjectEvent:
         dataset=details.get("dataset"),
         reason=details.get("reason") or "",
         ends_on=details.get("ends_on"),
-        amounts=details.get("amounts") or {},
+        amounts=in_order(details.get("amounts") or {}),
         added=details.get("added") or details.get("members") or [],
         removed=details.get("removed") or [],
         lead=details.get("lead"),

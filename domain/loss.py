@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from decimal import Decimal
 from fractions import Fraction
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from pydantic import BeforeValidator, WithJsonSchema
 
@@ -15,6 +16,7 @@ from privacy.loss import format_epsilon, micro_epsilon
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d{1,9})?", re.ASCII | re.IGNORECASE)
 _COMMA = re.compile(r"[+-]?\d{1,10},\d{1,20}", re.ASCII)
 _LONGEST = 64
+T = TypeVar("T")
 
 
 def units(currency: Currency, value: Any) -> int:
@@ -49,7 +51,18 @@ def canonical_amount(currency: Currency, value: Any) -> str:
 
 def texts(cost: Cost) -> dict[str, str]:
     """A cost as people read it: exact decimal text by currency."""
-    return {str(currency): format_amount(currency, amount) for currency, amount in cost}
+    return in_order({str(currency): format_amount(currency, amount) for currency, amount in cost})
+
+
+def in_order(amounts: Mapping[str, T]) -> dict[str, T]:
+    """Epsilon first. By letter, as a cost and canonical bytes have them, delta would be."""
+    return {name: amounts[name] for name in sorted(amounts, key=place_of)}
+
+
+def place_of(currency: str) -> int:
+    """Where a currency stands among others; what is none stands last."""
+    known = [str(one) for one in Currency]
+    return known.index(currency) if currency in known else len(known)
 
 
 def _exact(currency: Currency, value: Any) -> Decimal:

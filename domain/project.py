@@ -21,7 +21,7 @@ from pydantic import (
 )
 
 from domain.errors import InvalidRequest, NotAllowed
-from domain.loss import Currency, canonical_amount, units
+from domain.loss import Currency, canonical_amount, in_order, units
 from domain.model import Model, Slug
 from domain.permissions import User
 
@@ -126,7 +126,7 @@ class Terms(Model):
         known = {currency.value for currency in Currency}
         if unknown := next((name for name in value if name not in known), None):
             raise ValueError(f"{unknown!s:.40} is no currency; there are {', '.join(sorted(known))}")
-        return {name: canonical_amount(Currency(name), amount) for name, amount in value.items()}
+        return in_order({name: canonical_amount(Currency(name), amount) for name, amount in value.items()})
 
     @property
     def caps(self) -> dict[Currency, int]:

@@ -10,8 +10,9 @@ from datetime import datetime
 from fractions import Fraction
 from typing import Annotated, Any
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
+from domain.loss import in_order
 from domain.model import Model, canonical, is_empty
 from privacy.loss import GuaranteeClass, format_epsilon
 
@@ -100,6 +101,11 @@ class Release(Model):
     binary_files: Annotated[dict[str, str], Field(exclude_if=is_empty)] = Field(default_factory=dict)
     certificate: dict[str, Any]
     created_at: datetime
+
+    @field_validator("cost")
+    @classmethod
+    def _epsilon_first(cls, cost: dict[str, str]) -> dict[str, str]:
+        return in_order(cost)
 
     @model_validator(mode="before")
     @classmethod

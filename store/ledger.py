@@ -23,6 +23,11 @@ from store.project_tables import project_members
 from store.tables import Moment, accounts, ledger_entries
 
 AccountKind = Literal["cohort", "project", "user"]
+IN_ORDER = (
+    sa.case({"cohort": 0, "project": 1}, value=accounts.c.kind, else_=2),
+    accounts.c.holder,
+    sa.case({currency.value: place for place, currency in enumerate(Currency)}, value=accounts.c.currency),
+)
 
 
 @dataclass(frozen=True)
@@ -140,7 +145,8 @@ def find_account(
 
 
 def list_accounts(connection: sa.Connection, *, cohort: str) -> list[Account]:
-    query = sa.select(accounts).where(accounts.c.cohort == cohort).order_by(accounts.c.id)
+    """The cohort's own first, then each project's and user's; of each, epsilon before delta."""
+    query = sa.select(accounts).where(accounts.c.cohort == cohort).order_by(*IN_ORDER)
     return [_account(row) for row in connection.execute(query)]
 
 

@@ -8,7 +8,6 @@ from fractions import Fraction
 
 from desk.datasets import AccountView, BudgetView
 
-KINDS = ("cohort", "project", "user")
 LONGEST = 8
 """Characters of an amount that is shown as it is. A longer one is cut; its exact text is the drawing's."""
 WHOSE = {"cohort": "everybody together", "project": "the project", "user": "one user"}
@@ -58,9 +57,7 @@ class Bar:
 
 def bars(budget: BudgetView) -> list[Bar]:
     """Every account that binds this reader, the cohort's first."""
-    # epsilon is what most readers look for
-    accounts = sorted(budget.accounts, key=lambda account: (KINDS.index(account.kind), account.currency))
-    return [Bar.of(account) for account in accounts]
+    return [Bar.of(account) for account in budget.accounts]
 
 
 def binding(budget: BudgetView, *, project: str | None) -> BudgetView:

@@ -229,6 +229,19 @@ def test_a_share_is_part_of_the_whole_and_not_less_than_what_is_taken(connection
     assert kinds == ["cohort", "user"]
 
 
+def test_accounts_stand_by_whose_they_are_and_epsilon_first_whatever_was_opened_first(connection):
+    for kind, holder in (("user", "bob"), ("project", "sleep"), ("cohort", "weights")):
+        for currency in (Currency.DELTA, Currency.EPSILON):
+            ledger.open_account(
+                connection, cohort="weights", kind=kind, holder=holder, currency=currency, cap=CAP
+            )
+    found = ledger.list_accounts(connection, cohort="weights")
+    assert [(account.kind, str(account.currency)) for account in found] == [
+        ("cohort", "epsilon"), ("cohort", "delta"), ("project", "epsilon"), ("project", "delta"),
+        ("user", "epsilon"), ("user", "delta"),
+    ]  # fmt: skip
+
+
 def test_the_standing_of_a_charge_does_not_change_with_later_ones(connection):
     for number, amount in enumerate((100_000, 200_000, 300_000)):
         reserve(connection, f"job-{number}", amount)
