@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime
 from typing import Annotated, Any
-from urllib.parse import urlencode
 
 import sqlalchemy as sa
 from pydantic import BaseModel, Field
@@ -119,10 +118,9 @@ class AskedJobs(Model):
     def wanted(self) -> WantedJobs:
         return WantedJobs(self.state, self.dataset or "", self.since, self.before or "")
 
-    def after(self, last: JobView) -> str:
+    def after(self, last: JobView) -> dict[str, Any]:
         """What to ask for the next part."""
-        asked: dict[str, Any] = self.model_dump(mode="json", exclude_defaults=True) | {"before": last.id}
-        return urlencode(asked, doseq=True)
+        return self.model_dump(mode="json", exclude_defaults=True) | {"before": last.id}
 
 
 class CitationView(BaseModel):

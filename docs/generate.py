@@ -160,7 +160,7 @@ def api() -> str:
     for path, methods in document["paths"].items():
         for method, operation in methods.items():
             says = operation["summary"].removesuffix("?")
-            note = operation.get("description", "")
+            note = " ".join(operation.get("description", "").split())
             by_tag.setdefault(operation["tags"][0], []).append(
                 (
                     code(method.upper()),

@@ -11,8 +11,6 @@ from drawing.axis import BOTTOM, TOP, Field, Linear, anchor, figure_text, framed
 
 HEIGHT = 150.0
 """Of the field, in pixels."""
-MOST_STEPS = 400
-"""More than a screen can show; of those closer together the last one counts."""
 
 
 @dataclass(frozen=True)
@@ -40,9 +38,8 @@ class Timeline:
 def draw_timeline(shown: Timeline) -> str:
     """SVG. Steps, never slopes: an account changes at a moment."""
     field = field_of(shown)
-    standings = thinned(shown.standings, shown.start[0], shown.end[0])
-    parts = [field.grid_lines(), *_areas(field, standings, shown.end[0]), field.floor_line()]
-    parts.append(_steps(field, standings, shown.end[0]))
+    parts = [field.grid_lines(), *_areas(field, shown.standings, shown.end[0]), field.floor_line()]
+    parts.append(_steps(field, shown.standings, shown.end[0]))
     parts.append(_cap(field, shown.cap))
     parts += [_day(field, *shown.start), _day(field, *shown.end)]
     return framed(
@@ -57,15 +54,6 @@ def draw_timeline(shown: Timeline) -> str:
 def field_of(shown: Timeline) -> Field:
     """Time from left to right; upwards from nothing to the cap."""
     return Field(Linear(shown.start[0], shown.end[0]), Linear(0.0, shown.cap), HEIGHT)
-
-
-def thinned(standings: Sequence[Standing], start: float, end: float) -> tuple[Standing, ...]:
-    """At most MOST_STEPS standings, at equal distances; the newest is always among them."""
-    if len(standings) <= MOST_STEPS:
-        return tuple(standings)
-    width = (end - start) / MOST_STEPS or 1.0
-    last_of = {min(MOST_STEPS - 1, int((standing.at - start) / width)): standing for standing in standings}
-    return tuple(last_of[place] for place in sorted(last_of))
 
 
 def _areas(field: Field, standings: Sequence[Standing], end: float) -> list[str]:

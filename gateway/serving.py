@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Annotated, Any, get_args, get_type_hints
+from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends, Response
 from fastapi.responses import StreamingResponse
@@ -13,6 +14,17 @@ from desk.messages import Messages
 from desk.rights import RIGHTS
 from domain.permissions import User
 from gateway.access import TheDatabase, TheQueue, requires
+
+NEXT = '`<ADDRESS>; rel="next"`, where there are more'
+NEXT_PART: dict[int | str, dict[str, Any]] = {
+    200: {"headers": {"Link": {"description": NEXT, "schema": {"type": "string"}}}}
+}
+
+
+def link_next(response: Response, path: str, asked: Mapping[str, Any]) -> None:
+    """The address of the next part, where something is left to ask for."""
+    if asked:
+        response.headers["Link"] = f'<{path}?{urlencode(asked, doseq=True)}>; rel="next"'
 
 
 def allowed(use_case: Callable[..., Any]) -> Any:

@@ -15,11 +15,11 @@ from domain.job import Reason
 from domain.model import canonical
 from domain.permissions import User
 from domain.project import subject_of_grant, subject_of_project
-from domain.states import JobState, LedgerAction
+from domain.states import JobState
 from privacy.cost import Currency
 from store import audit, reviewers
 from store.project_tables import grants, projects
-from store.tables import accounts, audit_events, datasets, jobs, ledger_entries
+from store.tables import accounts, audit_events, datasets, jobs
 
 
 @dataclass(frozen=True)
@@ -29,20 +29,6 @@ class Version:
     version: int
     state: DatasetState
     created_at: datetime
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One change of an account; `amount` in units of the currency."""
-
-    at: datetime
-    job_id: str
-    author: str
-    project: str | None
-    dataset: str
-    action: LedgerAction
-    currency: Currency
-    amount: int
 
 
 @dataclass(frozen=True)
@@ -85,43 +71,6 @@ def versions(connection: sa.Connection, name: str) -> list[Version]:
     query = sa.select(*wanted).where(datasets.c.name == name).order_by(datasets.c.version.desc())
     return [
         Version(row.version, DatasetState(row.state), row.created_at) for row in connection.execute(query)
-    ]
-
-
-def spending(
-    connection: sa.Connection,
-    *,
-    cohort: str,
-    kind: str = "cohort",
-    holder: str | None = None,
-    author: str | None = None,
-) -> list[Entry]:
-    """The entries of a cohort's own accounts, or of the accounts of one project or user; oldest first. Of one
-    author's jobs where one is named."""
-    query = (
-        sa.select(ledger_entries, accounts.c.currency, jobs.c.author, jobs.c.project, datasets.c.name)
-        .join(accounts, accounts.c.id == ledger_entries.c.account_id)
-        .join(jobs, jobs.c.id == ledger_entries.c.job_id)
-        .join(datasets, datasets.c.id == jobs.c.dataset_id)
-        .where(accounts.c.cohort == cohort, accounts.c.kind == kind)
-        .order_by(ledger_entries.c.number)
-    )
-    if holder is not None:
-        query = query.where(accounts.c.holder == holder)
-    if author is not None:
-        query = query.where(jobs.c.author == author)
-    return [
-        Entry(
-            at=row.at,
-            job_id=row.job_id,
-            author=row.author,
-            project=row.project,
-            dataset=row.name,
-            action=LedgerAction(row.action),
-            currency=Currency(row.currency),
-            amount=row.amount,
-        )
-        for row in connection.execute(query)
     ]
 
 

@@ -8,14 +8,14 @@ from fastapi import APIRouter, Query, Request, Response
 
 from desk import datasets, endings, facts, policies, spending
 from desk.datasets import DatasetView, Registration, WantedTwin
-from desk.spending import Wanted
+from desk.spending import SpendingView, Wanted
 from domain.model import Slug
 from domain.permissions import Permission, User
 from domain.twin import LABEL
 from gateway.access import TheDatabase, TheQueue, check_no_step_up
 from gateway.problems import DOCUMENTED, RESPONSES
 from gateway.routes import PREFIX
-from gateway.serving import allowed, served
+from gateway.serving import NEXT_PART, allowed, link_next, served
 
 router = APIRouter(prefix=f"{PREFIX}/datasets", tags=["data sets"], responses=RESPONSES)
 
@@ -78,9 +78,25 @@ router.get("/{name}/attacker", summary="What an attacker could learn about one p
     served(facts.get_attacker)
 )
 
-router.get("/{name}/budget/entries", summary="How the privacy budget was spent")(
-    served(spending.get_spending, wanted=Annotated[Wanted, Query()])
+
+@router.get(
+    "/{name}/budget/entries",
+    summary="How the privacy budget was spent",
+    responses=NEXT_PART,
 )
+def get_spending(
+    name: Slug,
+    wanted: Annotated[Wanted, Query()],
+    user: Annotated[User, allowed(spending.get_spending)],
+    database: TheDatabase,
+    response: Response,
+) -> SpendingView:
+    """Newest first, part by part: the rights holder sees everybody's entries, a data user their own and how
+    the total grew. Where there are more, the header `Link` has the address of the next part."""
+    found = spending.get_spending(database, user, name, wanted)
+    link_next(response, f"{PREFIX}/datasets/{name}/budget/entries", wanted.after(found))
+    return found
+
 
 router.get("/{name}/withdrawal", summary="Which jobs a withdrawal would end")(served(endings.get_open_jobs))
 router.post("/{name}/withdrawal", summary="Withdraw a data set: it takes no new jobs")(

@@ -13,18 +13,12 @@ from domain.permissions import User
 from gateway.access import TheDatabase
 from gateway.problems import RESPONSES
 from gateway.routes import PREFIX, AnId
-from gateway.serving import allowed, put_once, served
+from gateway.serving import NEXT_PART, allowed, link_next, put_once, served
 
 router = APIRouter(prefix=f"{PREFIX}/jobs", tags=["jobs"], responses=RESPONSES)
 
-NEXT = '`<ADDRESS>; rel="next"`, where there are more jobs'
 
-
-@router.get(
-    "",
-    summary="Your jobs, newest first",
-    responses={200: {"headers": {"Link": {"description": NEXT, "schema": {"type": "string"}}}}},
-)
+@router.get("", summary="Your jobs, newest first", responses=NEXT_PART)
 def list_jobs(
     asked: Annotated[AskedJobs, Query()],
     user: Annotated[User, allowed(visible_jobs)],
@@ -33,8 +27,7 @@ def list_jobs(
 ) -> list[JobView]:
     """Part by part. Where there are more, the header `Link` has the address of the next part."""
     found, is_last = visible_jobs(database, user, asked.wanted, limit=asked.limit)
-    if not is_last:
-        response.headers["Link"] = f'<{PREFIX}/jobs?{asked.after(found[-1])}>; rel="next"'
+    link_next(response, f"{PREFIX}/jobs", {} if is_last else asked.after(found[-1]))
     return found
 
 

@@ -11,7 +11,7 @@ from fastapi.responses import Response
 from markupsafe import Markup
 
 from desk.datasets import get_budget
-from desk.spending import CourseView, EntryView, SpendingView, Wanted, get_spending
+from desk.spending import CourseView, EntryView, Wanted, get_spending, list_entries
 from domain.errors import InvalidRequest
 from domain.loss import Currency
 from domain.model import Slug, parse
@@ -27,7 +27,8 @@ from gateway.pages.session import page_requires
 from store import datasets
 
 router = APIRouter(include_in_schema=False)
-MAX_ROWS = 300
+ROWS = 100
+FIELDS = ("account", "user", "project", "before")
 ROOM = 0.06
 """Of the time between first and last entry, on both sides: both are seen as steps."""
 ACTIONS = {
@@ -74,15 +75,14 @@ def show_budget(request: Request, name: Slug, user: Reader, database: TheDatabas
     with database.reading() as connection:
         dataset = datasets.newest(connection, name, user)
     is_owner = user.name == dataset.owner
-    everything = get_spending(database, user, name, Wanted())
-    typed = {field: request.query_params.get(field, "").strip()[:80] for field in Wanted.model_fields}
+    typed = {field: request.query_params.get(field, "").strip()[:80] for field in FIELDS}
     wrong = ""
     try:
-        wanted = _wanted(typed)
-        found = get_spending(database, user, name, wanted) if wanted != Wanted() else everything
+        wanted = _wanted(typed, limit=ROWS)
     except InvalidRequest as error:
-        wrong, found = str(error.problems[0]), SpendingView(dataset=name, account="", entries=[], courses=[])
-    entries = list(reversed(found.entries))
+        wrong, wanted = str(error.problems[0]), Wanted(limit=ROWS)
+    found = get_spending(database, user, name, wanted)
+    older = wanted.after(found)
     return page(
         request,
         "budget.html",
@@ -91,33 +91,34 @@ def show_budget(request: Request, name: Slug, user: Reader, database: TheDatabas
         budget=budget,
         bars=bars(budget),
         is_owner=is_owner,
-        rows=[_row(entry) for entry in entries[:MAX_ROWS]],
-        total=len(entries),
-        drawn=drawings(found.courses),
+        rows=[] if wrong else [_row(entry) for entry in found.entries],
+        total=found.total,
+        older={name: str(value) for name, value in older.items() if name != "limit"},
+        drawn=[] if wrong else drawings(found.courses),
         typed=typed,
         wrong=wrong,
         is_filtered=any(typed[field] for field in ("user", "project")),
-        filters={} if wrong else {field: text for field, text in typed.items() if text},
+        filters=wanted.model_dump(mode="json", exclude_defaults=True, exclude={"before", "limit"}),
         accounts=sorted({(a.kind, a.holder) for a in budget.accounts if a.kind != "cohort"}),
-        users=sorted({entry.author for entry in everything.entries}) if is_owner else [],
-        projects=sorted({entry.project for entry in everything.entries if entry.project}),
+        users=found.users if is_owner else [],
+        projects=found.projects,
     )
 
 
 @router.get("/budget/{name}/entries.csv")
 def download_entries(request: Request, name: Slug, user: Reader, database: TheDatabase) -> Response:
     """The entries that the page shows, for spreadsheets."""
-    wanted = _wanted({field: request.query_params.get(field, "") for field in Wanted.model_fields})
-    return attached(f"{name}-budget.csv", as_csv(get_spending(database, user, name, wanted)), "text/csv")
+    wanted = _wanted({field: request.query_params.get(field, "") for field in FIELDS[:3]})
+    return attached(f"{name}-budget.csv", as_csv(list_entries(database, user, name, wanted)), "text/csv")
 
 
-def as_csv(spending: SpendingView) -> str:
-    """One row for each entry, oldest first."""
+def as_csv(entries: list[EntryView]) -> str:
+    """One row for each entry."""
     return csv_text(
         COLUMNS,
         (
             [str(value) if (value := getattr(entry, name)) is not None else None for name in COLUMNS]
-            for entry in spending.entries
+            for entry in entries
         ),
     )
 
@@ -129,7 +130,7 @@ def drawings(courses: list[CourseView]) -> list[Drawn]:
         return []
     first = min(course.standings[0].at for course in shown)
     last = max(course.standings[-1].at for course in shown)
-    return [_drawn(course, first, last) for course in sorted(shown, key=lambda course: course.currency)]
+    return [_drawn(course, first, last) for course in shown]
 
 
 def _drawn(course: CourseView, first: datetime, last: datetime) -> Drawn:
@@ -150,7 +151,7 @@ def _drawn(course: CourseView, first: datetime, last: datetime) -> Drawn:
         end=(last.timestamp() + room, until),
         sentence=(
             f"{newest.spent} of {course.cap} {course.currency} were spent until {words(newest.at)}, "
-            f"{newest.reserved} are set aside; {counted(len(course.standings), 'entry', 'entries')} since "
+            f"{newest.reserved} are set aside; {counted(course.entries, 'entry', 'entries')} since "
             f"{words(course.standings[0].at)}."
         ),
     )
@@ -158,9 +159,9 @@ def _drawn(course: CourseView, first: datetime, last: datetime) -> Drawn:
     return Drawn(str(course.currency), course.cap, newest.spent, svg)
 
 
-def _wanted(typed: dict[str, str]) -> Wanted:
+def _wanted(typed: dict[str, str], **given: int) -> Wanted:
     """Raises InvalidRequest with the field that cannot be."""
-    return parse(Wanted, {field: text for field, text in typed.items() if text})
+    return parse(Wanted, {field: text for field, text in typed.items() if text} | given)
 
 
 def _row(entry: EntryView) -> Row:

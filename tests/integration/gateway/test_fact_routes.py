@@ -75,11 +75,26 @@ def test_a_data_user_reads_their_own_entries_and_the_total(told: Gateway):
 def test_the_rights_holder_reads_everybodys_and_filters(told: Gateway):
     found = get(told, "/datasets/heights/budget/entries", "holder")
     assert [(e["author"], e["action"], e["amount"]) for e in found["entries"]] == [
-        ("ada", "reserve", "1"), ("ada", "charge", "1"), ("bob", "reserve", "0.5"),
+        ("bob", "reserve", "0.5"), ("ada", "charge", "1"), ("ada", "reserve", "1"),
     ]  # fmt: skip
     of_bob = get(told, "/datasets/heights/budget/entries?user=bob", "holder")
     assert [entry["job"] for entry in of_bob["entries"]] == ["job-of-bob"]
     assert of_bob["courses"][0]["standings"][-1]["spent"] == "0"
+
+
+def test_entries_come_part_by_part_and_each_once(told: Gateway):
+    path, parts = "/datasets/heights/budget/entries?limit=2", []
+    while path:
+        answer = told.ask("GET", path, by="holder")
+        parts.append([(entry["job"], entry["action"]) for entry in answer.json()["entries"]])
+        assert answer.json()["total"] == 3
+        path = answer.links.get("next", {"url": ""})["url"].removeprefix("/api/v1")
+    assert parts == [
+        [("job-of-bob", "reserve"), ("job-of-ada", "charge")], [("job-of-ada", "reserve")],
+    ]  # fmt: skip
+    own = told.ask("GET", "/datasets/heights/budget/entries?user=ada&limit=1", by="ada")
+    assert own.links["next"]["url"].endswith("/entries?user=ada&limit=1&before=2")
+    assert get(told, "/datasets/heights/budget/entries?before=1", "holder")["entries"] == []
 
 
 def test_the_account_of_a_user_is_theirs_alone(told: Gateway):
@@ -89,7 +104,7 @@ def test_the_account_of_a_user_is_theirs_alone(told: Gateway):
     for person in ("bob", "holder"):
         assert get(told, path, person)["courses"][0]["cap"] == "2"
     problem(told.ask("GET", path, by="ada"), status=404, kind="NotFound")
-    for wrong in ("account=secret", "account=user:", "user=%00", "extra=1"):
+    for wrong in ("account=secret", "account=user:", "user=%00", "extra=1", "before=0", "limit=1001"):
         problem(told.ask("GET", f"/datasets/heights/budget/entries?{wrong}", by="ada"), status=422)
 
 

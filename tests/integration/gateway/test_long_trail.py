@@ -15,16 +15,20 @@ from factories import NOW, given_dataset, given_job
 from form_browser import Browser
 from sqlalchemy import event
 
+from desk.spending import MOST_STANDINGS
 from domain.permissions import Role, User
 from domain.review import MAX_WAITING
 from gateway.pages.session import COOKIE
-from store import audit, sessions
+from store import audit, ledger, sessions
 from store.tables import jobs as job_rows
+from store.tables import ledger_entries
 
 MANY = sa.text(
     "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 66000) SELECT i FROM n"
 )
-PAGES = ("/", "/audit", "/audit.csv", "/reviews", "/account", "/jobs", "/datasets/heights")
+PAGES = (
+    "/", "/audit", "/audit.csv", "/reviews", "/account", "/jobs", "/datasets/heights", "/budget/heights",
+)  # fmt: skip
 
 
 def given_many_jobs_like(connection: sa.Connection, job_id: str) -> None:
@@ -35,6 +39,16 @@ def given_many_jobs_like(connection: sa.Connection, job_id: str) -> None:
     first = job_rows.c.id == job_id
     many = sa.select(name, *columns).where(first).select_from(job_rows.join(count, sa.true()))
     connection.execute(sa.insert(job_rows).from_select(["id", *(c.name for c in columns)], many))
+
+
+def given_entries_of_all_jobs(connection: sa.Connection, account: int) -> None:
+    """Past the ledger, whose room they would not have."""
+    columns = ("account_id", "job_id", "action", "amount", "at")
+    new = job_rows.c.id.startswith("job-many-")
+    row = sa.select(
+        sa.literal(account), job_rows.c.id, sa.literal("reserve"), sa.literal(1), job_rows.c.created_at
+    )
+    connection.execute(sa.insert(ledger_entries).from_select(columns, row.where(new)))
 
 
 def asked(ask: Callable[[], httpx.Response]) -> tuple[httpx.Response, int]:
@@ -57,6 +71,7 @@ def seen_by(gateway: Gateway, holder: Browser) -> dict[str, tuple[httpx.Response
     """What a rights holder is shown of their jobs and of what happened to them."""
     return {
         "events": asked(lambda: gateway.ask("GET", "/audit/events?limit=2", by="holder")),
+        "entries": asked(lambda: gateway.ask("GET", "/datasets/heights/budget/entries", by="holder")),
         "waiting": asked(lambda: gateway.ask("GET", "/reviews", by="holder")),
         **{path: asked(lambda: holder.get(path)) for path in PAGES},  # noqa: B023
     }
@@ -81,6 +96,7 @@ def test_66_000_jobs_that_wait_cost_a_rights_holder_no_more_statements_than_two(
         few = seen_by(gateway, holder)
         with gateway.database.transaction() as connection:
             given_many_jobs_like(connection, "job-first")
+            given_entries_of_all_jobs(connection, ledger.list_accounts(connection, cohort="heights")[0].id)
             audit.append(connection, at=NOW, actor="ada", action="job.submit", subject="job-many-66000")
         many = seen_by(gateway, holder)
     for what, (_, statements) in many.items():
@@ -90,6 +106,12 @@ def test_66_000_jobs_that_wait_cost_a_rights_holder_no_more_statements_than_two(
     assert "job-many-66000" in many["/audit"][0].text
     assert "job-many-66000" in many["/audit.csv"][0].text
     assert len(many["waiting"][0].json()) == MAX_WAITING
+    spent = many["entries"][0].json()
+    assert (len(spent["entries"]), spent["total"]) == (100, 66_002)
+    assert len(spent["courses"][0]["standings"]) <= MOST_STANDINGS + 1
+    assert spent["courses"][0]["entries"] == 66_002
+    assert many["/budget/heights"][0].text.count('<td class="amount">') == 100
+    assert "66,002 entries since" in many["/budget/heights"][0].text
     assert "66,002 decisions wait for you" in many["/reviews"][0].text
     assert "Here are the 200 that have waited longest" in many["/reviews"][0].text
     assert "Here are" not in few["/reviews"][0].text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from dataclasses import replace
 from datetime import date, timedelta
 
 import pytest
@@ -13,7 +14,8 @@ from domain.dataset import DatasetState
 from domain.job import Reason
 from domain.permissions import Role, User
 from domain.states import Actor, JobState, LedgerAction
-from store import audit, history, jobs
+from privacy.cost import Currency
+from store import audit, history, jobs, spending
 from store.database import Database
 from store.history import Wanted
 from store.tables import jobs as job_rows
@@ -51,15 +53,39 @@ def test_versions_newest_first(told: Database):
 
 
 def test_spending_is_of_the_cohort_or_of_one_author(told: Database):
+    heights = spending.Wanted("heights")
     with told.reading() as connection:
-        everybody = history.spending(connection, cohort="heights")
-        bob = history.spending(connection, cohort="heights", author="bob")
-        assert history.spending(connection, cohort="weights") == []
+        everybody = spending.newest(connection, heights)[::-1]
+        bob = spending.newest(connection, replace(heights, author="bob"))[::-1]
+        assert spending.newest(connection, spending.Wanted("weights")) == []
+        assert spending.newest(connection, replace(heights, author="bob", reader="ada")) == []
+        assert spending.newest(connection, heights, skipped=1, limit=2) == everybody[-3:-1][::-1]
+        assert spending.count(connection, heights) == len(everybody)
+        assert set(spending.spenders(connection, heights)) == {("ada", None), ("bob", None)}
     assert [(entry.job_id, entry.action, entry.amount) for entry in everybody[:2]] == [
         ("job-running", LedgerAction.RESERVE, 500_000), ("job-running", LedgerAction.CHARGE, 500_000),
     ]  # fmt: skip
     assert [entry.action for entry in bob] == [LedgerAction.RESERVE, LedgerAction.REFUND]
     assert {entry.author for entry in everybody} == {"ada", "bob"}
+
+
+def test_of_a_long_course_the_first_and_the_newest_are_told_and_all_are_added_up(
+    told: Database, subtests: pytest.Subtests
+):
+    with told.reading() as connection:
+        entries = spending.newest(connection, spending.Wanted("heights"))[::-1]
+        whole = spending.courses(connection, spending.Wanted("heights"), most=100)[Currency.EPSILON]
+        for most in (1, 2, 3, len(entries) - 1):
+            few = spending.courses(connection, spending.Wanted("heights"), most=most)[Currency.EPSILON]
+            with subtests.test(most=most):
+                assert len(few) <= most + 1
+                assert (few[0], few[-1]) == (whole[0], whole[-1])
+                assert set(few) <= set(whole)
+    assert [standing.place for standing in whole] == list(range(1, len(entries) + 1))
+    assert {standing.entries for standing in whole} == {len(entries)}
+    assert [(standing.spent, standing.reserved) for standing in whole[:2]] == [(0, 500_000), (500_000, 0)]
+    charged = sum(entry.amount for entry in entries if entry.action is LedgerAction.CHARGE)
+    assert (whole[-1].spent, whole[-1].reserved) == (charged, 0)
 
 
 def test_events_are_filtered(told: Database, subtests: pytest.Subtests):

@@ -13,7 +13,7 @@ from drawing.axis import MARGIN, TOP
 from drawing.intervals import Mark, by_own_bounds, draw_intervals
 from drawing.noise_range import Choice, draw_noise_range
 from drawing.suspicion import Group, Growth, draw_suspicions
-from drawing.timeline import HEIGHT, MOST_STEPS, Standing, Timeline, draw_timeline, thinned
+from drawing.timeline import HEIGHT, Standing, Timeline, draw_timeline
 
 HOSTILE = "\"'><script>alert(1)</script>&"
 INNER = 100 - 2 * MARGIN
@@ -46,14 +46,6 @@ def test_a_timeline_has_each_step_where_and_as_high_as_it_happened():
     assert (number(last["y"]), number(last["height"])) == (TOP + HEIGHT * 0.5, HEIGHT * 0.1)
     (cap,) = parts(svg, "line", "cap")
     assert number(cap["y1"]) == TOP
-
-
-def test_a_timeline_of_very_many_entries_keeps_its_last():
-    many = tuple(Standing(at / 100, at / 1000, 0) for at in range(10_000))
-    few = thinned(many, 0, 100)
-    assert len(few) <= MOST_STEPS
-    assert few[-1] == many[-1]
-    assert len(parts(_timeline(*many), "rect", "spent")) == len(few)
 
 
 def test_suspicions_stand_at_their_shares():
