@@ -11,7 +11,7 @@ from domain.environment import DEFAULT_OUTPUT_MIB, Resources
 from domain.job import AnyRequest, JobRequest
 from domain.loss import Epsilon, format_epsilon, micro
 from domain.mechanism import SampleAggregateRequest, StabilityRequest
-from domain.pipeline import Pipeline
+from domain.pipeline import Manifest, Pipeline
 from domain.policy import ALL_MECHANISMS, Policy
 from domain.query import QueryRequest, check_query
 from domain.refusals import admission, rights
@@ -25,6 +25,8 @@ from privacy.loss import GuaranteeClass
 from privacy.mechanism import MAX_OUTPUTS
 from privacy.partition import MIN_BLOCKS
 from privacy.sample_parameters import MAX_BLOCKS, MAX_JOINT_OUTPUTS
+
+USUAL_BLOCK_SIZE = 10
 
 
 def check_policy(request: AnyRequest, dataset: Dataset, *, through: str | None = None) -> None:
@@ -210,15 +212,29 @@ def _check_resources(resources: Resources, policy: Policy) -> None:
         raise admission.RESOURCES(at=at, asked=resources.output_mib, most=allowed, what=what)
 
 
+def usual_block_size(manifest: Manifest, declaration: Declaration) -> int:
+    """People per block where nobody names a number: 10, or what policy and nominal size admit; one where
+    each person's own number is wanted."""
+    if manifest.needs_blocks_of_one:
+        return 1
+    usual = max(USUAL_BLOCK_SIZE, declaration.policy.min_block_size)
+    return max(min(usual, declaration.nominal_size // MIN_BLOCKS), 1)
+
+
+def check_block_size(asked: int, declaration: Declaration) -> None:
+    """Raises InvalidRequest for fewer people than the policy admits, and for so many that two blocks are not
+    filled."""
+    size, least = declaration.nominal_size, declaration.policy.min_block_size
+    if asked < least:
+        raise admission.BLOCK_TOO_SMALL(asked=asked, least=least)
+    if size // asked < MIN_BLOCKS:
+        raise admission.BLOCK_TOO_LARGE(size=size, blocks=MIN_BLOCKS, asked=asked, most=size // MIN_BLOCKS)
+
+
 def _check_blocks(asked: SampleAggregateRequest, dataset: Dataset) -> None:
-    size, least = dataset.declaration.nominal_size, dataset.declaration.policy.min_block_size
-    if asked.block_size < least:
-        raise admission.BLOCK_TOO_SMALL(asked=asked.block_size, least=least)
+    check_block_size(asked.block_size, dataset.declaration)
+    size = dataset.declaration.nominal_size
     blocks = size // asked.block_size
-    if blocks < MIN_BLOCKS:
-        raise admission.BLOCK_TOO_LARGE(
-            size=size, blocks=MIN_BLOCKS, asked=asked.block_size, most=size // MIN_BLOCKS
-        )
     if blocks * asked.repeats > MAX_BLOCKS:
         least = -(-size * asked.repeats // MAX_BLOCKS)
         raise admission.TOO_MANY_RUNS(blocks=blocks, repeats=asked.repeats, most=MAX_BLOCKS, least=least)

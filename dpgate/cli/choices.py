@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,6 +12,10 @@ from domain.mechanisms import cards
 from dpgate.cli.output import err
 from dpgate.errors import DpgateError
 from privacy.loss import MICRO, micro_epsilon
+
+if TYPE_CHECKING:
+    from domain.dataset import Declaration
+    from domain.pipeline import Manifest
 
 WEAK_EPSILON = 10
 
@@ -95,3 +99,22 @@ def warn_if_weak(epsilon: str | None) -> None:
         return  # the request says it better
     if is_weak:
         err.print(f"[yellow]An epsilon above {WEAK_EPSILON} is weak: it promises little to one person.[/]")
+
+
+def block_size_of(manifest: Manifest, asked: int | None, declaration: Declaration) -> int:
+    """What was asked for, as a job will be admitted, or what is usual."""
+    from domain.admission import check_block_size, usual_block_size
+
+    if asked is None:
+        return usual_block_size(manifest, declaration)
+    check_size(manifest, asked)
+    check_block_size(asked, declaration)
+    return asked
+
+
+def check_size(manifest: Manifest, asked: int) -> None:
+    """What the pipeline alone says of a block size."""
+    try:
+        manifest.check_block_size(asked)
+    except ValueError as error:
+        raise DpgateError(str(error)) from None

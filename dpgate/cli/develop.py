@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from dpgate.cli import choices
 from dpgate.cli.catalogue import load_twin_declaration, load_twin_version
 from dpgate.cli.output import Json, err, out, plain, print_json, print_table, progress
 from dpgate.errors import DpgateError
@@ -15,11 +16,10 @@ from privacy.plan import Blocks, RunPlan
 
 if TYPE_CHECKING:
     from domain.cautions import BlocksSeen
-    from domain.pipeline import Manifest, OutputValue, Pipeline
+    from domain.pipeline import OutputValue, Pipeline
     from dpgate.local import TwinRun
     from dpgate.pipeline_folder import Lock, PlanName
 
-DEFAULT_BLOCK_SIZE = 10
 TRIED_BLOCKS = 50
 """Of the twin's blocks, unless all are asked for: enough to tell 20 % that fail from 5 %."""
 
@@ -28,7 +28,9 @@ Folder = Annotated[Path, typer.Argument(help="The pipeline's folder, with dpgate
 BlockSize = Annotated[
     int | None,
     typer.Option(
-        min=1, help="People per block (default: as locked by `run`, else 10; 1 if people count alone)."
+        min=1,
+        help="People per block (default: as locked by `run`, else 10, or what the policy asks for; 1 if "
+        "people count alone).",
     ),
 ]
 
@@ -66,7 +68,7 @@ def run(
         folder,
         pipeline,
         twin=twin,
-        block_size=block_size_of(pipeline.manifest, block_size),
+        block_size=block_size,
         python_env=python_env,
         shown=not as_json,
         warm=warm,
@@ -76,16 +78,6 @@ def run(
         print_json(lock.model_dump(mode="json") | {"numbers": found.numbers, "longest_s": found.longest_s})
     else:
         print_twin_run(pipeline, found)
-
-
-def block_size_of(manifest: Manifest, asked: int | None) -> int:
-    """What was asked for, or 10 people; one where each person's own number is wanted."""
-    size = asked or (1 if manifest.needs_blocks_of_one else DEFAULT_BLOCK_SIZE)
-    try:
-        manifest.check_block_size(size)
-    except ValueError as error:
-        raise DpgateError(str(error)) from None
-    return size
 
 
 def print_proposal(folder: Path, *, twin: Path, python_env: Path | None, as_json: bool) -> None:
@@ -115,7 +107,7 @@ def run_and_lock(
     pipeline: Pipeline,
     *,
     twin: Path,
-    block_size: int,
+    block_size: int | None,
     python_env: Path | None,
     shown: bool,
     warm: bool = False,
@@ -130,6 +122,7 @@ def run_and_lock(
     from dpgate.pipeline_folder import Lock, LockedRuns, save_lock
 
     declaration = parse(Declaration, load_twin_declaration(twin), within="declaration")
+    block_size = choices.block_size_of(pipeline.manifest, block_size, declaration)
     with progress("running on the twin and its blocks", shown=shown) as step:
         found = local.run_on_twin(
             pipeline,

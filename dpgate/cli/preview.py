@@ -12,9 +12,9 @@ import typer
 from domain.loss import format_epsilon
 from domain.mechanisms import cards, own_runs
 from dpgate.cli import choices
-from dpgate.cli.develop import Folder, PythonEnv, block_size_of, run_more
+from dpgate.cli.develop import Folder, PythonEnv, run_more
 from dpgate.cli.output import Json, err, plain
-from dpgate.cli.preview_twin import sizes_worth_trying, twin_columns
+from dpgate.cli.preview_twin import check_sizes, sizes_worth_trying, twin_columns
 from dpgate.errors import DpgateError
 from privacy.partition import block_count
 from privacy.plan import Blocks
@@ -80,7 +80,8 @@ def preview(
             "count_failures": count_failures,
         }
         request = _request({name: value for name, value in chosen.items() if value is not None})
-        sizes = _asked_sizes(block_sizes, pipeline.manifest) or _sizes_to_try(pipeline.manifest, lock, twin)
+        manifest = pipeline.manifest
+        sizes = _asked_sizes(block_sizes, manifest, lock, twin) or _sizes_to_try(manifest, lock, twin)
         lock = _with_sizes(
             more,
             lock,
@@ -142,10 +143,9 @@ def _with_sizes(
     return lock
 
 
-def _asked_sizes(text: str | None, manifest: Manifest) -> list[int]:
+def _asked_sizes(text: str | None, manifest: Manifest, lock: Lock, twin: Path) -> list[int]:
     sizes = _sizes(text) if text else []
-    for size in sizes:
-        block_size_of(manifest, size)
+    check_sizes(sizes, manifest, lock, twin)
     return sizes
 
 

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from domain.loss import micro
-from dpgate.cli.develop import DEFAULT_BLOCK_SIZE, BlockSize, print_cautions, warn_of_many
+from domain.mechanisms import own_runs
+from dpgate.cli import choices
+from dpgate.cli.develop import BlockSize, print_cautions, warn_of_many
 from dpgate.cli.output import Json, Profile, err, out, plain, print_json, print_table, progress
 from dpgate.client import connect
 from dpgate.errors import DpgateError, PipelineFailed
@@ -36,7 +38,7 @@ def rehearse(
     profile: Profile = "default",
 ) -> None:
     """Have the platform run a pipeline on the twin, and lock the shape of its output. Costs nothing."""
-    from domain.mechanisms import own_runs
+    from domain.dataset import Declaration
     from domain.model import parse
     from domain.pipeline import Pipeline
     from dpgate.pipeline_folder import load_pipeline, save_lock
@@ -52,10 +54,11 @@ def rehearse(
     with connect(profile=profile) as client, progress("rehearsing on the twin", shown=not as_json) as step:
         # before the runs: if another version comes meanwhile, the lock does not pass for one of that
         described = client.dataset(dataset)
+        declaration = parse(Declaration, described.declaration, within="declaration")
         asked = client.rehearsals.request(
             dataset,
             pipeline.model_dump(mode="json"),
-            block_size=block_size or DEFAULT_BLOCK_SIZE,
+            block_size=choices.block_size_of(pipeline.manifest, block_size, declaration),
             mechanism=mechanism,
         )
         found = client.rehearsals.wait(asked, progress=step)

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from desk.rehearsals import request_rehearsal
+from domain.admission import usual_block_size
 from domain.draft_steps import is_rehearsed, pipeline_of
 from domain.errors import InvalidRequest, RequestError
 from domain.job_draft import Step
@@ -19,7 +20,6 @@ from gateway.pages.session import CheckedForm
 from gateway.pages.submit_frame import START, Author, Drafted, TheDraft, go, save, step_page, text_of
 
 router = APIRouter(include_in_schema=False)
-DEFAULT_BLOCK_SIZE = 10
 
 
 @router.get(START + "/{draft_id}/rehearsal")
@@ -66,10 +66,6 @@ def _check_fits(pipeline: Pipeline, size: int) -> None:
         raise InvalidRequest("block_size", f"{error}.", "Write 1.") from None
 
 
-def _usual_size(pipeline: Pipeline, *, least: int) -> int:
-    return 1 if pipeline.manifest.needs_blocks_of_one else max(DEFAULT_BLOCK_SIZE, least)
-
-
 def _page(
     request: Request,
     drafted: Drafted,
@@ -81,7 +77,8 @@ def _page(
     rehearsal = drafted.rehearsal
     pipeline = pipeline_of(drafted.content)
     is_current = rehearsal is not None and code_digest(rehearsal.request.pipeline) == code_digest(pipeline)
-    least = drafted.dataset.declaration.policy.min_block_size
+    declaration = drafted.dataset.declaration
+    usual = usual_block_size(pipeline.manifest, declaration)
     return step_page(
         request,
         user,
@@ -92,8 +89,8 @@ def _page(
         pipeline=pipeline,
         is_current=is_current and rehearsal is not None and rehearsal.dataset_id == drafted.dataset.id,
         is_done=is_rehearsed(drafted.content, rehearsal, dataset_id=drafted.dataset.id),
-        block_size=rehearsal.request.block_size if rehearsal else _usual_size(pipeline, least=least),
-        least=least,
+        block_size=rehearsal.request.block_size if rehearsal else usual,
+        least=declaration.policy.min_block_size,
         percent=_percent(drafted),
         names=[value.name for value in rehearsal.values] if rehearsal else [],
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 from terminal import Terminal, pipeline_folder, terminal
@@ -130,13 +131,32 @@ def test_sizes_worth_trying_run_on_the_twin(ada: Terminal) -> None:
     assert (ran[1], ran[5], ran[20]) == (60, 12, 9)
 
 
-def test_sizes_that_the_policy_forbids_are_not_tried(ada: Terminal) -> None:
-    place = ada.folder / "twin" / ".dpgate" / "dataset.json"
+def _declare(folder: Path, **changes: Any) -> None:
+    """Another policy or nominal size for the twin."""
+    place = folder / "twin" / ".dpgate" / "dataset.json"
     declared = json.loads(place.read_text())
-    declared["policy"]["min_block_size"] = 7
-    place.write_text(json.dumps(declared))
+    declared["policy"] |= changes.pop("policy", {})
+    place.write_text(json.dumps(declared | changes))
+
+
+def test_sizes_that_the_policy_forbids_are_not_tried(ada: Terminal) -> None:
+    _declare(ada.folder, policy={"min_block_size": 7})
     found = ada.ok("preview", "ages", "--json").json
-    assert {row["block_size"] for row in found["rows"]} == {5, 7, 10, 20}  # 5 is what ran before
+    assert {row["block_size"] for row in found["rows"]} == {7, 10, 20}  # 5 is what ran before
+    for words in (("run", "ages", "--block-size", 5), ("preview", "ages", "--block-sizes", "5")):
+        refused = ada(*words)
+        assert refused.code == 2
+        assert "5 is under the 7 that the policy asks for. Use 7 or more." in " ".join(refused.err.split())
+
+
+@pytest.mark.parametrize(
+    ("declared", "size"),
+    [({}, 10), ({"policy": {"min_block_size": 15}}, 15), ({"nominal_size": 8}, 4)],
+    ids=["usual", "asked for by the policy", "few people"],
+)
+def test_a_run_takes_blocks_that_a_job_may_have(ada: Terminal, declared: dict[str, Any], size: int) -> None:
+    _declare(ada.folder, **declared)
+    assert ada.ok("run", "ages", "--json").json["block_size"] == size
 
 
 def test_other_block_sizes_run_on_the_twin_once(ada: Terminal) -> None:
