@@ -46,8 +46,9 @@ def test_three_numbers_leave_and_fill_the_tissues(one_platform: Platform, pipeli
     ada = one_platform.ada
     release = ada.ok("submit", pipeline, "--epsilon", "400", "--wait", "--json").json
     found = {value["name"]: value["value"] for value in release["values"]}
-    # of six blocks for 24 people one is without anybody now and then: its default is 0.16 away in their mean
-    assert found == pytest.approx(MEANS, abs=0.35)
+    # of six blocks for 24 people one is without anybody now and then: its default is 0.16 away in their mean.
+    # Four are with a probability of 5e-11
+    assert found == pytest.approx(MEANS, abs=0.6)
     assert release["guarantee"] == "pure_dp"
 
     ada.ok("result", release["job_id"], "-o", "volumes-result")

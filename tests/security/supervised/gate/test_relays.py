@@ -4,7 +4,6 @@ Two data sets that differ in what one person's row says, under the same identifi
 own block exactly if no block but the person's own says anything else.
 """
 
-import math
 import os
 import secrets
 import time
@@ -103,11 +102,10 @@ def _known(bench: Bench, job_id: str) -> list[bool]:
 
 def allowed(repeats: int = 1) -> float:
     """How far two releases may be apart: what `repeats` blocks change, and two draws of the noise. With a
-    scale of b their difference is beyond t with probability (1 + t / 2b) exp(-t / b): 2.3e-8 at t = 20 b.
+    scale of b their difference is beyond t with probability (1 + t / 2b) exp(-t / b): 1.9e-10 at t = 25 b.
     """
     share = repeats * (UPPER - LOWER) / BLOCKS
-    assert (1 + 10) * math.exp(-20) < 1e-6 / 20
-    return share + 20 * share / EPSILON
+    return share + 25 * share / EPSILON
 
 
 def check_neighbours(bench: Bench) -> None:
