@@ -12,6 +12,7 @@ import tempfile
 from datetime import datetime
 from pathlib import Path
 
+from domain.errors import PlatformError
 from domain.maintenance import PlannedMaintenance
 from dpgate.backup.making import DATA_KEYS, KEY, LEDGER, SEALED, ZONE
 from dpgate.backup.manifest import Manifest
@@ -92,8 +93,7 @@ def drill(backup: Path, *, key: Path, data_keys: Path | None = None, now: dateti
 
 
 def _checked(wrapped: Path, keys: Keys) -> Path:
-    """The folder with the keys of data sets. Raises DpgateError where it is missing, PlatformError for a key
-    that does not open."""
+    """The folder with the keys of data sets. Raises DpgateError where it is missing, or one does not open."""
     if not wrapped.is_dir():
         raise DpgateError(
             f"the keys of data sets are missing, {wrapped}: without them nothing that is sealed opens; name "
@@ -101,7 +101,13 @@ def _checked(wrapped: Path, keys: Keys) -> Path:
         )
     found = DataKeys(wrapped, lambda: keys)
     for name in found.names():
-        found.find(name)
+        try:
+            found.find(name)
+        except PlatformError:
+            raise DpgateError(
+                f"the key of {name} in {wrapped} does not open with this master.key: name with --key the "
+                "copy that was made together with these keys, between the same two changes of the zone's key"
+            ) from None
     return wrapped
 
 

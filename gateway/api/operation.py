@@ -40,7 +40,7 @@ class OperationView(BaseModel):
     broker: str
     disk: str
     last_sweep_at: datetime | None = Field(
-        description="When a worker last looked for what others left, to the minute"
+        description="When a worker last asked for a look at what others left, to the minute"
     )
     database_size: str
     certificate_key: bool = Field(description="Whether a worker has published the key of certificates")

@@ -92,7 +92,7 @@ def metrics(found: Overview, waited_s: int, known: list[Image]) -> list[Metric]:
         ),
         Metric(
             "dpgate_last_sweep_timestamp_seconds",
-            "When a worker last looked for what others left, to the minute; 0 for never.",
+            "When a worker last asked for a look at what others left, to the minute; 0 for never.",
             {"": found.last_sweep_at.timestamp() if found.last_sweep_at else 0},
         ),
         Metric("dpgate_disk_full", "Whether a disk is full.", {"": int(found.readiness.disk == "full")}),

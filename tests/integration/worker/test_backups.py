@@ -146,9 +146,12 @@ def test_what_is_no_backup_of_this_zone_is_refused(
 ) -> None:
     with open_bench(sqlite_url, tmp_path) as bench:
         given_heights(bench)
-        zone, key = bench.zone.settings.zone_folder, key_apart(bench, tmp_path)
-        backup = tmp_path / "backup"
+        zone = bench.zone.settings.zone_folder
+        rotate = ["backup", "rotate-key", "--zone-folder", str(zone)]
+        assert run(rotate) == 0
+        key, backup = key_apart(bench, tmp_path), tmp_path / "backup"
         asked = ["--zone-folder", str(zone), "--database-url", sqlite_url, "--json"]
+        capsys.readouterr()
         assert run(["backup", "make", str(backup), *asked]) == 0
         assert run(["backup", "drill", str(backup), "--key", str(key), "--json"]) == 0
         made, _, tried = capsys.readouterr().out.partition("}\n{")
@@ -162,6 +165,9 @@ def test_what_is_no_backup_of_this_zone_is_refused(
         with closing(elsewhere):
             with pytest.raises(DpgateError, match="holds something"):
                 restore(backup, zone, elsewhere, key=key, now=NOW)
+            assert run(rotate) == 0
+            with pytest.raises(DpgateError, match=r"does not open with this master\.key"):
+                drill(backup, key=zone / "master.key", now=NOW)
             blob = next(path for path in (backup / "zone" / "snapshots").rglob("*") if path.is_file())
             blob.write_bytes(blob.read_bytes() + b"x")
             with pytest.raises(InvalidRequest, match="not as it was copied"):
