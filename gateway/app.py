@@ -107,7 +107,9 @@ async def _running(app: FastAPI) -> AsyncIterator[dict[str, Any]]:
     """What the application holds open while it serves."""
     settings: GatewaySettings = app.state.settings
     threads = int(current_default_thread_limiter().total_tokens)  # each serves one request
-    app.state.database = Database(settings.database_url, pool_size=threads)
+    app.state.database = Database(
+        settings.database_url, pool_size=threads, certificate_key=settings.certificate_key
+    )
     app.state.queue = Queue(settings.broker_url)
     app.state.looks = Looks(
         app.state.database,

@@ -113,6 +113,10 @@ class GatewaySettings(BaseSettings):
     least_free_mib: int = Field(LEAST_FREE_MIB, ge=0, le=1_048_576)
     """With less than so many MiB left where SQLite writes, the gateway is not ready."""
 
+    certificate_key: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None = None
+    """The id of the worker zone's key of certificates, as `dpgate ledger show` prints it: no release that
+    another key has signed is shown, whatever the database says."""
+
     scrambled_twins: bool = False
     """Whether scrambled originals, of no guarantee class, may be attached and handed out at all. Policies
     must allow it, too."""

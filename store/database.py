@@ -19,6 +19,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from domain.errors import NotReady
 
 SQLITE_BUSY_S = 30
+PINNED = "dpgate_certificate_key"
 _LOOK_AGAIN_S = 0.01
 _LEAST_CONNECT_S = 2  # libpq takes less for this
 
@@ -26,13 +27,22 @@ _LEAST_CONNECT_S = 2  # libpq takes less for this
 class Database:
     """One engine. Make one per process: neither engine nor connection may cross a fork."""
 
-    def __init__(self, url: str, *, pool_size: int = 5, patience_s: int | None = None) -> None:
+    def __init__(
+        self,
+        url: str,
+        *,
+        pool_size: int = 5,
+        patience_s: int | None = None,
+        certificate_key: str | None = None,
+    ) -> None:
         """`pool_size`: connections that are kept, one for each thread at best; ten more come and go.
-        `patience_s`: of who has other things to do than wait for one who holds what they want."""
+        `patience_s`: of who has other things to do than wait for one who holds what they want.
+        `certificate_key`: the id of the only key of certificates that is believed, whatever rows say."""
         self.url = url
         self.is_sqlite = url.startswith("sqlite")
         # an error's text goes to logs: it must not carry the values of a statement
         options: dict[str, Any] = {"hide_parameters": True, "pool_size": pool_size}
+        options["execution_options"] = {PINNED: certificate_key}
         if not self.is_sqlite:
             options |= {"pool_pre_ping": True}
             if patience_s is not None:

@@ -17,7 +17,7 @@ from domain.model import canonical
 from domain.refusals import jobs as refusals
 from domain.release import Release, opened, signs
 from domain.states import JobState
-from store.database import insert_once
+from store.database import PINNED, insert_once
 from store.envelopes import is_signed, key_id, raw
 from store.tables import platform_facts, releases
 
@@ -86,7 +86,17 @@ def publish_key(connection: sa.Connection, public_key: str) -> None:
 
 
 def public_key(connection: sa.Connection) -> str | None:
-    return _published(connection)
+    """That key; None where there is none, or not the one that this process was told to believe."""
+    found = _published(connection)
+    pinned = connection.get_execution_options().get(PINNED)
+    return found if found is None or pinned in (None, _id(found)) else None
+
+
+def _id(public_pem: str) -> str:
+    try:
+        return key_id(raw(public_pem))
+    except ValueError:
+        return ""
 
 
 def _published(connection: sa.Connection) -> str | None:
@@ -100,7 +110,7 @@ def _get(connection: sa.Connection, job: Job) -> Release:
     body = connection.execute(sa.select(releases.c.body).where(releases.c.job_id == job_id)).scalar()
     if body is None:
         raise _no_release()
-    release = _signed(body, _published(connection), question=job.question)
+    release = _signed(body, public_key(connection), question=job.question)
     if release is None or release.job_id != job_id:
         raise refusals.REWRITTEN()
     return release

@@ -27,7 +27,7 @@ from domain.release import Release, ReleasedValue, statement
 from privacy.cost import Currency, exact, format_amount
 from privacy.loss import GuaranteeClass
 from privacy.posterior_bound import custodian_sentence
-from store.envelopes import sign
+from store.envelopes import key_id, raw, sign
 from store.ledger import Standing
 from worker.drawn import Drawn, DrawnValue
 from worker.runs_premise import RunsOnRecord, runs_premise
@@ -82,6 +82,11 @@ def certify(
 def public_key_pem(key: Ed25519PrivateKey) -> str:
     """What everyone may have, to check certificates."""
     return key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo).decode()
+
+
+def key_id_of(key: Ed25519PrivateKey) -> str:
+    """As certificates name it, and a gateway's `DPGATE_CERTIFICATE_KEY`."""
+    return key_id(raw(public_key_pem(key)))
 
 
 def _released(value: DrawnValue) -> ReleasedValue:

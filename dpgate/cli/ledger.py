@@ -40,18 +40,22 @@ commands = typer.Typer(help="The worker zone's own account of charges and draws.
 
 @commands.command("show", epilog="Example: dpgate ledger show")
 def ledger_show(zone_folder: ZoneOption = None, home: HomeOption = None, as_json: Json = False) -> None:
-    """Check every entry of the zone's ledger, and show what was spent and what was refused."""
+    """Check every entry of the zone's ledger, and show what was spent, what was refused, and the key."""
     from store.zone_ledger import Kind
+    from worker.certificate import key_id_of
 
+    key = key_id_of(_keys(zone_folder, home).signing)
     with _ledger(zone_folder, home).reading() as page:
         entries = page.entries()
         spent = {cohort: page.spent(cohort) for cohort in page.cohorts()}
     refused = [entry.subject for entry in entries if entry.kind is Kind.REFUSED]
     drawn = sum(entry.kind is Kind.DRAW for entry in entries)
     if as_json:
-        print_json({"entries": len(entries), "drawn": drawn, "spent": spent, "refused": refused})
+        found = {"entries": len(entries), "drawn": drawn, "spent": spent, "refused": refused}
+        print_json({**found, "certificate_key": key})
         return
     out.print(f"{len(entries)} entries, each as it was written; {drawn} releases drawn")
+    out.print(f"The zone's key of certificates: {key}")
     rows = [(cohort, currency, units) for cohort, known in spent.items() for currency, units in known.items()]
     print_table("Spent", ("cohort", "currency", "units"), rows, empty="nothing")
     print_table(

@@ -21,7 +21,8 @@ from dpgate.embedded.processes import Child, Keeper, python, start
 from dpgate.embedded.redis_binary import find_redis_server
 from dpgate.errors import PlatformStopped
 from store.database import Database
-from store.keys import create_keys
+from store.keys import create_keys, load_keys
+from worker.certificate import key_id_of
 from worker.sandbox.core.scratch import default_scratch_root
 
 START_TIMEOUT_S = 120
@@ -57,7 +58,7 @@ class Stack:
         self.database_url = database_url or home.database_url
         self.slots = slots or os.cpu_count() or 1
         self.url = ""
-        self.operator_token = ""
+        self.operator_token = self._certificate_key = ""
         self._port = port
         self._python_env = python_env
         self._settings = settings or {}
@@ -146,6 +147,7 @@ class Stack:
             master = self.home.worker_zone / "master.key"
             is_new = not master.exists()
             create_keys(master)
+            self._certificate_key = key_id_of(load_keys(master).signing)
             database = Database(self.database_url)
             try:
                 database.migrate()
@@ -175,6 +177,7 @@ class Stack:
             # longer than a proxy keeps a connection: closing first loses a request
             arguments += ["--timeout-keep-alive", "75", "--log-level", "warning"]
             settings = self._gateway_settings | self._common()
+            settings["DPGATE_CERTIFICATE_KEY"] = self._certificate_key
             child = self._child("gateway", arguments, settings, pass_fds=(listener.fileno(),))
         finally:
             listener.close()

@@ -92,5 +92,5 @@ def certificate_key(
     with database.reading() as connection:
         found = releases.public_key(connection)
     if found is None:
-        raise NotFound("key", "no worker has started yet.", "Ask the operator to start one.")
+        raise NotFound("key", "no worker here has published one.", "Ask the operator to start one.")
     return CertificateKey(public_key=found)

@@ -23,6 +23,8 @@ from dpgate.embedded.home import Home
 from dpgate.embedded.redis_binary import find_redis_server, in_wheel
 from dpgate.embedded.stack import Stack
 from dpgate.errors import DpgateError, PlatformStopped
+from store.keys import load_keys
+from worker.certificate import key_id_of
 
 # a killed worker's chunk is taken up again soon, and a release that is late for it comes soon
 QUICK = {
@@ -94,7 +96,8 @@ def check_modes(home: Path) -> None:
 
 
 def check_gateway(up: int, home: Path) -> None:
-    """The gateway was told nothing of the worker zone, and holds nothing of it open."""
+    """The gateway was told which key signs certificates and nothing else of the worker zone,
+    and holds nothing of it open."""
     key = (home / "worker" / "master.key").read_bytes()
     pid = next(pid for pid in descendants(up) if "gateway.app" in command_of(pid))
     place = Path(f"/proc/{pid}")
@@ -104,6 +107,8 @@ def check_gateway(up: int, home: Path) -> None:
     zone = str(home / "worker")
     assert zone.encode() not in told
     assert key not in told
+    signing = key_id_of(load_keys(home / "worker" / "master.key").signing)
+    assert f"DPGATE_CERTIFICATE_KEY={signing}".encode() in told
     assert not [path for path in opened if path.startswith(zone)]
     assert zone not in mapped
 

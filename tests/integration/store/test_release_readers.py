@@ -20,11 +20,12 @@ from domain.release import Release, ReleasedResult, ReleasedValue, opened
 from domain.states import JobState
 from dpgate.verification import check_release
 from store import releases
+from store.database import PINNED
 from store.envelopes import sign
 from store.tables import jobs as job_rows
 from store.tables import platform_facts
 from store.tables import releases as rows
-from worker.certificate import public_key_pem
+from worker.certificate import key_id_of, public_key_pem
 
 SAYS = "its release on record is not what the worker zone has signed"
 RESULT = ReleasedResult(
@@ -164,6 +165,23 @@ def test_another_key_signs_nothing(connection, job, subtests):
     write(connection, body)
     connection.execute(sa.delete(platform_facts))
     refuses(connection, job)
+
+
+def test_a_gateway_that_was_told_the_key_believes_no_other(connection, job, subtests):
+    """Not even where the database's account has put another in the place of that key."""
+    theirs = Ed25519PrivateKey.generate()
+    body = body_of(connection)
+    for key, believed, shown in ((KEY, KEY, True), (theirs, None, True), (theirs, KEY, False)):
+        with subtests.test((key is KEY, believed is KEY)), undone(connection):
+            write(connection, {**body, "certificate": sign(opened(body["certificate"]), key=key)})
+            connection.execute(sa.update(platform_facts).values(value=public_key_pem(key)))
+            connection.execution_options(**{PINNED: believed and key_id_of(believed)})
+            assert (releases.public_key(connection) is not None) is shown
+            if shown:
+                assert releases.read(connection, job).job_id == job.id
+            else:
+                refuses(connection, job)
+            connection.execution_options(**{PINNED: None})
 
 
 def test_a_list_asks_no_certificate(connection, job):

@@ -23,6 +23,7 @@ from store import jobs as stored_jobs
 from store.tables import accounts, chunks, releases
 from store.zone_ledger import Head, Kind
 from worker import books, publish
+from worker.certificate import key_id_of
 
 
 class Died(Exception):
@@ -222,7 +223,9 @@ def test_a_database_of_an_earlier_day_is_noticed_and_caught_up_with(
         said = json.loads(capsys.readouterr().out)
         assert said == {"written_off": {"heights": {"epsilon": 1_000_000}}}
         assert run(["ledger", "show", "--zone-folder", zone]) == 0
-        assert f"{second} " in capsys.readouterr().out
+        shown = capsys.readouterr().out
+        assert f"{second} " in shown
+        assert key_id_of(bench.zone.keys.signing) in shown
         assert spent(bench) == (1_000_000, 1_000_000)
         bench.sent.run_job(second)
         bench.drive()
