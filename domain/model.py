@@ -92,13 +92,10 @@ LISTS_OF_UNIONS = {"files", "data_users"}
 # the same for a whole body
 KINDS_OF_REQUEST = {"pipeline_request", "query_request", "training_request", "twin_request"}
 
-FIXES: Mapping[str, str] = {
-    "finite_number": "Give a finite number.",
+# kinds of findings whose words are our own, with the fix where the words leave it open
+OWN_WORDS: Mapping[str, str] = {
+    "value_error": "",
     "image_reference": "Write the name of an approved image, as `dpgate image list` shows it.",
-    "greater_than_equal": "Use {ge} or more.",
-    "greater_than": "Use more than {gt}.",
-    "less_than_equal": "Use {le} or less.",
-    "less_than": "Use less than {lt}.",
 }
 
 
@@ -141,11 +138,14 @@ def _problem(detail: Any, within: str) -> FieldProblem:
         return fields.FORM.about(field, no=no, use=use)
     if kind in fields.KINDS:
         return fields.KIND.about(field, kind=fields.KINDS[kind])
-    message = re.sub(r"^Value error, ", "", str(detail["msg"]))
     if kind in fields.CHOICES:
-        message = f"must be {str(told['expected']).replace(chr(39), '')}"
+        return fields.VALUE.about(field, problem=f"must be {told['expected']}.".replace("'", ""), use="")
+    if kind not in OWN_WORDS:
+        problem, use = fields.size_of(kind, told)
+        return fields.VALUE.about(field, problem=problem, use=use)
+    message = re.sub(r"^Value error, ", "", str(detail["msg"]))
     message = message[:1].lower() + message[1:] + ("" if message.endswith(".") else ".")
-    return fields.VALUE.about(field, problem=message, use=FIXES.get(kind, "").format_map(told))
+    return fields.VALUE.about(field, problem=message, use=OWN_WORDS[kind])
 
 
 _NO_MEMBER = {"union_tag_invalid", "union_tag_not_found"}

@@ -103,6 +103,7 @@ KINDS: Mapping[str, str] = {
     "set_type": "a list",
     "frozen_set_type": "a list",
     "string_type": "text",
+    "string_unicode": "text in Unicode",
     "bool_type": "true or false",
     "bool_parsing": "true or false",
     "int_type": "a whole number",
@@ -117,8 +118,36 @@ KINDS: Mapping[str, str] = {
     "datetime_from_date_parsing": "a time such as 2027-01-31T12:00:00Z",
 }
 
+# by the same word: a size that is not allowed, and which are. Whoever fills in a form has typed no `tuple`
+SIZES: Mapping[str, tuple[str, str]] = {
+    "greater_than_equal": ("is below {ge}.", "Use {ge} or more."),
+    "greater_than": ("is not above {gt}.", "Use more than {gt}."),
+    "less_than_equal": ("is above {le}.", "Use {le} or less."),
+    "less_than": ("is not below {lt}.", "Use less than {lt}."),
+    "multiple_of": ("is no multiple of {multiple_of}.", "Use a multiple of {multiple_of}."),
+    "finite_number": ("is not a finite number.", "Give a finite number."),
+    "string_too_short": ("needs {min_length} characters or more.", "Write {min_length} or more."),
+    "string_too_long": ("has more than {max_length} characters.", "Write at most {max_length} characters."),
+    "bytes_too_short": ("is too short.", "Send {min_length} bytes or more."),
+    "bytes_too_long": ("is too long.", "Send at most {max_length} bytes."),
+    "too_short": ("needs {min_length} entries or more.", "Give {min_length} or more."),
+    "too_long": ("has more than {max_length} entries.", "Give at most {max_length}."),
+}
+# of what has no words of its own: never the validator's
+ANY = ("is not what belongs here.", "Compare it with the example of it in the documentation.")
+
 # by the same word: a value that is none of a few
 CHOICES = {"enum", "literal_error"}
+
+
+def size_of(kind: str, told: Mapping[str, object]) -> tuple[str, str]:
+    """What is wrong with a value that is too large or too small, or otherwise wrong; and the fix."""
+    plain = {
+        name: int(bound) if isinstance(bound, float) and bound.is_integer() else bound
+        for name, bound in told.items()
+    }
+    problem, fix = SIZES.get(kind, ANY)
+    return problem.format_map(plain), fix.format_map(plain)
 
 
 def form_of(pattern: str) -> tuple[str, str]:

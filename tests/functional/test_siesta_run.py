@@ -222,7 +222,7 @@ def test_what_a_plain_app_must_say(developer: Terminal) -> None:
         ("app", *APP, "--bounds", "none.tsv"): "no line for count.tsv",
         ("app", *APP, "--bounds", "more.tsv"): "names x.tsv",
         ("app", *APP, *WIDE, "--epsilon", 1): "belong to --mechanism sample_aggregate",
-        ("app", *APP, *WIDE, "--noise-multiplier", 0): "noise multiplier: input should be",
+        ("app", *APP, *WIDE, "--noise-multiplier", 0): "noise multiplier: is ",
         ("app", *APP, *WIDE, "--image", "nowhere"): "is not on this machine",
         ("app", "--command", "python app.py", *WIDE): "python is no program of the image host-python",
         ("app", "--command", "run {in} {out}", *WIDE): "leaves out {level}",

@@ -80,7 +80,7 @@ def test_what_cannot_be_clipped_is_refused_in_a_sentence(one_platform: Platform,
     ada.ok("run", folder, "--twin", twin, "--block-size", 3)
     for asked, said in (
         (("--clip-norm", 3), "clip_norm goes with noise gaussian or auto and a delta"),
-        (("--clip-norm", 0, "--delta", "1e-6"), "clip norm: input should be greater"),
+        (("--clip-norm", 0, "--delta", "1e-6"), "clip norm: is below"),
         (("--clip-norm", 3, "--delta", "1e-6", "--weights", "power-1=2"), "leave weights out"),
         (("--clip-norm", 3, "--delta", "1e-6", "--interval", "sampling"), "leave clip_norm or interval out"),
     ):

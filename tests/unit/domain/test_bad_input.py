@@ -120,7 +120,7 @@ TABLE: list[tuple[Any, Any, str, str]] = [
             ("a//result.tsv", "must stay inside its folder"),
             ("..\\result.tsv", "must be a relative path"),
             ("a\0.tsv", "must be a relative path"),
-            ("", "at least 1 character"),
+            ("", "needs 1 characters or more"),
             ("a" * 300 + ".tsv", "at most 240"),
         ]
     ],
@@ -188,13 +188,13 @@ TABLE: list[tuple[Any, Any, str, str]] = [
         "the file participants.tsv/x lies inside the path of another declared file",
     ),
     # sizes and limits
-    (JobRequest, job_request_fields(block_size=0), "mechanism.block_size", "greater than or equal to 1"),
+    (JobRequest, job_request_fields(block_size=0), "mechanism.block_size", "is below 1."),
     (JobRequest, job_request_fields(block_size=10.0), "mechanism.block_size", "must be a whole number"),
     (JobRequest, job_request_fields(block_size=True), "mechanism.block_size", "must be a whole number"),
-    (JobRequest, job_request_fields(block_size=10**9), "mechanism.block_size", "less than or equal"),
-    (Declaration, declaration_fields(nominal_size=5), "nominal_size", "greater than or equal to 6"),
-    (Manifest, manifest_fields(resources={"wall_seconds": 0}), "resources.wall_seconds", "greater"),
-    (Manifest, manifest_fields(resources={"memory_mib": 1}), "resources.memory_mib", "greater"),
+    (JobRequest, job_request_fields(block_size=10**9), "mechanism.block_size", "is above 1"),
+    (Declaration, declaration_fields(nominal_size=5), "nominal_size", "is below 6."),
+    (Manifest, manifest_fields(resources={"wall_seconds": 0}), "resources.wall_seconds", "is below 0.2."),
+    (Manifest, manifest_fields(resources={"memory_mib": 1}), "resources.memory_mib", "is below 32."),
     (Manifest, manifest_fields(command=[], image="host-python"), "command", "no entry point"),
     (Manifest, manifest_fields(command=["a\0b"]), "command.0", "one plain line"),
     (
@@ -233,8 +233,8 @@ TABLE: list[tuple[Any, Any, str, str]] = [
     (Column, {"name": "sex", "kind": "categorical"}, "body", "column sex: categories are missing; declare"),
     (Column, {"name": "a\tb", "kind": "person"}, "name", "one plain line"),
     # text that no file or database can hold
-    (Declaration, declaration_fields(title="\ud800"), "title", "unicode"),
-    (Declaration, declaration_fields(description="\ud800"), "description", "unicode"),
+    (Declaration, declaration_fields(title="\ud800"), "title", "Unicode"),
+    (Declaration, declaration_fields(description="\ud800"), "description", "Unicode"),
 ]
 
 

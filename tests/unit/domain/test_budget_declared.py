@@ -40,7 +40,7 @@ A_BUDGET_THAT_PROMISES_NOTHING_IS_REFUSED = (
     ({"budget_nats": "0.7"}, "body", "budget_nats above 0.693147 (ln 2) promises nothing"),
     ({"budget_nats": "NaN"}, "budget_nats", "nats must be a plain number"),
     ({"budget_nats": float("inf")}, "budget_nats", "nats must be a plain number"),
-    ({"budget_releases": 0}, "budget_releases", "greater than or equal to 1"),
+    ({"budget_releases": 0}, "budget_releases", "is below 1."),
     ({"budget_releases": 2.0}, "budget_releases", "whole number"),
 )
 

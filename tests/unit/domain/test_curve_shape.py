@@ -140,10 +140,10 @@ def test_a_column_with_the_delimiter_has_no_shape() -> None:
 
 
 BAD: tuple[tuple[dict[str, Any], str], ...] = (
-    ({"knots": [0]}, "at least 2"),
+    ({"knots": [0]}, "needs 2 entries or more"),
     ({"knots": [0, 10, 10]}, "knots must rise"),
     ({"knots": list(range(400)), "degree": 3}, "at most 400 coefficients"),
-    ({"degree": 6}, "less than or equal to 5"),
+    ({"degree": 6}, "is above 5."),
     ({"lower": 5}, "lower must be less than upper"),
 )
 

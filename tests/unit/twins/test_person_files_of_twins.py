@@ -361,7 +361,7 @@ def _stimuli(ending, twin, stem):
 def test_events_that_cannot_be_are_refused_or_told():
     for change, words in (
         ({"gap": 2}, "18 onsets 2 apart do not fit between 0 and 18; state fewer rows"),
-        ({"gap": -1}, "greater than or equal to 0"),
+        ({"gap": -1}, "is below 0."),
     ):
         with pytest.raises(InvalidRequest, match=words):
             make_declaration(**study(".edf", **change))
