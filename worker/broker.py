@@ -11,6 +11,7 @@ from typing import Any
 
 import kombu.transport
 import kombu.transport.redis as carrier
+import redis
 from kombu.utils.json import loads
 
 from domain.messages import Message
@@ -22,6 +23,10 @@ _TASKS = {message.value for message in Message}
 
 class Transport(carrier.Transport):
     """Redis as Celery has it, with a look at each message first."""
+
+    # where somebody has put a key of another kind in the place of a queue's, the worker connects anew until
+    # that is gone: it would end, and with it the processes that work, with what they have in hand
+    connection_errors = (*carrier.Transport.connection_errors, redis.ResponseError)
 
     def _deliver(self, message: Any, queue: Any) -> None:
         if _is_ours(message, self.channels[0]):

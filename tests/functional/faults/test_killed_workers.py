@@ -133,6 +133,25 @@ def test_killed_between_the_two_ledgers(sqlite_url: str, tmp_path: Path) -> None
             assert page.spent("heights") == {"epsilon": 1_000_000 * len(asked)}
 
 
+def test_keys_of_another_kind_end_no_worker(sqlite_url: str, tmp_path: Path) -> None:
+    """Whoever writes to Redis puts a text where a queue is, and where Celery keeps what it has handed out."""
+    with open_platform(sqlite_url, tmp_path) as platform, platform.redis.client() as client:
+        given_heights(platform.bench)
+        platform.start_worker()
+
+        def is_met() -> bool:
+            client.mset({"unacked": "text", Queue.MAIN.value: "text"})
+            return "onnection to broker lost" in platform.log.read_text()
+
+        def is_released() -> bool:
+            return platform.bench.job(job_id).state is JobState.RELEASED
+
+        wait_until(is_met, unless=platform.has_ended, said="a key that the worker cannot use")
+        client.flushall()
+        job_id = submit(platform.bench)
+        wait_until(is_released, unless=platform.has_ended, said="the worker takes messages again")
+
+
 @pytest.mark.deep("the steps are those of SQLite; integration/store has both databases")
 def test_killed_at_the_decisive_steps_on_postgresql(postgresql_url: str, tmp_path: Path) -> None:
     with open_platform(postgresql_url, tmp_path) as platform:
