@@ -8,14 +8,16 @@ import hashlib
 from typing import Any
 
 import sqlalchemy as sa
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from domain.release import Release, ReleasedValue, statement
 from store import releases
 from store.envelopes import sign
+from store.keys import Keys
 from worker.certificate import public_key_pem
 
-KEY = Ed25519PrivateKey.from_private_bytes(b"test" * 8)
+MASTER = b"test" * 8
+"""The key of a worker zone that signs as these do."""
+KEY = Keys(MASTER).signing
 
 
 def certified(release: Release, **predicate: Any) -> Release:
