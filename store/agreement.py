@@ -8,9 +8,38 @@ from collections.abc import Iterable
 import sqlalchemy as sa
 
 from domain.states import JobState, LedgerAction
-from store.tables import accounts, audit_events, jobs, ledger_entries, pac_states, releases
+from store.database import insert_once
+from store.tables import (
+    accounts,
+    audit_events,
+    jobs,
+    ledger_entries,
+    pac_states,
+    platform_facts,
+    releases,
+)
 
+LEDGER = "zone ledger "
 _UNDER_WAY = (JobState.RUNNING, JobState.AGGREGATING)
+
+
+def ledger(connection: sa.Connection) -> str | None:
+    """The identity of the ledger by which this platform charges; None before a worker has started."""
+    known = platform_facts.c.name.startswith(LEDGER)
+    query = sa.select(platform_facts.c.value).where(known).order_by(platform_facts.c.name.desc()).limit(1)
+    found: str | None = connection.execute(query).scalar()
+    return found
+
+
+def enrol_ledger(connection: sa.Connection, identity: str, *, anew: bool = False) -> bool:
+    """Whether this is the platform's ledger from now on, or was before. `anew`: in place of one that is lost.
+    Rows of facts are never changed, so the newest counts."""
+    known = ledger(connection)
+    if known is None or (anew and known != identity):
+        count = sa.select(sa.func.count()).where(platform_facts.c.name.startswith(LEDGER))
+        number = connection.execute(count).scalar_one() + 1
+        insert_once(connection, platform_facts, {"name": f"{LEDGER}{number:06d}", "value": identity})
+    return ledger(connection) == identity
 
 
 def trail_holds(connection: sa.Connection, number: int, digest: str) -> bool:

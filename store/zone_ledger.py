@@ -86,6 +86,12 @@ class Page:
         last = self._one("TRUE ORDER BY number DESC LIMIT 1")
         return 0 if last is None else last.number
 
+    def identity(self) -> str:
+        """What tells this ledger from every other: a digest of its first entry."""
+        first = self._one("number = 1")
+        assert first is not None, "a ledger is made with its first entries"
+        return hashlib.sha256(first.code.encode()).hexdigest()
+
     def newest_head(self) -> Head | None:
         """The latest event of the trail that any entry has seen, or that an operator has caught up with."""
         order = "head_number IS NOT NULL AND number >= ? ORDER BY head_number DESC LIMIT 1"

@@ -186,7 +186,7 @@ def empty_accounts(bench: Bench) -> None:
 def forget(bench: Bench) -> None:
     """Not what an intruder can do: the zone as it would be without a ledger of its own."""
     bench.zone.ledger.path.unlink()
-    begin_ledger(bench.zone.ledger, bench.database)
+    begin_ledger(bench.zone.ledger, bench.database, anew=True)
 
 
 def refusals(bench: Bench) -> list[str]:

@@ -223,7 +223,7 @@ def _behind(page: Page, connection: sa.Connection) -> Reason | None:
     # what only reads sees a moment that is over, of which the ledger may know more
     if connection.get_execution_options().get("dpgate_reading"):
         raise PlatformError("both ledgers are compared in a transaction that sees what others commit")
-    if page.restored() is not None:
+    if page.restored() is not None or agreement.ledger(connection) not in (None, page.identity()):
         return Reason.LEDGER_BEHIND
     head = page.newest_head()
     return None if head is None or agreement.trail_holds(connection, *head) else Reason.LEDGER_BEHIND

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import uuid
 from collections import Counter
 from collections.abc import Mapping
 from datetime import datetime
@@ -10,7 +11,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from domain.errors import InvalidRequest
+from domain.errors import InvalidRequest, NotReady
 from privacy.cost import Currency
 from store import agreement, audit, datasets, jobs, pac_states, turn
 from store.database import Database
@@ -19,6 +20,10 @@ from store.write_off import end_all, go_on, left, write_off
 from store.zone_ledger import Kind, Page, ZoneLedger
 from worker.books import job_digest
 
+ANOTHER_LEDGER = (
+    "this platform charges by another ledger of its worker zone. All its workers share one zone folder: name "
+    "that one in DPGATE_ZONE_FOLDER, or put its ledger.sqlite back"
+)
 WrittenOff = dict[str, dict[str, int]]
 NATS = Currency.NATS.value
 
@@ -29,16 +34,21 @@ def zone_ledger(zone_folder: Path) -> ZoneLedger:
     return ZoneLedger(zone_folder / "ledger.sqlite", key=keys.ledger, sealing=keys.drawn)
 
 
-def begin_ledger(ledger: ZoneLedger, database: Database) -> None:
+def begin_ledger(ledger: ZoneLedger, database: Database, *, anew: bool = False) -> None:
     """Once in a zone's life, when somebody sets it up: its first entries say what is spent so far, and which
-    jobs are under way, as the platform has them. Raises NotReady where there is a ledger."""
+    jobs are under way, as the platform has them. Raises NotReady where there is a ledger, or where the
+    platform has another one; `anew` takes the place of that."""
     with database.reading() as connection:
+        if not anew and agreement.ledger(connection) is not None:
+            raise NotReady(f"{ANOTHER_LEDGER}. Where that file is lost for good: dpgate ledger begin --anew")
         head, spent = audit.head(connection), agreement.cohorts_spent(connection)
         charged = [jobs.get(connection, job_id) for job_id in agreement.under_way(connection)]
         found = [(job, datasets.of_job(connection, job)) for job in charged]
 
     def begin(page: Page) -> None:
-        page.add(Kind.CAUGHT_UP, f"{head[0]}", {"written off": {}}, head=head)
+        # two that are begun at one moment, under one key, are two
+        body = {"written off": {}, "ledger": str(uuid.uuid4())}
+        page.add(Kind.CAUGHT_UP, f"{head[0]}", body, head=head)
         for cohort, amounts in spent.items():
             page.add(Kind.OPENING, cohort, {"spent": amounts}, cohort=cohort, head=head)
         for job, dataset in found:
@@ -46,6 +56,16 @@ def begin_ledger(ledger: ZoneLedger, database: Database) -> None:
             page.add(Kind.CHARGE, job.id, body, cohort=dataset.cohort, head=head)
 
     ledger.create(begin)
+    enrol_ledger(ledger, database, anew=anew)
+
+
+def enrol_ledger(ledger: ZoneLedger, database: Database, *, anew: bool = False) -> None:
+    """The platform charges by this ledger and by no other. Raises NotReady where it has another."""
+    with ledger.reading() as page:
+        identity = page.identity()
+    with database.transaction() as connection:
+        if not agreement.enrol_ledger(connection, identity, anew=anew):
+            raise NotReady(f"{ledger.path}: {ANOTHER_LEDGER}")
 
 
 class Since(StrEnum):

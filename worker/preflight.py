@@ -12,6 +12,7 @@ from store.database import Database
 from store.keys import load_keys
 from store.zone_ledger import ZoneLedger
 from worker.announce import announce_images
+from worker.catching_up import enrol_ledger
 from worker.certificate import public_key_pem
 from worker.config import WorkerSettings
 from worker.images.held import HeldImages
@@ -23,11 +24,13 @@ from worker.sandbox.profiles import Feature, Profile
 def check_worker(settings: WorkerSettings, image: HostImage) -> Sequence[Feature]:
     """What was found. Raises NotReady when this host cannot isolate runs, or the key or ledger is missing."""
     keys = load_keys(settings.key_file)
-    with ZoneLedger(settings.ledger_file, key=keys.ledger, sealing=keys.drawn).reading():
+    ledger = ZoneLedger(settings.ledger_file, key=keys.ledger, sealing=keys.drawn)
+    with ledger.reading():
         pass  # it is there; else each job would wait for it
     features = check_backend(settings, image, slots=settings.own_slots)
     database = Database(settings.database_url)
     try:
+        enrol_ledger(ledger, database)
         introduce(database, image, features, settings.isolation, public_key=public_key_pem(keys.signing))
         held = HeldImages(image, settings.image_store_folder)
         announce_images(database, held, now=datetime.now(UTC))

@@ -140,18 +140,24 @@ def ledger_mark(
 
 @commands.command("begin", epilog="Example: dpgate ledger begin")
 def ledger_begin(
-    zone_folder: ZoneOption = None, database_url: DatabaseOption = None, home: HomeOption = None
+    zone_folder: ZoneOption = None,
+    database_url: DatabaseOption = None,
+    anew: Annotated[
+        bool, typer.Option("--anew", help="In place of a ledger that is lost for good; workers are ended.")
+    ] = False,
+    home: HomeOption = None,
 ) -> None:
     """For a zone that has never had a ledger: begin one from what the platform has on record.
 
-    Never in place of one that was lost: keys of rights holders that were enrolled, and jobs that were drawn,
-    would be forgotten. Put its file back instead.
+    Not in place of one that was lost: keys of rights holders that were enrolled, and jobs that were drawn,
+    would be forgotten. Put its file back instead. The platform charges by one ledger alone, and refuses
+    another without --anew.
     """
     from worker.catching_up import begin_ledger
 
     ledger = _ledger(zone_folder, home)
     with opened_database(database_url, home) as database:
-        begin_ledger(ledger, database)
+        begin_ledger(ledger, database, anew=anew)
     out.print(f"The zone's ledger is begun: {plain(str(ledger.path))}")
 
 
