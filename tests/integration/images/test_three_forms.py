@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +14,10 @@ from made_images import sif, sif_part
 
 from domain.model import parse
 from domain.pipeline import Pipeline
+from dpgate.cli.app import run
+from dpgate.cli.catalogue import DECLARATION
 from dpgate.cli.declaration import load_declaration
+from dpgate.cli.exit_codes import ExitCode
 from dpgate.errors import DpgateError
 from dpgate.local import run_on_twin
 from dpgate.pipeline_folder import load_pipeline
@@ -76,3 +81,24 @@ def test_a_start_that_is_asked_to_be_warm_is_refused_where_the_image_has_nothing
             images=open_folder / "images",
             warm=True,
         )
+
+
+def test_the_command_starts_warm_where_it_is_told_to(
+    tree_of: TreeOf,
+    open_folder: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The option reaches the sandbox: an image without Python runs without it, and is refused with it."""
+    ImageStore(open_folder / "images").add(docker_archive(tree_of, tmp_path), name="minimal")
+    monkeypatch.setenv("DPGATE_IMAGES_FOLDER", str(open_folder / "images"))
+    twin = shutil.copytree(EXAMPLES / "heights/data", open_folder / "twin")
+    declaration = load_declaration(EXAMPLES / "heights/dataset.yaml", twin).model_dump(mode="json")
+    (twin / DECLARATION).parent.mkdir()
+    (twin / DECLARATION).write_text(json.dumps(declaration))
+    pipeline = shutil.copytree(EXAMPLES / "mean-height-awk", open_folder / "pipeline")
+    typed = ["run", str(pipeline), "--twin", str(twin), "--block-size", "20"]
+    assert run(typed) == ExitCode.OK, capsys.readouterr().err
+    assert run([*typed, "--warm"]) == ExitCode.USAGE
+    assert "minimal has no Python 3.11, which --warm needs" in " ".join(capsys.readouterr().err.split())
