@@ -11,14 +11,14 @@ if TYPE_CHECKING:
     import httpx
 
 ModelT = TypeVar("ModelT")
-_NOT_DPGATE = "something that is not dpgate"
+NOT_DPGATE = "something that is not dpgate; check the address of your login"
 
 
 def content_of(answer: httpx.Response) -> Any:
     try:
         return answer.json()
     except (ValueError, RecursionError):  # the second of a million brackets
-        raise PlatformUnreachable(f"an answer without JSON from {_NOT_DPGATE}") from None
+        raise PlatformUnreachable(f"an answer without JSON from {NOT_DPGATE}") from None
 
 
 def as_model(build: Callable[[Any], ModelT], raw: Any) -> ModelT:
@@ -26,7 +26,7 @@ def as_model(build: Callable[[Any], ModelT], raw: Any) -> ModelT:
     try:
         return build(raw)
     except (KeyError, TypeError, AttributeError, IndexError, ValueError):
-        raise PlatformUnreachable(f"an answer without the expected fields from {_NOT_DPGATE}") from None
+        raise PlatformUnreachable(f"an answer without the expected fields from {NOT_DPGATE}") from None
 
 
 def refusal(answer: httpx.Response) -> DpgateError:
@@ -43,4 +43,4 @@ def refusal(answer: httpx.Response) -> DpgateError:
             problems=problems,
         )
     except (ValueError, KeyError, TypeError, RecursionError):
-        return PlatformUnreachable(f"HTTP {answer.status_code} from {_NOT_DPGATE}")
+        return PlatformUnreachable(f"HTTP {answer.status_code} from {NOT_DPGATE}")

@@ -44,7 +44,8 @@ def find_login(profile: str = DEFAULT) -> Login:
     if profile not in known:
         option = "" if profile == DEFAULT else f" --profile {profile}"
         raise NotLoggedIn(
-            f"there is no login named {profile} in {credentials_file()}; run: dpgate login{option}"
+            f"there is no login named {profile} in {credentials_file()}; run `dpgate login --url "
+            f"https://ADDRESS{option}` with your platform's address, or begin one here with `dpgate up`"
         )
     return known[profile]
 

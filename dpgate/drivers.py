@@ -10,7 +10,7 @@ import time
 from collections.abc import AsyncIterator, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from dpgate.answers import refusal
+from dpgate.answers import NOT_DPGATE, refusal
 from dpgate.calls import Call, Look, Pause, Shown, Steps
 from dpgate.credentials import Login
 from dpgate.errors import DpgateError, PlatformUnreachable
@@ -190,9 +190,13 @@ def _grow(content: bytearray, part: bytes) -> None:
 
 def _filled(content: bytearray) -> bytes:
     if not content:
-        raise PlatformUnreachable("an empty answer from something that is not dpgate")
+        raise PlatformUnreachable(f"an empty answer from {NOT_DPGATE}")
     return bytes(content)
 
 
 def _unreachable(http: httpx.Client | httpx.AsyncClient, error: Exception) -> PlatformUnreachable:
-    return PlatformUnreachable(f"no dpgate answers at {http.base_url} ({type(error).__name__})")
+    address = str(http.base_url).removesuffix("/").removesuffix("/api/v1")
+    return PlatformUnreachable(
+        f"no dpgate answers at {address} ({type(error).__name__}); check the address of your login, and "
+        "whether the platform runs: `dpgate up` starts one on its own machine"
+    )

@@ -200,7 +200,7 @@ def read_text(path: Path, *, max_bytes: int = MAX_TEXT_BYTES) -> str:
         with path.open("rb") as file:
             content = file.read(max_bytes + 1)
     except (FileNotFoundError, NotADirectoryError):
-        raise DpgateError(f"there is no {path}") from None
+        raise DpgateError(f"there is no {path}; check its path") from None
     if len(content) > max_bytes:
         raise DpgateError(f"{path} is larger than {max_bytes // 1024} KiB")
     try:

@@ -91,7 +91,7 @@ def down(home: HomeOption = None, as_json: Json = False) -> None:
     place = home_of(home)
     pid = place.owner()
     if pid is None:
-        raise PlatformStopped(f"no dpgate is up in {place.root}")
+        raise PlatformStopped(f"no dpgate is up in {place.root}; name the folder of another with --home")
     os.kill(pid, signal.SIGTERM)
     while place.is_claimed():
         time.sleep(0.1)

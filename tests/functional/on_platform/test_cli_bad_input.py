@@ -307,7 +307,7 @@ def test_wrong_words(one_platform: Platform, locked: Path) -> None:
     refused(
         ada("allot", "ages", "--epsilon", "1", "--user", "ada"), ExitCode.NOT_ALLOWED, "only rights holders"
     )
-    refused(ada("verify", "nowhere.json"), ExitCode.USAGE, "there is no")
+    refused(ada("verify", "nowhere.json"), ExitCode.USAGE, "there is no nowhere.json; check its path")
     assert ada("flying", "--json").json["exit_code"] == ExitCode.USAGE
 
 
@@ -316,7 +316,7 @@ def test_something_that_is_not_dpgate(shell: Terminal, other_server: str, subtes
         with subtests.test(msg=path):
             StrangeServer.seen.clear()
             login = ["login", "--url", f"{other_server}/{path}", "--token", "dpgate.1.secret"]
-            refused(shell(*login), ExitCode.NOT_READY, "not dpgate")
+            refused(shell(*login), ExitCode.NOT_READY, "not dpgate; check the address of your login")
             assert shell(*login, "--json").json["exit_code"] == ExitCode.NOT_READY
             # a redirect was not followed, so its target saw no token
             assert len(StrangeServer.seen) == 2
@@ -327,9 +327,11 @@ def test_no_server_and_no_login(shell: Terminal) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{free.getsockname()[1]}"  # held, so that nobody else listens there
-        refused(shell("login", "--url", url, "--token", "t"), ExitCode.NOT_READY, "no dpgate answers at")
+        login = ("login", "--url", url, "--token", "t")
+        refused(shell(*login), ExitCode.NOT_READY, f"no dpgate answers at {url} (ConnectError); check the")
         refused(shell("login", "--url", url, "--token", "s\N{SNOWMAN}t"), ExitCode.USAGE, "copy it again")
-    refused(shell("datasets"), ExitCode.NOT_ALLOWED, "dpgate login")
+    # a next step that can be typed: `dpgate login` alone is refused for want of an address
+    refused(shell("datasets"), ExitCode.NOT_ALLOWED, "dpgate login --url https://ADDRESS", "dpgate up")
     refused(shell("login", "--url", "dpgate.example.org", "--token", "t"), ExitCode.USAGE, "is no address")
 
 
