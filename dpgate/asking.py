@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ from domain.mechanism import SampleAggregateRequest
 from domain.model import parse
 from domain.pipeline import Pipeline
 from dpgate.errors import Doubtful, DpgateError
-from dpgate.pipeline_folder import Lock, load_lock, load_pipeline
+from dpgate.pipeline_folder import Lock, PipelineFolder, load_lock, load_pipeline
 
 
 def build_request(
@@ -26,20 +25,19 @@ def build_request(
 ) -> dict[str, Any]:
     """The body of a job request from a pipeline folder and its lock, checked here first.
 
-    `choices` are the fields of the mechanism: epsilon, block_size and so on; None means its default. Raises
-    DpgateError when the pipeline has changed since it ran on the twin, or ran on that of another data set,
-    InvalidRequest naming a wrong field, and Doubtful, unless `anyway`, where the runs on the twin say that
-    the answer will hardly be of use.
+    `choices` are the fields of the mechanism: epsilon, block_size and so on; None means what the last preview
+    chose, else its default. Raises DpgateError when the pipeline has changed since it ran on the twin, or ran
+    on that of another data set, InvalidRequest naming a wrong field, and Doubtful, unless `anyway`, where the
+    runs on the twin say that the answer will hardly be of use.
     """
-    loaded = load_pipeline(folder)
-    digest = parse(Pipeline, loaded.body, within="pipeline").digest
-    lock = load_lock(Path(folder), pipeline_digest=digest)
+    loaded, lock = _locked(folder)
     _check_dataset(folder, lock, dataset)
     chosen = {name: value for name, value in choices.items() if value is not None}
     if mechanism == "sample_aggregate":
-        chosen = carried(lock, chosen)
+        best = f", such as {lock.chosen.epsilon}, which dpgate preview recommended" if lock.chosen else ""
+        chosen = lock.chosen.with_typed(chosen) if lock.chosen else chosen
+        chosen.setdefault("block_size", lock.block_size)
         if "epsilon" not in chosen:
-            best = f", such as {lock.chosen.epsilon}, which dpgate preview recommended" if lock.chosen else ""
             raise DpgateError(f"say what to spend: --epsilon{best}. dpgate preview shows what each buys")
     request: dict[str, Any] = {
         "dataset": lock.dataset,
@@ -55,15 +53,16 @@ def build_request(
     return request
 
 
-def carried(lock: Lock, choices: Mapping[str, Any]) -> dict[str, Any]:
-    """These choices, and for others what the preview found best: block size and aggregator go together."""
-    chosen = dict(choices)
-    if lock.chosen is None or "block_size" in chosen:
-        return {"block_size": lock.block_size, **chosen}
-    chosen["block_size"] = lock.chosen.block_size
-    if chosen.get("noise") != "gaussian":  # which goes with means alone
-        chosen.setdefault("aggregator", lock.chosen.aggregator)
-    return chosen
+def recommended(folder: str | Path) -> str:
+    """What the preview chose for this pipeline, in words; empty where it ran without a preview."""
+    lock = _locked(folder)[1]
+    return lock.chosen.words if lock.chosen else ""
+
+
+def _locked(folder: str | Path) -> tuple[PipelineFolder, Lock]:
+    loaded = load_pipeline(folder)
+    digest = parse(Pipeline, loaded.body, within="pipeline").digest
+    return loaded, load_lock(Path(folder), pipeline_digest=digest)
 
 
 def cautions_of(asked: JobRequest, lock: Lock) -> tuple[Caution, ...]:

@@ -22,6 +22,7 @@ from domain.cautions import BlocksSeen
 from domain.model import Model, Number, Slug, Whole, digest, parse
 from domain.pipeline import MAX_SOURCE_BYTES, MAX_SOURCES
 from domain.shape import Shape
+from dpgate.chosen import Chosen
 from dpgate.errors import DpgateError
 
 MANIFEST = "dpgate.yaml"
@@ -78,14 +79,6 @@ def _is_plain_sum(accounting: Accounting) -> bool:
 
 def _is_left_out(value: object) -> bool:
     return not value
-
-
-class Chosen(Model):
-    """What a preview found best: epsilon as text, people in a block, and what is made of the blocks."""
-
-    epsilon: str
-    block_size: Annotated[Whole, Field(ge=1)]
-    aggregator: Literal["clipped_mean", "median"]
 
 
 class Lock(Model):

@@ -17,6 +17,9 @@ from privacy.preview import REPLAYS, Choice, Forecast, PacForecast, StabilityFor
 Table = tuple[tuple[str, ...], list[tuple[str, ...]]]
 """Headings and rows."""
 
+MOST_TOLD = 3
+"""Outputs whose errors stand in one line."""
+
 FORMULA = "'formula' is the root mean square error in closed form."
 GUESSED = f"* guessed from blocks that ran on the twin. {FORMULA}"
 
@@ -139,6 +142,24 @@ def repeats_words(nominal_size: int, *, repeats: int, block_size: int) -> list[s
 
 def blocks_words(choice: Choice) -> str:
     return f"{'median' if choice.aggregator == 'median' else 'mean'} over blocks of {choice.block_size}"
+
+
+def choice_words(found: BlocksPreview, names: Sequence[str]) -> str:
+    """What the recommended choice costs, gives and takes, in a line."""
+    taken = found.recommendation.choice
+    told = told_outputs(found)
+    errors = [
+        f"{names[row.output]} within {digits(row.error.within_95)}"
+        for row in found.forecasts
+        if row.choice == taken and row.output in told
+    ]
+    more = f" and {len(names) - MOST_TOLD} more" if len(names) > MOST_TOLD else ""
+    seconds = found.costs[taken.block_size].seconds
+    when = "" if seconds is None else f"; released about {duration(seconds)} after its runs begin"
+    return (
+        f"epsilon {format_epsilon(taken.micro_epsilon)} ({found.guarantee}) and the {blocks_words(taken)}: "
+        f"{', '.join(errors[:MOST_TOLD])}{more}, 95 times in 100{when}"
+    )
 
 
 def wanted_words(row: Wanted, *, guarantee: str) -> str:

@@ -69,7 +69,7 @@ def submit(
     profile: Profile = "default",
 ) -> None:
     """Submit a pipeline to run on the original data."""
-    from dpgate.asking import build_request
+    from dpgate.asking import build_request, recommended
 
     request = build_request(
         folder,
@@ -91,7 +91,9 @@ def submit(
         nats=nats,
         noise_multiplier=noise_multiplier,
     )
-    choices.warn_if_weak(epsilon)
+    if epsilon is None and mechanism == "sample_aggregate" and not as_json:
+        print_line(f"As dpgate preview recommended: {recommended(folder)}.")
+    choices.warn_if_weak(request["mechanism"].get("epsilon"))
     send(request, job_id=job_id, wait=wait, as_json=as_json, profile=profile)
 
 

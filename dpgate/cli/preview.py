@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from domain.loss import format_epsilon
 from domain.mechanisms import cards, own_runs
 from dpgate.cli import choices
 from dpgate.cli.develop import Folder, PythonEnv, run_more
@@ -61,7 +60,7 @@ def preview(
     from domain.model import parse
     from domain.pipeline import Pipeline
     from dpgate.cli import preview_shown
-    from dpgate.pipeline_folder import Chosen, load_lock, load_pipeline, save_lock
+    from dpgate.pipeline_folder import load_lock, load_pipeline, save_lock
 
     pipeline = parse(Pipeline, load_pipeline(folder).body, within="pipeline")
     lock = load_lock(folder, pipeline_digest=pipeline.digest)
@@ -70,16 +69,16 @@ def preview(
         lock = more(lock, own.plan(lock.nominal_size), name=own.kept)
         preview_shown.show_own_runs(mechanism, pipeline.manifest, lock, as_json=as_json)
     elif mechanism == "sample_aggregate":
-        chosen = {
-            "block_size": lock.block_size,
+        typed = {
             "repeats": repeats,
             "delta": delta,
             "noise": noise,
             "clip_norm": clip_norm,
             "weights": choices.read_weights(weights),
-            "count_failures": count_failures,
+            "count_failures": count_failures or None,
         }
-        request = _request({name: value for name, value in chosen.items() if value is not None})
+        typed = {name: value for name, value in typed.items() if value is not None}
+        request = _request({"block_size": lock.block_size, **typed})
         manifest = pipeline.manifest
         sizes = _asked_sizes(block_sizes, manifest, lock, twin) or _sizes_to_try(manifest, lock, twin)
         lock = _with_sizes(
@@ -91,11 +90,9 @@ def preview(
             repeats=request.repeats,
         )
         columns = twin_columns(lock, twin)
-        taken = preview_shown.show_blocks(
-            request, pipeline.manifest, lock, sizes, aggregator, want, columns=columns, as_json=as_json
+        best = preview_shown.show_blocks(
+            request, typed, manifest, lock, sizes, aggregator, want, columns=columns, as_json=as_json
         )
-        epsilon = format_epsilon(taken.micro_epsilon)
-        best = Chosen(epsilon=epsilon, block_size=taken.block_size, aggregator=taken.aggregator)
         save_lock(folder, lock.model_copy(update={"chosen": best}))
     else:
         *others, last = cards()

@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING
 from domain.loss import format_epsilon
 from domain.mechanism import SampleAggregateRequest
 from domain.mechanisms import MECHANISMS, own_runs
+from domain.model import parse
 from domain.outputs import values_of
 from domain.pipeline import Manifest
 from dpgate import preview_many
 from dpgate import preview_page as page
+from dpgate.chosen import Chosen
 from dpgate.cli.output import out, plain, print_json, print_table
 from dpgate.errors import DpgateError
 from dpgate.pipeline_folder import Lock
@@ -24,7 +26,6 @@ from dpgate.preview_page import digits, told_outputs
 from dpgate.preview_size import size_words
 from dpgate.preview_two_means import NumberColumn, better_correlations
 from privacy.mechanism import MAX_OUTPUTS
-from privacy.preview import Choice
 
 if TYPE_CHECKING:
     from dpgate.preview import BlocksPreview
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 
 def show_blocks(
     request: SampleAggregateRequest,
+    typed: Mapping[str, object],
     manifest: Manifest,
     lock: Lock,
     sizes: Sequence[int],
@@ -46,7 +48,8 @@ def show_blocks(
     *,
     columns: Sequence[NumberColumn],
     as_json: bool,
-) -> Choice:
+) -> Chosen:
+    """The preview, printed; what a job takes of it beside what was typed for the preview."""
     values = values_of(manifest, lock.shape)
     names = [value.name for value in values]
     if len(names) > MAX_OUTPUTS and request.noise == "laplace":
@@ -64,7 +67,7 @@ def show_blocks(
     if as_json:
         document = page.blocks_document(found, names, guarantee=guarantee)
         print_json({**document, "two_means": [each.document for each in better]})
-        return found.recommendation.choice
+        return _chosen(found, typed, names)
     print_table(
         page.ladder_title(found),
         *page.ladder_table(found, names),
@@ -88,8 +91,20 @@ def show_blocks(
     for line in [*reasons, *_further_words(found, names, manifest, lock), *told]:
         out.print(f"- {plain(line)}")
     _show_wanted(found, lock)
-    out.print(f"dpgate submit takes the {page.blocks_words(taken)} unless you say otherwise.")
-    return taken
+    best = _chosen(found, typed, names)
+    out.print(f"[bold]dpgate submit[/] takes, unless you say otherwise, {plain(best.words)}.")
+    return best
+
+
+def _chosen(found: BlocksPreview, typed: Mapping[str, object], names: Sequence[str]) -> Chosen:
+    taken = found.recommendation.choice
+    best = {
+        "epsilon": format_epsilon(taken.micro_epsilon),
+        "block_size": taken.block_size,
+        "aggregator": taken.aggregator,
+        "words": page.choice_words(found, names),
+    }
+    return parse(Chosen, {**typed, **best})
 
 
 def _show_wanted(found: BlocksPreview, lock: Lock) -> None:

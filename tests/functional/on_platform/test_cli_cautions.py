@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -67,11 +70,25 @@ def test_it_is_told_before_it_costs_and_done_when_asked_for(
     assert ada.ok("budget", "ages", "--json").json != spent
 
 
-def test_what_to_spend_is_asked_for_with_what_the_preview_recommended(one_platform: Platform) -> None:
+def test_what_to_spend_is_asked_for_until_a_preview_has_recommended_it(one_platform: Platform) -> None:
+    """Then nothing need be typed, and what is typed beside it is for somebody who chooses for themselves."""
     ada = one_platform.ada
     folder = ready_pipeline(one_platform, "ages", "unpriced")
     refused = ada("submit", folder)
     assert refused.code == ExitCode.USAGE
     assert "say what to spend: --epsilon. dpgate preview shows what each buys" in words(refused)
-    ada.ok("preview", folder, "--want", "mean_age=20", "--block-size", 3)
-    assert "which dpgate preview recommended" in words(ada("submit", folder))
+    shown = ada.ok("preview", folder, "--want", "mean_age=20", "--block-size", 3, "--noise", "laplace")
+    best = json.loads((Path(folder) / "dpgate.lock.json").read_text(encoding="utf-8"))["chosen"]
+    last = f"dpgate submit takes, unless you say otherwise, {best['words']}."
+    assert " ".join(shown.out.split()).endswith(last)
+    gives = (
+        r"epsilon [\d.]+ \(pure_dp\) and the (mean|median) over blocks of 3: mean_age within [\d.]+, 95 times"
+    )
+    assert re.match(gives, best["words"])
+    assert "which dpgate preview recommended" in words(ada("submit", folder, "--interval", "sampling"))
+    told = ada.ok("submit", folder)
+    assert f"As dpgate preview recommended: {best['words']}." in " ".join(told.out.split())
+    mechanism = build_request(folder, anyway=True)["mechanism"]
+    names = ("epsilon", "block_size", "aggregator", "noise")
+    assert mechanism == {"name": "sample_aggregate"} | {name: best[name] for name in names}
+    assert best["noise"] == "laplace"
