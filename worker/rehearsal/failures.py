@@ -33,6 +33,10 @@ _ONLY_DECLARED = (
     "Write the numbers that dpgate.yaml declares and no others: a row for each person cannot leave. Numbers "
     "in labels count, too."
 )
+_FILLED = "Write the numbers that dpgate.yaml declares into it, on every input."
+_AS_PRINTED = "Write the number itself, not how it is printed (in R as.numeric, in Python a float)."
+_PRINTED = re.compile(r"(?:^|[\s,;])[<>]=?\s?[+-]?[\d.]", re.ASCII)
+_OWN_LINE = re.compile(r'File "/pipeline/([^"\n]{1,100})", line (\d+)')
 # what R says last, whatever went wrong
 _NO_REASON = re.compile(r"Execution halted|Calls: .*")
 _NUMBERS = re.compile(r"\d+(?:\.\d+)?")
@@ -140,7 +144,7 @@ def unlocked(pipeline: Pipeline, outputs: Mapping[str, bytes], error: ValueError
     told = f"{error}\nIt begins:\n{begins}" if first else f"{error}\nIt is empty."
     counts = re.search(r"holds (\d+) numbers, the manifest declares (\d+)", str(error))
     is_more = counts is not None and int(counts[1]) > int(counts[2])
-    fix = _ONLY_DECLARED if is_more else _as_numbers(text[: 10 * _SHOWN])
+    fix = _ONLY_DECLARED if is_more else _as_numbers(text[: 10 * _SHOWN]) if first else _FILLED
     return f"{told}\nWhat to do: {fix}" if fix else told
 
 
@@ -154,6 +158,8 @@ def _as_numbers(text: str) -> str:
             f"{absent} is no number: write n/a where there is none. If there should be one, look at the "
             "names of columns: R has NULL for one that is not there."
         )
+    if _PRINTED.search(text):
+        return _AS_PRINTED
     return ""
 
 
@@ -191,7 +197,9 @@ def _ended(detail: RunDetail | None) -> str:
     lines = [line.strip() for line in clean(detail.tail, 2000).splitlines() if line.strip()]
     said = [line for line in lines if not _NO_REASON.fullmatch(line)] or lines
     if detail.cause in (Cause.EXIT, Cause.SIGNAL) and said:
-        return f"it ended with {_code(detail)}: {said[-1][:_SHOWN]}."
+        own = _OWN_LINE.findall(detail.tail)
+        where = f" in {clean(own[-1][0], 60)}, line {own[-1][1]}" if own else ""
+        return f"it ended with {_code(detail)}{where}: {said[-1][:_SHOWN]}."
     return f"{detail.cause.value}."
 
 
@@ -218,19 +226,30 @@ def _no_number(file: object, content: bytes, address: str) -> tuple[str, str]:
     """The first cell that holds none, with its text."""
     name = getattr(file, "file", "a file")
     if isinstance(file, TextShape) and (found := re.fullmatch(r"r(\d+)c(\d+)", address)):
-        with suppress(PipelineError, IndexError):
-            text = split_cells(file.file, content)[int(found[1]) - 1][int(found[2]) - 1]
-            shown = clean(text, 40) or "nothing"
-            fix = "" if find_number(text) is not None else _as_number(text)
-            return f"line {found[1]}, cell {found[2]} of {name} holds {shown}, which is no number.", fix
+        line, cell = int(found[1]) - 1, int(found[2]) - 1
+        labels = [label for label in file.rows[line] if label is not None]
+        with suppress(PipelineError):
+            rows = split_cells(file.file, content)
+            # rows that labels tell apart may stand in another order
+            near = rows if labels else rows[line : line + 1]
+            own = [row for row in near if len(row) > cell and _labels(row, file.rows[line]) == labels]
+            if not own:
+                return f"{name} has no row {clean(' '.join(labels), 60)}.", _EVERY_LEVEL
+            if (row := own[0]) and find_number(row[cell]) is None:
+                shown = clean(row[cell], 40) or "nothing"
+                at = f"line {rows.index(row) + 1}, cell {cell + 1} of {name}"
+                return f"{at} holds {shown}, which is no number.", _as_number(row[cell])
     return f"{name} holds no number at {address}.", ""
+
+
+def _labels(row: Sequence[str], known: Sequence[str | None]) -> list[str]:
+    """What a row holds where the twin's has its labels."""
+    return [cell for cell, label in zip(row, known, strict=False) if label is not None]
 
 
 def _as_number(text: str) -> str:
     if text.strip().startswith(("<", ">")):
-        return "Write the number itself, not how it is printed (in R as.numeric, in Python a float)."
-    return (
-        "It counts as the middle of the bounds."
-        if text.strip().casefold() in ("n/a", "na", "nan", "")
-        else ""
-    )
+        return _AS_PRINTED
+    if text.strip().casefold() in ("n/a", "na", "nan", ""):
+        return "It counts as the middle of the bounds."
+    return "Write a number, or n/a where there is none."

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
+from domain.errors import PipelineError
 from domain.model import parse
 from domain.pipeline import Pipeline
 from domain.remedies import Place
 from domain.shape import Shape
-from worker.rehearsal.failures import failures, why
+from worker.rehearsal.failures import failures, unlocked, why
 from worker.rehearsal.runs import lock_shape
 from worker.sandbox.protocol import Cause, RunDetail, RunResult
 
@@ -82,6 +85,53 @@ def test_the_place_of_another_shape_is_named() -> None:
         "bounds.",
         "1 × means.csv is not UTF-8.",
     ]
+
+
+def test_a_crash_is_told_with_the_line_of_ones_own_program() -> None:
+    said = told(
+        ended(
+            'Traceback (most recent call last):\n  File "/pipeline/main.py", line 7, in <module>\n'
+            '  File "/pipeline/parts/model.py", line 3, in fit\n'
+            '  File "/usr/lib/statistics.py", line 9, in mean\n'
+            "ValueError: odd\n"
+        )
+    )
+    assert said == ["1 × it ended with exit code 1 in parts/model.py, line 3: ValueError: odd."]
+
+
+def test_a_row_that_is_left_out_is_named_and_one_that_moved_is_found() -> None:
+    said = told(
+        wrote(b"group,mean\nb,2.5\n"), wrote(b"group,mean\na,1.5\n"), wrote(b"group,mean\nb,?\na,1.5\n")
+    )
+    every = "Write a row for each declared category, with n/a where a block has nobody of it."
+    assert said == [
+        f"1 × means.csv has no row a. {every}",
+        f"1 × means.csv has no row b. {every}",
+        "1 × line 2, cell 2 of means.csv holds ?, which is no number. Write a number, or n/a where there is "
+        "none.",
+    ]
+
+
+def test_a_row_without_labels_is_found_by_its_place() -> None:
+    asked = pipeline()
+    shape = lock_shape(asked, {"means.csv": b"of_a,of_b\n1,2\n"})
+    (found,) = failures([wrote(b"of_a,of_b\n1,NA\n")], shape, asked, PLACE)
+    assert found.reason == "line 2, cell 2 of means.csv holds NA, which is no number."
+
+
+def test_what_is_no_number_is_told_with_what_to_write() -> None:
+    said = told(wrote(b"group,mean\na,1\nb,None\n"))
+    assert said == [
+        "1 × line 3, cell 2 of means.csv holds None, which is no number. Write a number, or n/a where "
+        "there is none."
+    ]
+    for content, fix in (
+        (b"group,mean\na,1\nb,<2e-16\n", "Write the number itself, not how it is printed"),
+        (b"", "Write the numbers that dpgate.yaml declares into it, on every input."),
+    ):
+        with pytest.raises(PipelineError, match="the manifest declares 2") as refused:
+            lock_shape(pipeline(), {"means.csv": content})
+        assert f"What to do: {fix}" in unlocked(pipeline(), {"means.csv": content}, refused.value)
 
 
 def test_what_a_run_says_cannot_write_to_a_terminal() -> None:
