@@ -98,7 +98,7 @@ def _case_body(case: Case) -> list[Instruction]:
 
 def _numbers_by_verdict(policy: Policy, architecture: Architecture) -> Iterable[tuple[Verdict, list[int]]]:
     """What falls out at the end needs no code."""
-    for verdict in (Verdict.ENOSYS, Verdict.EAFNOSUPPORT, Verdict.ANSWER, Verdict.ALLOW):
+    for verdict in (Verdict.ENOSYS, Verdict.EOPNOTSUPP, Verdict.EAFNOSUPPORT, Verdict.ANSWER, Verdict.ALLOW):
         if verdict is policy.otherwise:
             continue
         names = {name for group in policy.groups if group.verdict is verdict for name in group.calls}

@@ -14,6 +14,7 @@ class Verdict(Enum):
     EINVAL = 0x00050000 | 22  # "this kernel does not know that": libraries take what older ones know
     ENOTTY = 0x00050000 | 25
     ENOSYS = 0x00050000 | 38  # "this kernel is too old": libc takes its older path
+    EOPNOTSUPP = 0x00050000 | 95  # "this file system has none": GNU's cp and install then set the mode alone
     EAFNOSUPPORT = 0x00050000 | 97  # "this kernel has no such network": libraries take that for an answer
 
 

@@ -52,11 +52,6 @@ REFUSED = (
     ),
     _deny("device nodes, fifos and extended attributes", "mknod mknodat"),
     _deny(
-        "attributes cost kernel memory that no limit counts",
-        """setxattr lsetxattr fsetxattr removexattr lremovexattr fremovexattr setxattrat getxattrat
-        listxattrat removexattrat file_getattr file_setattr""",
-    ),
-    _deny(
         "identity is fixed for the run",
         """setuid setgid setreuid setregid setresuid setresgid setfsuid setfsgid setgroups capset
         sethostname setdomainname""",

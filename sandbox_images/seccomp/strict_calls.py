@@ -60,6 +60,12 @@ ALLOWED = (
 
 # Not EPERM: software takes these for a machine that has no such thing, and goes on.
 MISSING = (
+    _deny(
+        "attributes cost kernel memory that no limit counts",
+        """setxattr lsetxattr fsetxattr removexattr lremovexattr fremovexattr setxattrat getxattrat
+        listxattrat removexattrat file_getattr file_setattr""",
+        Verdict.EOPNOTSUPP,
+    ),
     _deny("no network of any family, so AF_VSOCK and AF_ALG are gone too", "socket", Verdict.EAFNOSUPPORT),
     _deny(
         "newer doors that this filter cannot look behind (arguments in memory); libc falls back on ENOSYS",

@@ -83,6 +83,17 @@ def test_block_cannot_be_changed(way, run):
     assert "Read-only file system" in said
 
 
+def test_tools_that_keep_modes_find_no_attributes_and_go_on(run_alone):
+    """GNU's cp and install set a list of rights before the mode; a file system need not have any."""
+    steps = "cp -p /in/a /out/p && cp --no-preserve=mode /in/a /out/n && install /in/a /out/i"
+    script = f"""
+import subprocess
+done = subprocess.run({steps!r}, shell=True, capture_output=True, text=True)
+open("/out/verdict", "w").write(f"{{done.returncode}} {{done.stderr}}")
+"""
+    assert run_alone(script, {"a": b"1"}).outputs["verdict"] == b"0 "
+
+
 def test_block_could_be_changed_if_it_were_not_mounted_so(run_alone, doctored):
     doctored(
         "confine.py",
