@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from . import kernel
 
 _LONG_AGO = (946_684_800, 946_684_800)  # 2000-01-01: whenever a block was made
-_FOLDER, _FILE = 0o500, 0o400
+_FOLDER, _FILE = 0o700, 0o600  # of an input: mounted read-only, and its copies can be written to
 # Of a level at one time; beyond it a run is told that it has too many files open. As many of all seats of a
 # slot stay below the pages that the kernel gives to one user before it makes pipes smaller (16384).
 _MOST_PIPES = 200

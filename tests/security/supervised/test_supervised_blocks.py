@@ -53,7 +53,7 @@ def test_blocks_arrive_as_they_were_given(way, supervised, ask):
             assert contents == {path: hashlib.sha256(content).hexdigest() for path, content in block.items()}
             # root's files in a view are the slot's by their group alone: its runs have users of their own
             by_group = way == "viewed" and os.getuid() == 0
-            owner, modes = (65534, {"0o40550", "0o100440"}) if by_group else (1000, {"0o40500", "0o100400"})
+            owner, modes = (65534, {"0o40550", "0o100440"}) if by_group else (1000, {"0o40700", "0o100600"})
             assert {(facts[1], facts[2]) for facts in found.values()} == {(owner, 946684800.0)}, name
             assert {facts[0] for facts in found.values()} <= modes, name
 
@@ -92,6 +92,25 @@ done = subprocess.run({steps!r}, shell=True, capture_output=True, text=True)
 open("/out/verdict", "w").write(f"{{done.returncode}} {{done.stderr}}")
 """
     assert run_alone(script, {"a": b"1"}).outputs["verdict"] == b"0 "
+
+
+COPIES = """
+import shutil, subprocess
+done = subprocess.run(
+    "cp -r /in/d /out/r && echo 2 >> /out/r/a.csv && touch /out/r/new",
+    shell=True, capture_output=True, text=True,
+)
+shutil.copytree("/in/d", "/out/t")
+open("/out/t/a.csv", "a").close()
+open("/out/t/new", "w").close()
+open("/out/verdict", "w").write(f"{done.returncode} {done.stderr}")
+"""
+
+
+def test_copies_of_a_block_can_be_written_to(run_alone):
+    said = run_alone(COPIES, {"d/a.csv": b"1"})
+    assert said.outputs is not None, said.detail
+    assert said.outputs["verdict"] == b"0 "
 
 
 def test_block_could_be_changed_if_it_were_not_mounted_so(run_alone, doctored):
