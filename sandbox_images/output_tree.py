@@ -5,6 +5,7 @@ small, uses only what the interpreter carries, and believes nothing: no link is 
 it, and nothing is read before its size is known to fit.
 """
 
+import errno
 import os
 import stat
 
@@ -17,10 +18,11 @@ FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
 def read_tree(root, most_bytes, most_entries):
     """Every file below the directory descriptor `root`: {path: bytes}, in the order of the paths.
 
-    None if there is anything else, such as a link, a special file, a file with two names, one that its owner
-    cannot read, a name that is not plain text, a path that is too deep or too long; if contents and paths
-    together exceed `most_bytes`; or if there are more than `most_entries` files and folders. Folders without
-    files are left out.
+    None if there is anything else, such as a special file, a file with two names, one that its owner cannot
+    read, a name that is not plain text, a path that is too deep or too long; if contents and paths together
+    exceed `most_bytes`; or if there are more than `most_entries` files and folders. Folders without files are
+    left out, and so are symbolic links: tools leave them beside what they write, and what is behind one is
+    here under its own name or nowhere.
     """
     left = [most_bytes, most_entries]
     files = _files(root, left)
@@ -68,7 +70,12 @@ def _files(root, left):
             check_name(name)
             if left[1] < 0 or len(walk) > DEEPEST:
                 raise NotPlain
-            descriptor = os.open(name, FLAGS, dir_fd=here)
+            try:
+                descriptor = os.open(name, FLAGS, dir_fd=here)
+            except OSError as error:
+                if error.errno == errno.ELOOP:
+                    continue
+                raise
             if stat.S_ISDIR(os.fstat(descriptor).st_mode):
                 walk.append((descriptor, f"{path}{name}/"))
                 entries.append(_entries(descriptor))

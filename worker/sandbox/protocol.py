@@ -80,7 +80,7 @@ class SlotOrder:
     # then a run is a fork. None: every run starts the command anew.
     warm: tuple[str, ...] | None = None
     # Instead of named outputs: every plain file below /out, together at most `output_bytes` long and at most
-    # `inodes` many. Empty folders are dropped; anything else in there, such as a link, is a failed run.
+    # `inodes` many. Empty folders and symbolic links are dropped; anything else (a pipe) is a failed run.
     tree: bool = False
     # Folders of this host below which parts of views may lie: only those can be bound where they are, all
     # others are copied, once per slot. For data that the sandbox's user may list, such as a twin.

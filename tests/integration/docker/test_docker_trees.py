@@ -36,11 +36,21 @@ def test_a_run_that_leaves_nothing_has_no_files(run):
     assert run("", **TREE).outputs == {}
 
 
-HOSTILE = {
+LINKS = {
     "link to the input": 'os.symlink(given + "/f", out + "/x")',
     "link to nowhere": 'os.symlink("nowhere", out + "/x")',
     "link to a folder": 'os.symlink("/", out + "/x")',
     "loop": 'os.symlink(".", out + "/x")',
+}
+
+
+def test_symbolic_links_are_left_out(run_many):
+    with run_many(**TREE) as run:
+        for what, script in LINKS.items():
+            assert run(LEAVE + script, f=b"secret").outputs == {"sub-1/deep/é.txt": b"1"}, what
+
+
+HOSTILE = {
     "second name": 'os.link(out + "/sub-1/deep/é.txt", out + "/x")',
     "unreadable file": 'os.close(os.open(out + "/x", os.O_CREAT | os.O_WRONLY, 0))',
     "unreadable folder": 'os.mkdir(out + "/x", 0)',

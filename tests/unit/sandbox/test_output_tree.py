@@ -48,9 +48,7 @@ def bind(path: Path) -> None:
 
 
 HOSTILE = {
-    "symlink": lambda folder: (folder / "x").symlink_to("../secret"),
-    "symlink to a folder": lambda folder: (folder / "x").symlink_to(".."),
-    "dangling symlink": lambda folder: (folder / "x").symlink_to("nowhere"),
+    "too many symlinks": lambda folder: [(folder / str(n)).symlink_to("x") for n in range(ENTRIES + 1)],
     "hard link outside": lambda folder: os.link(folder.parent / "secret", folder / "x"),
     "hard link inside": lambda folder: ((folder / "x").touch(), os.link(folder / "x", folder / "y")),
     "fifo": lambda folder: os.mkfifo(folder / "x"),
@@ -116,6 +114,19 @@ def test_the_longest_path(out):
     assert parse_tree(b"".join(framed({path: b""})), LONG) == {path: b""}
     with pytest.raises(BrokenFrame):
         parse_tree(b"".join(framed({path + "n": b""})), LONG)
+
+
+def test_symbolic_links_are_left_out_wherever_they_lead(out):
+    folder, descriptor = out
+    (folder.parent / "secret").write_text("2")
+    (folder / "d").mkdir()
+    (folder / "d" / "a").write_text("1")
+    for number, target in enumerate(("../secret", "..", "nowhere", "/etc/hostname", "d", "d/a")):
+        (folder / str(number)).symlink_to(target)
+    (folder / "d" / "b").symlink_to("a")
+    before = os.listdir("/proc/self/fd")
+    assert read_tree(descriptor, BYTES, ENTRIES) == {"d/a": b"1"}
+    assert os.listdir("/proc/self/fd") == before
 
 
 def test_an_empty_folder(out):
