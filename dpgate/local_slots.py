@@ -10,7 +10,7 @@ from pathlib import Path
 from domain.image import HOST_IMAGE, SyscallTable
 from domain.pipeline import Manifest, Pipeline
 from dpgate.errors import DpgateError
-from worker.images.commands import resolve_command
+from worker.images.commands import program_of, resolve_command
 from worker.images.libraries import PROGRAMS, holding
 from worker.images.refusal import CommandRefused
 from worker.images.store import ImageStore
@@ -57,7 +57,7 @@ def _check_command(pipeline: Pipeline, image: HostImage | StoredImage, images: P
         resolve_command(image, pipeline.manifest.command, pipeline.contents)
     except (CommandRefused, IsADirectoryError) as refused:
         root = Path("/") if isinstance(image, HostImage) else image.rootfs
-        program = next(iter(pipeline.manifest.command), "")
+        program = program_of(pipeline.manifest.command)
         near, having = programs_like(program, root), images_with(program, images)
         hints = [f"it has {', '.join(near)}"] if near else []
         hints += [f"the image {', '.join(having)} has {program}"] if having else []

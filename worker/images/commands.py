@@ -38,8 +38,28 @@ def resolve_command(image: Image, command: Sequence[str], code: Mapping[str, byt
         inside.check_program(command[0])
         if command == BY_RUNSCRIPT:
             inside.check_program(RUNSCRIPT)
+        command, path = _behind_env(command)
+        inside.look_along(path)
+        inside.check_program(command[0])
         if len(command) > 1 and command[1].startswith(_PIPELINE):
             inside.own(command[1])
+
+
+def program_of(command: Sequence[str]) -> str:
+    """What a command is to start: behind `env`, what that starts."""
+    return _behind_env(command)[0][0] if command else ""
+
+
+def _behind_env(command: Sequence[str]) -> tuple[Sequence[str], str | None]:
+    """The words that it starts, and the PATH that it gives them; all where an option may change that."""
+    path = None
+    if command[0].rpartition("/")[2] == "env":
+        for place, word in enumerate(command[1:], start=1):
+            name, is_set, value = word.partition("=")
+            if not is_set:
+                return (command, None) if word.startswith("-") else (command[place:], path)
+            path = value if name == "PATH" else path
+    return command, None
 
 
 class _Inside:
@@ -75,6 +95,9 @@ class _Inside:
         if interpreter.rsplit("/", 1)[-1] == "env" and named:
             self.check_program(named[1], scripts=scripts + 1)
 
+    def look_along(self, path: str | None) -> None:
+        self._path = self._path if path is None else path
+
     def own(self, name: str) -> bytes:
         """A file of the pipeline."""
         path = name.removeprefix(_PIPELINE)
@@ -99,7 +122,7 @@ class _Inside:
     def _on_path(self, name: str) -> bytes:
         for folder in self._path.split(":"):
             try:
-                return self._opened(f"{folder.rstrip('/')}/{name}")
+                return self._program(f"{folder.rstrip('/')}/{name}")
             except CommandRefused:
                 continue
         raise CommandRefused(f"{name} is no program of the image {self._name} (its PATH is {self._path})")

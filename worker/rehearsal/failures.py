@@ -100,7 +100,9 @@ def _fix(detail: RunDetail, pipeline: Pipeline, place: Place) -> str:
             )
         case Cause.OUTPUT:
             # it said that it had succeeded, which need not be so
-            return f"{_about_output(pipeline)} {remedy(detail.tail, place)}".strip()
+            is_tree = detail.level != pipeline.manifest.levels[-1]
+            about = _about_tree(pipeline) if is_tree else _about_output(pipeline)
+            return f"{about} {remedy(detail.tail, place)}".strip()
         case Cause.START:
             # a shell script that ends with a command that is not there ends as if it were itself that one
             return lacking(detail.tail, place) or _about_command(pipeline.manifest.command, place)
@@ -116,6 +118,14 @@ def _about_command(command: Sequence[str], place: Place) -> str:
         own = "; for an environment that is given with --python-env, call python3"
         return f"{check}. A run sees its image and /pipeline{own if place.image == HOST_IMAGE else ''}."
     return check
+
+
+def _about_tree(pipeline: Pipeline) -> str:
+    return (
+        f"A participant run leaves plain files and folders, {pipeline.manifest.resources.output_mib} MiB and "
+        "some thousands of them at most, that it can read itself: remove what it no longer needs, raise "
+        "resources.output_mib in dpgate.yaml, and copy where it gives a file a second name (ln without -s)."
+    )
 
 
 def _about_output(pipeline: Pipeline) -> str:

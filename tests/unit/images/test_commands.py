@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from made_images import Recipe, folder, layer, link, member, pack
 
-from worker.images.commands import resolve_command
+from worker.images.commands import program_of, resolve_command
 from worker.images.refusal import CommandRefused
 from worker.images.store import ImageStore
 
@@ -61,6 +61,11 @@ def image(host):
         ("up",),
         ("absolute",),
         ("/opt/other/alone",),
+        ("env", "MODE=1", "tool", "/pipeline/main.py"),
+        ("/usr/bin/env", "PATH=/pipeline:/opt/other", "alone"),
+        ("env", "PATH=/pipeline", "run.sh"),
+        ("env", "-i", "absent"),
+        ("env", "A=b"),
         ("tool", "/pipeline/main.py"),
         ("tool", "/pipeline/sub/x.py", "/pipeline/absent"),
         ("/pipeline/run.sh",),
@@ -92,6 +97,8 @@ def test_it_is_there(command, image):
         (("/usr/bin/tool\0",), "NUL"),
         (("tool", "/pipeline/absent.py"), "no file absent.py"),
         (("/pipeline/absent",), "no file absent"),
+        (("env", "PATH=/opt:/pipeline", "tool"), "its PATH is /opt:/pipeline"),
+        (("env", "MODE=1", "tool", "/pipeline/absent.py"), "no file absent.py"),
         (("/pipeline/odd.sh",), "/bin/fish is not in the image"),
     ],
 )
@@ -109,3 +116,13 @@ def test_the_host_image(host, tmp_path):
     for name in (str(tmp_path / "mine"), "/etc/hostname", "absent"):
         with pytest.raises(CommandRefused):
             resolve_command(host, (name,), CODE)
+
+
+def test_what_a_command_is_to_start_stands_behind_env():
+    for command, program in (
+        (("env", "A=b", "PATH=/x", "tool", "c=d"), "tool"),
+        (("tool", "env"), "tool"),
+        (("env", "-i", "tool"), "env"),
+        ((), ""),
+    ):
+        assert program_of(command) == program

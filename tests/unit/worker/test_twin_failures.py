@@ -170,6 +170,14 @@ def test_of_an_app_that_says_it_succeeded_what_it_complained_of_is_told_too() ->
     assert silent.endswith("on every input.")
 
 
+def test_of_a_participant_run_it_is_told_what_may_lie_in_its_output() -> None:
+    ended = RunDetail(Cause.OUTPUT, 0, "participant", 0.0, "")
+    app = pipeline("sh", "/pipeline/app.sh", levels=("participant", "group"))
+    said = why(ended, app, Place("minimal", {}))
+    assert "raise resources.output_mib in dpgate.yaml" in said
+    assert "It has to write" not in said
+
+
 def test_where_the_participant_level_fails_for_no_known_reason_it_can_be_left_out() -> None:
     for level, said in (("participant", "What to do: If it has no participant level"), ("group", "odd")):
         ended = RunDetail(Cause.EXIT, 1, level, 0.0, "odd")
