@@ -24,6 +24,7 @@ UP = "dpgate up --detach"
 SLOTS = 4  # padded runs wait nearly all of their time: more of them at once
 
 
+@pytest.mark.timeout(1800)  # its runs have to last a minute and a half; a busy host adds all the rest
 def test_tutorial(tmp_path: Path) -> None:
     """Every block, from an empty folder to the clean end, and what the page says that one sees."""
     page = "tutorial/first-release.md"
