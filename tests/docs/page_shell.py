@@ -5,7 +5,6 @@ from __future__ import annotations
 import atexit
 import os
 import random
-import shutil
 import socket
 import subprocess
 import sys
@@ -15,7 +14,6 @@ from functools import cache
 from pathlib import Path
 from tempfile import TemporaryFile
 
-from fenced import ROOT
 from warm_command import warm_command
 
 
@@ -63,11 +61,3 @@ def free_port() -> int:
         port = random.SystemRandom().randrange(given_from // 2, given_from)
         with suppress(OSError), socket.create_server(("127.0.0.1", port)):
             return port
-
-
-def quick_pipeline(folder: Path) -> Path:
-    """The example pipeline as `my-pipeline`, with a short time grid."""
-    target = shutil.copytree(ROOT / "examples" / "mean-height", folder / "my-pipeline")
-    manifest = (target / "dpgate.yaml").read_text().replace("wall_seconds: 2", "wall_seconds: 0.7")
-    (target / "dpgate.yaml").write_text(manifest)
-    return target

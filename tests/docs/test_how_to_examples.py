@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 import yaml
 from fenced import ROOT, commands, fences, find_missing, stated_lines
-from page_shell import quick_pipeline, shell
+from page_shell import shell
 
 from domain.model import parse
 from domain.pipeline import Pipeline
@@ -27,7 +28,7 @@ DATA = ROOT / "examples" / "heights" / "data"
 def work(tmp_path: Path) -> Path:
     folder = tmp_path / "work"
     folder.mkdir()
-    quick_pipeline(folder)
+    shutil.copytree(ROOT / "examples" / "mean-height", folder / "my-pipeline")
     return folder
 
 

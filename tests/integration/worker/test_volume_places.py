@@ -94,7 +94,7 @@ def released_sides(bench: Bench, dataset: Dataset, folder: Path) -> tuple[float,
             "image": "python",
             "command": ["python3", "-I", "-S", "/pipeline/main.py"],
             "outputs": [OUTPUT],
-            "resources": {"wall_seconds": 4, "memory_mib": 128, "scratch_mib": 8, "processes": 16},
+            "resources": {"wall_seconds": 30, "memory_mib": 128, "scratch_mib": 8, "processes": 16},
         },
         "sources": [{"path": "main.py", "content_base64": base64.b64encode(MEAN.encode()).decode()}],
     }
