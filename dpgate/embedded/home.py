@@ -93,7 +93,6 @@ class Home:
             time.sleep(0.1)
         os.truncate(descriptor, 0)
         os.pwrite(descriptor, str(os.getpid()).encode(), 0)
-        self.facts.unlink(missing_ok=True)
         return descriptor
 
     def owner(self) -> int | None:

@@ -57,6 +57,9 @@ class Keeper:
         os.write(self._write_end, f"start {os.getpid()}\n".encode())
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _POLITE)
 
+    def is_running(self) -> bool:
+        return self._process.poll() is None
+
     def close(self) -> None:
         """Everything has ended when this returns."""
         os.close(self._write_end)

@@ -59,13 +59,11 @@ class Stack:
         self.slots = slots or os.cpu_count() or 1
         self.url = ""
         self.operator_token = self._certificate_key = ""
-        self._port = port
-        self._python_env = python_env
-        self._settings = settings or {}
-        self._gateway_settings = gateway_settings or {}
-        self._throwaway = throwaway
+        self._port, self._python_env = port, python_env
+        self._settings, self._gateway_settings = settings or {}, gateway_settings or {}
         self._say = say
         self._children: list[Child] = []
+        self._temporary = [throwaway] if throwaway else []
         self._keeper: Keeper | None = None
         self._redis_socket = home.run / "redis.sock"
         self._starts = {
@@ -108,6 +106,14 @@ class Stack:
         finally:
             keeper.close()
 
+    def keep_on(self) -> None:
+        """Another keeper where one was killed: without it no part starts again, and the home is anybody's.
+        Raises DpgateError where somebody has taken it."""
+        before = self._keeper
+        if before is not None and not before.is_running():
+            self._keep()
+            before.close()
+
     def stopped_parts(self) -> list[Child]:
         """Those that have ended by themselves."""
         return [child for child in self._children if not child.is_running()]
@@ -131,16 +137,27 @@ class Stack:
     def _claim(self) -> None:
         self._say("preparing the home folder and the database")
         self.home.make()
+        self._keep()
+        self.home.facts.unlink(missing_ok=True)
+        self._redis_socket = self.home.redis_socket()
+        if (own := self._redis_socket.parent) != self.home.run:
+            self._temporary.append(own)
+        self._tell_all()
+
+    def _keep(self) -> None:
         lock = self.home.claim()
         try:
             self._keeper = Keeper(lock=lock)
         finally:
             os.close(lock)
-        if self._throwaway:
-            self._keeper.tell("remove", self._throwaway)
-        self._redis_socket = self.home.redis_socket()
-        if self._redis_socket.parent != self.home.run:
-            self._keeper.tell("remove", self._redis_socket.parent)
+        self._tell_all()
+
+    def _tell_all(self) -> None:
+        assert self._keeper is not None
+        for folder in self._temporary:
+            self._keeper.tell("remove", folder)
+        for child in filter(Child.is_running, self._children):
+            self._keeper.tell("start", child.process.pid)
 
     def _prepare(self) -> None:
         with _private_files():

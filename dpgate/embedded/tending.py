@@ -32,7 +32,9 @@ class Tending:
     _due: dict[str, float] = field(default_factory=dict)
 
     def look(self) -> None:
-        """At each part once. Raises PlatformStopped where one ended in order."""
+        """At each part once, and at who ends them. Raises PlatformStopped where one ended in order, and
+        DpgateError where another platform has taken the home."""
+        self.stack.keep_on()
         for child in self.stack.stopped_parts():
             if child.name not in self._due:
                 self._note(child)

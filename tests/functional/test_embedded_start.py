@@ -74,8 +74,11 @@ def test_up_in_the_background_and_down_then_up_with_a_part_killed_until_another_
 
     redis = next(pid for pid in started if "redis-server" in command_of(pid))
     gateway = next(pid for pid in started if "gateway.app" in command_of(pid))
+    keeper = next(pid for pid in started if "keeper.py" in command_of(pid))
+    os.kill(keeper, signal.SIGKILL)
     os.kill(gateway, signal.SIGKILL)
     wait_until(lambda: ada("datasets").code == 0, said="the gateway, at its old place")
+    assert Home(home).owner() == up.pid, "another keeper holds the home"
     os.kill(redis, signal.SIGTERM)
     _, said = up.communicate()
     assert "the gateway was ended by SIGKILL; it is started again in 1 s" in said
