@@ -127,6 +127,9 @@ def _problem(detail: Any, within: str) -> FieldProblem:
     kind, told = detail["type"], detail.get("ctx", {})
     if kind in _NO_MEMBER:
         return _unknown_member(detail, where)
+    if kind == "invalid_key":
+        # a name that is no text is no part of a path
+        told = {"key": where.pop()}
     field = ".".join(where) or "body"
     if kind == "missing":
         return fields.MISSING.about(field)

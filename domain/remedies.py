@@ -94,6 +94,14 @@ def _file(path: str, place: Place) -> str:
     return f"There is no {path}. Of the input there are {_listed(list(place.tables))}."
 
 
+def _script(path: str, _place: Place) -> str:
+    name = path.removeprefix("/tmp/").removeprefix("/pipeline/")  # noqa: S108 - where a run works
+    return (
+        f"There is no {path}. The pipeline's own files lie in /pipeline: if {name} is one of them, `command` "
+        f"names it /pipeline/{name}."
+    )
+
+
 def _listed(names: Sequence[str]) -> str:
     more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
     return ", ".join(names[:_SHOWN]) + more
@@ -160,6 +168,7 @@ _RULES: _Rules = tuple(
         (r"__unimplemented__|not yet implemented in Octave", _fixed(_MATLAB)),
         (r"MemoryError|Cannot allocate memory|cannot allocate vector|out of memory", _fixed(_MEMORY)),
         (r"Read-only file system|Permission denied: '[^']+'|: Permission denied", _fixed(_WRITES)),
+        (r"(?:can't open file|Fatal error: cannot open file) '([^']+)'", _script),
         (r"No such file or directory: '([^']+)'|cannot open file '([^']+)'", _file),
         (r"\[['\"]([^'\"]+)['\"]\][^\n]* not in index|KeyError: ['\"]([^'\"[]+)", _column),
         (r"None of \[Index\(\[['\"]([^'\"]+)|object '([^']+)' not found", _column),

@@ -61,6 +61,7 @@ def _check_command(pipeline: Pipeline, image: HostImage | StoredImage, images: P
         near, having = programs_like(program, root), images_with(program, images)
         hints = [f"it has {', '.join(near)}"] if near else []
         hints += [f"the image {', '.join(having)} has {program}"] if having else []
+        hints = hints or ["name an image that has it, or bring one: docs/how-to/images.md"]
         raise DpgateError("; ".join([f"{refused}", *hints])) from None
 
 

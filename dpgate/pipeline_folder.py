@@ -24,6 +24,7 @@ from domain.pipeline import MAX_SOURCE_BYTES, MAX_SOURCES
 from domain.shape import Shape
 from dpgate.chosen import Chosen
 from dpgate.errors import DpgateError
+from formats.yaml_text import place_of
 
 MANIFEST = "dpgate.yaml"
 LOCK = "dpgate.lock.json"
@@ -123,8 +124,7 @@ class Lock(Model):
 
 
 def load_pipeline(folder: str | Path) -> PipelineFolder:
-    """Read a pipeline folder. Raises DpgateError for a manifest that cannot be read, too many sources, and a
-    whitelist that is not the manifest's outputs."""
+    """Read a pipeline folder. Raises DpgateError where manifest, sources or whitelist are none."""
     loaded = read_pipeline(folder)
     _check_whitelist(loaded.folder, loaded.manifest)
     return loaded
@@ -165,7 +165,7 @@ def parse_yaml(text: str, *, place: str) -> dict[str, Any]:
     try:
         content = yaml.load(text, Loader=_Strict)  # noqa: S506 - a SafeLoader
     except yaml.YAMLError as error:
-        raise DpgateError(f"{place} is not valid YAML: {error}") from None
+        raise DpgateError(f"{place} is not valid YAML: {place_of(error)}") from None
     except RecursionError:
         raise DpgateError(f"{place} is nested too deeply") from None
     if not isinstance(content, dict):

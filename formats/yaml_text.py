@@ -28,7 +28,7 @@ def read_yaml(text: str, *, field: str = "yaml") -> dict[str, Any]:
     except _TooMuchError as error:
         raise InvalidRequest(field, error.problem, error.fix) from None
     except yaml.YAMLError as error:
-        raise InvalidRequest(field, f"is not valid YAML: {_place(error)}.", "Mend that line.") from None
+        raise InvalidRequest(field, f"is not valid YAML: {place_of(error)}.", "Mend that line.") from None
     # a date or a number beyond what Python takes
     except (ValueError, OverflowError, RecursionError):
         raise InvalidRequest(field, "holds a value that cannot be read.", "Put it in quotes.") from None
@@ -116,8 +116,11 @@ def _check_plain(content: Any, field: str) -> None:
         raise InvalidRequest(field, "holds a number that is too large.", "Write a smaller one.")
 
 
-def _place(error: yaml.YAMLError) -> str:
+def place_of(error: yaml.YAMLError) -> str:
+    """The line and what is wrong there, without a copy of the text around it."""
     mark = getattr(error, "problem_mark", None)
     what = str(getattr(error, "problem", None) or "it cannot be read")
     printable = "".join(letter for letter in what[:200] if letter.isprintable())
+    if r"'\t'" in printable:
+        printable = "begins with a tab: indent with spaces"
     return f"line {mark.line + 1}: {printable}" if mark is not None else printable

@@ -102,7 +102,6 @@ KINDS: Mapping[str, str] = {
     "tuple_type": "a list",
     "set_type": "a list",
     "frozen_set_type": "a list",
-    "string_type": "text",
     "string_unicode": "text in Unicode",
     "bool_type": "true or false",
     "bool_parsing": "true or false",
@@ -133,6 +132,15 @@ SIZES: Mapping[str, tuple[str, str]] = {
     "too_short": ("needs {min_length} entries or more.", "Give {min_length} or more."),
     "too_long": ("has more than {max_length} entries.", "Give at most {max_length}."),
 }
+FINDINGS: Mapping[str, tuple[str, str]] = {
+    **SIZES,
+    # YAML takes `no` for false and 2026-01-31 for a day, and what stands behind a decimal comma for a name
+    "string_type": ("is not text.", "Write text; in YAML, put it in quotes."),
+    "invalid_key": (
+        "has {key:.40} for a name.",
+        "Write names as text, and decimal numbers with a point: 1.5, not 1,5.",
+    ),
+}
 # of what has no words of its own: never the validator's
 ANY = ("is not what belongs here.", "Compare it with the example of it in the documentation.")
 
@@ -146,7 +154,7 @@ def size_of(kind: str, told: Mapping[str, object]) -> tuple[str, str]:
         name: int(bound) if isinstance(bound, float) and bound.is_integer() else bound
         for name, bound in told.items()
     }
-    problem, fix = SIZES.get(kind, ANY)
+    problem, fix = FINDINGS.get(kind, ANY)
     return problem.format_map(plain), fix.format_map(plain)
 
 

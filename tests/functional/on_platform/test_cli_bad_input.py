@@ -41,6 +41,7 @@ def change(folder: Path, **fields: object) -> None:
 
 BAD_MANIFESTS: dict[str, tuple[str, str]] = {
     "no YAML": ("name: [", "is not valid YAML"),
+    "a tab": ("name: a\n\timage: b\n", "is not valid YAML: line 2: begins with a tab: indent with spaces"),
     "no mapping": ("- a\n- b\n", "must hold `name: value` lines"),
     "a name twice": ("name: a\nname: b\n", "'name' stands twice"),
     "a bomb of brackets": ("[" * 100_000, "nested too deeply"),

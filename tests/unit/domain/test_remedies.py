@@ -58,6 +58,11 @@ SAID = (
         "usage: app.py [-h] {participant,group} bids_dir output_dir",
         "unless `{in}`, `{out}` and `{level}` in it",
     ),
+    (
+        "python3: can't open file '/tmp/app.py': [Errno 2] No such file or directory",
+        "names it /pipeline/app.py",
+    ),
+    ("Fatal error: cannot open file 'main.R': No such file or directory", "names it /pipeline/main.R"),
     ("sh: x\nUsage: ./app.sh LEVEL IN OUT", "The command gets the input"),
     ("usage: app.py bids_dir out level\nNo module named 'bids'", "has no bids"),
 )

@@ -9,8 +9,8 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core.core_schema import ErrorType
 
-from domain.errors import FieldProblem
-from domain.model import OWN_WORDS, invalid
+from domain.errors import FieldProblem, InvalidRequest
+from domain.model import OWN_WORDS, Model, invalid, parse
 from domain.refusals import fields
 
 UNION = {"union_tag_invalid", "union_tag_not_found"}
@@ -36,7 +36,7 @@ def test_no_finding_is_told_in_the_words_of_the_validator(subtests: pytest.Subte
         with subtests.test(kind=kind):
             problem = said(kind)
             assert "VALIDATOR" not in problem.sentence
-            assert problem.field.startswith("size")
+            assert problem.field in ("size", "size.name", "body")
             assert problem.fix or kind in fields.CHOICES
 
 
@@ -45,6 +45,22 @@ def test_every_size_says_which_are_allowed(subtests: pytest.Subtests) -> None:
     for kind in fields.SIZES:
         with subtests.test(kind=kind):
             assert ("7" in said(kind).fix) is (kind != "finite_number")
+
+
+class Named(Model):
+    name: str
+
+
+def test_what_yaml_makes_of_a_word_or_a_comma_is_said_with_the_way_out() -> None:
+    with pytest.raises(
+        InvalidRequest, match=r"^name: is not text\. Write text; in YAML, put it in quotes\.$"
+    ):
+        parse(Named, {"name": False})
+    # `{lower: 1,50}`
+    with pytest.raises(
+        InvalidRequest, match=r"^within: has 50 for a name\. .* with a point: 1\.5, not 1,5\.$"
+    ):
+        parse(Named, {"name": "a", 50: None}, within="within")
 
 
 def test_a_bound_is_written_as_a_person_writes_it() -> None:
