@@ -131,6 +131,13 @@ DEEDS: dict[Permission, str] = {
     P.OPERATION_CHANGE: "drain workers, have stuck things taken up again, begin and end maintenance",
 }
 
+# in a word, for people; programs go by the role itself
+ROLE_NAMES: dict[Role, str] = {
+    R.DATA_USER: "researcher",
+    R.RIGHTS_HOLDER: "rights holder",
+    R.OPERATOR: "operator",
+}
+
 # what people with a role are called: one of them, and several
 ROLE_WORDS: dict[Role, tuple[str, str]] = {
     R.DATA_USER: ("a researcher", "researchers"),

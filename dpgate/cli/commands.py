@@ -73,7 +73,7 @@ WITHIN = (
     ("policy history", "policy.policy_history", "dpgate policy history heights"),
     ("query try", "query.query_try", "dpgate query try '{kind: mean, column: age, by: [sex]}'"),
     ("query submit", "query.query_submit", "dpgate query submit mean-age.yaml --epsilon 0.5 --wait"),
-    ("user add", "operation.user_add", "dpgate user add ada --role data_user --profile operator"),
+    ("user add", "operation.user_add", "dpgate user add ada --role researcher --profile operator"),
     ("user find", "operation.user_find", "dpgate user find lovelace --profile operator"),
     ("user list", "operation.user_list", "dpgate user list --profile operator"),
     ("user password", "operation.user_password", "dpgate user password ada --profile operator"),

@@ -8,6 +8,7 @@ import typer
 
 from dpgate.cli import long_examples
 from dpgate.cli.output import Json, Profile, plain, print_json, print_table, say
+from dpgate.cli.roles import RoleWord, read_role
 from dpgate.client import connect
 from dpgate.errors import DpgateError
 
@@ -19,7 +20,7 @@ COLUMNS = ("id", "entitlement", "gives", "about", "holds for")
 def entitlement_add(
     entitlement: Annotated[str, typer.Argument(help="As the identity provider writes it, letter by letter.")],
     role: Annotated[
-        str | None, typer.Option(help="Gives this role: data_user, rights_holder or operator.")
+        RoleWord | None, typer.Option(help="Gives this role; data_user is a researcher, too.")
     ] = None,
     dataset: OfDataset = None,
     project: OfProject = None,
@@ -34,7 +35,7 @@ def entitlement_add(
         raise DpgateError("--leads belongs to --project")
     with connect(profile=profile) as client:
         if role is not None:
-            found = client.entitlements.give_role(entitlement, role)
+            found = client.entitlements.give_role(entitlement, read_role(role))
         elif dataset is not None:
             found = client.entitlements.give_reviews(dataset, entitlement)
         else:

@@ -137,7 +137,7 @@ def _print_up(facts: dict[str, Any], *, as_json: bool, in_background: bool = Fal
     print_line(f"  the operator's login is kept in {plain(facts['credentials'])} as profile 'operator'")
     out.print("Next, add people:")
     print_line("  dpgate user add NAME --role rights_holder --profile operator")
-    print_line("  dpgate user add NAME --role data_user --profile operator")
+    print_line("  dpgate user add NAME --role researcher --profile operator")
     out.print("End it with: dpgate down" if in_background else "End it with Ctrl-C, or with: dpgate down")
 
 

@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from dpgate.cli.exit_codes import ExitCode
 from dpgate.cli.hosting import HomeOption, home_of
 from dpgate.cli.output import Json, Profile, err, out, plain, print_json, print_line, print_table, progress
+from dpgate.cli.roles import RoleWord, read_role, role_name
 from dpgate.client import connect
 from dpgate.errors import DpgateError
 
@@ -31,18 +32,18 @@ SHARED = (
 def user_add(
     name: Annotated[str, typer.Argument(help="Small letters, digits, hyphens.")],
     role: Annotated[
-        Literal["data_user", "rights_holder", "operator"], typer.Option(help="What the user may do.")
-    ] = "data_user",
+        RoleWord, typer.Option(help="What the user may do; data_user is a researcher, too.")
+    ] = "researcher",
     as_json: Json = False,
     profile: Profile = "default",
 ) -> None:
     """Add a user; print a first password and a token, once."""
     with connect(profile=profile) as client:
-        added = client.add_user(name, role)
+        added = client.add_user(name, read_role(role))
     if as_json:
         print_json(added)
     else:
-        out.print(f"{plain(added['role'])} [bold]{plain(added['name'])}[/]")
+        out.print(f"{role_name(added['role'])} [bold]{plain(added['name'])}[/]")
         if added.get("initial_password"):
             out.print("A first password for the pages, shown this once; it ends within a week:")
             print_line(plain(added["initial_password"]))
@@ -64,7 +65,7 @@ def user_find(
     rows = [
         (
             user["name"],
-            user["role"],
+            role_name(user["role"]),
             *[(user["said"] or {}).get(part) or "-" for part in ("display_name", "affiliation", "email")],
             (user["said"] or {}).get("subject") or "-",
             ", ".join(user["near"]) or "-",
@@ -87,7 +88,9 @@ def user_list(as_json: Json = False, profile: Profile = "default") -> None:
     if as_json:
         print_json(found)
     else:
-        rows = [(user["name"], user["role"], "disabled" if user["disabled"] else "") for user in found]
+        rows = [
+            (user["name"], role_name(user["role"]), "disabled" if user["disabled"] else "") for user in found
+        ]
         print_table("Users", ("name", "role", ""), rows)
 
 

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from dpgate.cli.output import Json, Profile, err, plain, print_json, print_line
+from dpgate.cli.roles import role_name
 from dpgate.client import Client
 from dpgate.credentials import Login, find_login, forget_login, keep_login
 from dpgate.embedded.interrupts import interrupt_on_signals
@@ -47,7 +48,8 @@ def login(
         print_json(person | {"profile": profile})
     else:
         print_line(
-            f"Logged in as [bold]{plain(person['name'])}[/] ({plain(person['role'])}); kept in {plain(path)}"
+            f"Logged in as [bold]{plain(person['name'])}[/] ({role_name(person['role'])}); "
+            f"kept in {plain(path)}"
         )
 
 

@@ -16,10 +16,10 @@ from desk.entitlements import EntitlementView
 from domain.entitlement import ProjectEntitlement, ReviewerEntitlement, RoleEntitlement
 from domain.errors import RequestError
 from domain.model import Slug, parse
-from domain.permissions import Permission, Role, User
+from domain.permissions import ROLE_NAMES, Permission, Role, User
 from gateway.access import TheDatabase
 from gateway.config import GatewaySettings
-from gateway.pages.layout import ROLES, page
+from gateway.pages.layout import page
 from gateway.pages.session import CheckedForm, page_requires
 from gateway.problems import STATUS
 
@@ -57,7 +57,7 @@ class Editor:
             action=self.here,
             may_change=self.may_change,
             rules=self.rules,
-            roles=ROLES,
+            roles=ROLE_NAMES,
             of_settings=settings.oidc_roles if self.kind == "roles" else {},
             has_provider=settings.oidc_issuer is not None,
             typed=kept,

@@ -16,19 +16,13 @@ from fastapi.responses import HTMLResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from domain.channel_words import CHANNEL_WORDS
-from domain.permissions import Role, User
+from domain.permissions import ROLE_NAMES, Role, User
 from gateway.pages.session import csrf
 from gateway.pages.static import address_of
 from gateway.pages.words import WORDS
 from store import waiting
 from store.database import Database
 from store.maintenance import announced
-
-ROLES = {
-    Role.DATA_USER: "researcher",
-    Role.RIGHTS_HOLDER: "rights holder",
-    Role.OPERATOR: "operator",
-}
 
 
 @dataclass(frozen=True)
@@ -79,11 +73,11 @@ def page(
     database = request.app.state.database
     frame = {
         "user": user,
-        "role": ROLES[user.role] if user is not None else "",
+        "role": ROLE_NAMES[user.role] if user is not None else "",
         "csrf": csrf(request),
         "here": request.url.path,
         "places": [(place, place is here, _waiting(database, user, place)) for place in places],
-        "role_words": {str(role): words for role, words in ROLES.items()},
+        "role_words": {str(role): words for role, words in ROLE_NAMES.items()},
         "maintenance": announced(database),
     }
     return HTMLResponse(_environment.get_template(template).render(frame | context), status)

@@ -11,9 +11,9 @@ from fastapi.responses import RedirectResponse, Response
 from desk.projects import NewLead, list_leadless, name_lead
 from desk.users import disable_user, list_users, revoke_token_of
 from domain.model import Slug, parse
-from domain.permissions import Permission, User
+from domain.permissions import ROLE_NAMES, Permission, User
 from gateway.access import TheDatabase
-from gateway.pages.layout import ROLES, page
+from gateway.pages.layout import page
 from gateway.pages.session import CheckedForm, page_requires
 from store import operation, recognition, tokens
 from store.clock import database_time
@@ -38,7 +38,7 @@ def show_people(request: Request, user: Reader, database: TheDatabase) -> Respon
         "operation_people.html",
         user=user,
         users=found,
-        roles=ROLES,
+        roles=ROLE_NAMES,
         tokens=held,
         people=known,
         logins=logins,

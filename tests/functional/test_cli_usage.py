@@ -59,7 +59,7 @@ MISTAKES = {
     "an option without a value": (("user", "add", "ada", "--role"), "'--role' requires an argument"),
     "an unknown option": (("submit", "folder", "--bogus"), "No such option: --bogus"),
     "no number": (("run", "folder", "--block-size", "ten"), "Invalid value for '--block-size'"),
-    "no choice": (("user", "add", "ada", "--role", "king"), "'--role': 'king' is not one of 'data_user'"),
+    "no choice": (("user", "add", "ada", "--role", "king"), "'--role': 'king' is not one of 'researcher'"),
     "too much": (("dataset", "add", "a", "b", "-d", "c"), "unexpected extra argument(s) (b)"),
     "no command": (("sbmit",), "No such command 'sbmit'. Did you mean 'submit'"),
     "no subcommand": (("dataset", "adding"), "No such command 'adding'"),

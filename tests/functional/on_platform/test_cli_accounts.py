@@ -52,7 +52,7 @@ def test_from_the_first_password_to_a_disabled_account(one_platform: Platform) -
     code, shown = typed(zoe, *login, answers=[first, PASSWORD, PASSWORD])
     assert code == 0, shown
     assert "Choose one of your own" in shown
-    assert "Logged in as zoe (data_user)" in shown
+    assert "Logged in as zoe (researcher)" in shown
     assert PASSWORD not in shown
 
     made = zoe.ok("token", "add", "nightly", "--scope", "read", "--days", "2", "--json").json
@@ -84,3 +84,13 @@ def test_a_wrong_way_in(one_platform: Platform) -> None:
     url = one_platform.stack.url
     assert "either" in stranger("login", "--url", url, "--user", "x", "--device").err
     assert "no login from a terminal" in stranger("login", "--url", url, "--device").err
+
+
+def test_a_researcher_is_called_so_and_data_user_is_taken_too(one_platform: Platform) -> None:
+    operator = one_platform.operator
+    for name, words in (("rosa", ("--role", "researcher")), ("rudi", ("--role", "data_user")), ("rita", ())):
+        told = operator.ok("user", "add", name, *words).out
+        assert told.startswith(f"researcher {name}")
+    roles = {user["name"]: user["role"] for user in operator.ok("user", "list", "--json").json}
+    assert {roles[name] for name in ("rosa", "rudi", "rita")} == {"data_user"}
+    assert "data_user" not in operator.ok("user", "list").out

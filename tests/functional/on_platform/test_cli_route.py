@@ -23,7 +23,7 @@ def data(platform: Platform) -> None:
 
 def test_a_researcher_gets_a_release(platform: Platform) -> None:
     ada = platform.ada
-    assert ada.ok("login").out.startswith("Logged in as ada (data_user)")
+    assert ada.ok("login").out.startswith("Logged in as ada (researcher)")
     assert DATA in ada.ok("datasets").out
     folder = ready_pipeline(platform, DATA, "route")
     assert "pure_dp" in ada.ok("preview", folder, "--want", "mean_age=20").out
@@ -140,7 +140,7 @@ def test_custody_and_operation(platform: Platform) -> None:
     operator = platform.operator
     (listed,) = [user for user in operator.ok("user", "list", "--json").json if user["name"] == "ada"]
     assert {"role": "data_user", "disabled": False}.items() <= listed.items()
-    assert "rights_holder" in operator.ok("user", "list").out
+    assert "rights holder" in operator.ok("user", "list").out
     image = operator.ok("image", "list", "--json").json[0]
     assert image["digest"] in operator.ok("image", "list").out
     assert operator("image", "approve", image["digest"]).code in (ExitCode.OK, ExitCode.CONFLICT)

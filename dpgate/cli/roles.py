@@ -1,0 +1,19 @@
+"""What a person may do, as people type and read it: programs call a researcher `data_user`."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from domain.permissions import ROLE_NAMES, Role
+from dpgate.cli.output import plain
+
+RoleWord = Literal["researcher", "rights_holder", "operator", "data_user"]
+
+
+def read_role(word: RoleWord) -> Role:
+    return Role.DATA_USER if word == "researcher" else Role(word)
+
+
+def role_name(role: str) -> str:
+    """The word for people. A role that this version does not know stays as it is."""
+    return ROLE_NAMES[Role(role)] if role in set(Role) else plain(role)
