@@ -143,6 +143,7 @@ _ARGUMENTS = (
 _LACKING: _Rules = tuple(
     (re.compile(pattern), sentence)
     for pattern, sentence in (
+        (r"\b(?:curl|wget): (?:command )?not found", _fixed(_NETWORK)),
         (r"No module named ['\"]?([\w.]+)", _module),
         (r"there is no package called .?([\w.]+)", _module),
         (r"error while loading shared libraries: ([\w.+-]+)", _module),
