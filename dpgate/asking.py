@@ -8,10 +8,20 @@ from typing import Any
 from domain.cautions import Caution, Twin, about_job
 from domain.job import JobRequest
 from domain.mechanism import SampleAggregateRequest
+from domain.mechanisms import MECHANISMS
 from domain.model import parse
 from domain.pipeline import Pipeline
 from dpgate.errors import Doubtful, DpgateError
 from dpgate.pipeline_folder import Lock, PipelineFolder, load_lock, load_pipeline
+
+
+def _check_amount(mechanism: str, chosen: Mapping[str, Any]) -> None:
+    """What a mechanism takes in place of an epsilon."""
+    card = MECHANISMS[mechanism].card if mechanism in MECHANISMS else None
+    for option in card.options if card and "epsilon" not in chosen else ():
+        if option.label and option.field not in chosen:
+            said = f"--{option.field.replace('_', '-')} {option.start}, for instance"
+            raise DpgateError(f"say how much: {said}. dpgate preview shows what each buys")
 
 
 def build_request(
@@ -39,6 +49,7 @@ def build_request(
         chosen.setdefault("block_size", lock.block_size)
         if "epsilon" not in chosen:
             raise DpgateError(f"say what to spend: --epsilon{best}. dpgate preview shows what each buys")
+    _check_amount(mechanism, chosen)
     request: dict[str, Any] = {
         "dataset": lock.dataset,
         "pipeline": loaded.body,

@@ -94,6 +94,12 @@ def test_a_weak_epsilon_is_called_weak(rich: Platform, folder: Path) -> None:
 
 WRONG = (
     ([], ExitCode.USAGE, "say what to spend: --epsilon"),
+    (["--mechanism", "pac"], ExitCode.USAGE, "say how much: --nats 0.1, for instance"),
+    (
+        ["--mechanism", "stability_calibrated"],
+        ExitCode.USAGE,
+        "say how much: --noise-multiplier 1, for instance",
+    ),
     (["--mechanism", "jackknife"], ExitCode.USAGE, "There are sample_aggregate, stability_calibrated, pac."),
     (["--mechanism", "pac", "--epsilon", "1"], ExitCode.USAGE, "epsilon: is not a known field"),
     (["--mechanism", "pac", "--nats", "0.6"], ExitCode.USAGE, "from 0.000001 to 0.5 nat"),
