@@ -41,10 +41,12 @@ Progress = Callable[[int, int], None]
 def dataset_check(data: Data, declaration: DeclarationOption, as_json: Json = False) -> None:
     """Check a data set against its declaration, here; nothing leaves this machine."""
     from dpgate.checking import about_cuts, about_size, check_locally
+    from dpgate.outside import about_outside
 
     if _is_folder(data):
         declared = load_declaration(declaration, Path(data))
         found = check_locally(Path(data), declared, compares=True)
+        outside = [*about_outside(Path(data), declared)]
     else:
         # an archive or an address is checked as what it would be delivered as
         with (
@@ -54,11 +56,13 @@ def dataset_check(data: Data, declaration: DeclarationOption, as_json: Json = Fa
             copy_source(data, declaration, Path(folder), step)
             declared = load_declaration(declaration, Path(folder))
             found = check_locally(Path(folder), declared)
+            outside = [*about_outside(Path(folder), declared)]
     if as_json:
-        print_json({"name": declared.name, "ok": True, "people": found.people, "cut": dict(found.cut)})
+        told = {"people": found.people, "cut": dict(found.cut), "outside": outside}
+        print_json({"name": declared.name, "ok": True, **told})
         return
     out.print(f"[green]{declared.name} fits its declaration.[/]")
-    for line in [*about_size(declared, found.people), *about_cuts(declared, found.cut)]:
+    for line in [*about_size(declared, found.people), *about_cuts(declared, found.cut), *outside]:
         out.print(f"  {plain(line)}", soft_wrap=True)
 
 
@@ -87,8 +91,19 @@ def dataset_add(
             # a file that is older than a change in the console would undo that change unseen
             changed = ", ".join(ruled["changed"])
             out.print(f"  its policy, number {ruled['number']}, is in effect; it changed {plain(changed)}")
+        for line in _outside(data, declaration):
+            out.print(f"  {plain(line)}", soft_wrap=True)
     if found.state != "READY":
         raise typer.Exit(ExitCode.USAGE)
+
+
+def _outside(data: str, declaration: Path) -> list[str]:
+    """For the rights holder, who types this where their data are; an archive has to be checked to know."""
+    from dpgate.outside import about_outside
+
+    if not _is_folder(data):
+        return []
+    return [*about_outside(Path(data), load_declaration(declaration, Path(data)))]
 
 
 def dataset_deliver(

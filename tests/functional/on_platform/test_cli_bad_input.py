@@ -282,6 +282,19 @@ def test_data_that_fit_but_cannot_be_delivered(one_platform: Platform, tmp_path:
     refused(answer, ExitCode.USAGE, "there is no deliveries folder")
 
 
+def test_values_beyond_their_bounds_are_named_and_come_in(one_platform: Platform, tmp_path: Path) -> None:
+    data, declaration = data_folder(tmp_path, name="beyond")
+    with (data / "people.csv").open("a", encoding="utf-8") as file:
+        file.write("p77,172\n")
+    words = "people.csv, age: 1 of 13 values are no integer from 0 to 100, such as 172 in line 14."
+    holder, deliveries = one_platform.holder, one_platform.stack.home.deliveries
+    for command in (("check", data), ("add", data, "--deliveries", deliveries)):
+        assert words in holder.ok("dataset", *command, "-d", declaration).out
+    assert (
+        holder.ok("dataset", "check", data, "-d", declaration, "--json").json["outside"][0].startswith(words)
+    )
+
+
 def test_a_twin_never_replaces_something_else(one_platform: Platform) -> None:
     folder = one_platform.ada.folder / "thesis"
     folder.mkdir()
