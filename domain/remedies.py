@@ -113,6 +113,10 @@ def _fixed(text: str) -> Callable[[str, Place], str]:
 
 _NETWORK = "A run has no network. Put what it would fetch into the pipeline's folder, or into an image."
 _WRITES = "A run can write below its second argument, which is the output, and in /tmp; nowhere else."
+_COPIED = (
+    "What it copied has the mode of its source, which nobody may write to: copy files, one by one, into "
+    "folders that it makes itself, with cp --no-preserve=mode, or let chmod -R u+w follow."
+)
 _SQLITE = (
     "SQLite locks its files with system calls that the strict table lacks: the image must be approved for "
     "the standard one (--syscalls standard). Or keep the database in memory."
@@ -168,6 +172,10 @@ _RULES: _Rules = tuple(
         # the base image lacks the list by which Octave would say it
         (r"__unimplemented__|not yet implemented in Octave", _fixed(_MATLAB)),
         (r"MemoryError|Cannot allocate memory|cannot allocate vector|out of memory", _fixed(_MEMORY)),
+        (
+            r"/out/[^\n]*(?:Permission denied|Operation not supported)|Permission denied: '/out/",
+            _fixed(_COPIED),
+        ),
         (r"Read-only file system|Permission denied: '[^']+'|: Permission denied", _fixed(_WRITES)),
         (r"(?:can't open file|Fatal error: cannot open file) '([^']+)'", _script),
         (r"No such file or directory: '([^']+)'|cannot open file '([^']+)'", _file),

@@ -13,6 +13,9 @@ PLACE = Place("python-stats", {"people.csv": ("person", "age", "sex"), "visits.c
 SAID = (
     ("ModuleNotFoundError: No module named 'sklearn'", "The image python-stats has no sklearn."),
     ("there is no package called \u2018lme4\u2019", "The image python-stats has no lme4."),
+    ("/pipeline/app.sh: 1: cannot create /out/t/a: Permission denied", "What it copied has the mode"),
+    ("cp: setting permissions for '/out/t': Operation not supported", "What it copied has the mode"),
+    ("PermissionError: [Errno 13] Permission denied: '/out/t/a'", "What it copied has the mode"),
     ("/pipeline/app.sh: line 1: wget: not found", "A run has no network."),
     ("bash: line 3: curl: command not found", "A run has no network."),
     ("sh: 1: fslmaths: not found", "The image python-stats has no command fslmaths."),
