@@ -185,7 +185,7 @@ FORGED: dict[str, tuple[dict[str, Any], Fault]] = {
     "that names nobody": ({"sub": None}, Fault.NO_SUBJECT),
     "expired": ({"exp": NOW - 60}, Fault.EXPIRED),
     "old": ({"iat": NOW - 900, "exp": NOW + 900}, Fault.EXPIRED),
-    "of tomorrow": ({"iat": NOW + 900}, Fault.NOT_YET),
+    "of tomorrow": ({"iat": NOW + 86_400}, Fault.NOT_YET),
     "without a time": ({"iat": None}, Fault.UNREADABLE_TIME),
     "signed by somebody else": ({"key": OTHER}, Fault.BAD_SIGNATURE),
 }  # fmt: skip
