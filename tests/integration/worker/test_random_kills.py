@@ -21,7 +21,7 @@ from store.tables import releases
 from store.zone_ledger import Kind, ZoneLedger
 from worker.sweep import sweep
 
-_FAULTS, _COST = 18, 100_000
+_OF_EACH, _COST = 3, 100_000
 _KINDS = ("kill", "no statement", "lost", "twice", "of others", "clock")
 
 
@@ -81,15 +81,18 @@ def mend(bench: Bench, asked: list[str]) -> None:
             break
 
 
+@pytest.mark.parametrize(
+    "seed", [1, pytest.param(None, marks=pytest.mark.deep("others each time; every change meets the same"))]
+)
 def test_faults_at_random_lose_nothing_and_charge_and_draw_once(
-    sqlite_bench: Bench, subtests: pytest.Subtests
+    sqlite_bench: Bench, subtests: pytest.Subtests, seed: int | None
 ) -> None:
     bench, asked = sqlite_bench, []
-    seed = random.SystemRandom().randrange(2**32)
+    seed = random.SystemRandom().randrange(2**32) if seed is None else seed
     chance = random.Random(seed)
     given_heights(bench, policy={"timing": {"mode": "coarse", "step_seconds": 0.001}})
-    for number in range(_FAULTS):
-        kind = chance.choice(_KINDS)
+    kinds = chance.sample(_KINDS * _OF_EACH, k=_OF_EACH * len(_KINDS))
+    for number, kind in enumerate(kinds):
         with subtests.test("a fault", seed=seed, number=number, kind=kind):
             asked.append(ask(bench, taller_than(150 + number), epsilon="0.1"))
             strike(bench, kind, chance)
