@@ -61,7 +61,7 @@ class StuckView(BaseModel):
 
     @classmethod
     def of(cls, found: Stuck) -> StuckView:
-        return cls(**asdict(found), sentence=found.kind.sentence, mends=found.kind.button)
+        return cls(**asdict(found), mends=found.kind.button)
 
 
 class MaintenanceView(BaseModel):

@@ -99,12 +99,13 @@ STUCK_AFTER: dict[StuckKind, timedelta] = {
 @dataclass(frozen=True)
 class Stuck:
     """Something that does not move. `subject`: the id of a job, data set or rehearsal; `name`: what people
-    call it."""
+    call it; `sentence`: why, as far as it is on record."""
 
     kind: StuckKind
     subject: str
     name: str
     since: datetime
+    sentence: str
 
 
 def size_class(octets: int) -> str:

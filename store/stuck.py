@@ -4,6 +4,8 @@ Rehearsals run on twins, which have seen no data: when they begin and end is no 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -11,6 +13,7 @@ import sqlalchemy as sa
 
 from domain.dataset import DatasetState
 from domain.errors import Conflict
+from domain.job import Reason
 from domain.operation import STUCK_AFTER, Stuck, StuckKind
 from domain.rehearsal import RehearsalState
 from domain.states import JobState
@@ -30,8 +33,11 @@ def stuck(connection: sa.Connection, *, now: datetime) -> list[Stuck]:
     for kind in StuckKind:
         for row in connection.execute(_query(kind, now - STUCK_AFTER[kind]).limit(MOST)):
             # people choose the ids of jobs and of rehearsals, and may choose one for both
-            found.setdefault((_subject(kind), row.subject), Stuck(kind, row.subject, row.name, row.since))
-    return sorted(found.values(), key=lambda one: one.since)[:MOST]
+            one = Stuck(kind, row.subject, row.name, row.since, kind.sentence)
+            found.setdefault((_subject(kind), row.subject), one)
+    first = sorted(found.values(), key=lambda one: one.since)[:MOST]
+    reasons = _reasons(connection, [one.subject for one in first if _subject(one.kind) is job_rows.c.id])
+    return [_with_reason(one, reasons) for one in first]
 
 
 def mend(connection: sa.Connection, *, kind: StuckKind, subject: str, by: str, now: datetime) -> bool:
@@ -46,6 +52,18 @@ def mend(connection: sa.Connection, *, kind: StuckKind, subject: str, by: str, n
         return False
     audit.append(connection, at=now, actor=by, action="operation.mend", subject=subject, kind=kind)
     return True
+
+
+def _reasons(connection: sa.Connection, job_ids: list[str]) -> dict[str, Reason]:
+    """What workers put on record of jobs that wait, as that another platform has the host."""
+    query = sa.select(job_rows.c.id, job_rows.c.reason).where(job_rows.c.reason.is_not(None))
+    return {row.id: Reason[row.reason] for row in connection.execute(query.where(job_rows.c.id.in_(job_ids)))}
+
+
+def _with_reason(one: Stuck, reasons: Mapping[str, Reason]) -> Stuck:
+    if _subject(one.kind) is not job_rows.c.id or (reason := reasons.get(one.subject)) is None:
+        return one
+    return replace(one, sentence=f"A job waits: {reason}.")
 
 
 def _subject(kind: StuckKind) -> sa.Column[Any]:

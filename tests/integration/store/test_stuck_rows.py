@@ -10,11 +10,12 @@ from factories import IMAGE, NOW, given_dataset, given_job, given_user, make_pip
 
 from domain.dataset import DatasetState
 from domain.errors import Conflict
+from domain.job import Reason
 from domain.operation import STUCK_AFTER, StuckKind
 from domain.rehearsal import RehearsalRequest
 from domain.states import Actor, JobState
+from store import agreement, jobs, rehearsals, runs, stuck
 from store import datasets as datasets_on_record
-from store import jobs, rehearsals, runs, stuck
 from store.tables import audit_events, datasets
 from store.tables import jobs as job_rows
 
@@ -40,6 +41,18 @@ def test_a_queued_job_is_stuck_after_a_while_and_is_sent_again_once(database):
         assert [(row.actor, row.subject, row.details) for row in events] == [
             ("olga", JOB, {"kind": "queued"})
         ]
+
+
+def test_what_is_on_record_of_why_a_job_waits_is_said(database):
+    """As that another platform has the host: a message that is sent again changes nothing then."""
+    with database.transaction() as connection:
+        given_job(connection, job_id=JOB, state=JobState.QUEUED, now=NOW)
+        (one,) = stuck.stuck(connection, now=NOW + LONG)
+        assert one.sentence == StuckKind.QUEUED.sentence
+        agreement.say_why(connection, JOB, Reason.SANDBOX_UNAVAILABLE.name)
+        (one,) = stuck.stuck(connection, now=NOW + LONG)
+        assert one.sentence == f"A job waits: {Reason.SANDBOX_UNAVAILABLE}."
+        assert "another platform" in one.sentence
 
 
 def test_preparing_for_too_long(database):

@@ -17,6 +17,7 @@ from domain.job import Reason
 from domain.operation import STUCK_AFTER, StuckKind
 from domain.states import JobState
 from domain.surroundings import Isolation
+from store import stuck
 from worker.execute import execute, execute_chunk
 from worker.host_leases import FRESH_S, renew
 
@@ -63,6 +64,10 @@ def test_a_job_is_not_charged_while_another_platform_has_charged_for_the_host(sq
         assert waits.reason is Reason.SANDBOX_UNAVAILABLE
         assert "another platform" in waits.reason.value
         assert waits.attempts == 0
+    with other.database.reading() as connection:
+        later_on = other.clock() + 2 * STUCK_AFTER[StuckKind.QUEUED]
+        (one,) = stuck.stuck(connection, now=later_on)
+    assert (one.subject, "another platform" in one.sentence) == (second, True)
     assert other.moves(second) == [("SUBMITTED", "QUEUED")], "to wait is no event"
 
     sqlite_bench.drive()
