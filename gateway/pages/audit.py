@@ -25,8 +25,9 @@ MAX_TEXT = 80
 ROWS = 100
 COLUMNS = ("number", "at", "actor", "action", "subject", "details", "hash")
 FIELDS = ("action", "actor", "subject", "since", "before", "head", "verify")
+SPOILT_SAYS = "cannot be read: somebody wrote past the platform; verify the trail"
 ACTIONS = {
-    SPOILT: "cannot be read: somebody wrote past the platform; verify the trail",
+    SPOILT: SPOILT_SAYS,
     "budget.allot": "allotted a part of a budget",
     "dataset.erase": "asked to erase a data set",
     "dataset.erased": "destroyed the key of a data set",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import Annotated
+from typing import Annotated, Any, TypeGuard
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import RedirectResponse, Response
@@ -13,6 +13,7 @@ from domain.errors import InvalidRequest
 from domain.operation import WorkerState, WorkKind
 from domain.permissions import Permission, User
 from gateway.access import TheDatabase
+from gateway.pages.audit import SPOILT_SAYS
 from gateway.pages.layout import counted, instant, page
 from gateway.pages.session import CheckedForm, page_requires
 from gateway.routes import WorkerName
@@ -63,8 +64,8 @@ def show_workers(request: Request, user: Reader, database: TheDatabase) -> Respo
         gone={WorkerState.LOST, WorkerState.ENDED},
         reports=[
             _report(event)
-            for event in sorted(reports + starts, key=lambda event: -event.number)
-            if event.action != history.SPOILT
+            # one that cannot be read is in both
+            for event in sorted({one.number: one for one in reports + starts}.values(), key=_newest_first)
         ],
     )
 
@@ -118,17 +119,28 @@ def _long(unseen: timedelta) -> str:
     return counted(minutes // 60, "hour") if minutes < 2880 else counted(minutes // 1440, "day")
 
 
-def _report(event: Event) -> tuple[Event, str, str]:
-    """What a worker or the doctor said of a host, as a sentence and a tone."""
-    details = event.details
-    if event.action == "worker.start":
-        absent = [name for name, present in details.get("isolation", {}).items() if not present]
-        said = f"started with profile {details.get('profile')}"
+def _newest_first(event: Event) -> int:
+    return -event.number
+
+
+def _are_names(absent: list[Any] | None) -> TypeGuard[list[str]]:
+    return isinstance(absent, list) and all(isinstance(name, str) for name in absent)
+
+
+def _report(event: Event) -> tuple[Event, str, str, str]:
+    """What a worker or the doctor said of a host: the event, who, a sentence and a tone."""
+    details, is_start = event.details, event.action == "worker.start"
+    profile, found = details.get("profile"), details.get("isolation", {})
+    if is_start:
+        absent = [name for name, there in found.items() if not there] if isinstance(found, dict) else None
     else:
-        absent = list(details.get("missing", []))
-        said = f"was looked at with profile {details.get('isolation')}"
+        profile, absent = found, details.get("missing", [])
+    if event.action == history.SPOILT or not isinstance(profile, str | None) or not _are_names(absent):
+        return event, "event", f"{event.number} {SPOILT_SAYS}.", "bad"
     return (
         event,
-        f"{said}; {'missing: ' + ', '.join(absent) if absent else 'every feature is there'}.",
+        "worker" if is_start else "host",
+        f"{'started' if is_start else 'was looked at'} with profile {profile}; "
+        f"{'missing: ' + ', '.join(absent) if absent else 'every feature is there'}.",
         ("warn" if absent else "good"),
     )
