@@ -37,8 +37,9 @@ STAYS = (
     ("declarations, policies, jobs with their code, and the audit trail", "they are the record of all that"),
 )
 NOT_REACHED = (
-    "A backup that holds this data set's key: the data in it open with that key and the zone's, until that "
-    "copy of the key is destroyed too.",
+    "A backup, or a copy of the worker zone's folder, that holds this data set's key: the data in it open "
+    "with that key and the zone's, until that copy of the key is destroyed too. A worker of this platform "
+    "that starts from such a copy destroys it there.",
     "What a disk keeps of the key after it was overwritten: a solid-state disk, a journal or a snapshot of a "
     "file system may write elsewhere.",
     "What the rights holder and those who took scrambled copies have themselves.",
@@ -49,17 +50,20 @@ def deletion(
     *,
     dataset: str,
     versions: Sequence[int],
+    key: str | None,
     erasure_id: str,
     asked_by: str,
     asked_at: str,
     now: datetime,
 ) -> dict[str, Any]:
-    """The statement for the zone to sign. Nothing in it depends on data."""
+    """The statement for the zone to sign. `key`: the name of the one that is gone, drawn at random.
+    Nothing in it depends on data."""
     return statement(
         subjects={dataset: hashlib.sha256(f"{dataset} {erasure_id}".encode()).hexdigest()},
         predicate={
             "dataset": dataset,
             "versions": list(versions),
+            "key": key,
             "askedBy": asked_by,
             "askedAt": asked_at,
             "erasedAt": now.isoformat(),

@@ -114,6 +114,12 @@ def waiting(connection: sa.Connection) -> list[Erasure]:
     return [Erasure(**row._mapping) for row in connection.execute(query)]
 
 
+def records(connection: sa.Connection, names: Collection[str]) -> list[Mapping[str, Any]]:
+    """What zones have signed of all erasures of these that are done."""
+    query = sa.select(erasures.c.record).where(erasures.c.name.in_(names), erasures.c.record.is_not(None))
+    return list(connection.execute(query).scalars())
+
+
 def in_the_way(connection: sa.Connection, name: str) -> str | None:
     """What has to end before its key may go, if anything has."""
     if _in(connection, name, (S.IMPORTING, S.READY)):

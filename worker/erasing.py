@@ -10,15 +10,19 @@ from __future__ import annotations
 
 import logging
 import re
+from collections.abc import Mapping
+from typing import Any
 
-from domain.erasure import Held, deletion
+from domain.erasure import PREDICATE_TYPE, Held, deletion
 from domain.model import SLUG
 from domain.profile_request import DELIVERY
+from domain.release import opened
 from store import erasures
-from store.envelopes import sign
+from store.envelopes import is_signed, raw, sign
 from store.erasures import Erasure
 from store.zone_entries import Entry, Kind
 from worker import mandates
+from worker.certificate import public_key_pem
 from worker.zone import WorkerZone
 
 log = logging.getLogger(__name__)
@@ -31,6 +35,9 @@ def erase(zone: WorkerZone) -> None:
     """All that was asked for, and all that was ever erased: a backup may have brought it back."""
     with zone.database.reading() as connection:
         asked = erasures.waiting(connection)
+        records = erasures.records(connection, zone.sealed.keys.names())
+    for record in records:
+        _destroy_copy(zone, record)
     with zone.ledger.reading() as page:
         entered = page.having(Kind.ERASED)
     known = {entry.subject for entry in entered}
@@ -45,6 +52,17 @@ def erase(zone: WorkerZone) -> None:
     for entry in entered:
         if (key := entry.body["key"]) is not None:
             zone.sealed.remove_some(key, most=MOST_FILES)
+
+
+def _destroy_copy(zone: WorkerZone, record: Mapping[str, Any]) -> None:
+    """In a folder that was copied before the erasure, whose ledger knows nothing of it: the zone has signed
+    that this key is gone."""
+    if not is_signed(dict(record), by=raw(public_key_pem(zone.keys.signing))):
+        return
+    said = opened(dict(record))
+    # records of before do not name the key
+    if said["predicateType"] == PREDICATE_TYPE and (key := said["predicate"].get("key")) is not None:
+        zone.sealed.keys.destroy(said["predicate"]["dataset"], key)
 
 
 def _enter(zone: WorkerZone, asked: Erasure) -> bool:
@@ -102,6 +120,7 @@ def _say(zone: WorkerZone, entered: list[Entry]) -> None:
         said = deletion(
             dataset=body["dataset"],
             versions=body["versions"],
+            key=body["key"],
             erasure_id=entry.subject,
             asked_by=body["by"],
             asked_at=body["at"],

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 import sqlalchemy as sa
@@ -28,11 +29,13 @@ from domain.dataset import Dataset, DatasetState
 from domain.errors import Conflict, PlatformError
 from domain.job import Reason
 from domain.permissions import Role
+from domain.release import opened
 from domain.states import JobState
 from dpgate.mandates import Custody
 from dpgate.verification import check_deletion
 from store import data_keys, datasets, erasures
 from store.database import Database
+from store.envelopes import sign
 from store.keys import Keys, OwnKeys, derived
 from store.sealing import open_sealed, open_stream
 from store.tables import accounts as account_rows
@@ -219,6 +222,32 @@ def check_record(erasure: erasures.Erasure, pem: str, *, version: int) -> None:
     for other in (changed, {**record, "signatures": []}, {}):
         assert check_deletion(other, pem) is None
     assert check_deletion(record, public_key_pem(Ed25519PrivateKey.generate())) is None
+
+
+def test_a_worker_from_a_copied_folder_destroys_the_key_there_too(bench: Bench, tmp_path: Path) -> None:
+    given_heights(bench)
+    given_heights(bench, OTHERS, name="weights", cohort="weights")
+    copied = shutil.copytree(bench.zone.settings.zone_folder, tmp_path / "copied")
+    ask_for_it(bench)
+    erasing.erase(bench.zone)
+    apart = bench.another(zone_folder=copied)
+    assert apart.zone.sealed.keys.names() == ["heights", "weights"]
+    # whoever writes rows has nothing destroyed: another key signs, or the record is of another thing
+    row = bench.rows(erasures.erasures)[0]
+    own = apart.zone.sealed.keys.id_of("weights")
+    statement = opened(row["record"])
+    statement["predicate"] |= {"dataset": "weights", "key": own}
+    forged = sign(statement, key=Ed25519PrivateKey.generate())
+    other = sign(
+        {**statement, "predicateType": "urn:dpgate:predicate:release:v3"}, key=bench.zone.keys.signing
+    )
+    for record in (forged, other, {}):
+        with bench.database.transaction() as connection:
+            fields = {**row, "id": str(uuid4()), "name": "weights", "record": record}
+            connection.execute(sa.insert(erasures.erasures).values(fields))
+    erasing.erase(apart.zone)
+    assert apart.zone.sealed.keys.names() == ["weights"]
+    apart.close()
 
 
 def _die(*_: object, **__: object) -> None:
