@@ -8,6 +8,8 @@ import pytest
 from browsing import Browser, Scheme
 from serving import Console
 from shown import NOWHERE, SHOWN, Shown
+from story import WAITING
+from told_job_drafts import JOB_DRAFT
 
 WIDE = pytest.mark.deep("the same pages in the width and colours in which less can go wrong")
 
@@ -92,6 +94,40 @@ def test_every_place_of_the_menu_is_in_sight_on_a_telephone(
     one_line = "const style = document.querySelector('.menu').style"
     browser.driver.execute_script(f"{one_line}; style.flexWrap = 'nowrap'; style.overflowX = 'auto'")
     assert browser.driver.execute_script(hidden) or person != "holder"
+
+
+def test_the_table_that_was_chosen_can_be_read_on_a_telephone(shared_console: Console, browser: Browser):
+    browser.enter(shared_console, "ada")
+    browser.look(f"{shared_console.url}/datasets/heights/ask", width=390)
+    room = """
+        const shown = document.querySelector('#table-choice'), style = getComputedStyle(shown);
+        const pen = document.createElement('canvas').getContext('2d');
+        pen.font = `${style.fontWeight} ${style.fontSize} ${style.fontFamily}`;
+        const inside = shown.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
+        return inside - pen.measureText(shown.selectedOptions[0].textContent).width"""
+    assert browser.driver.execute_script(room) > 0
+    # what is longer than any telephone is wide ends with dots, where it seemed whole
+    style = "return getComputedStyle(document.querySelector('select')).textOverflow"
+    assert browser.driver.execute_script(style) == "ellipsis"
+
+
+@pytest.mark.parametrize(
+    ("person", "path"),
+    [
+        ("ada", f"/jobs/{WAITING}"),
+        ("ada", f"/jobs/new/{JOB_DRAFT}/check"),
+        ("holder", f"/reviews/{WAITING}"),
+    ],
+)
+def test_the_file_of_a_number_stands_in_one_line_on_a_telephone(
+    shared_console: Console, browser: Browser, person: str, path: str
+):
+    browser.enter(shared_console, person)
+    browser.look(f"{shared_console.url}{path}", width=390)
+    lines = """
+        return [...document.querySelectorAll('[aria-label="Declared numbers"] code')]
+            .map(code => code.getClientRects().length)"""
+    assert browser.driver.execute_script(lines) == [1, 1]
 
 
 def test_the_catalogue_filters_while_somebody_types(shared_console: Console, browser: Browser):
