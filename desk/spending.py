@@ -21,7 +21,7 @@ from store import datasets, spending
 from store.database import Database
 from store.spending import Entry, Standing
 
-MOST_ENTRIES = 1000
+MOST_ENTRIES = 10_000
 MOST_STANDINGS = 400
 """More than a screen can show."""
 

@@ -19,15 +19,24 @@ class Facts(Part[DriverT]):
 
     @asked
     def spending(
-        self, dataset: str, *, account: str = "cohort", user: str | None = None, project: str | None = None
+        self,
+        dataset: str,
+        *,
+        account: str = "cohort",
+        user: str | None = None,
+        project: str | None = None,
+        before: int | None = None,
+        limit: int = 100,
     ) -> Call[dict[str, Any]]:
-        """How the budget was spent: `entries`, and the `courses` of the account over time.
+        """How the budget was spent: the newest `limit` of `total` `entries`, newest first, and the `courses`
+        of the account over time.
 
-        `account` is `cohort`, `project:NAME` or `user:NAME`.
+        `account` is `cohort`, `project:NAME` or `user:NAME`. Entries keep their places, counted from the
+        oldest on: those older than the `n` newest come with `before` `total - n + 1`.
         """
-        params = {"account": account} | {
-            name: value for name, value in (("user", user), ("project", project)) if value is not None
-        }
+        wanted = {"user": user, "project": project, "before": before}
+        params: dict[str, Any] = {"account": account, "limit": limit}
+        params |= {name: value for name, value in wanted.items() if value is not None}
         return Call(record, "GET", path_of("datasets", dataset, "budget", "entries"), params=params)
 
     @asked

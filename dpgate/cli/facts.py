@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from dpgate.cli.jobs import JobArgument
 from dpgate.cli.output import Json, Profile, out, plain, print_json, print_line, print_table, print_text, say
-from dpgate.client import connect
+from dpgate.client import Client, connect
 from formats.delimited_text import csv_text
 
 Named = Annotated[str, typer.Argument(help="The data set's name.")]
 Csv = Annotated[Path | None, typer.Option("--csv", help="Write a table for spreadsheets to this file.")]
+PART = 10_000
+"""So many entries of a budget are asked for at once."""
 
 
 def dictionary(
@@ -55,9 +57,9 @@ def spending(
 ) -> None:
     """Show how a data set's privacy budget was spent: who, what, how much, when."""
     with connect(profile=profile) as client:
-        found = client.facts.spending(dataset, account=account, user=user, project=project)
+        found = _whole(client, dataset, account=account, user=user, project=project)
     columns = ("at", "author", "project", "job", "action", "amount", "currency")
-    rows = [[entry[name] or "" for name in columns] for entry in found["entries"]]
+    rows = [[entry[name] or "" for name in columns] for entry in reversed(found["entries"])]
     if csv is not None:
         _write(csv, csv_text(columns, rows))
     elif as_json:
@@ -69,6 +71,16 @@ def spending(
             if course["standings"]
         )
         print_table(f"Budget of {dataset}", columns, rows, note=plain(note), empty="nothing was spent yet")
+
+
+def _whole(client: Client, dataset: str, **asked: Any) -> dict[str, Any]:
+    """All entries, newest first, part by part. What comes meanwhile moves none of them."""
+    found = client.facts.spending(dataset, **asked, limit=PART)
+    entries = part = found["entries"]
+    while part and (left := found["total"] - len(entries)) > 0:
+        part = client.facts.spending(dataset, **asked, before=left + 1, limit=PART)["entries"]
+        entries.extend(part)
+    return found
 
 
 def attacker(dataset: Named, as_json: Json = False, profile: Profile = "default") -> None:

@@ -11,6 +11,7 @@ from terminal import EXAMPLES, Platform, data_folder
 from waiting import wait_until
 
 import dpgate
+from dpgate.cli import facts
 from dpgate.cli.exit_codes import ExitCode
 from dpgate.errors import RequestRefused
 
@@ -59,7 +60,9 @@ def test_the_dictionary_says_between_which_days_a_date_lies(one_platform: Platfo
     assert (row["lower"], row["upper"]) == ("2024-01-01", "2024-12-31")
 
 
-def test_from_a_question_to_its_citation(one_platform: Platform, tmp_path: Path) -> None:
+def test_from_a_question_to_its_citation(
+    one_platform: Platform, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     ada, holder = one_platform.ada, one_platform.holder
     asked = ada.ok(
         "query", "submit", "{kind: count}", "--dataset", "ages", "--epsilon", "0.5", "--wait", "--json"
@@ -68,9 +71,16 @@ def test_from_a_question_to_its_citation(one_platform: Platform, tmp_path: Path)
     assert "epsilon 0.5)" in ada.ok("cite", job).out.replace("\n", " ")
     assert ada.ok("cite", job, "--bibtex").out.startswith("@misc{ages-")
     spent = ada.ok("spending", "ages", "--json").json
-    assert [entry["action"] for entry in spent["entries"] if entry["job"] == job] == ["reserve", "charge"]
+    assert [entry["action"] for entry in spent["entries"] if entry["job"] == job] == ["charge", "reserve"]
     holder.ok("spending", "ages", "--user", "ada", "--csv", tmp_path / "spent.csv")
     assert {row["author"] for row in table(tmp_path / "spent.csv")} == {"ada"}
+    monkeypatch.setattr(facts, "PART", 1)  # the command asks for part after part, and writes them all
+    holder.ok("spending", "ages", "--user", "ada", "--csv", tmp_path / "parts.csv")
+    assert (tmp_path / "parts.csv").read_text() == (tmp_path / "spent.csv").read_text()
+    assert [row["action"] for row in table(tmp_path / "parts.csv") if row["job"] == job] == [
+        "reserve",
+        "charge",
+    ]
     cap = spent["courses"][0]["cap"]
     assert f"of {cap} spent" in ada.ok("spending", "ages").out
     said = " ".join(ada.ok("attacker", "ages").out.split())
