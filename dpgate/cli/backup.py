@@ -11,7 +11,7 @@ import typer
 from dpgate.cli.hosting import HomeOption, home_of
 from dpgate.cli.ledger import DatabaseOption, ZoneOption
 from dpgate.cli.operation import opened_database
-from dpgate.cli.output import Json, out, plain, print_json
+from dpgate.cli.output import Json, out, plain, print_json, progress
 from dpgate.errors import DpgateError
 
 commands = typer.Typer(
@@ -42,7 +42,8 @@ def backup_make(
 
     with opened_database(database_url, home) as database:
         zone = zone_folder or home_of(home).worker_zone
-        found = back_up(zone, database, target, now=datetime.now(UTC))
+        with progress("copying", shown=not as_json):
+            found = back_up(zone, database, target, now=datetime.now(UTC))
     if as_json:
         print_json({"backup": str(target), "head": found.head, "files": len(found.files)})
         return
@@ -59,7 +60,8 @@ def backup_drill(
     """Try a backup: restore it into a folder that is removed again, and walk both books."""
     from dpgate.backup.restoring import drill
 
-    found = drill(backup, key=key, data_keys=data_keys, now=datetime.now(UTC))
+    with progress("trying the backup", shown=not as_json):
+        found = drill(backup, key=key, data_keys=data_keys, now=datetime.now(UTC))
     if as_json:
         print_json({"intact": True, "made_at": found.made_at, "head": found.head})
         return
@@ -85,7 +87,10 @@ def backup_restore(
     place = home_of(home)
     if place.is_claimed():
         raise DpgateError(f"a dpgate is up in {place.root}; end it with: dpgate down")
-    with opened_database(database_url, home, is_new=True) as database:
+    with (
+        opened_database(database_url, home, is_new=True) as database,
+        progress("restoring", shown=not as_json),
+    ):
         zone = zone_folder or place.worker_zone
         found = restore(
             backup,

@@ -10,7 +10,7 @@ import typer
 from domain.operation import LEAST_FREE_MIB
 from dpgate.cli.exit_codes import ExitCode
 from dpgate.cli.hosting import HomeOption, Isolation, IsolationProfile, PythonEnv, home_of, say_unless
-from dpgate.cli.output import Json, err, out, plain, print_json, print_table
+from dpgate.cli.output import Json, err, out, plain, print_json, print_table, progress
 from worker.sandbox.profiles import Feature
 
 if TYPE_CHECKING:
@@ -64,18 +64,19 @@ def doctor(
 
     if deep:
         refuse_elsewhere(sandbox)
-    found = diagnose(
-        isolation,
-        backend=Backend(
-            sandbox, docker_socket, docker_keeper_image, docker_runtime, least_free_mib=least_free_mib
-        ),
-        python_env=python_env,
-        slots=slots,
-        battery=battery,
-        deep=deep,
-        home=home_of(home),
-        say=say_unless(as_json),
-    )
+    with progress("examining this host", shown=not as_json):
+        found = diagnose(
+            isolation,
+            backend=Backend(
+                sandbox, docker_socket, docker_keeper_image, docker_runtime, least_free_mib=least_free_mib
+            ),
+            python_env=python_env,
+            slots=slots,
+            battery=battery,
+            deep=deep,
+            home=home_of(home),
+            say=say_unless(as_json),
+        )
     kept = keep(found, home_of(home))
     providers = {} if platform is None else {"providers": ask_providers(platform)}
     if as_json:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from domain.setting_names import OF_GATEWAY, PREFIX, check_settings
-from dpgate.cli.output import Json, err, out, plain, print_json, print_line, say
+from dpgate.cli.output import Json, err, out, plain, print_json, print_line, progress, say
 from dpgate.credentials import Login, keep_login
 from dpgate.embedded.home import Home, default_home
 from dpgate.embedded.interrupts import interrupt_on_signals
@@ -93,8 +93,9 @@ def down(home: HomeOption = None, as_json: Json = False) -> None:
     if pid is None:
         raise PlatformStopped(f"no dpgate is up in {place.root}; name the folder of another with --home")
     os.kill(pid, signal.SIGTERM)
-    while place.is_claimed():
-        time.sleep(0.1)
+    with progress("ending the platform", shown=not as_json):
+        while place.is_claimed():
+            time.sleep(0.1)
     say({"ended": pid}, "ended", as_json=as_json)
 
 
@@ -168,7 +169,8 @@ def _start_in_background(
             start_new_session=True,
         )
     try:
-        facts = _wait_until_up(home, process, log)
+        with progress("starting the platform", shown=not as_json):
+            facts = _wait_until_up(home, process, log)
     except BaseException:
         process.terminate()
         process.wait()

@@ -16,7 +16,7 @@ from dpgate.cli import long_examples
 from dpgate.cli.exit_codes import ExitCode
 from dpgate.cli.hosting import HomeOption, home_of
 from dpgate.cli.operation import opened_database
-from dpgate.cli.output import Json, out, plain, print_json, print_line, print_table
+from dpgate.cli.output import Json, out, plain, print_json, print_line, print_table, progress
 from dpgate.errors import DpgateError
 
 if TYPE_CHECKING:
@@ -90,7 +90,11 @@ def ledger_verify(
     from worker.marks import first_changed_release
 
     ledger, keys = _ledger(zone_folder, home), _keys(zone_folder, home)
-    with opened_database(database_url, home) as database, ledger.reading() as page:
+    with (
+        opened_database(database_url, home) as database,
+        ledger.reading() as page,
+        progress("walking both books", shown=not as_json),
+    ):
         entries, under_way = page.entries(), page.all_drawn()
         known = page.heads()  # first: what it has seen is in the trail by now
         with database.reading() as connection:

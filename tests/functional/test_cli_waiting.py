@@ -1,8 +1,15 @@
-"""What whoever waits for a release is told: when it comes, and that it missed its time."""
+"""What whoever waits is told: when a release comes, that it missed its time, that a command goes on."""
 
 from __future__ import annotations
 
+import os
+import pty
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 from shown_objects import job_of
 
@@ -32,3 +39,28 @@ def test_a_release_in_review_has_not_missed_its_time() -> None:
 
 def test_a_clock_that_is_fast_by_seconds_misses_no_release() -> None:
     assert _news(job_of(**PADDED), DUE + timedelta(seconds=2)) == "Its release is visible at 00:10:00 UTC."
+
+
+def test_a_command_that_takes_its_time_shows_at_a_terminal_that_it_goes_on(tmp_path: Path) -> None:
+    """Into a file it says nothing of it: that is for eyes alone."""
+    command = [sys.executable, "-m", "dpgate", "doctor", "--no-battery", "--home", str(tmp_path / "home")]
+    environment = os.environ | {"TERM": "xterm", "COLUMNS": "80"}
+    screen, terminal_end = pty.openpty()
+    try:
+        with subprocess.Popen(
+            command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=terminal_end
+        ) as process:
+            os.close(terminal_end)
+            assert b"examining this host" in b"".join(_read_all(screen))
+            process.wait()
+    finally:
+        os.close(screen)
+    quiet = subprocess.run(command, env=environment, capture_output=True, check=False)
+    assert b"\x1b" not in quiet.stderr
+
+
+def _read_all(screen: int) -> Iterator[bytes]:
+    """Until the last process that has the other end of it is gone."""
+    with suppress(OSError):
+        while shown := os.read(screen, 65536):
+            yield shown
