@@ -59,7 +59,7 @@ class Try:
 
 @dataclass
 class LoginLine:
-    """Of one process. Two are looked at at once, of whom one may be a stranger."""
+    """Of one process. One is looked at at a time: a hash takes 64 MiB, and who is known goes next."""
 
     clock: Callable[[], float] = time.monotonic
     _waiting: list[Try] = field(default_factory=list)
@@ -130,10 +130,7 @@ class LoginLine:
             return mine
 
     def _is_next(self, mine: Try) -> bool:
-        strangers = sum(not each.known for each in self._now)
-        if len(self._now) >= 2 or (not mine.known and strangers):
-            return False
-        return mine is min(self._waiting, key=lambda each: each.rank)
+        return not self._now and mine is min(self._waiting, key=lambda each: each.rank)
 
     def _rank(self, address: str) -> tuple[float, ...]:
         """The lowest goes first, and the highest when there are too many. The try counts from now on."""
