@@ -114,7 +114,7 @@ def waiting(connection: sa.Connection) -> list[Erasure]:
     return [Erasure(**row._mapping) for row in connection.execute(query)]
 
 
-def records(connection: sa.Connection, names: Collection[str]) -> list[Mapping[str, Any]]:
+def records(connection: sa.Connection, names: Collection[str]) -> list[Any]:
     """What zones have signed of all erasures of these that are done."""
     query = sa.select(erasures.c.record).where(erasures.c.name.in_(names), erasures.c.record.is_not(None))
     return list(connection.execute(query).scalars())

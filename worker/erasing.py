@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Mapping
 from typing import Any
 
 from domain.erasure import PREDICATE_TYPE, Held, deletion
@@ -54,12 +53,13 @@ def erase(zone: WorkerZone) -> None:
             zone.sealed.remove_some(key, most=MOST_FILES)
 
 
-def _destroy_copy(zone: WorkerZone, record: Mapping[str, Any]) -> None:
+def _destroy_copy(zone: WorkerZone, record: Any) -> None:
     """In a folder that was copied before the erasure, whose ledger knows nothing of it: the zone has signed
     that this key is gone."""
-    if not is_signed(dict(record), by=raw(public_key_pem(zone.keys.signing))):
+    # a row is not believed: its record may have any form
+    if not is_signed(record, by=raw(public_key_pem(zone.keys.signing))):
         return
-    said = opened(dict(record))
+    said = opened(record)
     # records of before do not name the key
     if said["predicateType"] == PREDICATE_TYPE and (key := said["predicate"].get("key")) is not None:
         zone.sealed.keys.destroy(said["predicate"]["dataset"], key)

@@ -241,7 +241,7 @@ def test_a_worker_from_a_copied_folder_destroys_the_key_there_too(bench: Bench, 
     other = sign(
         {**statement, "predicateType": "urn:dpgate:predicate:release:v3"}, key=bench.zone.keys.signing
     )
-    for record in (forged, other, {}):
+    for record in (forged, other, {}, [1], "record"):
         with bench.database.transaction() as connection:
             fields = {**row, "id": str(uuid4()), "name": "weights", "record": record}
             connection.execute(sa.insert(erasures.erasures).values(fields))
