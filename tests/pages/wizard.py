@@ -9,12 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
+from certified import MASTER
 from serving import Console, Visitor
 from zones import Bench, open_bench
 
 from domain.rehearsal import RehearsalState
 from domain.states import Actor, JobState
 from store import jobs, ledger, rehearsals
+from store.keys import create_keys
 from worker.rehearse import rehearse
 
 CODE = b'''"""Mean age and height, one line for each value."""
@@ -93,7 +95,11 @@ def spent(console: Console) -> list[tuple[int, int]]:
 
 @contextmanager
 def worker_of(console: Console, folder: Path) -> Iterator[Bench]:
-    """A worker zone on the console's database; `work` makes it take what waits."""
+    """The worker zone of the console's database, whose key has signed the releases of the story; `work` makes
+    it take what waits."""
+    key = folder / "zone" / "master.key"
+    create_keys(key)
+    key.write_bytes(MASTER)
     with open_bench(console.database.url, folder) as bench:
         yield bench
 

@@ -63,10 +63,13 @@ def seen(gateway: Gateway, job_id: str) -> dict[str, Any]:
             answer = gateway.ask("GET", path, by=person)
             found = [one for one in answer.json() if job_id in str(one)] if answer.is_success else []
             answers[person, path] = (answer.status_code, str(found))
-    return {
-        key: (status, re.sub(r"\d{4}-\d\d-\d\dT[\d:.]+(Z|\+00:00)", "then", text.replace(job_id, "JOB")))
-        for key, (status, text) in answers.items()
-    }
+    return {key: (status, _without_own(text, job_id)) for key, (status, text) in answers.items()}
+
+
+def _without_own(text: str, job_id: str) -> str:
+    """Each release is signed as that of its job, at its time."""
+    alike = re.sub(r"\d{4}-\d\d-\d\dT[\d:.]+(Z|\+00:00)", "then", text.replace(job_id, "JOB"))
+    return re.sub(r'"(payload|sig)":"[^"]+"', r'"\1":"its own"', alike)
 
 
 @pytest.mark.parametrize(

@@ -15,9 +15,10 @@ from domain.job import Reason
 from domain.states import JobState
 from dpgate.cli.app import run
 from dpgate.cli.exit_codes import ExitCode
+from store import agreement
 from store.database import Database
 from store.tables import accounts
-from worker.catching_up import begin_ledger, enrol_ledger
+from worker.catching_up import begin_ledger
 from worker.preflight import check_worker
 
 
@@ -42,7 +43,7 @@ def test_a_worker_with_another_ledger_does_not_start(sqlite_bench: Bench, apart:
     check_worker(sqlite_bench.zone.settings, sqlite_bench.zone.image)
     with pytest.raises(NotReady, match=r"ledger\.sqlite: this platform charges by another ledger"):
         check_worker(apart.zone.settings, apart.zone.image)
-    enrol_ledger(sqlite_bench.zone.ledger, sqlite_bench.database)
+    agreement.enrol(sqlite_bench.zone.ledger, sqlite_bench.database)
 
 
 def test_one_that_runs_already_charges_nothing(sqlite_bench: Bench, apart: Bench) -> None:
@@ -80,4 +81,4 @@ def test_another_is_begun_on_an_operators_word_alone(
     # the one that was lost comes back too late
     shutil.copy(tmp_path / "lost.sqlite", zone / "ledger.sqlite")
     with pytest.raises(NotReady, match="charges by another ledger"):
-        enrol_ledger(sqlite_bench.zone.ledger, sqlite_bench.database)
+        agreement.enrol(sqlite_bench.zone.ledger, sqlite_bench.database)
