@@ -7,8 +7,9 @@ from collections.abc import Iterable
 
 import sqlalchemy as sa
 
+from domain.errors import NotReady
 from domain.states import JobState, LedgerAction
-from store.database import insert_once
+from store.database import Database, insert_once
 from store.tables import (
     accounts,
     audit_events,
@@ -18,8 +19,13 @@ from store.tables import (
     platform_facts,
     releases,
 )
+from store.zone_ledger import ZoneLedger
 
 LEDGER = "zone ledger "
+ANOTHER_LEDGER = (
+    "this platform charges by another ledger of its worker zone. All its workers share one zone folder: name "
+    "that one in DPGATE_ZONE_FOLDER, or put its ledger.sqlite back"
+)
 _UNDER_WAY = (JobState.RUNNING, JobState.AGGREGATING)
 
 
@@ -31,15 +37,13 @@ def ledger(connection: sa.Connection) -> str | None:
     return found
 
 
-def enrol_ledger(connection: sa.Connection, identity: str, *, anew: bool = False) -> bool:
-    """Whether this is the platform's ledger from now on, or was before. `anew`: in place of one that is lost.
-    Rows of facts are never changed, so the newest counts."""
-    known = ledger(connection)
-    if known is None or (anew and known != identity):
-        count = sa.select(sa.func.count()).where(platform_facts.c.name.startswith(LEDGER))
-        number = connection.execute(count).scalar_one() + 1
-        insert_once(connection, platform_facts, {"name": f"{LEDGER}{number:06d}", "value": identity})
-    return ledger(connection) == identity
+def enrol(ledger: ZoneLedger, database: Database, *, anew: bool = False) -> None:
+    """The platform charges by this ledger and by no other. Raises NotReady where it has another."""
+    with ledger.reading() as page:
+        identity = page.identity()
+    with database.transaction() as connection:
+        if not _enrol(connection, identity, anew=anew):
+            raise NotReady(f"{ledger.path}: {ANOTHER_LEDGER}")
 
 
 def trail_holds(connection: sa.Connection, number: int, digest: str) -> bool:
@@ -102,3 +106,14 @@ def has_release(connection: sa.Connection, job_id: str) -> bool:
 def say_why(connection: sa.Connection, job_id: str, reason: str | None) -> None:
     """On a job that waits where it is: why."""
     connection.execute(sa.update(jobs).where(jobs.c.id == job_id).values(reason=reason))
+
+
+def _enrol(connection: sa.Connection, identity: str, *, anew: bool = False) -> bool:
+    """Whether this is the platform's ledger from now on, or was before. `anew`: in place of one that is lost.
+    Rows of facts are never changed, so the newest counts."""
+    known = ledger(connection)
+    if known is None or (anew and known != identity):
+        count = sa.select(sa.func.count()).where(platform_facts.c.name.startswith(LEDGER))
+        number = connection.execute(count).scalar_one() + 1
+        insert_once(connection, platform_facts, {"name": f"{LEDGER}{number:06d}", "value": identity})
+    return ledger(connection) == identity

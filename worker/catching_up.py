@@ -20,10 +20,6 @@ from store.write_off import end_all, go_on, left, write_off
 from store.zone_ledger import Kind, Page, ZoneLedger
 from worker.books import job_digest
 
-ANOTHER_LEDGER = (
-    "this platform charges by another ledger of its worker zone. All its workers share one zone folder: name "
-    "that one in DPGATE_ZONE_FOLDER, or put its ledger.sqlite back"
-)
 WrittenOff = dict[str, dict[str, int]]
 NATS = Currency.NATS.value
 
@@ -40,7 +36,8 @@ def begin_ledger(ledger: ZoneLedger, database: Database, *, anew: bool = False) 
     platform has another one; `anew` takes the place of that."""
     with database.reading() as connection:
         if not anew and agreement.ledger(connection) is not None:
-            raise NotReady(f"{ANOTHER_LEDGER}. Where that file is lost for good: dpgate ledger begin --anew")
+            fix = "Where that file is lost for good: dpgate ledger begin --anew"
+            raise NotReady(f"{agreement.ANOTHER_LEDGER}. {fix}")
         head, spent = audit.head(connection), agreement.cohorts_spent(connection)
         charged = [jobs.get(connection, job_id) for job_id in agreement.under_way(connection)]
         found = [(job, datasets.of_job(connection, job)) for job in charged]
@@ -56,16 +53,7 @@ def begin_ledger(ledger: ZoneLedger, database: Database, *, anew: bool = False) 
             page.add(Kind.CHARGE, job.id, body, cohort=dataset.cohort, head=head)
 
     ledger.create(begin)
-    enrol_ledger(ledger, database, anew=anew)
-
-
-def enrol_ledger(ledger: ZoneLedger, database: Database, *, anew: bool = False) -> None:
-    """The platform charges by this ledger and by no other. Raises NotReady where it has another."""
-    with ledger.reading() as page:
-        identity = page.identity()
-    with database.transaction() as connection:
-        if not agreement.enrol_ledger(connection, identity, anew=anew):
-            raise NotReady(f"{ledger.path}: {ANOTHER_LEDGER}")
+    agreement.enrol(ledger, database, anew=anew)
 
 
 class Since(StrEnum):

@@ -7,12 +7,11 @@ from datetime import UTC, datetime
 
 from domain.errors import NotReady
 from domain.image import ImageKind
-from store import audit, images, releases
+from store import agreement, audit, images, releases
 from store.database import Database
 from store.keys import load_keys
 from store.zone_ledger import ZoneLedger
 from worker.announce import announce_images
-from worker.catching_up import enrol_ledger
 from worker.certificate import public_key_pem
 from worker.config import WorkerSettings
 from worker.images.held import HeldImages
@@ -30,7 +29,7 @@ def check_worker(settings: WorkerSettings, image: HostImage) -> Sequence[Feature
     features = check_backend(settings, image, slots=settings.own_slots)
     database = Database(settings.database_url)
     try:
-        enrol_ledger(ledger, database)
+        agreement.enrol(ledger, database)
         introduce(database, image, features, settings.isolation, public_key=public_key_pem(keys.signing))
         held = HeldImages(image, settings.image_store_folder)
         announce_images(database, held, now=datetime.now(UTC))

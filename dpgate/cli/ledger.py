@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from domain.model import parse
 from dpgate.cli import long_examples
 from dpgate.cli.exit_codes import ExitCode
 from dpgate.cli.hosting import HomeOption, home_of
@@ -216,6 +215,7 @@ def ledger_enrol(
     number that you know, reads out the fingerprint. Then they sign: dpgate custody sign.
     """
     from domain.mandate import CustodyKey
+    from domain.model import parse
     from store.envelopes import fingerprint
     from store.zone_ledger import Kind
     from worker.mandates import add_key
@@ -242,6 +242,7 @@ def kept_elsewhere(
     releases: Sequence[Path],
 ) -> str | None:
     """What was there once, by marks and certificates, and is no more; None where all of it is."""
+    from domain.model import parse
     from worker.marks import Mark, event_of_release, first_missing
 
     lines = marks.read_text("utf-8").splitlines() if marks is not None else []

@@ -14,8 +14,6 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
 from rich.table import Table
 
-from domain.loss import in_order
-
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
 Profile = Annotated[str, typer.Option(help="Which login to use.", envvar="DPGATE_PROFILE")]
 Step = Callable[..., None]
@@ -103,6 +101,8 @@ def number(value: float, scale: float | None = None) -> str:
 
 def amounts(cost: Mapping[str, object]) -> str:
     """What something costs, as people read it: "epsilon 0.5, delta 0.000001"."""
+    from domain.loss import in_order
+
     return ", ".join(f"{plain(currency)} {plain(amount)}" for currency, amount in in_order(cost).items())
 
 
