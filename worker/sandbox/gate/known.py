@@ -20,6 +20,8 @@ NOT_MEASURED = {
     "host_pages": "needs a host that gets short of memory; one in which host-python runs beside shows some",
     "caches": "needs a measurement of its own for each processor; contention shows the coarse part",
     "large_input_inodes": "takes blocks above 64 MiB; shown by the tests of views",
+    "filesystem_numbers": "asked in each look; they follow what others mount, and new supervisors",
+    "image_access_times": "asked in each look; each moves once a day, mostly by the host's own programs",
     "run_times": "time: closed by padded timing",
     "lateness": "of a whole job, not of runs",
     "rehearsals": "of a whole platform, not of runs",
