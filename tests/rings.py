@@ -35,9 +35,18 @@ Need = tuple[str, str]
 QUICK = ("unit", "architecture")
 # but for these: they stay in the process too, and repeat experiments for longer than anybody waits for
 LONG = (
+    "unit/develop/test_drafts_are_accepted.py",
+    "unit/domain/test_matlab_hostile.py",
     "unit/lab",
     "unit/privacy/test_geometric_digits.py",
+    "unit/privacy/test_sampled_losses.py",
+    "unit/sandbox/test_output_tree.py",
+    "unit/siesta/test_siesta_trees.py",
+    "unit/worker/test_profile_bad_input.py",
+    "unit/worker/test_recomputed.py",
     "unit/worker/test_scan_neighbours.py",
+    "unit/worker/test_scan_people.py",
+    "unit/worker/test_scan_values.py",
     "architecture/test_reach.py",
 )
 
