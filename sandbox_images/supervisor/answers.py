@@ -35,7 +35,7 @@ _SYSINFO = struct.Struct("=q9QH6x2QI4x")
 # the kernel's struct sigaction: handler, flags, restorer, mask
 _ACTION, _SA_RESTART = struct.Struct("=4Q"), 0x10000000
 _ALL_SIGNALS, _OF_THE_LIBRARY = (1 << 64) - 1, 0b111 << 31  # the C library leaves its own, 32 to 34, out
-_OWN, _LONGEST_LINK = b"/proc/self/", 32
+_OWN = b"/proc/self/"
 _KNOWN_LINK = re.compile(_OWN + rb"(exe|fd/[0-9]+)")
 
 
@@ -128,7 +128,7 @@ class Answers:
         program ends while it waits for the pipe behind the second is told that there are no pipes. Others
         rely on being broken off: a handler of Python's or perl's runs only then.
         """
-        action = kernel.memory_of(process, arguments[1], _ACTION.size)
+        action = kernel.memory_of(process, arguments[1])
         if len(action) == _ACTION.size:
             handler, flags, restorer, mask = _ACTION.unpack(action)
             if mask | _OF_THE_LIBRARY == _ALL_SIGNALS:
@@ -140,7 +140,7 @@ class Answers:
     def _readlink(self, name, _, process, arguments):
         """Two names below /proc, which is empty, are known: programs find their libraries by the first."""
         path, buffer, room = arguments[name == "readlinkat" :][:3]
-        asked, ended, _ = kernel.memory_of(process, path, _LONGEST_LINK).partition(b"\0")
+        asked, ended, _ = kernel.memory_of(process, path).partition(b"\0")
         if not ended or not 0 < room < 1 << 31 or not _KNOWN_LINK.fullmatch(asked):
             return 0, 0, _LET_THE_KERNEL
         below = asked.removeprefix(_OWN).decode()

@@ -3,6 +3,7 @@
 A difference is never explained away: the supervisor ends, and the worker starts another.
 """
 
+import gc
 import os
 
 from .memory import bytes_of
@@ -29,6 +30,7 @@ class Baseline:
         check_writable(self._mounts)
 
     def check(self):
+        gc.collect()  # not by itself: main.py
         _check_alone()
         _same(self._open(), self._descriptors, "descriptors")
         _same(_mounts(), self._mounts, "mounts")

@@ -250,20 +250,25 @@ class SystemCallFilter:
         return _checked(found, "calls of a run cannot be answered")
 
 
-def memory_of(process, address, length):
-    """Up to `length` bytes of another process: fewer where its memory ends; none where it has none there."""
-    buffer = ctypes.create_string_buffer(length)
-    count = _across(_libc.process_vm_readv, process, buffer, length, address)
-    return buffer.raw[: max(count, 0)]
+_Room = ctypes.c_char * 32  # once: whoever makes such a type anew leaves circles of it to the collector
+
+
+def memory_of(process, address):
+    """Up to 32 bytes of another process: fewer where its memory ends; none where it has none there."""
+    room = _Room()
+    count = _across(_libc.process_vm_readv, process, ctypes.addressof(room), len(room), address)
+    return room.raw[: max(count, 0)]
 
 
 def put_into(process, address, content):
     """Write to the memory of another process; OSError EFAULT unless all of it went there."""
-    if _across(_libc.process_vm_writev, process, content, len(content), address) != len(content):
+    place = ctypes.cast(content, ctypes.c_void_p)
+    if _across(_libc.process_vm_writev, process, place, len(content), address) != len(content):
         raise OSError(errno.EFAULT, "a process's memory")
 
 
-def _across(call, process, buffer, length, address):
-    here = _Piece(ctypes.cast(buffer, ctypes.c_void_p), length)
+def _across(call, process, place, length, address):
+    """`place`: its number. A cast of an array of ctypes would keep that in a circle."""
+    here = _Piece(place, length)
     there = _Piece(ctypes.c_void_p(address), length)
     return call(process, ctypes.byref(here), 1, ctypes.byref(there), 1, 0)

@@ -8,6 +8,7 @@ It says that it is here. The worker sends the order with the compiled system-cal
 folder. Any surprise ends this process: the worker takes that for a platform failure, never for a pipeline's.
 """
 
+import gc
 import os
 import signal
 import socket
@@ -51,6 +52,8 @@ def serve(channel):
     prepare()
     zygote = Zygote(order, filter_, listening, closed=(channel.socket.fileno(), lock))
     run = Run(order, zygote, lock)
+    gc.freeze()
+    gc.disable()  # when it collects would follow from what runs have asked, and its pauses can be timed
     baseline = Baseline(zygote)
     own = os.pidfd_open(os.getpid())
     channel.send({"ready": True}, [own, zygote.process])
