@@ -47,6 +47,7 @@ class Overview:
     last_sweep_at: datetime | None
 
     @property
+    last_sweep_by: str | None
     def live(self) -> list[Worker]:
         return [worker for worker in self.workers if worker.state is WorkerState.LIVE]
 
@@ -95,9 +96,11 @@ _UNREAD: dict[str, Any] = {
 
 
 def _read(connection: Any, now: datetime) -> dict[str, Any]:
-    swept = sweeps.last_asked(connection)
+    swept = sweeps.last(connection)
+    ended_at = swept and swept.ended_at
     dead = (part.count for part in notices.standing(connection) if part.state is NoticeState.DEAD)
     return {
+    "last_sweep_by": None,
         "has_key": releases.public_key(connection) is not None,
         "jobs": history.jobs_by_state(connection),
         "workers": tuple(workers.listed(connection, now=now)),
@@ -106,5 +109,6 @@ def _read(connection: Any, now: datetime) -> dict[str, Any]:
         "notices_dead": sum(dead),
         "maintenance": store.maintenance.current(connection),
         "logins": operation.refused_logins(connection, now=now),
-        "last_sweep_at": swept and swept.replace(second=0, microsecond=0),
+        "last_sweep_at": ended_at and ended_at.replace(second=0, microsecond=0),
+        "last_sweep_by": swept and swept.ended_by,
     }

@@ -34,7 +34,8 @@ class Readiness:
     broker: str
     # where SQLite writes, and in the zones of workers
     disk: str
-    # whether a worker takes up what others left; without one jobs are taken and kept, as without the broker
+    # whether a worker takes up what others left: `none` asks for that, or it is `late`; without one jobs are
+    # taken and kept, as without the broker
     sweeps: str
     # whether one takes new jobs
     workers: str
@@ -99,14 +100,16 @@ class Looks:
             now = database_time(connection)
             known = workers.listed(connection, now=now)
             ahead = timedelta(seconds=ahead_s(connection, datetime.now(UTC)))
-            asked, is_swept = sweeps.last_asked(connection), sweeps.are_asked_for(connection)
+            swept, word = sweeps.last(connection), sweeps.word(connection)
         there = [one for one in known if one.is_there]
         is_any_full = any(one.storage.get("full") for one in there) or (
             free is not None and is_full(free=free, least_mib=self._least_free_mib)
         )
         return (
             "full" if is_any_full else "ok",
-            "ok" if is_swept else "none",
+            word,
             "ok" if any(one.state is WorkerState.LIVE for one in there) else "none",
-            "off" if max(abs(ahead), (asked or now) - now) > timedelta(seconds=MOST_SKEW_S) else "ok",
+            "off"
+            if max(abs(ahead), (swept.asked_at if swept else now) - now) > timedelta(seconds=MOST_SKEW_S)
+            else "ok",
         )

@@ -23,6 +23,8 @@ workers = sa.Table(
     sa.Column("storage", sa.JSON, nullable=False),
     # kinds of work that it takes part in, as far as public states say so
     sa.Column("kinds", sa.JSON, nullable=False),
+    # messages that were none of ours, since its start, by why; none until it has said so
+    sa.Column("dropped", sa.JSON(none_as_null=True)),
     # where its processes take turns: a digest of the host's boot, and the file that they lock there
     sa.Column("host", sa.String(64)),
     sa.Column("door", sa.String(64)),
@@ -56,5 +58,10 @@ sweeps = sa.Table(
     # one row, from the first sweep on
     sa.Column("id", sa.Integer, primary_key=True, autoincrement=False),
     sa.Column("asked_at", Moment, nullable=False),
+    # how often who asked last asks
+    sa.Column("every_s", sa.Float),
+    sa.Column("ended_at", Moment),
+    # the name of a worker
+    sa.Column("ended_by", sa.String(63)),
     sa.CheckConstraint("id = 1", name="single"),
 )

@@ -1,9 +1,11 @@
 """Which worker asks for the next sweep: any of them may, one of them does. So no process is the only one that
-keeps the timer, and when it was last asked for says whether any worker still does."""
+keeps the timer. When it was last asked for says whether any worker still does, and when one last ended
+whether anything is taken up."""
 
 from __future__ import annotations
 
-from datetime import datetime
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 import sqlalchemy as sa
 
@@ -13,30 +15,57 @@ from store.database import Database, insert_once
 from store.operation_tables import sweeps
 
 ONLY = 1
+MISSED = 6
+"""So many in a row are too many, where they are further apart than `LOST_AFTER` allows."""
+
+
+@dataclass(frozen=True)
+class Swept:
+    """`ended_by`: the worker's name. Both are None until the first has ended; `every_s` is how often the one
+    who asked last has asked."""
+
+    asked_at: datetime
+    every_s: float | None
+    ended_at: datetime | None
+    ended_by: str | None
+
+    def word(self, now: datetime) -> str:
+        """`none`: no worker has asked for one lately. `late`: some have, and none has ended."""
+        patience = max(LOST_AFTER, timedelta(seconds=MISSED * (self.every_s or 0)))
+        if abs(now - self.asked_at) > patience:
+            return "none"
+        return "ok" if self.ended_at is not None and abs(now - self.ended_at) <= patience else "late"
 
 
 def take_turn(database: Database, *, every_s: float) -> bool:
     """Whether the caller is to ask for a sweep now: one of all callers, once in `every_s` seconds."""
     with database.reading() as connection:
-        asked = last_asked(connection)
+        before = last(connection)
         # a time that is still to come was written before the clock was set back
-        if asked is not None and 0 <= (database_time(connection) - asked).total_seconds() < every_s:
+        if before and 0 <= (database_time(connection) - before.asked_at).total_seconds() < every_s:
             return False
     with database.transaction() as connection:
-        now = database_time(connection)
-        if asked is None:
-            return insert_once(connection, sweeps, {"id": ONLY, "asked_at": now})
-        taken = sa.update(sweeps).where(sweeps.c.asked_at == asked).values(asked_at=now)
+        asked = {"asked_at": database_time(connection), "every_s": every_s}
+        if before is None:
+            return insert_once(connection, sweeps, {"id": ONLY, **asked})
+        taken = sa.update(sweeps).where(sweeps.c.asked_at == before.asked_at).values(asked)
         return connection.execute(taken).rowcount == 1
 
 
-def are_asked_for(connection: sa.Connection) -> bool:
-    """Whether any worker has kept the timer lately."""
-    asked, now = last_asked(connection), database_time(connection)
-    return asked is not None and abs(now - asked) <= LOST_AFTER
+def note_end(connection: sa.Connection, *, by: str) -> None:
+    """A worker is through with one, whoever asked for it."""
+    ended = {"ended_at": database_time(connection), "ended_by": by}
+    connection.execute(sa.update(sweeps).values(ended))
 
 
-def last_asked(connection: sa.Connection) -> datetime | None:
+def last(connection: sa.Connection) -> Swept | None:
     """None where no worker has ever asked."""
-    found: datetime | None = connection.execute(sa.select(sweeps.c.asked_at)).scalar_one_or_none()
-    return found
+    columns = (getattr(sweeps.c, name) for name in Swept.__dataclass_fields__)
+    row = connection.execute(sa.select(*columns)).one_or_none()
+    return None if row is None else Swept(**row._mapping)
+
+
+def word(connection: sa.Connection) -> str:
+    """Whether what others left is taken up."""
+    found = last(connection)
+    return "none" if found is None else found.word(database_time(connection))

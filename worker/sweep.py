@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from domain.job import HELD, Reason
 from domain.states import Actor, JobState
-from store import coming, datasets, jobs, runs, scrambled_files
+from store import coming, datasets, jobs, runs, scrambled_files, sweeps
 from worker.announce import announce_images
 from worker.books import forget_old_draws
 from worker.due import recount, schedule_of
@@ -50,6 +50,7 @@ def sweep(zone: WorkerZone) -> None:
         erase,
         announce_new_images,
         note_storage,
+        note_end,
     ):
         try:
             step(zone)
@@ -174,6 +175,12 @@ def end_scrambles(zone: WorkerZone) -> None:
 def announce_new_images(zone: WorkerZone) -> None:
     """What an operator added to the store since the start."""
     announce_images(zone.database, zone.images, now=zone.now())
+
+
+def note_end(zone: WorkerZone) -> None:
+    """What was to be taken up, and what failed, has been looked at."""
+    with zone.database.transaction() as connection:
+        sweeps.note_end(connection, by=zone.settings.name)
 
 
 def _long_in(zone: WorkerZone, state: JobState, for_s: float) -> list[str]:

@@ -40,8 +40,9 @@ class OperationView(BaseModel):
     broker: str
     disk: str
     last_sweep_at: datetime | None = Field(
-        description="When a worker last asked for a look at what others left, to the minute"
+        description="When a look at what others left last ended, to the minute"
     )
+    last_sweep_by: str | None = Field(description="The worker that made that look")
     database_size: str
     certificate_key: bool = Field(description="Whether a worker has published the key of certificates")
     clock_skew_s: float
@@ -63,6 +64,7 @@ class OperationView(BaseModel):
             broker=found.readiness.broker,
             disk=found.readiness.disk,
             last_sweep_at=found.last_sweep_at,
+            last_sweep_by=found.last_sweep_by,
             database_size=found.database_size,
             certificate_key=found.has_key,
             clock_skew_s=round(found.skew_s, 3),

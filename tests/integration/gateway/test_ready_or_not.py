@@ -40,17 +40,26 @@ def test_ready_with_everything_there(database_url: str, redis_url: str):
     with running_gateway(database_url, redis_url) as gateway:
         assert gateway.ask("GET", "/health/ready").json() == READY
         assert sweeps.take_turn(gateway.database, every_s=5)
+        assert gateway.ask("GET", "/health/ready").json() == READY | {"sweeps": "late"}
+        nothing = gateway.ask("GET", "/operation", by="olga").json()
+        assert (nothing["last_sweep_at"], nothing["last_sweep_by"]) == (None, None)
+        with gateway.database.transaction() as connection:
+            sweeps.note_end(connection, by="one")
         assert gateway.ask("GET", "/health/ready").json() == READY | {"sweeps": "ok"}
         with gateway.database.transaction() as connection:
             now = database_time(connection)
             told = Presence("one", "its start", "1", "3.11", "standard", "supervised", 1, {})
             workers.announce(connection, told, now=now, skew_s=60)
             # the clock went back since a worker asked
-            connection.execute(sa.update(swept).values(asked_at=now + timedelta(seconds=30)))
+            later = {"asked_at": now + timedelta(seconds=30), "ended_at": now + timedelta(seconds=31)}
+            connection.execute(sa.update(swept).values(later))
         there = {"sweeps": "ok", "workers": "ok", "clock": "off"}
         assert gateway.ask("GET", "/health/ready").json() == READY | there
-        last = gateway.ask("GET", "/operation", by="olga").json()["last_sweep_at"]
-        assert datetime.fromisoformat(last) == (now + timedelta(seconds=30)).replace(second=0, microsecond=0)
+        found = gateway.ask("GET", "/operation", by="olga").json()
+        assert datetime.fromisoformat(found["last_sweep_at"]) == later["ended_at"].replace(
+            second=0, microsecond=0
+        )
+        assert found["last_sweep_by"] == "one"
 
 
 def test_without_the_broker_it_goes_on_and_says_so(sqlite_url: str):

@@ -23,8 +23,19 @@ def asked_before(database: Database, ago: timedelta) -> None:
 
 
 def is_asked_for(database: Database) -> bool:
+    return word(database) != "none"
+
+
+def word(database: Database) -> str:
     with database.reading() as connection:
-        return sweeps.are_asked_for(connection)
+        return sweeps.word(connection)
+
+
+def ended(database: Database, ago: timedelta = timedelta()) -> None:
+    with database.transaction() as connection:
+        sweeps.note_end(connection, by="one")
+        now = database_time(connection)
+        connection.execute(sa.update(table).values(ended_at=now - ago))
 
 
 def test_one_turn_in_so_many_seconds(database: Database) -> None:
@@ -58,3 +69,33 @@ def test_a_silence_is_seen(database: Database) -> None:
     assert sweeps.take_turn(database, every_s=EVERY_S)
     asked_before(database, LOST_AFTER + timedelta(seconds=5))
     assert not is_asked_for(database)
+
+
+def test_asked_for_is_not_done(database: Database) -> None:
+    """A worker keeps the timer, and no process of any comes to the end of a sweep."""
+    ended(database)
+    assert word(database) == "none"  # the end of one that nobody has asked for is nowhere
+    assert sweeps.take_turn(database, every_s=EVERY_S)
+    assert word(database) == "late"
+    ended(database)
+    assert word(database) == "ok"
+    with database.reading() as connection:
+        found = sweeps.last(connection)
+        assert found is not None
+        assert found.ended_by == "one"
+        assert found.ended_at is not None
+        assert found.ended_at >= found.asked_at
+    for ago in (LOST_AFTER + timedelta(seconds=5), -timedelta(hours=1)):
+        ended(database, ago)
+        assert word(database) == "late"
+
+
+def test_who_sweeps_seldom_is_given_the_time(database: Database) -> None:
+    assert sweeps.take_turn(database, every_s=600)
+    ended(database, timedelta(seconds=600 * sweeps.MISSED - 60))
+    asked_before(database, timedelta(minutes=15))
+    assert word(database) == "ok"
+    ended(database, timedelta(seconds=600 * sweeps.MISSED + 60))
+    assert word(database) == "late"
+    asked_before(database, timedelta(seconds=600 * sweeps.MISSED + 60))
+    assert word(database) == "none"
