@@ -207,6 +207,8 @@ def started(folder: Path, tree: Path) -> tuple[subprocess.Popen, int]:
         "DPGATE_BROKER_URL": "redis+socket:///none",
         "PYTHONPATH": str(tree),
     }
+    if "MESSAGE_KEY" in (tree / "domain" / "setting_names.py").read_text():
+        settings["DPGATE_MESSAGE_KEY"] = "5" * 64
     process = subprocess.Popen(
         [sys.executable, *words], env=os.environ | settings, cwd=tree, pass_fds=(listener.fileno(),)
     )

@@ -114,6 +114,7 @@ def _give_people(url: str, count: int) -> dict[str, Any]:
 def _gateway(url: str, broker: str, folder: Path, processes: int) -> Iterator[tuple[str, list[int]]]:
     """The address and process ids of gateways that share one socket, as the embedded stack starts one."""
     settings = {"DPGATE_DATABASE_URL": url, "DPGATE_BROKER_URL": broker, "PYTHONPATH": str(ROOT)}
+    settings["DPGATE_MESSAGE_KEY"] = "5" * 64
     with ExitStack() as stack:
         listener = stack.enter_context(socket.create_server(("127.0.0.1", 0), backlog=1024))
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

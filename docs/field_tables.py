@@ -18,7 +18,7 @@ from typing import Annotated, Any, Literal
 
 from field_meanings import ADDED, TITLES
 from page_parts import code, table
-from pydantic import BaseModel, WithJsonSchema
+from pydantic import BaseModel, SecretStr, WithJsonSchema
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
@@ -121,7 +121,8 @@ def _kind(annotation: Any) -> str:
         return f"[{TITLES[annotation.__name__]}](#{_anchor(TITLES[annotation.__name__])})"
     if isinstance(annotation, type) and issubclass(annotation, Enum):
         return " or ".join(code(member.value) for member in annotation)
-    return {str: "text", int: "whole number", float: "number", bool: "yes or no", Path: "path"}[annotation]
+    words = {int: "whole number", float: "number", bool: "yes or no", Path: "path"}
+    return ({str: "text", SecretStr: "text"} | words)[annotation]
 
 
 def _anchor(title: str) -> str:

@@ -14,6 +14,7 @@ from fastapi import FastAPI, Request, Response
 from fastapi.responses import StreamingResponse
 from fastapi.telemetry import TelemetryConfig
 
+from domain.messages import key_of
 from gateway import problems
 from gateway.api import (
     audit,
@@ -110,7 +111,7 @@ async def _running(app: FastAPI) -> AsyncIterator[dict[str, Any]]:
     app.state.database = Database(
         settings.database_url, pool_size=threads, certificate_key=settings.certificate_key
     )
-    app.state.queue = Queue(settings.broker_url)
+    app.state.queue = Queue(settings.broker_url, key_of(settings.message_key))
     app.state.looks = Looks(
         app.state.database,
         app.state.queue,

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Annotated, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Field, SecretStr, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from domain.messages import key_of
 from domain.notice import MailAddress
 from domain.operation import LEAST_FREE_MIB
 from domain.permissions import Role
@@ -45,6 +46,9 @@ class GatewaySettings(BaseSettings):
     """The database of users, jobs, ledger and releases; the same as the workers'."""
     broker_url: str
     """Redis, for messages that carry ids."""
+    message_key: SecretStr | None = None
+    """The key under which messages carry a code, 64 hexadecimal digits as `openssl rand -hex 32`
+    prints them; the same as the workers'. Without it, the gateway does not start."""
     max_body_bytes: int = Field(4 * 1024 * 1024, gt=0)
     """The largest request that is read at all."""
 
@@ -168,6 +172,9 @@ class GatewaySettings(BaseSettings):
 
 
 def settings_of(environment: Mapping[str, str]) -> GatewaySettings:
-    """From the process's environment. Raises NotReady for a setting that nothing here knows."""
+    """From the process's environment. Raises NotReady for a setting that nothing here knows, or without a key
+    of messages."""
     check_settings(environment)
-    return GatewaySettings()
+    settings = GatewaySettings()
+    key_of(settings.message_key)
+    return settings

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -12,6 +13,7 @@ from typing import Any
 import store.maintenance
 import store.stuck
 from domain.maintenance import Maintenance
+from domain.messages import Dropped
 from domain.notice import NoticeState
 from domain.operation import Stuck, WorkerState, size_class
 from domain.states import JobState
@@ -45,9 +47,9 @@ class Overview:
     logins: RefusedLogins
     # to the minute, as what lies on disks: how long anything takes on a worker is not shown
     last_sweep_at: datetime | None
+    last_sweep_by: str | None
 
     @property
-    last_sweep_by: str | None
     def live(self) -> list[Worker]:
         return [worker for worker in self.workers if worker.state is WorkerState.LIVE]
 
@@ -59,6 +61,11 @@ class Overview:
     def off_clocks(self) -> list[Worker]:
         """Workers whose clock and the gateway's differ too much."""
         return [worker for worker in self.workers if worker.is_there and worker.is_off(self.skew_s)]
+
+    @property
+    def dropped(self) -> Counter[Dropped]:
+        """Messages that were none of ours, of all workers that are there, each since its start."""
+        return sum((Counter(one.dropped) for one in self.workers if one.is_there), Counter())
 
     @property
     def other_versions(self) -> list[Worker]:
@@ -92,6 +99,7 @@ _UNREAD: dict[str, Any] = {
     "maintenance": None,
     "logins": RefusedLogins(0, (), 0),
     "last_sweep_at": None,
+    "last_sweep_by": None,
 }
 
 
@@ -100,7 +108,6 @@ def _read(connection: Any, now: datetime) -> dict[str, Any]:
     ended_at = swept and swept.ended_at
     dead = (part.count for part in notices.standing(connection) if part.state is NoticeState.DEAD)
     return {
-    "last_sweep_by": None,
         "has_key": releases.public_key(connection) is not None,
         "jobs": history.jobs_by_state(connection),
         "workers": tuple(workers.listed(connection, now=now)),

@@ -7,7 +7,7 @@ import logging
 from celery import Celery
 from kombu.exceptions import OperationalError
 
-from domain.messages import Message
+from domain.messages import CODE, Message, code_of
 from domain.messages import Queue as QueueName
 from gateway import traces
 
@@ -24,7 +24,9 @@ BRIEF = {
 class Queue:
     """Asks workers to look at a row. A message that cannot be sent is not lost: the sweep finds the row."""
 
-    def __init__(self, broker_url: str) -> None:
+    def __init__(self, broker_url: str, key: bytes) -> None:
+        """`key`: of messages; workers take none without its code."""
+        self._key = key
         self._app = Celery("dpgate")
         self._app.conf.update(
             broker_url=broker_url,
@@ -61,7 +63,8 @@ class Queue:
         self._send(Message.PROFILE, profile_id)
 
     def _send(self, message: Message, *row_ids: str) -> None:
-        options = {"queue": message.queue.value, "retry": False, "headers": traces.carried()}
+        headers = {**traces.carried(), CODE: code_of(self._key, message.value, row_ids)}
+        options = {"queue": message.queue.value, "retry": False, "headers": headers}
         try:
             self._app.send_task(message.value, args=row_ids, **options)
         except OperationalError:

@@ -165,6 +165,11 @@ def create_keys(path: Path) -> None:
         os.fsync(file.fileno())
 
 
+def new_message_key() -> str:
+    """Under which messages carry a code, as a setting."""
+    return secrets.token_bytes(KEY_BYTES).hex()
+
+
 def begin_rotation(path: Path) -> None:
     """Another key to wrap keys of data sets under; what was wrapped before still opens."""
     content = _read(path)

@@ -11,6 +11,7 @@ import sqlalchemy as sa
 
 from domain.dataset import DatasetState
 from domain.errors import Conflict, NotFound
+from domain.messages import Dropped
 from domain.operation import FORGOTTEN_AFTER, LOST_AFTER, MOST_SKEW_S, WorkerState, WorkKind
 from domain.profile_request import ProfileState
 from domain.states import JobState
@@ -62,6 +63,7 @@ class Worker:
     features: dict[str, bool]
     storage: dict[str, str]
     kinds: tuple[WorkKind, ...]
+    dropped: dict[Dropped, int]
     started_at: datetime
     seen_at: datetime
     skew_s: float
@@ -103,6 +105,7 @@ def announce(connection: sa.Connection, presence: Presence, *, now: datetime, sk
         "features": dict(presence.features),
         "storage": {},
         "kinds": [],
+        "dropped": None,
         "started_at": now,
         "seen_at": now,
         "skew_s": skew_s,
@@ -124,11 +127,11 @@ def beat(
     kinds: Iterable[WorkKind],
     now: datetime,
     skew_s: float,
+    dropped: Mapping[Dropped, int],
 ) -> bool:
     """The worker is there. False when a later start took its name."""
-    changed = connection.execute(
-        _mine(name, start).values(seen_at=now, skew_s=skew_s, kinds=sorted(kinds), ended_at=None)
-    )
+    told = {"seen_at": now, "skew_s": skew_s, "kinds": sorted(kinds), "dropped": dict(dropped)}
+    changed = connection.execute(_mine(name, start).values(**told, ended_at=None))
     return changed.rowcount == 1
 
 
@@ -279,6 +282,7 @@ def _worker(row: sa.Row[Any], now: datetime) -> Worker:
     fields = dict(row._mapping)
     del fields["start"]
     fields["kinds"] = tuple(map(WorkKind, fields["kinds"]))
+    fields["dropped"] = {Dropped(why): int(count) for why, count in (fields["dropped"] or {}).items()}
     return Worker(**fields, state=_state(row, now - row.seen_at))
 
 

@@ -16,11 +16,11 @@ from pathlib import Path
 
 import psycopg
 import redis
-from hostile_messages import HOSTILE, body, headers, message
+from hostile_messages import HOSTILE, body, code, headers, message
 from sqlalchemy.engine import make_url
 from workers import Platform
 
-from domain.messages import Message, Queue
+from domain.messages import CODE, Message, Queue
 from store.tables import jobs
 
 Undo = Callable[[], object]
@@ -137,11 +137,13 @@ def step_clock(faults: Faults, worker: Platform) -> Undo:
 def garbage(faults: Faults, worker: Platform) -> None:
     """What cannot be read, and what can and is not so."""
     ids = ["no-such-job", *(row["id"] for row in worker.bench.rows(jobs)[-8:])]
-    some = [faults.chance.choice(list(HOSTILE.values()))]
+    some = [faults.chance.choice([raw for _, raw in HOSTILE.values()])]
     for kind in (Message.RUN_JOB, Message.RUN_CHUNK, Message.PUBLISH, Message.SWEEP):
         job_id, number = faults.chance.choice(ids), faults.chance.randrange(-1, 4)
         said = {Message.RUN_CHUNK: [job_id, number], Message.SWEEP: []}.get(kind, [job_id])
-        some.append(message(body=body(said, {}, {}), headers=headers(task=kind.value)))
+        # as one that was sent before, which the database alone answers
+        sealed = {CODE: code(kind.value, said)}
+        some.append(message(body=body(said, {}, {}), headers=headers(task=kind.value, **sealed)))
     with suppress(*AWAY), worker.redis.client() as client:
         client.lpush(Queue.MAIN.value, *some)
 

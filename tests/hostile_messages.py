@@ -6,7 +6,14 @@ import base64
 import json
 from typing import Any
 
-from domain.messages import Message, Queue
+from domain.messages import CODE, Dropped, Message, Queue, code_of
+
+MESSAGE_KEY = "5a" * 32
+JOB = ["job"]
+
+
+def code(name: str, ids: list[Any], key: str = MESSAGE_KEY) -> str:
+    return code_of(bytes.fromhex(key), name, ids)
 
 
 def message(**changed: Any) -> bytes:
@@ -15,9 +22,9 @@ def message(**changed: Any) -> bytes:
         "delivery_info": {"exchange": "", "routing_key": Queue.MAIN.value}, "body_encoding": "base64",
     }  # fmt: skip
     fields = {
-        "body": base64.b64encode(json.dumps([["job"], {}, {}]).encode()).decode(),
+        "body": base64.b64encode(json.dumps([JOB, {}, {}]).encode()).decode(),
         "content-encoding": "utf-8", "content-type": "application/json",
-        "headers": {"id": "1", "task": Message.RUN_JOB.value, "lang": "py"}, "properties": properties,
+        "headers": headers(), "properties": properties,
     }  # fmt: skip
     return json.dumps(fields | changed).encode()
 
@@ -28,7 +35,8 @@ def properties(**changed: Any) -> dict[str, Any]:
 
 
 def headers(**changed: Any) -> dict[str, Any]:
-    return {"id": "1", "task": Message.RUN_JOB.value, "lang": "py", **changed}
+    known = {"id": "1", "task": Message.RUN_JOB.value, "lang": "py"}
+    return {**known, CODE: code(str(changed.get("task", known["task"])), JOB), **changed}
 
 
 def body(*parts: object) -> str:
@@ -37,26 +45,55 @@ def body(*parts: object) -> str:
 
 DROPPED = "a message that is none of ours was dropped"
 AFTERWARDS = [{"task": Message.SWEEP.value, "args": [], "kwargs": {}, "options": {}}]
-HOSTILE = {
-    "bytes": b"\xff\xfe\x00",
-    "no object": b"[]",
-    "a number": b"7",
-    "no fields": b"{}",
-    "no properties": message(properties=None),
-    "a body that is not base64": message(body="%%%"),
-    "a body of other bytes": message(body=base64.b64encode(b"\xff").decode()),
-    "pickle": message(**{"content-type": "application/x-python-serialize"}),
-    "compressed": message(headers=headers(compression="zlib")),
-    "no headers": message(headers={}),
-    "headers of another kind": message(headers=[1]),
-    "no task of ours": message(headers={"id": "1", "task": "os.system", "lang": "py"}),
-    "arguments of another kind": message(body=base64.b64encode(b'"x"').decode()),
-    "another encoding": message(**{"content-encoding": "no-such"}),
-    "no delivery tag": message(properties={}),
-    "another body encoding": message(properties=properties(body_encoding="no-such")),
-    "a limit of time": message(headers=headers(timelimit=[0.1, None])),
-    "a task of Celery's own": message(headers=headers(task="celery.starmap")),
-    "a name that is no text": message(headers=headers(task=[1])),
-    "a task that follows": message(body=body(["job"], {}, {"chain": AFTERWARDS})),
-    "a task that answers": message(body=body(["job"], {}, {"callbacks": AFTERWARDS})),
+HOSTILE: dict[str, tuple[Dropped, bytes]] = {
+    **{
+        name: (Dropped.UNREADABLE, raw)
+        for name, raw in {
+            "bytes": b"\xff\xfe\x00",
+            "no object": b"[]",
+            "a number": b"7",
+            "no fields": b"{}",
+            "brackets": b"[" * 60_000,
+            "more than ours have": message(more="x" * 70_000),
+            "no properties": message(properties=None),
+            "a body that is not base64": message(body="%%%"),
+            "a body of other bytes": message(body=base64.b64encode(b"\xff").decode()),
+            "pickle": message(**{"content-type": "application/x-python-serialize"}),
+            "compressed": message(headers=headers(compression="zlib")),
+            "no headers": message(headers={}),
+            "headers of another kind": message(headers=[1]),
+            "arguments of another kind": message(body=base64.b64encode(b'"x"').decode()),
+            "ids of another kind": message(body=body([["job"]], {}, {})),
+            "another encoding": message(**{"content-encoding": "no-such"}),
+            "no delivery tag": message(properties={}),
+            "another body encoding": message(properties=properties(body_encoding="no-such")),
+        }.items()
+    },
+    **{
+        name: (Dropped.UNKNOWN, message(headers=headers(task=task)))
+        for name, task in {
+            "no task of ours": "os.system",
+            "a task of Celery's own": "celery.starmap",
+            "a name that is no text": [1],
+        }.items()
+    },
+    "a limit of time": (Dropped.MORE, message(headers=headers(timelimit=[0.1, None]))),
+    "named arguments": (Dropped.MORE, message(body=body(JOB, {"job_id": "other"}, {}))),
+    "a task that follows": (Dropped.MORE, message(body=body(JOB, {}, {"chain": AFTERWARDS}))),
+    "a task that answers": (Dropped.MORE, message(body=body(JOB, {}, {"callbacks": AFTERWARDS}))),
+    "no code": (Dropped.CODE, message(headers=headers(**{CODE: None}))),
+    "a code of other letters": (Dropped.CODE, message(headers=headers(**{CODE: "\ud800\u00e9"}))),
+    "a code under another key": (
+        Dropped.CODE,
+        message(headers=headers(**{CODE: code(Message.RUN_JOB.value, JOB, key="00" * 32)})),
+    ),
+    "the code of another job": (Dropped.CODE, message(body=body(["other"], {}, {}))),
+    "the code of another kind": (
+        Dropped.CODE,
+        message(headers=headers(task=Message.PUBLISH.value, **{CODE: code(Message.RUN_JOB.value, JOB)})),
+    ),
+    "the code of a number for a text": (
+        Dropped.CODE,
+        message(body=body(["7"], {}, {}), headers=headers(**{CODE: code(Message.RUN_JOB.value, [7])})),
+    ),
 }

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import redis
 from forks import WORKER, Forked, forked
+from hostile_messages import MESSAGE_KEY
 from waiting import wait_until
 from zones import Bench, open_bench
 
@@ -83,7 +84,7 @@ class Platform:
     queue: Queue = field(init=False)
 
     def __post_init__(self) -> None:
-        self.queue = Queue(self.redis.url)
+        self.queue = Queue(self.redis.url, bytes.fromhex(MESSAGE_KEY))
 
     @property
     def log(self) -> Path:
@@ -103,6 +104,7 @@ class Platform:
             "PATH": os.environ["PATH"],
             "DPGATE_DATABASE_URL": zone.database_url,
             "DPGATE_BROKER_URL": self.redis.url,
+            "DPGATE_MESSAGE_KEY": MESSAGE_KEY,
             "DPGATE_ZONE_FOLDER": str(zone.zone_folder),
             "DPGATE_SCRATCH_FOLDER": str(zone.scratch_folder),
             "DPGATE_READY_FILE": str(ready),

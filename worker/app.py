@@ -22,13 +22,13 @@ from celery.signals import (
 from kombu import Exchange, Queue
 
 from domain.errors import PlatformError
-from domain.messages import Message
+from domain.messages import CODE, Message, code_of, key_of
 from domain.messages import Queue as QueueName
 from domain.model import build_models
 from domain.schedule import LONGEST_CHUNK_S
 from domain.setting_names import check_settings
 from store.database import Database
-from worker.broker import look_first
+from worker.broker import look_first, take_those_of
 from worker.config import WorkerSettings
 from worker.consumer_steps import Present, Sweeping, Wakeful, say_the_end
 from worker.failure import without_its_text
@@ -94,22 +94,27 @@ class CeleryMessages:
     """The route's messages over Celery."""
 
     def run_job(self, job_id: str, *, in_s: float = 0) -> None:
-        app.send_task(Message.RUN_JOB.value, args=[job_id], countdown=in_s or None)
+        _send(Message.RUN_JOB, job_id, in_s=in_s)
 
     def run_chunk(self, job_id: str, number: int, *, in_s: float = 0) -> None:
-        app.send_task(Message.RUN_CHUNK.value, args=[job_id, number], countdown=in_s or None)
+        _send(Message.RUN_CHUNK, job_id, number, in_s=in_s)
 
     def publish(self, job_id: str, *, in_s: float) -> None:
-        app.send_task(Message.PUBLISH.value, args=[job_id], countdown=in_s)
+        _send(Message.PUBLISH, job_id, in_s=in_s)
 
     def import_dataset(self, dataset_id: str) -> None:
-        app.send_task(Message.IMPORT_DATASET.value, args=[dataset_id])
+        _send(Message.IMPORT_DATASET, dataset_id)
 
     def rehearse(self, rehearsal_id: str) -> None:
-        app.send_task(Message.REHEARSE.value, args=[rehearsal_id])
+        _send(Message.REHEARSE, rehearsal_id)
 
     def profile(self, profile_id: str) -> None:
-        app.send_task(Message.PROFILE.value, args=[profile_id])
+        _send(Message.PROFILE, profile_id)
+
+
+def _send(message: Message, *ids: str | int, in_s: float = 0) -> None:
+    code = code_of(key_of(settings.message_key), message.value, ids)
+    app.send_task(message.value, args=ids, countdown=in_s or None, headers={CODE: code})
 
 
 @functools.lru_cache(maxsize=1)
@@ -160,6 +165,7 @@ if settings.log_format == "json":
 def check_before_work(**_: Any) -> None:
     """Refuse to start where runs cannot be isolated."""
     try:
+        take_those_of(key_of(settings.message_key))
         check_traces(settings.traces_endpoint)
         features = check_worker(settings, this_image())
         place = place_of(settings.scratch_folder)

@@ -1,12 +1,15 @@
-"""Drops messages that Celery must not have: a single one that cannot be read would end a worker, and a limit
-of time that comes with one kills the process that works, with what it has in hand.
+"""Drops messages that Celery must not have, and counts them: a single one that cannot be read would end a
+worker, and a limit of time that comes with one kills the process that works, with what it has in hand.
 
-Whoever can write into Redis can still send what a gateway could; that is answered by the database alone.
+A message of ours carries a code under the key of messages. Whoever can write into Redis can still send again
+what somebody of ours has sent; that is answered by the database alone.
 """
 
 from __future__ import annotations
 
+import hmac
 import logging
+from collections import Counter
 from typing import Any
 
 import kombu.transport
@@ -14,11 +17,16 @@ import kombu.transport.redis as carrier
 import redis
 from kombu.utils.json import loads
 
-from domain.messages import Message
+from domain.messages import CODE, Dropped, Message, code_of
 
 log = logging.getLogger(__name__)
 _KIND = ("application/json", "utf-8")
 _TASKS = {message.value for message in Message}
+MOST_LETTERS = 64 * 1024
+"""Ours have some hundred, and their headers as many."""
+dropped: Counter[Dropped] = Counter()
+"""By this process, since it started."""
+_keys: list[bytes] = []
 
 
 class Transport(carrier.Transport):
@@ -29,43 +37,65 @@ class Transport(carrier.Transport):
     connection_errors = (*carrier.Transport.connection_errors, redis.ResponseError)
 
     def _deliver(self, message: Any, queue: Any) -> None:
-        if _is_ours(message, self.channels[0]):
+        why = _why_not(message, self.channels[0])
+        if why is None:
             super()._deliver(message, queue)
-        else:
-            log.error("a message that is none of ours was dropped")  # not its text: nobody knows whose it is
+            return
+        dropped[why] += 1
+        # whoever sends very many must not fill the log; not its text: nobody knows whose it is
+        if dropped[why].bit_count() == 1:
+            log.error("a message that is none of ours was dropped: %s, %d so far", why, dropped[why])
 
 
 def look_first() -> None:
-    """From now on, in this process and those that it forks."""
+    """From now on, in this process and those that it forks. Without a key, none is taken."""
     carrier.loads = _loaded  # type: ignore[assignment]
     for name in ("redis", "rediss"):
         kombu.transport.TRANSPORT_ALIASES[name] = f"{__name__}:Transport"
 
 
+def take_those_of(key: bytes) -> None:
+    """From now on, messages with a code under this key."""
+    _keys[:] = [key]
+
+
 def _loaded(text: str, **options: Any) -> Any:
+    if len(text) > MOST_LETTERS:
+        return None
     try:
         return loads(text, **options)
     except (ValueError, RecursionError):
         return None
 
 
-def _is_ours(raw: Any, channel: Any) -> bool:
-    """Whether it asks for one of our tasks, and for nothing else. Looks at its kind first: what is compressed
-    is not opened, and what is no JSON is not read."""
+def _why_not(raw: Any, channel: Any) -> Dropped | None:
+    """None where it asks for one of our tasks, for nothing else, and was sent by somebody of ours. Looks at
+    its kind first: what is compressed is not opened, and what is no JSON is not read."""
     if not isinstance(raw, dict) or (raw.get("content-type"), raw.get("content-encoding")) != _KIND:
-        return False
+        return Dropped.UNREADABLE
     headers = raw.get("headers")
-    if not isinstance(headers, dict) or "compression" in headers:
-        return False
+    if not isinstance(headers, dict) or "compression" in headers or not isinstance(headers.get("id"), str):
+        return Dropped.UNREADABLE
     try:
-        arguments, named, more = channel.Message(raw, channel=channel).decode()
+        ids, named, more = channel.Message(raw, channel=channel).decode()
     except Exception:  # whatever a hostile message makes a library raise
-        return False
-    is_named = isinstance(headers.get("id"), str) and str(headers.get("task")) in _TASKS
-    # nobody of ours limits the time of a task, or has another one follow it
-    is_all = headers.get("timelimit") in (None, [None, None]) and _says_nothing(more)
-    return is_named and is_all and isinstance(arguments, list) and named == {}
+        return Dropped.UNREADABLE
+    if not isinstance(ids, list) or not all(type(each) in (str, int) for each in ids):
+        return Dropped.UNREADABLE
+    name = headers.get("task")
+    if not isinstance(name, str) or name not in _TASKS:
+        return Dropped.UNKNOWN
+    # nobody of ours limits the time of a task, names arguments, or has another task follow
+    if headers.get("timelimit") not in (None, [None, None]) or named != {} or not _says_nothing(more):
+        return Dropped.MORE
+    return None if _is_sealed(headers.get(CODE), name, ids) else Dropped.CODE
 
 
 def _says_nothing(more: Any) -> bool:
     return isinstance(more, dict) and not any(more.values())
+
+
+def _is_sealed(code: Any, name: str, ids: list[str | int]) -> bool:
+    # in bytes: of a text with other letters than those of ASCII the comparison would raise
+    found = str(code).encode("utf-8", "replace")
+    return any(hmac.compare_digest(found, code_of(key, name, ids).encode()) for key in _keys)

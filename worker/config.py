@@ -8,7 +8,7 @@ import socket
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from domain.model import Slug
@@ -32,6 +32,9 @@ class WorkerSettings(BaseSettings):
     """The same database as the gateway's."""
     broker_url: str
     """The same Redis as the gateway's."""
+    message_key: SecretStr | None = None
+    """The key under which messages carry a code, 64 hexadecimal digits as `openssl rand -hex 32`
+    prints them; the same as the gateway's. Without it, the worker does not start."""
     zone_folder: Path
     """The worker zone: master key, sealed snapshots, deliveries, cohorts. No other process may read it."""
     scratch_folder: Path

@@ -13,10 +13,11 @@ import celery.worker.state
 from celery import Celery, bootsteps
 from celery.signals import task_received
 
-from domain.messages import Message
+from domain.messages import CODE, Dropped, Message, code_of, key_of
 from domain.operation import BEAT_S
 from store import sweeps
 from store.database import Database
+from worker.broker import dropped
 from worker.config import WorkerSettings
 from worker.failure import without_its_text
 from worker.heartbeat import Heartbeat, Orders
@@ -78,6 +79,7 @@ class Present(bootsteps.StartStopStep):
         self._settings: WorkerSettings = self._heartbeat.settings
         self._beat_at = float("-inf")
         self._is_announced = False
+        self._told: dict[Dropped, int] = {}
         task_received.connect(self._hear, weak=False)
 
     def start(self, consumer: Any) -> None:
@@ -105,8 +107,9 @@ class Present(bootsteps.StartStopStep):
         if not self._is_announced:
             self._heartbeat.announce(database)
             self._is_announced = True
-        elif time.monotonic() - self._beat_at >= BEAT_S:
-            self._heartbeat.beat(database, at_work=_at_work())
+        elif time.monotonic() - self._beat_at >= BEAT_S or dropped != self._told:
+            self._told = dict(dropped)
+            self._heartbeat.beat(database, at_work=_at_work(), dropped=dropped)
         else:
             return
         self._beat_at = time.monotonic()
@@ -124,6 +127,7 @@ class Sweeping(bootsteps.StartStopStep):
     def __init__(self, consumer: Any, **options: Any) -> None:
         super().__init__(consumer, **options)
         self._settings: WorkerSettings = consumer.app.dpgate_heartbeat.settings
+        self._code = code_of(key_of(self._settings.message_key), Message.SWEEP.value, ())
 
     def start(self, consumer: Any) -> None:
         # by several workers in turn: one that looks a little early would leave it to nobody
@@ -141,6 +145,7 @@ class Sweeping(bootsteps.StartStopStep):
                     consumer.app.send_task(
                         Message.SWEEP.value,
                         connection=connection,
+                        headers={CODE: self._code},
                         expires=self._settings.sweep_every_s,
                         retry=False,
                     )

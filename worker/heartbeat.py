@@ -16,9 +16,10 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import Enum
 from importlib.metadata import version
+from types import MappingProxyType
 from typing import Any
 
-from domain.messages import kind_of
+from domain.messages import Dropped, kind_of
 from domain.operation import WorkKind
 from store import workers
 from store.clock import database_time
@@ -28,6 +29,7 @@ from worker.config import WorkerSettings
 from worker.host_turns import Place
 
 log = logging.getLogger(__name__)
+NOTHING: Mapping[Dropped, int] = MappingProxyType({})
 
 
 class Orders(Enum):
@@ -74,8 +76,11 @@ class Heartbeat:
             workers.announce(connection, presence, now=now, skew_s=_skew_s(now))
         self._started_at = now
 
-    def beat(self, database: Database, *, at_work: Mapping[str, str]) -> None:
-        """`at_work`: what processes have in hand just now, by message; only rehearsals are told from it."""
+    def beat(
+        self, database: Database, *, at_work: Mapping[str, str], dropped: Mapping[Dropped, int] = NOTHING
+    ) -> None:
+        """`at_work`: what processes have in hand just now, by message; only rehearsals are told from it.
+        `dropped`: how many messages were none of ours since the start, by why."""
         with database.transaction() as connection:
             self._on = workers.still_on(connection, self._on)
             now = database_time(connection)
@@ -87,6 +92,7 @@ class Heartbeat:
                 kinds=self._kinds(at_work),
                 now=now,
                 skew_s=_skew_s(now),
+                dropped=dropped,
             )
             is_replaced = not known and workers.is_on_record(connection, self.settings.name)
             # by one that does not see its turns: under a name of its own it is seen

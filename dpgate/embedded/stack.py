@@ -21,7 +21,7 @@ from dpgate.embedded.processes import Child, Keeper, python, start
 from dpgate.embedded.redis_binary import find_redis_server
 from dpgate.errors import PlatformStopped
 from store.database import Database
-from store.keys import create_keys, load_keys
+from store.keys import create_keys, load_keys, new_message_key
 from worker.certificate import key_id_of
 from worker.sandbox.core.scratch import default_scratch_root
 
@@ -58,6 +58,7 @@ class Stack:
         self.database_url = database_url or home.database_url
         self.slots = slots or os.cpu_count() or 1
         self.url = self.operator_token = self._certificate_key = ""
+        self._message_key = new_message_key()
         self._port, self._python_env = port, python_env
         self._settings, self._gateway_settings = settings or {}, gateway_settings or {}
         self._say = say
@@ -189,8 +190,8 @@ class Stack:
             arguments += ["--fd", str(listener.fileno()), "--no-server-header", "--no-access-log"]
             # longer than a proxy keeps a connection: closing first loses a request
             arguments += ["--timeout-keep-alive", "75", "--log-level", "warning"]
-            settings = self._gateway_settings | self._common()
-            settings["DPGATE_CERTIFICATE_KEY"] = self._certificate_key
+            key = {"DPGATE_CERTIFICATE_KEY": self._certificate_key}
+            settings = self._gateway_settings | self._common() | key
             child = self._child("gateway", arguments, settings, pass_fds=(listener.fileno(),))
         finally:
             listener.close()
@@ -223,7 +224,8 @@ class Stack:
                     self._say(f"approved the image {image['name']} ({image['digest'][:19]}...)")
 
     def _common(self) -> dict[str, str]:
-        return {"DPGATE_DATABASE_URL": self.database_url, "DPGATE_BROKER_URL": self.broker_url}
+        places = {"DPGATE_DATABASE_URL": self.database_url, "DPGATE_BROKER_URL": self.broker_url}
+        return places | {"DPGATE_MESSAGE_KEY": self._message_key}
 
     def _child(
         self,

@@ -5,12 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from domain.messages import Dropped
 from domain.operation import MOST_SKEW_S
 from domain.states import JobState, is_terminal
 from gateway.overview import Overview
 from gateway.pages.layout import counted
 from store.workers import Worker
 
+DROPPED = {
+    Dropped.UNREADABLE: "that cannot be read",
+    Dropped.UNKNOWN: "of no kind that is known",
+    Dropped.MORE: "that ask for more than a look at a row",
+    Dropped.CODE: "without a code of this platform",
+}
 GOOD, WARN, BAD = ("good", "check"), ("warn", "warning"), ("bad", "warning")
 
 
@@ -95,6 +102,16 @@ def _others(found: Overview) -> Iterator[Tile]:
     if found.live and found.readiness.sweeps == "none":
         text = "No worker has looked for lost jobs for over 2 minutes. Look at the logs of workers."
         yield Tile("Recovery", BAD, text, "/operation/workers", "Workers")
+    if found.live and found.readiness.sweeps == "late":
+        text = (
+            "No look for lost jobs has ended for over 2 minutes: every process of the workers is at work, or "
+        )
+        yield Tile("Recovery", WARN, text + "they fail. Look at their logs.", "/operation/workers", "Workers")
+    if found.dropped:
+        said = " and ".join(f"{count} {DROPPED[why]}" for why, count in found.dropped.items())
+        text = f"Messages that were none of ours were dropped: {said}. Look who writes to Redis, and whether "
+        more = "each gateway and worker has the same DPGATE_MESSAGE_KEY."
+        yield Tile("Messages", WARN, text + more, "/operation/workers", "Workers")
     if found.readiness.logins not in ("ok", "none", "unknown"):
         text = f"At its last answer: {found.readiness.logins}. Tokens go on meanwhile."
         yield Tile("Identity provider", BAD, text, "/operation/providers", "Look")

@@ -15,6 +15,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Request, Response
 
 from domain.image import ImageState
+from domain.messages import Dropped
 from domain.operation import StuckKind, WorkerState
 from domain.permissions import Permission, User
 from domain.states import JobState
@@ -92,8 +93,13 @@ def metrics(found: Overview, waited_s: int, known: list[Image]) -> list[Metric]:
         ),
         Metric(
             "dpgate_last_sweep_timestamp_seconds",
-            "When a worker last asked for a look at what others left, to the minute; 0 for never.",
+            "When a look at what others left last ended, to the minute; 0 for never.",
             {"": found.last_sweep_at.timestamp() if found.last_sweep_at else 0},
+        ),
+        Metric(
+            "dpgate_messages_dropped",
+            "Messages in Redis that were none of ours, of workers that are there since each started.",
+            {f'reason="{why}"': found.dropped[why] for why in Dropped},
         ),
         Metric("dpgate_disk_full", "Whether a disk is full.", {"": int(found.readiness.disk == "full")}),
         Metric("dpgate_clocks_off", "Workers whose clock is off.", {"": len(found.off_clocks)}),

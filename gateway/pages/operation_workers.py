@@ -14,6 +14,7 @@ from domain.operation import WorkerState, WorkKind
 from domain.permissions import Permission, User
 from gateway.access import TheDatabase
 from gateway.pages.audit import SPOILT_SAYS
+from gateway.pages.health import DROPPED
 from gateway.pages.layout import counted, instant, page
 from gateway.pages.session import CheckedForm, page_requires
 from gateway.routes import WorkerName
@@ -60,6 +61,7 @@ def show_workers(request: Request, user: Reader, database: TheDatabase) -> Respo
         ],
         apart={one.name: [other.name for other in found if one.takes_turns_apart(other)] for one in found},
         kinds=KINDS,
+        dropped=DROPPED,
         gateway_skew_s=skew_s,
         gone={WorkerState.LOST, WorkerState.ENDED},
         reports=[

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 import uvicorn
 from factories import given_user
+from hostile_messages import MESSAGE_KEY
 from receivers import SENDER, Mailbox, Receiver, current, mail_server, receiving
 from terminal import Terminal, terminal
 from waiting import wait_until
@@ -44,7 +45,7 @@ def site(sqlite_url: str, tmp_path: Path) -> Iterator[Site]:
         mailbox, receiver = stack.enter_context(mail_server()), stack.enter_context(receiving())
         settings = GatewaySettings(
             database_url=sqlite_url, broker_url="redis+socket:///none", smtp_url=mailbox.url,
-            mail_from=SENDER, webhook_hosts=(receiver.host,), webhook_loopback=True,
+            message_key=MESSAGE_KEY, mail_from=SENDER, webhook_hosts=(receiver.host,), webhook_loopback=True,
         )  # fmt: skip
         server = uvicorn.Server(uvicorn.Config(create_app(settings), port=0, log_level="warning"))
         thread = threading.Thread(target=server.run)

@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 
 from forks import GATEWAY, WORKER, forked
+from hostile_messages import MESSAGE_KEY
 from recording import Transcript
 from services import redis_server
 
@@ -44,6 +45,7 @@ def _lived(folder: Path, scratch: Path, broker: str, template: Path, what: dict[
         "COLUMNS": "200",
         "DPGATE_DATABASE_URL": url,
         "DPGATE_BROKER_URL": broker,
+        "DPGATE_MESSAGE_KEY": MESSAGE_KEY,
         "DPGATE_ZONE_FOLDER": str(folder / "zone"),
         "DPGATE_SCRATCH_FOLDER": str(scratch),
         "DPGATE_SLOTS": "1",

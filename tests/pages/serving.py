@@ -13,6 +13,7 @@ from typing import Any
 
 import httpx
 import uvicorn
+from hostile_messages import MESSAGE_KEY
 from story import PEOPLE
 from told_notices import MAIL_AND_HOOKS
 from waiting import PATIENCE_S, wait_until
@@ -98,7 +99,7 @@ class Visitor:
 
 @contextmanager
 def running_console(database_url: str, broker_url: str, **settings: Any) -> Iterator[Console]:
-    told = MAIL_AND_HOOKS | settings
+    told = MAIL_AND_HOOKS | {"message_key": MESSAGE_KEY} | settings
     app = create_app(GatewaySettings(database_url=database_url, broker_url=broker_url, **told))
     server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="warning"))
     thread = threading.Thread(target=server.run, daemon=True)

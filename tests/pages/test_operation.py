@@ -11,6 +11,7 @@ from story import PASSWORD
 from told_workers import DRAINS, LIVE, LOST
 
 from domain.image import ImageState
+from domain.messages import Dropped
 from domain.operation import StuckKind, WorkerState
 from domain.states import JobState
 from gateway.config import GatewaySettings
@@ -52,6 +53,24 @@ def test_two_workers_of_a_host_that_do_not_see_each_others_turns_are_told_apart(
     assert f"not seen by {DRAINS} on the same host" in text
     assert f"not seen by {LIVE} on the same host" in text
     assert text.count("not seen by") == 2, "who is lost is not there"
+
+
+def test_dropped_messages_are_counted_where_an_operator_looks(console: Console):
+    with console.database.transaction() as connection:
+        token = users.renew_token(connection, name="olga")
+        counts = {Dropped.CODE: 3, Dropped.UNREADABLE: 1}
+        connection.execute(sa.update(workers).where(workers.c.name == LIVE).values(dropped=counts))
+        # of one that is gone, nobody can do anything about it
+        connection.execute(sa.update(workers).where(workers.c.name == LOST).values(dropped={"more": 7}))
+    with console.visit("olga") as olga:
+        first, page = words(olga.get("/operation")), words(olga.get("/operation/workers"))
+        figures = olga.get("/metrics", headers={"Authorization": f"Bearer {token}"}).text
+        told = olga.get("/api/v1/operation/workers", headers={"Authorization": f"Bearer {token}"}).json()
+    assert "dropped: 3 without a code of this platform and 1 that cannot be read. Look who writes" in first
+    assert "4 messages since its start: 3 without a code of this platform, 1 that cannot be read" in page
+    for reason, count in {"code": 3, "unreadable": 1, "unknown": 0, "more": 0}.items():
+        assert f'dpgate_messages_dropped{{reason="{reason}"}} {count}\n' in figures
+    assert {one["name"]: one["dropped"] for one in told}[LIVE] == counts
 
 
 def test_settings_show_no_secret():

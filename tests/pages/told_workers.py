@@ -22,11 +22,13 @@ STORAGE = {
 
 def give_workers(connection: sa.Connection, now: datetime) -> None:
     _start(connection, LIVE, now, slots=8)
-    workers.beat(connection, name=LIVE, start=LIVE, kinds={WorkKind.JOBS}, now=now, skew_s=0.01)
+    workers.beat(connection, name=LIVE, start=LIVE, kinds={WorkKind.JOBS}, now=now, skew_s=0.01, dropped={})
     workers.note_storage(connection, name=LIVE, classes=STORAGE, now=now)
     _start(connection, DRAINS, now, slots=4, version="0.0.9")
     workers.drain(connection, DRAINS, ends=True, by="olga", now=now)
-    workers.beat(connection, name=DRAINS, start=DRAINS, kinds={WorkKind.JOBS}, now=now, skew_s=42.0)
+    workers.beat(
+        connection, name=DRAINS, start=DRAINS, kinds={WorkKind.JOBS}, now=now, skew_s=42.0, dropped={}
+    )
     _start(connection, LOST, now - timedelta(days=2), slots=2, features={**FEATURES, "cgroup": False})
 
 

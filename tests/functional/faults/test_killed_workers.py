@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import os
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from zones import check_books, given_delivery, given_heights, imported, submit
 from domain.dataset import DatasetState
 from domain.messages import Queue
 from domain.states import JobState, is_terminal
+from store.operation_tables import workers
 from store.tables import accounts, ledger_entries, releases
 
 _numbers = itertools.count()
@@ -123,11 +125,13 @@ def test_killed_between_the_two_ledgers(sqlite_url: str, tmp_path: Path) -> None
         given_heights(platform.bench)
         asked = kill_at_each(platform, ("after:worker.books:enter_charge", "after:worker.books:drawn_once"))
         with platform.redis.client() as client:
-            client.lpush(Queue.MAIN.value, *HOSTILE.values())
+            client.lpush(Queue.MAIN.value, *(raw for _, raw in HOSTILE.values()))
         platform.start_worker()
         check_all_released(platform, asked)
         assert not platform.has_ended()
         assert DROPPED in platform.log.read_text()
+        counted = Counter(str(why) for why, _ in HOSTILE.values())
+        wait_until(lambda: platform.bench.rows(workers)[0]["dropped"] == counted, said="what was dropped")
         with platform.bench.zone.ledger.reading() as page:
             page.entries()
             assert page.spent("heights") == {"epsilon": 1_000_000 * len(asked)}

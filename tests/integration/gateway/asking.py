@@ -16,6 +16,7 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from factories import given_user
 from fastapi import FastAPI
 from gateways import document
+from hostile_messages import MESSAGE_KEY
 from services import by_role
 
 from domain.permissions import Role
@@ -95,7 +96,9 @@ def _documented() -> list[tuple[re.Pattern[str], dict[str, Any]]]:
 def running_gateway(database_url: str, broker_url: str, **settings: Any) -> Iterator[Gateway]:
     """A gateway as its server would start it; at PostgreSQL with its own account."""
     own = by_role(database_url, "dpgate_gateway")
-    app = create_app(GatewaySettings(database_url=own, broker_url=broker_url, **settings))
+    app = create_app(
+        GatewaySettings(database_url=own, broker_url=broker_url, message_key=MESSAGE_KEY, **settings)
+    )
     with (
         closing(Database(database_url)) as database,
         start_blocking_portal() as portal,

@@ -14,6 +14,7 @@ import uvicorn
 from anyio.from_thread import start_blocking_portal
 from asking import Gateway, problem
 from factories import job_request_fields
+from hostile_messages import MESSAGE_KEY
 from waiting import PATIENCE_S, wait_until
 
 from gateway import connections, limits
@@ -104,7 +105,7 @@ def test_a_body_just_within_the_limit_is_read(shared_gateway: Gateway):
 def server(sqlite_url: str, redis_url: str, tmp_path: Path) -> Iterator[Path]:
     """The gateway under the server it runs on, at a socket."""
     path = tmp_path / "http"
-    app = create_app(GatewaySettings(database_url=sqlite_url, broker_url=redis_url))
+    app = create_app(GatewaySettings(database_url=sqlite_url, broker_url=redis_url, message_key=MESSAGE_KEY))
     config = uvicorn.Config(
         app, uds=str(path), log_level="critical", server_header=False, http="gateway.connections:Connection"
     )

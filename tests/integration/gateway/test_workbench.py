@@ -16,6 +16,7 @@ import pytest
 import sqlalchemy as sa
 import uvicorn
 from factories import given_dataset, given_image, job_request_fields, policy_fields
+from hostile_messages import MESSAGE_KEY
 from receivers import Receiver, given_webhook, sending
 from waiting import wait_until
 
@@ -68,7 +69,7 @@ def site(kit: tuple[Any, Any, Any], sqlite_url: str, tmp_path: Path) -> Iterator
         settings = GatewaySettings(
             database_url=sqlite_url, broker_url="redis+socket:///none", oidc_issuer=provider,
             oidc_audience=provider_of.AUDIENCE, oidc_acting=(provider_of.SERVICE,),
-            oidc_roles={provider_of.MEMBER: "data_user"}, send_notices=False,
+            oidc_roles={provider_of.MEMBER: "data_user"}, send_notices=False, message_key=MESSAGE_KEY,
         )  # fmt: skip
         server = uvicorn.Server(uvicorn.Config(create_app(settings), port=0, log_level="warning"))
         thread = threading.Thread(target=server.run)

@@ -12,6 +12,7 @@ from factories import NOW, given_dataset, given_job
 
 from domain.dataset import DatasetState
 from domain.errors import Conflict, NotFound
+from domain.messages import Dropped
 from domain.operation import BEAT_S, FORGOTTEN_AFTER, LOST_AFTER, MOST_SKEW_S, WorkerState, WorkKind
 from domain.states import JobState
 from store import workers
@@ -48,9 +49,8 @@ def test_it_is_there_until_it_was_not_seen_for_two_minutes(connection):
     assert state(connection) is WorkerState.LIVE
     assert state(connection, after=LOST_AFTER) is WorkerState.LIVE
     assert state(connection, after=LOST_AFTER + MOMENT) is WorkerState.LOST
-    workers.beat(
-        connection, name="host-0", start="first", kinds={WorkKind.JOBS}, now=NOW + LOST_AFTER, skew_s=0
-    )
+    seen = {"kinds": {WorkKind.JOBS}, "now": NOW + LOST_AFTER, "skew_s": 0, "dropped": {Dropped.CODE: 2}}
+    workers.beat(connection, name="host-0", start="first", **seen)
     assert state(connection, after=LOST_AFTER + MOMENT) is WorkerState.LIVE
     # and while a clock that has gone back shows an earlier time, no longer either
     assert state(connection, after=timedelta()) is WorkerState.LIVE
@@ -58,14 +58,14 @@ def test_it_is_there_until_it_was_not_seen_for_two_minutes(connection):
     # two beats may be missed
     assert 3 * timedelta(seconds=BEAT_S) < LOST_AFTER
     found = workers.get(connection, "host-0", now=NOW)
-    assert (found.kinds, found.missing) == ((WorkKind.JOBS,), ["cgroup"])
+    assert (found.kinds, found.missing, found.dropped) == ((WorkKind.JOBS,), ["cgroup"], {Dropped.CODE: 2})
 
 
 def test_the_older_of_two_with_one_name_finds_that_it_was_replaced(connection):
     workers.announce(connection, replace(PRESENCE, start="second"), now=NOW + MOMENT, skew_s=0)
     kinds: set[WorkKind] = set()
     beats = [
-        workers.beat(connection, name="host-0", start=start, kinds=kinds, now=NOW, skew_s=0)
+        workers.beat(connection, name="host-0", start=start, kinds=kinds, now=NOW, skew_s=0, dropped={})
         for start in ("first", "second")
     ]
     assert beats == [False, True]

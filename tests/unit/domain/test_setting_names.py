@@ -59,6 +59,9 @@ def test_every_known_name_and_what_is_not_ours_is_taken():
 def test_the_gateway_does_not_start_with_one(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("DPGATE_DATABASE_URL", "sqlite://")
     monkeypatch.setenv("DPGATE_BROKER_URL", "redis://x")
+    with pytest.raises(NotReady, match="DPGATE_MESSAGE_KEY is needed"):
+        settings_of(os.environ)
+    monkeypatch.setenv("DPGATE_MESSAGE_KEY", "5a" * 32)
     assert settings_of(os.environ).database_url == "sqlite://"
     monkeypatch.setenv("DPGATE_MAX_BODY_BYTE", "1")
     with pytest.raises(NotReady, match="DPGATE_MAX_BODY_BYTES"):

@@ -52,16 +52,17 @@ def test_its_settings_are_addresses_and_limits_and_who_people_are():
     assert others - about_notices == {
         "database_url", "broker_url", "max_body_bytes", "public_url", "local_accounts", "step_up",
         "log_format", "traces_endpoint", "git_hosts", "scrambled_twins", "least_free_mib",
-        "certificate_key",
+        "certificate_key", "message_key",
     }  # fmt: skip
     places = [
         name
         for name, field in GatewaySettings.model_fields.items()
         if "Path" in str(field.annotation) or "path" in name or "folder" in name or "key" in name
     ]
-    # the gateway's own secrets, at the identity provider and at the mail server: they open no data; and the
-    # name of a public key
-    assert sorted(places) == ["certificate_key", "oidc_client_secret_file", "smtp_password_file"]
+    # the gateway's own secrets, at the identity provider, at the mail server and on messages: they open no
+    # data; and the name of a public key
+    secrets = ["message_key", "oidc_client_secret_file", "smtp_password_file"]
+    assert sorted(places) == ["certificate_key", *secrets]
 
 
 @pytest.mark.parametrize(

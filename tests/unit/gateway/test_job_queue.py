@@ -23,7 +23,7 @@ def test_a_message_that_cannot_be_sent_is_a_warning(
         if silent:  # accepts, and never says a word
             listener.bind(str(path))
             listener.listen()
-        queue = Queue(f"redis+socket://{path}")
+        queue = Queue(f"redis+socket://{path}", b"key")
         with caplog.at_level(logging.WARNING, logger="gateway.queue"):
             getattr(queue, send)("an-id")
         queue.close()

@@ -8,17 +8,24 @@ from typing import Any
 import pytest
 from celery import Celery
 from celery.worker.request import Request
-from hostile_messages import HOSTILE, body, headers, message
+from hostile_messages import HOSTILE, JOB, MESSAGE_KEY, body, code, headers, message
 from kombu import Connection
 from kombu.transport import virtual
+from pydantic import SecretStr
 
-from domain.messages import Message
+from domain.errors import NotReady
+from domain.messages import CODE, Message, key_of
 from worker import broker
 
 
 @pytest.fixture(scope="module")
 def channel() -> Any:
     return Connection("memory://").channel()
+
+
+@pytest.fixture(autouse=True)
+def key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(broker, "_keys", [bytes.fromhex(MESSAGE_KEY)])
 
 
 def loaded(raw: bytes) -> Any:
@@ -33,9 +40,22 @@ def take(job_id: str) -> None:
 
 
 def test_whatever_is_none_of_ours_is_dropped(channel: virtual.Channel, subtests: pytest.Subtests) -> None:
-    for name, raw in HOSTILE.items():
+    for name, (why, raw) in HOSTILE.items():
         with subtests.test(name):
-            assert not broker._is_ours(loaded(raw), channel)
+            assert broker._why_not(loaded(raw), channel) is why
+
+
+def test_without_a_key_none_is_taken(channel: virtual.Channel, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert broker._why_not(loaded(message()), channel) is None
+    monkeypatch.setattr(broker, "_keys", [])
+    assert broker._why_not(loaded(message()), channel) is broker.Dropped.CODE
+
+
+def test_a_key_that_is_none_is_refused_and_not_repeated(subtests: pytest.Subtests) -> None:
+    for text in (None, "", "5a" * 31, "5A" * 32, "5a" * 33, "x" * 64):
+        with subtests.test(text), pytest.raises(NotReady, match="DPGATE_MESSAGE_KEY is needed") as refused:
+            key_of(None if text is None else SecretStr(text))
+        assert not text or text not in str(refused.value)
 
 
 def test_each_message_of_ours_is_taken(channel: virtual.Channel, subtests: pytest.Subtests) -> None:
@@ -43,9 +63,10 @@ def test_each_message_of_ours_is_taken(channel: virtual.Channel, subtests: pytes
     app = Celery("sender", set_as_current=False)
     for kind in Message:
         with subtests.test(kind.value):
-            made = app.amqp.as_task_v2("1", kind.value, args=["job"], countdown=3, expires=5)
-            content = {"headers": made.headers | {"traceparent": "00-1"}, "body": body(*made.body)}
-            assert broker._is_ours(loaded(message(**content)), channel)
+            made = app.amqp.as_task_v2("1", kind.value, args=JOB, countdown=3, expires=5)
+            sent = made.headers | {"traceparent": "00-1", CODE: code(kind.value, JOB)}
+            content = {"headers": sent, "body": body(*made.body)}
+            assert broker._why_not(loaded(message(**content)), channel) is None
 
 
 def test_a_limit_of_time_would_reach_the_process_that_works(channel: virtual.Channel) -> None:
