@@ -13,6 +13,7 @@ TITLES = {
     "FlaggedColumn": "Flagged column",
     "PrivacyUnit": "Privacy unit",
     "Table": "Table",
+    "Dialect": "Dialect",
     "Column": "Column",
     "Identifying": "Identifying column",
     "Dropped": "Dropped column",

@@ -109,7 +109,7 @@ def _kind(annotation: Any) -> str:
     if origin is Annotated:
         return _kind(arguments[0])
     if origin is Literal:
-        return " or ".join(code(value) for value in arguments)
+        return " or ".join(code(value).replace("|", "\\|") for value in arguments)
     if origin in (typing.Union, types.UnionType):
         return " or ".join(dict.fromkeys(_kind(part) for part in arguments if part is not type(None)))
     if origin is dict:

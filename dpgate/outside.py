@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,10 +10,10 @@ from pathlib import Path
 from domain.dataset import Declaration
 from domain.dataset.column import Column
 from domain.shape.text import find_number
-from formats.delimited import stream_rows
 
 _MISSING = {"", "n/a", "na", "nan", "null", "none"}
 _LONGEST = 40
+_OTHER_SPELLING = re.compile(r"[+-]?[\d.]*,\d+|\d{1,2}([./-])\d{1,2}\1\d{4}.*", re.ASCII)
 
 
 @dataclass
@@ -49,9 +50,12 @@ class _Seen:
         counted = (
             "" if self.column.kind == "date" else " A trusted query counts a number beyond a bound as it."
         )
+        mend = "Check the unit, or declare wider bounds from what is public."
+        if _OTHER_SPELLING.fullmatch(cell):
+            mend = "If they are numbers or days in another spelling, declare it: dialect."
         return (
             f"{some} are no {self.column.kind} from {lower} to {upper}, such as {shown} in line {line}."
-            f"{counted} Check the unit, or declare wider bounds from what is public."
+            f"{counted} {mend}"
         )
 
 
@@ -61,7 +65,7 @@ def about_outside(data: Path, declared: Declaration) -> Iterator[str]:
         if table.path.endswith(".parquet"):
             continue
         with (data / table.path).open("rb") as file:
-            rows = stream_rows(table.path, file)
+            rows = table.delivered_rows(file)
             header = next(rows).cells
             kinds = ("integer", "number", "categorical", "date")
             seen = [
@@ -77,7 +81,8 @@ def _is_declared(column: Column, cell: str) -> bool:
     if column.kind == "categorical":
         return cell in column.categories
     if column.kind == "date":
-        return str(column.lower) <= cell <= str(column.upper)
+        day = column.day_of(cell)
+        return day is not None and str(column.lower) <= day.isoformat() <= str(column.upper)
     number = find_number(cell)
     if number is None:
         return False

@@ -17,11 +17,16 @@ BOM = b"\xef\xbb\xbf"
 LONGEST_ROW = 2**23
 """Bytes of one row with its line end; the scanner of trusted queries takes no longer ones either."""
 
-_CSV_CELL = re.compile(r'("[^"]*(?:""[^"]*)*"|[^",]*)(,|$)')
+_CSV_CELLS = {
+    mark: re.compile(rf'("[^"]*(?:""[^"]*)*"|[^"{re.escape(mark)}]*)({re.escape(mark)}|$)')
+    for mark in ",;|\t"
+}
+_CODECS = {"latin-1": "latin-1", "windows-1252": "cp1252"}
+_NO_LETTERS = re.compile(r"[\x80-\x9f]")
 
 
 class NotText(ValueError):
-    """Bytes that are not UTF-8."""
+    """Bytes that are not in their encoding."""
 
 
 class Row(NamedTuple):
@@ -68,13 +73,13 @@ def read_rows(name: str, content: bytes) -> Delimited:
     return Delimited(header, tuple(rows), BOM if content.startswith(BOM) else b"")
 
 
-def stream_rows(name: str, file: BinaryIO) -> Iterator[Row]:
+def stream_rows(name: str, file: BinaryIO, *, delimiter: str = ",", encoding: str = "utf-8") -> Iterator[Row]:
     """The same for a file that is read as it goes: the header first, then each row, one in memory at a time.
 
-    A byte order mark is skipped.
+    A byte order mark is skipped. `delimiter` is that of a .csv file, `encoding` that of either.
     """
     width = -1
-    for row in _rows(name, file):
+    for row in _rows(name, file, delimiter, encoding):
         if width < 0:
             width = len(row.cells)
         elif len(row.cells) != width:
@@ -86,17 +91,18 @@ def delimiter_of(name: str) -> str:
     return "," if name.endswith(".csv") else "\t"
 
 
-def cells_of(record: str, *, is_csv: bool) -> tuple[list[str], list[str]]:
+def cells_of(record: str, *, is_csv: bool, delimiter: str = ",") -> tuple[list[str], list[str]]:
     """The cells of one record (without its line end) as they are written, and as they read.
 
     Raises ValueError for a quotation mark that does not enclose a whole cell.
     """
     if not is_csv or '"' not in record:
-        raw = record.split("," if is_csv else "\t")
+        raw = record.split(delimiter if is_csv else "\t")
         return raw, raw
-    raw, at, more = [], 0, ","
+    raw, at, more = [], 0, delimiter
+    form = _CSV_CELLS[delimiter]
     while more:
-        match = _CSV_CELL.match(record, at)
+        match = form.match(record, at)
         if match is None:
             raise ValueError("a quotation mark stands inside a cell that is not in quotes")
         raw.append(match.group(1))
@@ -104,23 +110,32 @@ def cells_of(record: str, *, is_csv: bool) -> tuple[list[str], list[str]]:
     return raw, [(cell[1:-1].replace('""', '"') if cell.startswith('"') else cell) for cell in raw]
 
 
-def _rows(name: str, file: BinaryIO) -> Iterator[Row]:
+def _rows(name: str, file: BinaryIO, delimiter: str, encoding: str) -> Iterator[Row]:
     is_csv = name.endswith(".csv")
     for first, raw in _records(name, file, is_csv=is_csv):
-        try:
-            text = raw.decode("utf-8")
-        except UnicodeDecodeError:
-            raise NotText(f"{name}, line {first}, is not UTF-8; convert the file") from None
+        text = _text(name, first, raw, encoding)
         if "\0" in text or ("\r" in text and "\r" in text.replace("\r\n", "")):
             raise ValueError(
                 f"{name}, line {first}, holds a NUL, or a line that ends in a carriage return alone"
             )
         record = text.removesuffix("\n").removesuffix("\r")
         try:
-            cells = cells_of(record, is_csv=is_csv)[1]
+            cells = cells_of(record, is_csv=is_csv, delimiter=delimiter)[1]
         except ValueError as error:
             raise ValueError(f"{name}, line {first}, is not CSV: {error}") from None
         yield Row(first, raw, tuple(cells))
+
+
+def _text(name: str, line: int, raw: bytes, encoding: str) -> str:
+    """Latin-1 has control characters where Windows-1252 has letters: nobody writes those."""
+    try:
+        text = raw.decode(_CODECS.get(encoding, encoding))
+    except UnicodeDecodeError:
+        mend = "convert the file" if encoding == "utf-8" else "state another encoding in the dialect"
+        raise NotText(f"{name}, line {line}, is not {encoding.upper()}; {mend}") from None
+    if encoding == "latin-1" and _NO_LETTERS.search(text):
+        raise NotText(f"{name}, line {line}, is not LATIN-1 but perhaps windows-1252; state that encoding")
+    return text
 
 
 def _records(name: str, file: BinaryIO, *, is_csv: bool) -> Iterator[tuple[int, bytes]]:

@@ -40,23 +40,24 @@ def read_tables(
     """Every declared table that has a column to measure. Raises DpgateError with what to do."""
     found = []
     for table in declaration.tables:
-        sheets = [read_sheet(folder, table) for folder in (original, twin, *([holdout] if holdout else []))]
-        if sheets[0].columns:
-            found.append(TableSet(table, sheets[0], sheets[1], sheets[2] if holdout else None))
+        theirs = read_sheet(original, table, is_delivered=True)
+        held_out = read_sheet(holdout, table, is_delivered=True) if holdout else None
+        if theirs.columns:
+            found.append(TableSet(table, theirs, read_sheet(twin, table), held_out))
     if not found:
         raise DpgateError("no declared table has a column to compare: all are names of people or free text")
     return found
 
 
-def read_sheet(folder: Path, table: Table) -> Sheet:
-    """One table of a folder. Raises DpgateError."""
+def read_sheet(folder: Path, table: Table, *, is_delivered: bool = False) -> Sheet:
+    """One table of a folder, as it was delivered or as twins have it. Raises DpgateError."""
     path = folder / table.path
     if not path.is_file():
         raise DpgateError(f"{folder} has no file {table.path}, which the declaration names")
     if path.stat().st_size > MAX_BYTES:
         raise DpgateError(f"{path} has more than {MAX_BYTES >> 20} MiB; compare an extract of both tables")
     try:
-        return _parquet(path, table) if table.is_parquet else _text(path, table)
+        return _parquet(path, table) if table.is_parquet else _text(path, table, is_delivered=is_delivered)
     except ValueError as error:
         raise DpgateError(f"{path}: {error}") from None
 
@@ -86,9 +87,9 @@ def parse_counts(path: Path, text: str, declaration: Declaration) -> Mapping[str
     return found
 
 
-def _text(path: Path, table: Table) -> Sheet:
+def _text(path: Path, table: Table, *, is_delivered: bool) -> Sheet:
     with path.open("rb") as file:
-        rows = stream_rows(table.path, file)
+        rows = table.delivered_rows(file) if is_delivered else stream_rows(table.path, file)
         header = next(rows).cells
         return sheet_of(table, header, (row.cells for row in rows))
 

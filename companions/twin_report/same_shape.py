@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import BinaryIO
 
 from domain.dataset import Declaration
-from formats.delimited import stream_rows
 from twins.drawn import Difference, OpenFiles, check_conformance
 from twins.drawn.table_facts import TableFacts
 
@@ -54,7 +53,7 @@ def compare_folders(declaration: Declaration, original: Path, twin: Path) -> lis
     facts = {}
     for table in large:
         with theirs.open(table.path) as file:
-            facts[table.path] = TableFacts.of_header(table, next(stream_rows(table.path, file)).cells)
+            facts[table.path] = TableFacts.of_header(table, next(table.delivered_rows(file)).cells)
     found = check_conformance(declaration, theirs, Folder(twin), facts=facts)
     sentence = f"only its line of names is compared: it has more than {MAX_COMPARED_BYTES >> 20} MiB."
     return [*found, *(Difference(table.path, sentence, on_purpose=True) for table in large)]

@@ -65,8 +65,11 @@ class ImportProblem(StrEnum):
     NOT_A_FILE = "the tree holds a link or a special file; deliver plain files"
     FILE_NAME = "a file's path is not UTF-8, has control characters, or is too long or too deep; rename it"
     TOO_LARGE = "a file is larger than this platform imports"
-    NOT_UTF8 = "a table is not UTF-8 text; convert it"
-    NOT_A_TABLE = "a table has rows of unequal length, a misplaced quote or line end, or no header"
+    NOT_UTF8 = "a table is not text in the encoding of its dialect, or in UTF-8 where it has none; convert it"
+    NOT_A_TABLE = (
+        "a table has rows of unequal length, a misplaced quote or line end, no header, or a number or day "
+        "that is not written as its dialect says; run dpgate dataset check where the data are"
+    )
     NOT_PARQUET = "a Parquet table cannot be read, or a column's type does not fit its declared kind"
     UNIT_COLUMN_MISSING = "a table lacks its person column"
     COLUMN_MISSING = "a table lacks a declared column"

@@ -29,11 +29,13 @@ Basis = Literal["instrument", "dictionary", "law", "looked_at_data"]
 MOST_SPECIAL_VALUES = 20
 _LARGEST = 1.7976931348623157e308
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
+_MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}", re.ASCII)
 _FITS: Mapping[str, tuple[str, ...]] = {
     "lower": ("person", "integer", "number", "categorical", "date"),
     "upper": ("person", "integer", "number", "categorical", "date"),
     "categories": ("person", "integer", "number", "categorical"),
     "typical": ("person", "integer", "number", "categorical"),
+    "with_time": ("date",),
     "bins": ("integer", "number", "date"),
     "scale": ("integer", "number"),
     "special_values": ("integer", "number"),
@@ -50,6 +52,14 @@ def read_date(text: str) -> date | None:
     """A day written as 2020-01-31, or None. No other spelling of a day counts as one."""
     try:
         return date.fromisoformat(text) if _DATE.fullmatch(text) else None
+    except ValueError:
+        return None
+
+
+def read_moment(text: str) -> datetime | None:
+    """A day with its time written as 2020-01-31T14:05:00, or None."""
+    try:
+        return datetime.fromisoformat(text) if _MOMENT.fullmatch(text) else None
     except ValueError:
         return None
 
@@ -97,6 +107,9 @@ class Column(Model):
     kind: ColumnKind
     """What the cells hold. `date`: days like 2020-01-31. `text`: free text or codes, kept by a decision in
     `pii`."""
+    with_time: Annotated[bool, Field(exclude_if=is_unset)] = False
+    """For `date`: the cells are days with a time. An import writes them like 2020-01-31T14:05:00; bounds are
+    days."""
     lower: Bound | None = None
     """For `integer` and `number`: the twin's smallest value. For `date`: its first day."""
     upper: Bound | None = None
@@ -232,6 +245,13 @@ class Column(Model):
     def bounds(self) -> tuple[float, float]:
         """Both bounds as numbers: those of a date as days since the year 1. Only of kinds that have any."""
         return _as_number(self.lower), _as_number(self.upper)
+
+    def day_of(self, text: str) -> date | None:
+        """The day in a cell of a column of kind date, or None where it holds none as it is declared."""
+        if not self.with_time:
+            return read_date(text)
+        moment = read_moment(text)
+        return moment and moment.date()
 
     @property
     def usual(self) -> Instrument | None:

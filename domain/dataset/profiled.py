@@ -100,7 +100,7 @@ def _problems(column: Column, layout: str) -> Iterator[str]:
             )
     elif decision == "pseudonymise" and column.kind != "text":
         yield f"a pseudonym is text, the column is of kind {column.kind}; declare kind text"
-    elif decision == "mask" and column.kind not in ("text", "date"):
+    elif decision == "mask" and (column.with_time or column.kind not in ("text", "date")):
         yield f"what a mask writes is text or a date, the column is of kind {column.kind}; declare kind text"
     elif decision == "generalise":
         yield from _ungeneralised(column)

@@ -107,6 +107,9 @@ def _check_columns(text: str, rule: RowRule, columns: Mapping[str, Column]) -> N
         raise ValueError(f"row rule {text!r}: needs two different columns")
     if isinstance(rule, InOrder) and (kinds[0] == "date") is not (kinds[1] == "date"):
         raise ValueError(f"row rule {text!r}: a date is compared with dates only")
+    times = [columns[name].with_time for name in (rule.left, rule.right)]
+    if isinstance(rule, InOrder) and any(times) and not (all(times) and "=" in rule.order):
+        raise ValueError(f"row rule {text!r}: a column with_time is compared with another one by >= or <=")
     if isinstance(rule, OnALine) and "date" in kinds:
         raise ValueError(f"row rule {text!r}: a line is for numbers; compare dates by >=")
 

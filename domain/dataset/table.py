@@ -5,14 +5,17 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Iterator
-from typing import Annotated, Literal
+from typing import Annotated, BinaryIO, Literal
 
 from pydantic import Field, StringConstraints, model_validator
 
 from domain.dataset.column import Column, is_unset
 from domain.dataset.identifying import Dropped
 from domain.dataset.row_rules import RowRule, check_rules, read_rule
+from domain.dialect import Dialect
 from domain.model import InsidePath, Model, Whole
+from formats.delimited import Row, stream_rows
+from formats.dialect import Content, rewritten
 
 MOST_TYPICAL_ROWS = 100_000
 MOST_ROWS = 100_000_000
@@ -34,6 +37,12 @@ def _strict(rows: Iterator[list[str]]) -> Iterator[list[str]]:
         yield from rows
     except csv.Error as error:
         raise ValueError(str(error)) from None
+
+
+def _content(column: Column) -> Content | None:
+    if column.kind == "date":
+        return "moment" if column.with_time else "day"
+    return "number" if column.kind in ("integer", "number") else None
 
 
 class _Lines(list[str]):
@@ -61,6 +70,9 @@ class Table(Model):
     with padded timing."""
     line_end: Annotated[Literal["lf", "crlf"], Field(exclude_if=is_lf)] = "lf"
     """How lines of the text file end; the twin's do too."""
+    dialect: Annotated[Dialect | None, Field(exclude_if=is_unset)] = None
+    """How the delivered file is written, where it is not with commas, in UTF-8, with decimal points and days
+    like 2020-01-31."""
     dropped: Annotated[tuple[Dropped, ...], Field(max_length=5000, exclude_if=is_unset)] = ()
     """Columns of the file that stay outside, with the decision. Part of the version."""
     row_rules: Annotated[tuple[RuleText, ...], Field(max_length=50, exclude_if=is_unset)] = ()
@@ -81,6 +93,15 @@ class Table(Model):
             raise ValueError(f"column {twice[0]} is declared twice")
         if sum(column.kind == "person" for column in self.columns) != 1:
             raise ValueError("exactly one column must have kind person: the one that names the privacy unit")
+        return self
+
+    @model_validator(mode="after")
+    def _can_be_rewritten(self) -> Table:
+        if self.is_parquet and self.is_rewritten:
+            raise ValueError("dialect and with_time are of text tables; remove them, or deliver a .csv file")
+        marks = (",",) if self.path.endswith(".csv") else (",", "tab")
+        if self.dialect and not self.path.endswith(".csv") and self.dialect.delimiter not in marks:
+            raise ValueError("a .tsv file has tabs between its cells; call it .csv, or remove delimiter")
         return self
 
     @model_validator(mode="after")
@@ -109,6 +130,25 @@ class Table(Model):
     @property
     def delimiter(self) -> str:
         return "\t" if self.path.endswith(".tsv") else ","
+
+    @property
+    def is_rewritten(self) -> bool:
+        """Whether an import writes the delivered file anew."""
+        return self.dialect is not None or any(column.with_time for column in self.columns)
+
+    def delivered_rows(self, file: BinaryIO) -> Iterator[Row]:
+        """The header and each row of the file as it was delivered, in the form that runs get. Raises
+        ValueError, and OtherSpelling for a cell that is not written as declared."""
+        if not self.is_rewritten:
+            return stream_rows(self.path, file)
+        return rewritten(
+            self.path,
+            file,
+            self.dialect or Dialect(),
+            {column.name: content for column in self.columns if (content := _content(column))},
+            missing={column.name: column.missing for column in self.columns},
+            end=b"\r\n" if self.line_end == "crlf" else b"\n",
+        )
 
     def split(self, text: str) -> Iterator[list[str]]:
         """The rows of this text. TSV has no quotes (BIDS), CSV has. Raises ValueError on a bad quote."""

@@ -15,17 +15,20 @@ import random
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime, time, timedelta
 from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from domain.dataset import Column
-from domain.dataset.column import plain, read_date
+from domain.dataset.column import plain
 from domain.twin.lattice import Lattice, starts
 
 SMALL_SIZE = 500
+SECONDS = 86_400
+"""Of a day."""
+
 _BINS, _BINS_OF_SMALL = 20, 10
 _RANGED = ("integer", "number", "date")
 _DIGITS = r"\d+(?:_\d+)*"
@@ -164,7 +167,8 @@ class CellGrid:
         point = draw.randrange(start, stop)
         while point in self._taken:  # every cell has a point that is not
             point = point + 1 if point + 1 < stop else start
-        return self._written(point, code)
+        second = draw.randrange(SECONDS) if self.column.with_time else 0
+        return self._written(point, code, second)
 
     def texts(self, codes: NDArray[np.int32], draw: random.Random) -> list[str]:
         """`text` of each."""
@@ -174,7 +178,7 @@ class CellGrid:
         if text == self.column.missing:
             return math.nan
         if self.column.kind == "date":
-            day = read_date(text)
+            day = self.column.day_of(text)
             return math.nan if day is None else float(day.toordinal())
         number = float(text) if _NUMBER.fullmatch(text) else math.nan
         return number if math.isfinite(number) else math.nan
@@ -190,9 +194,9 @@ class CellGrid:
         stop = self.starts[code + 1] if code + 1 < self.bins else self.lattice.last + 1
         return self.starts[code], stop
 
-    def _written(self, point: int, code: int) -> str:
+    def _written(self, point: int, code: int, second: int = 0) -> str:
         assert self.lattice is not None
-        text = written(self.column, self.lattice, point)
+        text = written(self.column, self.lattice, point, second)
         # floats are coarser than the lattice where numbers are very large: then the cell's first one
         if self.lattice.decimals and abs(point) > 2**53 and self.codes([text])[0] != code:
             return repr(self.edges[code - 1]) if code else repr(self.lattice.value(self.lattice.first))
@@ -205,10 +209,16 @@ class CellGrid:
         return ends[0] if ends[0] == ends[1] else f"{ends[0]} to {ends[1]}"
 
 
-def written(column: Column, lattice: Lattice, point: int) -> str:
-    """A lattice point as it stands in the file; one beyond the ends as the end."""
+def written(column: Column, lattice: Lattice, point: int, second: int = 0) -> str:
+    """A lattice point as it stands in the file; one beyond the ends as the end. `second`: of the day, where
+    the column has times."""
     point = min(max(point, lattice.first), lattice.last)
-    return date.fromordinal(point).isoformat() if column.kind == "date" else lattice.text(point)
+    if column.kind != "date":
+        return lattice.text(point)
+    day = date.fromordinal(point)
+    if not column.with_time:
+        return day.isoformat()
+    return (datetime.combine(day, time()) + timedelta(seconds=second)).isoformat("T", "seconds")
 
 
 def _is_other(category: str) -> bool:

@@ -188,7 +188,7 @@ def _column(column: Column) -> ColumnFact:
     missing = f"{column.missing}, in about {column.missing_rate:.0%} of rows" if column.missing_rate else ""
     return ColumnFact(
         name=column.name,
-        kind=KINDS[column.kind],
+        kind=f"{KINDS[column.kind]}{' and time' * column.with_time}",
         values=values,
         categories=column.categories,
         missing=missing,

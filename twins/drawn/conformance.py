@@ -16,6 +16,7 @@ from typing import BinaryIO
 
 from domain.dataset import PERSON, Declaration, PersonFile, PublicFile, Table
 from domain.twin.levels import README
+from formats.delimited import stream_rows
 from twins.drawn.agreement import disagreements
 from twins.drawn.column_conformance import compare_column
 from twins.drawn.event_conformance import compare_tables
@@ -87,7 +88,7 @@ def _compare_table(
         yield Difference(table.path, "Parquet is compared only where facts of it are given.", on_purpose=True)
         return
     try:
-        theirs = known or _facts(table, original)
+        theirs = known or _facts(table, original, is_delivered=True)
         ours = theirs if table.is_parquet else _facts(table, twin)
     except ValueError as error:
         yield Difference(table.path, f"{error}.")
@@ -99,9 +100,11 @@ def _compare_table(
                 yield Difference(f"{table.path}, column {name}", sentence, on_purpose)
 
 
-def _facts(table: Table, files: Files) -> TableFacts:
+def _facts(table: Table, files: Files, *, is_delivered: bool = False) -> TableFacts:
+    """Of a table as it was delivered, in its own dialect, or as twins have it."""
     with _opener(files)(table.path) as file:
-        return TableFacts.read(table, file)
+        rows = table.delivered_rows(file) if is_delivered else stream_rows(table.path, file)
+        return TableFacts.read(table, rows)
 
 
 def _compare_header(table: Table, theirs: TableFacts, ours: TableFacts) -> Iterator[Difference]:

@@ -12,9 +12,9 @@ from collections.abc import Collection
 from fractions import Fraction
 
 from domain.dataset import Column, Table
-from domain.dataset.column import read_date
+from domain.dataset.column import read_date, read_moment
 from domain.dataset.row_rules import InOrder, OnALine, Rising
-from domain.twin.cells import written
+from domain.twin.cells import SECONDS, written
 from domain.twin.lattice import Lattice
 
 Row = list[str]
@@ -77,7 +77,9 @@ class RowRules:
 
 
 def number_of(text: str) -> Fraction:
-    """The number, or the day, in a cell of a twin."""
+    """The number, or the day, with its time as a part of it, in a cell of a twin."""
+    if moment := read_moment(text):
+        return moment.toordinal() + Fraction(moment.hour * 3600 + moment.minute * 60 + moment.second, SECONDS)
     day = read_date(text)
     return Fraction(day.toordinal()) if day else Fraction(text)
 
@@ -105,6 +107,9 @@ def _in_order(text: str, known: Fraction, rule: InOrder, column: Column, lattice
         nearest = math.floor(known * lattice.unit) - (rule.order == "<" and _on(lattice, known))
         point = max(min(math.ceil(mirrored * lattice.unit), nearest), lattice.first)
         has_room = point <= nearest
+    if column.with_time and not has_room:  # on the last day, or the first, there is the same moment
+        second = (known - math.floor(known)) * SECONDS
+        return written(column, lattice, math.floor(known), int(second))
     # bounds may be finer than the decimals: then the bound itself, for which the check left room
     return written(column, lattice, point) if has_room else repr(column.bounds[rule.order in (">=", ">")])
 

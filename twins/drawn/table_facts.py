@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import BinaryIO
 
 from domain.dataset import Column, Table
-from domain.dataset.column import read_date
-from formats.delimited import stream_rows
+from formats.delimited import Row
 
 MOST_NAMES = 100_000
 """Distinct categories and people that are told apart; memory stays bounded for any table."""
@@ -60,7 +58,7 @@ class ColumnFacts:
         elif kind in ("integer", "number"):
             self._add_number(cell.strip())
         elif kind == "date":
-            day = read_date(cell.strip())
+            day = self.column.day_of(cell.strip())
             self._check(None if day is None else float(day.toordinal()))
 
     def _add_number(self, cell: str) -> None:
@@ -92,9 +90,8 @@ class TableFacts:
     rows: int = 0
 
     @classmethod
-    def read(cls, table: Table, file: BinaryIO) -> TableFacts:
-        """Row by row, in bounded memory. Raises ValueError for text that is no table."""
-        rows = stream_rows(table.path, file)
+    def read(cls, table: Table, rows: Iterator[Row]) -> TableFacts:
+        """Row by row, the header first, in bounded memory. Raises ValueError for text that is no table."""
         first = next(rows)
         facts = cls.of_header(table, first.cells, line_end="crlf" if first.end == b"\r\n" else "lf")
         facts.add(row.cells for row in rows)

@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from domain.dataset import Column, Table
-from domain.dataset.column import read_date
 
 Floats: TypeAlias = NDArray[np.float64]
 Codes: TypeAlias = NDArray[np.int64]
@@ -45,9 +44,13 @@ class Values:
     @cached_property
     def numbers(self) -> Floats:
         """Of an ordered column, dates as days; NaN where nothing stands."""
-        read = _day if self.column.kind == "date" else _number
+        read = self._day if self.column.kind == "date" else _number
         missing = self.column.missing
         return np.array([np.nan if text == missing else read(text) for text in self.texts], np.float64)
+
+    def _day(self, text: str) -> float:
+        day = self.column.day_of(text.strip())
+        return float("nan") if day is None else float(day.toordinal())
 
     @cached_property
     def words(self) -> NDArray[np.str_]:
@@ -127,8 +130,3 @@ def _number(text: str) -> float:
     except ValueError:
         return float("nan")
     return found if np.isfinite(found) else float("nan")
-
-
-def _day(text: str) -> float:
-    day = read_date(text.strip())
-    return float("nan") if day is None else float(day.toordinal())

@@ -9,7 +9,7 @@ from typing import BinaryIO
 
 from domain.dataset import ImportProblem, Table
 from domain.people_in_paths import mentions
-from formats.delimited import BOM, NotText, Row, cells_of, delimiter_of, stream_rows
+from formats.delimited import BOM, NotText, Row, cells_of, delimiter_of
 from worker.intake.checksums import Open
 from worker.intake.decisions import UNDECIDED, Decisions
 from worker.intake.refusal import ImportRefused
@@ -26,7 +26,7 @@ class TextTable:
         self._changes = decisions.of_table(table)
         self.kept_name = decisions.of_people(table)
         with opener() as file, _refusing(table):
-            first = next(stream_rows(table.path, file))
+            first = next(table.delivered_rows(file))
         header = first.cells
         check_header(table, header)
         self._end = first.end or b"\n"
@@ -58,7 +58,8 @@ class TextTable:
         Cells keep their bytes; a file that holds just these columns stays as it is but for a byte order mark.
         One line end holds for all rows: that of the header. Go through `people` before.
         """
-        if self._is_whole and not self._has_other_ends and not self._changes:
+        is_kept = not (self._has_other_ends or self._changes or self.table.is_rewritten)
+        if self._is_whole and is_kept:
             file = self._opener()
             if file.read(len(BOM)) != BOM:
                 file.seek(0)
@@ -94,7 +95,7 @@ class TextTable:
 
     def _rows(self, *, header: bool = False) -> Iterator[Row]:
         with self._opener() as file, _refusing(self.table):
-            rows = stream_rows(self.table.path, file)
+            rows = self.table.delivered_rows(file)
             if not header:
                 next(rows)
             yield from rows
@@ -118,7 +119,8 @@ def check_header(table: Table, header: tuple[str, ...]) -> None:
         repeated = next(name for name in header if header.count(name) > 1)
         raise ImportRefused(ImportProblem.COLUMN_REPEATED, place=table.path, detail=repr(repeated))
     if table.person_column.name not in header:
-        detail = repr(table.person_column.name)
+        one = "; its header is one cell: state the delimiter in the dialect" * (len(header) == 1)
+        detail = repr(table.person_column.name) + one
         raise ImportRefused(ImportProblem.UNIT_COLUMN_MISSING, place=table.path, detail=detail)
     for column in table.columns:
         if column.name not in header:

@@ -109,7 +109,9 @@ def _at_bounds(column: Column, row: int, cell: str) -> str:
     if column.kind not in ("integer", "number", "date"):
         return cell
     bound = column.lower if row % 2 == 0 else column.upper
-    return bound if isinstance(bound, str) else plain(float(bound or 0))
+    if isinstance(bound, str):
+        return f"{bound}T00:00:00" if column.with_time else bound
+    return plain(float(bound or 0))
 
 
 def _missing(column: Column, row: int, cell: str) -> str:

@@ -157,6 +157,7 @@ def _places(counting: Counting, part: range) -> Iterator[str]:
 _DIGITS = "[0-9]+(?:_[0-9]+)*"
 _NUMBER = rf"[ \t-\r]*[+-]?(?:{_DIGITS}\.?(?:{_DIGITS})?|\.{_DIGITS})(?:[eE][+-]?{_DIGITS})?[ \t-\r]*"
 _DATE = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
+_MOMENT = rf"{_DATE}T[0-9]{{2}}:[0-9]{{2}}:[0-9]{{2}}"
 _FIRST_DAY = "DATE '0001-01-01'"
 
 
@@ -171,7 +172,7 @@ def value_of(grid: CellGrid, source: Source, parameters: Parameters) -> str:
         return f"coalesce({text}, '')" if "" in grid.words else text
     missing = parameters.bind(grid.column.missing)
     if grid.column.kind == "date":
-        return _days(text, missing, parameters)
+        return _days(text, missing, parameters, with_time=grid.column.with_time)
     form = parameters.bind(_NUMBER)
     is_number = f"{text} <> {missing} AND regexp_full_match({text}, {form})"
     return f"CASE WHEN {is_number} THEN TRY_CAST({text} AS DOUBLE) END"
@@ -186,11 +187,11 @@ def cell_of(grid: CellGrid, value: str, parameters: Parameters) -> str:
     return f"(CASE {' '.join([nothing, *special])} ELSE {_search(value, grid.edges, first=0)} END)"
 
 
-def _days(text: str, missing: str, parameters: Parameters) -> str:
+def _days(text: str, missing: str, parameters: Parameters, *, with_time: bool) -> str:
     """Days since the year 1, as Python's ordinals; no day before it."""
-    form = parameters.bind(_DATE)
+    form = parameters.bind(_MOMENT if with_time else _DATE)
     is_day = f"{text} <> {missing} AND regexp_full_match({text}, {form})"
-    day = f"CASE WHEN {is_day} THEN TRY_CAST({text} AS DATE) END"
+    day = f"CASE WHEN {is_day} THEN TRY_CAST({text} AS {'TIMESTAMP' if with_time else 'DATE'}) END"
     ordinal = f"CAST(date_diff('day', {_FIRST_DAY}, {day}) + 1 AS DOUBLE)"
     return f"CASE WHEN {day} >= {_FIRST_DAY} THEN {ordinal} END"
 

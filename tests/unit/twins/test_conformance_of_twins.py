@@ -8,6 +8,7 @@ import random
 from declared_columns import PII
 from factories import column_fields, make_declaration, table_fields
 
+from formats.delimited import stream_rows
 from twins.drawn import check_conformance, make_twin
 from twins.drawn.files import make_volume
 from twins.drawn.table_facts import TableFacts
@@ -192,7 +193,7 @@ def test_files_that_are_not_there():
 def test_facts_stand_for_a_table_that_is_too_large_or_parquet():
     declaration = declared(column_fields())
     table, twin = declaration.tables[0], make_twin(declaration)
-    facts = TableFacts.read(table, io.BytesIO(ages("25.5").encode()))
+    facts = TableFacts.read(table, stream_rows(table.path, io.BytesIO(ages("25.5").encode())))
     found = check_conformance(declaration, {}, twin, facts={table.path: facts})
     assert [each.sentence for each in found if not each.on_purpose] == [
         "numbers of the original have a point and those of the twin none: declare kind: number."
