@@ -15,7 +15,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import parse_qsl
 
-from workbench import Refused, Workbench
+from workbench import LoggedOut, Refused, Workbench
 
 from domain.errors import RequestError
 from dpgate.errors import DpgateError
@@ -114,6 +114,8 @@ class Door(BaseHTTPRequestHandler):
     def _answer(self, page: Callable[[], str]) -> None:
         try:
             self._say(200, page())
+        except LoggedOut as refused:
+            self._say(409, f"<p>{escape(str(refused))}{LOG_IN}")
         except (Refused, DpgateError, RequestError) as refused:
             self._say(409, f"<p>{escape(str(refused))}")
 

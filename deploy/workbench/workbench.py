@@ -43,6 +43,10 @@ class Refused(Exception):
     """A sentence for the person who asked."""
 
 
+class LoggedOut(Refused):
+    """Nobody is here by this cookie, or the provider's word on them has run out."""
+
+
 @dataclass
 class Workbench:
     """Its state is in memory: who is here by cookie, and which jobs have been called back about."""
@@ -99,7 +103,7 @@ class Workbench:
 
     def name(self, cookie: str) -> str:
         if cookie not in self.people:
-            raise Refused("Log in first.")
+            raise LoggedOut("Log in first.")
         return self.people[cookie][0]
 
     def _dpgate(self, cookie: str, *words: str) -> str:
@@ -135,7 +139,7 @@ class Workbench:
     def _ask(self, form: dict[str, str]) -> str:
         answer = httpx.post(f"{self.provider}/token", data=form, auth=(SERVICE, SERVICE_SECRET))
         if answer.status_code != 200:
-            raise Refused("The identity provider does not know this login, or not any more: log in again.")
+            raise LoggedOut("The identity provider does not know this login, or not any more: log in again.")
         return str(answer.json()["access_token"])
 
 

@@ -147,3 +147,12 @@ def call_back(site: Site, job: str, now: datetime) -> None:
             assert (refused.status_code, "A name is" in refused.text) == (409, True)
         assert "no release" in browser.get(f"/jobs/{job}").text
         assert "SameSite=Strict" in shown.headers["set-cookie"]
+        for cookie in site.bench.people:  # a login ends before a long job does: the way back in is there
+            site.bench.people[cookie] = ("researcher", "a token that the provider knows no more")
+        for page in ("/", f"/jobs/{job}"):
+            ended = browser.get(page)
+            assert (ended.status_code, "log in again" in ended.text, "Password" in ended.text) == (
+                409,
+                True,
+                True,
+            )
