@@ -29,6 +29,7 @@ _FSOPEN_CLOEXEC, _FSMOUNT_CLOEXEC = 1, 1
 _FSCONFIG_SET_STRING, _FSCONFIG_CREATE = 1, 6
 MOVE_MOUNT_F_EMPTY_PATH = 4
 _AT_FDCWD = -100
+_Room = ctypes.c_char * 32  # a type that is made anew, or an array that is cast, leaves circles of objects
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.syscall.restype = ctypes.c_long
@@ -250,9 +251,6 @@ class SystemCallFilter:
         return _checked(found, "calls of a run cannot be answered")
 
 
-_Room = ctypes.c_char * 32  # once: whoever makes such a type anew leaves circles of it to the collector
-
-
 def memory_of(process, address):
     """Up to 32 bytes of another process: fewer where its memory ends; none where it has none there."""
     room = _Room()
@@ -268,7 +266,6 @@ def put_into(process, address, content):
 
 
 def _across(call, process, place, length, address):
-    """`place`: its number. A cast of an array of ctypes would keep that in a circle."""
     here = _Piece(place, length)
     there = _Piece(ctypes.c_void_p(address), length)
     return call(process, ctypes.byref(here), 1, ctypes.byref(there), 1, 0)

@@ -1,5 +1,4 @@
-"""The supervisor's life: read its order, have its zygote warm up, prove itself clean, then run block after
-block.
+"""The supervisor's life: read its order, have its zygote warm up, prove itself clean, run block after block.
 
     python3 -I -B -c "..." CHANNEL_FD
 
@@ -52,9 +51,11 @@ def serve(channel):
     prepare()
     zygote = Zygote(order, filter_, listening, closed=(channel.socket.fileno(), lock))
     run = Run(order, zygote, lock)
-    gc.freeze()
     gc.disable()  # when it collects would follow from what runs have asked, and its pauses can be timed
     baseline = Baseline(zygote)
+    if not order.talks:
+        run.rehearse()
+        baseline.check()
     own = os.pidfd_open(os.getpid())
     channel.send({"ready": True}, [own, zygote.process])
     os.close(own)

@@ -24,6 +24,7 @@ CANNOT_OPEN = 2  # as the interpreter itself has it
 INTERRUPTED = 130
 _BUFFERED = (io.TextIOWrapper, io.BufferedWriter, io.BufferedRandom)
 _PIPELINE = "/pipeline"
+_TIMES = 30
 
 
 def execute(command, environment):
@@ -35,6 +36,22 @@ def execute(command, environment):
     except OSError as error:
         os.write(2, f"{command[0]}: {error.strerror}\n".encode())  # nowhere, or to the researcher of a twin
         os._exit(CANNOT_START)
+
+
+def ask_all():
+    """Of a supervisor, all that it answers, until its interpreter has learnt it by heart."""
+    library, room = ctypes.CDLL(None), ctypes.create_string_buffer(512)
+    for _ in range(_TIMES):
+        for end in os.pipe():
+            os.close(end)
+        for place in (room, None):  # None: nowhere to put it
+            library.pipe2(place, os.O_DIRECT)
+            library.statfs(b"/", place)
+            library.sysinfo(place)
+            for link in (b"/proc/self/exe", b"/proc/self/fd/0", b"/"):
+                library.readlink(link, place, 256)
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
 
 
 def run_warm(command, before):

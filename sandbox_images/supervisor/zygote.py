@@ -23,7 +23,7 @@ ZYGOTE, RUN = 2, 3  # process numbers in their namespace, where the supervisor i
 _FORK, _REAP, _DONE = b"f", b"r", b"."
 _LONGEST_COMPLAINT, _LONGEST_WORK = 500, 1000
 MOST_DESCRIPTORS = 8
-_NOTHING = 0xFF  # in place of a level's index
+_NOTHING, ASKS = 0xFF, 0xFE  # in place of a level's index; ASKS: a run that asks all that is answered
 _ENDED = "the zygote has ended"
 
 
@@ -190,6 +190,9 @@ class _Forker:
             confine.complain(self._say, error)
             return
         confine.say_ready(self._say)
+        if level == ASKS:
+            payload.ask_all()
+            return
         if self._order.script and self._before:
             payload.run_warm(self._commands[level], self._before)
         payload.execute(self._commands[level], self._order.environment)
