@@ -136,6 +136,13 @@ class Table(Model):
         """Whether an import writes the delivered file anew."""
         return self.dialect is not None or any(column.with_time for column in self.columns)
 
+    @property
+    def _contents(self) -> dict[str, Content]:
+        """What is read in each column; without a dialect, times alone."""
+        found = {column.name: _content(column) for column in self.columns}
+        is_read = {column.name for column in self.columns if self.dialect is not None or column.with_time}
+        return {name: content for name, content in found.items() if content and name in is_read}
+
     def delivered_rows(self, file: BinaryIO) -> Iterator[Row]:
         """The header and each row of the file as it was delivered, in the form that runs get. Raises
         ValueError, and OtherSpelling for a cell that is not written as declared."""
@@ -145,7 +152,7 @@ class Table(Model):
             self.path,
             file,
             self.dialect or Dialect(),
-            {column.name: content for column in self.columns if (content := _content(column))},
+            self._contents,
             missing={column.name: column.missing for column in self.columns},
             end=b"\r\n" if self.line_end == "crlf" else b"\n",
         )

@@ -166,7 +166,8 @@ def _proposals_taken(
     from twins.profile.accept import accept
 
     taken = accept(text, partial(parse_yaml, place=str(declaration)), of=of, decision=decision)
-    said = [f"{verb}: {', '.join(names)}." for verb, names in taken.decided.items()]
+    said = [f"dialect: {', '.join(taken.dialects)}."] if taken.dialects else []
+    said += [f"{verb}: {', '.join(names)}." for verb, names in taken.decided.items()]
     return taken.text, said + [f"left open: {one}" for one in taken.left]
 
 

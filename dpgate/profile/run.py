@@ -18,7 +18,7 @@ from worker.pii_model import model_bytes
 from worker.profile.tables import profile_source, profile_source_here
 from worker.sandbox.protocol import SandboxUnavailable
 
-_RULES = 3
+_RULES = 4
 """Raised when a table would be profiled otherwise: what was kept is then made anew."""
 
 Step = Callable[[str, int, int], None]

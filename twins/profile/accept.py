@@ -17,6 +17,7 @@ from twins.profile.draft import ASK
 from twins.verbs import Verb
 
 _PROPOSED = re.compile(r"# proposed: (\w+)\.")
+_DIALECT = re.compile(r"ASK  # proposed: (\{.*\})$")
 
 
 @dataclass
@@ -25,15 +26,19 @@ class Accepted:
 
     text: str
     decided: dict[Verb, list[str]] = field(default_factory=dict)
+    dialects: list[str] = field(default_factory=list)
     left: list[str] = field(default_factory=list)
 
 
 def accept(
     text: str, parse: Callable[[str], Mapping[str, Any]], *, of: Verb | None, decision: Decision
 ) -> Accepted:
-    """Each open decision becomes what is proposed; with `of`, only where that is proposed."""
+    """Each open decision, and each open dialect, becomes what is proposed; with `of`, only decisions where
+    that is proposed."""
     taken = Accepted(text)
-    for table, column, verb in list(_proposals(text, parse(text))):
+    if of is None:
+        _take_dialects(taken, parse(text))
+    for table, column, verb in list(_proposals(taken.text, parse(taken.text))):
         if of not in (None, verb):
             continue
         try:
@@ -48,6 +53,16 @@ def accept(
         except InvalidRequest as refused:
             taken.left.append(f"{column}: {refused.problems[0].problem}")
     return taken
+
+
+def _take_dialects(taken: Accepted, content: Mapping[str, Any]) -> None:
+    lines, places = taken.text.split("\n"), places_of(taken.text)
+    for at, table in enumerate(content.get("tables") or ()):
+        if table.get("dialect") == ASK:
+            first = places[("tables", at, "dialect")].first
+            lines[first] = _DIALECT.sub(r"\1", lines[first])
+            taken.dialects.append(table["path"])
+    taken.text = "\n".join(lines)
 
 
 def _proposals(text: str, content: Mapping[str, Any]) -> Iterator[tuple[str, str, Verb]]:

@@ -6,7 +6,10 @@ import datetime
 import re
 from typing import Literal
 
-CellKind = Literal["whole", "decimal", "comma", "padded", "date", "date_other", "datetime", "formula", "text"]
+CellKind = Literal[
+    "whole", "decimal", "comma", "padded", "date", "date_other", "datetime", "datetime_other", "zoned",
+    "formula", "text",
+]  # fmt: skip
 
 MISSING = frozenset({"", "n/a", "na", "nan", "null", "none", "nil", ".", "-", "?", "#n/a", "missing"})
 """How people write that a value is missing, in small letters and without spaces around it."""
@@ -23,10 +26,10 @@ _DECIMAL = re.compile(
 _COMMA = re.compile(r"[+-]?(?:[0-9]{1,15}|[0-9]{1,3}(?:\.[0-9]{3}){1,5}),[0-9]{1,15}")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _DATE_OTHER = re.compile(r"[0-9]{1,2}([/.-])[0-9]{1,2}\1[0-9]{4}|[0-9]{4}([/.])[0-9]{1,2}\2[0-9]{1,2}")
-_DATETIME = re.compile(
-    r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}"
-    r"(?::[0-9]{2}(?:\.[0-9]{1,9})?)?(?:Z|[+-][0-9]{2}:?[0-9]{2})?"
-)
+_TIME = r"[T ][0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:[.,][0-9]{1,9})?)?"
+_DATETIME = re.compile(_DATE.pattern + _TIME)
+_DATETIME_OTHER = re.compile(f"(?:{_DATE_OTHER.pattern}){_TIME}")
+_ZONED = re.compile(f"{_DATE.pattern}{_TIME}(?:Z|[+-][0-9]{{2}}:?[0-9]{{2}})")
 _FORMULA = re.compile(r"[=@].|[+-][A-Za-z(].", re.DOTALL)
 _WITH_DIGIT = re.compile(r"[+-]?[.]?[0-9]")
 
@@ -51,9 +54,11 @@ _RULES: tuple[tuple[CellKind, re.Pattern[str]], ...] = (
     ("decimal", _DECIMAL),
     ("date", _DATE),
     ("datetime", _DATETIME),
+    ("zoned", _ZONED),
     ("padded", _PADDED),
     ("comma", _COMMA),
     ("date_other", _DATE_OTHER),
+    ("datetime_other", _DATETIME_OTHER),
 )
 
 

@@ -27,6 +27,7 @@ alone for an identifier."""
 _FEW_DIGITS = 8
 
 _NUMERIC: frozenset[CellKind] = frozenset({"whole", "decimal", "comma"})
+_DAYS: frozenset[CellKind] = frozenset({"date", "datetime", "zoned"})
 _MOST_CODES = 40
 
 
@@ -77,7 +78,7 @@ class ColumnTally:
         if kind in _NUMERIC:
             self._moments.add(number_of(text, kind), count)
             self._decimals = max(self._decimals, decimals_of(text))
-        elif kind in ("date", "datetime"):
+        elif kind in _DAYS:
             self._days.add(day_of(text), count)
         elif kind == "text":
             self._words += count * (1 + text.strip().count(" "))
@@ -212,4 +213,4 @@ class _DayRange:
 
 
 def _day_in(text: str) -> str | None:
-    return day_of(text) if not is_missing(text) and kind_of(text) in ("date", "datetime") else None
+    return day_of(text) if not is_missing(text) and kind_of(text) in _DAYS else None

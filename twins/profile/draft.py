@@ -100,6 +100,7 @@ def _profile(tables: Sequence[DraftTable], profile_id: str) -> Iterator[str]:
 
 def _table(table: DraftTable) -> Iterator[str]:
     yield f"  - path: {quoted(table.path)}"
+    yield from _dialect(table.found)
     if not table.is_one_row:
         yield "    rows_per_person: many"
         yield f"    typical_rows: {ASK}  # of one person, as the study's protocol has it"
@@ -113,11 +114,34 @@ def _table(table: DraftTable) -> Iterator[str]:
             yield from _column(each, table.found)
 
 
+def _dialect(found: FoundTable) -> Iterator[str]:
+    """One question for the whole file, or one for each field that the file leaves open."""
+    if found.dialect is None:
+        return
+    told = found.dialect.model_dump(mode="json", exclude_defaults=True) or {"dates": found.dialect.dates}
+    if not found.open:
+        listed = ", ".join(f"{name}: {quoted(value)}" for name, value in told.items())
+        yield f"    dialect: {ASK}  # proposed: {{{listed}}}"
+        return
+    yield "    dialect:"
+    told |= {name: getattr(found.dialect, name) for name in found.open}
+    for name, value in told.items():
+        yield f"      {name}: " + (f"{ASK}  # {_EITHER[name]}" if name in found.open else quoted(value))
+
+
+_EITHER = {
+    "decimal": '"," where 1,234 is about one, "." with thousands "," where it is above a thousand',
+    "dates": "DD/MM/YYYY or MM/DD/YYYY: nothing in the file tells",
+}
+
+
 def _column(each: Proposal, found: FoundTable) -> Iterator[str]:
     yield f"      - name: {quoted(each.column)}"
     yield f"        kind: {each.role}"
     if each.role in ("integer", "number", "date"):
         yield from _bounds(each)
+    if each.with_time:
+        yield "        with_time: true"
     if each.role == "categorical":
         yield from _categories(each)
     if each.missing is not None and each.missing.strip() and each.role != "person":
@@ -216,6 +240,9 @@ def _sentence(place: str) -> str:
 
 
 _SENTENCES = {
+    "dialect": "how the file is written is not confirmed; take what stands beside it, or write what is so.",
+    "decimal": "it is not said yet whether a comma is a decimal comma; look at the file.",
+    "dates": "it is not said yet whether the day or the month comes first; look at the file.",
     "decision": "no decision on this identifying column yet; run dpgate twin decide, or write one.",
     "by": "who decided is not written yet; dpgate twin decide writes it.",
     "why": "the reason of the decision is missing; dpgate twin decide asks for it.",

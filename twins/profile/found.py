@@ -5,16 +5,19 @@ For the rights holder alone: counts, ranges and frequent values here follow from
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
+from domain.dialect import Dialect
 from domain.model import Model, Number, Whole
 
 MOST_COLUMNS = 20_000
 MOST_FREQUENT = 60
 Short = Annotated[str, StringConstraints(max_length=400)]
 Count = Annotated[Whole, Field(ge=0)]
+OpenField = Literal["decimal", "dates"]
+"""What of a dialect the cells of a table may leave open."""
 
 
 class Numbers(Model):
@@ -145,6 +148,11 @@ class FoundTable(Model):
     together: Together | None = None
     dependencies: Annotated[tuple[Dependency, ...], Field(max_length=500)] = ()
     notes: Annotated[tuple[Short, ...], Field(max_length=100)] = ()
+    # how the file is written, where that is not the one form of twins and runs; and where two answers fit
+    dialect: Dialect | None = None
+    open: Annotated[tuple[OpenField, ...], Field(max_length=2)] = ()
+    # columns that seem to be of numbers or days, with cells that no dialect of the table reads
+    unread: Annotated[tuple[Short, ...], Field(max_length=MOST_COLUMNS)] = ()
 
     def people_of(self, column: str | None) -> People | None:
         """What is known of the people that this column names."""

@@ -21,7 +21,7 @@ from domain.dataset.person_size import proposed_rows
 from formats.yaml_places import Path, Place, places_of
 from twins.profile.draft import ASK, quoted
 from twins.profile.found import FoundColumn, FoundTable
-from twins.profile.proposals import instrument_for
+from twins.profile.scale import instrument_for
 
 FEWEST = 10
 """People who share whatever is written."""

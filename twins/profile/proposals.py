@@ -10,12 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Literal
 
 from domain.dataset.column import LONGEST_CATEGORY, ONE_LINE
-from domain.instruments import BY_KEY, Instrument
+from domain.instruments import Instrument
 from twins.profile.found import FoundColumn, FoundTable
+from twins.profile.scale import instrument_for
 
 Role = Literal["person", "drop", "leave", "integer", "number", "categorical", "date", "text"]
 
@@ -27,12 +27,6 @@ _REPEATED, _REPEATED_QUASI = 0.2, 0.5
 _SPIKE = 0.05
 _MANY = 20
 _USUAL_MISSING = ("-9999", "-999", "-99", "-98", "-97", "-9", "-8", "-7", "99", "999", "9999")
-_SYNONYMS = {
-    "height": "height-cm", "groesse": "height-cm", "gewicht": "weight", "alter": "age", "leeftijd": "age",
-    "sbp": "systolic", "dbp": "diastolic", "hr": "heart-rate", "pulse": "heart-rate", "temp": "temperature",
-    "bdi": "bdi-2", "bdi2": "bdi-2", "bdiii": "bdi-2", "phq": "phq-9", "phq9": "phq-9", "gad": "gad-7",
-    "gad7": "gad-7", "epworth": "ess", "pss": "pss-10", "a1c": "hba1c", "handedness_quotient": "edinburgh",
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -59,6 +53,7 @@ class Proposal:
     special_values: tuple[float, ...] = ()
     power: float | None = None
     missing: str | None = None
+    with_time: bool = False
     instrument: Instrument | None = None
     dictionary: DictionaryEntry = field(default_factory=DictionaryEntry)
 
@@ -114,6 +109,7 @@ def _of_column(column: FoundColumn, table: FoundTable, entry: DictionaryEntry) -
         special_values=special,
         power=numbers.power if numbers else None,
         missing=missing,
+        with_time=role == "date" and bool(column.kinds.get("datetime")),
         instrument=instrument_for(column.name) if is_number else None,
         dictionary=entry,
     )
@@ -129,13 +125,19 @@ def _role(column: FoundColumn, table: FoundTable, entry: DictionaryEntry) -> tup
         return "leave", ("Every cell is missing.",)
     if not table.rows:
         return ("categorical" if entry.levels else "text"), ("There is no row to tell its kind from.",)
-    if column.distinct == 1 and table.rows > 1 and not column.missing and not column.identifying.is_flagged:
-        return "leave", ("It has one value in every row: it says nothing.",)
+    if _is_constant(column, table) and not entry.levels:
+        return "categorical", ("It has one value in every row. It stays: a pipeline may read it.",)
     if any(len(level) > LONGEST_CATEGORY or not re.match(ONE_LINE, level) for level in entry.levels):
         return "leave", ("Its dictionary lists a level that no category can be: too long, or in lines.",)
     if entry.levels:
         return "categorical", ("Its dictionary lists its levels.",)
-    return _kind(column)
+    return _kind(column, is_read=column.name not in table.unread)
+
+
+def _is_constant(column: FoundColumn, table: FoundTable) -> bool:
+    is_short = column.longest <= LONGEST_CATEGORY
+    is_plain = is_short and not column.missing and not column.identifying.is_flagged
+    return column.distinct == 1 and table.rows > 1 and is_plain
 
 
 def _decision(column: FoundColumn, role: Role) -> str:
@@ -144,15 +146,15 @@ def _decision(column: FoundColumn, role: Role) -> str:
     return "drop" if role == "text" and proposed == "generalise" else proposed
 
 
-def _kind(column: FoundColumn) -> tuple[Role, tuple[str, ...]]:
+def _kind(column: FoundColumn, *, is_read: bool) -> tuple[Role, tuple[str, ...]]:
+    if not is_read:
+        why = (
+            "Some of its cells are numbers or days in another spelling; write them alike, then profile again."
+        )
+        return _words(column, (why, *_mixed(column)))
     kinds, present = column.kinds, column.present
     numeric = kinds.get("whole", 0) + kinds.get("decimal", 0)
-    dates = kinds.get("date", 0)
-    if kinds.get("comma", 0) and numeric + kinds["comma"] >= (1 - _STRAY) * present:
-        return "text", (
-            f"{kinds['comma']} cells are numbers with a decimal comma, which are text to every reader here; "
-            "write a point instead, then profile again.",
-        )
+    dates, moments = kinds.get("date", 0), kinds.get("datetime", 0)
     if numeric >= (1 - _STRAY) * present:
         stray = present - numeric
         reasons = (f"{stray} cells are no numbers; they count as missing.",) if stray else ()
@@ -162,16 +164,21 @@ def _kind(column: FoundColumn) -> tuple[Role, tuple[str, ...]]:
             codes = "It has few whole numbers: codes of categories, or counts? Kind integer is for counts."
             return "categorical", (codes,)
         return "integer", reasons
-    if dates >= (1 - _STRAY) * present:
-        return "date", (f"{present - dates} cells are no dates; they count as missing.",) * (dates < present)
-    mixed = _mixed(column)
+    if not (dates and moments) and dates + moments >= (1 - _STRAY) * present:
+        stray = present - dates - moments
+        return "date", (f"{stray} cells are no dates; they count as missing.",) * (stray > 0)
+    return _words(column, _mixed(column))
+
+
+def _words(column: FoundColumn, mixed: tuple[str, ...]) -> tuple[Role, tuple[str, ...]]:
+    """Of what is no number and no day."""
     if column.longest > LONGEST_CATEGORY:
         return "text", (*mixed, f"A cell has {column.longest} characters, more than a category can have.")
     if column.distinct_is_exact and column.distinct <= max(CATEGORIES_AT_MOST, 1):
         return "categorical", mixed
     is_quasi = column.identifying.classification == "quasi"
     share = _REPEATED_QUASI if is_quasi else _REPEATED
-    is_repeated = column.distinct <= share * present and column.distinct <= 2000 and column.words < 4
+    is_repeated = column.distinct <= share * column.present and column.distinct <= 2000 and column.words < 4
     return ("categorical" if is_repeated else "text"), mixed
 
 
@@ -189,7 +196,9 @@ def _mixed(column: FoundColumn) -> tuple[str, ...]:
         parts = ", ".join(f"{count} {_CALLED.get(kind, kind)}" for kind, count in column.kinds.items())
         reasons.append(f"Its cells are of mixed kinds: {parts}.")
     if column.kinds.get("date_other"):
-        reasons.append("Its dates are not written as 2020-01-31; write them so to keep them as dates.")
+        reasons.append("No dialect reads all of its dates alike; write them alike to keep them as dates.")
+    if column.kinds.get("zoned"):
+        reasons.append("Its times have a zone; write them in one, without it, to keep them as dates.")
     if column.kinds.get("padded"):
         reasons.append("Digits with zeros in front, or too many for a number, are codes: they stay text.")
     return tuple(reasons)
@@ -202,7 +211,9 @@ _CALLED = {
     "padded": "codes of digits",
     "date": "dates",
     "date_other": "dates in another form",
-    "datetime": "times of a day",
+    "datetime": "days with a time",
+    "datetime_other": "days with a time in another form",
+    "zoned": "times of a zone",
     "formula": "formulas",
     "text": "texts",
 }
@@ -286,15 +297,3 @@ def _person_reasons(table: FoundTable, person: str) -> tuple[str, ...]:
         else f"up to {most} rows for one, {people.rows_per_person[2]} in the middle"
     )
     return (f"It names whom a row is about: {about}{people.people} people, {rows}.",)
-
-
-def instrument_for(name: str) -> Instrument | None:
-    """A public scale that a column's name speaks of, or None. Only a suggestion."""
-    split = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name)
-    words = [word for word in re.split(r"[^a-z0-9]+", split.casefold()) if word]
-    joined = {word: word for word in words} | {f"{a}-{b}": a for a, b in pairwise(words)}
-    for word in joined:
-        key = _SYNONYMS.get(word, word)
-        if key in BY_KEY:
-            return BY_KEY[key]
-    return None

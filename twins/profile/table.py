@@ -7,11 +7,13 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Protocol
 
+from domain.dialect import Dialect
 from twins.pii.model import Model
 from twins.profile.column import ColumnTally
 from twins.profile.found import MOST_COLUMNS, FoundColumn, FoundTable
 from twins.profile.keys import Keys, Wanted, choose
 from twins.profile.sketch import RowSample, shortened
+from twins.profile.spelling import may_be_otherwise, spell
 
 LONGEST_NAME = 200
 _CHUNK_CELLS, _MOST_CHUNK_ROWS, _CHUNK_CHARACTERS = 200_000, 10_000, 8_000_000
@@ -31,19 +33,45 @@ class NoTable(ValueError):
 
 
 def profile_table(
-    read: Reader, *, model: Model | None, wanted: Wanted | None = None, is_written: bool = True
+    read: Reader,
+    *,
+    model: Model | None,
+    wanted: Wanted | None = None,
+    is_written: bool = True,
+    layout: Callable[[], Dialect] = Dialect,
 ) -> FoundTable:
     """Two passes: columns and sample, then keys over all rows. Raises NoTable, and what `read` raises.
 
-    What is written down holds no values of columns that may identify people; what is not, none of columns
-    that identify them directly.
+    Where numbers or days may be in another form than that of twins and runs, it is found out in which, and
+    both passes are made again of what an import would write. `layout`: what is known of the dialect of the
+    file once it was read. What is written down holds no values of columns that may identify people; what is
+    not, none of columns that identify them directly.
     """
+    found = _profiled(read, model, wanted or Wanted(), is_written=is_written)
+    dialect = layout()
+    if not may_be_otherwise(found, dialect):
+        return found
+    spelling = spell(found, dialect, read()[1])
+
+    def again() -> tuple[tuple[str, ...], Rows]:
+        header, rows = read()
+        return header, spelling.rows(header, rows)
+
+    if spelling.contents:
+        found = _profiled(again, model, wanted or Wanted(), is_written=is_written)
+    if "decimal" in spelling.open:  # of 1,234 nobody knows yet how large it is
+        found = found.model_copy(update={"columns": tuple(map(spelling.unmeasured, found.columns))})
+    told = {"dialect": spelling.dialect, "open": spelling.open} if spelling.is_stated else {}
+    return found.model_copy(update={**told, "unread": spelling.unread})
+
+
+def _profiled(read: Reader, model: Model | None, wanted: Wanted, *, is_written: bool) -> FoundTable:
     header, rows = read()
     check_header(header)
     tally = _Tally(header, model)
     tally.add_all(rows)
     columns, sample = tally.finish()
-    chosen = choose(columns, sample, tally.counts, wanted or Wanted())
+    chosen = choose(columns, sample, tally.counts, wanted)
     keys = Keys(header, chosen)
     if chosen.is_anything:
         for row in read()[1]:

@@ -26,7 +26,7 @@ from worker.images.program import Confined
 from worker.images.refusal import ImageRefused
 from worker.profile.frames import joined_reader
 from worker.profile.inside import answer_for
-from worker.profile.reading import reader_of
+from worker.profile.reading import TableFile
 from worker.sandbox.core.compiled import with_compiled
 from worker.sandbox.core.images import HostImage
 from worker.sandbox.core.slot_user import check_open_to_slots
@@ -38,8 +38,8 @@ _ANSWER_BYTES = 256 * MIB
 _MEMORY_BYTES = 2048 * MIB  # of address space; what lies in memory is a tenth of it
 _CODE, _PACKAGES, _MODEL = "/run/dpgate", "/packages", "/run/dpgate/model"
 _PARTS = {
-    "domain": ("__init__.py", "errors.py", "identifier_kind.py", "model.py", "places.py"),
-    "formats": ("__init__.py", "delimited.py"),
+    "domain": ("__init__.py", "dialect.py", "errors.py", "identifier_kind.py", "model.py", "places.py"),
+    "formats": ("__init__.py", "delimited.py", "dialect.py"),
     "twins": ("__init__.py",),
     "twins/pii": None,
     "twins/profile": None,
@@ -115,7 +115,7 @@ def profile_here(
     is_written: bool = True,
 ) -> FoundTable:
     """The same without a sandbox, in this process. Raises NoTable."""
-    read = joined_reader(name, descriptor) if is_many else reader_of(name, descriptor)
+    read = joined_reader(name, descriptor) if is_many else TableFile(name, descriptor)
     return _checked(answer_for(read, model=model, person=person, is_written=is_written))
 
 

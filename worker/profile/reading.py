@@ -5,12 +5,16 @@ Read by the same rules as at an import, so that what can be profiled can be regi
 
 from __future__ import annotations
 
+import codecs
 import os
+import re
 from collections.abc import Iterator, Sequence
 from typing import BinaryIO
 
-from formats.delimited import BOM, NotText, stream_rows
-from twins.profile.table import NoTable, Reader, Rows
+from domain.dialect import Dialect
+from formats.delimited import BOM, NotText, cells_of, stream_rows
+from formats.dialect import MARKS, Mark
+from twins.profile.table import NoTable, Rows
 
 HEAD = 65_536
 _SHARE_OF_NULS = 0.2
@@ -29,29 +33,67 @@ _KINDS = (
 )
 
 
-def reader_of(name: str, descriptor: int) -> Reader:
-    """`name` ends in .csv, .tsv or .parquet, which says how it is read."""
+class TableFile:
+    """A file behind a descriptor; `name` ends in .csv, .tsv or .parquet, which says how it is read."""
 
-    def read() -> tuple[tuple[str, ...], Rows]:
-        os.lseek(descriptor, 0, os.SEEK_SET)
-        if name.endswith(".parquet"):
+    def __init__(self, name: str, descriptor: int) -> None:
+        self._name, self._descriptor = name, descriptor
+        self._layout: Dialect | None = None
+
+    def __call__(self) -> tuple[tuple[str, ...], Rows]:
+        os.lseek(self._descriptor, 0, os.SEEK_SET)
+        if self._name.endswith(".parquet"):
             from worker.scan.plain import NotParquet, text_rows
 
             try:
-                header, rows = text_rows(descriptor)
+                header, rows = text_rows(self._descriptor)
             except NotParquet as error:
                 raise NoTable(str(error)) from None
             return header, _refusing(rows)
-        file = open(descriptor, "rb", buffering=2**20, closefd=False)  # noqa: SIM115  read to its end by rows
-        check_head(name, file.read(HEAD))
-        file.seek(0)
-        return open_text(name, file)
+        # read to its end by rows
+        file = open(self._descriptor, "rb", buffering=2**20, closefd=False)  # noqa: SIM115
+        if self._layout is None:
+            self._layout = _layout_of(self._name, file)
+            file.seek(0)
+        return open_text(self._name, file, self._layout)
 
-    return read
+    def layout(self) -> Dialect:
+        """What a first look at the whole file tells of its dialect: separator and encoding."""
+        return self._layout or Dialect()
 
 
-def check_head(name: str, head: bytes) -> None:
-    """Raises NoTable for bytes that are no text of UTF-8 with this separator."""
+def _layout_of(name: str, file: BinaryIO) -> Dialect:
+    delimiter = check_head(name, file.read(HEAD))
+    file.seek(0)
+    return Dialect(delimiter=delimiter, encoding="windows-1252" if _has_eight_bits(file) else "utf-8")
+
+
+def _has_eight_bits(file: BinaryIO) -> bool:
+    """Whether it is in Windows-1252, which has all letters of Latin-1. What is for the most part UTF-8 is
+    damaged, and refused where it is."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    is_utf8, letters, in_utf8 = True, 0, 0
+    while part := file.read(2**20):
+        try:
+            decoder.decode(part)
+        except UnicodeDecodeError:
+            is_utf8 = False
+        if not part.isascii():
+            if _NO_LETTER.search(part) and not is_utf8:
+                return False
+            letters += len(part) - len(part.translate(None, _HIGH))
+            in_utf8 += sum(map(len, _UTF8.findall(part)))
+    return not is_utf8 and 2 * in_utf8 < letters
+
+
+_HIGH = bytes(range(128, 256))
+_NO_LETTER = re.compile(rb"[\x81\x8d\x8f\x90\x9d]")
+_UTF8 = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
+
+
+def check_head(name: str, head: bytes) -> Mark:
+    """Which mark is between cells of a .csv file. Raises NoTable for bytes that are no text of eight bits, or
+    whose mark a file of this name cannot have."""
     if not head:
         raise NoTable("it is empty: there is not even a header")
     for start, encoding in _MARKS:
@@ -64,27 +106,46 @@ def check_head(name: str, head: bytes) -> None:
         raise NoTable("it looks like UTF-16 without a byte order mark; convert it to UTF-8")
     if b"\n" not in head and b"\r" in head:
         raise NoTable("its lines end in a carriage return alone; convert them to line feeds")
-    header = head.removeprefix(BOM).splitlines()[0] if head.removeprefix(BOM).strip() else b""
-    own, others = (b",", (b";", b"\t")) if name.endswith(".csv") else (b"\t", (b",", b";"))
-    if own not in header and (other := next((mark for mark in others if mark in header), None)):
+    text = head.removeprefix(BOM).decode("latin-1")
+    if name.endswith(".csv"):
+        return _delimiter_of(text.splitlines()[:_LINES])
+    header = text.splitlines()[0] if text.strip() else ""
+    if "\t" not in header and (other := next((mark for mark in ",;" if mark in header), None)):
+        called = "commas" if other == "," else "semicolons"
         raise NoTable(
-            f"its header has no {_NAMES[own]}, but {_NAMES[other]}s: a {name[name.rfind('.') :]} file is "
-            f"separated by {_NAMES[own]}s; convert or rename it"
+            f"its header has no tab, but {called}: a .tsv file is separated by tabs; convert or rename it"
         )
+    return ","
 
 
-_NAMES = {b",": "comma", b";": "semicolon", b"\t": "tab"}
+_LINES = 20
 
 
-def open_text(name: str, file: BinaryIO) -> tuple[tuple[str, ...], Rows]:
-    rows = _explained(name, file)
+def _delimiter_of(lines: Sequence[str]) -> Mark:
+    """That of which each of the first lines has as many, the comma before others; else one in the header."""
+    for name, mark in MARKS.items():
+        widths = {_width(line, mark) for line in lines[:-1] or lines}  # the last may be cut
+        if len(widths) == 1 and max(widths) > 1:
+            return name
+    return next((name for name, mark in MARKS.items() if lines and mark in lines[0]), ",")
+
+
+def _width(line: str, mark: str) -> int:
+    try:
+        return len(cells_of(line, is_csv=True, delimiter=mark)[0])
+    except ValueError:
+        return 0
+
+
+def open_text(name: str, file: BinaryIO, layout: Dialect | None = None) -> tuple[tuple[str, ...], Rows]:
+    rows = _explained(name, file, layout or Dialect())
     header = next(rows)
     return header, rows
 
 
-def _explained(name: str, file: BinaryIO) -> Iterator[tuple[str, ...]]:
+def _explained(name: str, file: BinaryIO, layout: Dialect) -> Iterator[tuple[str, ...]]:
     try:
-        for row in stream_rows(name, file):
+        for row in stream_rows(name, file, delimiter=MARKS[layout.delimiter], encoding=layout.encoding):
             yield row.cells
     except NotText as error:
         raise NoTable(f"{_without(name, error)}. It looks like {_eight_bits(file)}") from None

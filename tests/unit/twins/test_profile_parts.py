@@ -15,7 +15,8 @@ from twins.profile import FoundTable, profile_table
 from twins.profile.cells import kind_of
 from twins.profile.draft import DraftTable, open_questions, write_draft
 from twins.profile.power import best_power, transform
-from twins.profile.proposals import Proposal, instrument_for, propose
+from twins.profile.proposals import Proposal, propose
+from twins.profile.scale import instrument_for
 from twins.profile.sketch import Frequent, Groups, RowSample, hash_of
 from twins.profile.unit import find_unit
 
@@ -88,7 +89,8 @@ KINDS_OF_CELLS = (
         ("0", "whole"), ("-12", "whole"), ("1.5", "decimal"), (".5", "decimal"), ("1e5", "decimal"),
         ("5.54563E+15", "decimal"), ("007", "padded"), ("1,5", "comma"), ("1.234,5", "comma"),
         ("1,234.5", "text"),
-        ("2020-01-31", "date"), ("31/1/2020", "date_other"), ("2020-01-31T10:00:00Z", "datetime"),
+        ("2020-01-31", "date"), ("31/1/2020", "date_other"), ("2020-01-31T10:00:00Z", "zoned"),
+        ("2020-01-31 10:00", "datetime"), ("31.1.2020 9:05", "datetime_other"),
         ("=1+1", "formula"), ("-A1", "formula"), ("+49", "whole"), ("e5", "text"), ("1 2", "text"),
         ("\u0661", "text"),
         ("1_000", "text"), ("inf", "text"), ("9" * 100_000, "text"), ("1" * 50 + "x", "text"),
@@ -111,7 +113,6 @@ def test_proposals_for_numbers() -> None:
         group=[draw.randrange(1, 4) for _ in range(rows)],
         constant=["a"] * rows,
         empty=["n/a"] * rows,
-        comma=[f"{draw.randrange(9)},5" for _ in range(rows)],
     )
     gain = proposal(found, "gain")
     assert (gain.role, gain.is_log, gain.special_values, gain.bins) == ("number", True, (0.0,), 10)
@@ -122,8 +123,8 @@ def test_proposals_for_numbers() -> None:
     assert instrument.key == "mmse"
     assert proposal(found, "group").role == "categorical"
     assert proposal(found, "group").encoding == ("1", "2", "3")
-    assert (proposal(found, "constant").role, proposal(found, "empty").role) == ("leave", "leave")
-    assert "decimal comma" in proposal(found, "comma").reasons[0]
+    assert (proposal(found, "constant").role, proposal(found, "empty").role) == ("categorical", "leave")
+    assert proposal(table(comma=[f"{row % 9},5" for row in range(rows)]), "comma").role == "number"
 
 
 def test_names_that_speak_of_no_scale() -> None:
