@@ -163,11 +163,11 @@ class CellGrid:
             return plain(self.column.special_values[code - self.bins])
         start, stop = self._run(code)
         if self.column.is_generalised:
-            return self._written((start + stop - 1) // 2, code)  # as the import writes it
+            return self._written((start + stop - 1) // 2, code, SECONDS // 2)  # as the import writes it
         point = draw.randrange(start, stop)
         while point in self._taken:  # every cell has a point that is not
             point = point + 1 if point + 1 < stop else start
-        second = draw.randrange(SECONDS) if self.column.with_time else 0
+        second = draw.randrange(1, SECONDS) if self.column.with_time else 0
         return self._written(point, code, second)
 
     def texts(self, codes: NDArray[np.int32], draw: random.Random) -> list[str]:

@@ -12,6 +12,7 @@ from domain.dataset import Declaration, ImportProblem
 from domain.errors import InvalidRequest
 from dpgate.checking import check_locally
 from dpgate.outside import about_outside
+from twins.drawn import make_twin
 from worker.intake import Delivery, ImportRefused, check_delivery
 from worker.intake.decisions import Decisions
 from worker.intake.lot import Lot
@@ -104,6 +105,16 @@ def test_decisions_are_about_what_was_written_anew(tmp_path: Path) -> None:
         max_file_bytes=10_000,
         decisions=Decisions(b"k" * 32),
     )
+    coarse = [
+        {**column, "bins": 2, "pii": pii} if column["name"] == "Aufnahme" else column
+        for column in PEOPLE["columns"]
+    ]
+    people = declared({**PEOPLE, "columns": coarse}, LABS)
+    written = check_delivery(tmp_path / "data", people, max_file_bytes=10_000, decisions=Decisions(b"k" * 32))
+    cells = {row.split(",")[2] for row in read(written, "people.csv").splitlines()[1:]}
+    assert cells == {"2023-10-02T12:00:00"}
+    twin = make_twin(people)["people.csv"].decode().splitlines()[1:]
+    assert cells < {row.split(",")[2] for row in twin}
     assert read(found, "labs.csv").splitlines()[1:3] == ["Änne,2023-10-02,2.50", "Jürgen,2023-10-02,2.50"]
 
 
