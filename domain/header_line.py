@@ -29,7 +29,7 @@ _ROWS = (
 
 
 def column_names(content: bytes, *, field: str = "names") -> tuple[str, ...]:
-    """The names in a line, between tabs, semicolons or commas. Raises InvalidRequest."""
+    """The names in a line, between tabs, semicolons, commas or bars. Raises InvalidRequest."""
     if len(content) > MAX_BYTES:
         raise InvalidRequest(
             field, "is too large for a line of names; none of it was read or kept.", _ROWS[1]
@@ -37,17 +37,49 @@ def column_names(content: bytes, *, field: str = "names") -> tuple[str, ...]:
     line = content.removeprefix(b"\xef\xbb\xbf").removesuffix(b"\n").removesuffix(b"\r")
     if b"\n" in line or b"\r" in line:
         raise InvalidRequest(field, *_ROWS)
-    try:
-        text = line.decode("utf-8")
-    except UnicodeDecodeError:
-        raise InvalidRequest(field, "is not UTF-8 text.", "Copy the line and paste it.") from None
-    names = _split(text, field)
+    names = _split(_text(line, field), field)
     _check(names, field)
     return names
 
 
+def line_dialect(content: bytes) -> dict[str, str]:
+    """What the line shows of its table's dialect, where that is not the usual one: its separator, and that it
+    is no UTF-8. How numbers and days are written no line of names shows."""
+    line = content.removeprefix(b"\xef\xbb\xbf")
+    mark = _delimiter(line.decode("latin-1"))
+    found = {"delimiter": _NAMED[mark]} if mark in _NAMED else {}
+    return found if _is_utf8(line) else found | {"encoding": "windows-1252"}
+
+
+_NAMED = {";": ";", "\t": "tab", "|": "|"}
+
+
+def _is_utf8(line: bytes) -> bool:
+    try:
+        line.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _text(line: bytes, field: str) -> str:
+    """Windows-1252 has all letters of Latin-1."""
+    try:
+        if _is_utf8(line):
+            return line.decode("utf-8")
+        if b"\0" not in line and not line.startswith((b"\xff\xfe", b"\xfe\xff")):
+            return line.decode("cp1252")
+    except UnicodeDecodeError:
+        pass
+    raise InvalidRequest(field, "is no text in UTF-8 or Windows-1252.", "Copy the line and paste it.")
+
+
+def _delimiter(text: str) -> str:
+    return next((mark for mark in "\t;,|" if mark in text), ",")
+
+
 def _split(text: str, field: str) -> tuple[str, ...]:
-    delimiter = next((mark for mark in "\t;," if mark in text), ",")
+    delimiter = _delimiter(text)
     try:
         (cells,) = csv.reader([text], delimiter=delimiter, strict=True) if text.strip() else ([],)
     except csv.Error:

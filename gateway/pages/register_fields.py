@@ -50,6 +50,10 @@ def _numbers(typed: str) -> Any:
     return [_number(part) for part in re.split(r"[\s,;x×]+", typed.strip()) if part] or None
 
 
+def _truth(typed: str) -> Any:
+    return True if typed == "true" else typed or None
+
+
 ABOUT: Mapping[str, Reader] = {
     "name": _text, "title": _text, "description": _text, "licence": _text, "citation": _text,
 }  # fmt: skip
@@ -66,7 +70,8 @@ POLICY: Mapping[str, Reader] = {
     "policy.timing.mode": _text, "policy.timing.step_seconds": _number, "policy.isolation": _text,
 }  # fmt: skip
 COLUMN: Mapping[str, Reader] = {
-    "name": _text, "kind": _text, "lower": _number, "upper": _number, "decimals": _number,
+    "name": _text, "kind": _text, "with_time": _truth,
+    "lower": _number, "upper": _number, "decimals": _number,
     "categories": _lines, "missing": _text, "missing_rate": _number, "typical.mean": _number,
     "typical.sd": _number, "description": _text, "instrument": _text, "bins": _number, "scale": _text,
     "special_values": _numbers, "basis": _text, "declared_by": _text, "text_length": _text,
@@ -78,7 +83,8 @@ PERSON_FILE: Mapping[str, Reader] = {
 }  # fmt: skip
 TABLE: Mapping[str, Reader] = {
     "path": _text, "rows_per_person": _text, "typical_rows": _number, "most_rows": _number,
-    "line_end": _text, "row_rules": _lines,
+    "line_end": _text, "row_rules": _lines, "dialect.delimiter": _text, "dialect.encoding": _text,
+    "dialect.decimal": _text, "dialect.thousands": _text, "dialect.dates": _text,
 }  # fmt: skip
 EXCLUDED: Mapping[str, Reader] = {"excluded": _lines}
 PUBLIC_FILE: Mapping[str, Reader] = {"path": _text, "text": _as_typed}
@@ -91,12 +97,13 @@ SEVERAL = ("policy.images", "policy.guarantees", "policy.accepted_channels")
 _NUMERIC = ("typical", "decimals", "instrument", "scale", "special_values")
 _NOT_OF_KIND = {
     "person": ("lower", "upper", "categories", "missing_rate", "bins", *_NUMERIC, "coarsen", "text_length",
-               "typical_shares", "count_missing"),
-    "categorical": ("lower", "upper", "bins", *_NUMERIC, "text_length"),
-    "integer": ("categories", "coarsen", "text_length"),
-    "number": ("categories", "coarsen", "text_length"),
+               "typical_shares", "count_missing", "with_time"),
+    "categorical": ("lower", "upper", "bins", *_NUMERIC, "text_length", "with_time"),
+    "integer": ("categories", "coarsen", "text_length", "with_time"),
+    "number": ("categories", "coarsen", "text_length", "with_time"),
     "date": ("categories", *_NUMERIC, "coarsen", "text_length", "typical_shares"),
-    "text": ("lower", "upper", "categories", "bins", *_NUMERIC, "coarsen", "typical_shares", "count_missing"),
+    "text": ("lower", "upper", "categories", "bins", *_NUMERIC, "coarsen", "typical_shares", "count_missing",
+             "with_time"),
 }  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from fastapi.responses import RedirectResponse, Response
 from starlette.datastructures import UploadFile
 
 from domain.errors import FieldProblem, NotFound, RequestError, TooLarge
-from domain.header_line import MAX_BYTES, column_names
+from domain.header_line import MAX_BYTES, column_names, line_dialect
 from domain.usual_ranges import suggested
 from gateway.access import TheDatabase
 from gateway.pages import register_draft, register_facts, register_fields
@@ -63,7 +63,7 @@ def keep_table(
     do = str(form.get("do", "next"))
     try:
         if do == "names":
-            name_columns(table, column_names(str(form.get("names", "")).encode(errors="replace")))
+            _take_names(table, str(form.get("names", "")).encode(errors="replace"), "names")
         first = _change(table, do, first)
         kept, late = register_draft.keep(
             database,
@@ -95,7 +95,7 @@ def take_header(
     file = form.get("file")
     content = file.file.read(MAX_BYTES + 1) if isinstance(file, UploadFile) else b""
     try:
-        name_columns(table, column_names(content, field="file"))
+        _take_names(table, content, "file")
         _, late = register_draft.keep(
             database, draft, declaration, revision=str(form.get("revision", "")), done=""
         )
@@ -106,6 +106,15 @@ def take_header(
         shown = register_draft.typed(fresh, declaration, (late,))
         return _page(request, user, shown, number, 0, status=409)
     return RedirectResponse(f"{PLACE}/{draft_id}/tables/{number}", status_code=303)
+
+
+def _take_names(table: dict[str, Any], line: bytes, field: str) -> None:
+    """The columns, and what the line shows of how the file is written; what was chosen of that stays."""
+    name_columns(table, column_names(line, field=field))
+    stated = table.get("dialect")
+    dialect = line_dialect(line) | (stated if isinstance(stated, dict) else {})
+    if dialect and str(table.get("path")).endswith(".csv"):
+        table["dialect"] = dialect
 
 
 def name_columns(table: dict[str, Any], names: tuple[str, ...]) -> None:

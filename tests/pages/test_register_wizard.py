@@ -15,9 +15,12 @@ from serving import Console, Visitor, running_console, words
 from told_drafts import DRAFT, HOSTILE_DRAFT
 
 from domain.dataset import Declaration
+from domain.dialect import Dialect
 from domain.header_line import MAX_BYTES
 from domain.model import parse
 from domain.permissions import Role, User
+from dpgate.checking import check_locally
+from dpgate.outside import about_outside
 from formats.yaml_text import read_yaml
 from store import audit, datasets, drafts
 
@@ -249,6 +252,54 @@ def test_a_header_keeps_what_was_typed_of_its_columns(wizard: Console):
     # in the order of the file; what else had been described stays at the end
     assert names == ["score", "participant_id", "mood", "age", "sex"]
     assert 'name="tables.0.columns.0.upper" value="30.5"' in text
+
+
+def test_a_german_export_is_declared_without_scripts(wizard: Console, tmp_path: Path):
+    """The line of names shows separator and encoding; decimals and days are chosen. What comes out fits the
+    export, and what is wrong with it is named beside the field."""
+    names, rows = (
+        "patient;Größe;Aufnahme;Ort",
+        "Jürgen;1,81;1.3.2024 9:05;Köln\r\nÄnne;1,7;2.3.2024 10:15;Köln\r\n",
+    )
+    (tmp_path / "people.csv").write_bytes(f"{names}\r\n{rows}".encode("cp1252"))
+    chosen = {"decimal": ",", "dates": "DD.MM.YYYY"}
+    columns = {
+        1: {"kind": "number", "lower": "0.4", "upper": "2.6"},
+        2: {"kind": "date", "lower": "2024-01-01", "upper": "2024-12-31", "with_time": "true"},
+        3: {"kind": "categorical", "categories": "Köln"},
+    }
+    typed = {
+        f"tables__0__columns__{at}__{name}": value
+        for at, fields in columns.items()
+        for name, value in fields.items()
+    }
+    with wizard.visit("holder") as holder:
+        base = filled(holder, name="klinik")
+        for column in range(4):
+            fill(holder, base, "tables/0", do=f"remove:{3 - column}")
+        path = f"{base}/tables/0"
+        revision = re.search(r'name="revision" value="(\d+)"', holder.get(path).text)
+        assert revision is not None
+        fields = {"csrf": holder.hidden_field(), "revision": revision[1]}
+        file = {"file": ("names.csv", names.encode("cp1252"), "text/csv")}
+        assert holder.client.post(f"{path}/header", data=fields, files=file).status_code == 303
+        fill(holder, base, "tables/0", **typed)
+        wrong = {"tables__0__dialect__decimal": ",", "tables__0__dialect__thousands": ","}
+        assert "must be different marks" in words(fill(holder, base, "tables", **wrong))
+        chosen |= {"thousands": ""}
+        fill(
+            holder, base, "tables", **{f"tables__0__dialect__{name}": value for name, value in chosen.items()}
+        )
+        shown = holder.get(f"{base}/tables").text
+        assert '<option value="windows-1252" selected>' in shown
+        fill(holder, base, "files", do="remove:public_files:0")
+        assert "The declaration is complete" in words(holder.get(f"{base}/check"))
+        declaration = parse(Declaration, read_yaml(holder.get(f"{base}/dataset.yaml").text))
+    assert declaration.tables[0].dialect == Dialect(
+        delimiter=";", encoding="windows-1252", decimal=",", dates="DD.MM.YYYY"
+    )
+    assert check_locally(tmp_path, declaration).people == 2
+    assert not list(about_outside(tmp_path, declaration))
 
 
 def test_days_texts_and_rules_between_columns_are_declared_without_scripts(wizard: Console):

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.errors import InvalidRequest
-from domain.header_line import MAX_BYTES, column_names
+from domain.header_line import MAX_BYTES, column_names, line_dialect
 from domain.usual_ranges import BY_KEY, RANGES, suggested
 
 A_LINE_OF_NAMES = (
@@ -95,3 +95,21 @@ def test_every_usual_range_is_a_range_with_a_reason():
         assert usual.lower < usual.upper
         assert usual.why.endswith(".")
         assert usual.kind == "number" or float(usual.lower).is_integer()
+
+
+DIALECTS = (
+    (b"a,b", {}),
+    (b"a\tb", {"delimiter": "tab"}),
+    (b"a|b", {"delimiter": "|"}),
+    (b"\xef\xbb\xbfa;b", {"delimiter": ";"}),
+    ("Größe;Straße".encode(), {"delimiter": ";"}),
+    ("Größe;Straße".encode("cp1252"), {"delimiter": ";", "encoding": "windows-1252"}),
+)
+
+
+def test_what_a_line_shows_of_its_dialect(subtests: pytest.Subtests) -> None:
+    for line, dialect in DIALECTS:
+        with subtests.test(line=line):
+            assert line_dialect(line) == dialect
+            assert len(column_names(line)) == 2
+    assert column_names(DIALECTS[-1][0]) == ("Größe", "Straße")
