@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import sqlalchemy as sa
 from pydantic import BaseModel, Field
 
+from desk.doubts import check_doubts
 from desk.messages import Messages
 from desk.operation import why_all_wait
 from desk.rights import needs
@@ -141,11 +142,12 @@ def submit_job(
     database: Database, user: User, job_id: str, request: UserRequest, queue: Messages
 ) -> tuple[JobView, bool]:
     """Idempotent: 201 for a new job, 200 when this request of yours stands under the id, 409 when another of
-    yours does. The `id` in the answer is made of your name and your choice; you can use either."""
+    yours does. The `id` in the answer is made of your name and your choice; you can use either. A job that
+    would hardly be of use is refused with what speaks against it, unless the request says `anyway`."""
     with database.transaction() as connection:
         # a repeat is answered from the record, also when the policy has changed since
         own = jobs.id_of(connection, job_id, author=user.name)
-        present = jobs.on_record(connection, own, author=user.name, request=request)
+        present = jobs.on_record(connection, own, author=user.name, request=request.kept())
         job, is_new = (present, False) if present else _submit(connection, own, request, user)
         view = _view(connection, job, user)
     if is_new and job.state is JobState.QUEUED:
@@ -206,13 +208,14 @@ def _submit(connection: sa.Connection, job_id: str, request: UserRequest, user: 
         job_id=job_id,
         author=user.name,
         dataset=dataset,
-        request=request,
+        request=request.kept(),
         through=user.through,
         image_digest=None if image is None else image.digest,
         now=datetime.now(UTC),
     )
     if is_new and job.state is JobState.SUBMITTED:
         _check_project(connection, job, dataset)
+        check_doubts(connection, request, dataset, user)
         if not needs_approval(request, dataset.declaration.policy):
             _move(connection, job, JobState.QUEUED, Actor.POLICY)
         else:

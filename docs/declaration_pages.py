@@ -9,6 +9,7 @@ from domain.dataset import Declaration, ImportProblem
 from domain.job import JobRequest
 from domain.mechanism import REQUESTS
 from domain.pipeline import Manifest
+from domain.twin_record import TwinRecord
 
 
 def dataset_yaml() -> str:
@@ -33,5 +34,8 @@ def dpgate_yaml() -> str:
     left_out = {"pipeline", "shape"}
     text += table_of(JobRequest, only=[n for n in JobRequest.model_fields if n not in left_out])
     return (
-        text + "\n" + "\n".join(part for model in REQUESTS.values() for part in models(model)).rstrip() + "\n"
+        text
+        + "\n"
+        + "\n".join(part for model in (*REQUESTS.values(), TwinRecord) for part in models(model)).rstrip()
+        + "\n"
     )

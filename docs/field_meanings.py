@@ -12,6 +12,8 @@ TITLES = {
     "Profiled": "Registration profile",
     "FlaggedColumn": "Flagged column",
     "PrivacyUnit": "Privacy unit",
+    "TwinRecord": "Runs on the twin",
+    "BlocksSeen": "Blocks of the twin",
     "Table": "Table",
     "Dialect": "Dialect",
     "Column": "Column",

@@ -1,6 +1,7 @@
-"""What a run on the twin says against a job before it is charged: not wrong, but hardly what anybody wants.
+"""What speaks against a request before it is charged: not wrong, but hardly what anybody wants.
 
-Everything here comes from the twin, from bounds and from public numbers. Each caution is a sentence on what
+One check for commands, Python, pages and the interface. Everything here comes from the twin, from bounds
+and from public numbers. Each caution is a sentence on what
 was seen and one on what to change; whoever wants the job as it is says so.
 """
 
@@ -11,10 +12,16 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from domain.budget import Accounting
-from domain.job import JobRequest
+from domain.dataset import Declaration
+from domain.errors import Doubtful
+from domain.job import JobRequest, UserRequest
 from domain.mechanism import SampleAggregateRequest
 from domain.pipeline import Manifest, OutputValue
+from domain.query import QueryRequest
+from domain.query.expected import expected_noise
+from domain.refusals import admission
 from domain.schedule import RUN_OVERHEAD_S
+from domain.twin_record import BlocksSeen, is_outside
 from privacy.sample_aggregate import SampleAggregate
 from privacy.two_step import TwoStepMean
 
@@ -26,32 +33,6 @@ MOST_NOISE = Fraction(1, 2)
 
 LONGEST_WAIT_S = 1800
 """Who waits longer for a release is told before."""
-
-Block = Sequence[float | None] | None
-"""The numbers of one block of the twin; None for a run that failed."""
-
-
-@dataclass(frozen=True)
-class BlocksSeen:
-    """How the twin's blocks fared: how many ran, how many failed, and of the others, for each output, how
-    many gave a number outside its bounds and how many none."""
-
-    blocks: int
-    failed: int
-    outside: tuple[int, ...]
-    missing: tuple[int, ...]
-
-    @classmethod
-    def of(cls, values: Sequence[OutputValue], blocks: Sequence[Block]) -> BlocksSeen:
-        ran = [block for block in blocks if block is not None]
-        columns = [[block[index] for block in ran] for index in range(len(values))]
-        pairs = list(zip(values, columns, strict=True))
-        return cls(
-            blocks=len(blocks),
-            failed=len(blocks) - len(ran),
-            outside=tuple(sum(_is_outside(value, number) for number in found) for value, found in pairs),
-            missing=tuple(found.count(None) for found in columns),
-        )
 
 
 @dataclass(frozen=True)
@@ -65,35 +46,87 @@ class Caution:
         return f"{self.problem} {self.fix}"
 
 
-@dataclass(frozen=True)
-class Twin:
-    """What is known of the data set and of the pipeline on its twin; `seen`: blocks as large as the job's."""
+NO_RECORD = Caution(
+    "There is no record of a run of this pipeline on the twin: if it fails on people or blocks of the data, "
+    "nobody is told, and it is paid for.",
+    "Run it on the twin first: rehearse it on the platform, or `dpgate run` and `dpgate submit`.",
+)
 
-    whole: Sequence[float]
-    seen: BlocksSeen | None
+
+@dataclass(frozen=True)
+class Public:
+    """What is public of the data set."""
+
     nominal_size: int
     accounting: Accounting = Accounting.PURE_SUM
     is_padded: bool = False
 
+    @classmethod
+    def of(cls, declaration: Declaration) -> Public:
+        is_padded = declaration.policy.timing.mode == "padded"
+        return cls(declaration.nominal_size, declaration.accounting, is_padded)
 
-def about_job(asked: JobRequest, twin: Twin) -> tuple[Caution, ...]:
-    """What the twin says against this job."""
-    found = about_runs(asked.values, whole=twin.whole, seen=twin.seen)
+
+def about_request(asked: UserRequest, declaration: Declaration) -> tuple[Caution, ...]:
+    """What speaks against this request. Of a training nothing is known before."""
+    if isinstance(asked, JobRequest):
+        return about_job(asked, Public.of(declaration))
+    return about_query(asked, declaration) if isinstance(asked, QueryRequest) else ()
+
+
+def check_use(asked: UserRequest, declaration: Declaration) -> None:
+    """Raises Doubtful where something speaks against this request and it does not say anyway."""
+    if asked.anyway or not (found := about_request(asked, declaration)):
+        return
+    one, last = admission.DOUBTFUL, admission.ANYWAY
+    told = [one.about(one.field, problem=each.problem, fix=each.fix) for each in found]
+    first, *more = (*told, last.about(last.field))
+    raise Doubtful(first.field, first.problem, first.fix, more=tuple(more), code=first.code)
+
+
+def about_job(asked: JobRequest, public: Public) -> tuple[Caution, ...]:
+    """What the record of the twin, and public numbers, say against this job."""
+    found = about_record(asked)
     if not isinstance(asked.mechanism, SampleAggregateRequest):
         return found
     try:
         mechanism = asked.mechanism.build(
-            asked.values, nominal_size=twin.nominal_size, accounting=twin.accounting
+            asked.values, nominal_size=public.nominal_size, accounting=public.accounting
         )
     except ValueError:  # refused where the job is checked, in the words for it
         return found
     drawn = mechanism.narrowed if isinstance(mechanism, TwoStepMean) else mechanism
     found += about_noise(asked.values, drawn)
-    if not twin.is_padded:
+    if not public.is_padded:
         return found
     manifest = asked.pipeline.manifest
-    turns = mechanism.plan.runs + (twin.nominal_size if manifest.carries_on else 0)
+    turns = mechanism.plan.runs + (public.nominal_size if manifest.carries_on else 0)
     return found + about_time(manifest, turns=turns)
+
+
+def about_record(asked: JobRequest) -> tuple[Caution, ...]:
+    """What the runs on the twin say, or that nobody knows of any. Of blocks, those as large as the job's."""
+    record = asked.on_twin
+    if record is None:
+        return (NO_RECORD,)
+    is_same = record.block_size == getattr(asked.mechanism, "block_size", None)
+    return about_runs(asked.values, whole=record.whole, seen=record.seen if is_same else None)
+
+
+def about_query(asked: QueryRequest, declaration: Declaration) -> tuple[Caution, ...]:
+    """What the noise says that the platform will add, at the nominal size."""
+    wide = [
+        each.name for each in expected_noise(asked, declaration) if each.half_width > MOST_NOISE * each.width
+    ]
+    if not wide:
+        return ()
+    return (
+        Caution(
+            f"The noise on {_listed(wide)} exceeds half of the range between the bounds 1 time in 20 or more "
+            "often: the release will hardly say more than the bounds.",
+            "Take a larger epsilon, fewer groups, or narrower bounds if you know them.",
+        ),
+    )
 
 
 def turn_s(manifest: Manifest) -> float:
@@ -145,7 +178,7 @@ def about_noise(values: Sequence[OutputValue], mechanism: SampleAggregate) -> tu
 
 def _about_whole(values: Sequence[OutputValue], whole: Sequence[float]) -> Iterator[Caution]:
     for value, number in zip(values, whole, strict=True):
-        if _is_outside(value, number):
+        if is_outside(value, number):
             yield Caution(
                 f"On the whole twin {value.name} is {number:g}, outside {_bounds(value)}; what is outside "
                 "counts as the nearer bound.",
@@ -174,10 +207,6 @@ def _about_blocks(values: Sequence[OutputValue], seen: BlocksSeen) -> Iterator[C
                 "of its bounds.",
                 "Take larger blocks, or leave it out.",
             )
-
-
-def _is_outside(value: OutputValue, number: float | None) -> bool:
-    return number is not None and not value.lower <= number <= value.upper
 
 
 def _bounds(value: OutputValue) -> str:

@@ -12,7 +12,7 @@ from domain.job_draft import DraftContent
 from domain.model import parse
 from domain.outputs import values_of
 from domain.pipeline import Manifest, Pipeline
-from domain.rehearsal import Rehearsal, RehearsalState, TwinRuns, code_digest
+from domain.rehearsal import Rehearsal, RehearsalState, TwinRuns, code_digest, record_of
 
 UNTYPED = (-1e9, 1e9)
 """Stand for bounds that are still to be typed: wide enough for a rehearsal, never submitted."""
@@ -130,7 +130,8 @@ def job_request(content: DraftContent, rehearsal: Rehearsal, *, version: int) ->
         "mechanism": _mechanism(content),
         "dataset_version": version,
     }
-    return parse(JobRequest, body | ({"project": content.project} if content.project else {}))
+    asked = parse(JobRequest, body | ({"project": content.project} if content.project else {}))
+    return asked.model_copy(update={"on_twin": record_of(asked.pipeline, rehearsal)})
 
 
 def _mechanism(content: DraftContent) -> Any:

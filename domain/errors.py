@@ -7,6 +7,7 @@
       NotFound                nothing by that name that this user may see (404)
       Conflict                the thing exists and differs, or is in another state (409)
       BudgetExceeded          the ledger refuses (409)
+      Doubtful                it can be had, but is hardly of use: says why, and asks (409)
       TooLarge                more bytes than the limit (413)
       TooMany                 too often in too short a time; says when to come back (429)
       UnderMaintenance        nothing new is taken for a while; says when to come back (503)
@@ -110,6 +111,12 @@ class BudgetExceeded(RequestError):
     """The privacy budget does not cover the request. Depends on public ledger values only."""
 
     title = "The privacy budget does not cover this"
+
+
+class Doubtful(RequestError):
+    """It may be asked, but the answer will hardly be of use. Follows from public numbers and the twin."""
+
+    title = "Look at this first"
 
 
 class TooLarge(RequestError):

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 from pydantic import Discriminator, Field, StringConstraints, Tag, model_validator
 
+from domain.asked import AskedOfPipeline
 from domain.budget import cost_on
 from domain.carrying import carrying_s, dying_s, people_of_run, person_s
 from domain.channels import beyond_default_of
@@ -36,7 +37,7 @@ from privacy.two_step import TwoStepMean
 JobId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{7,63}$")]
 
 
-class JobRequest(Model):
+class JobRequest(AskedOfPipeline):
     """What a data user asks of a pipeline. `shape` comes from the run on the twin (`dpgate run`)."""
 
     dataset: Slug
@@ -59,6 +60,8 @@ class JobRequest(Model):
             raise ValueError(f"shape {error}") from None
         self.mechanism.check_outputs([value.name for value in self.values])
         check_people(self.pipeline.manifest, self.mechanism)
+        if self.on_twin is not None:
+            self.on_twin.check_fits(self.pipeline.digest, len(self.values))
         return self
 
     @property

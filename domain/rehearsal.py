@@ -19,6 +19,7 @@ from domain.model import Model, Slug, Whole, digest
 from domain.outputs import values_of
 from domain.pipeline import OutputValue, Pipeline
 from domain.shape import Shape
+from domain.twin_record import BlocksSeen, TwinRecord
 from privacy.mean_noise import NoiseKind
 from privacy.partition import MIN_BLOCK_SIZE, MIN_BLOCKS
 
@@ -223,6 +224,20 @@ class Rehearsal(Model):
     def values(self) -> tuple[OutputValue, ...]:
         """The numbers that a job of this pipeline may release; none before the shape is locked."""
         return values_of(self.request.pipeline.manifest, self.runs.shape) if self.runs else ()
+
+
+def record_of(pipeline: Pipeline, rehearsal: Rehearsal) -> TwinRecord | None:
+    """What a rehearsal says of a job of this pipeline, whose bounds and names may have changed since; None
+    before its runs are there."""
+    if (runs := rehearsal.runs) is None:
+        return None
+    values = values_of(pipeline.manifest, runs.shape)
+    return TwinRecord(
+        pipeline=pipeline.digest,
+        whole=runs.numbers,
+        block_size=rehearsal.request.block_size,
+        seen=BlocksSeen.of(values, runs.blocks),
+    )
 
 
 def largest_block(nominal_size: int) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from dpgate.errors import DpgateError, PlatformUnreachable, Problem, RequestRefused
+from dpgate.errors import Doubtful, DpgateError, PlatformUnreachable, Problem, RequestRefused
 
 if TYPE_CHECKING:
     import httpx
@@ -36,9 +36,12 @@ def refusal(answer: httpx.Response) -> DpgateError:
             Problem(p["field"], p["problem"], p["fix"], p.get("code", ""), p.get("sentence", ""))
             for p in body["problems"]
         )
+        kind = str(body["type"]).rsplit(":", 1)[-1]
+        if kind == Doubtful.__name__:
+            return Doubtful([str(problem) for problem in problems if problem.code != "anyway"])
         return RequestRefused(
             status=answer.status_code,
-            kind=str(body["type"]).rsplit(":", 1)[-1],
+            kind=kind,
             title=str(body["title"]),
             problems=problems,
         )

@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from domain.cautions import Caution, Twin, about_job
+from domain.cautions import Public, about_job
 from domain.job import JobRequest
-from domain.mechanism import SampleAggregateRequest
 from domain.mechanisms import MECHANISMS
 from domain.model import parse
 from domain.pipeline import Pipeline
@@ -59,8 +58,12 @@ def build_request(
     }
     request |= {"dataset_version": lock.dataset_version} if lock.dataset_version else {}
     request |= {"project": project} if project else {}
-    asked = parse(JobRequest, request)
-    if not anyway and (found := cautions_of(asked, lock)):
+    request |= {"anyway": True} if anyway else {}
+    values = len(parse(JobRequest, request).values)
+    record = lock.record(chosen.get("block_size"), values=values)
+    request |= {"on_twin": record.model_dump(mode="json", exclude_none=True)}
+    public = Public(lock.nominal_size, lock.accounting, lock.padded)
+    if not anyway and (found := about_job(parse(JobRequest, request), public)):
         raise Doubtful([str(caution) for caution in found])
     return request
 
@@ -75,21 +78,6 @@ def _locked(folder: str | Path) -> tuple[PipelineFolder, Lock]:
     loaded = load_pipeline(folder)
     digest = parse(Pipeline, loaded.body, within="pipeline").digest
     return loaded, load_lock(Path(folder), pipeline_digest=digest)
-
-
-def cautions_of(asked: JobRequest, lock: Lock) -> tuple[Caution, ...]:
-    """What the runs on the twin say against this job."""
-    mechanism = asked.mechanism
-    size = mechanism.block_size if isinstance(mechanism, SampleAggregateRequest) else None
-    runs = None if size is None else lock.runs_of("blocks", size)
-    twin = Twin(
-        whole=lock.twin_numbers,
-        seen=None if runs is None else runs.seen(len(asked.values)),
-        nominal_size=lock.nominal_size,
-        accounting=lock.accounting,
-        is_padded=lock.padded,
-    )
-    return about_job(asked, twin)
 
 
 def _check_dataset(folder: str | Path, lock: Lock, dataset: str | None) -> None:

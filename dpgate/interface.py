@@ -130,9 +130,11 @@ class Interface(Part[DriverT]):
         epsilon: str | float,
         project: str | None = None,
         job_id: str | None = None,
+        anyway: bool = False,
     ) -> Call[Job[DriverT]]:
-        """Ask the platform itself, without a pipeline; `dpgate.queries` makes the query."""
-        request = {"dataset": dataset, "query": query, "epsilon": epsilon}
+        """Ask the platform itself, without a pipeline; `dpgate.queries` makes the query. Raises Doubtful,
+        unless `anyway`, where the answer would hardly be of use."""
+        request = {"dataset": dataset, "query": query, "epsilon": epsilon, "anyway": anyway}
         return self._submission(request | ({"project": project} if project else {}), job_id)
 
     @asked

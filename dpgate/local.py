@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from domain.admission import check_values
-from domain.cautions import BlocksSeen
 from domain.dataset import Declaration
 from domain.errors import PipelineError
 from domain.output_value import grids_of, parts_of
@@ -21,6 +20,7 @@ from domain.outputs import values_of
 from domain.pipeline import Pipeline
 from domain.shape import Shape
 from domain.shape.table import stacked
+from domain.twin_record import BlocksSeen
 from dpgate.errors import DpgateError, PipelineFailed
 from dpgate.local_slots import open_local
 from privacy.mechanism import RunOutput

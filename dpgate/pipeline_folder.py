@@ -18,10 +18,10 @@ from pydantic import Field
 
 from domain import whitelist
 from domain.budget import Accounting
-from domain.cautions import BlocksSeen
 from domain.model import Model, Number, Slug, Whole, digest, parse
 from domain.pipeline import MAX_SOURCE_BYTES, MAX_SOURCES
 from domain.shape import Shape
+from domain.twin_record import BlocksSeen, TwinRecord
 from dpgate.chosen import Chosen
 from dpgate.errors import DpgateError
 from formats.yaml_text import place_of
@@ -110,6 +110,12 @@ class Lock(Model):
     def runs_of(self, plan: PlanName, block_size: int | None = None) -> LockedRuns | None:
         wanted = (plan, block_size)
         return next((runs for runs in self.twin_runs if (runs.plan, runs.block_size) == wanted), None)
+
+    def record(self, block_size: int | None, *, values: int) -> TwinRecord:
+        """What the platform is told of the runs, for a job with blocks of this size."""
+        runs = None if block_size is None else self.runs_of("blocks", block_size)
+        seen = None if runs is None else runs.seen(values)
+        return TwinRecord(pipeline=self.pipeline, whole=self.twin_numbers, block_size=block_size, seen=seen)
 
     @property
     def block_sizes(self) -> tuple[int, ...]:

@@ -88,7 +88,7 @@ class Asked:
             above = {"column": "height", "operator": ">", "value": ABOVE_CM + self.count / 1_000_000}
             fields = {"dataset": "heights", "query": {"kind": "count", "where": [above]}, "epsilon": "20"}
             return parse(QueryRequest, fields)
-        return parse(JobRequest, request_fields(MEAN + f"# {self.count}\n", wall_s=1))
+        return parse(JobRequest, request_fields(MEAN + f"# {self.count}\n", wall_s=1)).kept()
 
     def _submit(self, job_id: str, request: AnyRequest) -> None:
         bench, now = self.bench, self.bench.clock()

@@ -279,7 +279,7 @@ def submit(
     **overrides: Any,
 ) -> str:
     """A job on record, QUEUED and announced to the workers."""
-    request = parse(JobRequest, request_fields(source, **overrides))
+    request = parse(JobRequest, request_fields(source, **overrides)).kept()
     job_id, now = f"job-{next(_numbers):06d}", bench.clock()
     with bench.database.transaction() as connection:
         dataset = datasets.newest(connection, request.dataset, given_user(connection, "ada"))

@@ -5,11 +5,12 @@ from __future__ import annotations
 from itertools import product
 from typing import Any
 
+from domain.asked import Asked
 from domain.budget import cost_on
 from domain.dataset import Declaration, Table
 from domain.errors import InvalidRequest
 from domain.loss import Epsilon, micro
-from domain.model import Model, Slug, digest
+from domain.model import Slug, digest
 from domain.query.columns import find_column, find_table
 from domain.query.contribution import Contribution, rule_for
 from domain.query.kinds import AnyQuery
@@ -31,7 +32,7 @@ ROWS_PER_PERSON = 20
 """How many rows per person the schedule allows for in a table with many; more make a release late."""
 
 
-class QueryRequest(Model):
+class QueryRequest(Asked):
     """What a data user asks of the platform itself."""
 
     dataset: Slug

@@ -1,6 +1,6 @@
 """What a data set's policy does not admit: asked before anything is reserved."""
 
-from domain.errors import BudgetExceeded, Conflict, InvalidRequest, NotAllowed, NotFound
+from domain.errors import BudgetExceeded, Conflict, Doubtful, InvalidRequest, NotAllowed, NotFound
 from domain.refusals.fields import Refusal
 
 _MANIFEST = "pipeline.manifest"
@@ -103,6 +103,14 @@ PROJECT_LIMIT = Refusal(
     "the jobs of {project} would take {asked} together, over the {limit} that the policy of {dataset} allows "
     "for one project.",
     "Ask for less, or ask the rights holder.",
+)
+DOUBTFUL = Refusal(
+    "doubtful", Doubtful, "anyway",
+    "{problem}", "{fix}",
+)
+ANYWAY = Refusal(
+    "anyway", Doubtful, "anyway",
+    "nothing was charged.", "To have it as it is, say anyway: --anyway of a command, anyway: true over HTTP.",
 )
 ONLY_SYNTHETIC = Refusal(
     "only_synthetic", Conflict, "dataset",

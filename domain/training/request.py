@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from domain.asked import Asked
 from domain.budget import Accounting, cost_on
 from domain.dataset import Declaration, Table
 from domain.delta import check_delta
@@ -65,7 +66,7 @@ class AskedModel(Model):
     rows: Annotated[Whole, Field(ge=1, le=MAX_ROWS)] = 1
 
 
-class TrainingRequest(Model):
+class TrainingRequest(Asked):
     """What a data user asks of the platform itself."""
 
     dataset: Slug

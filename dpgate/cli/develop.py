@@ -15,8 +15,8 @@ from dpgate.errors import DpgateError
 from privacy.plan import Blocks, RunPlan
 
 if TYPE_CHECKING:
-    from domain.cautions import BlocksSeen
     from domain.pipeline import OutputValue, Pipeline
+    from domain.twin_record import BlocksSeen
     from dpgate.local import TwinRun
     from dpgate.pipeline_folder import Lock, PlanName
 

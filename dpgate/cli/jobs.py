@@ -39,6 +39,7 @@ CLOCKS_APART = timedelta(seconds=5)
 Paying = Annotated[str | None, typer.Option(help="Spend from a project's allocation.")]
 ChosenId = Annotated[str | None, typer.Option(help="An id of your choice; repeating it is harmless.")]
 Waits = Annotated[bool, typer.Option("--wait/--no-wait", help="Wait and print the release.")]
+Anyway = Annotated[bool, typer.Option("--anyway", help="Submit it although something speaks against it.")]
 JobArgument = Annotated[str, typer.Argument(help="The job's id.")]
 
 
@@ -61,9 +62,7 @@ def submit(
     dataset: Annotated[str | None, typer.Option(help="The twin's data set; another is refused.")] = None,
     project: Paying = None,
     job_id: ChosenId = None,
-    anyway: Annotated[
-        bool, typer.Option("--anyway", help="Submit it although something speaks against it.")
-    ] = False,
+    anyway: Anyway = False,
     wait: Waits = False,
     as_json: Json = False,
     profile: Profile = "default",

@@ -99,9 +99,9 @@ def lock_of(found: Rehearsal, pipeline: Pipeline, dataset: Dataset) -> Lock:
 
 
 def _locked_runs(found: Rehearsal, runs: TwinRuns, values: Sequence[OutputValue]) -> tuple[LockedRuns, ...]:
-    from domain.cautions import BlocksSeen
     from domain.forecast import in_units
     from domain.output_value import grids_of
+    from domain.twin_record import BlocksSeen
     from dpgate.pipeline_folder import LockedRuns
 
     grids, seen = grids_of(values), BlocksSeen.of(values, runs.blocks)
@@ -123,10 +123,10 @@ def _locked_runs(found: Rehearsal, runs: TwinRuns, values: Sequence[OutputValue]
 
 
 def print_rehearsal(pipeline: Pipeline, found: Rehearsal) -> None:
-    from domain.cautions import BlocksSeen
     from domain.model import parse
     from domain.outputs import values_of
     from domain.rehearsal import TwinRuns
+    from domain.twin_record import BlocksSeen
 
     runs = parse(TwinRuns, found.runs, within="rehearsal")
     values = values_of(pipeline.manifest, runs.shape)

@@ -10,7 +10,7 @@ import typer
 
 from dpgate.cli import choices
 from dpgate.cli.catalogue import load_twin_declaration
-from dpgate.cli.jobs import ChosenId, Paying, Waits, send
+from dpgate.cli.jobs import Anyway, ChosenId, Paying, Waits, send
 from dpgate.cli.output import Json, Profile, err, plain, print_json, print_table
 
 if TYPE_CHECKING:
@@ -70,6 +70,7 @@ def train_submit(
     twin: Twin = Path("twin"),
     project: Paying = None,
     job_id: ChosenId = None,
+    anyway: Anyway = False,
     wait: Waits = False,
     as_json: Json = False,
     profile: Profile = "default",
@@ -80,6 +81,7 @@ def train_submit(
     name = dataset or str(load_twin_declaration(twin)["name"])
     request = build_training_request(model, dataset=name, epsilon=epsilon, delta=delta, project=project)
     choices.warn_if_weak(epsilon)
+    request |= {"anyway": True} if anyway else {}
     send(request, job_id=job_id, wait=wait, as_json=as_json, profile=profile)
 
 

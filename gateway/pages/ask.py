@@ -13,13 +13,15 @@ from starlette.datastructures import FormData
 from desk.datasets import get_budget
 from desk.jobs import submit_job
 from domain.admission import check_policy, needs_approval
+from domain.cautions import about_query
 from domain.dataset import Dataset, Table
-from domain.errors import RequestError
+from domain.errors import Doubtful, RequestError
 from domain.job import check_job_id
 from domain.loss import texts
 from domain.model import Slug
 from domain.permissions import Permission, User
 from domain.query import QUERIES, QueryRequest
+from domain.query.expected import expected_noise, noise_words
 from gateway.access import TheDatabase, TheQueue
 from gateway.pages.ask_form import CONDITIONS, OPERATORS, query_of
 from gateway.pages.budget_bar import Bar, bars, binding, questions_left
@@ -59,8 +61,11 @@ def ask(
         check_policy(asked, dataset)
         if form.get("action") == "submit":
             job_id = check_job_id(text_of(form, "job_id"))
+            asked = asked.model_copy(update={"anyway": text_of(form, "anyway") == "yes"})
             job, _ = submit_job(database, user, job_id, asked, queue)
             return RedirectResponse(f"/jobs/{job.id}", status_code=303)
+    except Doubtful:
+        pass  # the answer says the same, and asks
     except RequestError as error:
         return _page(request, user, database, dataset, table, typed=form, error=error)
     return _page(request, user, database, dataset, table, typed=form, asked=asked)
@@ -130,4 +135,6 @@ def _answer(asked: QueryRequest, dataset: Dataset, paying: list[Bar]) -> dict[st
         "times": questions_left(paying, cost),
         "promise": promise_of(asked.guarantee, asked.guarantee.sentence),
         "needs_approval": needs_approval(asked, dataset.declaration.policy),
+        "noise": noise_words(expected_noise(asked, dataset.declaration), dataset.declaration.nominal_size),
+        "cautions": about_query(asked, dataset.declaration),
     }

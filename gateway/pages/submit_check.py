@@ -11,11 +11,11 @@ from desk.datasets import get_budget
 from desk.jobs import submit_job
 from domain import mechanisms
 from domain.admission import check_policy, needs_approval, needs_review
-from domain.cautions import BlocksSeen, Caution, Twin, about_job
+from domain.cautions import about_request
 from domain.channel_words import channels_of
 from domain.dataset.person_size import timing_sentence
 from domain.draft_steps import job_request
-from domain.errors import BudgetExceeded, FieldProblem, RequestError
+from domain.errors import BudgetExceeded, Doubtful, FieldProblem, RequestError
 from domain.job import JobRequest
 from domain.job_draft import Step
 from domain.loss import texts
@@ -83,9 +83,10 @@ def submit(
     assert drafted.rehearsal is not None
     try:
         asked = job_request(drafted.content, drafted.rehearsal, version=drafted.dataset.version)
-        if _cautions(asked, drafted) and text_of(form, "anyway") != "yes":
-            return _page(request, drafted, user, database)
+        asked = asked.model_copy(update={"anyway": text_of(form, "anyway") == "yes"})
         job, _ = submit_job(database, user, drafted.draft.id, asked, queue)
+    except Doubtful:
+        return _page(request, drafted, user, database)  # which says the same, and asks
     except RequestError as error:
         return _page(request, drafted, user, database, error=error)
     with database.transaction() as connection:
@@ -119,24 +120,8 @@ def _page(
         mends=[mend_of(problem, error, drafted) for problem in error.problems] if error else [],
         bars=paying,
         summary=_summary(asked, drafted, paying) if asked else None,
-        cautions=_cautions(asked, drafted) if asked else (),
+        cautions=about_request(asked, drafted.dataset.declaration) if asked else (),
     )
-
-
-def _cautions(asked: JobRequest, drafted: Drafted) -> tuple[Caution, ...]:
-    """What the rehearsal says against this job; its blocks only where they are as large as the job's."""
-    rehearsal, declaration = drafted.rehearsal, drafted.dataset.declaration
-    assert rehearsal is not None
-    assert rehearsal.runs is not None
-    is_same = getattr(asked.mechanism, "block_size", None) == rehearsal.request.block_size
-    twin = Twin(
-        whole=rehearsal.runs.numbers,
-        seen=BlocksSeen.of(asked.values, rehearsal.runs.blocks) if is_same else None,
-        nominal_size=declaration.nominal_size,
-        accounting=declaration.accounting,
-        is_padded=declaration.policy.timing.mode == "padded",
-    )
-    return about_job(asked, twin)
 
 
 def mend_of(problem: FieldProblem, error: RequestError, drafted: Drafted) -> Mend:

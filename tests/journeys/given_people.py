@@ -162,6 +162,7 @@ def request(dataset: str, epsilon: str, *, project: str | None = None) -> dict[s
         "pipeline": pipeline(),
         "shape": {"files": [{"file": "result.tsv", "rows": [["mean_sleep"], [None]]}]},
         "mechanism": {"name": "sample_aggregate", "epsilon": epsilon, "block_size": BLOCK},
+        "anyway": True,
     } | ({"project": project} if project else {})
 
 

@@ -113,6 +113,20 @@ def test_a_first_question_takes_the_clicks_that_are_counted(ada: Visitor, monkey
     assert effort.OWN_RELEASE.commands == 4
 
 
+def test_noise_that_drowns_the_answer_is_asked_back(ada: Visitor, asked_console: Console) -> None:
+    said = "The noise on mean, count exceeds half of the range"
+    before = accounts(asked_console)
+    assert "each number by" in words(send(ada, kind="count"))
+    assert said not in words(send(ada))
+    assert said in words(send(ada, epsilon="0.001"))
+    told = send(ada, "submit", job_id="job-drowned", epsilon="0.001")
+    assert told.status_code == 200
+    assert said in words(told)
+    assert 'name="anyway" value="yes"' in told.text
+    assert accounts(asked_console) == before
+    assert send(ada, "submit", job_id="job-drowned", epsilon="0.001", anyway="yes").status_code == 303
+
+
 def linked(page: str, label: str) -> str:
     """Where the link with this label leads."""
     found = re.search(rf'<a [^>]*href="([^"]+)"[^>]*>(?:(?!</a>).)*{re.escape(label)}', page, re.DOTALL)

@@ -130,7 +130,7 @@ def test_too_many_groups_for_what_is_kept(gateway: Gateway):
         )
     quantile = {"kind": "quantile", "column": "age"}
     assert submit(gateway, {**quantile, "by": ["code"]}).status_code == 422
-    assert submit(gateway, {**MEAN, "by": ["code"]}).status_code == 201
+    assert submit(gateway, {**MEAN, "by": ["code"]}, anyway=True).status_code == 201
 
 
 def test_a_job_that_waits_for_approval(gateway: Gateway):

@@ -5,10 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from factories import make_job_request, make_manifest
+from factories import make_declaration, make_job_request, make_manifest
 
-from domain.cautions import BlocksSeen, Twin, about_job, about_runs, about_time
+from domain.cautions import NO_RECORD, Public, about_job, about_request, about_runs, about_time, check_use
+from domain.errors import Doubtful, InvalidRequest
+from domain.job import JobRequest
+from domain.model import parse
 from domain.pipeline import OutputValue
+from domain.query import QueryRequest
+from domain.twin_record import BlocksSeen, TwinRecord
 
 HEIGHT = OutputValue(name="height", lower=140, upper=210)
 SHARE = OutputValue(name="share", lower=0, upper=1)
@@ -60,9 +65,64 @@ def test_failed_blocks_are_no_missing_numbers() -> None:
 
 def about(epsilon: str, **mechanism: Any) -> list[str]:
     asked = make_job_request(mechanism={"name": "sample_aggregate", "epsilon": epsilon, **mechanism})
-    whole = [float(value.lower) for value in asked.values]
-    found = about_job(asked, Twin(whole=whole, seen=None, nominal_size=60))
-    return [str(caution) for caution in found]
+    return [str(caution) for caution in about_job(with_record(asked), Public(60))]
+
+
+def with_record(asked: JobRequest, seen: BlocksSeen | None = None) -> JobRequest:
+    """It ran on the whole twin, and on blocks of ten if that was seen."""
+    whole = tuple(float(value.lower) for value in asked.values)
+    record = TwinRecord(pipeline=asked.pipeline.digest, whole=whole, block_size=10, seen=seen)
+    return asked.model_copy(update={"on_twin": record})
+
+
+def test_a_pipeline_that_nobody_saw_on_the_twin_is_told() -> None:
+    (caution,) = about_job(
+        make_job_request(mechanism={"name": "sample_aggregate", "epsilon": "5"}), Public(60)
+    )
+    assert caution is NO_RECORD
+
+
+def test_blocks_of_another_size_say_nothing() -> None:
+    failed = BlocksSeen(blocks=6, failed=6, outside=(0,), missing=(0,))
+    for size, count in ((10, 1), (5, 0)):
+        fields = {"name": "sample_aggregate", "epsilon": "5", "block_size": size}
+        asked = with_record(make_job_request(mechanism=fields), failed)
+        assert len(about_job(asked, Public(60))) == count
+
+
+def test_a_record_of_another_pipeline_is_refused() -> None:
+    record = {"pipeline": "sha256:" + "0" * 64, "whole": [1.0]}
+    with pytest.raises(InvalidRequest, match="on_twin is of another pipeline"):
+        make_job_request(on_twin=record)
+
+
+def test_what_is_said_with_a_request_leaves_no_trace() -> None:
+    asked = with_record(make_job_request(anyway=True))
+    assert asked.kept() == make_job_request() == parse(JobRequest, asked.model_dump(mode="json"))
+
+
+@pytest.mark.parametrize(
+    ("query", "epsilon", "wide"),
+    [
+        ({"kind": "count"}, "0.1", False),
+        ({"kind": "count"}, "0.05", True),
+        ({"kind": "mean", "column": "age"}, "0.5", False),
+        ({"kind": "mean", "column": "age"}, "0.1", True),
+        ({"kind": "mean", "column": "age", "by": ["sex"]}, "0.5", True),
+        ({"kind": "quantile", "column": "age"}, "0.2", True),
+        ({"kind": "variance", "column": "age"}, "0.001", False),  # nobody knows before
+    ],
+)
+def test_noise_of_a_query_wider_than_half_of_the_range_is_told(
+    query: dict[str, Any], epsilon: str, wide: bool
+) -> None:
+    asked = parse(QueryRequest, {"dataset": "heights", "query": query, "epsilon": epsilon})
+    found = about_request(asked, make_declaration())
+    assert [caution.problem.startswith("The noise on") for caution in found] == [True] * wide
+    check_use(asked.model_copy(update={"anyway": True}), make_declaration())
+    if wide:
+        with pytest.raises(Doubtful, match="nothing was charged"):
+            check_use(asked, make_declaration())
 
 
 def test_noise_wider_than_half_of_the_range_is_told() -> None:
@@ -88,7 +148,6 @@ def test_runs_are_counted_on_a_padded_grid_alone() -> None:
     asked = make_job_request(mechanism={"name": "sample_aggregate", "epsilon": "5", "block_size": 1})
     wall = asked.pipeline.manifest.resources.wall_seconds
     people = int(1800 / (wall + 0.5)) + 1
-    whole = [float(value.lower) for value in asked.values]
     for is_padded, count in ((False, 0), (True, 1)):
-        twin = Twin(whole=whole, seen=None, nominal_size=people, is_padded=is_padded)
-        assert len(about_job(asked, twin)) == count
+        public = Public(people, is_padded=is_padded)
+        assert len(about_job(with_record(asked), public)) == count

@@ -241,6 +241,7 @@ PROVOKED_ELSEWHERE: dict[str, tuple[str, str]] = {
         "integration/store/test_release_readers.py",
         "is not what the worker zone has signed",
     ),
+    **dict.fromkeys(("doubtful", "anyway"), ("integration/gateway/test_doubtful_jobs.py", "")),
     "once": ("integration/store/test_stored_jobs.py", "releases once from"),
     "no_budget": ("integration/store/test_ledger.py", "has no budget of"),
     "over_budget": ("integration/gateway/test_budget.py", "is more than the"),
