@@ -6,6 +6,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence, Sized
+from difflib import get_close_matches
 from pathlib import PurePosixPath
 from typing import Annotated, Any, TypeVar
 
@@ -92,6 +93,16 @@ LISTS_OF_UNIONS = {"files", "data_users"}
 # the same for a whole body
 KINDS_OF_REQUEST = {"pipeline_request", "query_request", "training_request", "twin_request"}
 
+# what people call a member of a union, by what it is called here
+MEANT: Mapping[str, str] = {
+    "average": "mean", "avg": "mean", "n": "count", "number": "count", "total": "sum",
+    "median": "quantile", "percentile": "quantile", "quartile": "quantile", "iqr": "quantile",
+    "sd": "variance", "std": "variance", "stdev": "variance", "var": "variance",
+    "correlation": "covariance", "cor": "covariance", "corr": "covariance",
+    "linear": "regression", "lm": "regression", "ols": "regression",
+}  # fmt: skip
+SAID: Mapping[str, str] = {"median": ", which gives the median where no probabilities are named"}
+
 # kinds of findings whose words are our own, with the fix where the words leave it open
 OWN_WORDS: Mapping[str, str] = {
     "value_error": "",
@@ -172,7 +183,11 @@ def _unknown_member(detail: Any, where: list[str]) -> FieldProblem:
     known = str(detail["ctx"].get("expected_tags", "")).replace("'", "")
     if not known:
         return fields.MISSING.about(".".join([*where, key]))
-    problem, use = "is none that is known.", f"There are {known}."
+    asked = str(detail["ctx"].get("tag", "")).lower()
+    members = known.split(", ")
+    near = [name for name in (MEANT.get(asked),) if name in members] or get_close_matches(asked, members, 1)
+    meant = "".join(f"Do you mean {name}{SAID.get(asked, '')}? " for name in near)
+    problem, use = "is none that is known.", f"{meant}There are {known}."
     return fields.VALUE.about(".".join([*where, key]), problem=problem, use=use)
 
 

@@ -42,7 +42,14 @@ def test_a_query_becomes_a_job(heights: Gateway):
 
 
 WRONG: list[tuple[dict[str, Any], str, str]] = [
-    ({"kind": "median", "column": "age"}, "query.kind", "count, sum, mean"),
+    (
+        {"kind": "median", "column": "age"},
+        "query.kind",
+        "Do you mean quantile, which gives the median where no probabilities are named? There are count, sum",
+    ),
+    ({"kind": "Average", "column": "age"}, "query.kind", "Do you mean mean? There are count, sum"),
+    ({"kind": "histgram", "column": "age"}, "query.kind", "Do you mean histogram? There are count, sum"),
+    ({"kind": "x" * 300, "column": "age"}, "query.kind", "There are count, sum, mean"),
     ({"column": "age"}, "query.kind", "Add it"),
     ({"kind": "mean"}, "query.column", "Add it"),
     ({"kind": "mean", "column": "weight"}, "query.column.weight", "There are: age, height"),
