@@ -253,7 +253,7 @@ RISKS: tuple[tuple[str, str], ...] = (
     ("Somebody who administers the worker zone's host, or holds the master key, reads the data.",
      "few administrators, bound as processors; an encrypted disk"),
     ("Somebody who has taken over the gateway asks without limit.",
-     "a mandate signed by the rights holder's own key (`dpgate custody sign`) caps what is charged"),
+     "a mandate signed by the rights holder's own key (`dpgate custody sign NAME`) caps what is charged"),
     ("Another institution publishes about the same people: losses add up, and neither is told.",
      "agree on one register of the people, or declare a smaller budget"),
     ("A family, or a person with two identifiers, is protected by that many times the epsilon.",

@@ -49,7 +49,7 @@ class Caution:
 NO_RECORD = Caution(
     "There is no record of a run of this pipeline on the twin: if it fails on people or blocks of the data, "
     "nobody is told, and it is paid for.",
-    "Run it on the twin first: rehearse it on the platform, or `dpgate run` and `dpgate submit`.",
+    "Run it on the twin first: rehearse it on the platform, or type `dpgate run FOLDER`.",
 )
 
 

@@ -17,8 +17,8 @@ class Held(StrEnum):
     """What the worker zone waits for before it erases; the value is what its rights holder reads."""
 
     UNSIGNED = (
-        "your signature: type `dpgate dataset erase` where the key is that guards these data; if you have, "
-        "name the deliveries folder of this platform, --deliveries FOLDER"
+        "your signature: type `dpgate dataset erase NAME` where the key is that guards these data; if you "
+        "have, name the deliveries folder of this platform, --deliveries FOLDER"
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from dpgate.credentials import ADDRESS, DEFAULT, Login
 from dpgate.errors import Doubtful, DpgateError, PlatformUnreachable, Problem, RequestRefused
 
 if TYPE_CHECKING:
@@ -29,11 +30,18 @@ def as_model(build: Callable[[Any], ModelT], raw: Any) -> ModelT:
         raise PlatformUnreachable(f"an answer without the expected fields from {NOT_DPGATE}") from None
 
 
-def refusal(answer: httpx.Response) -> DpgateError:
+def refusal(answer: httpx.Response, login: Login | None = None) -> DpgateError:
+    """The error that was answered. Whoever has to log in anew is told where, and under which name."""
     try:
         body = answer.json()
         problems = tuple(
-            Problem(p["field"], p["problem"], p["fix"], p.get("code", ""), p.get("sentence", ""))
+            Problem(
+                p["field"],
+                p["problem"],
+                _typed(p["fix"], login),
+                p.get("code", ""),
+                _typed(p.get("sentence", ""), login),
+            )
             for p in body["problems"]
         )
         kind = str(body["type"]).rsplit(":", 1)[-1]
@@ -47,3 +55,11 @@ def refusal(answer: httpx.Response) -> DpgateError:
         )
     except (ValueError, KeyError, TypeError, RecursionError):
         return PlatformUnreachable(f"HTTP {answer.status_code} from {NOT_DPGATE}")
+
+
+def _typed(text: str, login: Login | None) -> str:
+    """A next step with the address in it, so that it can be typed as it stands."""
+    if login is None:
+        return text
+    option = "" if login.profile == DEFAULT else f" --profile {login.profile}"
+    return text.replace(f"--url {ADDRESS}", f"--url {login.url}{option}")

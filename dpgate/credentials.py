@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from dpgate.errors import DpgateError, NotLoggedIn
 
 DEFAULT = "default"
+ADDRESS = "https://ADDRESS"
+"""As the platform names itself in a next step: it does not know where people reach it."""
 LOGINS, FILE = "logins", "credentials.json"
 
 
@@ -18,6 +20,8 @@ LOGINS, FILE = "logins", "credentials.json"
 class Login:
     url: str
     token: str
+    profile: str = field(default=DEFAULT, compare=False)
+    """Under which it is kept, for whoever has to log in anew."""
 
     def __repr__(self) -> str:
         return f"Login(url={self.url!r}, token=...)"
@@ -45,7 +49,7 @@ def find_login(profile: str = DEFAULT) -> Login:
         option = "" if profile == DEFAULT else f" --profile {profile}"
         raise NotLoggedIn(
             f"there is no login named {profile} in {credentials_file()}; run `dpgate login --url "
-            f"https://ADDRESS{option}` with your platform's address, or begin one here with `dpgate up`"
+            f"{ADDRESS}{option}` with your platform's address, or begin one here with `dpgate up`"
         )
     return known[profile]
 
@@ -84,7 +88,7 @@ def _read() -> dict[str, Login]:
     path = credentials_file()
     try:
         known = json.loads(path.read_text(encoding="utf-8"))
-        return {name: Login(url=str(kept["url"]), token=str(kept["token"])) for name, kept in known.items()}
+        return {name: Login(str(kept["url"]), str(kept["token"]), name) for name, kept in known.items()}
     except FileNotFoundError:
         return {}
     except (ValueError, KeyError, TypeError, AttributeError):

@@ -28,6 +28,7 @@ class Waiting:
     def __init__(self, login: Login, *, timeout_s: float, transport: httpx.BaseTransport | None) -> None:
         import httpx
 
+        self.login = login
         self.http = httpx.Client(transport=transport, **_connection(login, timeout_s))
 
     def run(self, wanted: Call[AnswerT] | Steps[AnswerT]) -> AnswerT:
@@ -71,14 +72,14 @@ class Waiting:
             answer = self.http.request(call.method, call.path, **call.request)
         except (httpx.RequestError, httpx.InvalidURL) as error:
             raise _unreachable(self.http, error) from error
-        return call.result_of(_accepted(answer))
+        return call.result_of(_accepted(answer, self.login))
 
     def _download(self, call: Call[Any]) -> bytes:
         content = bytearray()
         with self.http.stream(call.method, call.path, **call.request) as answer:
             if not answer.is_success:
                 answer.read()
-            for part in _accepted(answer).iter_bytes():
+            for part in _accepted(answer, self.login).iter_bytes():
                 _grow(content, part)
         return _filled(content)
 
@@ -89,6 +90,7 @@ class Awaited:
     def __init__(self, login: Login, *, timeout_s: float, transport: httpx.AsyncBaseTransport | None) -> None:
         import httpx
 
+        self.login = login
         self.http = httpx.AsyncClient(transport=transport, **_connection(login, timeout_s))
 
     async def run(self, wanted: Call[AnswerT] | Steps[AnswerT]) -> AnswerT:
@@ -133,14 +135,14 @@ class Awaited:
             answer = await self.http.request(call.method, call.path, **call.request)
         except (httpx.RequestError, httpx.InvalidURL) as error:
             raise _unreachable(self.http, error) from error
-        return call.result_of(_accepted(answer))
+        return call.result_of(_accepted(answer, self.login))
 
     async def _download(self, call: Call[Any]) -> bytes:
         content = bytearray()
         async with self.http.stream(call.method, call.path, **call.request) as answer:
             if not answer.is_success:
                 await answer.aread()
-            async for part in _accepted(answer).aiter_bytes():
+            async for part in _accepted(answer, self.login).aiter_bytes():
                 _grow(content, part)
         return _filled(content)
 
@@ -176,9 +178,9 @@ def _check_login(login: Login) -> None:
         raise DpgateError("the token has characters that no token has; copy it again")
 
 
-def _accepted(answer: httpx.Response) -> httpx.Response:
+def _accepted(answer: httpx.Response, login: Login) -> httpx.Response:
     if not answer.is_success:
-        raise refusal(answer)
+        raise refusal(answer, login)
     return answer
 
 

@@ -41,7 +41,7 @@ def build_training_request(
             f"model.{next(iter(several))}",
             f"it names several values, and the trainings of all {times} choices would add up: each costs "
             f"epsilon {epsilon} and delta {delta}.",
-            "Try them on the twin with `dpgate train try`, and keep one.",
+            "Try them on the twin with `dpgate train try MODEL`, and keep one.",
         )
     request = {"dataset": dataset, "model": model, "epsilon": epsilon, "delta": delta}
     request |= {"project": project} if project else {}

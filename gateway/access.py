@@ -28,7 +28,8 @@ OPEN_ROUTES = {"/api/v1/health", "/api/v1/health/ready", "/api/v1/openapi.json",
 OPEN_ROUTES |= {"/api/v1/login/ended"}
 
 _bearer = HTTPBearer(
-    auto_error=False, description="A token of `dpgate user add`, `dpgate token add` or the identity provider"
+    auto_error=False,
+    description="A token of `dpgate user add NAME`, `dpgate token add LABEL` or the identity provider",
 )
 
 

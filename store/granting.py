@@ -179,7 +179,7 @@ def _check_granted(project: str, dataset: str, present: Grant | None) -> None:
     if present.state is not GrantState.GRANTED:
         raise Conflict(
             "holder", f"{project} has no grant of {dataset}; it is {present.state}.",
-            "Decide on what its lead asks for: `dpgate project grant`.",
+            f"Decide on what its lead asks for: `dpgate project grant {project} {dataset}`.",
         )  # fmt: skip
 
 

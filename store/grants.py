@@ -151,7 +151,7 @@ def absent(project: str, dataset: str) -> NotFound:
     return NotFound(
         "dataset",
         f"there is no grant of {dataset} to {project} for you.",
-        "See `dpgate project show`.",
+        f"See `dpgate project show {project}`.",
     )
 
 

@@ -214,7 +214,7 @@ def load_keys(path: Path) -> Keys:
     except FileNotFoundError:
         raise NotReady(
             f"there is no master key at {path}: put its copy back, or begin a new zone with "
-            "`dpgate zone begin`; `dpgate up` does so by itself"
+            "`dpgate zone begin --zone-folder FOLDER --database-url URL`; `dpgate up` does so by itself"
         ) from None
     if stat.S_IMODE(mode) & 0o077:
         raise NotReady(f"the master key at {path} can be read by others; run: chmod 600 {path}")

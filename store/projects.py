@@ -119,7 +119,7 @@ def remove_member(connection: sa.Connection, name: str, member: str, *, by: User
     if member != by.name:
         check_leads(by, project)
     if member not in project.members:
-        raise NotFound("member", f"{member} is no member of {name}.", "See `dpgate project show`.")
+        raise NotFound("member", f"{member} is no member of {name}.", f"See `dpgate project show {name}`.")
     if member == project.lead:
         raise Conflict(
             "member", "the lead cannot leave.", "Let another member lead first, or close the project."

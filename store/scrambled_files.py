@@ -225,5 +225,5 @@ def _check_signed(found: Scramble, dataset: Dataset, today: date) -> None:
         raise Conflict(
             "scramble",
             f"{lacking} more of the reviewers of {dataset.name} must sign for it.",
-            "They read the leak report and sign: `dpgate twin scramble sign`.",
+            f"They read the leak report and sign: `dpgate twin scramble sign {dataset.name} FOLDER`.",
         )

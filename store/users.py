@@ -19,7 +19,11 @@ PREFIX = "dpgate"
 _TOKEN = re.compile(rf"{PREFIX}\.([0-9a-f]{{16}})\.([A-Za-z0-9_-]{{43}})", re.ASCII)
 REVOKED = "revoked"
 """In the place of a hash: no secret has it."""
-WRONG_TOKEN = ("authorization", "the token is not valid.", "Log in with `dpgate login`.")
+WRONG_TOKEN = (
+    "authorization",
+    "the token is not valid.",
+    "Log in with `dpgate login --url https://ADDRESS`.",
+)
 
 
 def add(connection: sa.Connection, *, name: str, role: Role, now: datetime) -> tuple[User, str]:

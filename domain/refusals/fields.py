@@ -70,9 +70,9 @@ FORMS: Mapping[str, tuple[str, str]] = {
     r"^[A-Za-z0-9_-]{1,64}$": ("no id", "Use 1 to 64 letters, digits, `_` or `-`."),
     r"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$": (
         "no delivery number",
-        "Copy it from `dpgate dataset deliver`.",
+        "`dpgate dataset deliver DATA --declaration FILE` prints it.",
     ),
-    r"^[0-9a-f-]{36}$": ("no delivery number", "Copy it from `dpgate dataset deliver`."),
+    r"^[0-9a-f-]{36}$": ("no delivery number", "`dpgate dataset deliver DATA --declaration FILE` prints it."),
     r"^sha256:[0-9a-f]{64}$": ("no digest", "Write sha256: and 64 hex digits."),
     r"^[0-9a-f]{64}$": ("no digest", "Write 64 hex digits."),
     r"^[0-9a-f]{32}$": ("no digest", "Write 32 hex digits."),

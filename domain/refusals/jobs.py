@@ -66,7 +66,7 @@ PROJECT_OVER = Refusal(
 NO_GRANT = Refusal(
     "no_grant", NotAllowed, "project",
     "the project {project} {how} {dataset}.",
-    "Its lead asks for a grant: `dpgate project ask {project} {dataset}`.",
+    "Its lead asks for a grant: `dpgate project ask {project} {dataset} --why WHY`.",
 )
 PROJECT_MISSING = Refusal(
     "project_missing", NotAllowed, "project",

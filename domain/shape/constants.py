@@ -36,11 +36,11 @@ class HasConstants(Model):
         if not self.constants:
             return self
         if len(self.constants) != self.numbers:
-            raise ValueError("the constants are not those of the file's numbers; run `dpgate run` again")
+            raise ValueError("the constants are not those of the file's numbers; type `dpgate run FOLDER`")
         if None not in self.constants or set(self.constants) == {None}:
-            raise ValueError("the constants are not as a run on the twin locks them; run `dpgate run` again")
+            raise ValueError("the constants are not as a run on the twin locks; type `dpgate run FOLDER`")
         if any(text is not None and not math.isfinite(float(text)) for text in self.constants):
-            raise ValueError("a constant is no finite number; run `dpgate run` again")
+            raise ValueError("a constant is no finite number; type `dpgate run FOLDER`")
         return self
 
     @property

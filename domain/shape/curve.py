@@ -39,7 +39,7 @@ class CurveShape(Model):
     @model_validator(mode="after")
     def _determines_its_coefficients(self) -> CurveShape:
         if delimiter_of(self.file) in self.curve.axis + self.curve.value:
-            raise ValueError("a column's name holds the delimiter of the file; run `dpgate run` again")
+            raise ValueError("a column's name holds the delimiter of the file; type `dpgate run FOLDER`")
         first, last = min(self._points), max(self._points)
         if not self.curve.knots[0] <= first <= last <= self.curve.knots[-1]:
             raise ValueError("knots must reach from the least to the largest value of the axis")

@@ -40,9 +40,9 @@ class JsonShape(HasConstants):
         try:
             parts = _parts(self.file, self.write(self.filled))
         except (PipelineError, UnicodeEncodeError):
-            raise ValueError("the parts are no JSON file; run `dpgate run` again") from None
+            raise ValueError("the parts are no JSON file; type `dpgate run FOLDER`") from None
         if parts != self.parts:
-            raise ValueError("the parts are not as a run on the twin locks them; run `dpgate run` again")
+            raise ValueError("the parts are not as a run on the twin locks them; type `dpgate run FOLDER`")
         return self
 
     @property

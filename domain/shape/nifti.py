@@ -47,10 +47,10 @@ class NiftiShape(Model):
             counts = self._voxels_of_regions()
         except (PipelineError, ValueError, zlib.error):
             raise ValueError(
-                "the volume is not as a run on the twin locks it; run `dpgate run` again"
+                "the volume is not as a run on the twin locks it; type `dpgate run FOLDER`"
             ) from None
         if not counts[1:].all():
-            raise ValueError("the regions of a volume are not those of its addresses; run `dpgate run` again")
+            raise ValueError("a volume's regions are not those of its addresses; type `dpgate run FOLDER`")
         return self
 
     def _voxels_of_regions(self) -> npt.NDArray[np.int64]:

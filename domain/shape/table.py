@@ -35,9 +35,9 @@ class TableShape(Model):
     @model_validator(mode="after")
     def _says_each_once(self) -> TableShape:
         if len(set(self.columns)) < len(self.columns):
-            raise ValueError("the same summary of a column stands there twice; run `dpgate run` again")
+            raise ValueError("the same summary of a column stands there twice; type `dpgate run FOLDER`")
         if any(delimiter_of(self.file) in each.column for each in self.columns):
-            raise ValueError("a column's name holds the delimiter of the file; run `dpgate run` again")
+            raise ValueError("a column's name holds the delimiter of the file; type `dpgate run FOLDER`")
         return self
 
     @property

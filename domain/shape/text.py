@@ -55,7 +55,7 @@ class TextShape(HasConstants):
         except PipelineError as error:
             raise ValueError(str(error)) from None
         if rows != self.rows:
-            raise ValueError("the rows are not as a run on the twin locks them; run `dpgate run` again")
+            raise ValueError("the rows are not as a run on the twin locks them; type `dpgate run FOLDER`")
         return self
 
     @property

@@ -210,6 +210,7 @@ def _newest(name: str, profile: str) -> Mandate:
     found = Custody.own(profile).newest(name)
     if found is None:
         raise DpgateError(
-            f"you signed no mandate for {name} as {profile}; `dpgate dataset add` signs the first one"
+            f"you signed no mandate for {name} as {profile}; `dpgate dataset add DATA --declaration FILE` "
+            "signs the first one"
         )
     return found

@@ -144,8 +144,8 @@ def _generation(looked: Sequence[Looked]) -> Iterator[str]:
     yield paragraph(
         "A twin at level 0 is made from the declaration alone and costs nothing. Levels 1 and 2 are drawn "
         "from noisy counts (guarantee class pure_dp) and cost budget once. Which level pays depends on rows "
-        "times epsilon and on the number of cells; this is the rule of `dpgate twin plan`, with the rows "
-        "found here."
+        "times epsilon and on the number of cells; this is the rule of `dpgate twin plan NAME`, with the "
+        "rows found here."
     )
     rows = []
     for path, found, proposals in looked:

@@ -21,7 +21,7 @@ import dpgate
 from dpgate.client import Client
 from dpgate.credentials import Login, find_login, keep_login
 from dpgate.embedded.home import Home
-from dpgate.errors import DpgateError, NotLoggedIn, PlatformUnreachable
+from dpgate.errors import DpgateError, NotLoggedIn, PlatformUnreachable, RequestRefused
 from dpgate.job import Job
 
 # rich comes with httpx, which uses it where it is installed
@@ -52,6 +52,21 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.delenv("DPGATE_URL", raising=False)
     monkeypatch.delenv("DPGATE_TOKEN", raising=False)
     return path
+
+
+def test_whoever_has_to_log_in_anew_is_told_where(kept: Path) -> None:
+    said = "Log in with `dpgate login --url https://ADDRESS`."
+    problem = {"field": "authorization", "problem": "the token is not valid.", "fix": said, "sentence": said}
+    content = {"type": "urn:dpgate:problem:Unauthenticated", "title": "Log in first", "problems": [problem]}
+    for name, option in (("default", ""), ("olga", " --profile olga")):
+        keep_login(Login("https://here.example", SECRET), profile=name)
+        transport = httpx.MockTransport(lambda _: httpx.Response(401, json=content))
+        with (
+            Client(find_login(name), transport=transport) as client,
+            pytest.raises(RequestRefused) as refused,
+        ):
+            client.me()
+        assert str(refused.value) == f"Log in with `dpgate login --url https://here.example{option}`."
 
 
 def answering(answer: Callable[[httpx.Request], httpx.Response]) -> Client:

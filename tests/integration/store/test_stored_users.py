@@ -66,7 +66,10 @@ def test_every_wrong_token_is_refused_in_the_same_words(connection, token, subte
             with pytest.raises(Unauthenticated) as refusal:
                 users.authenticate(connection, change(token))
             said = str(refusal.value)
-            assert said == "authorization: the token is not valid. Log in with `dpgate login`."
+            assert (
+                said
+                == "authorization: the token is not valid. Log in with `dpgate login --url https://ADDRESS`."
+            )
 
 
 def test_only_a_hash_of_the_secret_is_kept(connection, token):
