@@ -27,7 +27,7 @@ def collect(
     if outputs is None:
         return None
     try:
-        numbers = shape.read(outputs)
+        numbers = shape.read_run(outputs)
     except Exception:  # readers raise PipelineError; a mistake in one of them must not show either
         return None
     return tuple(

@@ -5,7 +5,7 @@ run. A file of another shape is a failed run. Reads hostile bytes: nothing here 
 """
 
 from domain.shape.curve import CurveShape
-from domain.shape.files import LOCKS, FileShape, Shape, lock
+from domain.shape.files import LOCKS, FileShape, Shape, check_run, lock
 from domain.shape.json_file import JsonShape
 from domain.shape.matlab import MatlabShape
 from domain.shape.nifti import NiftiShape
@@ -28,5 +28,6 @@ __all__ = [
     "Shape",
     "TableShape",
     "TextShape",
+    "check_run",
     "lock",
 ]

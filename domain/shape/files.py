@@ -109,6 +109,12 @@ class Shape(Model):
         """
         return [number for file in self.files for number in read_results(file, outputs.get(file.file, b""))]
 
+    def read_run(self, outputs: Mapping[str, bytes]) -> list[float | None]:
+        """The same of one run of a job, for whose reading a turn has room: else PipelineError."""
+        for file in self.files:
+            check_run(file, outputs.get(file.file, b""))
+        return self.read(outputs)
+
     def write(self, results: Sequence[str]) -> dict[str, bytes]:
         """The twin's files by path, with these results in place of its own."""
         left = iter(results)
@@ -120,6 +126,12 @@ class Shape(Model):
 
 def _constant(shape: FileShape) -> tuple[bool, ...]:
     return tuple(text is not None for text in shape.constants) or (False,) * shape.numbers
+
+
+def check_run(file: FileShape, content: bytes) -> None:
+    """Raises PipelineError where one run wrote more than there is time to read in its turn."""
+    if isinstance(file, table.TableShape):
+        file.check_run(content)
 
 
 def lock(output: OutputFile, content: bytes, sources: Mapping[str, bytes]) -> FileShape:

@@ -22,6 +22,9 @@ from domain.pipeline import MAX_VALUES, OutputFile
 from domain.shape.text import delimiter_of, find_number, split_cells
 
 MAX_TABLE_CELLS = 65_536
+MAX_PAIRS = 2 * MAX_TABLE_CELLS
+"""Of the rows of one run, times its summaries of two columns: the time of the format in `domain/formats.py`
+holds for so many. A release's whole twin, which nobody waits for, may have more."""
 _HEADINGS = ("column", "summary", "value")
 
 
@@ -69,6 +72,15 @@ class TableShape(Model):
             name: sorted(number for number in found if number is not None) for name, found in cells.items()
         }
         return [_summarised(each, _found(each, cells, alone)) for each in self.columns]
+
+    def check_run(self, content: bytes) -> None:
+        """Raises PipelineError for more rows of one run than there is time to read."""
+        pairs = sum(each.complete is not None for each in self.columns)
+        if content.count(b"\n") * pairs > MAX_PAIRS:
+            raise PipelineError(
+                f"{self.file} has more than {MAX_PAIRS // pairs} rows for {pairs} summaries of two columns: "
+                "write fewer rows in a run, or ask for fewer covariances and correlations"
+            )
 
     def write(self, numbers: Sequence[str]) -> bytes:
         """A table of its own, a row for each summary."""

@@ -17,7 +17,7 @@ from domain.formats import suffixes
 from domain.image import HOST_IMAGE
 from domain.pipeline import Pipeline
 from domain.remedies import Place, lacking, remedy
-from domain.shape import Shape
+from domain.shape import Shape, check_run
 from domain.shape.constants import read_results
 from domain.shape.text import TextShape, find_number, split_cells
 from formats.delimited import delimiter_of
@@ -192,6 +192,7 @@ def _reasons(result: RunResult, shape: Shape, pipeline: Pipeline, place: Place) 
     for file in shape.files:
         content = result.outputs.get(file.file, b"")
         try:
+            check_run(file, content)
             numbers = read_results(file, content)
         except PipelineError as error:
             yield _unlike(file, content, str(error))

@@ -146,6 +146,6 @@ def numbers_of(outputs: Mapping[str, bytes] | None, shape: Shape) -> tuple[float
     if outputs is None:
         return None
     try:
-        return tuple(shape.read(outputs))
+        return tuple(shape.read_run(outputs))
     except PipelineError:
         return None

@@ -16,7 +16,7 @@ from domain.model import parse
 from domain.outputs import values_of
 from domain.pipeline import OutputFile
 from domain.shape import Shape, TableShape, lock
-from domain.shape.table import MAX_TABLE_CELLS
+from domain.shape.table import MAX_PAIRS, MAX_TABLE_CELLS
 
 TWIN = b"id\tcnr\tsnr\nsub-1\t1\t10\nsub-2\t2\t20\nsub-3\t6\tn/a\n"
 COLUMNS = [
@@ -140,3 +140,40 @@ def test_forged_locks_are_refused() -> None:
     ):
         with pytest.raises((InvalidRequest, ValueError)):
             parse(Shape, {"files": [forged]}).check_fits(manifest)
+
+
+def correlations(count: int) -> Shape:
+    """Each asks five means of two columns, of other bounds than those before it."""
+    beside = {"column": "y", "lower": 0, "upper": 1}
+    columns = [
+        {
+            "column": "x",
+            "name": f"r-{n}",
+            "aggregate": "correlation",
+            "lower": 0,
+            "upper": 1 + n,
+            "beside": beside,
+        }
+        for n in range(count)
+    ]
+    return Shape(files=(lock(output_of(columns=columns), b"x\ty\n1\t0\n0\t1\n", {}),))
+
+
+def test_a_run_with_more_rows_than_its_turn_has_time_for_has_failed() -> None:
+    """Each row is read for each summary of two columns: with 80 correlations of two, of 32,767 rows, that
+    took 7 to 24 s, the turns of the people behind."""
+    shape, most = correlations(80), MAX_PAIRS // 400
+    for rows, is_read in ((most, True), (most + 1, False)):
+        run = {"g.tsv": b"x\ty\n" + b"1\t0\n" * (rows - 1)}
+        assert len(shape.read(run)) == 400  # as that of a whole twin, which nobody waits for
+        if is_read:
+            assert len(shape.read_run(run)) == 400
+            continue
+        with pytest.raises(PipelineError, match=f"more than {most} rows for 400 summaries of two columns"):
+            shape.read_run(run)
+
+
+def test_rows_are_not_counted_where_each_column_is_read_by_itself() -> None:
+    rows = MAX_TABLE_CELLS // 2 - 1
+    run = {"g.tsv": b"cnr\tsnr\n" + b"1\t0\n" * rows}
+    assert Shape(files=(locked(),)).read_run(run) == [1, 0]

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from domain.mechanism import PacRequest, SampleAggregateRequest, StabilityRequest
 from domain.output_value import grids_of
-from domain.shape import Shape, TextShape
+from domain.pipeline import OutputFile, OutputValue
+from domain.shape import Shape, TextShape, lock
 from privacy.grid import OutputGrid
 from worker.collect import collect, default_of, output_context, pack, unpack
 
@@ -93,6 +94,35 @@ def test_any_bytes_are_none_or_a_point_of_the_grids(content: bytes) -> None:
     assert found is None or all(
         type(u) is int and 0 <= u <= grid.cells for u, grid in zip(found, GRIDS, strict=True)
     )
+
+
+def output_values(output: OutputFile) -> list[OutputValue]:
+    return [value for column in output.columns for value in column.values]
+
+
+def test_what_takes_the_next_runs_turn_to_read_is_a_failed_run() -> None:
+    beside = {"column": "y", "lower": 0, "upper": 1}
+    columns = [
+        {
+            "column": "x",
+            "name": f"r-{n}",
+            "aggregate": "correlation",
+            "lower": 0,
+            "upper": n,
+            "beside": beside,
+        }
+        for n in range(1, 81)
+    ]
+    output = OutputFile.model_validate({"file": "result.tsv", "columns": columns})
+    shape = Shape(files=(lock(output, b"x\ty\n1\t0\n0\t1\n", {}),))
+    grids = tuple(OutputGrid.build(value.lower, value.upper) for value in output_values(output))
+    found = [
+        collect(
+            {"result.tsv": b"x\ty\n" + b"1\t0\n" * rows}, shape=shape, grids=grids, default=(0,) * len(grids)
+        )
+        for rows in (100, 400)
+    ]
+    assert [each is None for each in found] == [False, True]
 
 
 @given(st.none() | st.tuples(*(st.integers(0, grid.cells) for grid in GRIDS)))
