@@ -18,7 +18,7 @@ CHANNEL_WORDS: dict[ChannelName, str] = {
     "filesystem_numbers": "numbers of file systems",
     "large_input_inodes": "how many files large inputs had",
     "image_access_times": "when files of the host were last read",
-    "core_counters": "how busy a core of the processor was",
+    "core_counters": "how busy the processors of the host were",
     "commit_limit": "how much memory the host has promised",
     "contention": "how busy shared cores and memory are",
     "shared_waits": "waits on pages that two runs share",

@@ -140,11 +140,13 @@ CHANNELS: tuple[Channel, ...] = (
     ),
     Channel(
         "core_counters",
-        "AMD processors with rdpru tell everybody for how many cycles the core that they run on was busy "
-        "since its start, and no filter sees it: how much runs before it on that core have computed. Known "
-        "from the manual: the host of the figures here refuses the instruction.",
+        "The kernel's page of clocks (vvar), which every process can read, counts the ticks in which "
+        "the host was not idle; AMD processors with rdpru count the cycles in which a run's core was busy. "
+        "Both tell how much runs before it have computed, and no filter sees either. Known from source and "
+        "manual: the host of the figures here is never idle, and refuses the instruction.",
         NOT_MEASURED,
-        "a processor without rdpru, or a virtual machine that refuses it",
+        "nohz=off for the kernel, which then ticks when idle, too; and a processor without rdpru, or a "
+        "virtual machine that refuses it",
         _always,
     ),
     Channel(

@@ -17,12 +17,12 @@ from domain.channels import ALL_CHANNELS
 # some names are words of their own: `caches` is one in any sentence
 NAMES = [name for name in ALL_CHANNELS if "_" in name]
 ON_PAGES = (
-    Shown("ada", "/datasets/heights", "how busy a core of the processor was"),
-    Shown("ada", f"/jobs/new/{JOB_DRAFT}/check", "how busy a core of the processor was"),
-    Shown("ada", f"/jobs/{RUNNING}", "how busy a core of the processor was"),
+    Shown("ada", "/datasets/heights", "how busy the processors of the host were"),
+    Shown("ada", f"/jobs/new/{JOB_DRAFT}/check", "how busy the processors of the host were"),
+    Shown("ada", f"/jobs/{RUNNING}", "how busy the processors of the host were"),
     Shown("ada", f"/jobs/{RELEASED}/release", "what earlier runs left in caches"),
-    Shown("holder", f"/reviews/{WAITING}", "how busy a core of the processor was"),
-    Shown("holder", f"/datasets/new/{DRAFT}/check", "how busy a core of the processor was"),
+    Shown("holder", f"/reviews/{WAITING}", "how busy the processors of the host were"),
+    Shown("holder", f"/datasets/new/{DRAFT}/check", "how busy the processors of the host were"),
     Shown("holder", f"/datasets/new/{DRAFT}/policy", "Which files of the image were read before"),
     Shown("holder", "/datasets/heights/policy", "Which files of the image were read before"),
 )

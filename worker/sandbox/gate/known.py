@@ -16,7 +16,7 @@ CLOCKS = "clocks"
 NAMES = frozenset({CLOCKS, *ALL_CHANNELS})
 NOT_MEASURED = {
     "commit_limit": "asked in each look; most hosts do not count it",
-    "core_counters": "asked in each look where the processor tells it; how much it says depends on its cores",
+    "core_counters": "asked in each look of the processor; the page of clocks needs an idle host",
     "host_pages": "needs a host that gets short of memory; one in which host-python runs beside shows some",
     "caches": "needs a measurement of its own for each processor; contention shows the coarse part",
     "large_input_inodes": "takes blocks above 64 MiB; shown by the tests of views",
