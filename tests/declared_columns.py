@@ -45,7 +45,7 @@ def dates(draw):
     first = draw(st.integers(1, date.max.toordinal() - 1))
     last = draw(st.integers(first + 1, min(first + 90_000, date.max.toordinal())))
     lower, upper = (date.fromordinal(day).isoformat() for day in (first, last))
-    return {"kind": "date", "lower": lower, "upper": upper}
+    return {"kind": "date", "lower": lower, "upper": upper, "with_time": draw(st.booleans())}
 
 
 @st.composite

@@ -29,7 +29,7 @@ Basis = Literal["instrument", "dictionary", "law", "looked_at_data"]
 MOST_SPECIAL_VALUES = 20
 _LARGEST = 1.7976931348623157e308
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
-_MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}", re.ASCII)
+_MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}T(?:[01]\d|2[0-3])(?::[0-5]\d){2}", re.ASCII)
 _FITS: Mapping[str, tuple[str, ...]] = {
     "lower": ("person", "integer", "number", "categorical", "date"),
     "upper": ("person", "integer", "number", "categorical", "date"),

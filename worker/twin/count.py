@@ -157,7 +157,7 @@ def _places(counting: Counting, part: range) -> Iterator[str]:
 _DIGITS = "[0-9]+(?:_[0-9]+)*"
 _NUMBER = rf"[ \t-\r]*[+-]?(?:{_DIGITS}\.?(?:{_DIGITS})?|\.{_DIGITS})(?:[eE][+-]?{_DIGITS})?[ \t-\r]*"
 _DATE = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
-_MOMENT = rf"{_DATE}T[0-9]{{2}}:[0-9]{{2}}:[0-9]{{2}}"
+_MOMENT = rf"{_DATE}T(?:[01][0-9]|2[0-3])(?::[0-5][0-9]){{2}}"
 _FIRST_DAY = "DATE '0001-01-01'"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from datetime import date
+from datetime import date, datetime
 from itertools import pairwise
 
 import pytest
@@ -29,6 +29,8 @@ COLUMNS = [
     {"name": "Height", "kind": "number", "lower": 130, "upper": 220, "instrument": "height-cm"},
     {"name": "Weight", "kind": "number", "lower": 35, "upper": 200, "instrument": "weight"},
     {"name": "sex", "kind": "categorical", "categories": ["f", "m"]},
+    {"name": "begun", **DAYS, "with_time": True},
+    {"name": "ended", **DAYS, "with_time": True},
 ]
 
 
@@ -87,6 +89,8 @@ RULES_THAT_NOT_EVERY_TWIN_COULD_KEEP = (
     (["a >= sex"], "sex must be of kind"),
     (["a >= a"], "two different columns"),
     (["a >= start"], "a date is compared with dates"),
+    (["ended >= start"], "a column with_time is compared"),
+    (["ended > begun"], "a column with_time is compared"),
     (["start ~ 1 + 2 * a, sd 1"], "a line is for numbers"),
     (["a > b"], "upper bound of a must be above that of b"),
     (["n >= Height"], "upper bound of n must be at or above"),
@@ -110,6 +114,7 @@ def test_rows_of_a_blank_form_keep_all_rules():
     rows = rows_of(
         "start rises with visit",
         "`end day` >= start",
+        "ended >= begun",
         "b >= a",
         "n < Height",
         "Weight ~ -85 + 0.94 * Height, sd 12",
@@ -118,6 +123,8 @@ def test_rows_of_a_blank_form_keep_all_rules():
     for row in rows:
         if "n/a" not in (row["start"], row["end day"]):
             assert date.fromisoformat(row["start"]) <= date.fromisoformat(row["end day"])
+        if "n/a" not in (row["begun"], row["ended"]):
+            assert datetime.fromisoformat(row["begun"]) <= datetime.fromisoformat(row["ended"])
         assert float(row["a"]) <= float(row["b"]) <= 2.25
         middle = -85 + 0.94 * float(row["Height"])
         assert abs(float(row["Weight"]) - middle) <= MOST_DEVIATIONS * 12 + 0.01

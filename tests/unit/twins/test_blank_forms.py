@@ -7,6 +7,7 @@ import random
 import re
 import statistics
 from collections import Counter
+from datetime import datetime
 
 import pytest
 from declared_columns import PII, declarations
@@ -123,6 +124,9 @@ def test_dates_and_texts_are_made_up_in_the_declared_form():
     declaration = one_table(day, note, people=50)
     days = column_of(declaration, "day")
     assert {each[:5] for each in days} == {"2019-", "n/a"}
+    moments = column_of(one_table({**day, "with_time": True}, people=50), "day")
+    read = [datetime.strptime(each, "%Y-%m-%dT%H:%M:%S") for each in moments if each != "n/a"]
+    assert len({each.time() for each in read}) == len(read) > 10
     notes = column_of(declaration, "note")
     assert len(set(notes)) == 50
     assert all(250 < len(each) < 400 for each in notes)

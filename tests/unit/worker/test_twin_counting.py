@@ -26,6 +26,7 @@ AGE = {"name": "age", "kind": "integer", "lower": 0, "upper": 100, "special_valu
 MASS = {"name": "mass", "kind": "number", "lower": -1.5, "upper": 2.25, "bins": 7, "count_missing": True}
 GAIN = {"name": "gain", "kind": "number", "lower": 0, "upper": 1e6, "scale": "log", "special_values": [0]}
 BORN = {"name": "born", "kind": "date", "lower": "1900-01-01", "upper": "2020-12-31", "missing_rate": 0.1}
+SEEN = {"name": "seen", "kind": "date", "lower": "1900-01-01", "upper": "2020-12-31", "with_time": True}
 SITE = {"name": "site", "kind": "categorical", "categories": ["north", "", "it's", "other"]}
 AREA = {
     "name": "area",
@@ -34,20 +35,24 @@ AREA = {
     "coarsen": {"a": "x", "b": "y", "c": "x"},
     "missing_rate": 0.5,
 }
-COLUMNS = (AGE, MASS, GAIN, BORN, SITE, AREA)
+COLUMNS = (AGE, MASS, GAIN, BORN, SEEN, SITE, AREA)
 SPELLED = (
     "n/a", "", "0", "-0", "7", "7.0", " 42 ", "100", "100.5", "1e2", "1e999", "-1e999", "nan", "inf", "0x10",
     "1_0", "1_", "1__0", "_1", "1_0.5_0", "1e1_0", "٣", "+5", ".5", "5.", "5e", "--5", "1,5",
     "north", "NORTH", "it's", "a", "c", "1900-01-01",
     "2020-12-31", "2021-01-01", "0000-01-01", "0001-01-01", "9999-12-31", "2020-02-30", "2020-1-1",
     "20200101",
-    "2020-01-01 10:00", "NULL", "null", "true", "\x0b5", "1e-400",
+    "2020-01-01 10:00", "1900-01-01T00:00:00", "2020-12-31T23:59:59", "2020-02-30T10:00:00",
+    "2020-01-01T24:00:00", "2020-01-01T10:60:00", "2020-01-01T23:59:60", "0000-01-01T00:00:00",
+    "9999-12-31T23:59:59", "0001-01-01T00:00:00", "1582-10-10T12:00:00",
+    "NULL", "null", "true", "\x0b5", "1e-400",
 )  # fmt: skip
 CELL = st.one_of(
     st.sampled_from(SPELLED),
     st.floats(-3, 200).map(repr),
     st.integers(-5, 10**7).map(str),
     st.dates().map(lambda day: day.isoformat()),
+    st.datetimes().map(lambda moment: moment.isoformat(timespec="seconds")),
     st.text(
         alphabet=st.characters(blacklist_characters='\t\r\n\x00"', blacklist_categories=("Cs",)), max_size=6
     ),
@@ -91,7 +96,7 @@ def patterns(declared: Table, **fields: Any) -> Patterns:
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(rows=st.lists(st.lists(CELL, min_size=6, max_size=6), max_size=12))
+@given(rows=st.lists(st.lists(CELL, min_size=len(COLUMNS), max_size=len(COLUMNS)), max_size=12))
 def test_any_text_falls_into_the_cell_that_the_declaration_says(
     tmp_path: Path, rows: list[list[str]]
 ) -> None:
