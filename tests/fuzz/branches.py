@@ -18,6 +18,7 @@ _WATCHED = (
     "formats/byte_cursor.py",
     "domain/whitelist.py",
     "formats/delimited.py",
+    "formats/dialect.py",
     "worker/intake/",
     "worker/scan/parquet.py",
 )

@@ -33,6 +33,14 @@ _COLUMNS = [
     {"name": "sex", "kind": "categorical", "categories": ["f", "m", "d"]},
 ]
 
+_DAYS = [
+    {"name": "day", "kind": "date", "lower": "1900-01-01", "upper": "2099-12-31"},
+    {"name": "at", "kind": "date", "lower": "1900-01-01", "upper": "2099-12-31", "with_time": True},
+]
+_GERMAN = {
+    "delimiter": ";", "encoding": "windows-1252", "decimal": ",", "thousands": ".", "dates": "DD.MM.YYYY",
+}  # fmt: skip
+
 
 class Broken(AssertionError):
     """A promise of a reader that does not hold."""
@@ -137,6 +145,26 @@ def _table(name: str, content: bytes) -> str | None:
     return None
 
 
+def _dialect(content: bytes) -> str | None:
+    """The same of a table in another dialect: what enters a snapshot reads as a table of the one form."""
+    usual = table_fields(path="t.csv", columns=[*_COLUMNS, *_DAYS])
+    try:
+        found = TextTable(parse(Table, {**usual, "dialect": _GERMAN}), lambda: io.BytesIO(content))
+        people = [person for _, person in found.people()]
+        with found.open_declared() as file:
+            declared = file.read()
+    except ImportRefused as error:
+        return _checked(str(error))
+    again = parse(Table, {**usual, "dialect": {}})
+    with TextTable(again, lambda: io.BytesIO(declared)).open_declared() as file:
+        if file.read() != declared:
+            raise Broken("what was written anew is written in another way again")
+    table = TextTable(again, lambda: io.BytesIO(declared))
+    if [person for _, person in table.people()] != people:
+        raise Broken("other people in the snapshot than in the delivery")
+    return None
+
+
 def _parquet(content: bytes) -> str | None:
     table = parse(Table, table_fields(path="people.parquet", columns=_COLUMNS))
     with tempfile.TemporaryDirectory() as folder:
@@ -180,6 +208,9 @@ def _readers() -> Mapping[str, Reader]:
         Reader("whitelist", _whitelist, paths),
         *(Reader(f"rows.{end}", partial(_rows, f"t.{end}"), table) for end in ("tsv", "csv")),
         *(Reader(f"table.{end}", partial(_table, f"t.{end}"), table) for end in ("tsv", "csv")),
+        Reader(
+            "table.dialect", _dialect, (*table, b";", b"1.234,5", b"1.3.2024", b"14:05", b"\x81", b"\xe4")
+        ),
         Reader("parquet", _parquet, (b"PAR1", b"\x15\x0c", b"person"), is_native=True),
     ]
     return {reader.name: reader for reader in found}

@@ -54,6 +54,10 @@ def seeds() -> dict[str, Sequence[bytes]]:
         ],
         **{f"rows.{end}": found for end, found in people.items()},
         **{f"table.{end}": found for end, found in people.items()},
+        "table.dialect": [
+            "person;age;sex;day;at\nJürgen;1.234,5;m;1.3.2024;01.03.2024 14:05\r\n".encode("cp1252"),
+            b'person;age;sex;day;at\n"a;b";-,5;"d";;2024-03-01T09:05:00.5',
+        ],
         "parquet": _parquets(),
     }
 
