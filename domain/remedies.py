@@ -138,6 +138,11 @@ _FEW = (
     "It does not cope with so few people. Write n/a where there are too few, or take larger blocks "
     "(--block-size)."
 )
+_LEVELS = (
+    "Runs are made as participant and then as group, once each. An app that has other words for its levels, "
+    "or more of them in another order, is called from a script in the pipeline's folder, which `command` "
+    "names."
+)
 _ARGUMENTS = (
     "The command gets the input folder, the output folder and the level as its last arguments, unless "
     "`{in}`, `{out}` and `{level}` in it say where they go."
@@ -188,6 +193,7 @@ _RULES: _Rules = tuple(
             r"zero-size array|too few|not enough|contrasts can be applied only to factors",
             _fixed(_FEW),
         ),
+        (r"invalid choice: '?(?:participant|group)\b", _fixed(_LEVELS)),
         (r"sys\.argv.*\n(?:.*\n)?.*IndexError|(?im:^[ \t]*usage:)", _fixed(_ARGUMENTS)),
     )
 )

@@ -69,6 +69,11 @@ SAID = (
     ),
     ("Fatal error: cannot open file 'main.R': No such file or directory", "names it /pipeline/main.R"),
     ("sh: x\nUsage: ./app.sh LEVEL IN OUT", "The command gets the input"),
+    (
+        "usage: app.py [-h] in out {participant1,group1}\napp.py: error: argument analysis_level: "
+        "invalid choice: 'participant' (choose from 'participant1', 'group1')",
+        "An app that has other words for its levels",
+    ),
     ("usage: app.py bids_dir out level\nNo module named 'bids'", "has no bids"),
 )
 
