@@ -41,6 +41,10 @@ _OWN_LINE = re.compile(r'File "/pipeline/([^"\n]{1,100})", line (\d+)')
 _NO_REASON = re.compile(r"Execution halted|Calls: .*")
 _NUMBERS = re.compile(r"\d+(?:\.\d+)?")
 _NO_SUCH_LEVEL = "If it has no participant level, say so in dpgate.yaml: levels: [group]."
+_SILENT = (
+    "It ended without a word: let its commands say why (curl -s does not). A run has no network, and can "
+    "write below its second argument and in /tmp alone."
+)
 _EVERY_LEVEL = "Write a row for each declared category, with n/a where a block has nobody of it."
 
 
@@ -108,7 +112,8 @@ def _fix(detail: RunDetail, pipeline: Pipeline, place: Place) -> str:
             return lacking(detail.tail, place) or _about_command(pipeline.manifest.command, place)
         case _:
             carries_on = pipeline.manifest.carries_on and detail.level == "participant"
-            return remedy(detail.tail, place) or (_NO_SUCH_LEVEL if carries_on else "")
+            unknown = (_NO_SUCH_LEVEL if carries_on else "", "" if detail.tail.strip() else _SILENT)
+            return remedy(detail.tail, place) or " ".join(filter(None, unknown))
 
 
 def _about_command(command: Sequence[str], place: Place) -> str:

@@ -183,3 +183,11 @@ def test_where_the_participant_level_fails_for_no_known_reason_it_can_be_left_ou
         ended = RunDetail(Cause.EXIT, 1, level, 0.0, "odd")
         app = pipeline("sh", "/pipeline/app.sh", levels=("participant", "group"))
         assert why(ended, app, Place("minimal", {})).splitlines()[-1].startswith(said)
+
+
+def test_of_an_app_that_fails_without_a_word_it_is_told_what_a_run_has_not() -> None:
+    for level in ("participant", "group"):
+        ended = RunDetail(Cause.EXIT, 6, level, 0.0, "\n")  # as curl -sf does
+        said = why(ended, pipeline("sh", "/pipeline/app.sh"), Place("minimal", {}))
+        assert "It ended without a word" in said
+        assert "A run has no network" in said
