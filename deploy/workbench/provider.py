@@ -27,7 +27,7 @@ SERVICE, SERVICE_SECRET = "workbench", "secret-of-the-example"
 CLI = "dpgate-cli"
 EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange"
 MEMBER = "urn:example:researcher"
-LIFE_S = 300
+LIFE_S = 3600  # a job in padded timing takes minutes, and its author waits for the release
 
 
 class Provider:
