@@ -141,7 +141,7 @@ def about_time(manifest: Manifest, *, turns: int) -> tuple[Caution, ...]:
         return ()
     return (
         Caution(
-            f"The release is due after about {_duration(due_s)}: {turns:,} runs take a turn of "
+            f"The release is due after about {duration(due_s)}: {turns:,} runs take a turn of "
             f"{turn_s(manifest):g} s each, however quick they are, one after the other unless several may "
             "run at once.",
             "Lower wall_seconds in dpgate.yaml to a little more than the longest run, or take larger blocks.",
@@ -213,7 +213,10 @@ def _bounds(value: OutputValue) -> str:
     return f"its bounds {value.lower:g} to {value.upper:g}"
 
 
-def _duration(seconds: float) -> str:
+def duration(seconds: float) -> str:
+    """As a person says it."""
+    if seconds < 120:
+        return f"{seconds:.0f} seconds"
     return f"{seconds / 60:.0f} minutes" if seconds < 7200 else f"{seconds / 3600:.0f} hours"
 
 

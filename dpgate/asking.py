@@ -10,9 +10,10 @@ from domain.cautions import Public, about_job
 from domain.job import JobRequest
 from domain.mechanisms import MECHANISMS
 from domain.model import parse
-from domain.pipeline import Pipeline
+from domain.pipeline import Manifest, Pipeline
 from dpgate.errors import Doubtful, DpgateError
 from dpgate.pipeline_folder import Lock, PipelineFolder, load_lock, load_pipeline
+from dpgate.wall import chosen_wall, wall_words
 
 
 def _check_amount(mechanism: str, chosen: Mapping[str, Any]) -> None:
@@ -43,24 +44,26 @@ def build_request(
     loaded, lock = _locked(folder)
     _check_dataset(folder, lock, dataset)
     chosen = {name: value for name, value in choices.items() if value is not None}
+    body = loaded.body
     if mechanism == "sample_aggregate":
         best = f", such as {lock.chosen.epsilon}, which dpgate preview recommended" if lock.chosen else ""
         chosen = lock.chosen.with_typed(chosen) if lock.chosen else chosen
         chosen.setdefault("block_size", lock.block_size)
+        body = _with_wall(body, lock)
         if "epsilon" not in chosen:
             raise DpgateError(f"say what to spend: --epsilon{best}. dpgate preview shows what each buys")
     _check_amount(mechanism, chosen)
     request: dict[str, Any] = {
         "dataset": lock.dataset,
-        "pipeline": loaded.body,
+        "pipeline": body,
         "shape": lock.shape.model_dump(mode="json"),
         "mechanism": {"name": mechanism, **chosen},
     }
     request |= {"dataset_version": lock.dataset_version} if lock.dataset_version else {}
     request |= {"project": project} if project else {}
     request |= {"anyway": True} if anyway else {}
-    values = len(parse(JobRequest, request).values)
-    record = lock.record(chosen.get("block_size"), values=values)
+    asked = parse(JobRequest, request)
+    record = lock.record(chosen.get("block_size"), of=asked.pipeline.digest, values=len(asked.values))
     request |= {"on_twin": record.model_dump(mode="json", exclude_none=True)}
     public = Public(lock.nominal_size, lock.accounting, lock.padded)
     if not anyway and (found := about_job(parse(JobRequest, request), public)):
@@ -68,10 +71,21 @@ def build_request(
     return request
 
 
-def recommended(folder: str | Path) -> str:
-    """What the preview chose for this pipeline, in words; empty where it ran without a preview."""
-    lock = _locked(folder)[1]
-    return lock.chosen.words if lock.chosen else ""
+def _with_wall(body: dict[str, Any], lock: Lock) -> dict[str, Any]:
+    """The pipeline with the limit of a run that follows from the twin, where its manifest names none."""
+    manifest = body["manifest"]
+    if (wall := chosen_wall(parse(Manifest, manifest, within="pipeline.manifest"), lock)) is None:
+        return body
+    resources = {**(manifest.get("resources") or {}), "wall_seconds": wall}
+    return {**body, "manifest": {**manifest, "resources": resources}}
+
+
+def taken_words(folder: str | Path) -> tuple[str, str]:
+    """What is taken where nothing is typed: as the preview chose for this pipeline, and as a limit of its
+    runs. Each is empty where there is none."""
+    loaded, lock = _locked(folder)
+    limit = wall_words(parse(Manifest, loaded.manifest, within="pipeline.manifest"), lock)
+    return lock.chosen.words if lock.chosen else "", limit
 
 
 def _locked(folder: str | Path) -> tuple[PipelineFolder, Lock]:

@@ -83,7 +83,8 @@ def _is_left_out(value: object) -> bool:
 
 
 class Lock(Model):
-    """What the run on the twin fixed: which pipeline ran, on which twin, and the shape of its output."""
+    """What the run on the twin fixed: which pipeline ran, on which twin, the shape of its output, and the
+    seconds of the longest run."""
 
     dataset: Slug
     # of what a platform made the twin of; locks of before do not say it
@@ -98,6 +99,7 @@ class Lock(Model):
     padded: Annotated[bool, Field(exclude_if=_is_left_out)] = False
     # what submit takes unless it is told otherwise; nothing before a preview
     chosen: Annotated[Chosen | None, Field(exclude_if=_is_left_out)] = None
+    longest_s: Annotated[Number | None, Field(ge=0, exclude_if=_is_left_out)] = None
     shape: Shape
     twin_numbers: tuple[float, ...]
     twin_runs: tuple[LockedRuns, ...]
@@ -111,11 +113,11 @@ class Lock(Model):
         wanted = (plan, block_size)
         return next((runs for runs in self.twin_runs if (runs.plan, runs.block_size) == wanted), None)
 
-    def record(self, block_size: int | None, *, values: int) -> TwinRecord:
-        """What the platform is told of the runs, for a job with blocks of this size."""
+    def record(self, block_size: int | None, *, of: str, values: int) -> TwinRecord:
+        """What the platform is told of the runs, for a job of this pipeline with blocks of this size."""
         runs = None if block_size is None else self.runs_of("blocks", block_size)
-        seen = None if runs is None else runs.seen(values)
-        return TwinRecord(pipeline=self.pipeline, whole=self.twin_numbers, block_size=block_size, seen=seen)
+        seen = runs and runs.seen(values)
+        return TwinRecord(pipeline=of, whole=self.twin_numbers, block_size=block_size, seen=seen)
 
     @property
     def block_sizes(self) -> tuple[int, ...]:

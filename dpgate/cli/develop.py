@@ -10,7 +10,7 @@ import typer
 
 from dpgate.cli import choices
 from dpgate.cli.catalogue import load_twin_declaration, load_twin_version
-from dpgate.cli.output import Json, err, out, plain, print_json, print_table, progress
+from dpgate.cli.output import Json, err, out, plain, print_json, print_line, print_table, progress
 from dpgate.errors import DpgateError
 from privacy.plan import Blocks, RunPlan
 
@@ -77,7 +77,7 @@ def run(
     if as_json:
         print_json(lock.model_dump(mode="json") | {"numbers": found.numbers, "longest_s": found.longest_s})
     else:
-        print_twin_run(pipeline, found)
+        print_twin_run(pipeline, found, lock)
 
 
 def print_proposal(folder: Path, *, twin: Path, python_env: Path | None, as_json: bool) -> None:
@@ -144,6 +144,7 @@ def run_and_lock(
         max_micro_epsilon=declaration.policy.max_micro_epsilon_per_job,
         accounting=declaration.accounting,
         padded=declaration.policy.timing.mode == "padded",
+        longest_s=round(found.longest_s, 3),
         shape=found.shape,
         twin_numbers=found.numbers,
         twin_runs=(
@@ -243,15 +244,20 @@ def _named(dataset: str, version: int | None) -> str:
     return dataset if version is None else f"{dataset}, version {version}"
 
 
-def print_twin_run(pipeline: Pipeline, found: TwinRun) -> None:
+def print_twin_run(pipeline: Pipeline, found: TwinRun, lock: Lock) -> None:
     from domain.outputs import values_of
+    from dpgate.wall import wall_words, when_words
 
     values = values_of(pipeline.manifest, found.shape)
     rows = [(value.name, f"{number:g}") for value, number in zip(values, found.numbers, strict=True)]
     print_table("On the twin (nobody's data)", ("output", "value"), rows)
     warn_of_many(len(values))
-    wall = pipeline.manifest.resources.wall_seconds
+    manifest = pipeline.manifest
+    wall = manifest.resources.wall_seconds
     out.print(f"Longest run {found.longest_s:.2f} s of {wall:g} s allowed. The output's shape is locked.")
+    for words in (wall_words(manifest, lock), when_words(manifest, lock, lock.block_size)):
+        if words:
+            print_line(words)
     if found.dropped:
         shown = ", ".join(plain(path) for path in found.dropped[:3])
         more = f" and {len(found.dropped) - 3} more" if len(found.dropped) > 3 else ""

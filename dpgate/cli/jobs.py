@@ -68,7 +68,7 @@ def submit(
     profile: Profile = "default",
 ) -> None:
     """Submit a pipeline to run on the original data."""
-    from dpgate.asking import build_request, recommended
+    from dpgate.asking import build_request, taken_words
 
     request = build_request(
         folder,
@@ -90,8 +90,12 @@ def submit(
         nats=nats,
         noise_multiplier=noise_multiplier,
     )
-    if epsilon is None and mechanism == "sample_aggregate" and not as_json:
-        print_line(f"As dpgate preview recommended: {recommended(folder)}.")
+    if mechanism == "sample_aggregate" and not as_json:
+        best, limit = taken_words(folder)
+        if epsilon is None:
+            print_line(f"As dpgate preview recommended: {best}.")
+        if limit:
+            print_line(limit)
     choices.warn_if_weak(request["mechanism"].get("epsilon"))
     send(request, job_id=job_id, wait=wait, as_json=as_json, profile=profile)
 

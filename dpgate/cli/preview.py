@@ -12,7 +12,7 @@ import typer
 from domain.mechanisms import cards, own_runs
 from dpgate.cli import choices
 from dpgate.cli.develop import Folder, PythonEnv, run_more
-from dpgate.cli.output import Json, err, plain
+from dpgate.cli.output import Json, err, plain, print_line
 from dpgate.cli.preview_twin import check_sizes, sizes_worth_trying, twin_columns
 from dpgate.errors import DpgateError
 from privacy.partition import block_count
@@ -61,6 +61,7 @@ def preview(
     from domain.pipeline import Pipeline
     from dpgate.cli import preview_shown
     from dpgate.pipeline_folder import load_lock, load_pipeline, save_lock
+    from dpgate.wall import as_submitted, wall_words
 
     pipeline = parse(Pipeline, load_pipeline(folder).body, within="pipeline")
     lock = load_lock(folder, pipeline_digest=pipeline.digest)
@@ -79,7 +80,7 @@ def preview(
         }
         typed = {name: value for name, value in typed.items() if value is not None}
         request = _request({"block_size": lock.block_size, **typed})
-        manifest = pipeline.manifest
+        manifest = as_submitted(pipeline.manifest, lock)
         sizes = _asked_sizes(block_sizes, manifest, lock, twin) or _sizes_to_try(manifest, lock, twin)
         lock = _with_sizes(
             more,
@@ -94,6 +95,8 @@ def preview(
             request, typed, manifest, lock, sizes, aggregator, want, columns=columns, as_json=as_json
         )
         save_lock(folder, lock.model_copy(update={"chosen": best}))
+        if not as_json and (words := wall_words(pipeline.manifest, lock)):
+            print_line(words)
     else:
         *others, last = cards()
         raise DpgateError(f"--mechanism is {', '.join(others)} or {last}")

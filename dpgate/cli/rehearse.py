@@ -92,6 +92,7 @@ def lock_of(found: Rehearsal, pipeline: Pipeline, dataset: Dataset) -> Lock:
         max_micro_epsilon=micro(declared["policy"]["max_epsilon_per_job"]),
         accounting=Accounting(declared.get("accounting", Accounting.PURE_SUM)),
         padded=declared["policy"].get("timing", {}).get("mode", "padded") == "padded",
+        longest_s=runs.seconds,
         shape=runs.shape,
         twin_numbers=runs.numbers,
         twin_runs=_locked_runs(found, runs, values),
