@@ -125,12 +125,12 @@ def noise_words(found: Sequence[Expected], people: int) -> str:
         return ""
     if found[0].is_of_ranks:
         said = ", ".join(f"{each.name} by {float(each.half_width):.2g}" for each in found[:MOST_TOLD])
-        return f"95 times in 100 the noise moves by at most so many rows, of {people:,} people: {said}."
+        return f"95 times in 100 the noise moves {said} rows at most, of {people:,} people."
     if len({each.half_width for each in found}) == 1:
         said = f"each number by {float(found[0].half_width):.3g}"
     else:
         said = ", ".join(f"{each.name} by {float(each.half_width):.3g}" for each in found[:MOST_TOLD])
     return (
-        f"95 times in 100 the noise moves by at most, if all of {people:,} people count: {said}. Conditions "
-        "leave fewer, and the noise of a mean is wider then."
+        f"If all of {people:,} people count, the noise moves, 95 times in 100, {said} at most. Where fewer "
+        "meet the conditions, or a mean lies far from the middle of its bounds, its noise is wider."
     )
