@@ -91,6 +91,12 @@ def progress(text: str, *, shown: bool) -> Iterator[Step]:
         yield step
 
 
+def begin(text: str, *, shown: bool) -> None:
+    """What is being done, on stderr, before what it takes is imported: no screen stays empty for long."""
+    if shown:
+        err.print(plain(text), soft_wrap=True)
+
+
 def number(value: float, scale: float | None = None) -> str:
     """As many digits as the noise leaves meaningful."""
     if scale is None or scale <= 0:

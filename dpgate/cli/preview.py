@@ -12,7 +12,7 @@ import typer
 from domain.mechanisms import cards, own_runs
 from dpgate.cli import choices
 from dpgate.cli.develop import Folder, PythonEnv, run_more
-from dpgate.cli.output import Json, err, plain, print_line
+from dpgate.cli.output import Json, begin, err, plain, print_line
 from dpgate.cli.preview_twin import check_sizes, sizes_worth_trying, twin_columns
 from dpgate.errors import DpgateError
 from privacy.partition import block_count
@@ -59,12 +59,14 @@ def preview(
     """Show the error to expect and what to choose, before anything is spent."""
     from domain.model import parse
     from domain.pipeline import Pipeline
-    from dpgate.cli import preview_shown
     from dpgate.pipeline_folder import load_lock, load_pipeline, save_lock
-    from dpgate.wall import as_submitted, wall_words
 
     pipeline = parse(Pipeline, load_pipeline(folder).body, within="pipeline")
     lock = load_lock(folder, pipeline_digest=pipeline.digest)
+    begin("Replaying releases on the twin.", shown=not as_json)
+    from dpgate.cli import preview_shown
+    from dpgate.wall import as_submitted, wall_words
+
     more = partial(run_more, folder, pipeline, twin=twin, python_env=python_env, shown=not as_json)
     if own := own_runs().get(mechanism):
         lock = more(lock, own.plan(lock.nominal_size), name=own.kept)

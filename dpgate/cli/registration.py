@@ -15,7 +15,7 @@ import typer
 from dpgate.cli.declaration import DeclarationOption, load_declaration
 from dpgate.cli.exit_codes import ExitCode
 from dpgate.cli.mandates import custody_of
-from dpgate.cli.output import Json, Profile, err, out, plain, print_json, print_line, progress
+from dpgate.cli.output import Json, Profile, begin, err, out, plain, print_json, print_line, progress
 from dpgate.client import Client, connect
 from dpgate.embedded.home import default_home
 from dpgate.errors import NotFinished
@@ -40,6 +40,7 @@ Progress = Callable[[int, int], None]
 
 def dataset_check(data: Data, declaration: DeclarationOption, as_json: Json = False) -> None:
     """Check a data set against its declaration, here; nothing leaves this machine."""
+    begin(f"Checking {data} against {declaration}.", shown=not as_json)
     from dpgate.checking import about_cuts, about_size, check_locally
     from dpgate.outside import about_outside
 
@@ -75,6 +76,7 @@ def dataset_add(
     profile: Profile = "default",
 ) -> None:
     """Check, deliver to the worker zone, and register a data set. The data never pass the gateway."""
+    begin(f"Checking and delivering {data}.", shown=not as_json)
     where = deliveries or default_home().deliveries
     own = custody_of(profile)
     own.check_opens()  # before hours of copying
