@@ -11,8 +11,8 @@ from pathlib import Path
 from dpgate.errors import DpgateError, NotLoggedIn
 
 DEFAULT = "default"
-ADDRESS = "https://ADDRESS"
-"""As the platform names itself in a next step: it does not know where people reach it."""
+ADDRESS = "https://dpgate.example.org"
+"""As the platform is called in a next step: it does not know where people reach it."""
 LOGINS, FILE = "logins", "credentials.json"
 
 

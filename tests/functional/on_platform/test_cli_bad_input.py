@@ -345,7 +345,9 @@ def test_no_server_and_no_login(shell: Terminal) -> None:
         refused(shell(*login), ExitCode.NOT_READY, f"no dpgate answers at {url} (ConnectError); check the")
         refused(shell("login", "--url", url, "--token", "s\N{SNOWMAN}t"), ExitCode.USAGE, "copy it again")
     # a next step that can be typed: `dpgate login` alone is refused for want of an address
-    refused(shell("datasets"), ExitCode.NOT_ALLOWED, "dpgate login --url https://ADDRESS", "dpgate up")
+    refused(
+        shell("datasets"), ExitCode.NOT_ALLOWED, "dpgate login --url https://dpgate.example.org", "dpgate up"
+    )
     refused(shell("login", "--url", "dpgate.example.org", "--token", "t"), ExitCode.USAGE, "is no address")
 
 

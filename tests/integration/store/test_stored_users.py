@@ -68,7 +68,7 @@ def test_every_wrong_token_is_refused_in_the_same_words(connection, token, subte
             said = str(refusal.value)
             assert (
                 said
-                == "authorization: the token is not valid. Log in with `dpgate login --url https://ADDRESS`."
+                == "authorization: the token is not valid. Log in with `dpgate login --url https://dpgate.example.org`."
             )
 
 

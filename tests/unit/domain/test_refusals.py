@@ -205,7 +205,7 @@ PROVOKED: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "no_token": (
         lambda: access.current_caller(None, None, None),  # type: ignore[arg-type]
-        "No token came with the request. Log in with `dpgate login --url https://ADDRESS`.",
+        "No token came with the request. Log in with `dpgate login --url https://dpgate.example.org`.",
     ),
     "token": (
         lambda: access.check_scope(Caller(make_user(), frozenset({Scope.READ})), Permission.JOB_SUBMIT),
