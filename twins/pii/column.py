@@ -6,6 +6,7 @@ values are looked at once where that is cheap.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -18,13 +19,26 @@ from twins.pii.marks import LONGEST_WHOLE, is_missing, marks_of, marks_of_json, 
 from twins.pii.model import Model
 from twins.pii.tally import FULL_NAME, MOST_LETTERS, MOST_SHAPES, PERSON, Name, Tally, hash_of, shape_of
 from twins.pii.text import has_form_of_full_name, is_sentence
-from twins.pii.within import MOST_FIELDS, WORDS_OF_PATHS, fields_of, is_path, numbers_of, words_of_path
+from twins.pii.within import (
+    MOST_FIELDS,
+    WORDS_OF_PATHS,
+    fields_of,
+    is_path,
+    numbers_of,
+    text_shown,
+    words_of_path,
+)
 
 BATCH = 4096
 REMEMBERED = 4096
 """Values whose marks are kept to look up; the memory is emptied when it is full."""
 
 LONGEST_SCORED = 80
+_DIGIT = re.compile(r"\d")
+_NAMES = re.compile(r"[^\W\d_]+(?:[ .'’-]{1,2}[^\W\d_]+){1,6}\.?")
+_BRACKETS = re.compile(r"(?<=\S) ?\([^()]{1,60}\)$")
+"""What stands in brackets behind a name: a party, a firm, a year."""
+
 Parts = tuple[tuple[str, str], ...]
 """Names and values inside a value."""
 
@@ -59,7 +73,8 @@ class ColumnScan:
         """More cells, as they are read. Spaces around a value and missing codes do not count; of a cell that
         lists long numbers each counts."""
         for start in range(0, len(values), BATCH):
-            each = (part for value in values[start : start + BATCH] for part in numbers_of(value.strip()))
+            shown = (text_shown(value.strip()) for value in values[start : start + BATCH])
+            each = (part for value in shown for part in numbers_of(value))
             self._batch(Counter(map(without_fraction, each)))
 
     def finish(self) -> Finding:
@@ -107,6 +122,9 @@ class ColumnScan:
         tally.spaced += times * (seen.words > 1)
         tally.with_letters += times * seen.has_letters
         tally.cased += times * (seen.has_letters and value[:64].title() != value[:64].lower())
+        tally.small += times * (
+            seen.has_letters and value.islower() and not any(map(str.isdigit, value[:64]))
+        )
         tally.sentences += times * seen.is_sentence
         tally.short += times * (len(value) <= 3 and value.isascii())
         tally.long += times * (len(value) > LONGEST_WHOLE)
@@ -122,6 +140,8 @@ class ColumnScan:
             tally.houses.add(hash_of("".join(filter(str.isdigit, value))))
         if len(tally.firsts) <= MOST_LETTERS:
             tally.firsts.add(value[0])
+        if len(tally.wordings) <= MOST_LETTERS:
+            tally.wordings.add(hash_of(_DIGIT.sub("", value)))
         shape = shape_of(value)
         if shape in tally.shapes or len(tally.shapes) < MOST_SHAPES:
             tally.shapes[shape] += times
@@ -149,14 +169,12 @@ class ColumnScan:
         return seen
 
     def _score(self, model: Model, values: Sequence[str]) -> None:
-        # a list in capitals is read as the same words in small ones: the model learned codes by them
-        said = model.likely(
-            [value.title() if value.isupper() and value.isalpha() else value for value in values]
-        )
+        bare = [_without_brackets(value) for value in values]
+        said = model.likely([_small(value) for value in bare])
         for label, total in zip(model.labels, said.sum(axis=0).tolist(), strict=True):
             self._tally.likely[label] = self._tally.likely.get(label, 0.0) + total
         self._tally.scored += len(values)
-        self._tally.known += sum(map(model.names.share, values))
+        self._tally.known += sum(map(model.names.share, bare))
         if not self._tally.few.is_over:
             person = [at for at, label in enumerate(model.labels) if label in PERSON]
             full = [at for at, label in enumerate(model.labels) if label == FULL_NAME]
@@ -164,6 +182,19 @@ class ColumnScan:
             for value, any_name, full_name in zip(values, *likely, strict=True):
                 has_form = has_form_of_full_name(value)
                 self._tally.few.names[hash_of(value)] = Name(any_name, full_name, has_form)
+
+
+def _without_brackets(value: str) -> str:
+    return _BRACKETS.sub("", value) if value[-1] == ")" else value
+
+
+def _small(value: str) -> str:
+    """Words in capitals, as families are often written, in small letters: capitals taught the model codes."""
+    if value.isupper() and value.isalpha():
+        return value.title()
+    if _NAMES.fullmatch(value) is None:
+        return value
+    return " ".join(word.title() if len(word) > 3 and word.isupper() else word for word in value.split())
 
 
 def _words_in(value: str) -> Parts:

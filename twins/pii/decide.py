@@ -12,10 +12,10 @@ from collections.abc import Callable, Sequence
 from domain.identifier_kind import Kind
 from twins.pii.believe import by_header, is_direct
 from twins.pii.decide_lists import by_japan, by_letter, by_numbered, by_phones
+from twins.pii.decide_model import by_model
 from twins.pii.decide_rest import (
     by_coordinates,
     by_key,
-    by_model,
     by_parts,
     by_rare,
     by_text,
@@ -24,7 +24,7 @@ from twins.pii.decide_rest import (
 )
 from twins.pii.finding import Action, Finding
 from twins.pii.header import speaks_of_a_thing, speaks_of_codes_of_things, speaks_of_time, words_of
-from twins.pii.remains import by_moments, what_remains
+from twins.pii.remains import FEWEST, by_moments, what_remains
 from twins.pii.tally import MOST_LETTERS, Tally
 from twins.pii.verdict import NOUNS, PROPOSED, Verdict, verdict
 
@@ -223,7 +223,7 @@ def _span(tally: Tally) -> int:
 
 def _shared(tally: Tally) -> Verdict | None:
     for rule, kind in _SHARED:
-        if tally.share(rule) >= SHARE:
+        if tally.share(rule) >= SHARE and (rule != "name form" or tally.distinct.count >= FEWEST):
             return verdict(kind, 0.9, f"Most values have the form of {NOUNS[kind]}.", rule)
     if tally.share("ip 4") >= SHARE and tally.marks["ip 4, large"] >= SHARE * tally.marks["ip 4"]:
         return verdict(Kind.IP, 0.9, f"Most values have the form of {NOUNS[Kind.IP]}.", "ip 4")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from domain.identifier_kind import Kind
-from twins.pii.phones import FEWEST_BARE, NEARLY_ALL
+from twins.pii.phones import FEWEST_BARE, MOST_ASKED, NEARLY_ALL
 from twins.pii.remains import FEWEST, MOSTLY, SOME
 from twins.pii.tally import MOST_LETTERS, Tally
 from twins.pii.verdict import Verdict, verdict
@@ -26,6 +26,8 @@ def by_phones(tally: Tally) -> Verdict | None:
     asked = tally.phones.asked
     if asked < FEWEST or tally.different < 0.5 or tally.phones.share < NEARLY_ALL:
         return None
+    if asked < SOME * min(MOST_ASKED, tally.distinct.count):
+        return None  # a few postcodes with a line have the digits of a telephone
     if tally.of_present(tally.with_letters) >= 0.2 or sum(tally.years.values()) >= 0.5 * tally.present:
         return None
     if (
@@ -53,7 +55,7 @@ def by_numbered(tally: Tally) -> Verdict | None:
     if tally.numbered.are_listed(tally.present, different):
         why = "The same letters with a running number of one width: who lists people numbers them so."
         return verdict(Kind.RECORD_ID, 0.6, why)
-    if tally.numbered.may_be_listed(tally.present, different) and not tally.share("code: icd-10"):
+    if tally.numbered.may_be_listed(tally.present, different) and tally.share("code: icd-10") < MOSTLY:
         return verdict(
             Kind.TEXT, 0.4, "One letter with a running number: people who are numbered, or questions."
         )

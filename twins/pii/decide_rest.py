@@ -1,4 +1,4 @@
-"""The last steps of a decision: coordinates, text, the character model, and keys."""
+"""The last steps of a decision: coordinates, text, rare names, and keys."""
 
 from __future__ import annotations
 
@@ -7,45 +7,12 @@ from collections.abc import Sequence
 from domain.identifier_kind import Kind
 from twins.pii.finding import Action, Class, Finding
 from twins.pii.remains import FEWEST, MOSTLY, SOME, code_of
-from twins.pii.tally import MOST_LETTERS, PERSON, Tally
+from twins.pii.tally import Tally
 from twins.pii.verdict import NOUNS, Verdict, verdict
-
-LIKELY, LIKELY_UNCASED, LIKELY_EAST, SURELY = 0.58, 0.72, 0.65, 0.75
-"""The model's mean probability of a name that a column needs: of many different values, of a script without
-capitals, of one of East Asia, of few values."""
-
-LESS_LIKELY = 0.2
-"""By how much more is asked of a column the more its values repeat: words for colours and towns come from
-short lists, and people's names from long ones."""
-
-MANY = 100
-"""Different values from which on a list is long, however many rows there are."""
-
-LIKELY_FULL, LIKELY_FULL_UNCASED = 0.4, 0.55
-"""The same where nearly all values have the form of a full name."""
-
-MARGIN = 0.05
-"""By how much full names are likelier than words: schools and brands have their form as well."""
-
-KNOWN, LIKELY_KNOWN, LONGEST_KNOWN = 0.6, 0.5, 5
-"""Share of words that are names of people somewhere, from which on the model needs so little, and up to how
-many words a value may have then."""
-
-UNKNOWN, MORE_LIKELY = 0.2, 0.08
-"""Share of such words below which the model has to be so much surer."""
-
-HOUSES, MOST_HOUSES = 0.3, 20
-"""Different numbers of houses for each different value, up to so many: what all have numbers a model."""
-
-FEWEST_ACCOUNTS = 20
-"""Different values in which a number behind a word is seen to tell bearers of one name apart."""
 
 REGION = 6
 """Degrees within which numbers of many decimals may be places: means of anything lie further apart."""
 
-MOST_TOWNS = 50
-"""Different values up to which numbers and words that repeat are postcodes and towns, which
-`twins/pii/remains.py` asks about, and no homes."""
 
 GAP, FEWEST_OF_AN_OFFICE = 0.02, 50
 """Share of numbers of one length that counts as a length, and how many values show that one is left out."""
@@ -110,6 +77,9 @@ def by_coordinates(tally: Tally) -> Verdict | None:
     if abs(numbers.mean) >= 3 and width <= 1.5:
         why = "Numbers with four decimals or more, all near each other: logarithms, or perhaps coordinates."
         return verdict(Kind.TEXT, 0.4, why)
+    if numbers.low * numbers.high > 0 and min(abs(numbers.low), abs(numbers.high)) >= 20:
+        why = "Numbers with four decimals or more between 20 and 180: measurements, or places of a continent."
+        return verdict(Kind.TEXT, 0.4, why)
     return None
 
 
@@ -121,76 +91,6 @@ def by_text(tally: Tally) -> Verdict | None:
     if tally.of_present(tally.sentences + tally.long) >= 0.3 or tally.words_each >= 8:
         return verdict(Kind.FREE_TEXT, 0.85, "Sentences in people's own words, which can name anybody.")
     return None
-
-
-def by_model(tally: Tally, *, doubtful: bool) -> Verdict | None:
-    """What the character model sees in the different values, where no rule knows.
-
-    `doubtful` where the header speaks of a thing: then only what surely looks like names is.
-    """
-    if tally.scored < 3 or tally.of_present(tally.with_letters) < MOSTLY:
-        return None
-    if code_of(tally, specific=False)[1] >= MOSTLY:
-        return None
-    is_category = tally.distinct.count <= 12 and tally.different < 0.2
-    is_cased = tally.of_present(tally.cased) >= SOME
-    likely = _likely(tally, is_cased=is_cased)
-    person, needed = tally.mean(*PERSON), SURELY if is_category or doubtful else likely
-    others = max(tally.mean("TERM", "CODE"), tally.mean("PLACE"), tally.mean("ORGANISATION"))
-    repeat = tally.distinct.count <= MOST_TOWNS and tally.different < LESS_LIKELY
-    if tally.mean("ADDRESS") >= 0.6 and _have_houses(tally) and not repeat:
-        return verdict(Kind.ADDRESS, 0.6, "Most values look like postal addresses.")
-    if tally.of_present(tally.short) >= MOSTLY:
-        return None
-    if tally.share("full name form") >= MOSTLY and tally.different >= 0.5 and not doubtful:
-        needed = LIKELY_FULL if is_cased else LIKELY_FULL_UNCASED
-        others += MARGIN
-    if not (is_category or doubtful or tally.share("east") >= SOME):
-        needed = _with_list(tally, needed)
-    if (
-        tally.share("east name") >= 0.85
-        and tally.different >= SOME
-        and person >= 0.25
-        and tally.scored >= FEWEST
-    ):
-        return verdict(Kind.PERSON, 0.7, "Most values have the form of names of East Asia.", "east name")
-    if (person >= needed and person >= others) or (tally.share("comma name") >= MOSTLY and person >= 0.3):
-        return verdict(Kind.PERSON, min(0.9, person), "Most values look like people's names.", "comma name")
-    if not is_category and _are_accounts(tally):
-        return verdict(Kind.USERNAME, 0.6, "Most values look like user names.", "account")
-    if tally.mean("PLACE") >= 0.6:
-        return verdict(Kind.PLACE, 0.5, "Most values look like places.")
-    return None
-
-
-def _are_accounts(tally: Tally) -> bool:
-    """Each another and like user names; or beginnings of many names with a number behind them."""
-    begin = tally.share("account") >= MOSTLY and len(tally.firsts) > MOST_LETTERS
-    if begin and tally.distinct.count >= FEWEST_ACCOUNTS:
-        return True
-    likely = tally.mean("USERNAME") >= 0.35 and tally.mean("USERNAME", *PERSON) >= 0.6
-    return likely and tally.different >= 0.7
-
-
-def _with_list(tally: Tally, needed: float) -> float:
-    """What the model needs where the list of names knows the words, and where it hardly knows any."""
-    is_long_enough = tally.distinct.count >= FEWEST and tally.words_each <= LONGEST_KNOWN
-    if tally.known_share >= KNOWN and is_long_enough:
-        return min(needed, LIKELY_KNOWN)
-    return needed + MORE_LIKELY * (tally.known_share < UNKNOWN)
-
-
-def _have_houses(tally: Tally) -> bool:
-    enough = min(MOST_HOUSES, HOUSES * tally.distinct.count)
-    return tally.share("house number") >= SOME and tally.houses.count >= enough
-
-
-def _likely(tally: Tally, *, is_cased: bool) -> float:
-    """What single names need. Full names are asked for less, by the form that they have."""
-    if not is_cased and tally.share("east") >= MOSTLY:
-        return LIKELY_EAST
-    repeated = 1 - max(tally.different, min(1.0, tally.distinct.count / MANY))
-    return (LIKELY if is_cased else LIKELY_UNCASED) + LESS_LIKELY * repeated
 
 
 def by_rare(tally: Tally, *, doubtful: bool) -> Verdict | None:
@@ -228,12 +128,13 @@ def by_key(tally: Tally) -> Verdict | None:
     if tally.share("mixed") >= MOSTLY and tally.share("thing inside") >= MOSTLY:
         why = "Codes of plates, tubes or the like behind other signs, which may number people."
         return verdict(Kind.TEXT, 0.4, why, "thing inside")
-    if tally.share("mixed") >= MOSTLY and codes < MOSTLY:
+    numbered = sum(count for digits, count in tally.numbers.lengths.items() if digits >= 7)
+    mixed = tally.of_present(tally.marks["mixed"] + numbered) if tally.share("mixed") >= 0.2 else 0.0
+    if mixed >= MOSTLY and codes < MOSTLY:
         return verdict(
             Kind.RECORD_ID, 0.7, "Letters and digits, another in every row: it tells people apart.", "mixed"
         )
-    ungrouped = sum(count for digits, count in tally.numbers.lengths.items() if digits >= 7)
-    all_digits = tally.of_present(tally.marks["grouped"] + ungrouped)
+    all_digits = tally.of_present(tally.marks["grouped"] + numbered)
     if tally.share("grouped") >= 0.2 and all_digits >= MOSTLY and codes < MOSTLY:
         return verdict(
             Kind.RECORD_ID, 0.6, "Groups of digits, another in every row: it tells people apart.", "grouped"

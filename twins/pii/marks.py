@@ -8,6 +8,7 @@ import re
 from twins.pii.codes import codes_of
 from twins.pii.contained import contained, is_card_number
 from twins.pii.national_ids import schemes_of
+from twins.pii.organisations import is_organisation
 from twins.pii.phones import has_form
 from twins.pii.places import CALENDAR, ORIGINS, PLACES
 from twins.pii.places import LONGEST as LONGEST_PLACE
@@ -73,6 +74,9 @@ _MIXED = re.compile(
 )
 _ACCOUNT = re.compile(r"[a-z]{4,12}0\d")
 """The first of a name, and a number in case somebody else has it."""
+
+_JOINED = re.compile(r"[a-z]{2,30}(?:_[a-z]{2,30}){1,4}")
+"""Words that a line joins: accounts are written so, and terms of a catalogue."""
 
 _GROUPED = re.compile(r"(?=(?:\D?\d){7})\d{1,8}(?:[ ./-]\d{1,8}){1,5}", re.ASCII)
 """Digits in groups that are no phrase of anything known: seven digits or more."""
@@ -150,6 +154,8 @@ def marks_of(value: str) -> frozenset[str]:
     found += [f"code: {name}" for name in codes_of(value)]
     found += [name for name, pattern in _PATTERNS if pattern.fullmatch(value)]
     found += forms_of(value)
+    if " " in value and is_organisation(value):
+        found.append("organisation")
     if "url" in found:
         found += (
             ["profile"] if _PROFILE.search(value) else ["vocabulary"] if _VOCABULARY.search(value) else []
@@ -225,6 +231,7 @@ _PATTERNS = (
     ("handle", _HANDLE),
     ("mixed", _MIXED),
     ("account", _ACCOUNT),
+    ("joined", _JOINED),
     ("grouped", _GROUPED),
     ("whole email", _VALUE_MAIL),
 )

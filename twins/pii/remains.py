@@ -13,6 +13,9 @@ FEWEST = 5
 LONG = 7
 """Digits of whole numbers, from which on they may be telephones and numbers of people."""
 
+ONE_LENGTH, HUGE = 0.95, 15
+"""Share of long numbers of one length, and digits of one number, from which on numbers are keys."""
+
 PADDED = 0.02
 """Share of fractions with a zero too many in front, from which on they are no measurements."""
 
@@ -34,6 +37,9 @@ def what_remains(tally: Tally) -> Verdict:
     if tally.share("fraction behind zeros") >= PADDED:
         why = "Fractions of which some begin with zeros, as numbers of people do and measurements do not."
         return verdict(Kind.TEXT, 0.4, why, "fraction behind zeros")
+    if _are_longer_than_amounts(tally):
+        why = "Long whole numbers of one length, or longer than any amount: keys, perhaps of people."
+        return verdict(Kind.TEXT, 0.4, why)
     if _are_long_and_seldom_repeat(tally):
         why = "Long whole numbers that seldom repeat: amounts, or telephones and numbers of people."
         return verdict(Kind.TEXT, 0.4, why)
@@ -42,6 +48,9 @@ def what_remains(tally: Tally) -> Verdict:
     rule, share = code_of(tally, specific=False)
     if share >= MOSTLY:
         return verdict(Kind.CODE, 0.6, "Short codes in which nothing was recognised.", rule)
+    if _are_codes_that_repeat(tally):
+        why = "Codes of letters and digits that repeat: people with several rows, or things."
+        return verdict(Kind.TEXT, 0.4, why, "mixed")
     if _is_category(tally):
         if _may_be_names(tally):
             return verdict(Kind.TEXT, 0.4, "A few categories that repeat; some may be people's names.")
@@ -54,6 +63,19 @@ def what_remains(tally: Tally) -> Verdict:
 def _are_long_and_seldom_repeat(tally: Tally) -> bool:
     long = sum(count for digits, count in tally.numbers.lengths.items() if digits >= LONG)
     return tally.present >= FEWEST and tally.different >= SOME and tally.of_present(long) >= MOSTLY
+
+
+def _are_codes_that_repeat(tally: Tally) -> bool:
+    return tally.share("mixed") >= MOSTLY and tally.distinct.count >= FEWEST
+
+
+def _are_longer_than_amounts(tally: Tally) -> bool:
+    """However often they repeat: amounts have several lengths, and few have a dozen digits."""
+    numbers = tally.numbers
+    if tally.distinct.count < FEWEST or tally.of_present(numbers.whole) < MOSTLY or tally.years:
+        return False
+    length, cells = max(numbers.lengths.items(), key=lambda each: each[1], default=(0, 0))
+    return (length >= LONG and tally.of_present(cells) >= ONE_LENGTH) or numbers.high >= 10**HUGE
 
 
 def _is_category(tally: Tally) -> bool:

@@ -152,6 +152,8 @@ class Tally:
     words: int = 0
     spaced: int = 0
     with_letters: int = 0
+    small: int = 0
+    """With letters of which none is a capital, and no digit."""
     cased: int = 0
     """With letters of which the script has capitals and small ones."""
     sentences: int = 0
@@ -162,6 +164,8 @@ class Tally:
     shapes: Counter[str] = field(default_factory=Counter)
     firsts: set[str] = field(default_factory=set)
     """With what values begin; a few signs are kept."""
+    wordings: set[int] = field(default_factory=set)
+    """What is left of values without their digits, as hashes; a few are kept."""
     likely: dict[str, float] = field(default_factory=dict)
     scored: float = 0
     known: float = 0

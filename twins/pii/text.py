@@ -20,7 +20,7 @@ _STREET_ENDS = re.compile(
     r"(?:straat|str\.|straße|strasse|laan|plein|gracht|kade|dreef|singel|steeg|gasse|platz|allee|damm|ufer|weg|gatan|vägen|"
     r"gade|vej|veien|gate|katu|tie|utca|út|sokak|caddesi|cad\.|sok\.)$"
 )
-_HOUSE = re.compile(r"#?\d{1,5}(?:[-/]\d{1,5})?[a-z]?(?:[-/]?[a-z\d]{1,3})?\.?", re.ASCII)
+_HOUSE = re.compile(r"#?(?!0)\d{1,5}(?:[-/]\d{1,5})?[a-z]?(?:[-/]?[a-z\d]{1,3})?\.?", re.ASCII)
 _TITLE = re.compile(
     r"(?:mr|mrs|ms|miss|dr|prof|sr|sra|srta|hr|herr|frau|dhr|mevr|mw|mme|mlle|sig|dott|drs|ing)\.?,? (?=\S)",
     re.IGNORECASE,
@@ -111,6 +111,11 @@ def has_house_number(value: str) -> bool:
     if len(words) >= 2 and words[0].isdigit() and _is_counted(words):
         return False
     return 2 <= len(words) <= 20 and any(_HOUSE.fullmatch(word.strip(",;")) for word in words)
+
+
+def has_word(value: str) -> bool:
+    """Whether some word is of letters alone, three or more, as those of streets are: `14A 9M` has none."""
+    return any(len(word) >= 3 and word.isalpha() for word in value.replace(",", " ").split())
 
 
 def _is_counted(words: Sequence[str]) -> bool:
@@ -226,7 +231,7 @@ def forms_of(value: str) -> list[str]:
     found = [name for name, pattern in _FORMS if pattern.fullmatch(value)]
     if _EAST_ASIAN.search(value):
         found += ["house number", "address"]
-    elif has_house_number(value):
+    elif has_house_number(value) and has_word(value):
         found += ["house number", "address"] if is_address(value) else ["house number"]
     if has_form_of_full_name(value):
         found.append("full name form")

@@ -21,8 +21,9 @@ _BETWEEN = re.compile(r"[/\\_.\-\s()\[\]]+|(?<=[a-z])(?=[A-Z][a-z])")
 _HOME = re.compile(
     r"(?:^|[/\\])(?:home|Users|users|Documents and Settings|homes|usr/people)[/\\]([^/\\\s]{1,40})"
 )
-_BETWEEN_NUMBERS = re.compile(r"\s?[|;/]\s?|, ")
-_NUMBERS = re.compile(r"\+?[0-9]{7,20}(?:(?:\s?[|;/]\s?|, )\+?[0-9]{7,20}){1,9}")
+_BETWEEN_NUMBERS = re.compile(r"\s?[|;/]\s?|, | - ")
+_NUMBERS = re.compile(r"\+?[0-9]{7,20}(?:(?:\s?[|;/]\s?|, | - )\+?[0-9]{7,20}){1,9}")
+_LINK = re.compile(r'=HYPERLINK\("[^"@]{0,1000}"[,;] ?"([^"]{1,300})"\)', re.IGNORECASE)
 _SHARED_TEXT = """
 user users shared public data root runner ubuntu admin administrator guest default jovyan ec2-user lab project
 projects all username me myuser
@@ -71,6 +72,15 @@ def _leaves(read: object) -> Iterator[tuple[str, str]]:
 def numbers_of(value: str) -> list[str]:
     """The value; or, of a list of long numbers in one cell, such as two telephones, each of them."""
     return _BETWEEN_NUMBERS.split(value) if _NUMBERS.fullmatch(value) else [value]
+
+
+def text_shown(value: str) -> str:
+    """What a spreadsheet shows of a link to a page, `=HYPERLINK("page", "text")`, or stands between quotation
+    marks; any other value as it is, and so a link to somebody's e-mail."""
+    if len(value) > 2 and value[0] == value[-1] == '"':
+        return value[1:-1].strip()
+    match = _LINK.fullmatch(value) if value[:1] == "=" else None
+    return match[1].strip() if match else value
 
 
 def is_path(value: str) -> bool:
