@@ -12,9 +12,23 @@ from twins.pii.verdict import CLASS_OF, NOUNS, Verdict, verdict
 BY_HEADER = 0.8
 
 
-def by_header(kind: Kind, tally: Tally) -> Verdict | None:
-    """The verdict that a header asks for, if the values allow it. None where they speak against it."""
+UNLIKE = 0.1
+"""The model's mean below which values are no names at all, such as those of electrodes."""
+
+PLAIN_NAME, KNOWN_NAMES = 0.6, 0.4
+"""The model's mean, or the share of words that people are called by, from which on a `name` is of people."""
+
+
+def by_header(kind: Kind, tally: Tally, *, is_plain_name: bool = False) -> Verdict | None:
+    """The verdict that a header asks for, if the values allow it. None where they speak against it.
+
+    `is_plain_name`: it says `name` and not whose, as columns of towns, shops and courses are called too.
+    """
+    if kind is Kind.LICENCE_PLATE and not _plate(tally):
+        kind = Kind.RECORD_ID  # `matricula` is a car's and a student's
     if not _COULD_BE.get(kind, _varied)(tally):
+        return None
+    if kind is Kind.PERSON and is_plain_name and not _are_called_so(tally):
         return None
     if kind is Kind.DATE_OF_BIRTH and not _is_date(tally):
         return verdict(Kind.AGE, 0.7, "The header speaks of a birth, the values of years.", "header")
@@ -44,8 +58,19 @@ def _no_sentences(tally: Tally) -> bool:
 
 def _person(tally: Tally) -> bool:
     """Names of electrodes and of months are names as well: the model has to see at least a few of people."""
-    unlike = tally.scored and tally.mean(*PERSON) < 0.1 and tally.share("full name form", "name form") < 0.5
+    unlike = (
+        tally.scored and tally.mean(*PERSON) < UNLIKE and tally.share("full name form", "name form") < 0.5
+    )
     return _no_sentences(tally) and not unlike
+
+
+def _are_called_so(tally: Tally) -> bool:
+    """Of scripts without capitals the model and the list know too little to speak against a header."""
+    if not tally.scored or tally.of_present(tally.cased) < 0.5:
+        return True
+    if tally.share("organisation") >= 0.5:
+        return False
+    return tally.mean(*PERSON) >= PLAIN_NAME or tally.known_share >= KNOWN_NAMES
 
 
 def _long_numbers(tally: Tally) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from domain.identifier_kind import Kind
-from twins.pii.believe import by_header, is_direct
+from twins.pii.believe import UNLIKE, by_header, is_direct
 from twins.pii.decide_lists import by_japan, by_letter, by_numbered, by_phones
 from twins.pii.decide_model import by_model
 from twins.pii.decide_rest import (
@@ -23,9 +23,16 @@ from twins.pii.decide_rest import (
     of_a_thing,
 )
 from twins.pii.finding import Action, Finding
-from twins.pii.header import speaks_of_a_thing, speaks_of_codes_of_things, speaks_of_time, words_of
+from twins.pii.header import (
+    is_plain_name,
+    speaks_of_a_thing,
+    speaks_of_amounts,
+    speaks_of_codes_of_things,
+    speaks_of_time,
+    words_of,
+)
 from twins.pii.remains import FEWEST, by_moments, what_remains
-from twins.pii.tally import MOST_LETTERS, Tally
+from twins.pii.tally import MOST_LETTERS, PERSON, Tally
 from twins.pii.verdict import NOUNS, PROPOSED, Verdict, verdict
 
 SHARE = 0.5
@@ -100,14 +107,14 @@ def _verdict(name: str | None, announced: Kind | None, tally: Tally, within: Seq
         return verdict(announced or Kind.EMPTY, 0.3 if announced else 1.0, why, "header" if announced else "")
     is_of_a_thing = name is not None and speaks_of_a_thing(name)
     steps: tuple[Callable[[], Verdict | None], ...] = (
-        lambda: _contained(announced, tally),
+        lambda: _contained(name, announced, tally),
         lambda: by_parts(tally, within),
         lambda: _strong_numbers(tally),
-        lambda: _header(announced, tally, direct=True),
+        lambda: _header(name, announced, tally, direct=True),
         lambda: _weak_numbers(tally),
         lambda: _dates(name, announced, tally),
         lambda: _shared(tally),
-        lambda: _header(announced, tally, direct=False),
+        lambda: _header(name, announced, tally, direct=False),
         lambda: by_letter(tally) if _is_opaque(name) else None,
         lambda: None if name is not None and speaks_of_codes_of_things(name) else by_numbered(tally),
         lambda: by_moments(tally, says_time=name is not None and speaks_of_time(name)),
@@ -120,12 +127,17 @@ def _verdict(name: str | None, announced: Kind | None, tally: Tally, within: Seq
         lambda: by_phones(tally),
         lambda: by_model(tally, doubtful=is_of_a_thing),
         lambda: by_rare(tally, doubtful=is_of_a_thing),
-        lambda: by_key(tally),
+        lambda: None if name is not None and speaks_of_amounts(name) else by_key(tally),
     )
-    return next((said for step in steps if (said := step()) is not None), what_remains(tally))
+    said = next((said for step in steps if (said := step()) is not None), what_remains(tally))
+    if announced is Kind.PERSON and PROPOSED.get(said.kind) is Action.KEEP and tally.mean(*PERSON) >= UNLIKE:
+        return verdict(
+            Kind.TEXT, 0.4, "The header speaks of names; whose they are, nobody has said.", "header"
+        )
+    return said
 
 
-def _contained(announced: Kind | None, tally: Tally) -> Verdict | None:
+def _contained(name: str | None, announced: Kind | None, tally: Tally) -> Verdict | None:
     """One is enough. In text it is the text that cannot stay, not only the address in it."""
     found = [(rule, kind) for rule, kind in _CONTAINED if tally.marks[rule]]
     if tally.share("has phone") <= BY_CHANCE and _are_numbers_of_one_length(tally):
@@ -136,7 +148,7 @@ def _contained(announced: Kind | None, tally: Tally) -> Verdict | None:
     rules = tuple(each for each, _ in found)
     if tally.share(rule) >= SHARE and tally.of_present(tally.sentences) < SHARE:
         return verdict(kind, 0.99, f"Most values are {NOUNS[kind]}.", *rules)
-    said = _header(announced, tally, direct=True)
+    said = _header(name, announced, tally, direct=True)
     if said is not None:
         return verdict(said.kind, 0.9, said.why, "header", *rules)
     in_text = tally.of_present(tally.spaced) >= SHARE and tally.of_present(tally.with_letters) >= SHARE
@@ -179,10 +191,10 @@ def _weak_numbers(tally: Tally) -> Verdict | None:
     return None
 
 
-def _header(announced: Kind | None, tally: Tally, *, direct: bool) -> Verdict | None:
+def _header(name: str | None, announced: Kind | None, tally: Tally, *, direct: bool) -> Verdict | None:
     if announced is None or is_direct(announced) != direct:
         return None
-    return by_header(announced, tally)
+    return by_header(announced, tally, is_plain_name=name is not None and is_plain_name(name))
 
 
 def _dates(name: str | None, announced: Kind | None, tally: Tally) -> Verdict | None:

@@ -9,7 +9,7 @@ FURTHER_WHOLE = {
     Kind.PERSON: """
         förnamn efternamn fornavn etternavn efternavn etunimi sukunimi eesnimi perekonnanimi vārds uzvārds
         vardas pavardė imię nazwisko jméno příjmení meno priezvisko név vezetéknév keresztnév ime prezime
-        priimek nume prenume soyad soyadı isim sobrenome primeironome nama họtên
+        priimek nume prenume soyad soyadı isim adısoyadı adsoyad sobrenome primeironome nama namalengkap họtên
         имя фамилия отчество фио пациент ім'я прізвище име презиме όνομα επώνυμο ονοματεπώνυμο
         姓名 名前 氏名 患者氏名 患者姓名 이름 성명 환자명 الاسم اسم اسمالمريض שם שםפרטי שםמשפחה नाम ชื่อ นามสกุล
         """,
@@ -19,6 +19,8 @@ FURTHER_WHOLE = {
     Kind.RECORD_ID: """
         imei imsi iccid patnr patno patnum kvno nhc uhid prontuario prontuário nrpacjenta 病案号 住院号 患者id
         患者番号 カルテ番号 환자번호 등록번호
+        matricula matrícula matricule matrikelnummer matrikelnr legajo nim nis nisn rollno rollnumber
+        enrollmentno öğrencino sicilno 学籍番号 社員番号 会員番号 学号 工号 사번 학번 회원번호
         """,
     Kind.PHONE: """
         puhelin telefonszám тел телефон мобильный τηλέφωνο 电话 手机 電話番号 전화번호 휴대폰 هاتف جوال
@@ -56,6 +58,6 @@ FURTHER_PARTS = (
         """,
     ),
     (Kind.PASSPORT, "паспорт"),
-    (Kind.PERSON, "имяпациента фамилияимя nomepaciente nomecompleto imięinazwisko"),
+    (Kind.PERSON, "имяпациента фамилияимя nomepaciente nomecompleto imięinazwisko adısoyadı"),
 )
 """Long enough to count inside a compound."""

@@ -190,13 +190,18 @@ field script atlas network area stain syndrome disorder treatment therapy reagen
 pathogen bacterium enzyme protein vaccine allergen food diet sport animal breed language geneesmiddel
 medicament medikament farmaco specialty speciality specialization specialisation especialidad especialidade
 specialite fachrichtung specialita krankheit ziekte maladie enfermedad
+agency agencies office party club team group university institute institution bank store shop branch business
+firm movie film song album title recipe ingredient course module class station stop airport port line route
+district village suburb neighbourhood neighborhood constituency electorate empresa entreprise azienda firma
+unternehmen bedrijf escuela ecole scuola schule
 """
 NO_PERSON = frozenset(_NO_PERSON.split())
 _NO_ID_OF_A_PERSON = """
 site item trial run event stimulus protocol image task product drug concept gene roi region channel
 electrode sensor batch lot plate well scanner device study project block condition question answer unit
 ward department species snp variant code center centre country version session visit_type atc icd loinc
-snomed rxnorm parcel
+snomed rxnorm parcel contest game match league season round library primer barcode course class
+category store shop branch
 """
 _THINGS_WITH_CODES = """
 sample specimen aliquot tube vial biopsy slide rack grant award funding contract checksum digest md5 sha1
@@ -205,4 +210,33 @@ sha256 commit file probe monster beurs subsidie forderung
 THINGS_WITH_CODES = frozenset(_THINGS_WITH_CODES.split())
 """Of these each has a code of its own, which tells no people apart."""
 
-NO_ID_OF_A_PERSON = frozenset(_NO_ID_OF_A_PERSON.split()) | THINGS_WITH_CODES
+NO_ID_OF_A_PERSON = frozenset(_NO_ID_OF_A_PERSON.split()) | THINGS_WITH_CODES | NO_PERSON
+
+_PEOPLE = """
+person persona patient paciente paziente subject participant respondent proband student alumno alumna eleve
+schuler siswa mahasiswa pupil teacher docente maestro profesor guru dosen member membre mitglied miembro socio
+employee empleado funcionario mitarbeiter medewerker personel staff doctor medico medecin physician nurse
+voter donor customer client cliente kunde klant user usuario author player athlete candidate applicant
+"""
+PEOPLE = frozenset(_PEOPLE.split())
+"""Who is numbered: beside a word of `NUMBERED_BY` such a word says that people are told apart."""
+
+_NUMBERED_BY = "id no nr num number numero nummer code cod codigo kode key uid uuid"
+NUMBERED_BY = frozenset(_NUMBERED_BY.split())
+
+_AMOUNTS = """
+amount price cost costs fee fees revenue sales income salary budget expense expenses turnover profit tax
+balance population inhabitants volume area mass weight count total gdp funding importe precio costo poblacion
+montant prix preis umsatz betrag einwohner prijs bedrag omzet importo prezzo fatturato valor preco
+"""
+AMOUNTS = frozenset(_AMOUNTS.split())
+
+_PLAIN_NAMES = "name names naam nom nombre nome nama"
+PLAIN_NAMES = frozenset(_PLAIN_NAMES.split())
+"""What people are called, and towns, shops and courses as well."""
+
+_PARTS_OF_NAMES = "first last full given family middle maiden father mother husband wife spouse kin"
+PARTS_OF_NAMES = frozenset(_PARTS_OF_NAMES.split())
+
+PLACES_OF_ADDRESSES = frozenset({"state", "region", "estado", "provincia"})
+"""Behind the word for an address: a part of it that names no house."""

@@ -7,9 +7,10 @@ import random
 import pytest
 
 from domain.identifier_kind import Kind
-from twins.pii import Class, Finding
+from twins.pii import Action, Class, Finding
 from twins.pii.column import ColumnScan
 from twins.pii.header import kind_of_header
+from worker.pii_model import load
 
 ROWS = 60
 _draw = random.Random(7)
@@ -44,6 +45,12 @@ TABLE = (
     ("身份证号", NUMBERS, Kind.NATIONAL_ID),
     ("Pat-Nr", PATIENTS, Kind.RECORD_ID),
     ("환자번호", PATIENTS, Kind.RECORD_ID),
+    ("doctor_id", [str(at % 30) for at in range(ROWS)], Kind.RECORD_ID),
+    ("no_paciente", PATIENTS, Kind.RECORD_ID),
+    ("codPaciente", [str(at % 6) for at in range(ROWS)], Kind.RECORD_ID),
+    ("Matricula", [f"20240{at % 8:02d}" for at in range(ROWS)], Kind.RECORD_ID),
+    ("학번", PATIENTS, Kind.RECORD_ID),
+    ("ÖĞRENCİ ADI SOYADI", NAMES, Kind.PERSON),
     ("příjmení", NAMES, Kind.PERSON),
     ("фамилия", NAMES, Kind.PERSON),
 )
@@ -57,7 +64,39 @@ HARMLESS = (
     "出生地",
     "version",
     "nik",
+    "office_id",
+    "hospital_id",
+    "Agency Name",
+    "course_name",
 )
+OF_ADDRESSES = (
+    ("Address: City", Kind.PLACE),
+    ("billing address state", Kind.PLACE),
+    ("address_zip", Kind.POSTCODE),
+    ("Individual Address : Latitude", Kind.COORDINATE),
+    ("Address : Street", Kind.ADDRESS),
+    ("home address", Kind.ADDRESS),
+)
+_COURSES_TEXT = """
+Ilmu Komunikasi, Manajemen, Teknologi Pangan, Ekonomi Syariah, Administrasi Publik, Ilmu Politik, Akuntansi,
+Pendidikan Bahasa Inggris, Teknik Mesin, Hukum, Kebidanan, Farmasi, Sistem Informasi, Peternakan, Agribisnis
+"""
+COURSES = [" ".join(name.split()) for name in _COURSES_TEXT.split(",")]
+CLUBS = [
+    f"{name} Club"
+    for name in ("Reid Tennis", "Woden Rowing", "Murray Netball", "Paterson Bowling", "Fenner Golf")
+]
+_HEADS_TEXT = """
+Omar Bouteflika, Vicente Karimov, Kumba Conté, Robert Luong, Askar Mejdani, Juan Obiang, Khamtay Zemin,
+Thomas Rahmonov, Carl Akajev, Jiang Rau, Teodoro Siphandone, Elisabeth Tran
+"""
+HEADS = [" ".join(name.split()) for name in _HEADS_TEXT.split(",")]
+
+
+def seen(header: str, values: list[str]) -> Finding:
+    scan = ColumnScan(header, model=load())
+    scan.add(values)
+    return scan.finish()
 
 
 def found(header: str, values: list[str]) -> Finding:
@@ -83,3 +122,35 @@ def test_days_over_a_lifetime_under_a_header_that_nobody_reads_may_be_birthdays(
     """Of Latin words it is believed that they say something else: `datum_vyšetření` are visits."""
     assert found("დაბადება", DAYS).kind is Kind.DATE_OF_BIRTH
     assert found("datum_vyšetření", DAYS).kind is Kind.DATE
+
+
+def test_what_stands_behind_an_address_says_which_part_it_is(subtests: pytest.Subtests) -> None:
+    for header, kind in OF_ADDRESSES:
+        with subtests.test(header):
+            assert kind_of_header(header) is kind
+
+
+def test_a_name_is_of_people_where_the_values_are_names_of_people(subtests: pytest.Subtests) -> None:
+    """Clubs and courses have a `name` as well; they are asked about, and not called."""
+    people = ["Elena Barbieri", "Luca Moretti", "Claudia Lombardi", "Anna Ricci", "Marco Conti"] * 4
+    for header in ("name", "Nome", "local_name"):
+        with subtests.test(header):
+            assert seen(header, people).kind is Kind.PERSON
+            for values in (COURSES, CLUBS):
+                said = seen(header, values)
+                assert said.classification is not Class.DIRECT
+                assert said.proposed is not Action.KEEP
+    assert seen("family_name", COURSES).kind is Kind.PERSON
+
+
+def test_a_thing_in_a_header_does_not_hide_full_names_of_people() -> None:
+    assert seen("head_of_state", HEADS).kind is Kind.PERSON
+
+
+def test_keys_of_things_and_amounts_are_believed_where_the_header_says_so() -> None:
+    keys = [f"CTRY{at % 40:03d}" for at in range(4 * ROWS)]
+    assert seen("country_id", keys).kind is Kind.CODE
+    assert seen("patient_country_id", keys).kind is Kind.RECORD_ID
+    amounts = [str(10**7 + 1_237_331 * at % (9 * 10**7)) for at in range(ROWS)]
+    assert seen("population", amounts).classification is Class.NONE
+    assert seen("c1", amounts).classification is Class.DIRECT
