@@ -53,7 +53,8 @@ class Places:
 
 
 def sort_out(files: Sequence[str], declaration: Declaration, people: People) -> Places:
-    """Raises ImportRefused for a path that names a stranger, two people, or a person where none may be named.
+    """Raises ImportRefused for a path that names a stranger, two people, or a person where none may be named,
+    and for one below a declared file.
 
     `nobodys` are left for the caller to refuse: their content says in which words.
     """
@@ -66,6 +67,9 @@ def sort_out(files: Sequence[str], declaration: Declaration, people: People) -> 
     for place in files:
         if place in declared or place in (MANIFEST, *LISTS):
             continue
+        if above := _declared_above(place, declared):
+            detail = f"the declaration has a file {above}, in which nothing can lie"
+            raise ImportRefused(ImportProblem.FILE_NAME, place=place, detail=detail)
         owner = owner_of(place, people) if declaration.layout == "bids" else None
         if owner is None:
             nobodys.append(place)
@@ -73,6 +77,12 @@ def sort_out(files: Sequence[str], declaration: Declaration, people: People) -> 
             of_person.setdefault(owner, []).append(place)
     shared = tuple(file.path for file in declaration.public_files if file.as_delivered)
     return Places(of_person, shared, tuple(nobodys))
+
+
+def _declared_above(place: str, declared: set[str]) -> str | None:
+    """A declared file that has the name of a folder of this path: no run could be given both."""
+    steps = place.split("/")
+    return next((above for n in range(1, len(steps)) if (above := "/".join(steps[:n])) in declared), None)
 
 
 def owner_of(place: str, people: People) -> str | None:

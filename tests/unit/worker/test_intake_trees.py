@@ -12,6 +12,7 @@ from factories import declaration_fields, make_declaration
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from domain.dataset import PublicFile
 from dpgate.cli.declaration import load_declaration
 from dpgate.errors import DpgateError
 from worker.intake import Delivery, ImportRefused, check_delivery
@@ -95,6 +96,17 @@ def test_every_byte_is_somebodys_everybodys_or_refused(files: dict[str, str]) ->
         for path, found_there in own.items():
             assert found_there == there[path]
             assert exact_owners(path) == ({owner} if owner else set())
+
+
+@pytest.mark.parametrize("public", ["derivatives", "derivatives/notes"])
+def test_nobody_has_a_file_below_a_public_one(public: str, tmp_path: Path) -> None:
+    """No run could be given both: a job with that person in a run would end as an error, for all to see."""
+    written(tmp_path, {"derivatives/notes/sub-10/a.json": "{}"})
+    texts = [*DECLARED.public_files, PublicFile(path=public, text="notes")]
+    declared = DECLARED.model_copy(update={"public_files": tuple(texts)})
+    check_delivery(tmp_path, DECLARED, max_file_bytes=10_000)
+    with pytest.raises(ImportRefused, match=f"a file {public}, in which nothing can lie"):
+        check_delivery(tmp_path, declared, max_file_bytes=10_000)
 
 
 @settings(max_examples=50, deadline=None)
