@@ -140,13 +140,11 @@ CHANNELS: tuple[Channel, ...] = (
     ),
     Channel(
         "core_counters",
-        "The kernel's page of clocks (vvar), which every process can read, counts the ticks in which "
-        "the host was not idle; AMD processors with rdpru count the cycles in which a run's core was busy. "
-        "Both tell how much runs before it have computed, and no filter sees either. Known from source and "
-        "manual: the host of the figures here is never idle, and refuses the instruction.",
-        NOT_MEASURED,
-        "nohz=off for the kernel, which then ticks when idle, too; and a processor without rdpru, or a "
-        "virtual machine that refuses it",
+        "The kernel's page of clocks (vvar), which each process can read, counts the ticks in which the host "
+        "was not idle, and AMD processors with rdpru the cycles in which a run's core was busy: both tell "
+        "how much runs before it have computed, and no filter sees either.",
+        "998 counts in two seconds of computing and 796 to 810 in two of sleep; rdpru not measured",
+        "nohz=off for the kernel; and a processor without rdpru, or a virtual machine that refuses it",
         _always,
     ),
     Channel(
