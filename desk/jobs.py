@@ -191,8 +191,7 @@ def visible_jobs(
     """So many jobs that this user may see and wants, newest first; and whether there are no more."""
     with database.reading() as connection:
         found = job_lists.visible_to(connection, user, wanted, limit=limit + 1)
-        of, waits = datasets.of_jobs(connection, found[:limit]), why_all_wait(connection)
-    pairs = zip(found[:limit], of, strict=True)
+        pairs, waits = datasets.of_jobs(connection, found[:limit]), why_all_wait(connection)
     views = [JobView.of(job, dataset, user, waits=waits) for job, dataset in pairs]
     return views, len(found) <= limit
 

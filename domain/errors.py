@@ -6,6 +6,7 @@
       NotAllowed              a known user without the right (403)
       NotFound                nothing by that name that this user may see (404)
       Conflict                the thing exists and differs, or is in another state (409)
+        Spoilt                  what is on record of it cannot be read (409)
       BudgetExceeded          the ledger refuses (409)
       Doubtful                it can be had, but is hardly of use: says why, and asks (409)
       TooLarge                more bytes than the limit (413)
@@ -105,6 +106,20 @@ class Conflict(RequestError):
     """The thing exists and differs, or is in a state that does not allow this."""
 
     title = "Conflict"
+
+
+class Spoilt(Conflict, ValueError):
+    """A row holds what no version of ours has written. `what` it is of, and the name or id of that."""
+
+    title = "The record cannot be read"
+
+    def __init__(self, what: str, name: str) -> None:
+        super().__init__(
+            what.replace(" ", "_"),
+            f"what is on record of {what} {name} cannot be read: somebody wrote past the platform, or a "
+            "part was lost. Nothing was changed or charged.",
+            "Ask the operator: it has to come back from a backup.",
+        )
 
 
 class BudgetExceeded(RequestError):

@@ -28,6 +28,7 @@ STATUS: dict[type[RequestError], int] = {
     errors.NotAllowed: 403,
     errors.NotFound: 404,
     errors.Conflict: 409,
+    errors.Spoilt: 409,
     errors.BudgetExceeded: 409,
     errors.Doubtful: 409,
     errors.TooLarge: 413,

@@ -15,6 +15,7 @@ from domain.states import JobState, is_terminal
 from store import datasets
 from store import jobs as on_record
 from store.clock import APART_S, TOGETHER_S
+from store.spoilt import UNREADABLE
 from store.tables import chunks, jobs
 
 
@@ -51,7 +52,7 @@ def _read(connection: sa.Connection, query: sa.Select[Any]) -> list[tuple[Job, D
     """All that can be read: a spoilt row stops no other job, and no worker goes on with its own."""
     found = []
     for job_id in connection.execute(query).scalars().all():
-        with suppress(*on_record.UNREADABLE):
+        with suppress(*UNREADABLE):
             job = on_record.get(connection, job_id)
             found.append((job, datasets.of_job(connection, job)))
     return found

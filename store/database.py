@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -43,6 +44,7 @@ class Database:
         # an error's text goes to logs: it must not carry the values of a statement
         options: dict[str, Any] = {"hide_parameters": True, "pool_size": pool_size}
         options["execution_options"] = {PINNED: certificate_key}
+        options["json_deserializer"] = _document
         if not self.is_sqlite:
             options |= {"pool_pre_ping": True}
             if patience_s is not None:
@@ -100,6 +102,18 @@ class Database:
 
     def close(self) -> None:
         self.engine.dispose()
+
+
+class Broken:
+    """In place of a document that is none. It has nothing that a document has: whoever reads it notices."""
+
+
+def _document(text: str | bytes) -> Any:
+    """Of one row alone it can be said that it is broken: an error here would end the reading of all."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return Broken()
 
 
 @contextmanager

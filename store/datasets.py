@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
+from functools import partial
+from typing import Any
 
 import sqlalchemy as sa
 
-from domain.budget import FIELDS, Accounting
 from domain.dataset import HAS_BEEN_READY, Dataset, DatasetState, Declaration, ImportProblem
-from domain.errors import Conflict, InvalidRequest, NotFound
+from domain.errors import Conflict, InvalidRequest, NotFound, Spoilt
 from domain.job import Job
 from domain.permissions import User, may_see_dataset
 from domain.policy import on_record
 from domain.refusals import admission
-from privacy.cost import Currency, format_amount
-from store import audit, grants, ledger, policies, reviewers
+from store import audit, cohorts, grants, policies, reviewers
 from store.clock import is_over
 from store.database import insert_once
 from store.policies import policies as policy_rows
-from store.tables import cohorts, datasets
+from store.spoilt import all_but_spoilt, readable, reads
+from store.tables import datasets
 
 # every data set with all its policies: `_IN_EFFECT` is the newest
 _WITH_POLICY = sa.select(datasets, policy_rows.c.number, policy_rows.c.body).join(
@@ -31,7 +32,7 @@ _IN_EFFECT = _WITH_POLICY.where(policy_rows.c.number == policies.newest_number(d
 # one takes long to read, and how long a refusal takes would tell that there is a data set of this name
 _SEEN_BY = (
     sa.select(datasets.c.id, datasets.c.name, datasets.c.owner, datasets.c.state)
-    .add_columns(policy_rows.c.body["data_users"].label("data_users"))
+    .add_columns(policy_rows.c.body)
     .join(policy_rows, policy_rows.c.name == datasets.c.name)
     .where(policy_rows.c.number == policies.newest_number(datasets.c.name))
     .where(datasets.c.name == sa.bindparam("name", type_=sa.String))
@@ -61,8 +62,8 @@ def register(
         raise InvalidRequest(
             "cohort", f"version {binding.version} is in cohort {binding.cohort}.", "Keep it there."
         )
-    _join_cohort(connection, cohort=cohort, owner=owner, now=now)
-    _open_accounts(connection, cohort, declaration)
+    cohorts.join(connection, cohort=cohort, owner=owner, now=now)
+    cohorts.open_accounts(connection, cohort, declaration)
     version = latest.version + 1 if latest else 1
     values = {
         "id": str(uuid.uuid4()),
@@ -136,16 +137,22 @@ def get(connection: sa.Connection, dataset_id: str) -> Dataset:
 def of_job(connection: sa.Connection, job: Job) -> Dataset:
     """The data set of a job, with the policy under which the job was submitted: what was promised then about
     its time and its review holds, whatever changed since."""
-    return of_jobs(connection, [job])[0]
+    found = connection.execute(_pinned([job])).one()
+    return _dataset(found)
 
 
-def of_jobs(connection: sa.Connection, found: Sequence[Job]) -> list[Dataset]:
-    """The same of each, with one question to the database and each declaration read once."""
+def of_jobs(connection: sa.Connection, found: Sequence[Job]) -> list[tuple[Job, Dataset]]:
+    """The same of each job whose data set can be read, beside the job, with one question to the database and
+    each declaration read once."""
+    rows = readable(_dataset, connection.execute(_pinned(found))) if found else []
+    known = {(each.id, each.policy_number): each for each in rows}
+    beside = [(job, known.get((job.dataset_id, job.policy_number))) for job in found]
+    return [(job, dataset) for job, dataset in beside if dataset is not None]
+
+
+def _pinned(found: Sequence[Job]) -> sa.Select[Any]:
     pinned = {(job.dataset_id, job.policy_number) for job in found}
-    is_pinned = sa.tuple_(datasets.c.id, policy_rows.c.number).in_(sorted(pinned))
-    rows = connection.execute(_WITH_POLICY.where(is_pinned)) if pinned else ()
-    known = {(each.id, each.policy_number): each for each in map(_dataset, rows)}
-    return [known[job.dataset_id, job.policy_number] for job in found]
+    return _WITH_POLICY.where(sa.tuple_(datasets.c.id, policy_rows.c.number).in_(sorted(pinned)))
 
 
 def delivery_of(connection: sa.Connection, dataset_id: str) -> str:
@@ -192,7 +199,19 @@ def visible_to(connection: sa.Connection, user: User) -> list[Dataset]:
     names = connection.execute(sa.select(datasets.c.name).distinct().order_by(datasets.c.name)).scalars()
     opened = _opened_to(connection, user)
     found = [_visible_id(connection, name, user, opened) for name in list(names)]
-    return [get(connection, dataset_id) for dataset_id in found if dataset_id is not None]
+    return all_but_spoilt(partial(get, connection, each) for each in found if each is not None)
+
+
+def unreadable(connection: sa.Connection, *, owner: str | None = None) -> list[Spoilt]:
+    """Data sets of which a version, or the policy in effect, cannot be read: this owner's, or all."""
+    query = _IN_EFFECT if owner is None else _IN_EFFECT.where(datasets.c.owner == owner)
+    found = dict[str, Spoilt]()
+    for row in connection.execute(query.order_by(datasets.c.name)):
+        try:
+            _dataset(row)
+        except Spoilt as error:
+            found.setdefault(row.name, error)
+    return list(found.values())
 
 
 def importing(connection: sa.Connection, *, older_than_s: float, now: datetime) -> list[str]:
@@ -209,50 +228,6 @@ def living_cohorts(connection: sa.Connection) -> dict[str, str]:
     living = datasets.c.state != DatasetState.REFUSED
     query = sa.select(datasets.c.cohort, datasets.c.owner).where(living).distinct()
     return {row.cohort: row.owner for row in connection.execute(query.order_by(datasets.c.cohort))}
-
-
-def _join_cohort(connection: sa.Connection, *, cohort: str, owner: str, now: datetime) -> None:
-    if insert_once(connection, cohorts, {"id": cohort, "owner": owner, "created_at": now}):
-        return
-    present = connection.execute(sa.select(cohorts).where(cohorts.c.id == cohort)).one()
-    if present.owner != owner:
-        raise Conflict("cohort", f"the cohort {cohort} belongs to somebody else.", "Choose another name.")
-
-
-def _open_accounts(connection: sa.Connection, cohort: str, declaration: Declaration) -> None:
-    """An account for each declared budget. A later version may open one more, and changes none."""
-    present = {a.currency: a for a in ledger.list_accounts(connection, cohort=cohort) if a.kind == "cohort"}
-    _check_same_accounting(cohort, present, declaration)
-    for currency, cap in declaration.caps.items():
-        account = present.get(currency) or ledger.open_account(
-            connection, cohort=cohort, kind="cohort", holder=cohort, currency=currency, cap=cap
-        )
-        if account.cap != cap:
-            raise _other_budget(cohort, account)
-    for currency in present.keys() - declaration.caps.keys():
-        raise _other_budget(cohort, present[currency])
-
-
-def _check_same_accounting(
-    cohort: str, present: Mapping[Currency, ledger.Account], declaration: Declaration
-) -> None:
-    is_zcdp = declaration.accounting is Accounting.ZCDP
-    if (Currency.EPSILON if is_zcdp else Currency.RHO) in present:
-        known = Accounting.PURE_SUM if is_zcdp else Accounting.ZCDP
-        raise InvalidRequest(
-            "accounting",
-            f"losses of the cohort {cohort} add up by {known}, for all its versions.",
-            f"Declare {known}.",
-        )
-
-
-def _other_budget(cohort: str, account: ledger.Account) -> InvalidRequest:
-    cap = format_amount(account.currency, account.cap)
-    return InvalidRequest(
-        FIELDS[account.currency],
-        f"the cohort {cohort} has a budget of {cap} {account.currency} for all its versions.",
-        "Declare the same: registering again neither resets nor raises it.",
-    )
 
 
 def _latest(connection: sa.Connection, name: str, *, but_not: DatasetState | None = None) -> Dataset | None:
@@ -274,7 +249,9 @@ def _visible_id(connection: sa.Connection, name: str, user: User, opened: frozen
     row = connection.execute(_SEEN_BY, {"name": name}).one_or_none()
     if row is None:
         return None
-    named, is_open = tuple(row.data_users), row.name in opened
+    # of a policy that cannot be read, nobody is sure to be named
+    policy = row.body if isinstance(row.body, dict) else {}
+    named, is_open = tuple(policy.get("data_users", ())), row.name in opened
     # what others than the owner decide about is there for them to see
     may = may_see_dataset(user, owner=row.owner, data_users=named, is_granted=is_open, reviews=is_open)
     is_there = DatasetState(row.state).has_been_ready or row.owner == user.name
@@ -282,7 +259,8 @@ def _visible_id(connection: sa.Connection, name: str, user: User, opened: frozen
     return found if may and is_there else None
 
 
-def _dataset(row: sa.Row[tuple[object, ...]]) -> Dataset:
+@reads("data set", by="name")
+def _dataset(row: sa.Row[Any]) -> Dataset:
     fields = row._mapping
     return Dataset(
         id=fields["id"],

@@ -12,6 +12,7 @@ import sqlalchemy as sa
 
 from domain.errors import Conflict, NotFound, TooLarge
 from store.draft_tables import registration_drafts as drafts
+from store.spoilt import readable, reads
 
 MOST = 20
 """Drafts of one rights holder."""
@@ -77,7 +78,7 @@ def remove(connection: sa.Connection, draft_id: str, *, owner: str) -> bool:
 def of_owner(connection: sa.Connection, owner: str) -> list[Draft]:
     """Newest first."""
     query = sa.select(drafts).where(drafts.c.owner == owner).order_by(drafts.c.changed_at.desc(), drafts.c.id)
-    return [_draft(row) for row in connection.execute(query)]
+    return readable(_draft, connection.execute(query))
 
 
 def _check_size(content: dict[str, Any]) -> None:
@@ -90,5 +91,7 @@ def _check_size(content: dict[str, Any]) -> None:
         )
 
 
+@reads("draft")
 def _draft(row: sa.Row[Any]) -> Draft:
-    return Draft(**{name: row._mapping[name] for name in Draft.__dataclass_fields__})
+    fields = {name: row._mapping[name] for name in Draft.__dataclass_fields__}
+    return Draft(**fields | {"content": dict(fields["content"])})

@@ -21,6 +21,7 @@ from domain.notice import NoticeKind
 from domain.permissions import User
 from domain.states import JobState
 from store import audit, notices, withdrawals
+from store.spoilt import readable, reads
 from store.tables import Moment, metadata
 from store.tables import datasets as versions
 from store.tables import jobs as job_rows
@@ -69,7 +70,7 @@ class Erasure:
 def newest(connection: sa.Connection, name: str) -> Erasure | None:
     query = sa.select(erasures).where(erasures.c.name == name)
     row = connection.execute(query.order_by(erasures.c.asked_at.desc()).limit(1)).one_or_none()
-    return None if row is None else Erasure(**row._mapping)
+    return None if row is None else _erasure(row)
 
 
 def ask(connection: sa.Connection, *, name: str, user: User, now: datetime) -> Erasure:
@@ -111,7 +112,7 @@ def check_none_waits(connection: sa.Connection, name: str) -> None:
 def waiting(connection: sa.Connection) -> list[Erasure]:
     """For the worker zone: all that are not done."""
     query = sa.select(erasures).where(erasures.c.done_at.is_(None)).order_by(erasures.c.asked_at)
-    return [Erasure(**row._mapping) for row in connection.execute(query)]
+    return readable(_erasure, connection.execute(query))
 
 
 def records(connection: sa.Connection, names: Collection[str]) -> list[Any]:
@@ -199,6 +200,12 @@ def finish(
         audit.append(connection, at=now, actor="worker", action="dataset.erased", subject=dataset_id)
     if ids or done:
         _tell(connection, name, now=now)
+
+
+@reads("the erasure of data set", by="name")
+def _erasure(row: sa.Row[Any]) -> Erasure:
+    fields = dict(row._mapping)
+    return Erasure(**fields | {"record": None if row.record is None else dict(row.record)})
 
 
 def _tell(connection: sa.Connection, name: str, *, now: datetime) -> None:

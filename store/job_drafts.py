@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from domain.errors import NotFound
 from domain.job_draft import MAX_DRAFTS, DraftContent, JobDraft
 from store.rehearsal_tables import job_drafts
+from store.spoilt import readable, reads
 
 
 def create(connection: sa.Connection, *, author: str, content: DraftContent, now: datetime) -> JobDraft:
@@ -58,9 +59,10 @@ def delete(connection: sa.Connection, draft: JobDraft) -> None:
 def of_author(connection: sa.Connection, author: str) -> list[JobDraft]:
     """The one touched last comes first."""
     query = sa.select(job_drafts).where(job_drafts.c.author == author)
-    return [_draft(row) for row in connection.execute(query.order_by(job_drafts.c.updated_at.desc()))]
+    return readable(_draft, connection.execute(query.order_by(job_drafts.c.updated_at.desc())))
 
 
+@reads("draft")
 def _draft(row: sa.Row[Any]) -> JobDraft:
     fields = row._mapping
     return JobDraft(**{name: fields[name] for name in JobDraft.model_fields})

@@ -23,6 +23,7 @@ from domain.notice import (
 )
 from store import channels
 from store.notice_tables import notices
+from store.spoilt import readable, reads
 
 MOST_SHOWN = 100
 # of those about a channel, which people cause at will: somebody else may read the mail at that address
@@ -111,7 +112,7 @@ def tell_channel(
 def of_user(connection: sa.Connection, name: str, *, limit: int = MOST_SHOWN) -> list[Sending]:
     """What was or is to be sent to this user, newest first."""
     query = sa.select(notices).where(notices.c.name == name)
-    return [sending_of(row) for row in connection.execute(query.order_by(*_NEWEST).limit(limit))]
+    return readable(sending_of, connection.execute(query.order_by(*_NEWEST).limit(limit)))
 
 
 def get(connection: sa.Connection, name: str, notice_id: str) -> Sending:
@@ -156,8 +157,9 @@ def standing(connection: sa.Connection) -> list[Standing]:
     ]
 
 
+@reads("notice")
 def sending_of(row: sa.Row[Any]) -> Sending:
-    notice = Notice(row.id, NoticeKind(row.kind), row.subject, row.at, row.facts)
+    notice = Notice(row.id, NoticeKind(row.kind), row.subject, row.at, dict(row.facts))
     return Sending(
         notice,
         row.name,

@@ -17,7 +17,7 @@ _ON_THEIR_WAY = [state for state in JobState if not is_terminal(state)]
 def newest(connection: sa.Connection, name: str, *, limit: int) -> list[tuple[Job, Dataset]]:
     """So many of a data set's jobs, newest first."""
     found = job_lists.on_dataset(connection, name, limit=limit)
-    return list(zip(found, datasets.of_jobs(connection, found), strict=True))
+    return datasets.of_jobs(connection, found)
 
 
 def count(connection: sa.Connection, name: str, *, on_their_way: bool = False) -> int:

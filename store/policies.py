@@ -15,6 +15,7 @@ from domain.permissions import Role
 from domain.policy import Policy, changes, on_record
 from store import audit, users
 from store.database import insert_once
+from store.spoilt import readable, reads
 from store.tables import Moment, metadata
 
 
@@ -38,13 +39,17 @@ def newest_number(name: sa.ColumnElement[str]) -> sa.ScalarSelect[int]:
 
 def in_effect(connection: sa.Connection, name: str) -> Edition | None:
     """The newest; None for a name that nobody registered."""
-    return next(iter(history(connection, name, limit=1)), None)
+    row = connection.execute(_newest_first(name).limit(1)).one_or_none()
+    return None if row is None else _edition(row)
 
 
 def history(connection: sa.Connection, name: str, *, limit: int = 200) -> list[Edition]:
     """All of them, the newest first."""
-    query = sa.select(policies).where(policies.c.name == name).order_by(policies.c.number.desc())
-    return [_edition(row) for row in connection.execute(query.limit(limit))]
+    return readable(_edition, connection.execute(_newest_first(name).limit(limit)))
+
+
+def _newest_first(name: str) -> sa.Select[Any]:
+    return sa.select(policies).where(policies.c.name == name).order_by(policies.c.number.desc())
 
 
 def declare(
@@ -161,6 +166,7 @@ def changed_meanwhile(number: int) -> Conflict:
     )
 
 
+@reads("the policy of data set", by="name")
 def _edition(row: sa.Row[Any]) -> Edition:
     fields = dict(row._mapping)
     return Edition(

@@ -24,6 +24,7 @@ from domain.profile_request import (
 )
 from store import audit
 from store.database import insert_once
+from store.spoilt import readable, reads
 from store.tables import Moment, datasets, metadata, one_of
 
 # Profiles that the worker zone made for rights holders, sealed; and the public parts of twins' reports.
@@ -124,7 +125,7 @@ def get_own(connection: sa.Connection, profile_id: str, *, owner: str) -> Profil
 def of_owner(connection: sa.Connection, owner: str) -> list[ProfileOnRecord]:
     """The newest first."""
     query = sa.select(*_SEEN).where(profiles.c.owner == owner)
-    return [_profile(row) for row in connection.execute(query.order_by(profiles.c.created_at.desc()))]
+    return readable(_profile, connection.execute(query.order_by(profiles.c.created_at.desc())))
 
 
 def sealed_of(connection: sa.Connection, profile_id: str, *, owner: str, now: datetime) -> bytes:
@@ -197,7 +198,7 @@ def put_back(connection: sa.Connection, profile: ProfileOnRecord, *, now: dateti
 def overdue(connection: sa.Connection, *, now: datetime) -> list[ProfileOnRecord]:
     """Waiting ones whose message may be lost, and those whose worker says nothing; oldest first."""
     query = sa.select(*_SEEN).where(profiles.c.state.in_(_OPEN), profiles.c.due_at <= now)
-    return [_profile(row) for row in connection.execute(query.order_by(profiles.c.created_at))]
+    return readable(_profile, connection.execute(query.order_by(profiles.c.created_at)))
 
 
 def nudge(connection: sa.Connection, profile: ProfileOnRecord, *, now: datetime) -> bool:
@@ -264,6 +265,7 @@ def _find(connection: sa.Connection, profile_id: str) -> ProfileOnRecord | None:
     return None if row is None else _profile(row)
 
 
+@reads("profile")
 def _profile(row: sa.Row[Any]) -> ProfileOnRecord:
     return ProfileOnRecord(**row._mapping)
 

@@ -22,6 +22,7 @@ from domain.rehearsal import (
 )
 from store.database import insert_once
 from store.rehearsal_tables import rehearsals
+from store.spoilt import readable, reads
 
 RESEND_AFTER = timedelta(seconds=20)
 _OPEN = (RehearsalState.QUEUED, RehearsalState.RUNNING)
@@ -106,7 +107,7 @@ def get_own(connection: sa.Connection, rehearsal_id: str, *, author: str) -> Reh
 def of_author(connection: sa.Connection, author: str) -> list[Rehearsal]:
     """The newest first."""
     query = sa.select(rehearsals).where(rehearsals.c.author == author)
-    return [_rehearsal(row) for row in connection.execute(query.order_by(rehearsals.c.created_at.desc()))]
+    return readable(_rehearsal, connection.execute(query.order_by(rehearsals.c.created_at.desc())))
 
 
 def of_pipeline(
@@ -179,7 +180,7 @@ def put_back(connection: sa.Connection, rehearsal: Rehearsal, *, now: datetime) 
 def overdue(connection: sa.Connection, *, now: datetime) -> list[Rehearsal]:
     """Waiting ones whose message may be lost, and running ones whose worker says nothing; oldest first."""
     query = sa.select(rehearsals).where(rehearsals.c.state.in_(_OPEN), rehearsals.c.due_at <= now)
-    return [_rehearsal(row) for row in connection.execute(query.order_by(rehearsals.c.created_at))]
+    return readable(_rehearsal, connection.execute(query.order_by(rehearsals.c.created_at)))
 
 
 def nudge(connection: sa.Connection, rehearsal: Rehearsal, *, now: datetime) -> bool:
@@ -257,6 +258,7 @@ def _find(connection: sa.Connection, rehearsal_id: str) -> Rehearsal | None:
     return None if row is None else _rehearsal(row)
 
 
+@reads("rehearsal")
 def _rehearsal(row: sa.Row[Any]) -> Rehearsal:
     fields = row._mapping
     return Rehearsal(**{name: fields[name] for name in Rehearsal.model_fields})

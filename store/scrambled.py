@@ -7,13 +7,13 @@ which never comes here. Files may come when as many reviewers have signed as the
 from __future__ import annotations
 
 from datetime import date, datetime
+from functools import partial
 from typing import Any
 
 import sqlalchemy as sa
 
 from domain.dataset import Dataset
 from domain.errors import Conflict, InvalidRequest, NotFound
-from domain.model import parse
 from domain.notice import NoticeKind
 from domain.permissions import User
 from domain.review import check_reason
@@ -21,6 +21,7 @@ from domain.scrambled import OPEN, Offer, Scramble, ScrambleState, Signature, mi
 from store import audit, reviewers
 from store.database import insert_once
 from store.scrambled_tables import scramble_parts, scramble_signatures, scramble_takers, scrambles
+from store.spoilt import readable, reads
 from store.tables import datasets as versions
 from store.twin_reviews import tell_reviewers
 
@@ -75,7 +76,7 @@ def by_id(connection: sa.Connection, scramble_id: str) -> Scramble:
 def visible_to(connection: sa.Connection, dataset: Dataset, user: User) -> list[Scramble]:
     """Newest first: all of them for reviewers; for others the one that is handed out, and what they took."""
     query = sa.select(scrambles).where(_of_name(dataset.name)).order_by(scrambles.c.offered_at.desc())
-    found = [_scramble(connection, row) for row in connection.execute(query)]
+    found = readable(partial(_scramble, connection=connection), connection.execute(query))
     if reviewers.is_reviewer(connection, user, dataset.name):
         return found
     mine = sa.select(scramble_takers.c.scramble_id).where(scramble_takers.c.taker == user.name)
@@ -91,7 +92,7 @@ def waiting(connection: sa.Connection, dataset: Dataset) -> Scramble | None:
 def all_waiting(connection: sa.Connection) -> list[Scramble]:
     """Those of all data sets that wait for signatures."""
     query = sa.select(scrambles).where(scrambles.c.state == S.WAITING)
-    return [_scramble(connection, row) for row in connection.execute(query)]
+    return readable(partial(_scramble, connection=connection), connection.execute(query))
 
 
 def sign(
@@ -241,10 +242,11 @@ def _get(connection: sa.Connection, *where: sa.ColumnElement[bool]) -> Scramble:
 
 def _find(connection: sa.Connection, *where: sa.ColumnElement[bool]) -> Scramble | None:
     row = connection.execute(sa.select(scrambles).where(*where)).one_or_none()
-    return None if row is None else _scramble(connection, row)
+    return None if row is None else _scramble(row, connection)
 
 
-def _scramble(connection: sa.Connection, row: sa.Row[Any]) -> Scramble:
+@reads("scrambled twin")
+def _scramble(row: sa.Row[Any], connection: sa.Connection) -> Scramble:
     query = sa.select(scramble_signatures).where(scramble_signatures.c.scramble_id == row.id)
     signatures = tuple(
         Signature(each.signer, each.signs, each.reason, each.at)
@@ -255,7 +257,7 @@ def _scramble(connection: sa.Connection, row: sa.Row[Any]) -> Scramble:
         dataset_id=row.dataset_id,
         offered_by=row.offered_by,
         offered_at=row.offered_at,
-        offer=parse(Offer, row.offer),
+        offer=Offer.model_validate(row.offer),
         state=ScrambleState(row.state),
         moved_at=row.moved_at,
         signatures=signatures,

@@ -6,15 +6,17 @@ import hmac
 import secrets
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from typing import Any
 
 import sqlalchemy as sa
 
-from domain.errors import Conflict, InvalidRequest, NotFound, Unauthenticated
+from domain.errors import Conflict, InvalidRequest, NotFound, Spoilt, Unauthenticated
 from domain.permissions import Role, User
 from domain.scopes import ALL, Scope
 from store import users
 from store.account_tables import api_tokens, identities
 from store.sessions import still_vouched_for
+from store.spoilt import readable, reads
 from store.tables import users as users_table
 
 LONGEST = timedelta(days=366)
@@ -100,7 +102,10 @@ def authenticate(connection: sa.Connection, token: str, now: datetime) -> Caller
     if not hmac.compare_digest(row.hash, users.hash_of(secret)):
         raise Unauthenticated(*users.WRONG_TOKEN)
     user = User(name=row.name, role=Role(row.role))
-    return Caller(user, frozenset(map(Scope, row.scopes)), row.expires_at, row.login)
+    try:
+        return Caller(user, frozenset(_scopes(row)), row.expires_at, row.login)
+    except Spoilt:  # nobody knows what it may do
+        raise Unauthenticated(*users.WRONG_TOKEN) from None
 
 
 def needs_note(connection: sa.Connection, token: str, today: date) -> bool:
@@ -116,12 +121,7 @@ def note_use(connection: sa.Connection, token: str, today: date) -> None:
 def of_user(connection: sa.Connection, name: str, now: datetime) -> list[Token]:
     """The tokens that work, oldest first."""
     query = sa.select(api_tokens).where(api_tokens.c.name == name, _is_valid(now))
-    return [
-        Token(
-            row.id, row.label, tuple(map(Scope, row.scopes)), row.created_at, row.expires_at, row.last_used_on
-        )
-        for row in connection.execute(query.order_by(api_tokens.c.created_at, api_tokens.c.id))
-    ]
+    return readable(_token, connection.execute(query.order_by(api_tokens.c.created_at, api_tokens.c.id)))
 
 
 def revoke(connection: sa.Connection, *, name: str, token_id: str, now: datetime) -> None:
@@ -139,6 +139,16 @@ def revoke(connection: sa.Connection, *, name: str, token_id: str, now: datetime
 def revoke_all(connection: sa.Connection, *, name: str, now: datetime) -> None:
     query = sa.update(api_tokens).where(api_tokens.c.name == name, api_tokens.c.revoked_at.is_(None))
     connection.execute(query.values(revoked_at=now))
+
+
+@reads("token")
+def _token(row: sa.Row[Any]) -> Token:
+    return Token(row.id, row.label, _scopes(row), row.created_at, row.expires_at, row.last_used_on)
+
+
+@reads("token")
+def _scopes(row: sa.Row[Any]) -> tuple[Scope, ...]:
+    return tuple(map(Scope, row.scopes))
 
 
 def _is_valid(now: datetime) -> sa.ColumnElement[bool]:

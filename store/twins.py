@@ -11,6 +11,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 
 import sqlalchemy as sa
 
@@ -28,6 +29,7 @@ from domain.twin.request import FILE, TwinRequest
 from store import datasets, jobs, releases, reviewers, reviews, twin_reviews
 from store.database import insert_once
 from store.kept import Kept
+from store.spoilt import all_but_spoilt
 from store.twin_tables import twin_counts
 
 _parsed: Kept[str, Mapping[str, TableCounts]] = Kept(4)  # by the release's id
@@ -76,7 +78,7 @@ def cancel(connection: sa.Connection, dataset: Dataset, job_id: str, *, by: str,
 def of_version(connection: sa.Connection, dataset: Dataset) -> list[Counts]:
     """Everything that was asked of this version, newest first."""
     query = sa.select(twin_counts).where(twin_counts.c.dataset_id == dataset.id)
-    found = [_counts(connection, row, dataset) for row in connection.execute(query)]
+    found = all_but_spoilt(partial(_counts, connection, row, dataset) for row in connection.execute(query))
     return sorted(found, key=lambda counts: counts.job.created_at, reverse=True)
 
 

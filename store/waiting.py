@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 
 import sqlalchemy as sa
 
@@ -11,7 +12,9 @@ from domain.dataset import Dataset
 from domain.job import Job
 from domain.permissions import User
 from domain.review import MAX_WAITING, STAGES, Stage, Tally
+from domain.scrambled import Scramble
 from store import datasets, grants, job_lists, jobs, reviewers, reviews, scrambled, twin_reviews, twins
+from store.spoilt import all_but_spoilt
 from store.tables import datasets as dataset_rows
 from store.tables import jobs as job_rows
 
@@ -67,31 +70,34 @@ def count(connection: sa.Connection, user: User) -> int:
 
 def decided(connection: sa.Connection, user: User, *, limit: int) -> list[Decided]:
     """What this user voted on, the newest first; of data sets that they still review."""
-    found = []
+    given = reviews.given_by(connection, user, limit=limit)
+    found = all_but_spoilt(partial(_decided, connection, *vote) for vote in given)
     mine = reviewers.reviewed_by(connection, user)
-    for subject, stage, at in reviews.given_by(connection, user, limit=limit):
-        if stage is Stage.TWIN and (counts := twins.find(connection, subject)) is not None:
-            title, name = counts.request.title, counts.request.dataset
-            tally, shown = counts.tally, name
-        elif stage is Stage.TWIN:
-            dataset = datasets.get(connection, subject)
-            title, name = f"twin of {dataset.name}, version {dataset.version}", dataset.name
-            tally = twin_reviews.of(connection, dataset).tally
-            shown = dataset.name
-        else:
-            job = jobs.get(connection, subject)
-            title, name, shown = job.request.title, job.request.dataset, job.id
-            tally = reviews.of_job(connection, job, stage)
-        if name in mine:
-            found.append(Decided(stage, shown, title, at, tally))
-    return found
+    return [each for dataset, each in found if dataset in mine]
+
+
+def _decided(connection: sa.Connection, subject: str, stage: Stage, at: datetime) -> tuple[str, Decided]:
+    """Beside the name of the data set."""
+    if stage is Stage.TWIN and (counts := twins.find(connection, subject)) is not None:
+        title, name = counts.request.title, counts.request.dataset
+        tally, shown = counts.tally, name
+    elif stage is Stage.TWIN:
+        dataset = datasets.get(connection, subject)
+        title, name = f"twin of {dataset.name}, version {dataset.version}", dataset.name
+        tally = twin_reviews.of(connection, dataset).tally
+        shown = dataset.name
+    else:
+        job = jobs.get(connection, subject)
+        title, name, shown = job.request.title, job.request.dataset, job.id
+        tally = reviews.of_job(connection, job, stage)
+    return name, Decided(stage, shown, title, at, tally)
 
 
 def _jobs(connection: sa.Connection, found: list[Job], *, has_voted: bool) -> list[Waiting]:
     """With as many questions to the database as one job takes."""
     query = sa.select(job_rows.c.id, job_rows.c.moved_at).where(job_rows.c.id.in_([job.id for job in found]))
     since = {row.id: row.moved_at for row in connection.execute(query)}
-    beside = list(zip(found, datasets.of_jobs(connection, found), strict=True))
+    beside = datasets.of_jobs(connection, found)
     needed = {(job.id, STAGES[job.state]): dataset.declaration.policy.votes for job, dataset in beside}
     tallies = reviews.tallies(connection, needed)
     return [
@@ -113,7 +119,8 @@ def _jobs(connection: sa.Connection, found: list[Job], *, has_voted: bool) -> li
 def _twins(connection: sa.Connection, user: User) -> list[Waiting]:
     """Of a version there is one at a time, so there are few."""
     found = [_twin(connection, dataset, user) for dataset in twin_reviews.waiting(connection, user)]
-    found += [_counts(connection, counts, user) for counts in twins.waiting(connection, user)]
+    counted = twins.waiting(connection, user)
+    found += all_but_spoilt(partial(_counts, connection, counts, user) for counts in counted)
     return found + _scrambles(connection, user)
 
 
@@ -136,7 +143,8 @@ def _counts(connection: sa.Connection, counts: twins.Counts, user: User) -> Wait
 def _scrambles(connection: sa.Connection, user: User) -> list[Waiting]:
     """Scrambled twins that wait for signatures: who signed is no secret, unlike a vote."""
     mine = reviewers.reviewed_by(connection, user)
-    found = [(datasets.get(connection, one.dataset_id), one) for one in scrambled.all_waiting(connection)]
+    waiting = scrambled.all_waiting(connection)
+    found = all_but_spoilt(partial(_beside, connection, one) for one in waiting)
     return [
         Waiting(
             stage=Stage.TWIN,
@@ -152,6 +160,10 @@ def _scrambles(connection: sa.Connection, user: User) -> list[Waiting]:
         for dataset, one in found
         if dataset.name in mine
     ]
+
+
+def _beside(connection: sa.Connection, one: Scramble) -> tuple[Dataset, Scramble]:
+    return datasets.get(connection, one.dataset_id), one
 
 
 def _twin(connection: sa.Connection, dataset: Dataset, user: User) -> Waiting:

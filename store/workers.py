@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 import sqlalchemy as sa
@@ -19,6 +20,7 @@ from store import audit
 from store.database import insert_once
 from store.operation_tables import workers
 from store.profiles import profiles
+from store.spoilt import readable, reads
 from store.tables import datasets, jobs
 
 TAKEN = (JobState.PREPARING, JobState.RUNNING, JobState.AGGREGATING)
@@ -131,8 +133,7 @@ def beat(
 ) -> bool:
     """The worker is there. False when a later start took its name."""
     told = {"seen_at": now, "skew_s": skew_s, "kinds": sorted(kinds), "dropped": dict(dropped)}
-    changed = connection.execute(_mine(name, start).values(**told, ended_at=None))
-    return changed.rowcount == 1
+    return connection.execute(_mine(name, start).values(**told, ended_at=None)).rowcount == 1
 
 
 def note_storage(connection: sa.Connection, *, name: str, classes: Mapping[str, str], now: datetime) -> None:
@@ -249,7 +250,7 @@ def get(connection: sa.Connection, name: str, *, now: datetime) -> Worker:
 def listed(connection: sa.Connection, *, now: datetime) -> list[Worker]:
     """All of them by name; `now` is the database's."""
     query = sa.select(workers).order_by(workers.c.name)
-    return [_worker(row, now) for row in connection.execute(query)]
+    return readable(partial(_worker, now=now), connection.execute(query))
 
 
 def _mine(name: str, start: str) -> sa.Update:
@@ -278,11 +279,14 @@ def _change(connection: sa.Connection, name: str, **values: Any) -> None:
     connection.execute(sa.update(workers).where(workers.c.name == name).values(values))
 
 
+@reads("worker", by="name")
 def _worker(row: sa.Row[Any], now: datetime) -> Worker:
     fields = dict(row._mapping)
     del fields["start"]
     fields["kinds"] = tuple(map(WorkKind, fields["kinds"]))
     fields["dropped"] = {Dropped(why): int(count) for why, count in (fields["dropped"] or {}).items()}
+    if not isinstance(fields["storage"], dict) or {*map(type, fields["features"].values())} - {bool}:
+        raise TypeError(row.name)
     return Worker(**fields, state=_state(row, now - row.seen_at))
 
 

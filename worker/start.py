@@ -11,6 +11,7 @@ from domain.job import HELD, Job, JobRequest, Reason
 from domain.states import Actor, JobState
 from domain.surroundings import Isolation
 from store import agreement, apart, coming, datasets, images, jobs, line, runs, still_ready, turn, workers
+from store.spoilt import UNREADABLE
 from worker import books
 from worker.due import due_time, schedule_of
 from worker.failure import without_its_text
@@ -52,7 +53,7 @@ def _claim(zone: WorkerZone, job_id: str) -> tuple[Job | None, Reason | None]:
         try:
             job = jobs.get(connection, chosen)
             dataset = datasets.of_job(connection, job)
-        except jobs.UNREADABLE as error:
+        except UNREADABLE as error:
             log.error("job %s cannot be read: %s", chosen, without_its_text(error))
             agreement.say_why(connection, chosen, Reason.NOT_IN_LEDGER.name)  # the next one goes past it
             return None, None

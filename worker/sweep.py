@@ -12,6 +12,7 @@ import sqlalchemy as sa
 from domain.job import HELD, Reason
 from domain.states import Actor, JobState
 from store import coming, datasets, jobs, runs, scrambled_files, sweeps
+from store.spoilt import UNREADABLE
 from worker.announce import announce_images
 from worker.books import forget_old_draws
 from worker.due import recount, schedule_of
@@ -146,7 +147,7 @@ def _one_by_one(zone: WorkerZone, mend: Callable[[WorkerZone, str], None], job_i
     for job_id in job_ids:
         try:
             mend(zone, job_id)
-        except jobs.UNREADABLE as error:
+        except UNREADABLE as error:
             log.error("job %s cannot be read: %s", job_id, without_its_text(error))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated
 
@@ -10,6 +11,7 @@ from pydantic import BaseModel, Field
 
 from desk import operation
 from desk.operation import MaintenanceView, StuckView, WorkerView
+from domain.errors import Spoilt
 from domain.permissions import Permission, User
 from domain.states import JobState
 from gateway.access import TheDatabase, requires
@@ -18,6 +20,7 @@ from gateway.problems import RESPONSES
 from gateway.readiness import Looks
 from gateway.routes import PREFIX, WorkerName
 from gateway.serving import served
+from store import datasets
 
 router = APIRouter(prefix=f"{PREFIX}/operation", tags=["operation"], responses=RESPONSES)
 
@@ -53,9 +56,10 @@ class OperationView(BaseModel):
     stuck: list[StuckView]
     maintenance: MaintenanceView
     refused_logins: LoginsView
+    unreadable: list[str] = Field(description="Data sets of which a row cannot be read: sentences")
 
     @classmethod
-    def of(cls, found: Overview) -> OperationView:
+    def of(cls, found: Overview, spoilt: Sequence[Spoilt]) -> OperationView:
         return cls(
             version=found.version,
             python=found.python,
@@ -77,6 +81,7 @@ class OperationView(BaseModel):
             refused_logins=LoginsView(
                 noted=found.logins.noted, names=dict(found.logins.names), waiting=found.logins.waiting
             ),
+            unreadable=[one.sentence for one in spoilt],
         )
 
 
@@ -87,7 +92,10 @@ def show_operation(
     database: TheDatabase,
 ) -> OperationView:
     looks: Looks = request.app.state.looks
-    return OperationView.of(overview(database, looks.now()))
+    found = overview(database, looks.now())
+    with database.reading() as connection:
+        spoilt = datasets.unreadable(connection) if found.schema.fits else []
+    return OperationView.of(found, spoilt)
 
 
 router.get("/workers", summary="Workers")(served(operation.list_workers))

@@ -50,7 +50,9 @@ def list_datasets(
     sought = q.strip()[:MAX_SEARCH]
     with database.reading() as connection:
         visible = datasets.visible_to(connection, user)
-        pending = waiting.count(connection, user) if user.role is Role.RIGHTS_HOLDER else 0
+        is_holder = user.role is Role.RIGHTS_HOLDER
+        pending = waiting.count(connection, user) if is_holder else 0
+        spoilt = datasets.unreadable(connection, owner=user.name) if is_holder else []
     found = [dataset for dataset in visible if _fits(dataset, sought)]
     tiles = [
         Tile(
@@ -62,7 +64,14 @@ def list_datasets(
         for dataset in found
     ]
     return page(
-        request, "catalogue.html", user=user, tiles=tiles, sought=sought, total=len(visible), pending=pending
+        request,
+        "catalogue.html",
+        user=user,
+        tiles=tiles,
+        sought=sought,
+        total=len(visible),
+        pending=pending,
+        spoilt=[one.sentence for one in spoilt],
     )
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from domain.errors import Spoilt
 from domain.messages import Dropped
 from domain.operation import MOST_SKEW_S
 from domain.states import JobState, is_terminal
@@ -40,11 +41,12 @@ class Tile:
         return self.looks[1]
 
 
-def tiles(found: Overview) -> list[Tile]:
-    """One for each part of the platform, whether or not it is well."""
+def tiles(found: Overview, spoilt: Sequence[Spoilt] = ()) -> list[Tile]:
+    """One for each part of the platform, whether or not it is well. `spoilt`: what cannot be read."""
     if not found.schema.fits:
         return [_database(found), _broker(found)]
-    return [_database(found), _broker(found), _workers(found), _queue(found), *_others(found)]
+    records = [Tile("Records", BAD, one.sentence) for one in spoilt]
+    return [_database(found), _broker(found), _workers(found), _queue(found), *records, *_others(found)]
 
 
 def _database(found: Overview) -> Tile:

@@ -23,7 +23,7 @@ from gateway.pages import steps
 from gateway.pages.health import tiles
 from gateway.pages.layout import page
 from gateway.pages.session import CheckedForm, page_requires
-from store import history
+from store import datasets, history
 
 router = APIRouter(include_in_schema=False)
 Reader = Annotated[User, Depends(page_requires(Permission.OPERATION_READ))]
@@ -82,6 +82,7 @@ def _page(
     found = overview(database, request.app.state.looks.now())
     with database.reading() as connection:
         errored = history.reasons(connection)
+        spoilt = datasets.unreadable(connection) if found.schema.fits else []
     return page(
         request,
         "operation.html",
@@ -90,7 +91,7 @@ def _page(
         done=DONE.get(done, ""),
         problems={problem.field: problem for problem in problems},
         typed=typed or _as_typed(found.maintenance),
-        tiles=tiles(found),
+        tiles=tiles(found, spoilt),
         found=found,
         kinds=StuckKind,
         by_state=[(steps.WORDS[state], state, count) for state, count in found.jobs.items()],

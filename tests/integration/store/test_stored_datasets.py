@@ -7,11 +7,10 @@ from datetime import timedelta
 import pytest
 import sqlalchemy as sa
 from factories import NOW, given_dataset, given_user, make_user, policy_fields
-from pydantic import ValidationError
 from undone import undone
 
 from domain.dataset import DatasetState, ImportProblem
-from domain.errors import Conflict, InvalidRequest, NotFound
+from domain.errors import Conflict, InvalidRequest, NotFound, Spoilt
 from domain.permissions import Role
 from privacy.cost import Cost, Currency
 from store import datasets, ledger
@@ -184,7 +183,7 @@ def test_a_refusal_reads_no_declaration(connection):
         with pytest.raises(NotFound):
             datasets.newest_registration(connection, "heights", make_user(name, role))
         assert datasets.visible_to(connection, make_user(name, role)) == []
-    with pytest.raises(ValidationError):
+    with pytest.raises(Spoilt):
         datasets.newest(connection, "heights", make_user("ada"))
 
 

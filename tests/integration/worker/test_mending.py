@@ -21,7 +21,7 @@ from domain.states import JobState
 from store import job_lists, jobs, runs
 from store.sealing import open_sealed, seal
 from store.stuck import stuck
-from store.tables import accounts, chunks, releases, run_outputs
+from store.tables import accounts, chunks, datasets, ledger_entries, releases, run_outputs
 from store.tables import jobs as job_rows
 from worker.cancelling import first_lease_s, staging, watched
 from worker.chunk import claim_chunk, keep, order_of, run
@@ -391,3 +391,36 @@ def test_a_row_that_cannot_be_read_stops_no_other_job(sqlite_bench: Bench) -> No
         subjects = {each.subject for each in stuck(connection, now=bench.clock() + timedelta(hours=1))}
     assert {job.id for job in listed} == set(whole.values())
     assert subjects == set(spoilt.values())
+
+
+def test_a_data_set_that_cannot_be_read_is_charged_for_nothing(sqlite_bench: Bench) -> None:
+    """Its jobs wait where they are, whatever they had come to, and go on when the row is back."""
+    bench = sqlite_bench
+    dataset, other = given_heights(bench), given_heights(bench, name="others", new_people=True)
+    waiting, going, beside = (
+        submit(bench, epsilon="1", dataset=each) for each in ("heights", "heights", other.name)
+    )
+    assert claim(bench.zone, going)
+    bench.sent.take()
+    row = datasets.c.id == dataset.id
+    with bench.database.transaction() as connection:
+        was = connection.execute(sa.select(datasets.c.declaration).where(row)).scalar_one()
+        connection.execute(
+            sa.text("UPDATE datasets SET declaration = '{cut' WHERE id = :id"), {"id": dataset.id}
+        )
+    bench.clock.forward(2 * bench.zone.settings.resend_after_s + bench.zone.settings.prepare_timeout_s)
+    for _ in range(3):
+        sweep(bench.zone)
+        bench.drive()
+        bench.clock.forward(bench.zone.settings.resend_after_s + 1)
+    assert bench.job(beside).state is JobState.RELEASED
+    assert {bench.job(each).state for each in (waiting, going)} == {JobState.QUEUED}
+    charged = {entry["job_id"] for entry in bench.rows(ledger_entries) if entry["action"] == "charge"}
+    assert charged == {beside}
+    with bench.database.transaction() as connection:
+        connection.execute(sa.update(datasets).where(row).values(declaration=was))
+    for _ in range(3):
+        sweep(bench.zone)
+        bench.drive()
+        bench.clock.forward(bench.zone.settings.resend_after_s + 1)
+    assert {bench.job(each).state for each in (waiting, going)} == {JobState.RELEASED}
