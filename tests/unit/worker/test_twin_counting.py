@@ -35,7 +35,8 @@ AREA = {
     "coarsen": {"a": "x", "b": "y", "c": "x"},
     "missing_rate": 0.5,
 }
-COLUMNS = (AGE, MASS, GAIN, BORN, SEEN, SITE, AREA)
+HOUSE = {"name": "house", "kind": "categorical", "categories": ["7"]}
+COLUMNS = (AGE, MASS, GAIN, BORN, SEEN, SITE, AREA, HOUSE)
 SPELLED = (
     "n/a", "", "0", "-0", "7", "7.0", " 42 ", "100", "100.5", "1e2", "1e999", "-1e999", "nan", "inf", "0x10",
     "1_0", "1_", "1__0", "_1", "1_0.5_0", "1e1_0", "٣", "+5", ".5", "5.", "5e", "--5", "1,5",
