@@ -27,6 +27,8 @@ LOG_IN = (
     "Password <input name=password type=password> <button>Log in</button></form>"
 )
 
+HEAD = "<tr><th>number<th>with noise<th>95 % of the noise"
+
 
 def home(bench: Workbench, cookie: str) -> str:
     if cookie not in bench.people:
@@ -59,7 +61,8 @@ def release(bench: Workbench, cookie: str, job_id: str) -> str:
         else f"<tr><td>{escape(one.name)}<td>{one.headline:.6g}<td>"
         for one in found.values
     )
-    return f"<h1>{escape(found.guarantee)}</h1><table>{rows}</table><p><a href=/>Back</a>"
+    table = f"<table border=1 cellpadding=4>{HEAD}{rows}</table>"
+    return f"<h1>{escape(found.guarantee)}</h1>{table}<p><a href=/>Back</a>"
 
 
 class Door(BaseHTTPRequestHandler):
