@@ -12,6 +12,7 @@ import argparse
 import base64
 import hmac
 import json
+import secrets
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -35,7 +36,8 @@ class Provider:
 
     def __init__(self, url: str) -> None:
         self.url = url
-        self._key = ECKey.generate_key("P-256", {"kid": "example", "use": "sig"}, private=True)
+        # a name of its own at each start: a gateway keeps a key that it knows by name
+        self._key = ECKey.generate_key("P-256", {"kid": secrets.token_hex(8), "use": "sig"}, private=True)
 
     def answer(self, path: str, form: dict[str, str], client: tuple[str, str]) -> tuple[int, dict[str, Any]]:
         if path == "/.well-known/openid-configuration":
@@ -84,7 +86,7 @@ class Provider:
             "client_id": client, "preferred_username": name, "scope": "openid",
             "eduperson_entitlement": [MEMBER], **({"act": {"sub": SERVICE}} if acts else {}),
         }  # fmt: skip
-        return jwt.encode({"alg": "ES256", "kid": "example", "typ": "at+jwt"}, claims, self._key)
+        return jwt.encode({"alg": "ES256", "kid": self._key.kid, "typ": "at+jwt"}, claims, self._key)
 
 
 def _is_service(client: tuple[str, str]) -> bool:
