@@ -25,6 +25,8 @@ def test_a_rehearsal_writes_the_lock_that_dpgate_run_would_write(one_platform: P
     after = json.loads(lock.read_text(encoding="utf-8"))
     assert after["twin_runs"][0].pop("seconds") is None
     assert after.pop("seal") != before.pop("seal")  # each is over its own seconds
+    assert after.pop("longest_s") > 0
+    assert before.pop("longest_s") > 0
     assert after == before
     assert "pure_dp" in ada.ok("preview", folder, "--want", "mean_age=20").out
     listed = ada.ok("rehearse", "--json").json
