@@ -57,10 +57,10 @@ class Stack:
         self.home = home
         self.database_url = database_url or home.database_url
         self.slots = slots or os.cpu_count() or 1
-        self.url = self.operator_token = self._certificate_key = ""
+        self.url = self.operator_token = ""
         self._message_key = new_message_key()
         self._port, self._python_env = port, python_env
-        self._settings, self._gateway_settings = settings or {}, gateway_settings or {}
+        self._settings, self._gateway_settings = settings or {}, dict(gateway_settings or {})
         self._say = say
         self._children: list[Child] = []
         self._temporary = [throwaway] if throwaway else []
@@ -164,7 +164,7 @@ class Stack:
             master = self.home.worker_zone / "master.key"
             is_new = not master.exists()
             create_keys(master)
-            self._certificate_key = key_id_of(load_keys(master).signing)
+            self._gateway_settings["DPGATE_CERTIFICATE_KEY"] = key_id_of(load_keys(master).signing)
             with closing(Database(self.database_url)) as database:
                 database.migrate()
                 if is_new:  # a ledger that is missing beside an older key was lost
@@ -190,8 +190,7 @@ class Stack:
             arguments += ["--fd", str(listener.fileno()), "--no-server-header", "--no-access-log"]
             # longer than a proxy keeps a connection: closing first loses a request
             arguments += ["--timeout-keep-alive", "75", "--log-level", "warning"]
-            key = {"DPGATE_CERTIFICATE_KEY": self._certificate_key}
-            settings = self._gateway_settings | self._common() | key
+            settings = self._gateway_settings | self._common()
             child = self._child("gateway", arguments, settings, pass_fds=(listener.fileno(),))
         finally:
             listener.close()
