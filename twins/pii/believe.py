@@ -24,8 +24,6 @@ def by_header(kind: Kind, tally: Tally, *, is_plain_name: bool = False) -> Verdi
 
     `is_plain_name`: it says `name` and not whose, as columns of towns, shops and courses are called too.
     """
-    if kind is Kind.LICENCE_PLATE and not _plate(tally):
-        kind = Kind.RECORD_ID  # `matricula` is a car's and a student's
     if not _COULD_BE.get(kind, _varied)(tally):
         return None
     if kind is Kind.PERSON and is_plain_name and not _are_called_so(tally):

@@ -47,8 +47,7 @@ _WHOLE = {
     Kind.PASSPORT: "passport passportno paspoort pasaporte passeport passaporto reisepass",
     Kind.DRIVING_LICENCE: "drivers driver driverslicense driverslicence drivinglicence rijbewijs "
     "fuhrerschein permisdeconduire patente",
-    Kind.LICENCE_PLATE: "kenteken kennzeichen plate licenseplate licenceplate numberplate matricula targa "
-    "nummerplaat",
+    Kind.LICENCE_PLATE: "kenteken kennzeichen plate licenseplate licenceplate numberplate targa nummerplaat",
     Kind.PLACE: "city town county country state province region municipality gemeente stad woonplaats "
     "plaats land stadt ort "
     "bundesland ville pays commune departement ciudad pais provincia municipio citta paese comune birthplace",

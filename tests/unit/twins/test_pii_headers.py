@@ -49,6 +49,7 @@ TABLE = (
     ("no_paciente", PATIENTS, Kind.RECORD_ID),
     ("codPaciente", [str(at % 6) for at in range(ROWS)], Kind.RECORD_ID),
     ("Matricula", [f"20240{at % 8:02d}" for at in range(ROWS)], Kind.RECORD_ID),
+    ("matricula", [f"{at % 90 + 1000} BCD" for at in range(ROWS)], Kind.RECORD_ID),
     ("학번", PATIENTS, Kind.RECORD_ID),
     ("ÖĞRENCİ ADI SOYADI", NAMES, Kind.PERSON),
     ("příjmení", NAMES, Kind.PERSON),
@@ -141,6 +142,10 @@ def test_a_name_is_of_people_where_the_values_are_names_of_people(subtests: pyte
                 assert said.classification is not Class.DIRECT
                 assert said.proposed is not Action.KEEP
     assert seen("family_name", COURSES).kind is Kind.PERSON
+
+
+def test_plates_of_a_test_of_colours_are_no_cars() -> None:
+    assert seen("plate6", ["X", "7", "-9999"] * 20).classification is Class.NONE
 
 
 def test_a_thing_in_a_header_does_not_hide_full_names_of_people() -> None:
