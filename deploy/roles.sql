@@ -32,6 +32,9 @@ REVOKE ALL ON run_outputs, pac_states FROM dpgate_gateway;
 GRANT SELECT (job_id, run), DELETE ON run_outputs TO dpgate_gateway;
 REVOKE INSERT, UPDATE ON chunks FROM dpgate_gateway;
 
+-- who has asked for the next sweep keeps all others from it for a while
+REVOKE INSERT, UPDATE, DELETE ON sweeps FROM dpgate_gateway;
+
 -- by what people show who they are is the gateway's alone
 REVOKE ALL ON passwords, api_tokens, sessions, login_failures, ended_logins, identities, registration_drafts, job_drafts
     FROM dpgate_worker;

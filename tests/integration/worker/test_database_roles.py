@@ -33,6 +33,9 @@ REFUSED = {
         "DELETE FROM releases",
         "UPDATE erasures SET done_at = asked_at",
         "UPDATE chunks SET state = 'DONE'",
+        # asked for by somebody who then does nothing, over and over, none would ever be made
+        "UPDATE sweeps SET asked_at = now()",
+        "DELETE FROM sweeps",
     ),
     "dpgate_worker": (
         "SELECT * FROM passwords",
