@@ -17,11 +17,12 @@ import kombu.transport.redis as carrier
 import redis
 from kombu.utils.json import loads
 
-from domain.messages import CODE, Dropped, Message, code_of
+from domain.messages import CODE, Dropped, Message, Queue, code_of
 
 log = logging.getLogger(__name__)
 _KIND = ("application/json", "utf-8")
 _TASKS = {message.value for message in Message}
+_QUEUES = tuple(queue.value for queue in Queue)
 MOST_LETTERS = 64 * 1024
 """Ours have some hundred, and their headers as many."""
 dropped: Counter[Dropped] = Counter()
@@ -29,8 +30,33 @@ dropped: Counter[Dropped] = Counter()
 _keys: list[bytes] = []
 
 
+class HandedOut(carrier.QoS):
+    """Messages that were handed out and are not done, which Redis keeps beside the queues."""
+
+    def restore_by_tag(self, tag: Any, client: Any = None, leftmost: bool = False) -> None:
+        """Give one out again, of a worker that is gone. What somebody put there ends no worker."""
+        with self.channel.conn_or_acquire(client) as known:
+            kept = known.hget(self.unacked_key, tag)
+        if kept is None or _may_be_restored(kept, self.channel):
+            super().restore_by_tag(tag, client, leftmost)
+        else:
+            self._remove_from_indices(tag).execute()
+
+
+class Channel(carrier.Channel):
+    QoS = HandedOut
+
+    def _restore(self, message: Any, leftmost: bool = False) -> None:
+        with self.conn_or_acquire() as known:
+            kept = known.hget(self.unacked_key, message.delivery_tag)
+        if kept is None or _may_be_restored(kept, self):
+            super()._restore(message, leftmost)
+
+
 class Transport(carrier.Transport):
     """Redis as Celery has it, with a look at each message first."""
+
+    Channel = Channel
 
     # where somebody has put a key of another kind in the place of a queue's, the worker connects anew until
     # that is gone: it would end, and with it the processes that work, with what they have in hand
@@ -40,11 +66,8 @@ class Transport(carrier.Transport):
         why = _why_not(message, self.channels[0])
         if why is None:
             super()._deliver(message, queue)
-            return
-        dropped[why] += 1
-        # whoever sends very many must not fill the log; not its text: nobody knows whose it is
-        if dropped[why].bit_count() == 1:
-            log.error("a message that is none of ours was dropped: %s, %d so far", why, dropped[why])
+        else:
+            _count(why)
 
 
 def look_first() -> None:
@@ -57,6 +80,28 @@ def look_first() -> None:
 def take_those_of(key: bytes) -> None:
     """From now on, messages with a code under this key."""
     _keys[:] = [key]
+
+
+def _count(why: Dropped) -> None:
+    dropped[why] += 1
+    # whoever sends very many must not fill the log; not its text: nobody knows whose it is
+    if dropped[why].bit_count() == 1:
+        log.error("a message that is none of ours was dropped: %s, %d so far", why, dropped[why])
+
+
+def _may_be_restored(kept: bytes, channel: Any) -> bool:
+    """Whether it is a message of ours with the queue that it was in."""
+    try:
+        message, exchange, queue = _loaded(kept.decode())
+    except (ValueError, TypeError):
+        why: Dropped | None = Dropped.UNREADABLE
+    else:
+        # to an exchange that is not there, the worker would connect anew for ever
+        is_known = exchange in ("", *_QUEUES) and queue in _QUEUES
+        why = _why_not(message, channel) if is_known else Dropped.UNREADABLE
+    if why is not None:
+        _count(why)
+    return why is None
 
 
 def _loaded(text: str, **options: Any) -> Any:

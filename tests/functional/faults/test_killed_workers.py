@@ -6,6 +6,7 @@ Each worker of the series is killed at one step while it mends what the one befo
 from __future__ import annotations
 
 import itertools
+import json
 import os
 from collections import Counter
 from pathlib import Path
@@ -18,7 +19,7 @@ from workers import Platform, named, open_platform
 from zones import check_books, given_delivery, given_heights, imported, submit
 
 from domain.dataset import DatasetState
-from domain.messages import Queue
+from domain.messages import Dropped, Queue
 from domain.states import JobState, is_terminal
 from store.operation_tables import workers
 from store.tables import accounts, ledger_entries, releases
@@ -154,6 +155,32 @@ def test_keys_of_another_kind_end_no_worker(sqlite_url: str, tmp_path: Path) -> 
         client.flushall()
         job_id = submit(platform.bench)
         wait_until(is_released, unless=platform.has_ended, said="the worker takes messages again")
+
+
+def test_what_was_put_among_messages_that_are_handed_out_ends_no_worker(
+    sqlite_url: str, tmp_path: Path
+) -> None:
+    """Each start looks there for what dead workers had: one thing that cannot be read ended every start."""
+    with open_platform(sqlite_url, tmp_path) as platform, platform.redis.client() as client:
+        given_heights(platform.bench)
+        platform.queue.run_job("no-such-job")
+        ours = json.loads(client.rpop(Queue.MAIN.value))
+        info = ours["properties"]["delivery_info"]
+        kept = [ours, info["exchange"], info["routing_key"]]
+        hostile = [b"\xff\xfe", b"7", b"[1,2]", b"[null,null,null]", b'[{},"dpgate","dpgate"]']
+        hostile += [
+            json.dumps(each).encode() for each in ([ours, "x", "dpgate"], [ours, "", "x"], [ours, [], {}])
+        ]
+        for number, raw in enumerate([*hostile, json.dumps(kept).encode()]):
+            client.hset("unacked", f"{number}", raw)
+            client.zadd("unacked_index", {f"{number}": 1 + number})
+        platform.start_worker()
+        wait_until(lambda: not client.exists("unacked_index"), unless=platform.has_ended)
+        counted = {str(Dropped.UNREADABLE): len(hostile)}
+        wait_until(lambda: platform.bench.rows(workers)[0]["dropped"] == counted, unless=platform.has_ended)
+        job_id = submit(platform.bench)
+        platform.queue.run_job(job_id)
+        wait_until(lambda: platform.bench.job(job_id).state is JobState.RELEASED, unless=platform.has_ended)
 
 
 @pytest.mark.deep("the steps are those of SQLite; integration/store has both databases")
