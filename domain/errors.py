@@ -109,12 +109,14 @@ class Conflict(RequestError):
 
 
 class Spoilt(Conflict, ValueError):
-    """A row holds what no version of ours has written. `what` it is of, and the name or id of that."""
+    """A row holds what no version of ours has written."""
 
     title = "The record cannot be read"
 
-    def __init__(self, what: str, name: str) -> None:
-        super().__init__(
+    @classmethod
+    def of(cls, what: str, name: str) -> Spoilt:
+        """`what` it is of, and the name or id of that."""
+        return cls(
             what.replace(" ", "_"),
             f"what is on record of {what} {name} cannot be read: somebody wrote past the platform, or a "
             "part was lost. Nothing was changed or charged.",

@@ -31,7 +31,7 @@ def reads(what: str, by: str = "id") -> Callable[[Reader[More, Made]], Reader[Mo
             except Spoilt:
                 raise
             except UNREADABLE:
-                raise Spoilt(what, str(row._mapping.get(by))) from None
+                raise Spoilt.of(what, str(row._mapping.get(by))) from None
 
         return checked
 
