@@ -13,7 +13,7 @@ from desk.messages import Messages
 from desk.rights import needs
 from domain.job import WORKERS_MISSING
 from domain.maintenance import Maintenance, PlannedMaintenance
-from domain.messages import Dropped
+from domain.messages import WhyDropped
 from domain.model import Model, Slug
 from domain.operation import Stuck, StuckKind, WorkerState, WorkKind
 from domain.permissions import Permission, User
@@ -34,7 +34,7 @@ class WorkerView(BaseModel):
     sandbox: str
     slots: int
     kinds: list[WorkKind] = Field(description="What it takes part in; never which job")
-    dropped: dict[Dropped, int] = Field(
+    dropped: dict[WhyDropped, int] = Field(
         description="Messages that were none of ours, since its start, by why"
     )
     features: dict[str, bool] = Field(description="Features of isolation, as it found them at its start")

@@ -67,7 +67,7 @@ CODE = "dpgate-code"
 _KEY = re.compile(r"[0-9a-f]{64}")
 
 
-class Dropped(StrEnum):
+class WhyDropped(StrEnum):
     """Why a worker has dropped a message."""
 
     UNREADABLE = "unreadable"  # no message of the form that ours have, or a very long one

@@ -13,7 +13,7 @@ from typing import Any
 import store.maintenance
 import store.stuck
 from domain.maintenance import Maintenance
-from domain.messages import Dropped
+from domain.messages import WhyDropped
 from domain.notice import NoticeState
 from domain.operation import Stuck, WorkerState, size_class
 from domain.states import JobState
@@ -63,7 +63,7 @@ class Overview:
         return [worker for worker in self.workers if worker.is_there and worker.is_off(self.skew_s)]
 
     @property
-    def dropped(self) -> Counter[Dropped]:
+    def dropped(self) -> Counter[WhyDropped]:
         """Messages that were none of ours, of all workers that are there, each since its start."""
         return sum((Counter(one.dropped) for one in self.workers if one.is_there), Counter())
 

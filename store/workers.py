@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from domain.dataset import DatasetState
 from domain.errors import Conflict, NotFound
-from domain.messages import Dropped
+from domain.messages import WhyDropped
 from domain.operation import FORGOTTEN_AFTER, LOST_AFTER, MOST_SKEW_S, WorkerState, WorkKind
 from domain.profile_request import ProfileState
 from domain.states import JobState
@@ -65,7 +65,7 @@ class Worker:
     features: dict[str, bool]
     storage: dict[str, str]
     kinds: tuple[WorkKind, ...]
-    dropped: dict[Dropped, int]
+    dropped: dict[WhyDropped, int]
     started_at: datetime
     seen_at: datetime
     skew_s: float
@@ -129,7 +129,7 @@ def beat(
     kinds: Iterable[WorkKind],
     now: datetime,
     skew_s: float,
-    dropped: Mapping[Dropped, int],
+    dropped: Mapping[WhyDropped, int],
 ) -> bool:
     """The worker is there. False when a later start took its name."""
     told = {"seen_at": now, "skew_s": skew_s, "kinds": sorted(kinds), "dropped": dict(dropped)}
@@ -284,7 +284,7 @@ def _worker(row: sa.Row[Any], now: datetime) -> Worker:
     fields = dict(row._mapping)
     del fields["start"]
     fields["kinds"] = tuple(map(WorkKind, fields["kinds"]))
-    fields["dropped"] = {Dropped(why): int(count) for why, count in (fields["dropped"] or {}).items()}
+    fields["dropped"] = {WhyDropped(why): int(count) for why, count in (fields["dropped"] or {}).items()}
     if not isinstance(fields["storage"], dict) or {*map(type, fields["features"].values())} - {bool}:
         raise TypeError(row.name)
     return Worker(**fields, state=_state(row, now - row.seen_at))

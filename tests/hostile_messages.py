@@ -6,7 +6,7 @@ import base64
 import json
 from typing import Any
 
-from domain.messages import CODE, Dropped, Message, Queue, code_of
+from domain.messages import CODE, Message, Queue, WhyDropped, code_of
 
 MESSAGE_KEY = "5a" * 32
 JOB = ["job"]
@@ -45,9 +45,9 @@ def body(*parts: object) -> str:
 
 DROPPED = "a message that is none of ours was dropped"
 AFTERWARDS = [{"task": Message.SWEEP.value, "args": [], "kwargs": {}, "options": {}}]
-HOSTILE: dict[str, tuple[Dropped, bytes]] = {
+HOSTILE: dict[str, tuple[WhyDropped, bytes]] = {
     **{
-        name: (Dropped.UNREADABLE, raw)
+        name: (WhyDropped.UNREADABLE, raw)
         for name, raw in {
             "bytes": b"\xff\xfe\x00",
             "no object": b"[]",
@@ -70,30 +70,30 @@ HOSTILE: dict[str, tuple[Dropped, bytes]] = {
         }.items()
     },
     **{
-        name: (Dropped.UNKNOWN, message(headers=headers(task=task)))
+        name: (WhyDropped.UNKNOWN, message(headers=headers(task=task)))
         for name, task in {
             "no task of ours": "os.system",
             "a task of Celery's own": "celery.starmap",
             "a name that is no text": [1],
         }.items()
     },
-    "a limit of time": (Dropped.MORE, message(headers=headers(timelimit=[0.1, None]))),
-    "named arguments": (Dropped.MORE, message(body=body(JOB, {"job_id": "other"}, {}))),
-    "a task that follows": (Dropped.MORE, message(body=body(JOB, {}, {"chain": AFTERWARDS}))),
-    "a task that answers": (Dropped.MORE, message(body=body(JOB, {}, {"callbacks": AFTERWARDS}))),
-    "no code": (Dropped.CODE, message(headers=headers(**{CODE: None}))),
-    "a code of other letters": (Dropped.CODE, message(headers=headers(**{CODE: "\ud800\u00e9"}))),
+    "a limit of time": (WhyDropped.MORE, message(headers=headers(timelimit=[0.1, None]))),
+    "named arguments": (WhyDropped.MORE, message(body=body(JOB, {"job_id": "other"}, {}))),
+    "a task that follows": (WhyDropped.MORE, message(body=body(JOB, {}, {"chain": AFTERWARDS}))),
+    "a task that answers": (WhyDropped.MORE, message(body=body(JOB, {}, {"callbacks": AFTERWARDS}))),
+    "no code": (WhyDropped.CODE, message(headers=headers(**{CODE: None}))),
+    "a code of other letters": (WhyDropped.CODE, message(headers=headers(**{CODE: "\ud800\u00e9"}))),
     "a code under another key": (
-        Dropped.CODE,
+        WhyDropped.CODE,
         message(headers=headers(**{CODE: code(Message.RUN_JOB.value, JOB, key="00" * 32)})),
     ),
-    "the code of another job": (Dropped.CODE, message(body=body(["other"], {}, {}))),
+    "the code of another job": (WhyDropped.CODE, message(body=body(["other"], {}, {}))),
     "the code of another kind": (
-        Dropped.CODE,
+        WhyDropped.CODE,
         message(headers=headers(task=Message.PUBLISH.value, **{CODE: code(Message.RUN_JOB.value, JOB)})),
     ),
     "the code of a number for a text": (
-        Dropped.CODE,
+        WhyDropped.CODE,
         message(body=body(["7"], {}, {}), headers=headers(**{CODE: code(Message.RUN_JOB.value, [7])})),
     ),
 }

@@ -17,7 +17,7 @@ import kombu.transport.redis as carrier
 import redis
 from kombu.utils.json import loads
 
-from domain.messages import CODE, Dropped, Message, Queue, code_of
+from domain.messages import CODE, Message, Queue, WhyDropped, code_of
 
 log = logging.getLogger(__name__)
 _KIND = ("application/json", "utf-8")
@@ -25,7 +25,7 @@ _TASKS = {message.value for message in Message}
 _QUEUES = tuple(queue.value for queue in Queue)
 MOST_LETTERS = 64 * 1024
 """Ours have some hundred, and their headers as many."""
-dropped: Counter[Dropped] = Counter()
+dropped: Counter[WhyDropped] = Counter()
 """By this process, since it started."""
 _keys: list[bytes] = []
 
@@ -82,7 +82,7 @@ def take_those_of(key: bytes) -> None:
     _keys[:] = [key]
 
 
-def _count(why: Dropped) -> None:
+def _count(why: WhyDropped) -> None:
     dropped[why] += 1
     # whoever sends very many must not fill the log; not its text: nobody knows whose it is
     if dropped[why].bit_count() == 1:
@@ -94,11 +94,11 @@ def _may_be_restored(kept: bytes, channel: Any) -> bool:
     try:
         message, exchange, queue = _loaded(kept.decode())
     except (ValueError, TypeError):
-        why: Dropped | None = Dropped.UNREADABLE
+        why: WhyDropped | None = WhyDropped.UNREADABLE
     else:
         # to an exchange that is not there, the worker would connect anew for ever
         is_known = exchange in ("", *_QUEUES) and queue in _QUEUES
-        why = _why_not(message, channel) if is_known else Dropped.UNREADABLE
+        why = _why_not(message, channel) if is_known else WhyDropped.UNREADABLE
     if why is not None:
         _count(why)
     return why is None
@@ -113,27 +113,27 @@ def _loaded(text: str, **options: Any) -> Any:
         return None
 
 
-def _why_not(raw: Any, channel: Any) -> Dropped | None:
+def _why_not(raw: Any, channel: Any) -> WhyDropped | None:
     """None where it asks for one of our tasks, for nothing else, and was sent by somebody of ours. Looks at
     its kind first: what is compressed is not opened, and what is no JSON is not read."""
     if not isinstance(raw, dict) or (raw.get("content-type"), raw.get("content-encoding")) != _KIND:
-        return Dropped.UNREADABLE
+        return WhyDropped.UNREADABLE
     headers = raw.get("headers")
     if not isinstance(headers, dict) or "compression" in headers or not isinstance(headers.get("id"), str):
-        return Dropped.UNREADABLE
+        return WhyDropped.UNREADABLE
     try:
         ids, named, more = channel.Message(raw, channel=channel).decode()
     except Exception:  # whatever a hostile message makes a library raise
-        return Dropped.UNREADABLE
+        return WhyDropped.UNREADABLE
     if not isinstance(ids, list) or not all(type(each) in (str, int) for each in ids):
-        return Dropped.UNREADABLE
+        return WhyDropped.UNREADABLE
     name = headers.get("task")
     if not isinstance(name, str) or name not in _TASKS:
-        return Dropped.UNKNOWN
+        return WhyDropped.UNKNOWN
     # nobody of ours limits the time of a task, names arguments, or has another task follow
     if headers.get("timelimit") not in (None, [None, None]) or named != {} or not _says_nothing(more):
-        return Dropped.MORE
-    return None if _is_sealed(headers.get(CODE), name, ids) else Dropped.CODE
+        return WhyDropped.MORE
+    return None if _is_sealed(headers.get(CODE), name, ids) else WhyDropped.CODE
 
 
 def _says_nothing(more: Any) -> bool:

@@ -13,7 +13,7 @@ import celery.worker.state
 from celery import Celery, bootsteps
 from celery.signals import task_received
 
-from domain.messages import CODE, Dropped, Message, code_of, key_of
+from domain.messages import CODE, Message, WhyDropped, code_of, key_of
 from domain.operation import BEAT_S
 from store import sweeps
 from store.database import Database
@@ -79,7 +79,7 @@ class Present(bootsteps.StartStopStep):
         self._settings: WorkerSettings = self._heartbeat.settings
         self._beat_at = float("-inf")
         self._is_announced = False
-        self._told: dict[Dropped, int] = {}
+        self._told: dict[WhyDropped, int] = {}
         task_received.connect(self._hear, weak=False)
 
     def start(self, consumer: Any) -> None:

@@ -19,7 +19,7 @@ from importlib.metadata import version
 from types import MappingProxyType
 from typing import Any
 
-from domain.messages import Dropped, kind_of
+from domain.messages import WhyDropped, kind_of
 from domain.operation import WorkKind
 from store import workers
 from store.clock import database_time
@@ -29,7 +29,7 @@ from worker.config import WorkerSettings
 from worker.host_turns import Place
 
 log = logging.getLogger(__name__)
-NOTHING: Mapping[Dropped, int] = MappingProxyType({})
+NOTHING: Mapping[WhyDropped, int] = MappingProxyType({})
 
 
 class Orders(Enum):
@@ -77,7 +77,7 @@ class Heartbeat:
         self._started_at = now
 
     def beat(
-        self, database: Database, *, at_work: Mapping[str, str], dropped: Mapping[Dropped, int] = NOTHING
+        self, database: Database, *, at_work: Mapping[str, str], dropped: Mapping[WhyDropped, int] = NOTHING
     ) -> None:
         """`at_work`: what processes have in hand just now, by message; only rehearsals are told from it.
         `dropped`: how many messages were none of ours since the start, by why."""

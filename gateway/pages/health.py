@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from domain.errors import Spoilt
-from domain.messages import Dropped
+from domain.messages import WhyDropped
 from domain.operation import MOST_SKEW_S
 from domain.states import JobState, is_terminal
 from gateway.overview import Overview
@@ -14,10 +14,10 @@ from gateway.pages.layout import counted
 from store.workers import Worker
 
 DROPPED = {
-    Dropped.UNREADABLE: "that cannot be read",
-    Dropped.UNKNOWN: "of no kind that is known",
-    Dropped.MORE: "that ask for more than a look at a row",
-    Dropped.CODE: "without a code of this platform",
+    WhyDropped.UNREADABLE: "that cannot be read",
+    WhyDropped.UNKNOWN: "of no kind that is known",
+    WhyDropped.MORE: "that ask for more than a look at a row",
+    WhyDropped.CODE: "without a code of this platform",
 }
 GOOD, WARN, BAD = ("good", "check"), ("warn", "warning"), ("bad", "warning")
 

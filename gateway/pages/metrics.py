@@ -15,7 +15,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Request, Response
 
 from domain.image import ImageState
-from domain.messages import Dropped
+from domain.messages import WhyDropped
 from domain.operation import StuckKind, WorkerState
 from domain.permissions import Permission, User
 from domain.states import JobState
@@ -99,7 +99,7 @@ def metrics(found: Overview, waited_s: int, known: list[Image]) -> list[Metric]:
         Metric(
             "dpgate_messages_dropped",
             "Messages in Redis that were none of ours, of workers that are there since each started.",
-            {f'reason="{why}"': found.dropped[why] for why in Dropped},
+            {f'reason="{why}"': found.dropped[why] for why in WhyDropped},
         ),
         Metric("dpgate_disk_full", "Whether a disk is full.", {"": int(found.readiness.disk == "full")}),
         Metric("dpgate_clocks_off", "Workers whose clock is off.", {"": len(found.off_clocks)}),

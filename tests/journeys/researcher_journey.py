@@ -118,6 +118,7 @@ def asks_a_trusted_query(ada: Walker, dataset: str) -> None:
     ada.press("See what it costs")
     ada.sees("mean of age", "It costs 0.2 epsilon")
     ada.look("trusted-query", axe=True)
+    ada.tick("Submit it all the same")
     ada.press("Submit it")
     ada.sees("mean of age", heading=True)
     ada.waits_for("The release can be read.", within="#progress", alone=True)

@@ -11,7 +11,7 @@ from story import PASSWORD
 from told_workers import DRAINS, LIVE, LOST
 
 from domain.image import ImageState
-from domain.messages import Dropped
+from domain.messages import WhyDropped
 from domain.operation import StuckKind, WorkerState
 from domain.states import JobState
 from gateway.config import GatewaySettings
@@ -58,7 +58,7 @@ def test_two_workers_of_a_host_that_do_not_see_each_others_turns_are_told_apart(
 def test_dropped_messages_are_counted_where_an_operator_looks(console: Console):
     with console.database.transaction() as connection:
         token = users.renew_token(connection, name="olga")
-        counts = {Dropped.CODE: 3, Dropped.UNREADABLE: 1}
+        counts = {WhyDropped.CODE: 3, WhyDropped.UNREADABLE: 1}
         connection.execute(sa.update(workers).where(workers.c.name == LIVE).values(dropped=counts))
         # of one that is gone, nobody can do anything about it
         connection.execute(sa.update(workers).where(workers.c.name == LOST).values(dropped={"more": 7}))

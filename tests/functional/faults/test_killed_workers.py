@@ -19,7 +19,7 @@ from workers import Platform, named, open_platform
 from zones import check_books, given_delivery, given_heights, imported, submit
 
 from domain.dataset import DatasetState
-from domain.messages import Dropped, Queue
+from domain.messages import Queue, WhyDropped
 from domain.states import JobState, is_terminal
 from store.operation_tables import workers
 from store.tables import accounts, ledger_entries, releases
@@ -176,7 +176,7 @@ def test_what_was_put_among_messages_that_are_handed_out_ends_no_worker(
             client.zadd("unacked_index", {f"{number}": 1 + number})
         platform.start_worker()
         wait_until(lambda: not client.exists("unacked_index"), unless=platform.has_ended)
-        counted = {str(Dropped.UNREADABLE): len(hostile)}
+        counted = {str(WhyDropped.UNREADABLE): len(hostile)}
         wait_until(lambda: platform.bench.rows(workers)[0]["dropped"] == counted, unless=platform.has_ended)
         job_id = submit(platform.bench)
         platform.queue.run_job(job_id)

@@ -93,7 +93,17 @@ def test_from_a_question_to_its_citation(
 def test_jobs_are_listed_part_by_part(one_platform: Platform) -> None:
     ada = one_platform.ada
     for epsilon in ("0.01", "0.02"):
-        query = ("query", "submit", "{kind: count}", "--dataset", "ages", "--epsilon", epsilon, "--wait")
+        query = (
+            "query",
+            "submit",
+            "{kind: count}",
+            "--dataset",
+            "ages",
+            "--epsilon",
+            epsilon,
+            "--wait",
+            "--anyway",
+        )
         ada.ok(*query)
     first = ada.ok("status", "--dataset", "ages", "--state", "RELEASED", "--limit", "1", "--json").json
     second = ada.ok("status", "--dataset", "ages", "--before", first[0]["id"], "--limit", "1", "--json").json

@@ -26,7 +26,17 @@ def vera(one_platform: Platform) -> Terminal:
 
 
 def asked(one_platform: Platform, epsilon: str) -> str:
-    query = ("query", "submit", "{kind: count}", "--dataset", "twice-read", "--epsilon", epsilon, "--json")
+    query = (
+        "query",
+        "submit",
+        "{kind: count}",
+        "--dataset",
+        "twice-read",
+        "--epsilon",
+        epsilon,
+        "--anyway",
+        "--json",
+    )
     return str(one_platform.ada.ok(*query).json["id"])
 
 

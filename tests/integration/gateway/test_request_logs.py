@@ -157,10 +157,10 @@ def test_a_message_carries_the_id_of_the_request_that_sent_it(
     assert context is not None
     (headers,) = sent
     assert headers["traceparent"].startswith(f"00-{context.trace_id:032x}-{context.span_id:016x}-")
-    assert set(headers) == {"traceparent"}
+    assert set(headers) == {"dpgate-code", "traceparent"}
     gateway.app.state.queue.sweep()
     # outside of a request there is nothing to go on from
-    assert sent[1:] == [{}]
+    assert [set(others) for others in sent[1:]] == [{"dpgate-code"}]
 
 
 def test_the_framework_exports_nothing_of_its_own(gateway: Gateway):

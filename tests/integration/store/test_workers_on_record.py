@@ -12,7 +12,7 @@ from factories import NOW, given_dataset, given_job
 
 from domain.dataset import DatasetState
 from domain.errors import Conflict, NotFound
-from domain.messages import Dropped
+from domain.messages import WhyDropped
 from domain.operation import BEAT_S, FORGOTTEN_AFTER, LOST_AFTER, MOST_SKEW_S, WorkerState, WorkKind
 from domain.states import JobState
 from store import workers
@@ -49,7 +49,7 @@ def test_it_is_there_until_it_was_not_seen_for_two_minutes(connection):
     assert state(connection) is WorkerState.LIVE
     assert state(connection, after=LOST_AFTER) is WorkerState.LIVE
     assert state(connection, after=LOST_AFTER + MOMENT) is WorkerState.LOST
-    seen = {"kinds": {WorkKind.JOBS}, "now": NOW + LOST_AFTER, "skew_s": 0, "dropped": {Dropped.CODE: 2}}
+    seen = {"kinds": {WorkKind.JOBS}, "now": NOW + LOST_AFTER, "skew_s": 0, "dropped": {WhyDropped.CODE: 2}}
     workers.beat(connection, name="host-0", start="first", **seen)
     assert state(connection, after=LOST_AFTER + MOMENT) is WorkerState.LIVE
     # and while a clock that has gone back shows an earlier time, no longer either
@@ -58,7 +58,7 @@ def test_it_is_there_until_it_was_not_seen_for_two_minutes(connection):
     # two beats may be missed
     assert 3 * timedelta(seconds=BEAT_S) < LOST_AFTER
     found = workers.get(connection, "host-0", now=NOW)
-    assert (found.kinds, found.missing, found.dropped) == ((WorkKind.JOBS,), ["cgroup"], {Dropped.CODE: 2})
+    assert (found.kinds, found.missing, found.dropped) == ((WorkKind.JOBS,), ["cgroup"], {WhyDropped.CODE: 2})
 
 
 def test_the_older_of_two_with_one_name_finds_that_it_was_replaced(connection):

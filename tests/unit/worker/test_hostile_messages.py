@@ -48,7 +48,7 @@ def test_whatever_is_none_of_ours_is_dropped(channel: virtual.Channel, subtests:
 def test_without_a_key_none_is_taken(channel: virtual.Channel, monkeypatch: pytest.MonkeyPatch) -> None:
     assert broker._why_not(loaded(message()), channel) is None
     monkeypatch.setattr(broker, "_keys", [])
-    assert broker._why_not(loaded(message()), channel) is broker.Dropped.CODE
+    assert broker._why_not(loaded(message()), channel) is broker.WhyDropped.CODE
 
 
 def test_a_key_that_is_none_is_refused_and_not_repeated(subtests: pytest.Subtests) -> None:
