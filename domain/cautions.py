@@ -118,15 +118,7 @@ def about_query(asked: QueryRequest, declaration: Declaration) -> tuple[Caution,
     wide = [
         each.name for each in expected_noise(asked, declaration) if each.half_width > MOST_NOISE * each.width
     ]
-    if not wide:
-        return ()
-    return (
-        Caution(
-            f"The noise on {_listed(wide)} exceeds half of the range between the bounds 1 time in 20 or more "
-            "often: the release will hardly say more than the bounds.",
-            "Take a larger epsilon, fewer groups, or narrower bounds if you know them.",
-        ),
-    )
+    return _too_wide(wide, fewer="fewer groups")
 
 
 def turn_s(manifest: Manifest) -> float:
@@ -165,13 +157,18 @@ def about_noise(values: Sequence[OutputValue], mechanism: SampleAggregate) -> tu
         if noise is not None
         and noise.half_width(Fraction(1, 20)) > MOST_NOISE * grid.cells * mechanism.plan.runs
     ]
-    if not wide:
+    return _too_wide(wide, fewer="fewer outputs, smaller blocks")
+
+
+def _too_wide(names: Sequence[str], *, fewer: str) -> tuple[Caution, ...]:
+    """Of the numbers whose noise covers their range; none where there are none."""
+    if not names:
         return ()
     return (
         Caution(
-            f"The noise on {_listed(wide)} exceeds half of the range between the bounds 1 time in 20 or more "
-            "often: the release will hardly say more than the bounds.",
-            "Take a larger epsilon, fewer outputs, smaller blocks, or narrower bounds if you know them.",
+            f"The noise on {_listed(names)} exceeds half of the range between the bounds 1 time in 20 or "
+            "more often: the release will hardly say more than the bounds.",
+            f"Take a larger epsilon, {fewer}, or narrower bounds if you know them.",
         ),
     )
 

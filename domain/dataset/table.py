@@ -145,7 +145,7 @@ class Table(Model):
 
     def delivered_rows(self, file: BinaryIO) -> Iterator[Row]:
         """The header and each row of the file as it was delivered, in the form that runs get. Raises
-        ValueError, and OtherSpelling for a cell that is not written as declared."""
+        ValueError, for a cell that is not written as declared too."""
         if not self.is_rewritten:
             return stream_rows(self.path, file)
         return rewritten(
