@@ -20,6 +20,13 @@ PII = {
 }
 
 
+def correlations(count):
+    """Columns of an output table that ask correlations of two columns, each of other bounds."""
+    beside = {"column": "y", "lower": 0, "upper": 1}
+    both = {"column": "x", "aggregate": "correlation", "lower": 0, "beside": beside}
+    return [both | {"name": f"r-{n}", "upper": n} for n in range(1, count + 1)]
+
+
 @st.composite
 def numeric(draw):
     kind = draw(st.sampled_from(["integer", "number"]))

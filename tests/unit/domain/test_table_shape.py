@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import pytest
+from declared_columns import correlations
 from factories import make_manifest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -142,27 +143,15 @@ def test_forged_locks_are_refused() -> None:
             parse(Shape, {"files": [forged]}).check_fits(manifest)
 
 
-def correlations(count: int) -> Shape:
-    """Each asks five means of two columns, of other bounds than those before it."""
-    beside = {"column": "y", "lower": 0, "upper": 1}
-    columns = [
-        {
-            "column": "x",
-            "name": f"r-{n}",
-            "aggregate": "correlation",
-            "lower": 0,
-            "upper": 1 + n,
-            "beside": beside,
-        }
-        for n in range(count)
-    ]
-    return Shape(files=(lock(output_of(columns=columns), b"x\ty\n1\t0\n0\t1\n", {}),))
+def asks_correlations(count: int) -> Shape:
+    """Each asks five means of two columns."""
+    return Shape(files=(lock(output_of(columns=correlations(count)), b"x\ty\n1\t0\n0\t1\n", {}),))
 
 
 def test_a_run_with_more_rows_than_its_turn_has_time_for_has_failed() -> None:
     """Each row is read for each summary of two columns: with 80 correlations of two, of 32,767 rows, that
     took 7 to 24 s, the turns of the people behind."""
-    shape, most = correlations(80), MAX_PAIRS // 400
+    shape, most = asks_correlations(80), MAX_PAIRS // 400
     for rows, is_read in ((most, True), (most + 1, False)):
         run = {"g.tsv": b"x\ty\n" + b"1\t0\n" * (rows - 1)}
         assert len(shape.read(run)) == 400  # as that of a whole twin, which nobody waits for

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from declared_columns import correlations
 from factories import make_declaration, make_job_request
 from hypothesis import given
 from hypothesis import strategies as st
@@ -101,19 +102,7 @@ def output_values(output: OutputFile) -> list[OutputValue]:
 
 
 def test_what_takes_the_next_runs_turn_to_read_is_a_failed_run() -> None:
-    beside = {"column": "y", "lower": 0, "upper": 1}
-    columns = [
-        {
-            "column": "x",
-            "name": f"r-{n}",
-            "aggregate": "correlation",
-            "lower": 0,
-            "upper": n,
-            "beside": beside,
-        }
-        for n in range(1, 81)
-    ]
-    output = OutputFile.model_validate({"file": "result.tsv", "columns": columns})
+    output = OutputFile.model_validate({"file": "result.tsv", "columns": correlations(80)})
     shape = Shape(files=(lock(output, b"x\ty\n1\t0\n0\t1\n", {}),))
     grids = tuple(OutputGrid.build(value.lower, value.upper) for value in output_values(output))
     found = [
