@@ -5,7 +5,6 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
-from functools import partial
 from typing import Any
 
 import sqlalchemy as sa
@@ -20,7 +19,7 @@ from store import audit, cohorts, grants, policies, reviewers
 from store.clock import is_over
 from store.database import insert_once
 from store.policies import policies as policy_rows
-from store.spoilt import all_but_spoilt, readable, reads
+from store.spoilt import readable, reads
 from store.tables import datasets
 
 # every data set with all its policies: `_IN_EFFECT` is the newest
@@ -30,16 +29,15 @@ _WITH_POLICY = sa.select(datasets, policy_rows.c.number, policy_rows.c.body).joi
 _IN_EFFECT = _WITH_POLICY.where(policy_rows.c.number == policies.newest_number(datasets.c.name))
 # who may see the newest version that is ready, or else was, or else the newest. Not the declaration: a wide
 # one takes long to read, and how long a refusal takes would tell that there is a data set of this name
-_SEEN_BY = (
+_SEEN = (
     sa.select(datasets.c.id, datasets.c.name, datasets.c.owner, datasets.c.state)
     .add_columns(policy_rows.c.body)
     .join(policy_rows, policy_rows.c.name == datasets.c.name)
     .where(policy_rows.c.number == policies.newest_number(datasets.c.name))
-    .where(datasets.c.name == sa.bindparam("name", type_=sa.String))
-    .order_by((datasets.c.state == DatasetState.READY).desc())
+    .order_by(datasets.c.name, (datasets.c.state == DatasetState.READY).desc())
     .order_by(datasets.c.state.in_(HAS_BEEN_READY).desc(), datasets.c.version.desc())
-    .limit(1)
 )
+_SEEN_BY = _SEEN.where(datasets.c.name == sa.bindparam("name", type_=sa.String)).limit(1)
 
 
 def register(
@@ -196,10 +194,19 @@ def newest_registration(connection: sa.Connection, name: str, user: User) -> Dat
 
 def visible_to(connection: sa.Connection, user: User) -> list[Dataset]:
     """The newest version of every data set that this user may see, by name."""
-    names = connection.execute(sa.select(datasets.c.name).distinct().order_by(datasets.c.name)).scalars()
     opened = _opened_to(connection, user)
-    found = [_visible_id(connection, name, user, opened) for name in list(names)]
-    return all_but_spoilt(partial(get, connection, each) for each in found if each is not None)
+    first_by_name = dict[str, sa.Row[Any]]()
+    for row in connection.execute(_SEEN):
+        first_by_name.setdefault(row.name, row)
+    ids = [row.id for row in first_by_name.values() if _may_see(row, user, opened)]
+    found = connection.execute(_IN_EFFECT.where(datasets.c.id.in_(ids)).order_by(datasets.c.name))
+    return readable(_dataset, found)
+
+
+def reviewed_by(connection: sa.Connection, user: User) -> list[Dataset]:
+    """Those of them that this user reviews. Who reviews nothing is answered without reading any."""
+    mine = reviewers.reviewed_by(connection, user)
+    return [dataset for dataset in visible_to(connection, user) if dataset.name in mine] if mine else []
 
 
 def unreadable(connection: sa.Connection, *, owner: str | None = None) -> list[Spoilt]:
@@ -247,16 +254,17 @@ def _opened_to(connection: sa.Connection, user: User) -> frozenset[str]:
 def _visible_id(connection: sa.Connection, name: str, user: User, opened: frozenset[str]) -> str | None:
     """Of the version that this user may see; None for an absent name and a forbidden one alike."""
     row = connection.execute(_SEEN_BY, {"name": name}).one_or_none()
-    if row is None:
-        return None
+    return None if row is None or not _may_see(row, user, opened) else str(row.id)
+
+
+def _may_see(row: sa.Row[Any], user: User, opened: frozenset[str]) -> bool:
     # of a policy that cannot be read, nobody is sure to be named
     policy = row.body if isinstance(row.body, dict) else {}
     named, is_open = tuple(policy.get("data_users", ())), row.name in opened
     # what others than the owner decide about is there for them to see
     may = may_see_dataset(user, owner=row.owner, data_users=named, is_granted=is_open, reviews=is_open)
     is_there = DatasetState(row.state).has_been_ready or row.owner == user.name
-    found: str = row.id
-    return found if may and is_there else None
+    return may and is_there
 
 
 @reads("data set", by="name")

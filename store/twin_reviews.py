@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -63,13 +64,12 @@ def announce(connection: sa.Connection, dataset_id: str, *, now: datetime) -> No
         tell_reviewers(connection, dataset, NoticeKind.TWIN_WAITS, now=now)
 
 
-def waiting(connection: sa.Connection, user: User) -> list[Dataset]:
-    """The newest versions whose twins wait for reviewers of whom this user is one, by name."""
-    mine = reviewers.reviewed_by(connection, user)
+def waiting(connection: sa.Connection, reviewed: Sequence[Dataset]) -> list[Dataset]:
+    """Those of these versions whose twins wait for their reviewers."""
     return [
         dataset
-        for dataset in datasets.visible_to(connection, user)
-        if dataset.name in mine
+        for dataset in reviewed
+        if dataset.declaration.policy.review_twin
         and dataset.state is DatasetState.READY
         and of(connection, dataset).state is TwinState.WAITING
     ]

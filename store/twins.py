@@ -8,7 +8,7 @@ votes than an approval had, it waits again: the votes that are there count, and 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -112,13 +112,16 @@ def find(connection: sa.Connection, job_id: str) -> Counts | None:
     return None if row is None else _counts(connection, row, datasets.get(connection, row.dataset_id))
 
 
-def waiting(connection: sa.Connection, user: User) -> list[Counts]:
-    """Released counts of newest versions that wait for reviewers of whom this user is one, by data set."""
-    mine = reviewers.reviewed_by(connection, user)
+def waiting(connection: sa.Connection, reviewed: Sequence[Dataset]) -> list[Counts]:
+    """Released counts of these versions that wait for their reviewers, in the order of the versions."""
+    asked = sa.select(twin_counts.c.dataset_id).where(
+        twin_counts.c.dataset_id.in_([one.id for one in reviewed])
+    )
+    of_these = set(connection.execute(asked).scalars()) if reviewed else set()
     return [
         counts
-        for dataset in datasets.visible_to(connection, user)
-        if dataset.name in mine
+        for dataset in reviewed
+        if dataset.id in of_these
         for counts in of_version(connection, dataset)
         if counts.state is TwinState.WAITING and counts.job.state is JobState.RELEASED
     ]

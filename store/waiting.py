@@ -118,8 +118,9 @@ def _jobs(connection: sa.Connection, found: list[Job], *, has_voted: bool) -> li
 
 def _twins(connection: sa.Connection, user: User) -> list[Waiting]:
     """Of a version there is one at a time, so there are few."""
-    found = [_twin(connection, dataset, user) for dataset in twin_reviews.waiting(connection, user)]
-    counted = twins.waiting(connection, user)
+    reviewed = datasets.reviewed_by(connection, user)
+    found = [_twin(connection, dataset, user) for dataset in twin_reviews.waiting(connection, reviewed)]
+    counted = twins.waiting(connection, reviewed)
     found += all_but_spoilt(partial(_counts, connection, counts, user) for counts in counted)
     return found + _scrambles(connection, user)
 
@@ -142,8 +143,9 @@ def _counts(connection: sa.Connection, counts: twins.Counts, user: User) -> Wait
 
 def _scrambles(connection: sa.Connection, user: User) -> list[Waiting]:
     """Scrambled twins that wait for signatures: who signed is no secret, unlike a vote."""
+    if not (waiting := scrambled.all_waiting(connection)):
+        return []
     mine = reviewers.reviewed_by(connection, user)
-    waiting = scrambled.all_waiting(connection)
     found = all_but_spoilt(partial(_beside, connection, one) for one in waiting)
     return [
         Waiting(

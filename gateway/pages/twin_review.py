@@ -106,7 +106,7 @@ def _page(
         review = twin_reviews.of(connection, dataset)
         has_voted = reviews.has_voted(connection, user, subject=dataset.id, stage=Stage.TWIN)
         others = reviewers.of(connection, name)
-        counts_wait = any(counts.job.dataset_id == dataset.id for counts in twins.waiting(connection, user))
+        counts_wait = bool(twins.waiting(connection, [dataset]))
         scramble_waits = scrambled.waiting(connection, dataset) is not None
     declaration = dataset.declaration
     content, problem = _twin(dataset, user)

@@ -115,3 +115,16 @@ def test_66_000_jobs_that_wait_cost_a_rights_holder_no_more_statements_than_two(
     assert "66,002 decisions wait for you" in many["/reviews"][0].text
     assert "Here are the 200 that have waited longest" in many["/reviews"][0].text
     assert "Here are" not in few["/reviews"][0].text
+
+
+def test_a_page_asks_the_database_no_more_often_because_there_are_many_data_sets(gateway: Gateway) -> None:
+    """Each page shows how many decisions wait."""
+    taken = []
+    with closing(logged_in(gateway, "holder")) as holder, closing(logged_in(gateway, "ada")) as ada:
+        for names in (("heights", "walks"), [f"set-{number}" for number in range(20)]):
+            with gateway.database.transaction() as connection:
+                for name in names:
+                    given_dataset(connection, name=name)
+            taken.append([asked(lambda: who.get("/account"))[1] for who in (holder, ada)])  # noqa: B023
+    assert taken[0] == taken[1]
+    assert taken[1][0] > taken[1][1]  # nobody else is told of what waits

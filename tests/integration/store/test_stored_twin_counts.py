@@ -157,7 +157,7 @@ def test_a_policy_that_asks_for_more_votes_holds_approved_counts_back(
             basis_of(unreviewed, ADA, **named)
     with unreviewed.reading() as connection:
         dataset = datasets.newest(connection, "heights", HOLDER)
-        (counts,) = twins.waiting(connection, HOLDER)
+        (counts,) = twins.waiting(connection, [dataset])
         assert (counts.state, counts.tally.given, counts.tally.needed) == (TwinState.WAITING, 1, 2)
         assert twins.basis(connection, dataset.id) is BLANK
     with pytest.raises(Conflict, match="cannot be changed"):
