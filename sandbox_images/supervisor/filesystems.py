@@ -50,7 +50,7 @@ class FileSystems:
         self._new: dict[object, int] = {}  # descriptors
         with self._alone():
             for role in self._options:
-                self._keep(role, self._make(role))
+                self._keep(role, self._make(role), [])
 
     def of_level(self, level):
         """Its /tmp, its /dev/shm, and where its pipes lie, from now on. The run's until it ends."""
@@ -100,12 +100,14 @@ class FileSystems:
 
     def _renew(self, roles):
         with self._alone():
-            lower = self._held_below(max(self._numbers[role] for role in roles))
+            # as many as last time, held by what is no mount: the end of a mount waits for all processors
+            lower = [kernel.unmounted_tmpfs() for _ in range(self._below)]
             for role in roles:
                 context = kernel.prepared_tmpfs(self._options[role].items())
-                os.close(self._new[role])
+                os.dup2(context, self._new[role], inheritable=False)  # ends the old one, keeps its place
                 # nobody should come between the two, and nothing lower be free
-                self._keep(role, kernel.tmpfs_of(context))
+                self._keep(role, kernel.tmpfs_of(context), lower)
+            self._below = len(lower) if len(lower) > self._below else max(self._below - 1, 0)
             _close(lower)
 
     @contextmanager
@@ -121,43 +123,28 @@ class FileSystems:
     def _make(self, role):
         return kernel.new_tmpfs(self._options[role].items())
 
-    def _held_below(self, number):
-        """Whatever is free below it, for now: the kernel gives the lowest that is free. About as many as last
-        time are held by what is no mount: the end of a mount waits for all processors. One too many does no
-        harm, since what is taken here has been prepared by then.
-        """
-        held = [kernel.unmounted_tmpfs() for _ in range(self._below)]
-        held.append(kernel.new_tmpfs(()))
-        while os.fstat(held[-1]).st_dev < number and len(held) < _MOST_BELOW:
-            held.append(kernel.new_tmpfs(()))
-        found = len(held) - 1
-        self._below = found - 1 if found == self._below > 0 else found
-        return held
-
-    def _keep(self, role, made):
+    def _keep(self, role, made, lower):
         """Under the descriptor's number of before: the supervisor looks as it did before its first run."""
-        made = self._numbered(role, made)
+        made = self._numbered(role, made, lower)
         before = self._new.setdefault(role, made)
         if before != made:
             os.dup2(made, before, inheritable=False)
             os.close(made)
 
-    def _numbered(self, role, made):
-        """`made`, or another with the number that the role had before."""
+    def _numbered(self, role, made, lower):
+        """`made`, or another with the number of before: whatever is lower goes to `lower`, to be held."""
         number = os.fstat(made).st_dev
         wanted = self._numbers.setdefault(role, number)
-        below: list[int] = []
         tries = _TRIES
-        while number != wanted and tries > 0 and len(below) < _MOST_BELOW:
+        while number != wanted and tries > 0 and len(lower) < _MOST_BELOW:
             if number < wanted:
-                below.append(made)
+                lower.append(made)
             else:  # the old one is not quite gone, or somebody else has taken its number
                 os.close(made)
                 time.sleep(_PAUSE_S)
                 tries -= 1
             made = self._make(role)
             number = os.fstat(made).st_dev
-        _close(below)
         self._numbers[role] = number
         return made
 

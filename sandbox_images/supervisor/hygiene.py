@@ -5,7 +5,9 @@ A difference is never explained away: the supervisor ends, and the worker starts
 
 import gc
 import os
+from contextlib import suppress
 
+from . import kernel
 from .memory import bytes_of
 from .zygote import ZYGOTE
 
@@ -73,11 +75,9 @@ def _mounts():
 def _descriptors(listed):
     """By number; the one that lists the folder comes and goes."""
     found = set()
-    for name in os.listdir(listed):
-        try:
-            found.add((name, os.readlink(name, dir_fd=listed)))
-        except FileNotFoundError:
-            continue
+    for number in map(int, os.listdir(listed)):
+        with suppress(OSError):
+            found.add((number, *kernel.kind_of(number)))
     return found
 
 

@@ -5,6 +5,7 @@ import errno
 import fcntl
 import mmap
 import os
+import stat
 import struct
 
 NEWNS, NEWCGROUP, NEWUTS, NEWIPC = 0x00020000, 0x02000000, 0x04000000, 0x08000000
@@ -185,6 +186,13 @@ class Ending:
 def descriptor_of(process, number):
     """A copy of another process's descriptor; `process` is a pidfd."""
     return _checked(_libc.syscall(_PIDFD_GETFD, process, number, 0), "pidfd_getfd")
+
+
+def kind_of(number):
+    """What is open there, of any process alike: its type, its inode, and of which device it is a node."""
+    seen = os.fstat(number)
+    kind = stat.S_IFMT(seen.st_mode)  # none: all that are of none share one inode, so the name tells
+    return kind, seen.st_ino, seen.st_rdev, "" if kind else os.readlink(f"/proc/self/fd/{number}")
 
 
 def process_numbers():

@@ -87,7 +87,7 @@ class Zygote:
         try:
             for name in os.listdir(self._listing):
                 copy = kernel.descriptor_of(self.process, int(name))
-                found.add((name, os.readlink(f"/proc/self/fd/{copy}")))
+                found.add((name, *kernel.kind_of(copy)))
                 os.close(copy)
         except OSError:  # it ends in this moment
             found.clear()

@@ -284,7 +284,7 @@ def test_they_stay_while_other_slots_are_opened(supervised, ask):
 
 def test_a_slot_that_is_opened_takes_whatever_is_free(supervised, ask, doctored):
     """As it would if slots took no turns, and were slow to take their numbers back."""
-    line = "                self._keep(role, kernel.tmpfs_of(context))\n"
+    line = "                self._keep(role, kernel.tmpfs_of(context), lower)\n"
     doctored("filesystems.py", lambda source: source.replace(line, f"{' ' * 16}time.sleep(0.001)\n{line}"))
     doctored("filesystems.py", lambda source: source.replace("= lock_soon(self._lock)", "= False"))
     wait_until(
