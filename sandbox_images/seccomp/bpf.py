@@ -35,19 +35,18 @@ _IF_EQUAL, _IF_AT_LEAST, _IF_ANY_BIT = 0x15, 0x35, 0x45  # BPF_JMP|JEQ|K, JGE, J
 # struct seccomp_data: nr, arch, instruction pointer, six 64-bit arguments (little-endian on both machines)
 _NUMBER_OFFSET, _ARCH_OFFSET, _ARGUMENTS_OFFSET = 0, 4, 16
 _X32_BIT = 0x40000000
+_STRETCH = 8  # ranges
 
 Instruction = tuple[int, int, int, int]  # code, jump if true, jump if false, constant
 
 
 def compile_policy(policy: Policy, architecture: Architecture) -> bytes:
     """The program as `struct sock_filter[]`. Calls that this machine does not have are left out."""
-    program = _refuse_foreign_calls(architecture)
-    for rule in policy.rules:
-        if rule.call in architecture.numbers:
-            program += _only_for(architecture.numbers[rule.call], _rule_body(rule))
-    for verdict, numbers in _numbers_by_verdict(policy, architecture):
-        for first, last in _ranges(numbers):
-            program += _range_body(first, last, verdict)
+    numbers, program = architecture.numbers, _refuse_foreign_calls(architecture)
+    ruled = {numbers[rule.call]: _rule_body(rule) for rule in policy.rules if rule.call in numbers}
+    program += _leaping([(number, _only_for(number, ruled[number])) for number in sorted(ruled)])
+    for verdict, listed in _numbers_by_verdict(policy, architecture):
+        program += _leaping([(last, _range_body(first, last, verdict)) for first, last in _ranges(listed)])
     program.append(_verdict(policy.otherwise))
     return b"".join(struct.pack("<HBBI", *instruction) for instruction in program)
 
@@ -62,6 +61,15 @@ def _refuse_foreign_calls(architecture: Architecture) -> list[Instruction]:
     ]
     if architecture.has_x32:
         program += [(_IF_AT_LEAST, 0, 1, _X32_BIT), _verdict(Verdict.KILL)]
+    return program
+
+
+def _leaping(parts: list[tuple[int, list[Instruction]]]) -> list[Instruction]:
+    """`parts` with the last number of each. One beyond a stretch leaps over it: a run tries them all."""
+    program = []
+    for stretch in (parts[begin : begin + _STRETCH] for begin in range(0, len(parts), _STRETCH)):
+        body = [instruction for _, part in stretch for instruction in part]
+        program += [(_IF_AT_LEAST, _jump(len(body)), 0, stretch[-1][0] + 1), *body]
     return program
 
 
@@ -106,13 +114,9 @@ def _numbers_by_verdict(policy: Policy, architecture: Architecture) -> Iterable[
 
 
 def _ranges(numbers: list[int]) -> list[tuple[int, int]]:
-    ranges: list[tuple[int, int]] = []
-    for number in numbers:
-        if ranges and ranges[-1][1] == number - 1:
-            ranges[-1] = (ranges[-1][0], number)
-        else:
-            ranges.append((number, number))
-    return ranges
+    firsts = [number for number in numbers if number - 1 not in numbers]
+    lasts = [number for number in numbers if number + 1 not in numbers]
+    return list(zip(firsts, lasts, strict=True))
 
 
 def _range_body(first: int, last: int, verdict: Verdict) -> list[Instruction]:
