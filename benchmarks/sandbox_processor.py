@@ -39,7 +39,7 @@ Change = tuple[str, str, str]  # file, text, other text
 DEFENCES: dict[str, tuple[Change, ...]] = {
     "the look after each run": (("main.py", "        baseline.check()\n\n\n", "        pass\n\n\n"),),
     "numbers of file systems": (
-        ("filesystems.py", "self._held_below(max(self._numbers[role] for role in roles))", "[]"),
+        ("filesystems.py", "for _ in range(self._below)]", "for _ in ()]"),
         ("filesystems.py", "while number != wanted and tries > 0", "while False and tries > 0"),
     ),
     "the filter": (("confine.py", 'steps.call("filter", ', '(lambda *_: None)("filter", '),),
