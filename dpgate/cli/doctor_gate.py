@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from domain.channels import ALL_CHANNELS
 from dpgate.cli.output import err, plain, print_table
 
 if TYPE_CHECKING:
     from worker.sandbox.gate.report import Report, Residual
 
+NAMED = ", ".join(ALL_CHANNELS)
 _MOST = 12  # findings of one experiment that are shown; --json has all
 
 
@@ -76,7 +78,7 @@ def _print_residuals(report: Report) -> None:
         ("channel", "where the sender ran", "sender", "in fresh rounds", "bits a run"),
         rows,
         note="Of one bit sent a run; who can send more says more. See docs/explanation/threat-model.md.",
-        empty="not measured",
+        empty=f"not measured in these runs. Each of these may be open: {NAMED}",
     )
 
 

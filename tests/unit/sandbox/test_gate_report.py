@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 import typer
 
+from domain.channels import ALL_CHANNELS
 from dpgate.cli.doctor_gate import print_gate, refuse_elsewhere
 from dpgate.diagnosis import Diagnosis
 from worker.sandbox.gate.report import Experiment, Finding, How, Report, Residual, failed
@@ -67,6 +68,14 @@ def test_all_of_it_is_in_the_json():
     }
     assert told[0]["residuals"][0]["bits"] == 1.0
     assert told[0]["residuals"][1]["why_not"] == "needs a measurement of its own"
+
+
+def test_channels_that_were_not_measured_in_runs_in_r_are_named(capsys):
+    print_gate((replace(CLOSED, mode="warm R in lab", residuals=()),))
+    said = capsys.readouterr()
+    words = (said.out + said.err).replace("\n", " ")
+    assert "warm R in lab" in words
+    assert [name for name in ALL_CHANNELS if name not in words] == []
 
 
 def test_in_words(capsys):
