@@ -24,7 +24,7 @@ class Bar:
     spent: str
     reserved: str
     left: str
-    spent_percent: str
+    left_percent: str
     reserved_percent: str
 
     @property
@@ -50,7 +50,7 @@ class Bar:
             spent=account.spent,
             reserved=account.reserved,
             left=account.left,
-            spent_percent=percent(Fraction(account.spent), cap),
+            left_percent=percent(Fraction(account.left), cap),
             reserved_percent=percent(Fraction(account.reserved), cap),
         )
 

@@ -64,4 +64,5 @@ def _planned(bar: Bar, cost: PlannedCost) -> Bar:
         reserved=amount,
         reserved_percent=percent(Fraction(amount), Fraction(bar.cap)),
         left=cost.left_after or "0",
+        left_percent=percent(Fraction(cost.left_after or "0"), Fraction(bar.cap)),
     )

@@ -54,6 +54,17 @@ def test_a_data_user_sees_their_own_entries_and_the_course_of_all(shared_console
     assert 'name="user"' not in seen.text
 
 
+def test_a_bar_fills_with_what_is_left_as_its_caption_says(shared_console: Console):
+    with shared_console.visit("holder") as holder:
+        seen = holder.get("/budget/heights").text
+    left, cap, spent = map(float, re.findall(r'="epsilon: (\S+) of (\S+) left, (\S+) spent', seen)[0])
+    full, *_ = re.findall(r'class="full" width="([0-9.]+)%"', seen)
+    assert spent > 0
+    assert float(full) == pytest.approx(100 * left / cap, abs=0.001)
+    legend = dict(re.findall(r'class="swatch-(\w+)"[^>]*></svg>(left|spent: never)', seen))
+    assert legend == {"empty": "spent: never", "full": "left"}
+
+
 def test_the_rights_holder_filters_by_person_in_a_browser(shared_console: Console, browser: Browser):
     browser.enter(shared_console, "holder")
     browser.look(f"{shared_console.url}/budget/heights")

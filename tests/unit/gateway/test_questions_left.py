@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from gateway.pages.budget_bar import Bar, questions_left
 
-EPSILON = Bar("epsilon", "cohort", "heights", "5", "1", "0.5", "3.5", "20.000", "10.000")
+EPSILON = Bar("epsilon", "cohort", "heights", "5", "1", "0.5", "3.5", "70.000", "10.000")
 DELTA = replace(EPSILON, name="delta", left="0.000005")
 OWN = replace(EPSILON, kind="user", holder="ada", left="0.99")
 
