@@ -21,6 +21,7 @@ from domain.query import QueryRequest
 from domain.query.expected import expected_noise
 from domain.refusals import admission
 from domain.schedule import RUN_OVERHEAD_S
+from domain.training import TrainingRequest
 from domain.twin_record import BlocksSeen, is_outside
 from privacy.sample_aggregate import SampleAggregate
 from privacy.two_step import TwoStepMean
@@ -68,10 +69,11 @@ class Public:
 
 
 def about_request(asked: UserRequest, declaration: Declaration) -> tuple[Caution, ...]:
-    """What speaks against this request. Of a training nothing is known before."""
+    """What speaks against this request. Of a training the time alone is known before."""
     if isinstance(asked, JobRequest):
         return about_job(asked, Public.of(declaration))
-    return about_query(asked, declaration) if isinstance(asked, QueryRequest) else ()
+    noise = about_noise_of_query(asked, declaration) if isinstance(asked, QueryRequest) else ()
+    return noise + about_scan(asked, declaration)
 
 
 def check_use(asked: UserRequest, declaration: Declaration) -> None:
@@ -113,12 +115,26 @@ def about_record(asked: JobRequest) -> tuple[Caution, ...]:
     return about_runs(asked.values, whole=record.whole, seen=record.seen if is_same else None)
 
 
-def about_query(asked: QueryRequest, declaration: Declaration) -> tuple[Caution, ...]:
+def about_noise_of_query(asked: QueryRequest, declaration: Declaration) -> tuple[Caution, ...]:
     """What the noise says that the platform will add, at the nominal size."""
     wide = [
         each.name for each in expected_noise(asked, declaration) if each.half_width > MOST_NOISE * each.width
     ]
     return _too_wide(wide, fewer="fewer groups")
+
+
+def about_scan(asked: QueryRequest | TrainingRequest, declaration: Declaration) -> tuple[Caution, ...]:
+    """What the clock says of the platform's own run over a table, once it is this request's turn."""
+    due_s = asked.schedule(declaration, slots=1).visible_after_s
+    if declaration.policy.timing.mode != "padded" or due_s <= LONGEST_WAIT_S:
+        return ()
+    return (
+        Caution(
+            f"The release is due after about {duration(due_s)}, however quick the platform is: the table may "
+            f"have so many rows, for {declaration.nominal_size:,} people by its declaration.",
+            "Ask of a table with fewer rows, or take it as it is and come back then.",
+        ),
+    )
 
 
 def turn_s(manifest: Manifest) -> float:

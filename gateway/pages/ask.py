@@ -13,7 +13,7 @@ from starlette.datastructures import FormData
 from desk.datasets import get_budget
 from desk.jobs import submit_job
 from domain.admission import check_policy, needs_approval
-from domain.cautions import about_query
+from domain.cautions import about_request
 from domain.dataset import Dataset, Table
 from domain.errors import Doubtful, RequestError
 from domain.job import check_job_id
@@ -136,5 +136,5 @@ def _answer(asked: QueryRequest, dataset: Dataset, paying: list[Bar]) -> dict[st
         "promise": promise_of(asked.guarantee, asked.guarantee.sentence),
         "needs_approval": needs_approval(asked, dataset.declaration.policy),
         "noise": noise_words(expected_noise(asked, dataset.declaration), dataset.declaration.nominal_size),
-        "cautions": about_query(asked, dataset.declaration),
+        "cautions": about_request(asked, dataset.declaration),
     }

@@ -15,9 +15,10 @@ from starlette.datastructures import FormData
 from desk.datasets import get_budget
 from desk.jobs import submit_job
 from domain.admission import check_policy, check_takes_training, needs_approval, needs_review
+from domain.cautions import about_request
 from domain.dataset import Dataset, Table
 from domain.dataset.person_size import timing_sentence
-from domain.errors import RequestError
+from domain.errors import Doubtful, RequestError
 from domain.job import check_job_id
 from domain.loss import texts
 from domain.model import Slug
@@ -56,13 +57,17 @@ def train(
     """Show what it would cost, or submit it. The form carries the job's id: sent twice, it is one job."""
     dataset = ready(database, name, user)
     table = table_of(dataset, text_of(form, "table"))
+    asked = None
     try:
         asked = training_of(form, dataset, table, proposed(dataset.declaration, table))
         check_policy(asked, dataset)
         if form.get("action") == "submit":
             job_id = check_job_id(text_of(form, "job_id"))
+            asked = asked.model_copy(update={"anyway": text_of(form, "anyway") == "yes"})
             job, _ = submit_job(database, user, job_id, asked, queue)
             return RedirectResponse(f"/jobs/{job.id}", status_code=303)
+    except Doubtful:
+        pass  # the answer says the same, and asks
     except RequestError as error:
         return _page(request, user, database, dataset, table, typed=form, error=error)
     return _page(request, user, database, dataset, table, typed=form, asked=asked)
@@ -138,6 +143,7 @@ def _answer(asked: TrainingRequest, dataset: Dataset, paying: list[Bar]) -> dict
         "needs_review": needs_review(asked, declaration.policy),
         "seconds": ceil(asked.schedule(declaration, slots=1).wall_s),
         "timing": timing_sentence(declaration),
+        "cautions": about_request(asked, declaration),
         "trial": f"dpgate train try {shlex.quote(json.dumps(model))} --epsilon {asked.epsilon} "
         f"--delta {asked.delta}",
     }

@@ -318,6 +318,23 @@ def test_a_wide_table_sends_no_more_fields_than_a_form_may_have(asked_console: C
     assert "over 899 inputs" in words(answer), words(answer)[:600]
 
 
+def test_a_training_whose_release_comes_late_asks_for_a_tick(asked_console: Console, ada: Visitor):
+    with asked_console.database.transaction() as connection:
+        policy = policy_fields(guarantees=["approx_dp"])
+        given_dataset(connection, name="nation", nominal_size=25_000_000, policy=policy, budget_delta="1e-8")
+    place = "/datasets/nation/train"
+    form = next(form for form in Page(ada.get(place).text).forms if "target" in form.names)
+    data = {name: value for name, kind, value in form.fields if kind in ("text", "hidden")}
+    data |= {"target": "sex", "kind": "softmax", "feature": "age", "epsilon": "0.5", "delta": "1e-9"}
+    data |= {"batch": "64", "job_id": "job-nation-1"}
+    for action in ("check", "submit"):
+        told = words(ada.client.post(place, data=data | {"action": action}))
+        assert "The release is due after about" in told, told[:800]
+        assert "Submit it all the same" in told
+    answer = ada.client.post(place, data=data | {"action": "submit", "anyway": "yes"})
+    assert answer.headers["location"] == f"/jobs/{own_id('ada', 'job-nation-1')}", words(answer)
+
+
 def test_a_released_model_has_its_card_also_in_review(asked_console: Console, ada: Visitor):
     shown = words(ada.get(f"/jobs/{MODEL}/release"))
     for part in (

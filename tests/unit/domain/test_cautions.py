@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from factories import make_declaration, make_job_request, make_manifest
+from factories import make_declaration, make_job_request, make_manifest, policy_fields
 
 from domain.cautions import NO_RECORD, Public, about_job, about_request, about_runs, about_time, check_use
 from domain.errors import Doubtful, InvalidRequest
@@ -13,6 +13,7 @@ from domain.job import JobRequest
 from domain.model import parse
 from domain.pipeline import OutputValue
 from domain.query import QueryRequest
+from domain.training import TrainingRequest
 from domain.twin_record import BlocksSeen, TwinRecord
 
 HEIGHT = OutputValue(name="height", lower=140, upper=210)
@@ -151,3 +152,34 @@ def test_runs_are_counted_on_a_padded_grid_alone() -> None:
     for is_padded, count in ((False, 0), (True, 1)):
         public = Public(people, is_padded=is_padded)
         assert len(about_job(with_record(asked), public)) == count
+
+
+QUESTIONS: tuple[dict[str, Any], ...] = (
+    {"query": {"kind": "count"}},
+    {
+        "model": {"kind": "softmax", "target": "sex", "features": ["age"], "batch": 64},
+        "delta": "0.000000001",
+    },
+)
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+@pytest.mark.parametrize(
+    ("people", "timing", "late"),
+    [
+        (100, {"mode": "padded"}, False),
+        (40_000_000, {"mode": "padded"}, True),
+        (40_000_000, {"mode": "coarse", "step_seconds": 60}, False),
+    ],
+)
+def test_a_late_release_of_what_the_platform_computes_itself_is_told(
+    question: dict[str, Any], people: int, timing: dict[str, Any], late: bool
+) -> None:
+    policy = policy_fields(timing=timing, max_epsilon_per_job="5")
+    declaration = make_declaration(nominal_size=people, policy=policy)
+    body = {"dataset": "heights", "epsilon": "5", **question}
+    asked: Any = parse(TrainingRequest if "model" in question else QueryRequest, body)
+    found = about_request(asked, declaration)
+    assert ["The release is due after about" in caution.problem for caution in found] == [True] * late
+    if late:
+        assert "for 40,000,000 people by its declaration" in found[0].problem
