@@ -3,7 +3,43 @@ and where a fault of ours came up."""
 
 from __future__ import annotations
 
+import re
+import shlex
+from ast import literal_eval
+from difflib import get_close_matches
 from typing import Any
+
+from dpgate.cli.doors import ADMIN, HOLDER, MORE
+
+MEANT = {
+    "answer": "result", "api-key": "token add", "approve": "decide", "ask": "query", "check": "preview",
+    "data": "datasets", "delete": "cancel", "download": "result", "epsilon": "budget", "examples": "demo",
+    "execute": "run", "get": "result", "help": "--help", "history": "status", "import": "dataset add",
+    "init": "twin", "install": "doctor", "job": "status", "jobs": "status", "kill": "cancel",
+    "list": "datasets", "log": "status", "logs": "status", "ls": "datasets", "output": "result",
+    "outputs": "result", "pipeline": "run", "privacy": "budget", "quickstart": "demo", "question": "query",
+    "register": "dataset add", "reject": "decide", "release": "result", "releases": "status",
+    "rm": "cancel", "schema": "dictionary", "send": "submit", "serve": "up", "server": "up",
+    "setup": "doctor", "show": "status", "signin": "login", "sql": "query", "start": "up", "stop": "cancel",
+    "test": "run", "tutorial": "demo", "upload": "dataset add", "users": "user list",
+    "variables": "dictionary", "version": "--version", "wait": "submit --wait", "whoami": "login",
+    "dataset create": "dataset add", "dataset delete": "dataset withdraw", "dataset download": "twin",
+    "dataset get": "twin", "dataset info": "dictionary", "dataset list": "datasets",
+    "dataset new": "dataset add", "dataset remove": "dataset withdraw", "dataset show": "dictionary",
+    "dataset upload": "dataset add", "user create": "user add", "user delete": "user disable",
+    "user new": "user add", "user remove": "user disable", "user show": "user find",
+}  # fmt: skip
+"""What strangers type, without the door, and which command does it: no letters of its own tell."""
+
+LEFT_OUT = {
+    "query": "`dpgate query try {0}` answers it on the twin, and costs nothing; "
+    "`dpgate query submit {0} --epsilon 1` asks the original data.",
+    "train": "`dpgate train try {0}` tries it on the twin, and costs nothing; "
+    "`dpgate train submit {0} --epsilon 1 --delta 0.00001` trains on the original data.",
+    "policy": "`dpgate policy show {0}` shows it.",
+    "project": "`dpgate project show {0}` shows it.",
+}
+"""Where people say at once what it is about, and leave the command's own word out."""
 
 
 def usage_words(error: Any) -> str:
@@ -11,11 +47,29 @@ def usage_words(error: Any) -> str:
     # before any other word: pydantic's, which say the same as ours do
     said = " ".join(error.format_message().replace("Value error, ", "").split())
     parameter, context = getattr(error, "param", None), getattr(error, "ctx", None)
+    if unknown := re.match(r"No such command (.+?)\.(?: Did you mean .*)?$", said):
+        return _unknown(literal_eval(unknown[1]), said, context)
     if not said or parameter is None or not said.startswith("Missing "):
         return said
     about = _help_of(parameter)
     example = str(getattr(getattr(context, "command", None), "epilog", None) or "")
     return f"{_missing(parameter)}{': ' + about if about else '.'} {example}".rstrip()
+
+
+def _unknown(word: str, said: str, context: Any) -> str:
+    """No such command; and which one does what was meant, or which there are."""
+    group, first = context.command, f"No such command {word!r}."
+    # a door is no part of a command; the lab has commands of its own
+    place = " ".join(each for each in context.command_path.split()[1:] if each not in (MORE, HOLDER, ADMIN))
+    if target := MEANT.get(f"{place} {word.lower()}".strip()):
+        return f"{first} Type: dpgate {target}"
+    named = [each for each in re.split(r"[-_ ]", word.lower()) if each in group.commands]
+    if "Did you mean" in said or named:
+        near = [*named, *get_close_matches(word, list(group.commands))]
+        return f"{first} Did you mean {', '.join(repr(each) for each in dict.fromkeys(near))}?"
+    if place in LEFT_OUT:
+        return f"{first} {LEFT_OUT[place].format(shlex.quote(word))}"
+    return f"{first} There are: {', '.join(group.commands)}." if place else first
 
 
 def usage_place(error: Any) -> str:

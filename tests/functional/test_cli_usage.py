@@ -10,6 +10,7 @@ import pytest
 
 from dpgate.cli import app
 from dpgate.cli.exit_codes import ExitCode
+from dpgate.cli.usage import MEANT
 
 
 def commands(group: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -62,7 +63,22 @@ MISTAKES = {
     "no choice": (("user", "add", "ada", "--role", "king"), "'--role': 'king' is not one of 'researcher'"),
     "too much": (("dataset", "add", "a", "b", "-d", "c"), "unexpected extra argument(s) (b)"),
     "no command": (("sbmit",), "No such command 'sbmit'. Did you mean 'submit'"),
-    "no subcommand": (("dataset", "adding"), "No such command 'adding'"),
+    "no subcommand": (("dataset", "adding"), "No such command 'adding'. Did you mean 'add'"),
+    "a query at once": (
+        ("query", "{kind: count}"),
+        "`dpgate query try '{kind: count}'` answers it on the twin, and costs nothing; "
+        "`dpgate query submit '{kind: count}' --epsilon 1` asks",
+    ),
+    "a model at once": (("train", "model.yaml"), "`dpgate train try model.yaml` tries it on the twin"),
+    "a policy at once": (("policy", "heights"), "`dpgate policy show heights` shows it"),
+    "one word too many": (("submit-job",), "No such command 'submit-job'. Did you mean 'submit'"),
+    "a word in front": (("run_pipeline", "folder"), "Did you mean 'run'?"),
+    "a word of the shell": (("ls",), "No such command 'ls'. Type: dpgate datasets"),
+    "a word of others": (("ask",), "No such command 'ask'. Type: dpgate query"),
+    "no near word is meant": (("download", "JOB"), "No such command 'download'. Type: dpgate result"),
+    "behind a door": (("holder", "dataset", "list"), "No such command 'list'. Type: dpgate datasets"),
+    "help as a word": (("help", "submit"), "No such command 'help'. Type: dpgate --help"),
+    "nothing near": (("lab", "xyz"), "No such command 'xyz'. There are: run"),
 }
 
 
@@ -74,6 +90,13 @@ def test_what_is_wrong_is_named(capsys: pytest.CaptureFixture[str], subtests: py
             assert words in said
             assert "Value error" not in said
             assert "\nTry: dpgate " in said
+
+
+def test_what_strangers_type_names_a_command_that_there_is():
+    names = {" ".join(path) for path in every()} | set(app._command("").commands)
+    for typed, meant in MEANT.items():
+        assert typed not in names
+        assert meant.partition(" --")[0] in names or meant.startswith("--"), meant
 
 
 def test_a_program_gets_the_same_words(capsys: pytest.CaptureFixture[str]):
