@@ -16,6 +16,8 @@ from domain.loss import in_order
 from domain.model import Model, canonical, is_empty
 from privacy.loss import GuaranteeClass, format_epsilon
 
+REMARKS = ("limit", "placing", "clipping", "ranks")
+"""Of a certificate's mechanism: what to know of how the numbers were made, in words."""
 PREDICATE_TYPE = "urn:dpgate:predicate:release:v3"
 PAYLOAD_TYPE = "application/vnd.in-toto+json"
 

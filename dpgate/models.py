@@ -12,6 +12,7 @@ from dpgate.errors import DpgateError
 if TYPE_CHECKING:
     import pandas
 
+REMARKS = ("limit", "placing", "clipping", "ranks")
 JOINT = (
     "The noise is joint, one draw for all means: each interval holds by itself, and values that miss theirs "
     "tend to do so together."
@@ -168,9 +169,10 @@ class Release:
     @property
     def remarks(self) -> tuple[str, ...]:
         """What to know of how the numbers were made, as the certificate says: how the rows of a person were
-        limited, what was compared of where volumes lie, and that values share one noise."""
+        limited, what was compared of where volumes lie, between which ranks a median lies, and that values
+        share one noise."""
         mechanism = self.stated.get("mechanism", {})
-        found = tuple(str(mechanism[name]) for name in ("limit", "placing", "clipping") if name in mechanism)
+        found = tuple(str(mechanism[name]) for name in REMARKS if name in mechanism)
         return (*found, JOINT) if "joint" in mechanism.get("parameters", {}) else found
 
     @property

@@ -177,7 +177,9 @@ def _predicate(
 
 def _remarks(drawn: Drawn) -> dict[str, str]:
     """What a reader of the numbers must know of how they were made, beside the mechanism."""
-    said = {"limit": drawn.limit, "placing": drawn.placing, "clipping": _clipping(drawn)}
+    said = {
+        "limit": drawn.limit, "placing": drawn.placing, "clipping": _clipping(drawn), "ranks": drawn.ranks
+    }  # fmt: skip
     return {name: text for name, text in said.items() if text is not None}
 
 

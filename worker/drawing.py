@@ -12,6 +12,7 @@ from domain.job import Job, JobRequest
 from domain.mechanism import BlackBox
 from domain.output_value import OutputValue
 from domain.people import Result
+from domain.rank_interval import said_of_blocks
 from domain.release import ReleasedResult
 from domain.shape import Shape
 from domain.shape.nifti import NiftiShape
@@ -54,6 +55,7 @@ def draw_pipeline(
         files=_files(job.request.shape, values),
         diagnostics=_diagnostics(mechanism, noised[len(values) :]),
         placing=_placing(job.request.shape),
+        ranks=said_of_blocks(mechanism, names) if isinstance(mechanism, SampleAggregate) else None,
         results=results_of(job.request, values, people=dataset.declaration.nominal_size),
     )
 

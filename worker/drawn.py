@@ -25,8 +25,9 @@ class DrawnValue:
 @dataclass(frozen=True)
 class Drawn:
     """A release before it is signed: nothing in it is un-noised. `diagnostics` are about the runs; `limit`
-    says how the rows of a person were limited, `placing` what was compared of where volumes lie: both from
-    the question alone. `results` are computed from the values."""
+    says how the rows of a person were limited, `placing` what was compared of where volumes lie, `ranks`
+    between which ranks medians and quantiles lie: all from the question alone. `results` are computed
+    from the values."""
 
     mechanism: str
     guarantee: GuaranteeClass
@@ -37,6 +38,7 @@ class Drawn:
     diagnostics: tuple[DrawnValue, ...] = ()
     limit: str | None = None
     placing: str | None = None
+    ranks: str | None = None
     results: tuple[ReleasedResult, ...] = ()
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import log
 from typing import Any
 
 from domain.dataset import Declaration
 from domain.query.columns import find_column
 from domain.query.request import QueryRequest
+from domain.rank_interval import missed_ranks, said_of_rows
 from privacy.loss import MICRO
 from privacy.trusted import Count, Groups, Histogram, Mean, Quantile, Sum
 from privacy.trusted.noisy_sums import NoisySums
@@ -105,7 +105,9 @@ def _quantile(query: Quantile, rows: _Rows) -> Widths:
     found = []
     for probability in query.probabilities:
         worst = max(probability, 1 - probability)
-        ranks = 2 * query.rows / share * worst * Fraction(log(query.width) + log(1 / _RARELY))
+        ranks = missed_ranks(
+            query.width, epsilon=share, moved=query.rows * worst, together=len(query.probabilities)
+        )
         found.append((ranks, Fraction(rows.in_group)))
     return found
 
@@ -117,6 +119,12 @@ _WIDTHS: Mapping[type, Callable[[Any, _Rows], Widths]] = {
     Histogram: _histogram,
     Quantile: _quantile,
 }
+
+
+def rank_words(asked: QueryRequest, declaration: Declaration) -> str | None:
+    """What is known of where released quantiles lie, in every group; None of other kinds."""
+    found = expected_noise(asked, declaration) if asked.query.kind == "quantile" else ()
+    return said_of_rows([(each.name, each.half_width) for each in found])
 
 
 def noise_words(found: Sequence[Expected], people: int) -> str:

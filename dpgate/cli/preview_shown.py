@@ -15,6 +15,7 @@ from domain.mechanisms import MECHANISMS, own_runs
 from domain.model import parse
 from domain.outputs import values_of
 from domain.pipeline import Manifest
+from domain.rank_interval import said_of_blocks
 from dpgate import preview_many
 from dpgate import preview_page as page
 from dpgate.chosen import Chosen
@@ -88,6 +89,10 @@ def show_blocks(
     )
     reasons = [*found.recommendation.reasons, *shared, ratio_words(found, names), *repeats]
     told = [each.words for each in better]
+    chosen = {"epsilon": epsilon, "block_size": taken.block_size, "aggregator": taken.aggregator}
+    mechanism = request.model_copy(update=chosen).in_one_step(values, nominal_size=lock.nominal_size)
+    if ranks := said_of_blocks(mechanism, names):
+        told.append(ranks)
     for line in [*reasons, *_further_words(found, names, manifest, lock), *told]:
         out.print(f"- {plain(line)}")
     _show_wanted(found, lock)

@@ -26,7 +26,9 @@ def print_release(release: Release) -> None:
     if any(value.lower_95 is not None for value in shown):
         note += " The noise interval covers the noise with 95 %, not the sampling error."
     if any(value.lower_95 is None for value in release.values):
-        note += " A dash: no interval follows from what is released, as for a median."
+        note += (
+            " A dash: no interval in the value's own units follows from what is released, as for a median."
+        )
     if any(value.projected is not None for value in shown):
         columns.append("as drawn")
         for row, value in zip(rows, shown, strict=True):

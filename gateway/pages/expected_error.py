@@ -10,6 +10,7 @@ from markupsafe import Markup
 from desk.datasets import BudgetView
 from domain.loss import format_epsilon, micro
 from domain.mechanism import SampleAggregateRequest
+from domain.rank_interval import said_of_blocks
 from domain.rehearsal import Preview, Rehearsal, Rung
 from drawing import Curve, ErrorCurve, draw_error_curve
 from gateway.pages.dataset_facts import promise_of
@@ -21,7 +22,7 @@ AGGREGATORS = {"clipped_mean": "mean of the blocks", "median": "median of the bl
 
 
 def expected_error(
-    rehearsal: Rehearsal, typed: Mapping[str, str], *, left: Fraction | None, cap: str
+    rehearsal: Rehearsal, typed: Mapping[str, str], *, left: Fraction | None, cap: str, people: int
 ) -> ExpectedError | None:
     """None where there is no preview, or none for this block size."""
     preview, values = rehearsal.preview, rehearsal.values
@@ -49,7 +50,8 @@ def expected_error(
         promise=promise_of(_PURE.guarantee, _PURE.guarantee.sentence),
         drawing=Markup(draw_error_curve(shown)),  # noqa: S704 - of our own making
         rows=[_row(rung, epsilon) for rung in rungs],
-        caption=_caption(rungs[0], rehearsal.request.block_size),
+        caption=_caption(rungs[0], rehearsal.request.block_size)
+        + _ranks(rehearsal, rungs[0], epsilon, people),
         said=_said(shown, epsilon, value.upper - value.lower),
         draws=draws[0],
         draws_at=draws[1],
@@ -86,6 +88,16 @@ def _caption(rung: Rung, ran: int) -> str:
         "The other line is the other aggregator. More epsilon does not help below "
         f"{short(rung.without_noise_95)}: that much comes from who is in the data.{guessed}"
     )
+
+
+def _ranks(rehearsal: Rehearsal, rung: Rung, epsilon: float | None, people: int) -> str:
+    """Between which ranks medians of this choice lie; empty without them."""
+    if rung.aggregator != "median" or epsilon is None:
+        return ""
+    chosen = {"epsilon": f"{epsilon:.6f}", "block_size": rung.block_size, "aggregator": "median"}
+    mechanism = _PURE.model_copy(update=chosen).in_one_step(rehearsal.values, nominal_size=people)
+    said = said_of_blocks(mechanism, [value.name for value in rehearsal.values])
+    return f" {said}" if said else ""
 
 
 def estimated_from(ran: int) -> str:

@@ -21,7 +21,7 @@ from domain.job import AnyRequest, Job, JobRequest
 from domain.permissions import Permission, User
 from domain.query import QueryRequest
 from domain.refusals.jobs import NO_RELEASE
-from domain.release import Release, opened
+from domain.release import REMARKS, Release, opened
 from domain.shape import Shape
 from domain.surroundings import Isolation
 from domain.training import TrainingRequest
@@ -197,9 +197,9 @@ def _runs(signed: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _remarks(release: Release) -> list[str]:
-    """How the rows of a person were limited, and what was compared of where volumes lie."""
+    """What to know of how the numbers were made."""
     mechanism = _signed(release, "mechanism")
-    return [mechanism[name] for name in ("limit", "placing", "clipping") if name in mechanism]
+    return [mechanism[name] for name in REMARKS if name in mechanism]
 
 
 def _signed(release: Release, part: str) -> dict[str, Any]:

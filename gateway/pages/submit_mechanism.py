@@ -139,5 +139,9 @@ def _expected(
     if other is not None or shown.get("mechanism") != "sample_aggregate":
         return other
     return errors.expected_error(
-        rehearsal, shown, left=errors.left_of(budget), cap=declaration.policy.max_epsilon_per_job
+        rehearsal,
+        shown,
+        left=errors.left_of(budget),
+        cap=declaration.policy.max_epsilon_per_job,
+        people=declaration.nominal_size,
     )

@@ -7,7 +7,7 @@ from shown_objects import release_of, value_of
 
 from dpgate.cli.released import print_release
 
-DASH = "A dash: no interval follows from what is released, as for a median."
+DASH = "A dash: no interval in the value's own units follows from what is released, as for a median."
 
 
 def test_a_value_without_an_interval_is_explained(capsys: pytest.CaptureFixture[str]) -> None:

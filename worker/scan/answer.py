@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from domain.dataset import Declaration
 from domain.query import QueryRequest
+from domain.query.expected import rank_words
 from privacy.loss import GuaranteeClass
 from privacy.trusted.query import MECHANISM, RELATION
 from worker.drawn import Drawn, DrawnValue, text
@@ -35,6 +36,7 @@ def draw_query(request: QueryRequest, declaration: Declaration, packed: bytes) -
             **mechanism.parameters(),
         },
         limit=request.limit(declaration),
+        ranks=rank_words(request, declaration),
         values=values,
         files={FILE: _table(request, declaration, values).encode()},
     )

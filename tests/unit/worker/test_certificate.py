@@ -83,6 +83,11 @@ def test_it_verifies(release: Release) -> None:
     assert statement == opened(release.certificate)
 
 
+def test_a_median_is_signed_with_the_ranks_between_which_it_lies() -> None:
+    signed = opened(make([(1000,)] * 6, aggregator="median").certificate)["predicate"]["mechanism"]
+    assert "95 times in 100, mean_age" in signed["ranks"]
+
+
 @pytest.mark.needs(process=True)
 def test_it_verifies_with_openssl(release: Release, tmp_path: Path) -> None:
     payload = base64.b64decode(release.certificate["payload"])
