@@ -51,6 +51,20 @@ def line_dialect(content: bytes) -> dict[str, str]:
     return found if _is_utf8(line) else found | {"encoding": "windows-1252"}
 
 
+def check_marks(path: str, content: bytes) -> None:
+    """Raises ValueError for a table whose first line has other marks between its names than those of its
+    ending: read as it is, it would be one column, and nobody would see what is in it."""
+    line = content[:MAX_BYTES].partition(b"\n")[0].decode("latin-1")
+    usual, word = ("\t", "tabs") if path.endswith(".tsv") else (",", "commas")
+    mark = _delimiter(line)
+    if usual not in line and mark in line:
+        shown = {"\t": "tabs", ",": "commas"}.get(mark, f"{mark!r}")
+        raise ValueError(
+            f"{path} has {shown} between the names of its columns where {word} belong; save it with {word} "
+            "between its cells, as UTF-8 and with decimal points"
+        )
+
+
 _NAMED = {";": ";", "\t": "tab", "|": "|"}
 
 

@@ -12,6 +12,7 @@ from companions.scramble.identifiers import Identifier, Identifiers, find_identi
 from companions.scramble.methods import Columned, Columns, Wishes, scrambled
 from companions.scramble.pseudonyms import Pseudonyms
 from companions.scramble.strays import check_words, find_strays, numbers_in, words_of_names
+from domain.header_line import check_marks
 from domain.identifier_kind import Kind
 from domain.people_in_paths import MISSING, id_columns
 from dpgate.errors import DpgateError
@@ -111,8 +112,10 @@ def _read(path: str, file: Path, named: Named) -> tuple[Columned, Literal["\n", 
     """The table by column, and how its lines end."""
     if file.stat().st_size > MOST_BYTES:
         raise DpgateError(f"{path} has more than {MOST_BYTES // 2**20} MB; divide it, or --exclude it")
+    content = file.read_bytes()
     try:
-        read = read_rows(path, file.read_bytes())
+        check_marks(path, content)
+        read = read_rows(path, content)
     except ValueError as error:
         raise DpgateError(str(error)) from None
     found = set(id_columns(read.header, read.rows))

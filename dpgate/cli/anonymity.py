@@ -121,6 +121,7 @@ def anonymity_generalise(
 
 
 def _read(path: Path) -> TextTable:
+    from domain.header_line import check_marks
     from formats.delimited import read_rows
     from twins.anonymity.table import text_table
 
@@ -128,8 +129,10 @@ def _read(path: Path) -> TextTable:
         raise DpgateError(f"{path} is no table: its name must end in .csv or .tsv")
     if path.stat().st_size > MOST_BYTES:
         raise DpgateError(f"{path} has more than {MOST_BYTES // 2**20} MB; divide it")
+    content = path.read_bytes()
     try:
-        read = read_rows(path.name, path.read_bytes())
+        check_marks(path.name, content)
+        read = read_rows(path.name, content)
     except ValueError as error:
         raise DpgateError(str(error)) from None
     return text_table(read.header.cells, [row.cells for row in read.rows])

@@ -113,6 +113,14 @@ WRONG = (
 )
 
 
+def test_a_table_with_other_marks_is_refused(holder: Terminal) -> None:
+    (holder.folder / "marks.csv").write_text("age;zip\n31;1000\n32;1000\n")
+    answer = holder("anonymity", "check", "marks.csv", "--quasi", "age;zip", "-k", "1")
+    assert answer.code == ExitCode.USAGE
+    told = "marks.csv has ';' between the names of its columns where commas belong"
+    assert told in " ".join(answer.err.split())
+
+
 def test_what_cannot_be_done_says_why(holder: Terminal, subtests: pytest.Subtests) -> None:
     for given, words in WRONG:
         with subtests.test(msg=" ".join(map(str, given))):

@@ -232,6 +232,13 @@ def test_one_table_with_a_name_and_a_column_to_leave_out(tmp_path: Path) -> None
     assert not any(name in text for name in ("Doe", "Roe", "Poe"))
 
 
+def test_a_table_with_other_marks_is_no_table_of_one_column(tmp_path: Path) -> None:
+    write(tmp_path / "people.csv", "name;age;size\n" + "".join(f"Ada{n};{n};1,5\n" for n in range(20)))
+    with pytest.raises(DpgateError, match="has ';' between the names of its columns where commas belong"):
+        run(tmp_path / "people.csv", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
 def test_verify_knows_the_day_and_the_files(source: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     run(source, out)
