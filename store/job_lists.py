@@ -13,6 +13,7 @@ from domain.permissions import User
 from domain.review import STAGES
 from domain.states import JobState
 from store import jobs, reviewers
+from store.account_tables import identities
 from store.review_tables import votes
 from store.tables import datasets
 from store.tables import jobs as rows
@@ -94,3 +95,10 @@ def _is_older(connection: sa.Connection, user: User, job_id: str) -> sa.ColumnEl
     return sa.tuple_(rows.c.created_at, rows.c.id) < sa.tuple_(
         sa.literal(last.created_at, rows.c.created_at.type), last.id
     )
+
+
+def has_acted(connection: sa.Connection, service: str, *, issuer: str) -> bool:
+    """Whether a service ever submitted a job for somebody whom this provider knows."""
+    people = sa.select(identities.c.name).where(identities.c.issuer == issuer)
+    found = sa.select(rows.c.id).where(rows.c.through == service, rows.c.author.in_(people))
+    return connection.execute(found.limit(1)).first() is not None

@@ -64,6 +64,8 @@ def acting_client(claims: Claims, kind: Kind, known: frozenset[str]) -> str | No
         # a service's token for a person would look like the person's own
         raise refused(Fault.NO_CLIENT)
     if ACTOR not in claims:
+        if kind is Kind.PERSON and client not in known and _is_alike(client, known):
+            raise refused(Fault.ACTING)  # by the word of either side it would be the person
         return client if kind is Kind.PERSON and client in known else None
     if kind is not Kind.PERSON or client not in known or not _is_actor(claims[ACTOR], client, claims):
         raise refused(Fault.ACTING)
@@ -137,6 +139,11 @@ def _says_service(claims: Claims, client: str) -> bool:
 def _is_delegated(claims: Claims) -> bool:
     """Entra: a person let a client act for them."""
     return "scp" in claims and "oid" in claims
+
+
+def _is_alike(client: str | None, known: frozenset[str]) -> bool:
+    """Of the same letters, but for their case and the space around them."""
+    return client is not None and client.strip().casefold() in {one.strip().casefold() for one in known}
 
 
 def _is_actor(said: object, client: str | None, claims: Claims) -> bool:

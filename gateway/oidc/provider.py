@@ -37,6 +37,7 @@ from gateway.provider_settings import ProviderSettings
 from store import identities
 from store.database import Database
 from store.identities import Word
+from store.job_lists import has_acted
 from store.tokens import Caller
 from store.vouching import login_key
 
@@ -91,6 +92,7 @@ class Provider:
         # nothing is gained by a word that was kept: the provider is asked again
         claims = self.claims_of(token)
         word = self.word(claims, token)
+        self._check_ended(database, word, client_of(claims))
         self._keep(key, word, until=min(float(claims["exp"]), self.clock() + KEPT_S))
         user = self.admit(database, word) if word.through is None else self.acted_for(database, word)
         return _caller(user, word)
@@ -203,6 +205,17 @@ class Provider:
         check_issued(claims, issuer=self.issuer, now=self.clock())
         check_for_us(claims, self.audience)
         return {"iat": self.clock(), **claims}
+
+    def _check_ended(self, database: Database, word: Word, client: str | None) -> None:
+        """A service that acted for people, and may no more, is not let in as the people themselves: where the
+        provider says no `act`, its tokens look like theirs. Raises Unauthenticated."""
+        if client is None or word.kind is not Kind.PERSON or word.through is not None:
+            return
+        if client in (self.client_id, self.settings.cli_client_id):
+            return
+        with database.reading() as connection:
+            if has_acted(connection, client, issuer=self.issuer):
+                raise refused(Fault.ACTING)
 
     def _standing(self, database: Database, word: Word, *, fresh: bool) -> User | None:
         with database.reading() as connection:

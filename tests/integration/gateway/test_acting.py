@@ -5,16 +5,17 @@ from __future__ import annotations
 import re
 import time
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 import sqlalchemy as sa
-from asking import Gateway, problem
+from asking import Gateway, problem, running_gateway
 from factories import given_dataset, given_image, job_request_fields, policy_fields
 from issuer import STEWARD, Issuer
 from test_leavers import ask, end, later
 from test_route_matrix import BODIES, GUARDED, PLACES, QUERIES
-from with_provider import gateway_with_provider
+from with_provider import NO_REDIS, gateway_with_provider, settings
 
 from domain.acting import FOR_PEOPLE
 from gateway.oidc.faults import Fault
@@ -116,6 +117,14 @@ def test_for_whom_it_acts_and_for_whom_not(gateway: Gateway, issuer: Issuer, sub
         ("somebody who was not here", {"sub": "subject-9"}, 403, "person_first"),
         ("more rights than they came with", {"eduperson_entitlement": [STEWARD]}, 403, "person_first"),
         ("a rights holder", holder, 403, "acting_for_role"),
+        ("a token for another platform", {"aud": "https://other.example"}, 401, Fault.WRONG_AUDIENCE),
+        ("a token of another provider", {"iss": "https://x.example"}, 401, Fault.WRONG_ISSUER),
+        ("other letters of a subject", {"sub": "SUBJECT-1"}, 403, "person_first"),
+        ("a blank behind a subject", {"sub": "subject-1 "}, 403, "person_first"),
+        ("letters that are not shown", {"sub": "subject\u200b-1"}, 401, Fault.NO_SUBJECT),
+        ("several subjects", {"sub": ["subject-1"]}, 401, Fault.NO_SUBJECT),
+        ("other letters of the client", {"act": None, "client_id": BENCH.title()}, 401, Fault.ACTING),
+        ("a blank behind the client", {"act": None, "client_id": f"{BENCH} "}, 401, Fault.ACTING),
         ("an old token", {"exp": int(time.time()) - 60}, 401, Fault.EXPIRED),
     ]
     counts = gateway.app.state.providers.refusals.counts
@@ -125,6 +134,33 @@ def test_for_whom_it_acts_and_for_whom_not(gateway: Gateway, issuer: Issuer, sub
             assert ask(gateway, acting(issuer, **changed)).status_code == status
             assert counts().get(reason, 0) == before + 1
             assert names(gateway) == rows
+
+
+def test_a_service_that_is_listed_no_more_is_not_the_person(
+    sqlite_url: str, issuer: Issuer, tmp_path: Path, subtests: pytest.Subtests
+):
+    """Without `act`, as after Keycloak's exchange, its tokens would look like theirs, and reach further."""
+    of_a_login = {"act": None, "sid": "login-1"}
+    options = settings(issuer, tmp_path)
+    with running_gateway(sqlite_url, NO_REDIS, **options | {"oidc_acting": [BENCH]}) as before:
+        assert ask(before, issuer.token()).status_code == 200
+        with before.database.transaction() as connection:
+            given_image(connection)
+            given_dataset(connection, policy=policy_fields(data_users=["*"], approve_jobs=True))
+        held = acting(issuer, **of_a_login)
+        assert ask(before, held, "/jobs/job-by-bench", "PUT", json=job_request_fields()).status_code == 201
+    with running_gateway(sqlite_url, NO_REDIS, **options) as after:
+        for what, token in (
+            ("a token from before", held),
+            ("a new one", acting(issuer, **of_a_login)),
+            ("with its name in it", acting(issuer)),
+        ):
+            with subtests.test(what):
+                answer = ask(after, token)
+                assert "act for a person" in problem(answer, status=401)["problem"]
+        # people go on, by this platform's clients and by others
+        for token in (issuer.token(), issuer.token(client_id="notebook", sid="login-2")):
+            assert "through" not in ask(after, token).json()
 
 
 def test_after_the_person_has_left_it_acts_no_more(gateway: Gateway, issuer: Issuer):
