@@ -179,7 +179,7 @@ class Reason(StrEnum):
     IMAGE_CHANGED = (
         "the image is not on the worker as it was approved, or its approval was withdrawn; ask the operator"
     )
-    COMMAND_MISSING = "the image holds no such command; name one that it has, or ask the operator for another"
+    COMMAND_MISSING = "the image has no such command for this machine; name one it has, or ask the operator"
     SNAPSHOT_MISSING = (
         "the worker does not hold the snapshot of this data set with its key; ask the operator: a job that "
         "is charged waits for a worker that does, or until it is cancelled, and its charge stands"

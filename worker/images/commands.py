@@ -1,6 +1,7 @@
 """Whether a pipeline's command can be started in its image, asked before any data are touched."""
 
 import os
+import platform
 import re
 import stat
 from collections.abc import Mapping, Sequence
@@ -21,6 +22,8 @@ _COVERED = ("/in/", "/out/", "/tmp/", "/dev/", "/proc/", "/run/dpgate/")  # noqa
 _SHEBANG = re.compile(rb"#![ \t]*([^\s\0]+)[ \t]*([^\n\r\0]*)")
 _ENV = re.compile(r"(?:-S\s+|-)?([^\s=-][^\s=]*)(?:\s.*)?")
 _MOST_INTERPRETERS = 4  # a script of a script of ..., as the kernel has it
+_PROGRAM, _MACHINE = b"\x7fELF", slice(18, 20)  # of its head: e_machine, little-endian on both
+_MACHINES = {b"\x3e\x00": "x86_64", b"\xb7\x00": "aarch64"}
 
 
 def resolve_command(image: Image, command: Sequence[str], code: Mapping[str, bytes]) -> None:
@@ -80,6 +83,7 @@ class _Inside:
         if scripts > _MOST_INTERPRETERS:
             raise CommandRefused(f"{name} is a script of a script without end")
         head = self._program(name)
+        self._check_machine(name, head)
         found = _SHEBANG.match(head)
         if found is None:
             return
@@ -94,6 +98,15 @@ class _Inside:
         named = _ENV.fullmatch(argument)
         if interpreter.rsplit("/", 1)[-1] == "env" and named:
             self.check_program(named[1], scripts=scripts + 1)
+
+    def _check_machine(self, name: str, head: bytes) -> None:
+        """Of another kind it would fail in every run, and who looks at a release could not tell."""
+        made_for, here = _MACHINES.get(head[_MACHINE]), platform.machine()
+        if head.startswith(_PROGRAM) and made_for not in (None, here):
+            raise CommandRefused(
+                f"{name} of the image {self._name} is a program for {made_for}, and this machine is {here}: "
+                "have the image built for this kind of machine"
+            )
 
     def look_along(self, path: str | None) -> None:
         self._path = self._path if path is None else path

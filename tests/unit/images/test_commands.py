@@ -1,6 +1,7 @@
 """Whether a command is there, asked of an image's tree and of the host's."""
 
 import os
+import platform
 import tempfile
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from worker.images.store import ImageStore
 
 pytestmark = pytest.mark.needs(backend="bubblewrap")
 
+OTHER = {"x86_64": ("aarch64", b"\xb7\x00"), "aarch64": ("x86_64", b"\x3e\x00")}[platform.machine()]
 CODE = {"main.py": b"print()", "run.sh": b"#!/bin/sh\n", "odd.sh": b"#!/bin/fish\n", "sub/x.py": b""}
 
 
@@ -42,6 +44,8 @@ def image(host):
         link("usr/bin/hosts", "/etc/hostname"),
         link("usr/bin/dangling", "nothing"),
         program("opt/other/alone"),
+        program("usr/bin/foreign", b"\x7fELF\x02\x01\x01".ljust(18, b"\0") + OTHER[1]),
+        program("usr/bin/by-foreign", b"#!/usr/bin/foreign\n"),
     )
     with tempfile.TemporaryDirectory(prefix="images") as place:
         os.chmod(place, 0o755)
@@ -100,6 +104,8 @@ def test_it_is_there(command, image):
         (("env", "PATH=/opt:/pipeline", "tool"), "its PATH is /opt:/pipeline"),
         (("env", "MODE=1", "tool", "/pipeline/absent.py"), "no file absent.py"),
         (("/pipeline/odd.sh",), "/bin/fish is not in the image"),
+        (("/usr/bin/foreign",), f"is a program for {OTHER[0]}, and this machine is {platform.machine()}"),
+        (("/usr/bin/by-foreign",), "have the image built for this kind of machine"),
     ],
 )
 def test_it_is_not(command, sentence, image):
