@@ -23,8 +23,6 @@ from store.tables import audit_events, audit_head
 GENESIS = "0" * 64
 # of an instant, a document or letters that no append of ours has left
 UNREADABLE = (ValueError, TypeError, AttributeError, RecursionError)
-# by which SQLite says that a text is none; of other errors of a database the trail is not guilty
-_NO_TEXT = "Could not decode to UTF-8"
 
 _HEAD = sa.select(audit_head.c.number, audit_head.c.hash).where(audit_head.c.id == 1)
 _AT_HEAD = audit_head.c.hash == sa.bindparam("last_hash", type_=sa.String)
@@ -94,22 +92,13 @@ def verify(
                 return Verdict(events=count, head=previous, broken_at=count)
             previous, good = row.hash, count
             found = found or row.hash == expected_head
-    except (*UNREADABLE, sa.exc.DBAPIError) as error:
-        if not is_of_a_row(error):
-            raise
+    except UNREADABLE:
         # what we wrote can be read: a row that cannot, or has no hash, is not ours
         return Verdict(events=good + 1, head=previous, broken_at=good + 1)
     recorded = connection.execute(_HEAD).one_or_none()
     found = found and max(known, default=0) <= count
     whole = found and recorded is not None and tuple(recorded) == (count, previous)
     return Verdict(events=count, head=previous, broken_at=None if whole else count + 1)
-
-
-def is_of_a_row(error: Exception) -> bool:
-    """Whether a row cannot be read, rather than a database that gives up."""
-    if isinstance(error, sa.exc.DBAPIError):
-        return isinstance(error, sa.exc.DataError) or _NO_TEXT in str(error.orig)
-    return isinstance(error, UNREADABLE)
 
 
 def head(connection: sa.Connection) -> tuple[int, str]:

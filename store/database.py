@@ -9,11 +9,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
+import psycopg
 import sqlalchemy as sa
 from alembic import command
 from alembic.config import Config
 from alembic.script.revision import ResolutionError
 from alembic.util import CommandError
+from psycopg.abc import Buffer
+from psycopg.types.datetime import TimestamptzLoader
 from sqlalchemy import event
 from sqlalchemy.dialects import postgresql, sqlite
 
@@ -59,7 +62,9 @@ class Database:
             ) from None
         if self.is_sqlite:
             _tune_sqlite(self.engine, busy_s=SQLITE_BUSY_S if patience_s is None else patience_s)
-        elif patience_s is not None:
+            return
+        _read_every_instant(self.engine)
+        if patience_s is not None:
             _end_statements(self.engine, after_s=patience_s)
 
     @contextmanager
@@ -105,15 +110,34 @@ class Database:
 
 
 class Broken:
-    """In place of a document that is none. It has nothing that a document has: whoever reads it notices."""
+    """In place of a document, an instant or a text that is none. It has nothing that those have: whoever
+    reads it notices."""
 
 
-def _document(text: str | bytes) -> Any:
+def _document(text: str | bytes | Broken) -> Any:
     """Of one row alone it can be said that it is broken: an error here would end the reading of all."""
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
+        return json.loads(text)  # type: ignore[arg-type]
+    except (ValueError, TypeError, RecursionError):
         return Broken()
+
+
+def _text(kept: bytes) -> str | Broken:
+    """SQLite takes any bytes for one."""
+    try:
+        return kept.decode()
+    except UnicodeDecodeError:
+        return Broken()
+
+
+class _Instant(TimestamptzLoader):
+    """PostgreSQL knows years after 9999, before 1, and `infinity`."""
+
+    def load(self, data: Buffer) -> Any:
+        try:
+            return super().load(data)
+        except psycopg.DataError:
+            return Broken()
 
 
 @contextmanager
@@ -156,6 +180,12 @@ def insert_once(connection: sa.Connection, table: sa.Table, values: dict[str, An
     return connection.execute(insert.execution_options(preserve_rowcount=True)).rowcount == 1
 
 
+def _read_every_instant(engine: sa.Engine) -> None:
+    @event.listens_for(engine, "connect")
+    def _on_connect(connection: Any, _record: Any) -> None:
+        connection.adapters.register_loader("timestamptz", _Instant)
+
+
 def _end_statements(engine: sa.Engine, *, after_s: int) -> None:
     @event.listens_for(engine, "connect")
     def _on_connect(connection: Any, _record: Any) -> None:
@@ -167,6 +197,7 @@ def _tune_sqlite(engine: sa.Engine, *, busy_s: int) -> None:
     @event.listens_for(engine, "connect")
     def _on_connect(connection: Any, _record: Any) -> None:
         connection.isolation_level = None  # the begin below is ours
+        connection.text_factory = _text
         connection.execute(f"PRAGMA busy_timeout={busy_s * 1000}")
         _keep_a_write_ahead_log(connection, busy_s)
         for pragma in (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
@@ -104,48 +103,32 @@ def events(
         query = query.where(audit_events.c.at >= midnight)
     if wanted.before is not None:
         query = query.where(audit_events.c.number < wanted.before)
-    numbers = list(connection.execute(query.with_only_columns(audit_events.c.number)).scalars())
-    return _read(connection, numbers)
-
-
-def _read(connection: sa.Connection, numbers: Sequence[int]) -> list[Event]:
-    """Halved until those are alone that cannot be read, and told by their numbers."""
-    if not numbers:
-        return []
-    query = sa.select(audit_events).where(audit_events.c.number.in_(numbers))
-    try:
-        with connection.begin_nested():
-            rows = connection.execute(query.order_by(audit_events.c.number.desc())).all()
-        return [_event(row) for row in rows]
-    except (*audit.UNREADABLE, sa.exc.DBAPIError) as error:
-        if not audit.is_of_a_row(error):
-            raise
-    if len(numbers) == 1:
-        return [Event(numbers[0], datetime.fromtimestamp(0, UTC), "", SPOILT, "", {}, "")]
-    half = len(numbers) // 2
-    return _read(connection, numbers[:half]) + _read(connection, numbers[half:])
+    return [_event(row) for row in connection.execute(query)]
 
 
 def _event(row: sa.Row[Any]) -> Event:
+    """What is on record; of one that no append of ours has left, its number."""
+    try:
+        return _readable(row)
+    except audit.UNREADABLE:
+        return Event(row.number, datetime.fromtimestamp(0, UTC), "", SPOILT, "", {}, "")
+
+
+def _readable(row: sa.Row[Any]) -> Event:
     """Raises ValueError and its like for one that no append of ours has left."""
     event = Event(**{name: row._mapping[name] for name in Event.__dataclass_fields__})
     texts = (event.actor, event.action, event.subject, event.hash)
-    if not all(isinstance(text, str) for text in texts) or not isinstance(event.details, dict):
+    known = (isinstance(event.at, datetime), isinstance(event.details, dict))
+    if not all(isinstance(text, str) for text in texts) or not all(known):
         raise TypeError("an event has another form")
     canonical([*texts, event.details])
     return event
 
 
 def actions(connection: sa.Connection) -> list[str]:
-    """Every kind of event that the trail holds, as far as all can be read."""
+    """Every kind of event that the trail holds, as far as it can be read."""
     query = sa.select(audit_events.c.action).distinct().order_by(audit_events.c.action)
-    try:
-        with connection.begin_nested():
-            return [each for each in connection.execute(query).scalars() if isinstance(each, str)]
-    except sa.exc.DBAPIError as error:
-        if not audit.is_of_a_row(error):
-            raise
-        return []
+    return [each for each in connection.execute(query).scalars() if isinstance(each, str)]
 
 
 def about(*subjects: str) -> sa.ColumnElement[bool]:

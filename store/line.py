@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 import sqlalchemy as sa
 
 from domain.job import HELD, Reason
@@ -48,7 +50,12 @@ def _under_way(connection: sa.Connection) -> UnderWay:
     charged = sa.select(jobs.c.author, last).where(jobs.c.charged_at.is_not(None), jobs.c.author.in_(waiting))
     return UnderWay(
         {row[0]: row[1] for row in connection.execute(now)},
-        {row[0]: row[1].timestamp() for row in connection.execute(charged.group_by(jobs.c.author))},
+        # of an instant that is none, as if it had never been: it keeps nobody from being charged
+        {
+            row[0]: row[1].timestamp()
+            for row in connection.execute(charged.group_by(jobs.c.author))
+            if isinstance(row[1], datetime)
+        },
     )
 
 

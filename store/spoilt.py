@@ -11,6 +11,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 import sqlalchemy as sa
 
 from domain.errors import Spoilt
+from store.database import Broken
 
 log = logging.getLogger(__name__)
 # what a reader raises on such a row
@@ -27,6 +28,8 @@ def reads(what: str, by: str = "id") -> Callable[[Reader[More, Made]], Reader[Mo
         @functools.wraps(read)
         def checked(row: sa.Row[Any], /, *more: More.args, **named: More.kwargs) -> Made:
             try:
+                if any(isinstance(value, Broken) for value in row):
+                    raise ValueError(what)
                 return read(row, *more, **named)
             except Spoilt:
                 raise

@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
 import sqlalchemy as sa
+from sqlalchemy.dialects import sqlite
 from sqlalchemy.engine import Dialect
 
 from domain.dataset import DatasetState, ImportProblem
@@ -15,13 +17,34 @@ from domain.job import Reason
 from domain.permissions import Role
 from domain.states import JobState, LedgerAction
 from privacy.cost import Currency
+from store.database import Broken
+
+
+class _InSqlite(sqlite.DATETIME):
+    """Kept as text there, which may be none of an instant."""
+
+    def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[Any], Any]:
+        read = super().result_processor(dialect, coltype)
+        assert read is not None
+
+        def read_or_broken(value: Any) -> Any:
+            try:
+                return read(value)
+            except (ValueError, TypeError):
+                return Broken()
+
+        return read_or_broken
 
 
 class Moment(sa.TypeDecorator[datetime]):
-    """An instant in UTC; SQLite keeps no zone, so it is added when read."""
+    """An instant in UTC; SQLite keeps no zone, so it is added when read. What is no instant is read as
+    Broken: an error here would end the reading of all rows."""
 
     impl = sa.DateTime(timezone=True)
     cache_ok = True
+
+    def load_dialect_impl(self, dialect: Dialect) -> sa.types.TypeEngine[Any]:
+        return dialect.type_descriptor(_InSqlite() if dialect.name == "sqlite" else self.impl_instance)
 
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
         if value is not None and value.tzinfo is None:
@@ -29,7 +52,9 @@ class Moment(sa.TypeDecorator[datetime]):
         return None if value is None else value.astimezone(UTC)
 
     def process_result_value(self, value: Any | None, dialect: Dialect) -> datetime | None:
-        return None if value is None else value.replace(tzinfo=value.tzinfo or UTC).astimezone(UTC)
+        if not isinstance(value, datetime):
+            return value
+        return value.replace(tzinfo=value.tzinfo or UTC).astimezone(UTC)
 
 
 def one_of(column: str, values: Any) -> sa.CheckConstraint:
