@@ -44,7 +44,9 @@ class Moment(sa.TypeDecorator[datetime]):
     cache_ok = True
 
     def load_dialect_impl(self, dialect: Dialect) -> sa.types.TypeEngine[Any]:
-        return dialect.type_descriptor(_InSqlite() if dialect.name == "sqlite" else self.impl_instance)
+        if dialect.name != "sqlite":
+            return dialect.type_descriptor(self.impl_instance)
+        return dialect.type_descriptor(_InSqlite())  # type: ignore[no-untyped-call]
 
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
         if value is not None and value.tzinfo is None:
