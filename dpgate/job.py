@@ -55,6 +55,11 @@ class Job(Part[DriverT]):
         return self.state in TERMINAL
 
     @property
+    def is_free(self) -> bool:
+        """It has ended and took nothing of a budget: it never ran, or another's release answers it."""
+        return self.is_finished and self.raw["charged_at"] is None
+
+    @property
     def turns_over(self) -> int | None:
         """About how many of `raw["turns"]` runs have had their turn by the timetable, which is public."""
         return turns_over(self.raw, datetime.now(UTC))

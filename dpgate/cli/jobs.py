@@ -122,7 +122,7 @@ def status(
         print_job(found[0])
     else:
         # the id is to be copied: it must not be folded
-        rows = [(job.id, job.state, job.dataset, amounts(job.cost)) for job in found]
+        rows = [(job.id, job.state, job.dataset, _costs(job)) for job in found]
         classes = ", ".join(sorted({plain(job.guarantee) for job in found}))
         print_table(
             "Jobs, newest first",
@@ -255,7 +255,7 @@ def print_job(job: Job, *, to: Console = out) -> None:
     to.print(
         f"Job [bold]{plain(job.id)}[/] on {plain(job.dataset)}: [bold]{plain(job.state)}[/]", soft_wrap=True
     )
-    to.print(f"  {plain(job.mechanism)} ({plain(job.guarantee)}), {amounts(job.cost)}, {job.runs} runs")
+    to.print(f"  {plain(job.mechanism)} ({plain(job.guarantee)}), {_costs(job)}, {job.runs} runs")
     if job.answered_by:
         to.print(
             f"  the identical question: answered by the release of {plain(job.answered_by)}, no charge",
@@ -266,6 +266,10 @@ def print_job(job: Job, *, to: Console = out) -> None:
         to.print(f"  the release: {_visible(job)} {when} UTC{_turns(job)}", soft_wrap=True)
     if job.reason:
         to.print(f"  {plain(job.reason)}")
+
+
+def _costs(job: Job) -> str:
+    return "nothing charged" if job.is_free else amounts(job.cost)
 
 
 def print_result(job: Job, *, as_json: bool) -> None:

@@ -96,6 +96,7 @@ def test_a_job_that_waits_for_approval_is_withdrawn_or_decided(platform: Platfor
     withdrawn = platform.ada.ok(*submit).json
     assert withdrawn["state"] == "SUBMITTED"
     assert "CANCELLED" in platform.ada.ok("cancel", withdrawn["id"]).out
+    assert "nothing charged" in platform.ada.ok("status", withdrawn["id"]).out
     assert platform.ada("result", withdrawn["id"], "--wait").code == ExitCode.NOT_RELEASED
 
     rejected = platform.ada.ok(*submit).json
