@@ -40,7 +40,7 @@ def said_of_blocks(mechanism: SampleAggregate, names: Sequence[str]) -> str | No
     more = f"; and so on for {len(told) - _MOST_NAMED} more" if len(told) > _MOST_NAMED else ""
     return (
         "A median has no interval in units of its own, for that would tell about the data. By rank it has "
-        f"one: 95 times in 100, {'; '.join(told[:_MOST_NAMED])}{more}, {PROOF}."
+        f"one, up to a step of its grid: 95 times in 100, {'; '.join(told[:_MOST_NAMED])}{more}, {PROOF}."
     )
 
 
@@ -72,7 +72,7 @@ def said_of_rows(missed: Sequence[tuple[str, Fraction]]) -> str | None:
     told = [f"{name} misses its rank by {math.floor(ranks):,} rows at most" for name, ranks in missed]
     return (
         "A quantile has no interval in units of its own, for that would tell about the data. By rank it has "
-        f"one: 95 times in 100, {'; '.join(told)}, {PROOF}."
+        f"one, up to a step of its grid: 95 times in 100, {'; '.join(told)}, {PROOF}."
     )
 
 

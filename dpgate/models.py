@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import pandas
 
 REMARKS = ("limit", "placing", "clipping", "ranks")
+"""As `domain.release` has them, whose import brings more than a display needs."""
 JOINT = (
     "The noise is joint, one draw for all means: each interval holds by itself, and values that miss theirs "
     "tend to do so together."

@@ -428,6 +428,8 @@ class _SampleAggregate:
                 found.not_derived.append(
                     f"{output['name']}: its sampling interval follows from noised quartiles"
                 )
+        if "ranks" in self.predicate["mechanism"]:
+            found.not_derived.append("between which ranks medians lie")
         self._compare_which_results(found)
         for result in self.predicate.get("results", []):
             self._compare_result(result, found)

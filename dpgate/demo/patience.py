@@ -28,14 +28,16 @@ class Progress:
 
 
 @contextmanager
-def patience(text: str, *, shown: bool, first_s: float = FIRST_S) -> Iterator[Progress]:
-    """Says what goes on after `first_s` seconds, and again every few seconds, until the block ends."""
+def patience(
+    text: str, *, shown: bool, first_s: float = FIRST_S, then_s: float = THEN_S
+) -> Iterator[Progress]:
+    """Says what goes on after `first_s` seconds, and again every `then_s`, until the block ends."""
     found = Progress(text)
     if not shown:
         yield found
         return
     ended = threading.Event()
-    teller = threading.Thread(target=_tell, args=(found, ended, first_s), daemon=True)
+    teller = threading.Thread(target=_tell, args=(found, ended, first_s, then_s), daemon=True)
     teller.start()
     try:
         yield found
@@ -44,9 +46,9 @@ def patience(text: str, *, shown: bool, first_s: float = FIRST_S) -> Iterator[Pr
         teller.join()
 
 
-def _tell(found: Progress, ended: threading.Event, first_s: float) -> None:
+def _tell(found: Progress, ended: threading.Event, first_s: float, then_s: float) -> None:
     began = time.monotonic()
     wait_s = first_s
     while not ended.wait(wait_s):
         err.print(f"[dim]  ... {plain(found.line(time.monotonic() - began))}[/]", soft_wrap=True)
-        wait_s = THEN_S
+        wait_s = then_s

@@ -84,6 +84,9 @@ def test_the_page_says_what_to_take_and_why(ada: Terminal) -> None:
     assert "With so few people --repeats 3" in " ".join(
         ada.ok("preview", "ages", "--block-size", 5).out.split()
     )
+    medians = " ".join(ada.ok("preview", "ages", "--aggregator", "median").out.split())
+    assert "95 times in 100, mean_age " in medians
+    assert "(Dwork and Roth 2014, Corollary 3.12)" in medians
 
 
 def test_the_document_holds_every_choice(ada: Terminal) -> None:

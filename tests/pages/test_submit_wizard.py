@@ -86,6 +86,7 @@ def test_a_redrawn_choice_and_five_other_draws_keep_what_was_typed(told: Wizard)
     first = told.send("mechanism", action="redraw", output="1", again="0", **fields)
     assert "At epsilon 0.2, expect the release of mean_height" in words(first)
     assert "estimated from blocks of 10" in words(first)
+    assert re.search(r"95 times in 100, .*mean_height (lies between|may lie beyond all)", words(first))
     second = told.send("mechanism", action="again", output="1", again="0", **fields)
     assert draws(first.text) != draws(second.text)
     assert len(draws(first.text)) == 5

@@ -62,9 +62,8 @@ def told(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
     return text
 
 
-def test_whoever_waits_is_told_what_for(told: io.StringIO, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(patience, "THEN_S", 0.01)
-    with patience.patience("importing", shown=True, first_s=0.01) as progress:
+def test_whoever_waits_is_told_what_for(told: io.StringIO):
+    with patience.patience("importing", shown=True, first_s=0.01, then_s=0.01) as progress:
         progress.step(3, 8)
         wait_until(lambda: " of " in told.getvalue())
     last = told.getvalue().splitlines()[-1]

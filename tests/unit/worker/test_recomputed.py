@@ -342,7 +342,8 @@ def test_every_parameter_of_step_one_is_derived(subtests: pytest.Subtests) -> No
 
 def test_what_is_not_derived_is_said() -> None:
     assert found_in(of_query({"kind": "quantile", "column": "age", "probabilities": ["0.5"]})).not_derived
-    (said,) = found_in(of_pipeline(pipeline_request(1, aggregator="median"))).not_derived
+    said, by_rank = found_in(of_pipeline(pipeline_request(1, aggregator="median"))).not_derived
+    assert by_rank == "between which ranks medians lie"
     assert "depends on the data" in said
     older = opened(of_pipeline(pipeline_request()).certificate) | {
         "predicateType": "urn:dpgate:predicate:release:v2"
