@@ -786,6 +786,9 @@ def test_what_no_signature_covers_is_held_against_what_one_does() -> None:
         {"created_at": "no time"},
         {"certificate": {**certificate, "payloadType": "text/plain"}},
         {"certificate": {**certificate, "signatures": [{**signature, "keyid": "0" * 64}]}},
+        {"certificate": {**certificate, "signatures": [{**signature, "witness": "the registrar"}]}},
+        {"certificate": {**certificate, "signatures": [signature, {"keyid": "the registrar", "sig": ""}]}},
+        {"dataset_version": True},
     ):
         assert check_release({**release, **changed}, public_key_pem(KEY)) is None
     assert check_release(release, public_key_pem(KEY))
@@ -851,6 +854,25 @@ def test_every_figure_shown_is_signed() -> None:
         {"values": [{**value, "lower_95": 1.0}]},
     ):  # fmt: skip
         assert check_release({**release, **changed}, public_key_pem(KEY)) is None
+
+
+def test_a_number_that_readers_take_for_another_does_not_fit(subtests: pytest.Subtests) -> None:
+    """The signed number as Python alone reads it: to others these are texts, or other numbers."""
+    release = of_pipeline(pipeline_request(1)).model_dump(mode="json")
+    (value,) = release["values"]
+    for name in ("value", "noise_scale", "grid_step", "lower_95", "upper_95"):
+        text = repr(value[name])
+        looks = (text, f" {text}", f"0_{text}", text.translate({48 + n: 0x661 + n - 1 for n in range(10)}))
+        for other in (*(look for look in looks if float(look) == value[name]), [value[name]], True):
+            with subtests.test(f"{name} {other!r}"):
+                altered = {**release, "values": [{**value, name: other}]}
+                assert check_release(altered, public_key_pem(KEY)) is None
+
+
+def test_a_whole_number_between_floats_is_no_number_of_a_release() -> None:
+    assert verification._text(2**53) == "9007199254740992.0"
+    with pytest.raises(ValueError, match="no float"):
+        verification._text(2**53 + 1)
 
 
 @pytest.mark.parametrize("text", ["[" * 200_000, '{"a": 1, "a": 1}', "no"], ids=["deep", "twice", "none"])
