@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from enum import StrEnum
 from typing import Annotated, Any
 
@@ -11,7 +10,7 @@ from pydantic import PlainValidator, WithJsonSchema, model_validator
 from domain.dataset import Column, ColumnName, Table
 from domain.errors import InvalidRequest
 from domain.model import Model
-from domain.query.columns import declared_grid, exact, find_column
+from domain.query.columns import find_column
 
 MAX_COMPARISONS = 20
 MAX_VALUES = 1000
@@ -111,16 +110,3 @@ class Comparison(Model):
                 f"{unknown[0]!r} is not a declared category of {column.name}.",
                 f"There are: {', '.join(column.categories)}.",
             )
-
-    def thresholds(self, column: Column) -> tuple[int, ...]:
-        """The values in steps of the column's grid, so that a comparison of steps means the same.
-
-        With step s and lower a: x < v exactly where floor((x-a)/s) < ceil((v-a)/s), and x <= v where
-        floor((x-a)/s) <= floor((v-a)/s), for a v that is on the grid, as whole numbers are; else to within a
-        step.
-        """
-        grid = declared_grid(column)
-        rounded = math.ceil if self.operator in (Operator.LESS, Operator.AT_LEAST) else math.floor
-        steps = (rounded((exact(float(value)) - grid.lower) / grid.step) for value in self.values)
-        # one beyond either end says as much as anything farther
-        return tuple(min(max(step, -1), grid.cells + 1) for step in steps)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import abstractmethod
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import combinations_with_replacement, pairwise
 from typing import Annotated, Any, ClassVar, Literal, get_args
@@ -173,7 +174,7 @@ class HistogramQuery(_OfOneColumn):
     def outputs(self, table: Table, /) -> tuple[str, ...]:
         (grid,) = self.grids(table)
         ends = [grid.lower, *self._edges(grid), grid.upper]
-        return tuple(f"{float(low):g}..{float(high):g}" for low, high in pairwise(ends))
+        return tuple(f"{low}..{high}" for low, high in pairwise(_told_apart([float(end) for end in ends])))
 
     def _edges(self, grid: OutputGrid) -> list[Fraction]:
         if (self.bins is None) == (not self.edges):
@@ -182,6 +183,12 @@ class HistogramQuery(_OfOneColumn):
             return [exact(edge) for edge in self.edges]
         width = (grid.upper - grid.lower) / self.bins
         return [grid.lower + width * number for number in range(1, self.bins)]
+
+
+def _told_apart(numbers: Sequence[float]) -> list[str]:
+    """Different numbers in six digits, or in as many more as it takes to tell them apart."""
+    texts = ([f"{number:.{digits}g}" for number in numbers] for digits in range(6, 18))
+    return next(each for each in texts if len(set(each)) == len(set(numbers)))
 
 
 class QuantileQuery(_OfOneColumn):

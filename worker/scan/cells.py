@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from domain.dataset import Column
+from domain.query.columns import declared_grid
 from domain.query.filters import Comparison, Operator
 from privacy.grid import OutputGrid
 
@@ -86,13 +87,20 @@ def person(cell: str, parameters: Parameters, *, is_text: bool) -> str:
     return f"CASE WHEN {is_bare} THEN {cell} ELSE {spaced} END"
 
 
+def measured(value: str, column: Column, parameters: Parameters) -> str:
+    """SQL for a double as conditions compare it: itself within the declared bounds, else the nearer of them;
+    NULL where it has no steps. Not in steps: one of a wide column holds several whole numbers."""
+    lower, upper = map(parameters.bind, map(float, column.bounds))
+    reached = f"{steps(value, declared_grid(column))} IS NOT NULL"
+    return f"CASE WHEN {reached} THEN least(greatest({value}, {lower}), {upper}) END"
+
+
 def condition(value: str, comparison: Comparison, column: Column, parameters: Parameters) -> str:
-    """SQL that is true where a declared value (clipped steps, or a category) meets the comparison."""
+    """SQL that is true where a declared value (a measured number, or a category) meets the comparison."""
     if column.kind == "categorical":
         different = comparison.operator is Operator.DIFFERENT
         wanted = [name for name in column.categories if (name in comparison.values) is not different]
         return f"{value} IN {parameters.bind_all(wanted)}" if wanted else "FALSE"
-    thresholds = comparison.thresholds(column)
     if comparison.operator is Operator.ONE_OF:
-        return f"{value} IN {parameters.bind_all(thresholds)}"
-    return f"{value} {_SQL[comparison.operator]} {parameters.bind(thresholds[0])}"
+        return f"{value} IN {parameters.bind_all(comparison.values)}"
+    return f"{value} {_SQL[comparison.operator]} {parameters.bind(comparison.values[0])}"

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from domain.dataset import Column, Declaration, Table
-from domain.query.columns import Clipped, declared_grid, find_column
+from domain.query.columns import Clipped, find_column
 from domain.query.contribution import Contribution
 from domain.query.filters import Comparison
 from privacy.grid import OutputGrid
-from worker.scan.cells import Parameters, category, clipped, condition, number, person, steps
+from worker.scan.cells import Parameters, category, clipped, condition, measured, number, person, steps
 from worker.scan.limit import Lot, chosen, reduced
 from worker.scan.source import PLACE_IN_FILE, Source
 from worker.scan.winners import WON, Choice
@@ -62,7 +62,8 @@ class Rows:
     """The rows of one source that one request is about.
 
     In SQL a row has g0, g1, ... (groups), x0, x1, ... (columns read, in steps), q0, q1, ... (the same,
-    clipped), f0, f1, ... (what each condition compares) and, where there are many rows of each, the person.
+    clipped), f0, f1, ... (what each condition compares: a category, or a number as it is) and, where there
+    are many rows of each, the person.
     Where `is_numbered`, it has its `place_in_file`.
     """
 
@@ -134,11 +135,7 @@ class Rows:
         for i, comparison in enumerate(query.where):
             column = self._column(comparison.column)
             is_category = column.kind == "categorical"
-            value = (
-                self._category(column.name)
-                if is_category
-                else self._steps(column.name, declared_grid(column))
-            )
+            value = self._category(column.name) if is_category else self._number(column)
             columns.append(f"{value} AS f{i}")
         if self._of_many:
             name = self.table.person_column.name
@@ -150,9 +147,8 @@ class Rows:
     def _conditions(self) -> Iterator[str]:
         for i, comparison in enumerate(self.request.query.where):
             column = self._column(comparison.column)
-            value = (
-                f"f{i}" if column.kind == "categorical" else f"({clipped(f'f{i}', declared_grid(column))})"
-            )
+            is_category = column.kind == "categorical"
+            value = f"f{i}" if is_category else f"({measured(f'f{i}', column, self.parameters)})"
             yield condition(value, comparison, column, self.parameters)
         yield from (f"{name} IS NOT NULL" for name in self.groups)
         # a row that lacks one value of several takes no part; of a single one, the sums leave NULL out
@@ -177,10 +173,8 @@ class Rows:
         return category(text, self._column(name), self.parameters)
 
     def _steps(self, name: str, grid: OutputGrid) -> str:
-        value = number(
-            self.source.column(name),
-            self._column(name),
-            is_text=self.source.is_text(name),
-            parameters=self.parameters,
-        )
-        return steps(value, grid)
+        return steps(self._number(self._column(name)), grid)
+
+    def _number(self, column: Column) -> str:
+        cell, is_text = self.source.column(column.name), self.source.is_text(column.name)
+        return number(cell, column, is_text=is_text, parameters=self.parameters)

@@ -134,9 +134,8 @@ def _holds(row, comparison, table: Table) -> bool:
         value = _category(row[column.name], column)
         wanted = comparison.value
     else:
-        value = _steps(row[column.name], column, OutputGrid.build(column.lower, column.upper))
-        wanted = comparison.thresholds(column)
-        wanted = wanted if comparison.operator == "in" else wanted[0]
+        value = _measured(row[column.name], column)
+        wanted = comparison.value
     return value is not None and COMPARE[comparison.operator](value, wanted)
 
 
@@ -149,6 +148,13 @@ def _steps(cell: str, column: Column, grid: OutputGrid) -> int | None:
     if not math.isfinite(exact) or not -(2**63) <= exact < 2**63:
         return None
     return min(max(math.floor(exact), 0), grid.cells)
+
+
+def _measured(cell: str, column: Column) -> float | None:
+    """The number itself, between the declared bounds."""
+    if _steps(cell, column, OutputGrid.build(column.lower, column.upper)) is None:
+        return None
+    return min(max(float(cell), column.lower), column.upper)
 
 
 def _category(cell: str, column: Column) -> str | None:

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from factories import make_declaration
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from scan_reference import COLUMNS, ask, declaration_of, expected_totals, scan
+from scan_reference import COLUMNS, COMPARE, ask, declaration_of, expected_totals, scan
 
 from domain.errors import NotReady
 from worker.scan.scan import Limits
@@ -124,6 +125,26 @@ def test_few_rows_or_none_with_one_per_person(tmp_path, rows, query):
 def test_few_rows_or_none_with_many_per_person(tmp_path, rows, query, rule):
     declaration, request = declaration_of(rows="many"), ask({**query, "contribution": rule})
     assert scan(write(tmp_path, rows), request, declaration) == expected_totals(rows, request, declaration)
+
+
+@pytest.mark.parametrize("path", ["people.csv", "people.tsv"])
+def test_conditions_compare_whole_numbers_of_a_wide_column(tmp_path, subtests, path):
+    """A step of its grid holds eight of them, and one of eight was asked for."""
+    wide = {"name": "income", "kind": "integer", "lower": 0, "upper": 10_000_000}
+    table = {"path": path, "columns": [COLUMNS[0], wide], "rows_per_person": "one"}
+    declaration = make_declaration(tables=[table], privacy_unit={"table": path, "column": "person"})
+    values = [*range(50_000, 50_020), -5, 10_000_001, -0.0, 4_503_599_627_370_497]
+    rows = [["person", "income"], *([f"s{place}", str(value)] for place, value in enumerate(values))]
+    content = declaration.tables[0].join([*rows, ["s98", "nan"], ["s99", "inf"]])
+    (tmp_path / path).write_bytes(content.encode())
+    within = [min(max(value, 0), 10_000_000) for value in values]
+    for wanted in (50_003, 0, 10_000_000, 10_000_001):
+        for name, compare in COMPARE.items():
+            asked = [wanted, 50_010] if name == "in" else wanted
+            with subtests.test(f"{name} {asked}"):
+                where = [{"column": "income", "operator": name, "value": asked}]
+                found = scan(plain_file(tmp_path / path), ask({"kind": "count", "where": where}), declaration)
+                assert found == (sum(compare(value, asked) for value in within),)
 
 
 def many_rows(seed: int, number: int):
