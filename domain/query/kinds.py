@@ -51,10 +51,12 @@ Probability = Annotated[
 
 class Query(Model):
     """What all kinds have in common. `words`: a title, and what it is of, as a form offers it.
-    `is_of_one_kind`: its numbers are all counts, so that one scale suits them."""
+    `is_of_one_kind`: its numbers are all counts, so that one scale suits them. `reads_down`: which bin or
+    cell a value lies in decides, so it is read as the step below it and not as the nearest."""
 
     words: ClassVar[tuple[str, str]]
     is_of_one_kind: ClassVar[bool] = False
+    reads_down: ClassVar[bool] = False
     table: InsidePath | None = None
     where: Annotated[tuple[Comparison, ...], Field(max_length=MAX_COMPARISONS)] = ()
     by: Annotated[tuple[ColumnName, ...], Field(max_length=3)] = ()
@@ -163,6 +165,7 @@ class HistogramQuery(_OfOneColumn):
     kind: Literal["histogram"] = "histogram"
     words: ClassVar[tuple[str, str]] = ("Histogram", "how many values lie in each of some bins")
     is_of_one_kind: ClassVar[bool] = True
+    reads_down: ClassVar[bool] = True
     bins: Annotated[Whole, Field(ge=2, le=MAX_BINS)] | None = None
     edges: Annotated[tuple[Number, ...], Field(max_length=MAX_BINS - 1)] = ()
 
@@ -199,6 +202,7 @@ class QuantileQuery(_OfOneColumn):
         "Quantiles",
         "the median, or other values below which a share of the rows lies",
     )
+    reads_down: ClassVar[bool] = True
     probabilities: Annotated[tuple[Probability, ...], Field(min_length=1, max_length=MAX_PROBABILITIES)] = (
         "0.5",
     )

@@ -54,13 +54,16 @@ def number(cell: str, column: Column, *, is_text: bool, parameters: Parameters) 
     return f"TRY_CAST({present} AS DOUBLE)"
 
 
-def steps(value: str, grid: OutputGrid) -> str:
+def steps(value: str, grid: OutputGrid, *, is_down: bool = True) -> str:
     """SQL for a double in whole steps above the grid's lower bound, not clipped yet; NULL where it has none.
+    The step below it, or else the nearest: half a step of each of a million rows is more than noise.
 
     Doubles round, and may do so here: each row's whole number is a function of that row alone, and it is
     whole before anything is added up. The factor is a power of two.
     """
-    return f"TRY_CAST(floor(({value} - {float(grid.lower)!r}) * {float(1 / grid.step)!r}) AS BIGINT)"
+    half = 0.0 if is_down else 0.5
+    exact = f"({value} - {float(grid.lower)!r}) * {float(1 / grid.step)!r}"
+    return f"TRY_CAST(floor({exact} + {half}) AS BIGINT)"
 
 
 def clipped(whole: str, grid: OutputGrid) -> str:

@@ -1,7 +1,6 @@
 """One table, one model: the rows that a training reads, person by person, in whole numbers.
 
-They are original data. Nothing but a trainer may get them.
-"""
+They are original data. Nothing but a trainer may get them."""
 
 from __future__ import annotations
 
@@ -41,6 +40,7 @@ class _Columns:
     by: tuple[str, ...]
     own_grids: tuple[OutputGrid, ...]
     where: tuple[Comparison, ...] = ()
+    reads_down: bool = True
 
     def grids(self, _table: Table, /) -> tuple[OutputGrid, ...]:
         return self.own_grids

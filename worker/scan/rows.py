@@ -42,6 +42,10 @@ class Wanted(Protocol):
     def read_columns(self) -> Sequence[Clipped]:
         """Numeric columns."""
 
+    @property
+    def reads_down(self) -> bool:
+        """As the step below each, not as the nearest."""
+
     def grids(self, table: Table, /) -> Sequence[OutputGrid]:
         """Of the numeric columns."""
 
@@ -173,7 +177,8 @@ class Rows:
         return category(text, self._column(name), self.parameters)
 
     def _steps(self, name: str, grid: OutputGrid) -> str:
-        return steps(self._number(self._column(name)), grid)
+        value = self._number(self._column(name))
+        return steps(value, grid, is_down=self.request.query.reads_down)
 
     def _number(self, column: Column) -> str:
         cell, is_text = self.source.column(column.name), self.source.is_text(column.name)

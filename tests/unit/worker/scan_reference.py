@@ -118,8 +118,9 @@ def _reduced(person, held, reduce):
 def _taking_part(row, request, table: Table):
     """(person, group, units), or None for a row that lacks something or fails a condition."""
     query = request.query
+    half = 0.0 if query.kind in ("histogram", "quantile") else 0.5
     units = [
-        _steps(row[column.name], _column(table, column.name), grid)
+        _steps(row[column.name], _column(table, column.name), grid, half)
         for column, grid in zip(query.read_columns, query.grids(table), strict=True)
     ]
     group = tuple(_category(row[name], _column(table, name)) for name in query.by)
@@ -139,7 +140,7 @@ def _holds(row, comparison, table: Table) -> bool:
     return value is not None and COMPARE[comparison.operator](value, wanted)
 
 
-def _steps(cell: str, column: Column, grid: OutputGrid) -> int | None:
+def _steps(cell: str, column: Column, grid: OutputGrid, half: float = 0.0) -> int | None:
     try:
         number = math.nan if cell == column.missing else float(cell)
     except ValueError:
@@ -147,7 +148,7 @@ def _steps(cell: str, column: Column, grid: OutputGrid) -> int | None:
     exact = (number - float(grid.lower)) * float(1 / grid.step)
     if not math.isfinite(exact) or not -(2**63) <= exact < 2**63:
         return None
-    return min(max(math.floor(exact), 0), grid.cells)
+    return min(max(math.floor(exact + half), 0), grid.cells)
 
 
 def _measured(cell: str, column: Column) -> float | None:

@@ -147,6 +147,21 @@ def test_conditions_compare_whole_numbers_of_a_wide_column(tmp_path, subtests, p
                 assert found == (sum(compare(value, asked) for value in within),)
 
 
+def test_numbers_between_steps_are_read_as_the_nearest(tmp_path):
+    """Read as the step below, two thousand of them lie a thousand steps too low together."""
+    one = {"name": "share", "kind": "number", "lower": 0, "upper": 1}
+    table = {"path": "people.csv", "columns": [COLUMNS[0], one], "rows_per_person": "one"}
+    declaration = make_declaration(tables=[table], privacy_unit={"table": "people.csv", "column": "person"})
+    drawn = random.Random(7)
+    shares = [drawn.random() for _ in range(2000)]
+    rows = [["person", "share"], *([f"s{place}", repr(share)] for place, share in enumerate(shares))]
+    (tmp_path / "people.csv").write_bytes(declaration.tables[0].join(rows).encode())
+    request = ask({"kind": "sum", "column": "share"})
+    (grid,) = request.mechanism_for(declaration).grids
+    (found,) = scan(plain_file(tmp_path / "people.csv"), request, declaration)
+    assert abs(found - sum(shares) / float(grid.step)) < 150
+
+
 def many_rows(seed: int, number: int):
     draw = random.Random(seed)
     return [
