@@ -35,7 +35,7 @@ def remedy(said: str, place: Place) -> str:
 
 
 def lacking(said: str, place: Place) -> str:
-    """The same of a library or a command that is not in the image, and of nothing else."""
+    """The same of a library, a command or a network that is not there, and of nothing else."""
     return _first(_LACKING, said, place)
 
 
@@ -91,6 +91,11 @@ def _file(path: str, place: Place) -> str:
             f"A run sees no {path}, nor anything else of your machine: read below the first argument, which "
             "is the input, and write below the second."
         )
+    if path.startswith("/tmp"):  # noqa: S108 - inside of a run
+        return (
+            f"There is no {path}: a run has a /tmp of its own, empty when it begins, and sees nothing of "
+            "your machine. Read below the first argument, which is the input."
+        )
     return f"There is no {path}. Of the input there are {_listed(list(place.tables))}."
 
 
@@ -134,6 +139,15 @@ _MATLAB = (
     "here: readtable is one, textscan is there. Or name an image with MATLAB's runtime."
 )
 _MEMORY = "It ran out of memory: raise resources.memory_mib in dpgate.yaml, or read less at once."
+_MISSING = (
+    "n/a stands for a value that is missing: leave such cells out before you turn the others into numbers. "
+    'pandas does so by itself; R with na.strings = "n/a".'
+)
+_NOBODY = "Nobody answers where a run asks: write what it asks for into the script, or into `command`."
+_NOTEBOOK = (
+    "A notebook is no script: save it as one (jupyter nbconvert --to script), and name that in `command`."
+)
+_SCREEN = "A run has no screen: open no window. Of a figure only its numbers can leave."
 _FEW = (
     "It does not cope with so few people. Write n/a where there are too few, or take larger blocks "
     "(--block-size)."
@@ -158,16 +172,16 @@ _LACKING: _Rules = tuple(
         (r"error while loading shared libraries: ([\w.+-]+)", _module),
         (r"package ([\w.]+) not found|undefined near .*\b(pkg load \w+)", _module),
         (r"([\w.+-]+): (?:command )?not found", _command),
-    )
-)
-_RULES: _Rules = tuple(
-    (re.compile(pattern), sentence)
-    for pattern, sentence in (
         (
             r"Name or service not known|Temporary failure in name resolution|Network is unreachable|"
             r"Could not resolve host|cannot resolve host|Address family not supported by protocol",
             _fixed(_NETWORK),
         ),
+    )
+)
+_RULES: _Rules = tuple(
+    (re.compile(pattern), sentence)
+    for pattern, sentence in (
         (
             r"OperationalError\)? ?:?[^\n]*(?:access permission denied|disk I/O error|locking protocol)",
             _fixed(_SQLITE),
@@ -176,6 +190,14 @@ _RULES: _Rules = tuple(
         (r"CagedHeap reservation", _fixed(_ADDRESSES)),
         # the base image lacks the list by which Octave would say it
         (r"__unimplemented__|not yet implemented in Octave", _fixed(_MATLAB)),
+        (r"/pipeline/[^\"\n]*\.ipynb\b", _fixed(_NOTEBOOK)),
+        (r"EOFError: EOF when reading a line", _fixed(_NOBODY)),
+        (r"could not convert string to float: '(?:n/a)?'|with base 10: '(?:n/a)?'", _fixed(_MISSING)),
+        (
+            r"no display name and no \$DISPLAY|could not connect to display|unable to (?:start device X11|"
+            r"open connection to X11)|cannot open display",
+            _fixed(_SCREEN),
+        ),
         (r"MemoryError|Cannot allocate memory|cannot allocate vector|out of memory", _fixed(_MEMORY)),
         (
             r"/out/[^\n]*(?:Permission denied|Operation not supported)|Permission denied: '/out/",

@@ -12,7 +12,7 @@ from domain.pipeline import Manifest, Pipeline
 from dpgate.errors import DpgateError
 from worker.images.commands import program_of, resolve_command
 from worker.images.libraries import PROGRAMS, holding
-from worker.images.refusal import CommandRefused
+from worker.images.refusal import CommandRefused, ProgramNotFound
 from worker.images.store import ImageStore
 from worker.order import order_for
 from worker.rehearsal.slots import TwinSlots
@@ -55,7 +55,7 @@ def open_local(
 def _check_command(pipeline: Pipeline, image: HostImage | StoredImage, images: Path | None) -> None:
     try:
         resolve_command(image, pipeline.manifest.command, pipeline.contents)
-    except (CommandRefused, IsADirectoryError) as refused:
+    except (ProgramNotFound, IsADirectoryError) as refused:
         root = Path("/") if isinstance(image, HostImage) else image.rootfs
         program = program_of(pipeline.manifest.command)
         near, having = programs_like(program, root), images_with(program, images)
@@ -63,6 +63,8 @@ def _check_command(pipeline: Pipeline, image: HostImage | StoredImage, images: P
         hints += [f"the image {', '.join(having)} has {program}"] if having else []
         hints = hints or ["name an image that has it, or bring one: docs/how-to/images.md"]
         raise DpgateError("; ".join([f"{refused}", *hints])) from None
+    except CommandRefused as refused:  # which says itself what to change
+        raise DpgateError(str(refused)) from None
 
 
 def check_warm(image: HostImage | StoredImage) -> None:

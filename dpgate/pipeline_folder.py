@@ -137,6 +137,9 @@ def load_pipeline(folder: str | Path) -> PipelineFolder:
 def read_pipeline(folder: str | Path) -> PipelineFolder:
     """The same before anything is said of its outputs."""
     folder = Path(folder)
+    if not (folder / MANIFEST).exists():
+        found = f"has no {MANIFEST}" if folder.is_dir() else "is no folder"
+        raise DpgateError(f"{folder} {found}; a pipeline needs one: docs/how-to/write-a-pipeline.md shows it")
     return PipelineFolder(folder, load_yaml(folder / MANIFEST), tuple(read_sources(folder)))
 
 
@@ -203,7 +206,7 @@ def read_text(path: Path, *, max_bytes: int = MAX_TEXT_BYTES) -> str:
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError:
-        raise DpgateError(f"{path} is not UTF-8 text") from None
+        raise DpgateError(f"{path} is not UTF-8 text; save it as UTF-8") from None
 
 
 def save_lock(folder: Path, lock: Lock) -> Path:

@@ -15,13 +15,14 @@ from worker.sandbox.protocol import Image
 from .entry_point import BY_RUNSCRIPT, RUNSCRIPT, command_of
 from .environment import DEFAULT_PATH
 from .heads import HEAD_BYTES
-from .refusal import CommandRefused
+from .refusal import CommandRefused, ProgramNotFound
 
 _PIPELINE = "/pipeline/"
 _COVERED = ("/in/", "/out/", "/tmp/", "/dev/", "/proc/", "/run/dpgate/")  # noqa: S108 - places in a run
 _SHEBANG = re.compile(rb"#![ \t]*([^\s\0]+)[ \t]*([^\n\r\0]*)")
 _ENV = re.compile(r"(?:-S\s+|-)?([^\s=-][^\s=]*)(?:\s.*)?")
 _MOST_INTERPRETERS = 4  # a script of a script of ..., as the kernel has it
+_MOST_TOLD = 8
 _PROGRAM, _MACHINE = b"\x7fELF", slice(18, 20)  # of its head: e_machine, little-endian on both
 _MACHINES = {b"\x3e\x00": "x86_64", b"\xb7\x00": "aarch64"}
 
@@ -115,7 +116,10 @@ class _Inside:
         """A file of the pipeline."""
         path = name.removeprefix(_PIPELINE)
         if path not in self._code:
-            raise CommandRefused(f"the pipeline has no file {path}, which its command names")
+            there = (
+                f"it has {', '.join(sorted(self._code)[:_MOST_TOLD])}" if self._code else "it has no files"
+            )
+            raise CommandRefused(f"the pipeline has no file {path}, which its command names; {there}")
         return self._code[path]
 
     def _program(self, name: str) -> bytes:
@@ -138,13 +142,13 @@ class _Inside:
                 return self._program(f"{folder.rstrip('/')}/{name}")
             except CommandRefused:
                 continue
-        raise CommandRefused(f"{name} is no program of the image {self._name} (its PATH is {self._path})")
+        raise ProgramNotFound(f"{name} is no program of the image {self._name} (its PATH is {self._path})")
 
     def _opened(self, name: str) -> bytes:
         try:
             fd = self._root.open(os.fsencode(name), os.O_RDONLY | os.O_NONBLOCK)
         except OSError as error:
-            raise CommandRefused(f"{name} is not in the image {self._name}: {error.strerror}") from error
+            raise ProgramNotFound(f"{name} is not in the image {self._name}: {error.strerror}") from error
         try:
             mode = os.fstat(fd).st_mode
             if not stat.S_ISREG(mode) or not self._is_mounted(fd):

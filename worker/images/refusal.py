@@ -15,5 +15,9 @@ class CommandRefused(Exception):
     """A pipeline's command cannot be started in its image."""
 
 
+class ProgramNotFound(CommandRefused):
+    """The image has no program of this name: another name or image may help, and nothing else does."""
+
+
 class ImageDamaged(SandboxUnavailable):
     """A stored image is not what was imported. No pipeline may run in it."""

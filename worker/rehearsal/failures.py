@@ -36,6 +36,9 @@ _ONLY_DECLARED = (
 _FILLED = "Write the numbers that dpgate.yaml declares into it, on every input."
 _AS_PRINTED = "Write the number itself, not how it is printed (in R as.numeric, in Python a float)."
 _PRINTED = re.compile(r"(?:^|[\s,;])[<>]=?\s?[+-]?[\d.]", re.ASCII)
+_UNIT = re.compile(
+    r"(?<![\w.])([+-]?\d{1,15}(?:\.\d{1,15})?) ?(?:%|[A-Za-z°µ][\w/²³]{0,9})(?![^\t\n,;])", re.ASCII
+)
 _OWN_LINE = re.compile(r'File "/pipeline/([^"\n]{1,100})", line (\d+)')
 # what R says last, whatever went wrong
 _NO_REASON = re.compile(r"Execution halted|Calls: .*")
@@ -97,7 +100,8 @@ def _fix(detail: RunDetail, pipeline: Pipeline, place: Place) -> str:
     match detail.cause:
         case Cause.WALL:
             limit = f"resources.wall_seconds in dpgate.yaml above {limits.wall_seconds:g}"
-            return f"Raise {limit}, or make it quicker."
+            # what waits for a network takes all the time there is
+            return lacking(detail.tail, place) or f"Raise {limit}, or make it quicker."
         case Cause.MEMORY:
             return (
                 f"Raise resources.memory_mib in dpgate.yaml above {limits.memory_mib}, or read less at once."
@@ -159,8 +163,8 @@ def unlocked(pipeline: Pipeline, outputs: Mapping[str, bytes], error: ValueError
     told = f"{error}\nIt begins:\n{begins}" if first else f"{error}\nIt is empty."
     counts = re.search(r"holds (\d+) numbers, the manifest declares (\d+)", str(error))
     is_more = counts is not None and int(counts[1]) > int(counts[2])
-    fix = _ONLY_DECLARED if is_more else _as_numbers(text[: 10 * _SHOWN]) if first else _FILLED
-    return f"{told}\nWhat to do: {fix}" if fix else told
+    fix = _ONLY_DECLARED if is_more else _as_numbers(text[: 10 * _SHOWN])
+    return f"{told}\nWhat to do: {fix}"
 
 
 def _as_numbers(text: str) -> str:
@@ -168,14 +172,17 @@ def _as_numbers(text: str) -> str:
     cells = re.split(r"[\s;]+", text)
     if comma := next((cell for cell in cells if _COMMA.fullmatch(cell)), None):
         return f"Write decimals with a point: {comma.replace(',', '.')}, not {comma}."
-    if absent := next((cell for cell in cells if cell in _ABSENT), None):
+    if absent := next((cell for cell in re.split(r"[\s;,]+", text) if cell in _ABSENT), None):
         return (
             f"{absent} is no number: write n/a where there is none. If there should be one, look at the "
-            "names of columns: R has NULL for one that is not there."
+            "names of columns: R has NULL for one that is not there, and reads n/a as a word without "
+            'na.strings = "n/a".'
         )
     if _PRINTED.search(text):
         return _AS_PRINTED
-    return ""
+    if unit := _UNIT.search(text):
+        return f"Write the number alone into its cell: {unit[1]}, not {unit[0].strip()}."
+    return _FILLED
 
 
 def failures(

@@ -89,7 +89,7 @@ def sparse(path: Path) -> None:
 
 
 BAD_FOLDERS: dict[str, tuple[Callable[[Path], object], str]] = {
-    "no manifest": (lambda folder: (folder / "dpgate.yaml").unlink(), "there is no"),
+    "no manifest": (lambda folder: (folder / "dpgate.yaml").unlink(), "no dpgate.yaml; a pipeline needs one"),
     "a manifest of 10 GB": (lambda folder: sparse(folder / "dpgate.yaml"), "is larger than"),
     "a manifest that is a pipe": (
         lambda folder: ((folder / "dpgate.yaml").unlink(), os.mkfifo(folder / "dpgate.yaml")),
@@ -97,7 +97,7 @@ BAD_FOLDERS: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "a manifest in Latin-1": (
         lambda folder: (folder / "dpgate.yaml").write_bytes(b"name: caf\xe9"),
-        "is not UTF-8",
+        "is not UTF-8 text; save it as UTF-8",
     ),
     "a source of 10 GB": (lambda folder: sparse(folder / "big.bin"), "exceed 1024 KiB"),
     "a thousand files": (
@@ -107,7 +107,7 @@ BAD_FOLDERS: dict[str, tuple[Callable[[Path], object], str]] = {
     "a link": (lambda folder: (folder / "passwd").symlink_to("/etc/passwd"), "is a link"),
     "a linked folder": (lambda folder: (folder / "etc").symlink_to("/etc"), "is a link"),
     "a pipe": (lambda folder: os.mkfifo(folder / "pipe"), "not a plain file"),
-    "not there": (shutil.rmtree, "there is no"),
+    "not there": (shutil.rmtree, "is no folder; a pipeline needs one"),
 }
 
 
@@ -138,6 +138,21 @@ def test_a_pipeline_that_fails_on_the_twin(one_platform: Platform, subtests: pyt
             refused(answer, ExitCode.PIPELINE_FAILED, *words)
             assert "\x1b]" not in answer.err
             assert not (folder / "dpgate.lock.json").exists()
+
+
+def test_a_command_that_cannot_start_says_what_to_change_and_nothing_else(one_platform: Platform) -> None:
+    ada = one_platform.ada
+    ada.ok("twin", "ages", "-o", "twin-commands")
+    for case, command, words in (
+        ("windows", ["/pipeline/main.py"], "save it with LF alone"),
+        ("misspelt", ["python3", "/pipeline/man.py"], "which its command names; it has main.py"),
+    ):
+        folder = pipeline_folder(ada.folder / case, "#!/bin/sh\r\n", command=command)
+        (folder / "main.py").write_bytes(b"#!/bin/sh\r\ntrue\r\n")
+        answer = ada("run", folder, "--twin", "twin-commands")
+        refused(answer, ExitCode.USAGE, words)
+        assert "bring one" not in answer.err
+        assert "it has python3" not in answer.err
 
 
 BAD_REQUESTS = (

@@ -74,6 +74,16 @@ SAID = (
         "invalid choice: 'participant' (choose from 'participant1', 'group1')",
         "An app that has other words for its levels",
     ),
+    ("ValueError: could not convert string to float: 'n/a'", "n/a stands for a value that is missing"),
+    ("invalid literal for int() with base 10: 'n/a'", "n/a stands for a value that is missing"),
+    ("EOFError: EOF when reading a line", "Nobody answers where a run asks"),
+    (
+        "File \"/pipeline/a.ipynb\", line 1, in <module>\nNameError: name 'null' is not defined",
+        "A notebook is no script",
+    ),
+    ("_tkinter.TclError: no display name and no $DISPLAY environment variable", "A run has no screen"),
+    ("unable to open connection to X11 display ''", "A run has no screen"),
+    ("No such file or directory: '/tmp/twin/people.csv'", "a run has a /tmp of its own"),
     ("usage: app.py bids_dir out level\nNo module named 'bids'", "has no bids"),
 )
 

@@ -99,7 +99,7 @@ def test_it_is_there(command, image):
         (("bin/tool",), "relative path"),
         (("/in/tool",), "files of its own"),
         (("/usr/bin/tool\0",), "NUL"),
-        (("tool", "/pipeline/absent.py"), "no file absent.py"),
+        (("tool", "/pipeline/absent.py"), "no file absent.py, which its command names; it has main.py"),
         (("/pipeline/absent",), "no file absent"),
         (("env", "PATH=/opt:/pipeline", "tool"), "its PATH is /opt:/pipeline"),
         (("env", "MODE=1", "tool", "/pipeline/absent.py"), "no file absent.py"),

@@ -191,3 +191,24 @@ def test_of_an_app_that_fails_without_a_word_it_is_told_what_a_run_has_not() -> 
         said = why(ended, pipeline("sh", "/pipeline/app.sh"), Place("minimal", {}))
         assert "It ended without a word" in said
         assert "A run has no network" in said
+
+
+def test_of_a_run_that_waited_for_a_network_it_is_not_told_to_take_longer() -> None:
+    waited = RunDetail(
+        Cause.WALL, None, "group", 1.0, "WARNING: Retrying: Temporary failure in name resolution"
+    )
+    assert "What to do: A run has no network." in why(waited, pipeline(), PLACE)
+    assert "What to do: Raise resources.wall_seconds" in why(replace(waited, tail="slow"), pipeline(), PLACE)
+
+
+def test_a_file_without_a_number_says_what_to_write() -> None:
+    for content, fix in (
+        (b"mean\n", "Write the numbers that dpgate.yaml declares into it"),
+        (b"a,169.3 cm\n", "Write the number alone into its cell: 169.3, not 169.3 cm."),
+        (b"a,55%\n", "Write the number alone into its cell: 55, not 55%."),
+        (b"a,NA\n", 'reads n/a as a word without na.strings = "n/a".'),
+        (b"sub-01,x\n", "Write the numbers that dpgate.yaml declares into it"),
+    ):
+        with pytest.raises(PipelineError) as refused:
+            lock_shape(pipeline(), {"means.csv": content})
+        assert fix in unlocked(pipeline(), {"means.csv": content}, refused.value)
