@@ -32,6 +32,9 @@ MOST_LOST = Fraction(1, 5)
 MOST_NOISE = Fraction(1, 2)
 """Of the declared range: where noise exceeds this 1 time in 20, the bounds alone say nearly as much."""
 
+MOST_APART = Fraction(1, 5)
+"""Of the declared range: where blocks lie farther from the whole twin, the number goes with their size."""
+
 LONGEST_WAIT_S = 1800
 """Who waits longer for a release is told before."""
 
@@ -163,6 +166,30 @@ def about_runs(
     """What the twin's own runs say: of the whole twin's numbers, and of its blocks if they ran."""
     found = _about_blocks(values, seen) if seen is not None and seen.blocks else ()
     return (*_about_whole(values, whole), *found)
+
+
+def about_size(
+    values: Sequence[OutputValue], *, whole: Sequence[float], means: Sequence[float | None]
+) -> tuple[Caution, ...]:
+    """Told by a run on the twin alone: of numbers that go with how many people there are, such as counts,
+    sums and p-values, what is released is the mean over blocks. Some mean just that, so nothing is refused.
+    """
+    apart = [
+        f"{value.name} is {number:g}, and {mean:g}"
+        for value, number, mean in zip(values, whole, means, strict=False)
+        if mean is not None
+        and not is_outside(value, number)
+        and abs(number - mean) > MOST_APART * Fraction(value.upper - value.lower)
+    ]
+    if not apart:
+        return ()
+    return (
+        Caution(
+            f"On the whole twin {_listed(apart)} on average over its blocks; what is released is near the "
+            "second, since the pipeline runs on blocks alone.",
+            "Of a count or a sum write the share or the mean, or ask a trusted query for it.",
+        ),
+    )
 
 
 def about_noise(values: Sequence[OutputValue], mechanism: SampleAggregate) -> tuple[Caution, ...]:

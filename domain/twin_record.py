@@ -41,6 +41,13 @@ class BlocksSeen(Model):
         )
 
 
+def means_of(blocks: Sequence[Block]) -> tuple[float | None, ...]:
+    """Of each output, over the blocks that gave it a number; None where none did."""
+    ran = [block for block in blocks if block is not None]
+    columns = [[number for number in column if number is not None] for column in zip(*ran, strict=True)]
+    return tuple(sum(column) / len(column) if column else None for column in columns)
+
+
 class TwinRecord(Model):
     """Which pipeline ran, its numbers on the whole twin, and how blocks of the job's size fared if they ran.
 

@@ -127,7 +127,7 @@ def print_rehearsal(pipeline: Pipeline, found: Rehearsal) -> None:
     from domain.model import parse
     from domain.outputs import values_of
     from domain.rehearsal import TwinRuns
-    from domain.twin_record import BlocksSeen
+    from domain.twin_record import BlocksSeen, means_of
 
     runs = parse(TwinRuns, found.runs, within="rehearsal")
     values = values_of(pipeline.manifest, runs.shape)
@@ -137,7 +137,8 @@ def print_rehearsal(pipeline: Pipeline, found: Rehearsal) -> None:
     out.print(f"Longest run {runs.seconds:.2f} s. The output's shape is locked; go on with dpgate preview.")
     if unable := (found.raw.get("preview") or {}).get("unable_sampled"):
         err.print(f"[yellow]{plain(unable)}[/]")
-    print_cautions(values, whole=runs.numbers, seen=BlocksSeen.of(values, runs.blocks))
+    seen, means = BlocksSeen.of(values, runs.blocks), means_of(runs.blocks)
+    print_cautions(values, whole=runs.numbers, seen=seen, means=means)
     if runs.said.strip():
         out.print(plain(runs.said.strip()))
 

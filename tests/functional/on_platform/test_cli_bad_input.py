@@ -155,6 +155,19 @@ def test_a_command_that_cannot_start_says_what_to_change_and_nothing_else(one_pl
         assert "it has python3" not in answer.err
 
 
+def test_who_counts_people_is_told_that_blocks_hold_fewer(one_platform: Platform) -> None:
+    ada = one_platform.ada
+    ada.ok("twin", "ages", "-o", "twin-counts")
+    counts = MEAN.replace("(sum(ages) / len(ages))", "len(ages)")
+    bounds = [{"file": "result.csv", "values": [{"name": "people", "lower": 0, "upper": 12}]}]
+    for case, code, fields in (("counts", counts, {"outputs": bounds}), ("means", MEAN, {})):
+        folder = pipeline_folder(ada.folder / case, code, **fields)
+        answer = ada("run", folder, "--twin", "twin-counts", "--block-size", 3)
+        assert answer.code == 0, answer.err
+        said = "on average over its blocks; what is released" in " ".join(answer.err.split())
+        assert said is (case == "counts")
+
+
 BAD_REQUESTS = (
     (["--epsilon", "0"], "epsilon"),
     (["--epsilon", "nan"], "epsilon"),

@@ -7,14 +7,23 @@ from typing import Any
 import pytest
 from factories import make_declaration, make_job_request, make_manifest, policy_fields
 
-from domain.cautions import NO_RECORD, Public, about_job, about_request, about_runs, about_time, check_use
+from domain.cautions import (
+    NO_RECORD,
+    Public,
+    about_job,
+    about_request,
+    about_runs,
+    about_size,
+    about_time,
+    check_use,
+)
 from domain.errors import Doubtful, InvalidRequest
 from domain.job import JobRequest
 from domain.model import parse
 from domain.pipeline import OutputValue
 from domain.query import QueryRequest
 from domain.training import TrainingRequest
-from domain.twin_record import BlocksSeen, TwinRecord
+from domain.twin_record import BlocksSeen, TwinRecord, means_of
 
 HEIGHT = OutputValue(name="height", lower=140, upper=210)
 SHARE = OutputValue(name="share", lower=0, upper=1)
@@ -57,6 +66,18 @@ def test_the_whole_twin_outside_its_bounds_is_told() -> None:
     (caution,) = said([WELL] * 3, whole=(1.7, 0.5))
     assert caution.startswith("On the whole twin height is 1.7, outside its bounds 140 to 210")
     assert caution.endswith("Give wider bounds, or check the unit.")
+
+
+def test_a_count_is_told_to_come_out_as_that_of_a_block() -> None:
+    blocks: list[Any] = [(150.0, 0.5), None, (152.0, None)]
+    assert means_of(blocks) == (151.0, 0.5)
+    assert means_of([None]) == ()
+    assert about_size(VALUES, whole=(165.0, 0.5), means=means_of(blocks)) == ()  # a fifth of 70 is borne
+    (caution,) = about_size(VALUES, whole=(165.1, 0.5), means=means_of(blocks))
+    assert str(caution).startswith("On the whole twin height is 165.1, and 151 on average over its blocks")
+    assert "ask a trusted query" in caution.fix
+    assert about_size(VALUES, whole=(1651, 0.5), means=means_of(blocks)) == ()  # said in other words
+    assert about_size(VALUES, whole=WELL, means=()) == ()
 
 
 def test_failed_blocks_are_no_missing_numbers() -> None:
