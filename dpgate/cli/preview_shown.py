@@ -13,6 +13,7 @@ from domain.loss import format_epsilon
 from domain.mechanism import SampleAggregateRequest
 from domain.mechanisms import MECHANISMS, own_runs
 from domain.model import parse
+from domain.output_value import OutputValue
 from domain.outputs import values_of
 from domain.pipeline import Manifest
 from domain.rank_interval import said_of_blocks
@@ -65,9 +66,10 @@ def show_blocks(
     )
     guarantee = found.guarantee
     better = better_correlations(found, request, manifest, lock, columns=columns)
+    ranks = _ranks(found, request, values, lock)
     if as_json:
         document = page.blocks_document(found, names, guarantee=guarantee)
-        print_json({**document, "two_means": [each.document for each in better]})
+        print_json({**document, "two_means": [each.document for each in better], "ranks": ranks})
         return _chosen(found, typed, names)
     print_table(
         page.ladder_title(found),
@@ -88,17 +90,27 @@ def show_blocks(
         len(names), found.noise, voxels=any(output.volume for output in manifest.outputs)
     )
     reasons = [*found.recommendation.reasons, *shared, ratio_words(found, names), *repeats]
-    told = [each.words for each in better]
-    chosen = {"epsilon": epsilon, "block_size": taken.block_size, "aggregator": taken.aggregator}
-    mechanism = request.model_copy(update=chosen).in_one_step(values, nominal_size=lock.nominal_size)
-    if ranks := said_of_blocks(mechanism, names):
-        told.append(ranks)
+    told = [each.words for each in better] + ([ranks] if ranks else [])
     for line in [*reasons, *_further_words(found, names, manifest, lock), *told]:
         out.print(f"- {plain(line)}")
     _show_wanted(found, lock)
     best = _chosen(found, typed, names)
     out.print(f"[bold]dpgate submit[/] takes, unless you say otherwise, {plain(best.words)}.")
     return best
+
+
+def _ranks(
+    found: BlocksPreview, request: SampleAggregateRequest, values: Sequence[OutputValue], lock: Lock
+) -> str | None:
+    """Between which ranks medians will lie, at the recommended choice; None where there are none."""
+    taken = found.recommendation.choice
+    chosen = {
+        "epsilon": format_epsilon(taken.micro_epsilon),
+        "block_size": taken.block_size,
+        "aggregator": taken.aggregator,
+    }
+    mechanism = request.model_copy(update=chosen).in_one_step(values, nominal_size=lock.nominal_size)
+    return said_of_blocks(mechanism, [value.name for value in values])
 
 
 def _chosen(found: BlocksPreview, typed: Mapping[str, object], names: Sequence[str]) -> Chosen:

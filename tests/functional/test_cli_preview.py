@@ -85,6 +85,7 @@ def test_the_page_says_what_to_take_and_why(ada: Terminal) -> None:
         ada.ok("preview", "ages", "--block-size", 5).out.split()
     )
     medians = " ".join(ada.ok("preview", "ages", "--aggregator", "median").out.split())
+    assert ada.ok("preview", "ages", "--aggregator", "median", "--json").json["ranks"] in medians
     assert "95 times in 100, mean_age " in medians
     assert "(Dwork and Roth 2014, Corollary 3.12)" in medians
 
