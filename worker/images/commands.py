@@ -14,10 +14,11 @@ from worker.sandbox.protocol import Image
 
 from .entry_point import BY_RUNSCRIPT, RUNSCRIPT, command_of
 from .environment import DEFAULT_PATH
-from .heads import HEAD_BYTES
+from .heads import HEAD_BYTES, head_of
 from .refusal import CommandRefused, ProgramNotFound
 
 _PIPELINE = "/pipeline/"
+_SHELL = "/bin/sh"
 _COVERED = ("/in/", "/out/", "/tmp/", "/dev/", "/proc/", "/run/dpgate/")  # noqa: S108 - places in a run
 _SHEBANG = re.compile(rb"#![ \t]*([^\s\0]+)[ \t]*([^\n\r\0]*)")
 _ENV = re.compile(r"(?:-S\s+|-)?([^\s=-][^\s=]*)(?:\s.*)?")
@@ -47,6 +48,31 @@ def resolve_command(image: Image, command: Sequence[str], code: Mapping[str, byt
         inside.check_program(command[0])
         if len(command) > 1 and command[1].startswith(_PIPELINE):
             inside.own(command[1])
+
+
+def why_foreign(image: StoredImage) -> str | None:
+    """Why no program of an image can be started here, if its shell or what it starts by itself is one of
+    another kind of machine, whatever its description says."""
+    names = (_SHELL, *image.entry_point[:1]) if image.entry_point else (_SHELL,)
+    heads = ((name, head_of(image.rootfs, name)) for name in names if name.startswith("/"))
+    return next(
+        (
+            found
+            for name, head in heads
+            if head and (found := _foreign(f"{name} of the image {image.name}", head))
+        ),
+        None,
+    )
+
+
+def _foreign(name: str, head: bytes) -> str | None:
+    made_for, here = _MACHINES.get(head[_MACHINE]), platform.machine()
+    if not head.startswith(_PROGRAM) or made_for in (None, here):
+        return None
+    return (
+        f"{name} is a program for {made_for}, and this machine is {here}: "
+        "have the image built for this kind of machine"
+    )
 
 
 def program_of(command: Sequence[str]) -> str:
@@ -102,12 +128,8 @@ class _Inside:
 
     def _check_machine(self, name: str, head: bytes) -> None:
         """Of another kind it would fail in every run, and who looks at a release could not tell."""
-        made_for, here = _MACHINES.get(head[_MACHINE]), platform.machine()
-        if head.startswith(_PROGRAM) and made_for not in (None, here):
-            raise CommandRefused(
-                f"{name} of the image {self._name} is a program for {made_for}, and this machine is {here}: "
-                "have the image built for this kind of machine"
-            )
+        if foreign := _foreign(f"{name} of the image {self._name}", head):
+            raise CommandRefused(foreign)
 
     def look_along(self, path: str | None) -> None:
         self._path = self._path if path is None else path

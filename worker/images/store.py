@@ -21,6 +21,7 @@ from worker.sandbox.host_image import describe
 from worker.sandbox.protocol import SandboxUnavailable
 
 from . import description
+from .commands import why_foreign
 from .description import LISTING, ROOTFS, Described, is_digest, is_name
 from .environment import filtered
 from .incoming import Incoming, remove_leftovers
@@ -179,6 +180,8 @@ class ImageStore:
         image = StoredImage(
             name, digest, rootfs, sealed.tree_digest, interpreter, environment, unpacked.entry_point
         )
+        if foreign := why_foreign(image):
+            raise ImageRefused(f"the image was not added: {foreign}")
         description.write(made, Described(image, archive_digest, sealed.size))
 
     def _settle(self, made: Path, digest: str, tree_digest: str, name: str | None) -> StoredImage:

@@ -28,6 +28,8 @@ SMALL = Caps(
 )
 
 FINE = member("file", b"content")
+OTHER = {"x86_64": b"\xb7\x00", "aarch64": b"\x3e\x00"}[os.uname().machine]
+FOREIGN = member("bin/sh", b"\x7fELF\x02\x01\x01".ljust(18, b"\0") + OTHER, mode=0o755)
 NOISE = bytes(range(256)) * 16
 
 
@@ -265,6 +267,10 @@ ARCHIVES = {
         "lacks",
     ),
     "another machine's": (lambda: Recipe([layer(FINE)], {"architecture": "s390x"}).docker(), "made for"),
+    "programs of another machine, whatever it says of itself": (
+        lambda: Recipe([layer(FOREIGN)]).docker(),
+        "not added: /bin/sh of the image .* is a program for",
+    ),
     "another system's": (lambda: Recipe([layer(FINE)], {"os": "windows"}).oci(), "made for"),
     "too many layers": (lambda: Recipe([layer(FINE)] * 6).docker(), "more than 5"),
     "LD_PRELOAD": (
