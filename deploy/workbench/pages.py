@@ -15,19 +15,26 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import parse_qsl
 
-from workbench import LoggedOut, Refused, Workbench
+from workbench import EPSILON, LoggedOut, Refused, Workbench
 
 from domain.errors import RequestError
 from dpgate.errors import DpgateError
 
 MOST_BODY = 64 * 1024
-CALLED_BACK = " - its release can be read"
-LOG_IN = (
-    "<form method=post action=/login>Name <input name=name> "
-    "Password <input name=password type=password> <button>Log in</button></form>"
+STYLE = Path(__file__).with_name("style.css").read_bytes()
+PAGE = (
+    "<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content='width=device-width'>"
+    "<title>Workbench</title><link rel=stylesheet href=/style.css><main>"
 )
-
-HEAD = "<tr><th>number<th>with noise<th>95 % of the noise"
+CALLED_BACK = " - its release can be read"
+BACK = "<p><a href=/>Back</a>"
+LOG_IN = (
+    "<h1>Workbench</h1><form method=post action=/login>"
+    "<label>Name <input name=name autocomplete=username></label>"
+    "<label>Password <input name=password type=password autocomplete=current-password></label>"
+    "<button>Log in</button></form>"
+)
+HEAD = "<thead><tr><th scope=col>number<th scope=col>with noise<th scope=col>95 % of the noise</thead>"
 
 
 def home(bench: Workbench, cookie: str) -> str:
@@ -36,19 +43,27 @@ def home(bench: Workbench, cookie: str) -> str:
     datasets, jobs = bench.seen(cookie)
     ready = bench.ready.get(bench.name(cookie), ())
     listed = "".join(
-        f"<li>{escape(one.name)}{_button('try', one.name)}{_button('submit', one.name)}" for one in datasets
+        f"<li>{escape(one.name)}{_button('try', one.name, 'try on the twin')}"
+        + _button("submit", one.name, f"submit, for epsilon {EPSILON}")
+        for one in datasets
     )
     asked = "".join(
-        f"<li><a href=/jobs/{job.id}>{job.id}</a> {job.state}" + (CALLED_BACK if job.id in ready else "")
+        f"<li><a href=/jobs/{job.id}>{job.id}</a> {job.state}"
+        + (CALLED_BACK if job.id in ready else "")
+        + (f"<br>{escape(job.reason)}" if job.reason else "")
         for job in jobs
     )
-    return f"<h1>{escape(bench.name(cookie))}</h1><ul>{listed}</ul><h2>Jobs</h2><ul>{asked}</ul>"
+    name = escape(bench.name(cookie))
+    return (
+        f"<h1>Workbench of {name}</h1><h2>Data sets</h2><ul>{listed or '<li>none for you yet'}</ul>"
+        f"<h2>Jobs</h2><ul>{asked or '<li>none yet'}</ul>"
+    )
 
 
-def _button(what: str, dataset: str) -> str:
+def _button(what: str, dataset: str, says: str) -> str:
     return (
         f" <form method=post action=/{what}><input type=hidden name=dataset value='{escape(dataset)}'>"
-        f"<button>{what}</button></form>"
+        f"<button>{says}</button></form>"
     )
 
 
@@ -56,13 +71,15 @@ def release(bench: Workbench, cookie: str, job_id: str) -> str:
     """Each number with the interval that its noise has, below the class of its guarantee."""
     found = bench.release(cookie, job_id)
     rows = "".join(
-        f"<tr><td>{escape(one.name)}<td>{one.headline:.6g}<td>{one.lower_95:.6g} to {one.upper_95:.6g}"
-        if one.lower_95 is not None and one.upper_95 is not None
-        else f"<tr><td>{escape(one.name)}<td>{one.headline:.6g}<td>"
+        f"<tr><th scope=row>{escape(one.name)}<td>{one.headline:.6g}<td>"
+        + (f"{one.lower_95:.6g} to {one.upper_95:.6g}" if None not in (one.lower_95, one.upper_95) else "")
         for one in found.values
     )
-    table = f"<table border=1 cellpadding=4>{HEAD}{rows}</table>"
-    return f"<h1>{escape(found.guarantee)}</h1>{table}<p><a href=/>Back</a>"
+    guarantee = escape(found.guarantee)
+    return (
+        f"<h1>Release</h1><p>Guarantee class: <b>{guarantee}</b>. Every number has noise; the truth may lie"
+        f" outside of the interval.<table>{HEAD}{rows}</table>{BACK}"
+    )
 
 
 class Door(BaseHTTPRequestHandler):
@@ -76,6 +93,8 @@ class Door(BaseHTTPRequestHandler):
             self._answer(lambda: release(self.bench, cookie, found[1]))
         elif self.path == "/":
             self._answer(lambda: home(self.bench, cookie))
+        elif self.path == "/style.css":
+            self._send(200, "text/css", STYLE)
         else:
             self._say(404, "There is nothing here.")
 
@@ -92,7 +111,7 @@ class Door(BaseHTTPRequestHandler):
         cookie, dataset = self._cookie(), form.get("dataset", "")
         pages: dict[str, Callable[[], str]] = {
             "/login": lambda: self._log_in(form),
-            "/try": lambda: f"<pre>{escape(self.bench.try_on_twin(cookie, dataset))}</pre><a href=/>Back</a>",
+            "/try": lambda: self._tried(cookie, dataset),
             "/submit": lambda: self._submitted(cookie, dataset),
         }
         self._answer(pages[self.path]) if self.path in pages else self._say(404, "There is nothing here.")
@@ -101,9 +120,13 @@ class Door(BaseHTTPRequestHandler):
         self._new = self.bench.log_in(form.get("name", ""), form.get("password", ""))
         return home(self.bench, self._new)
 
+    def _tried(self, cookie: str, dataset: str) -> str:
+        said = escape(self.bench.try_on_twin(cookie, dataset))
+        return f"<h1>On the twin of {escape(dataset)}</h1><pre tabindex=0>{said}</pre>{BACK}"
+
     def _submitted(self, cookie: str, dataset: str) -> str:
         job = self.bench.submit(cookie, dataset)
-        return f"<a href=/jobs/{job}>{job}</a>"
+        return f"<h1>Submitted</h1><p>In your name: <a href=/jobs/{job}>{job}</a>{BACK}"
 
     def _hook(self, name: str, body: bytes) -> None:
         headers = {key.lower(): value for key, value in self.headers.items()}
@@ -118,16 +141,20 @@ class Door(BaseHTTPRequestHandler):
         try:
             self._say(200, page())
         except LoggedOut as refused:
-            self._say(409, f"<p>{escape(str(refused))}{LOG_IN}")
+            self._say(409, f"<p>{escape(str(refused))}</p>{LOG_IN}")
         except (Refused, DpgateError, RequestError) as refused:
-            self._say(409, f"<p>{escape(str(refused))}")
+            self._say(409, f"<h1>Not done</h1><p>{escape(str(refused))}</p>{BACK}")
 
     def _say(self, status: int, page: str) -> None:
-        content = f"<!doctype html><meta charset=utf-8><title>Workbench</title>{page}".encode()
+        self._send(status, "text/html; charset=utf-8", f"{PAGE}{page}</main>".encode())
+
+    def _send(self, status: int, kind: str, content: bytes) -> None:
         self.send_response(status)
-        self.send_header("content-type", "text/html; charset=utf-8")
+        self.send_header("content-type", kind)
         self.send_header("content-length", str(len(content)))
-        self.send_header("content-security-policy", "default-src 'none'; form-action 'self'")
+        self.send_header(
+            "content-security-policy", "default-src 'none'; style-src 'self'; form-action 'self'"
+        )
         if cookie := getattr(self, "_new", None):
             # Strict: no other site's form is sent with it. Behind https, add Secure.
             self.send_header("set-cookie", f"bench={cookie}; HttpOnly; SameSite=Strict; Path=/")
