@@ -134,7 +134,19 @@ def next_attempt(attempts: int, now: datetime) -> datetime | None:
 
 
 FACTS = frozenset(
-    {"author", "currency", "dataset", "decision", "member", "percent", "project", "state", "until", "version"}
+    {
+        "author",
+        "currency",
+        "dataset",
+        "decision",
+        "member",
+        "percent",
+        "project",
+        "state",
+        "through",
+        "until",
+        "version",
+    }
 )
 Facts = Mapping[str, str | int]
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9 .:+_-]{0,79}")
@@ -158,6 +170,11 @@ def check_facts(facts: Facts) -> dict[str, str | int]:
     return {name: value if isinstance(value, int) else str(value) for name, value in sorted(facts.items())}
 
 
+def service_named(service: str) -> str:
+    """The name of a service that submitted a job for somebody, as a fact of a notice."""
+    return service if _PLAIN.fullmatch(service) else "A service"  # an identity provider chose it: any text
+
+
 @dataclass(frozen=True)
 class Notice:
     """What somebody is told. `subject` is the id or name of what it is about."""
@@ -174,7 +191,8 @@ class Notice:
         said = {"dataset": "a data set", "project": "a project", "decision": "decided"}
         told = {name: str(value) for name, value in self.facts.items()}
         told["state"] = _DECIDED.get(told.get("state", ""), "was decided on")
-        return _SENTENCES[self.kind].format_map({**said, "percent": "80", "currency": "budget", **told})
+        sentence = _SENTENCES[self.kind].format_map({**said, "percent": "80", "currency": "budget", **told})
+        return f"{sentence} {told['through']} submitted it in your name." if "through" in told else sentence
 
     @property
     def path(self) -> str:

@@ -15,7 +15,7 @@ import sqlalchemy as sa
 
 from domain.dataset import Dataset
 from domain.job import Job
-from domain.notice import NoticeKind
+from domain.notice import NoticeKind, service_named
 from domain.states import Actor, JobState
 from store import notices, reviewers
 from store.database import insert_once
@@ -44,12 +44,15 @@ def tell_of_move(
     kind = NoticeKind.JOB_DECIDED if approved else _TOLD.get(after)
     if kind is None:
         return
-    query = sa.select(jobs.c.author, datasets.c.name).join(datasets, jobs.c.dataset_id == datasets.c.id)
+    wanted = sa.select(jobs.c.author, jobs.c.through, datasets.c.name)
+    query = wanted.join(datasets, jobs.c.dataset_id == datasets.c.id)
     row = connection.execute(query.where(jobs.c.id == job_id)).one()
     by = row.author if actor is Actor.DATA_USER else by
+    service = {} if row.through is None else {"through": service_named(row.through)}
     notices.tell(
-        connection, kind=kind, subject=job_id, to=[row.author], by=by, now=now, dataset=row.name, state=after
-    )
+        connection, kind=kind, subject=job_id, to=[row.author], by=by, now=now, dataset=row.name, state=after,
+        **service,
+    )  # fmt: skip
 
 
 def tell_reviewers(

@@ -256,6 +256,8 @@ def print_job(job: Job, *, to: Console = out) -> None:
         f"Job [bold]{plain(job.id)}[/] on {plain(job.dataset)}: [bold]{plain(job.state)}[/]", soft_wrap=True
     )
     to.print(f"  {plain(job.mechanism)} ({plain(job.guarantee)}), {_costs(job)}, {job.runs} runs")
+    if service := job.raw.get("through"):
+        to.print(f"  {plain(service)} submitted it in the name of {plain(job.raw['author'])}", soft_wrap=True)
     if job.answered_by:
         to.print(
             f"  the identical question: answered by the release of {plain(job.answered_by)}, no charge",

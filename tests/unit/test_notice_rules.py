@@ -19,6 +19,7 @@ from domain.notice import (
     check_subject,
     kinds_for,
     next_attempt,
+    service_named,
 )
 from domain.permissions import Role
 from gateway.notices.mail import message_of
@@ -50,6 +51,17 @@ def test_no_notice_carries_a_reason_or_a_number_of_a_release(name: str):
     assert name not in FACTS
     with pytest.raises(ValueError, match="no fact of a notice"):
         check_facts({name: "4"})
+
+
+def test_a_service_is_named_whatever_a_provider_calls_it():
+    for service, named in (
+        ("workbench", "workbench"),
+        ("https://bench.example/", "A service"),
+        ("", "A service"),
+    ):
+        notice = make_notice(dataset="heights", through=service_named(service))
+        assert notice.sentence.endswith(f"can be read. {named} submitted it in your name.")
+    assert make_notice(dataset="heights").sentence.endswith("can be read.")
 
 
 def test_facts_are_plain_words_and_whole_numbers(subtests):

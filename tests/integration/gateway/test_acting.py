@@ -12,20 +12,26 @@ import pytest
 import sqlalchemy as sa
 from asking import Gateway, problem, running_gateway
 from factories import given_dataset, given_image, job_request_fields, policy_fields
-from issuer import STEWARD, Issuer
+from issuer import ROLES, STEWARD, Issuer
+from receivers import given_webhook
 from test_leavers import ask, end, later
 from test_route_matrix import BODIES, GUARDED, PLACES, QUERIES
 from with_provider import NO_REDIS, gateway_with_provider, settings
 
 from domain.acting import FOR_PEOPLE
+from domain.notice import NoticeKind
+from domain.states import Actor, JobState
 from gateway.oidc.faults import Fault
+from store import jobs as stored
 from store.account_tables import identities
+from store.notice_tables import notices
 from store.tables import audit_events, jobs
 
 BENCH = "workbench"
 
 
-gateway = gateway_with_provider(oidc_acting=[BENCH])
+RUNS_IT = "urn:mace:example:group:heart:operator"
+gateway = gateway_with_provider(oidc_acting=[BENCH], oidc_roles=ROLES | {RUNS_IT: "operator"})
 
 
 def acting(issuer: Issuer, **changed: Any) -> str:
@@ -64,6 +70,33 @@ def test_it_acts_as_the_person_and_the_record_says_through_whom(gateway: Gateway
     assert sorted(map(str, kept.values())) == ["None", BENCH]
 
 
+def test_what_becomes_of_the_job_reaches_the_person_with_the_name_of_the_service(
+    gateway: Gateway, issuer: Issuer
+):
+    """Nobody else is told, and the service reads it for nobody else."""
+    assert ask(gateway, issuer.token()).status_code == 200
+    other = {"sub": "subject-2", "preferred_username": "grace"}
+    assert ask(gateway, issuer.token(**other)).status_code == 200
+    now = datetime.now(UTC)
+    for name in ("ada-lovelace", "grace"):
+        given_webhook(gateway.database, f"https://{name}.example/hook", now, name=name)
+    with gateway.database.transaction() as connection:
+        given_image(connection)
+        given_dataset(connection, policy=policy_fields(data_users=["*"], approve_jobs=True))
+    made = ask(gateway, acting(issuer), "/jobs/job-by-bench", "PUT", json=job_request_fields()).json()["id"]
+    with gateway.database.transaction() as connection:
+        before, after = JobState.SUBMITTED, JobState.REJECTED
+        assert stored.move(connection, made, before, after, actor=Actor.RIGHTS_HOLDER, by="hetty", now=now)
+    with gateway.database.reading() as connection:
+        told = {row.kind: row for row in connection.execute(sa.select(notices)).all()}
+    assert set(told) == {NoticeKind.JOB_DECIDED}
+    assert {row.name for row in told.values()} == {"ada-lovelace"}
+    assert told[NoticeKind.JOB_DECIDED].facts["through"] == BENCH
+    # whom it acts for sees it, and no one else by the same service
+    assert ask(gateway, acting(issuer, **other), f"/jobs/{made}").status_code == 404
+    assert ask(gateway, acting(issuer), f"/jobs/{made}").status_code == 200
+
+
 def test_what_it_may_not_do(gateway: Gateway, issuer: Issuer, subtests: pytest.Subtests):
     """On each route: what is not on the list is refused before anything is looked at."""
     assert ask(gateway, issuer.token()).status_code == 200
@@ -84,7 +117,9 @@ def test_what_it_may_not_do(gateway: Gateway, issuer: Issuer, subtests: pytest.S
 def test_for_whom_it_acts_and_for_whom_not(gateway: Gateway, issuer: Issuer, subtests: pytest.Subtests):
     assert ask(gateway, issuer.token()).status_code == 200
     holder = {"sub": "holder-1", "preferred_username": "hetty", "eduperson_entitlement": [STEWARD]}
-    assert ask(gateway, issuer.token(**holder)).status_code == 200
+    runs_it = {"sub": "runs-1", "preferred_username": "olga", "eduperson_entitlement": [RUNS_IT]}
+    for person in (holder, runs_it):
+        assert ask(gateway, issuer.token(**person)).status_code == 200
     good = [
         ("by the provider's word on the actor", {}),
         ("by its client alone, as after Keycloak's exchange", {"act": None, "sid": "login-1"}),
@@ -117,6 +152,7 @@ def test_for_whom_it_acts_and_for_whom_not(gateway: Gateway, issuer: Issuer, sub
         ("somebody who was not here", {"sub": "subject-9"}, 403, "person_first"),
         ("more rights than they came with", {"eduperson_entitlement": [STEWARD]}, 403, "person_first"),
         ("a rights holder", holder, 403, "acting_for_role"),
+        ("an operator", runs_it, 403, "acting_for_role"),
         ("a token for another platform", {"aud": "https://other.example"}, 401, Fault.WRONG_AUDIENCE),
         ("a token of another provider", {"iss": "https://x.example"}, 401, Fault.WRONG_ISSUER),
         ("other letters of a subject", {"sub": "SUBJECT-1"}, 403, "person_first"),
@@ -158,6 +194,11 @@ def test_a_service_that_is_listed_no_more_is_not_the_person(
             with subtests.test(what):
                 answer = ask(after, token)
                 assert "act for a person" in problem(answer, status=401)["problem"]
+        # what it began is the person's: they read through whom, and end it
+        begun = ask(after, issuer.token(), "/jobs").json()[0]
+        assert begun["through"] == BENCH
+        ended = ask(after, issuer.token(), f"/jobs/{begun['id']}/cancel", "POST")
+        assert ended.json()["state"] == "CANCELLED"
         # people go on, by this platform's clients and by others
         for token in (issuer.token(), issuer.token(client_id="notebook", sid="login-2")):
             assert "through" not in ask(after, token).json()
